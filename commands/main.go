@@ -1,0 +1,7 @@
+// Package commands is the command line: flags become options, options become
+// one call of missions.Service, and its result becomes output. It owns the
+// terminal and the exit code; it never touches a repository or a workspace.
+package commands
+
+// Main runs umbra with the process's arguments and returns its exit code.
+func Main() int { return 0 }
