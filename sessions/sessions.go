@@ -1,0 +1,283 @@
+// Package sessions is the contract between Umbra and an agent's own
+// conversation files: finding, reading, cutting and rewriting them, the command
+// lines that launch and resume the agent, and the hooks it calls. It knows
+// nothing of missions, Git or workspaces beyond their paths, and adapters never
+// write: they return files to place, which the caller journals and places.
+package sessions
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+)
+
+var (
+	// ErrNoSession is returned when an agent's store holds no such session.
+	ErrNoSession = errors.New("no such session")
+	// ErrEmptyCut is returned when nothing resumable is left before a cut: a
+	// fork or restore from there starts the agent on a new conversation.
+	ErrEmptyCut = errors.New("no finished exchange before this moment")
+	// ErrBadPayload is returned for hook input that is no event of the agent.
+	ErrBadPayload = errors.New("not a hook event of this agent")
+)
+
+// Environ is the part of a process's environment an adapter may read: it is
+// given, never taken from the process, so that a daemon reads its client's.
+type Environ struct {
+	Home string            // the user's home directory
+	Vars map[string]string // only the adapter's own variables (see Adapter.Variables)
+}
+
+// Adapter is one agent. Its methods are pure but for reading the agent's files
+// and are safe for concurrent use.
+type Adapter interface {
+	// Name is the agent's word on Umbra's command line: "claude".
+	Name() string
+	// Variables names the environment variables the adapter reads, such as
+	// CLAUDE_CONFIG_DIR. Only these are kept with a mission; never secrets.
+	Variables() []string
+	// Runs reports whether argv starts this agent, by its program's base name.
+	Runs(argv []string) bool
+	// Root is the directory of the agent's store on this machine.
+	Root(env Environ) string
+
+	// Path is where the agent running in cwd (already resolved, absolute)
+	// keeps the session with that id.
+	Path(root, cwd, id string) string
+	// Find lists the sessions of cwd, the most recently written first.
+	Find(root, cwd string) ([]Session, error)
+	// Open reads a session's identity from its main file's lines.
+	Open(path string) (Session, error)
+	// Sides lists the session's side files, as they are on disk now.
+	Sides(root string, s Session) ([]Side, error)
+	// Live reports the process that has the session open, if the agent keeps
+	// a registry of such and the process still lives.
+	Live(root, id string) (pid int, ok bool)
+
+	// Read parses a whole conversation. It never fails on foreign or damaged
+	// lines: it counts them.
+	Read(r io.Reader) (Conversation, error)
+	// Follow returns a parser that is fed appended bytes as they come.
+	Follow() Follower
+	// Cut returns the length of the longest prefix that is a conversation the
+	// agent can go on from: it ends with the last complete event after which
+	// no tool call lacks its result, without a trailing prompt that has no
+	// answer. ErrEmptyCut if there is none.
+	Cut(r io.Reader) (Cut, error)
+	// Rewrite streams the first length bytes of a session to w under a new
+	// identity and place. It keeps lines it does not understand, drops an
+	// unterminated last line, and never touches signed blocks.
+	Rewrite(w io.Writer, r io.Reader, length int64, to Rewrite) error
+	// PlaceSides maps the side files of a session to those of its rewritten
+	// copy: where they go and what is in them. open reads a side's bytes.
+	PlaceSides(root string, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
+
+	// Launch is the command line that starts the agent for a mission.
+	Launch(o Launch) (Command, error)
+
+	// Event reads one hook payload. name is the event's name if the hook's
+	// command line gave it, else "". ErrBadPayload for foreign input.
+	Event(name string, payload []byte) (Event, error)
+	// Reply is what the hook prints for the agent.
+	Reply(e Event, a Answer) []byte
+	// HookFile is the settings file that hooks of this scope live in.
+	HookFile(env Environ, scope Scope, projectDir string) string
+	// InstallHooks merges Umbra's hooks into settings (nil: no file yet). It
+	// is idempotent, keeps unknown keys, order and formatting.
+	InstallHooks(settings []byte, hookCommand string) ([]byte, error)
+	// UninstallHooks takes exactly Umbra's hooks out again. remove reports
+	// that nothing is left and the file was Umbra's own to create.
+	UninstallHooks(settings []byte) (out []byte, remove bool, err error)
+	// HookCommands returns Umbra's hook command lines found in settings, one
+	// for each event, and the events that lack one.
+	HookCommands(settings []byte) (commands []string, missing []string, err error)
+}
+
+// Session is one conversation on this machine.
+type Session struct {
+	ID       string
+	Path     string // absolute path of the main file
+	Cwd      string // the directory the agent worked in, as its lines say
+	Modified time.Time
+	Size     int64
+}
+
+// Side is a file that belongs to a session beside its main file.
+type Side struct {
+	Name string // portable, slash-separated, without the session's id: "subagents/agent-1f.jsonl"
+	Path string // absolute on this machine
+	Size int64
+	Mode fs.FileMode
+}
+
+// Conversation is what a session file says.
+type Conversation struct {
+	ID     string
+	Cwd    string
+	Turns  []Turn
+	Events int   // complete, parsable lines
+	Bad    int   // complete lines that are not the agent's
+	Length int64 // bytes up to the end of the last complete line
+	Torn   bool  // bytes follow Length
+	State  State
+}
+
+// State is what the transcript's last event says of the agent.
+type State string
+
+// The states a transcript can show.
+const (
+	StateEmpty       State = "empty"
+	StateIdle        State = "idle"        // the last turn has its answer
+	StateRunning     State = "running"     // a prompt or tool result waits for an answer
+	StateInterrupted State = "interrupted" // the user stopped the turn
+	StateError       State = "error"       // the API refused
+)
+
+// Turn is one prompt and everything up to the next.
+type Turn struct {
+	Prompt string
+	ID     string // the agent's own id of the prompt, if it has one
+	At     time.Time
+	End    time.Time // last event's time
+	Start  int64     // byte offsets of the turn's lines in the file
+	Stop   int64
+	Tools  []Tool
+	Texts  []Text
+	Done   bool // an answer without open tool calls ends it
+	Tokens Tokens
+}
+
+// Text is something said: by the agent, or by its user within a turn.
+type Text struct {
+	Role string // "assistant" or "user"
+	Text string
+	At   time.Time
+}
+
+// Tool is one tool call.
+type Tool struct {
+	ID     string // the agent's id of the call
+	Name   string
+	Target string // the file or command it acts on, for people; "" if unknown
+	At     time.Time
+	Failed bool
+	Done   bool // its result is in the file
+	Agent  string
+}
+
+// Tokens counts what the file says was used; -1 where it says nothing.
+type Tokens struct{ Input, Output int64 }
+
+// Follower parses a growing transcript. Not safe for concurrent use.
+type Follower interface {
+	// Feed takes the next bytes of the file.
+	Feed(p []byte)
+	// Conversation is what has been read so far.
+	Conversation() Conversation
+}
+
+// Cut is a prefix of a session.
+type Cut struct {
+	Length  int64  // bytes kept, ending with a line end
+	Events  int    // complete lines kept
+	Dropped int    // complete lines dropped
+	Open    []Tool // tool calls that were dropped because their result is missing
+}
+
+// Rewrite says what a copied session becomes.
+type Rewrite struct {
+	OldID, NewID   string
+	OldCwd, NewCwd string
+	// OldRoot and NewRoot are the workspaces' roots: paths below the former
+	// are rewritten to the latter in text, tool inputs and results. Equal
+	// roots rewrite nothing.
+	OldRoot, NewRoot string
+	Now              time.Time
+}
+
+// File is a file an adapter wants placed: never over an existing one.
+type File struct {
+	Path  string
+	Mode  fs.FileMode
+	Write func(io.Writer) error
+}
+
+// Launch says how an agent is to be started.
+type Launch struct {
+	Command     []string // as the user gave it, or the agent's program alone
+	SessionID   string   // the session to resume, or the id to give a new one
+	Resume      bool
+	Prompt      string
+	HookCommand string // empty: no hooks for this launch
+	SettingsDir string // where a file for this launch alone may be put
+	// ReadFile reads a settings file the user's command names.
+	ReadFile func(string) ([]byte, error)
+}
+
+// Command is a command line ready to run.
+type Command struct {
+	Argv  []string
+	Files []File // to be placed before it runs, replacing older ones of the same name
+	// SessionID is the session the agent will use, "" if it chooses one.
+	SessionID string
+	// Hooked reports whether the launch reports events by hooks; Why not.
+	Hooked bool
+	Why    string
+}
+
+// Scope says whose settings hooks are installed in.
+type Scope string
+
+// The scopes of hooks.
+const (
+	ScopeUser    Scope = "user"
+	ScopeProject Scope = "project" // the agent's local, unshared settings file
+	ScopeShared  Scope = "shared"  // the project's settings that are committed
+)
+
+// Kind is what a hook event means for a mission.
+type Kind string
+
+// The kinds of hook events. Every other event is KindOther: it is answered and
+// otherwise ignored.
+const (
+	KindSessionStart Kind = "session-start"
+	KindPrompt       Kind = "prompt"      // the user's prompt, before the model sees it
+	KindToolBefore   Kind = "tool-before" // a tool is about to run
+	KindToolAfter    Kind = "tool-after"
+	KindToolBatch    Kind = "tool-batch" // all results of one answer are on disk
+	KindPermission   Kind = "permission" // the agent asks its user
+	KindStop         Kind = "stop"       // the turn ended
+	KindSessionEnd   Kind = "session-end"
+	KindOther        Kind = "other"
+)
+
+// Event is one hook call of an agent.
+type Event struct {
+	Kind       Kind
+	Name       string // the agent's own name of the event
+	SessionID  string
+	Transcript string // absolute path of the session's main file
+	Cwd        string
+	Source     string // session-start: startup, resume, fork, compact, clear
+	Reason     string // session-end
+	Prompt     string
+	PromptID   string
+	Tool       Tool
+	Writes     bool   // tool-before: the tool can change files
+	Agent      string // set inside a subagent
+	Message    string // stop: the last thing the agent said
+	// Background reports that work of the turn goes on after its stop.
+	Background bool
+	// Headless reports that the agent runs without a person at it.
+	Headless bool
+}
+
+// Answer is what Umbra has to say to a hook.
+type Answer struct {
+	Context string // text for the model, added to the prompt
+	Block   string // the reason to stop the prompt or tool; "" lets it go on
+	Notice  string // a line for the person
+}
