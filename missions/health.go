@@ -1,0 +1,111 @@
+package missions
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// HookRequest is one hook call of an agent.
+type HookRequest struct {
+	Caller  Caller `json:"caller"`
+	Agent   string `json:"agent"`
+	Event   string `json:"event,omitempty"`
+	Payload []byte `json:"payload"`
+	PID     int    `json:"pid,omitempty"` // the agent's process
+}
+
+// HookResult is what the hook prints, and what happened.
+type HookResult struct {
+	Output   []byte `json:"output,omitempty"`
+	Mission  string `json:"mission,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
+	// Problem is an error in Umbra that the agent is not to be bothered with.
+	Problem string `json:"problem,omitempty"`
+}
+
+// HooksRequest is about the hooks of an agent or editor.
+type HooksRequest struct {
+	Caller  Caller `json:"caller"`
+	Name    string `json:"name"`
+	Project bool   `json:"project,omitempty"`
+	Shared  bool   `json:"shared,omitempty"`
+}
+
+// HooksResult says where hooks are and what state they are in.
+type HooksResult struct {
+	Name      string   `json:"name"`
+	File      string   `json:"file"`
+	Installed bool     `json:"installed"`
+	Changed   bool     `json:"changed"`
+	Command   string   `json:"command,omitempty"`
+	Missing   []string `json:"missing,omitempty"`
+	Adopts    string   `json:"adopts,omitempty"`
+	Problems  []string `json:"problems,omitempty"`
+}
+
+// StatusRequest asks for the state of things here.
+type StatusRequest struct {
+	Caller Caller `json:"caller"`
+}
+
+// Status is one glance at Umbra.
+type Status struct {
+	Daemon   *DaemonStatus `json:"daemon,omitempty"` // absent in process
+	Home     string        `json:"home"`
+	Project  *Project      `json:"project,omitempty"`
+	Missions []Mission     `json:"missions"`
+	Last     *Entry        `json:"last_snapshot,omitempty"`
+	Problems []Problem     `json:"problems"`
+}
+
+// DaemonStatus describes the process that serves the socket.
+type DaemonStatus struct {
+	Running     bool      `json:"running"`
+	PID         int       `json:"pid"`
+	Version     string    `json:"version"`
+	StartedAt   time.Time `json:"started_at"`
+	Socket      string    `json:"socket"`
+	Missions    int       `json:"missions"`
+	Watches     int       `json:"watches"`
+	MemoryBytes int64     `json:"memory_bytes"`
+	Overflows   int       `json:"overflows"`
+}
+
+// Problem is something wrong, and the command that mends it.
+type Problem struct {
+	Invariant string `json:"invariant,omitempty"` // I1 … I8
+	Project   string `json:"project,omitempty"`
+	Mission   string `json:"mission,omitempty"`
+	Message   string `json:"message"`
+	Fix       string `json:"fix,omitempty"`
+}
+
+// DoctorRequest asks for a check of every invariant.
+type DoctorRequest struct {
+	Caller  Caller `json:"caller"`
+	Rebuild bool   `json:"rebuild,omitempty"`
+	Fix     bool   `json:"fix,omitempty"`
+}
+
+// DoctorResult lists what was checked and what is wrong.
+type DoctorResult struct {
+	Projects  int       `json:"projects"`
+	Missions  int       `json:"missions"`
+	Snapshots int       `json:"snapshots"`
+	Checked   []string  `json:"checked"`
+	Problems  []Problem `json:"problems"`
+	Fixed     []Problem `json:"fixed"`
+	Rebuilt   bool      `json:"rebuilt"`
+}
+
+// Index is a cache of what can be read from refs and journal. A nil Index is
+// no cache. Keys are ids of immutable things, so an entry is never stale; an
+// error means only that the cache does not help. Safe for concurrent use.
+type Index interface {
+	Get(key string) (json.RawMessage, bool)
+	Put(key string, value json.RawMessage)
+	// Each calls fn for every entry, in key order, until it returns false.
+	Each(fn func(key string, value json.RawMessage) bool) error
+	// Reset empties the cache.
+	Reset() error
+}

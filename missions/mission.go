@@ -1,0 +1,112 @@
+package missions
+
+import "time"
+
+// Mission is a mission as the user sees it: the projection that `mission show
+// --json` prints. It is computed, never stored.
+type Mission struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	Agent      string       `json:"agent"`
+	State      StateName    `json:"state"`
+	StateSince time.Time    `json:"state_since"`
+	Managed    Managed      `json:"managed"`
+	PID        int          `json:"pid,omitempty"`
+	Command    []string     `json:"command"`
+	Workspace  string       `json:"workspace"`
+	Cwd        string       `json:"cwd"`
+	Project    string       `json:"project"`
+	ProjectID  string       `json:"project_id"`
+	Ref        string       `json:"ref"`
+	Head       string       `json:"head"`
+	SessionID  string       `json:"session_id,omitempty"`
+	Session    string       `json:"session_path,omitempty"`
+	Parent     *Parent      `json:"parent,omitempty"`
+	CreatedAt  time.Time    `json:"created_at"`
+	UpdatedAt  time.Time    `json:"updated_at"`
+	Turn       int          `json:"turn"`
+	LastPrompt *Prompt      `json:"last_prompt,omitempty"`
+	LastTool   *ToolUse     `json:"last_tool,omitempty"`
+	LastError  string       `json:"last_error,omitempty"`
+	ExitCode   *int         `json:"exit_code,omitempty"`
+	ClosedHow  How          `json:"closed_how,omitempty"`
+	Diverged   bool         `json:"diverged"`
+	Git        GitState     `json:"git"`
+	Pending    []Permission `json:"pending_permissions"`
+	Updates    int          `json:"pending_updates"`
+	Action     string       `json:"pending_action,omitempty"`
+	CanFork    bool         `json:"can_fork"`
+	ForkReason string       `json:"fork_blocked_reason,omitempty"`
+	ShadowRepo string       `json:"shadow_repo"`
+	EnvNames   []string     `json:"env_names,omitempty"`
+	Made       bool         `json:"workspace_made_by_umbra"`
+	Branch     string       `json:"branch,omitempty"` // the branch made for a fork
+	Problems   []string     `json:"problems,omitempty"`
+}
+
+// Parent is where a fork came from.
+type Parent struct {
+	Mission  string `json:"mission"`
+	Snapshot string `json:"snapshot"`
+}
+
+// Prompt is what the user asked for, and when.
+type Prompt struct {
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+// ToolUse is the last tool an agent ran.
+type ToolUse struct {
+	Name   string    `json:"name"`
+	Target string    `json:"target"`
+	At     time.Time `json:"at"`
+}
+
+// GitState is the user's repository as a mission's workspace sees it.
+type GitState struct {
+	Head      string `json:"head"`
+	Branch    string `json:"branch"`
+	Operation string `json:"operation,omitempty"` // merge, rebase …
+}
+
+// Permission is a question that an agent asks its user.
+type Permission struct {
+	Tool   string    `json:"tool"`
+	Target string    `json:"target"`
+	At     time.Time `json:"at"`
+}
+
+// Managed says how Umbra hears of a mission's agent.
+type Managed string
+
+// The ways a mission is managed.
+const (
+	ManagedKeeper Managed = "keeper" // its terminal is owned by an umbra process
+	ManagedHooks  Managed = "hooks"
+	ManagedNone   Managed = "none"
+)
+
+// How says how a mission was closed.
+type How string
+
+// The ways a mission ends. An exit code of the agent is HowExit.
+const (
+	HowExit      How = "exit"
+	HowLost      How = "lost" // its process is gone without a word
+	HowDiscarded How = "discarded"
+	HowPromoted  How = "promoted"
+)
+
+// StateName is the name of a lifecycle as shown.
+type StateName string
+
+// The states as shown. StateWaiting is running with pending permissions.
+const (
+	StateInitializing StateName = "initializing"
+	StateRunning      StateName = "running"
+	StateWaiting      StateName = "waiting"
+	StateIdle         StateName = "idle"
+	StateError        StateName = "error"
+	StateClosed       StateName = "closed"
+)

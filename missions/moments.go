@@ -1,0 +1,210 @@
+package missions
+
+import "time"
+
+// Entry is a snapshot as `umbra log --json` prints it.
+type Entry struct {
+	ID         string      `json:"id"`
+	Address    string      `json:"address"` // can be typed
+	Parent     string      `json:"parent,omitempty"`
+	Mission    string      `json:"mission"`
+	Name       string      `json:"mission_name"`
+	State      StateName   `json:"state"`
+	Triggers   []string    `json:"triggers"`
+	At         time.Time   `json:"at"`
+	Message    string      `json:"message"`
+	Turn       int         `json:"turn"`
+	SessionID  string      `json:"session_id,omitempty"`
+	Events     int         `json:"session_events"`
+	Files      FileCounts  `json:"files"`
+	Lines      *LineCounts `json:"lines,omitempty"` // absent where not counted
+	Bytes      int64       `json:"bytes"`
+	Skipped    int         `json:"skipped"`
+	Pins       []string    `json:"pins"`
+	Restored   string      `json:"restored_from,omitempty"`
+	ForkedFrom string      `json:"forked_from,omitempty"`
+	Operation  string      `json:"operation,omitempty"`
+	Partial    bool        `json:"partial"`
+	Late       bool        `json:"late,omitempty"`
+	Unchanged  bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+}
+
+// FileCounts counts a snapshot's changes against the one before.
+type FileCounts struct {
+	Added    int `json:"added"`
+	Modified int `json:"modified"`
+	Deleted  int `json:"deleted"`
+}
+
+// LineCounts counts changed lines.
+type LineCounts struct {
+	Added   int `json:"added"`
+	Deleted int `json:"deleted"`
+}
+
+// LogRequest asks for a mission's snapshots, newest first.
+type LogRequest struct {
+	Caller  Caller    `json:"caller"`
+	Mission string    `json:"mission,omitempty"`
+	Limit   int       `json:"limit,omitempty"` // 0: all
+	Since   string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
+	State   StateName `json:"state,omitempty"`
+	Path    string    `json:"path,omitempty"`
+	Grep    string    `json:"grep,omitempty"`
+	Ops     bool      `json:"ops,omitempty"`   // only Umbra's own operations
+	Lines   bool      `json:"lines,omitempty"` // count lines too
+	Graph   bool      `json:"graph,omitempty"` // the missions forked from it as well
+}
+
+// ShowRequest asks for one moment.
+type ShowRequest struct {
+	Caller Caller `json:"caller"`
+	Moment string `json:"moment"`
+}
+
+// Shown is a moment, whole.
+type Shown struct {
+	Entry        Entry        `json:"snapshot"`
+	Prompt       string       `json:"prompt,omitempty"`
+	Skipped      []Kept       `json:"skipped,omitempty"`
+	Changing     []string     `json:"changing,omitempty"`
+	Git          GitState     `json:"git"`
+	Conversation []Said       `json:"conversation,omitempty"`
+	Files        []FileChange `json:"files"`
+	Patch        string       `json:"patch,omitempty"`
+}
+
+// Said is one line of a conversation.
+type Said struct {
+	Role string    `json:"role"` // user, assistant, tool
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+// CatRequest asks for a file as it was. Path is relative to the caller's
+// directory where that is inside the workspace, else to the workspace.
+type CatRequest struct {
+	Caller Caller `json:"caller"`
+	Moment string `json:"moment"`
+	Path   string `json:"path"`
+}
+
+// DiffRequest compares two moments. No From: the snapshot before the last
+// prompt. No To: the workspace as it is now.
+type DiffRequest struct {
+	Caller       Caller   `json:"caller"`
+	From         string   `json:"from,omitempty"`
+	To           string   `json:"to,omitempty"`
+	Turn         int      `json:"turn,omitempty"`
+	Conversation bool     `json:"conversation,omitempty"`
+	Patch        bool     `json:"patch,omitempty"`
+	Paths        []string `json:"paths,omitempty"`
+}
+
+// Difference is what lies between two moments.
+type Difference struct {
+	From         string           `json:"from"`
+	To           string           `json:"to"` // "" is the workspace now
+	Files        []FileChange     `json:"files"`
+	Conversation ConversationDiff `json:"conversation"`
+	Patch        string           `json:"patch,omitempty"`
+}
+
+// ConversationDiff is what was said between two moments.
+type ConversationDiff struct {
+	EventsAdded int    `json:"events_added"`
+	Said        []Said `json:"said,omitempty"`
+}
+
+// FileChange is one path that differs.
+type FileChange struct {
+	Path    string `json:"path"`
+	OldPath string `json:"old_path,omitempty"`
+	Type    string `json:"type"` // added, modified, deleted, renamed, mode, type
+	Added   int    `json:"lines_added"`
+	Deleted int    `json:"lines_deleted"`
+	Binary  bool   `json:"binary"`
+}
+
+// RestoreRequest puts a workspace, a conversation or both back to a moment.
+type RestoreRequest struct {
+	Caller           Caller   `json:"caller"`
+	Moment           string   `json:"moment"`
+	Mission          string   `json:"mission,omitempty"`
+	FilesOnly        bool     `json:"files_only,omitempty"`
+	ConversationOnly bool     `json:"conversation_only,omitempty"`
+	Paths            []string `json:"paths,omitempty"`
+	Mine             bool     `json:"mine,omitempty"`
+	All              bool     `json:"all,omitempty"`
+	Preview          bool     `json:"preview,omitempty"`
+	WhenIdle         bool     `json:"when_idle,omitempty"`
+	Force            bool     `json:"force,omitempty"`
+}
+
+// UndoRequest steps back, or forward, through Umbra's operations.
+type UndoRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+	Steps   int    `json:"steps,omitempty"` // 0 is one
+	Force   bool   `json:"force,omitempty"`
+}
+
+// RestoreResult is the plan of a restore and, when done, its outcome.
+type RestoreResult struct {
+	Target       string              `json:"target"`
+	Mission      string              `json:"mission"`
+	Workspace    string              `json:"workspace"`
+	Modify       []string            `json:"modify"`
+	Create       []string            `json:"create"`
+	Delete       []string            `json:"delete"`
+	Keep         []Kept              `json:"keep"`
+	Conversation ConversationRestore `json:"conversation"`
+	Git          GitThenNow          `json:"git"`
+	Done         bool                `json:"done"`
+	Queued       bool                `json:"queued,omitempty"` // waits for the end of the turn
+	Safety       string              `json:"safety_snapshot,omitempty"`
+	Snapshot     string              `json:"snapshot,omitempty"`
+	SessionID    string              `json:"session_id,omitempty"`
+	Handover     *Handover           `json:"handover,omitempty"`
+	Displaced    []Kept              `json:"displaced,omitempty"`
+	Foreign      []Kept              `json:"foreign,omitempty"` // paths changed by others, with by whom
+	Notes        []string            `json:"notes,omitempty"`
+}
+
+// Kept is a path that was left alone, and why.
+type Kept struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// ConversationRestore counts a conversation's lines kept and dropped.
+type ConversationRestore struct {
+	Kept    int `json:"events_kept"`
+	Dropped int `json:"events_dropped"`
+}
+
+// GitThenNow is the user's repository at the moment and at present.
+type GitThenNow struct {
+	Then GitState `json:"then"`
+	Now  GitState `json:"now"`
+}
+
+// Handover says how the agent goes on after its conversation was changed.
+type Handover struct {
+	How  string `json:"how"`            // relaunched, type, resume, none
+	Type string `json:"type,omitempty"` // what to type, and where
+}
+
+// ResolveRequest asks what a name means, for commands that run git themselves.
+type ResolveRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+	Moment  string `json:"moment,omitempty"`
+}
+
+// Resolved is where a mission or moment is in the shadow repository.
+type Resolved struct {
+	Mission    Mission `json:"mission"`
+	Snapshot   string  `json:"snapshot,omitempty"`
+	ShadowRepo string  `json:"shadow_repo"`
+}
