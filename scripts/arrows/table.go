@@ -1,0 +1,73 @@
+package main
+
+// module is the import path that every package of Umbra begins with.
+const module = "github.com/umbra-vcs/umbra"
+
+// A rule says what one package may import of Umbra, and why no more.
+type rule struct {
+	pkg     string   // below the module; "" is the main package
+	may     []string // packages below the module
+	purpose string   // what the design says the package owns
+}
+
+// leaves are the packages under gitstore that import nothing of Umbra.
+var leaves = []string{"gitstore/beneath", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
+
+// rules are the arrows of the design: a package that is not here may not be.
+var rules = []rule{
+	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
+	{"commands", []string{"commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
+	{"commands/tui", []string{"missions"}, "the terminal interface shows what missions.Service tells it"},
+	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"gitstore", leaves, "the shadow repository knows nothing of agents and missions"},
+	{"gitstore/capture", list(leaves, "gitstore"), "workspace to tree"},
+	{"gitstore/restore", list(leaves, "gitstore", "gitstore/capture"), "plan, apply, recover"},
+	{"gitstore/fork", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore"), "materialises a workspace"},
+	{"gitstore/index", []string{"gitstore"}, "a cache of what the refs say"},
+	{"gitstore/beneath", nil, "a leaf: file-system operations confined below a root"},
+	{"gitstore/ignore", nil, "a leaf: ignore rules"},
+	{"gitstore/journal", nil, "a leaf: durable writes outside the object store"},
+	{"gitstore/lock", nil, "a leaf: kernel locks"},
+	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
+	{"sessions", nil, "what all agents' conversation files have in common"},
+	{"sessions/claude", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/codex", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/gemini", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/opencode", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"watcher", nil, "paths and time: it knows no Git, agent or mission, and is given a predicate for ignored directories"},
+	{"watcher/api", nil, "the wire types, which a lean client can import alone"},
+	{"watcher/client", []string{"watcher/api", "missions"}, "speaks the wire types and implements missions.Service over them"},
+	{"watcher/daemon", []string{"watcher", "watcher/api", "missions", "gitstore/index"}, "the background process injects watcher and index into missions"},
+}
+
+// A party is a third-party module and the one package that imports it.
+type party struct {
+	path string
+	by   string
+}
+
+// parties hold the rule that each third-party package has one importing
+// package, so that its traps are known, and avoided, in one place.
+var parties = []party{
+	{"github.com/dgraph-io/badger", "gitstore/index"},
+	{"github.com/fsnotify/fsnotify", "watcher"},
+	{"github.com/go-git", "gitstore"},
+	{"github.com/google/uuid", "missions"},
+	{"github.com/klauspost/compress", "gitstore"},
+	{"github.com/pjbgf/sha1cd", "gitstore"},
+	{"github.com/tidwall/gjson", "sessions/claude"},
+	{"github.com/tidwall/sjson", "sessions/claude"},
+	{"github.com/urfave/cli", "commands"},
+	{"gopkg.in/yaml.v3", "missions"},
+}
+
+// anywhere are third-party modules that every package may import.
+var anywhere = []string{"golang.org/x"}
+
+// testOnly are third-party modules that only test files may import. The
+// packages below scripts are the same to the packages of the program.
+var testOnly = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+
+func list(names []string, more ...string) []string {
+	return append(append([]string{}, names...), more...)
+}
