@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// An event is one line of `go test -json` (`go doc test2json`).
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of build events, which have no Package
+	Test       string
+	Output     string
+}
+
+// A tally counts tests and subtests as they end. A package that fails without
+// a failed test (it does not build, it panics, it times out) counts as one.
+type tally struct {
+	out     io.Writer
+	output  map[string][]string // by package and test, until it ends
+	failing map[string]bool     // packages with a failed test
+	skips   []string
+	passed  int
+	failed  int
+}
+
+func newTally(out io.Writer) *tally {
+	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}}
+}
+
+// read takes events until the end. A line that is no event, such as one that a
+// child of a test wrote past the test's own output, is shown as it is.
+func (t *tally) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			var e event
+			if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
+				t.add(e)
+			} else {
+				fmt.Fprint(t.out, line)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *tally) add(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "output":
+		if e.Test == "" && closing(e.Output) {
+			if strings.HasPrefix(e.Output, "FAIL\t") {
+				t.show(key)
+			}
+			fmt.Fprint(t.out, e.Output)
+			return
+		}
+		t.output[key] = append(t.output[key], e.Output)
+	case "build-output":
+		fmt.Fprint(t.out, e.Output)
+	case "pass":
+		delete(t.output, key)
+		if e.Test != "" {
+			t.passed++
+		}
+	case "skip":
+		if e.Test != "" {
+			t.skips = append(t.skips, fmt.Sprintf("%s %s: %s", e.Package, e.Test, reason(t.output[key])))
+		}
+		delete(t.output, key)
+	case "fail":
+		t.fail(e, key)
+	}
+}
+
+func (t *tally) fail(e event, key string) {
+	if e.Test != "" {
+		t.failed++
+		t.failing[e.Package] = true
+		fmt.Fprintf(t.out, "FAIL\t%s %s\n", e.Package, e.Test)
+		for _, line := range t.output[key] {
+			fmt.Fprint(t.out, line)
+		}
+		delete(t.output, key)
+		return
+	}
+	if !t.failing[e.Package] {
+		t.failed++
+	}
+	for k := range t.output {
+		if strings.HasPrefix(k, e.Package+" ") {
+			t.show(k)
+		}
+	}
+}
+
+// show prints what a failed test, or a failed package outside its tests, said;
+// what passes has nothing to say.
+func (t *tally) show(key string) {
+	for _, line := range t.output[key] {
+		fmt.Fprint(t.out, line)
+	}
+	delete(t.output, key)
+}
+
+// close prints the skipped tests and the count.
+func (t *tally) close() {
+	for _, line := range t.skips {
+		fmt.Fprintln(t.out, "skip\t"+line)
+	}
+	if len(t.skips) > 0 {
+		fmt.Fprintf(t.out, "%d skipped, see above\n", len(t.skips))
+	}
+	fmt.Fprintf(t.out, "%d passed, %d failed\n", t.passed, t.failed)
+}
+
+// closing tells the line with which `go test` ends a package.
+func closing(line string) bool {
+	return strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "?   \t")
+}
+
+// reason is what a skipped test said, without the frame around it.
+func reason(output []string) string {
+	var said []string
+	for _, line := range output {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+			said = append(said, line)
+		}
+	}
+	if len(said) == 0 {
+		return "no reason given"
+	}
+	return strings.Join(said, " ")
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRun runs a module of its own, so that what it counts is what go says.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	for path, text := range map[string]string{
+		"go.mod":                "module example.test\n\ngo 1.26.0\n",
+		"good/good_test.go":     "package good\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) {}) }\nfunc TestB(t *testing.T) { t.Skip(\"no moon\") }\n",
+		"bad/bad_test.go":       "package bad\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Error(\"so it goes\") }\nfunc TestD(t *testing.T) {}\n",
+		"dead/dead_test.go":     "package dead\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { println(\"last words\"); os.Exit(3) }\n",
+		"broken/broken.go":      "package broken\n\nvar x int = \"one\"\n",
+		"broken/broken_test.go": "package broken\n\nimport \"testing\"\n\nfunc TestE(t *testing.T) {}\n",
+	} {
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+
+	for _, c := range []struct {
+		pkg  string
+		code int
+		last string
+		want []string
+	}{
+		{"./good", 0, "2 passed, 0 failed", []string{"ok  \texample.test/good", "example.test/good TestB: good_test.go:6: no moon", "1 skipped"}},
+		{"./bad", 1, "1 passed, 1 failed", []string{"so it goes", "FAIL\texample.test/bad"}},
+		{"./dead", 1, "0 passed, 1 failed", []string{"last words", "FAIL\texample.test/dead"}},
+		{"./broken", 1, "0 passed, 1 failed", []string{"cannot use \"one\"", "FAIL\texample.test/broken"}},
+		{"./nowhere", 1, "0 passed, 1 failed", []string{"FAIL"}},
+		{"./...", 1, "3 passed, 3 failed", nil},
+	} {
+		var out strings.Builder
+		code, err := run([]string{c.pkg}, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if code != c.code || lines[len(lines)-1] != c.last {
+			t.Errorf("run %s = %d, last line %q, want %d, %q; all:\n%s", c.pkg, code, lines[len(lines)-1], c.code, c.last, text)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("run %s: no %q in:\n%s", c.pkg, want, text)
+			}
+		}
+	}
+}
