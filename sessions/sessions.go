@@ -23,10 +23,11 @@ var (
 )
 
 // Environ is the part of a process's environment an adapter may read: it is
-// given, never taken from the process, so that a daemon reads its client's.
+// given, never taken from the process, so that a daemon reads its client's. It
+// tells where the agent's store is and how it names its directories.
 type Environ struct {
 	Home string            // the user's home directory
-	Vars map[string]string // only the adapter's own variables (see Adapter.Variables)
+	Vars map[string]string // only the adapter's own variables (see Adapter.Variables and Adapter.HookVariables)
 }
 
 // Adapter is one agent. Its methods are pure but for reading the agent's files
@@ -37,6 +38,10 @@ type Adapter interface {
 	// Variables names the environment variables the adapter reads, such as
 	// CLAUDE_CONFIG_DIR. Only these are kept with a mission; never secrets.
 	Variables() []string
+	// HookVariables names further variables that Event reads from a hook's
+	// environment. They belong to one run of the agent: they are passed to
+	// Event and kept nowhere; never secrets.
+	HookVariables() []string
 	// Runs reports whether argv starts this agent, by its program's base name.
 	Runs(argv []string) bool
 	// Root is the directory of the agent's store on this machine.
@@ -44,16 +49,18 @@ type Adapter interface {
 
 	// Path is where the agent running in cwd (already resolved, absolute)
 	// keeps the session with that id.
-	Path(root, cwd, id string) string
+	Path(env Environ, cwd, id string) string
 	// Find lists the sessions of cwd, the most recently written first.
-	Find(root, cwd string) ([]Session, error)
+	Find(env Environ, cwd string) ([]Session, error)
 	// Open reads a session's identity from its main file's lines.
+	// ErrNoSession if there is no such file.
 	Open(path string) (Session, error)
-	// Sides lists the session's side files, as they are on disk now.
-	Sides(root string, s Session) ([]Side, error)
+	// Sides lists the session's side files, as they are on disk now, in the
+	// order of their names.
+	Sides(env Environ, s Session) ([]Side, error)
 	// Live reports the process that has the session open, if the agent keeps
 	// a registry of such and the process still lives.
-	Live(root, id string) (pid int, ok bool)
+	Live(env Environ, id string) (pid int, ok bool)
 
 	// Read parses a whole conversation. It never fails on foreign or damaged
 	// lines: it counts them.
@@ -71,14 +78,14 @@ type Adapter interface {
 	Rewrite(w io.Writer, r io.Reader, length int64, to Rewrite) error
 	// PlaceSides maps the side files of a session to those of its rewritten
 	// copy: where they go and what is in them. open reads a side's bytes.
-	PlaceSides(root string, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
+	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
 
 	// Launch is the command line that starts the agent for a mission.
 	Launch(o Launch) (Command, error)
 
 	// Event reads one hook payload. name is the event's name if the hook's
 	// command line gave it, else "". ErrBadPayload for foreign input.
-	Event(name string, payload []byte) (Event, error)
+	Event(env Environ, name string, payload []byte) (Event, error)
 	// Reply is what the hook prints for the agent.
 	Reply(e Event, a Answer) []byte
 	// HookFile is the settings file that hooks of this scope live in.
