@@ -1,0 +1,130 @@
+package beneath
+
+import (
+	"encoding/binary"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	canResolve  = true
+	handleFlags = unix.O_PATH // needs no permission to read the directory
+	listFlags   = unix.O_RDONLY
+)
+
+func openResolved(fd int, path string, flags int) (int, error) {
+	how := unix.OpenHow{
+		Flags:   uint64(flags | unix.O_DIRECTORY | unix.O_CLOEXEC),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	}
+	for {
+		opened, err := unix.Openat2(fd, path, &how)
+		switch err {
+		case nil:
+			return opened, nil
+		case unix.EINTR, unix.EAGAIN:
+			// EAGAIN: a rename elsewhere ran while the path was resolved.
+		default:
+			return -1, err
+		}
+	}
+}
+
+func exchangeAt(fromFd int, from string, toFd int, to string) error {
+	return unsupported(unix.Renameat2(fromFd, from, toFd, to, unix.RENAME_EXCHANGE))
+}
+
+func renameNoReplaceAt(fromFd int, from string, toFd int, to string) error {
+	return unsupported(unix.Renameat2(fromFd, from, toFd, to, unix.RENAME_NOREPLACE))
+}
+
+// chmodAt opens the name as a mere handle, which needs no permission on it
+// and does not open devices, and changes what the handle is on.
+func chmodAt(fd int, name string, perm uint32) error {
+	handle, err := unix.Openat(fd, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(handle)
+	var st unix.Stat_t
+	if err := unix.Fstat(handle, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return ErrSymlink
+	}
+	err = unix.Fchmodat(handle, "", perm, unix.AT_EMPTY_PATH)
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == unix.EPERM || err == unix.EINVAL {
+		// fchmodat2 came with Linux 6.6, and old seccomp filters answer EPERM.
+		err = unix.Chmod("/proc/self/fd/"+strconv.Itoa(handle), perm)
+	}
+	return err
+}
+
+// listDirectory reads getdents64 records itself: the os package would call
+// lstat, by path, for entries without a kind.
+func listDirectory(fd int, buffer []byte) ([]Entry, error) {
+	if len(buffer) < 4096 {
+		buffer = make([]byte, 8192)
+	}
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	for {
+		var n int
+		err := ignoringEINTR(func() (err error) {
+			n, err = unix.Getdents(fd, buffer)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return entries, nil
+		}
+		entries = appendRecords(entries, buffer[:n])
+	}
+}
+
+func appendRecords(entries []Entry, records []byte) []Entry {
+	const (
+		lengthAt = unsafe.Offsetof(unix.Dirent{}.Reclen)
+		typeAt   = unsafe.Offsetof(unix.Dirent{}.Type)
+		nameAt   = unsafe.Offsetof(unix.Dirent{}.Name)
+	)
+	for len(records) > int(nameAt) {
+		length := int(binary.NativeEndian.Uint16(records[lengthAt:]))
+		if length <= int(nameAt) || length > len(records) {
+			return entries
+		}
+		name := records[nameAt:length]
+		for i, c := range name {
+			if c == 0 {
+				name = name[:i]
+				break
+			}
+		}
+		if string(name) != "." && string(name) != ".." {
+			entries = append(entries, Entry{Name: string(name), Kind: kindOf(records[typeAt])})
+		}
+		records = records[length:]
+	}
+	return entries
+}
+
+func kindOf(direntType byte) Kind {
+	switch direntType {
+	case unix.DT_REG:
+		return File
+	case unix.DT_DIR:
+		return Directory
+	case unix.DT_LNK:
+		return Symlink
+	case unix.DT_UNKNOWN:
+		return Unknown
+	}
+	return Special
+}

@@ -1,0 +1,48 @@
+//go:build unix && !linux
+
+package beneath
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	canResolve  = false
+	handleFlags = unix.O_RDONLY
+	listFlags   = unix.O_RDONLY
+)
+
+func openResolved(int, string, int) (int, error) { return -1, unix.ENOSYS }
+
+func chmodAt(fd int, name string, perm uint32) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return ErrSymlink
+	}
+	return unix.Fchmodat(fd, name, perm, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// listDirectory gives no kinds: the os package would find missing ones by
+// path, which may lead elsewhere by then.
+func listDirectory(fd int, _ []byte) ([]Entry, error) {
+	own, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	dir := os.NewFile(uintptr(own), ".")
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, len(names))
+	for i, name := range names {
+		entries[i] = Entry{Name: name}
+	}
+	return entries, nil
+}
