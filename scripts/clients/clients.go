@@ -1,0 +1,118 @@
+// Package clients puts pinned versions of real agents, from the npm registry,
+// into a cache folder, and gives tests the hermetic environment to run them in.
+// It owns that folder, ${UMBRA_CHECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/umbra-check},
+// which is kept between runs and may be deleted at any time; it knows nothing of
+// Umbra, and starts no model server (standin does).
+package clients
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Versions of Claude Code that tests name: what most people run, and one from
+// before sessions were written as they are now.
+const (
+	ClaudeCurrent = "2.1.329"
+	ClaudeOlder   = "2.0.77"
+)
+
+// A Client is one installed version of an agent.
+type Client struct {
+	Agent   string // "claude"
+	Version string
+	Path    string // the program, absolute; its name is the agent's
+}
+
+// pin is one version that may be installed. Always exact: npm would take the
+// newest whose engines fit this node, which is not the newest there is.
+type pin struct {
+	agent   string
+	version string
+	pkg     string
+	after   string // the script of the package that places its program, run by node
+	tested  bool   // installed by the gate
+}
+
+func pins() []pin {
+	const claude = "@anthropic-ai/claude-code"
+	return []pin{
+		{"claude", ClaudeCurrent, claude, "install.cjs", true},
+		{"claude", "2.1.197", claude, "install.cjs", false},
+		{"claude", ClaudeOlder, claude, "", true},
+		{"claude", "1.0.128", claude, "", false},
+	}
+}
+
+// Claude returns that version of Claude Code, installing it if need be. Without
+// it the test fails; only `go test -short` skips it.
+func Claude(t testing.TB, version string) Client {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out the real agents")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	client, err := Install(ctx, "claude", version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// InstallTested installs what the gate runs and returns it.
+func InstallTested(ctx context.Context) ([]Client, error) {
+	var all []Client
+	for _, p := range pins() {
+		if !p.tested {
+			continue
+		}
+		client, err := Install(ctx, p.agent, p.version)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, client)
+	}
+	return all, nil
+}
+
+// Install returns a pinned version from the cache, where it puts it if it is
+// not there yet. Any number of processes may do so at once.
+func Install(ctx context.Context, agent, version string) (Client, error) {
+	all := pins()
+	at := slices.IndexFunc(all, func(p pin) bool { return p.agent == agent && p.version == version })
+	if at < 0 {
+		return Client{}, fmt.Errorf("%s %s is not among the pinned versions", agent, version)
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return Client{}, err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return Client{}, err
+	}
+	p := all[at]
+	place := filepath.Join(cache, p.agent+"-"+p.version)
+	if err := p.ensure(ctx, cache, place); err != nil {
+		return Client{}, fmt.Errorf("install %s %s: %w", agent, version, err)
+	}
+	return Client{Agent: agent, Version: version, Path: p.program(place)}, nil
+}
+
+// cacheDir is looked up at each call, so it is to be called before a test
+// changes HOME.
+func cacheDir() (string, error) {
+	if dir := os.Getenv("UMBRA_CHECK_CACHE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no UMBRA_CHECK_CACHE, and %w", err)
+	}
+	return filepath.Join(dir, "umbra-check"), nil
+}

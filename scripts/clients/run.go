@@ -1,0 +1,94 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Env is the whole environment to run the client in: nothing of the caller's
+// but PATH, with the client first on it; home as HOME, where it also keeps its
+// temporary files; the model server at baseURL; nothing sent elsewhere.
+func (c Client) Env(home, baseURL string) []string {
+	temp := filepath.Join(home, "tmp")
+	return []string{
+		"PATH=" + filepath.Dir(c.Path) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + home,
+		"TMPDIR=" + temp,
+		"CLAUDE_CODE_TMPDIR=" + temp,
+		"LANG=C.UTF-8",
+		"TERM=xterm-256color",
+		"SHELL=/bin/bash",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CONFIG_SYSTEM=" + os.DevNull,
+		"IS_SANDBOX=1", // root may let tools run without asking
+		"ANTHROPIC_BASE_URL=" + baseURL,
+		"ANTHROPIC_API_KEY=dummy",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_AUTOUPDATER=1",
+		"DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	}
+}
+
+// Prepare makes what Env and a client on a terminal expect in home, so that a
+// session in one of the workspaces starts without a dialog.
+func (c Client) Prepare(home string, workspaces ...string) error {
+	projects := map[string]any{}
+	for _, workspace := range workspaces {
+		real, err := filepath.EvalSymlinks(workspace)
+		if err != nil {
+			return err
+		}
+		projects[real] = map[string]any{
+			"hasTrustDialogAccepted":        true,
+			"hasCompletedProjectOnboarding": true,
+			"allowedTools":                  []string{}, // 1.0 dies without
+		}
+	}
+	settings, err := json.Marshal(map[string]any{
+		"hasCompletedOnboarding": true,
+		"theme":                  "dark",
+		"customApiKeyResponses":  map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
+		"projects":               projects,
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(home, "tmp"), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(home, ".claude.json"), settings, 0o600)
+}
+
+// A Result is what a turn without a terminal ended with.
+type Result struct {
+	SessionID string `json:"session_id"`
+	Text      string `json:"result"`
+	IsError   bool   `json:"is_error"`
+}
+
+// Print runs one turn without a terminal (claude -p) in dir, with any further
+// arguments (--resume ID, --settings FILE); tools run without asking.
+func (c Client) Print(ctx context.Context, dir string, env []string, prompt string, args ...string) (Result, error) {
+	all := append([]string{"-p", prompt, "--output-format", "json", "--dangerously-skip-permissions"}, args...)
+	cmd := exec.CommandContext(ctx, c.Path, all...)
+	cmd.Dir, cmd.Env = dir, env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	runErr := cmd.Run()
+	var result Result
+	err := json.Unmarshal(stdout.Bytes(), &result)
+	if err != nil || (runErr != nil && !result.IsError) {
+		return Result{}, fmt.Errorf("%s -p: %w: %s%s", c.Agent, errors.Join(runErr, err), stdout.Bytes(), tail(stderr.Bytes()))
+	}
+	return result, nil
+}
+
+// tail is the end of what a client said: one that dies prints its own source.
+func tail(out []byte) []byte { return out[max(0, len(out)-2000):] }
