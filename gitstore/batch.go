@@ -1,0 +1,314 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/pjbgf/sha1cd"
+)
+
+const (
+	// looseObjects and looseBytes bound what a Batch keeps in memory and stores
+	// as loose objects; above, it writes one pack. Loose objects win below
+	// some 32 objects, and do not fill the repository with packs.
+	looseObjects = 32
+	looseBytes   = 4 << 20
+	// streamedSize is the size from which a blob is deflated as it is read,
+	// instead of in memory.
+	streamedSize = 1 << 20
+	// freshPack is the age up to which the name of a pack written by another
+	// process may not be durable yet.
+	freshPack = time.Minute
+)
+
+// ErrSizeChanged is returned by BlobFrom when the reader gave more or fewer
+// bytes than announced; nothing was stored.
+var ErrSizeChanged = errors.New("the content has another size than announced")
+
+// ErrBatchFailed is returned by a Batch after one of its writes failed.
+var ErrBatchFailed = errors.New("an earlier write of this batch failed")
+
+// Batch collects new objects and makes them durable together. Objects already
+// stored, or given twice, are not written again. Nothing is visible or durable
+// before Flush; ids are known at once.
+//
+// Its methods are safe for concurrent use; hashing and compressing run in the
+// callers' goroutines. The caller ends with Discard, always.
+type Batch struct {
+	store *Store
+
+	mu      sync.Mutex
+	written map[ID]struct{}
+	pending []pendingObject
+	bytes   int
+	pack    *packWriter
+	failed  error
+	// borrowedFresh is set when an object was found in a pack so new that its
+	// name may be lost with power.
+	borrowedFresh bool
+}
+
+type pendingObject struct {
+	kind ObjectType
+	id   ID
+	data []byte
+}
+
+// NewBatch starts a batch.
+func (s *Store) NewBatch() *Batch {
+	return &Batch{store: s, written: make(map[ID]struct{})}
+}
+
+// Blob adds the content of a file or the target of a link.
+func (b *Batch) Blob(data []byte) (ID, error) { return b.Write(TypeBlob, data) }
+
+// Tree adds a tree. The entries are put in Git's order in place; names that are
+// no single component, are "." or "..", ".git" in any case, or double are
+// refused. The empty tree may be written.
+func (b *Batch) Tree(entries []TreeEntry) (ID, error) {
+	SortEntries(entries)
+	data, err := encodeTree(entries)
+	if err != nil {
+		return ID{}, err
+	}
+	return b.Write(TypeTree, data)
+}
+
+// Commit adds a commit; its ID field is ignored. Names and addresses are freed
+// of what would break a header.
+func (b *Batch) Commit(c *Commit) (ID, error) {
+	data, err := encodeCommit(c)
+	if err != nil {
+		return ID{}, err
+	}
+	return b.Write(TypeCommit, data)
+}
+
+// Write adds an object given as Git stores it, without header. It does not keep
+// data. What an object refers to is not looked at; see ProveTree.
+func (b *Batch) Write(t ObjectType, data []byte) (ID, error) {
+	id := HashObject(t, data)
+	if have, err := b.have(id); have || err != nil {
+		return id, err
+	}
+	b.mu.Lock()
+	if b.pack == nil && len(b.pending) < looseObjects && b.bytes+len(data) <= looseBytes {
+		defer b.mu.Unlock()
+		if !b.mark(id) {
+			return id, nil
+		}
+		b.pending = append(b.pending, pendingObject{t, id, append([]byte(nil), data...)})
+		b.bytes += len(data)
+		return id, nil
+	}
+	b.mu.Unlock()
+	deflated, err := b.store.deflate(nil, data)
+	if err != nil {
+		return ID{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.mark(id) {
+		return id, nil
+	}
+	return id, b.fail(b.toPack(func(p *packWriter) error { return p.add(t, id, int64(len(data)), deflated) }))
+}
+
+// BlobFrom adds a blob read from r, which must give exactly size bytes and then
+// io.EOF, else nothing is stored and the error is ErrSizeChanged. Memory used
+// does not grow with size.
+func (b *Batch) BlobFrom(r io.Reader, size int64) (ID, error) {
+	if size < streamedSize {
+		data := make([]byte, size)
+		if err := readExactly(r, data); err != nil {
+			return ID{}, err
+		}
+		return b.Blob(data)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed != nil {
+		return ID{}, fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
+	}
+	var id ID
+	var readErr error
+	err := b.toPack(func(p *packWriter) error {
+		start := p.offset
+		sum := sha1cd.New()
+		sum.Write(objectHeader(TypeBlob, size))
+		src := &exactReader{r: r, left: size}
+		entry, err := p.stream(b.store, TypeBlob, size, io.TeeReader(src, sum))
+		if src.err != nil {
+			readErr = src.err
+			return p.rollback(start)
+		}
+		if err != nil {
+			return err
+		}
+		entry.id = ID(sum.Sum(nil))
+		id = entry.id
+		if _, twice := b.written[id]; twice {
+			return p.rollback(start)
+		}
+		if have, err := b.borrow(id); err != nil || have {
+			return errors.Join(err, p.rollback(start))
+		}
+		b.mark(id)
+		p.entries = append(p.entries, entry)
+		return nil
+	})
+	if err := b.fail(err); err != nil {
+		return ID{}, err
+	}
+	return id, readErr
+}
+
+// have reports whether id needs no writing.
+func (b *Batch) have(id ID) (bool, error) {
+	b.mu.Lock()
+	_, ok := b.written[id]
+	failed := b.failed
+	b.mu.Unlock()
+	if failed != nil {
+		return false, fmt.Errorf("%w: %w", ErrBatchFailed, failed)
+	}
+	if ok {
+		return true, nil
+	}
+	stored, fresh, err := b.store.stored(id)
+	if fresh {
+		b.mu.Lock()
+		b.borrowedFresh = true
+		b.mu.Unlock()
+	}
+	return stored, err
+}
+
+// borrow is have for a caller that holds b.mu.
+func (b *Batch) borrow(id ID) (bool, error) {
+	stored, fresh, err := b.store.stored(id)
+	b.borrowedFresh = b.borrowedFresh || fresh
+	return stored, err
+}
+
+// stored looks id up without listing packs again: a false no only costs a second
+// copy. An index that cannot be read is passed over for the same reason.
+func (s *Store) stored(id ID) (stored, fresh bool, err error) {
+	for _, d := range s.current() {
+		p, _, ok, _ := d.find(id)
+		if ok {
+			return true, time.Since(p.info.ModTime()) < freshPack, nil
+		}
+		if ok, err := d.hasLoose(id); ok || err != nil {
+			return ok, false, objectErr(id, err)
+		}
+	}
+	return false, false, nil
+}
+
+// mark needs b.mu; it reports whether id was new.
+func (b *Batch) mark(id ID) bool {
+	if _, ok := b.written[id]; ok {
+		return false
+	}
+	b.written[id] = struct{}{}
+	return true
+}
+
+func (b *Batch) fail(err error) error {
+	if err != nil && b.failed == nil {
+		b.failed = err
+	}
+	return err
+}
+
+// toPack runs fn on the batch's pack, which it begins with what was pending.
+func (b *Batch) toPack(fn func(*packWriter) error) error {
+	if b.failed != nil {
+		return fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
+	}
+	if b.pack == nil {
+		p, err := b.store.newPack()
+		if err != nil {
+			return err
+		}
+		b.pack = p
+		for _, o := range b.pending {
+			deflated, err := b.store.deflate(nil, o.data)
+			if err != nil {
+				return err
+			}
+			if err := p.add(o.kind, o.id, int64(len(o.data)), deflated); err != nil {
+				return err
+			}
+		}
+		b.pending, b.bytes = nil, 0
+	}
+	return fn(b.pack)
+}
+
+// Flush makes every object of the batch durable and readable through the Store:
+// after a power cut, nothing that was flushed is missing once the repository has
+// been opened again. It costs, whatever the number of objects,
+//
+//   - up to 32 objects and 4 MiB: one fdatasync of a segment that holds them
+//     (and, the first time, one fsync of the segment's directory), after which
+//     they are written as loose objects without syncing; Open replays segments
+//     of an earlier boot;
+//   - above: three fsyncs, of one pack, its index and their directory.
+//
+// A durable ref update adds two. Killed at any instant, Flush leaves whole
+// objects or files named tmp_*, which Sweep removes. The batch can be used again
+// afterwards.
+func (b *Batch) Flush(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed != nil {
+		return fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return b.fail(b.flush())
+}
+
+func (b *Batch) flush() error {
+	switch {
+	case b.pack != nil:
+		pack := b.pack
+		b.pack, b.borrowedFresh = nil, false
+		if err := pack.finish(); err != nil {
+			pack.discard()
+			return fmt.Errorf("write pack: %w", err)
+		}
+		return b.store.rescan()
+	case len(b.pending) > 0:
+		if err := b.store.writeLoose(b.pending); err != nil {
+			return fmt.Errorf("write objects: %w", err)
+		}
+		b.pending, b.bytes = nil, 0
+	}
+	if b.borrowedFresh {
+		b.borrowedFresh = false
+		return b.store.sync.dir(b.store.packDir())
+	}
+	return nil
+}
+
+// Discard drops what was not flushed. It may be called any number of times.
+func (b *Batch) Discard() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.pack != nil {
+		b.pack.discard()
+		b.pack = nil
+	}
+	b.pending, b.bytes = nil, 0
+	if b.failed == nil {
+		b.failed = errors.New("the batch was discarded")
+	}
+}

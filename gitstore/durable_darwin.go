@@ -1,0 +1,23 @@
+package gitstore
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// datasync is F_FULLFSYNC, which os.File.Sync uses on Darwin.
+func datasync(f *os.File) error { return f.Sync() }
+
+// syncFileSystem reports false: Darwin has no call that does this and tells of
+// errors.
+func syncFileSystem(string) (bool, error) { return false, nil }
+
+// bootID names this run of the kernel; "" if it cannot be had.
+func bootID() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,116 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// ErrNoGit is returned where the git program is needed and not installed.
+var ErrNoGit = errors.New("the git program is not installed")
+
+// GitCommand is one call of the git program, hermetic: no hooks, templates,
+// signing, pager, prompt or file-system monitor, no GIT_* variables, no system
+// or global configuration, no credential or askpass program, messages in
+// English.
+type GitCommand struct {
+	// Dir is the working directory; GitDir, if set, the repository.
+	Dir    string
+	GitDir string
+	// Config are extra "key=value" settings, after Umbra's own.
+	Config []string
+	// Env are extra "KEY=value" variables, such as GIT_INDEX_FILE.
+	Env   []string
+	Stdin io.Reader
+	// Stdout receives the output instead of the result.
+	Stdout io.Writer
+	Args   []string
+}
+
+// GitError is returned when git could be started and failed.
+type GitError struct {
+	Args     []string
+	ExitCode int
+	Stderr   string
+	Err      error
+}
+
+func (e *GitError) Error() string {
+	msg := strings.TrimSpace(e.Stderr)
+	if msg == "" {
+		msg = e.Err.Error()
+	}
+	return fmt.Sprintf("git %s: %s", strings.Join(e.Args, " "), msg)
+}
+
+// Unwrap gives the cause.
+func (e *GitError) Unwrap() error { return e.Err }
+
+func hermeticConfig() []string {
+	return []string{
+		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.editor=false",
+		"core.attributesFile=/dev/null", "core.excludesFile=/dev/null",
+		"init.templateDir=", "commit.gpgSign=false", "tag.gpgSign=false", "gpg.program=false",
+		"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false",
+		"credential.helper=", "core.askPass=", "protocol.ext.allow=never",
+	}
+}
+
+// hermeticEnv passes on what a program needs to run, and nothing that steers git.
+func hermeticEnv(extra []string) []string {
+	env := []string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_AUTHOR_NAME=Umbra", "GIT_AUTHOR_EMAIL=umbra@localhost",
+		"GIT_COMMITTER_NAME=Umbra", "GIT_COMMITTER_EMAIL=umbra@localhost",
+		"LC_ALL=C", "LANGUAGE=C",
+	}
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "SSH_AUTH_SOCK", "SYSTEMROOT"} {
+		if v, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+v)
+		}
+	}
+	return append(env, extra...)
+}
+
+// RunGit runs git and returns its standard output. The error is ErrNoGit, a
+// *GitError, or the context's.
+func RunGit(ctx context.Context, c GitCommand) ([]byte, error) {
+	var args []string
+	if c.GitDir != "" {
+		args = append(args, "--git-dir="+c.GitDir)
+	}
+	for _, kv := range append(hermeticConfig(), c.Config...) {
+		args = append(args, "-c", kv)
+	}
+	cmd := exec.CommandContext(ctx, "git", append(args, c.Args...)...)
+	cmd.Dir, cmd.Stdin, cmd.Env = c.Dir, c.Stdin, hermeticEnv(c.Env)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return stdout.Bytes(), nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("git %s: %w", strings.Join(c.Args, " "), ctx.Err())
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, ErrNoGit
+	case errors.As(err, &exit):
+		return stdout.Bytes(), &GitError{Args: c.Args, ExitCode: exit.ExitCode(), Stderr: stderr.String(), Err: err}
+	}
+	return nil, fmt.Errorf("git %s: %w", strings.Join(c.Args, " "), err)
+}
+
+// Git runs git on the shadow repository.
+func (s *Store) Git(ctx context.Context, args ...string) ([]byte, error) {
+	return RunGit(ctx, GitCommand{Dir: s.dir, GitDir: s.dir, Args: args})
+}

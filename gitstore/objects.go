@@ -1,0 +1,240 @@
+package gitstore
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Objects reads the objects of a Git repository: its own object directory and
+// the alternates that it names, to any depth that Git allows. Every object is
+// verified against its id when it is read. All methods are safe for concurrent
+// use, also while other processes write, repack or prune the same directory; an
+// object that is not found is looked up once more after the packs were listed
+// again (H39).
+//
+// It reads loose objects and packs itself and takes delta resolution from
+// go-git: go-git's own object storage is not safe for concurrent use, decodes
+// every pack index into memory, and does not see another process's repack.
+type Objects struct {
+	root      string
+	inflaters inflaterPool
+	open      fileCache
+
+	mu   sync.RWMutex
+	dirs []*objectDir
+}
+
+// maxAlternateDepth is Git's own limit on chains of alternates.
+const maxAlternateDepth = 5
+
+// UnsupportedRepositoryError says why a repository's objects cannot be read.
+type UnsupportedRepositoryError struct{ Dir, Reason string }
+
+func (e *UnsupportedRepositoryError) Error() string {
+	return fmt.Sprintf("repository %s: %s", e.Dir, e.Reason)
+}
+
+// OpenObjects opens the objects of the repository whose common Git directory is
+// commonDir for reading. It writes nothing there and holds no lock. A SHA-256
+// repository gives an *UnsupportedRepositoryError.
+func OpenObjects(commonDir string) (*Objects, error) {
+	if err := checkObjectFormat(commonDir); err != nil {
+		return nil, err
+	}
+	return openObjectDir(filepath.Join(commonDir, "objects"))
+}
+
+func openObjectDir(dir string) (*Objects, error) {
+	if fi, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !fi.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
+	}
+	o := &Objects{root: dir}
+	o.open.max = 32
+	if err := o.rescan(); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Close releases the descriptors held. Reads after it open files again.
+func (o *Objects) Close() error {
+	o.open.closeAll()
+	return nil
+}
+
+// rescan lists alternates and packs again, keeping what is still there.
+func (o *Objects) rescan() error {
+	paths, err := alternates(o.root)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := make(map[string]*objectDir, len(o.dirs))
+	for _, d := range o.dirs {
+		known[d.path] = d
+	}
+	dirs := make([]*objectDir, 0, len(paths))
+	for _, p := range paths {
+		d := &objectDir{path: p, open: &o.open}
+		if old := known[p]; old != nil {
+			d.packs = old.packs
+		}
+		if err := d.list(); err != nil {
+			return err
+		}
+		dirs = append(dirs, d)
+	}
+	o.dirs = dirs
+	return nil
+}
+
+func (o *Objects) current() []*objectDir {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.dirs
+}
+
+// alternates returns dir and the object directories it borrows from, each once.
+// One that is gone is left out, as Git does.
+func alternates(dir string) ([]string, error) {
+	seen := map[string]bool{}
+	var out []string
+	var visit func(dir string, depth int) error
+	visit = func(dir string, depth int) error {
+		dir = filepath.Clean(dir)
+		if seen[dir] || depth > maxAlternateDepth {
+			return nil
+		}
+		seen[dir] = true
+		out = append(out, dir)
+		f, err := os.Open(filepath.Join(dir, "info", "alternates"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		lines := bufio.NewReader(f)
+		for {
+			line, err := lines.ReadString('\n')
+			if next := alternateDir(dir, strings.TrimSuffix(line, "\n")); next != "" {
+				if err := visit(next, depth+1); err != nil {
+					return err
+				}
+			}
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return out, visit(dir, 0)
+}
+
+// alternateDir resolves one line of info/alternates; "" if it names no
+// directory. Quoted lines (C style) are unquoted only as far as Go's syntax
+// agrees with Git's, which holds for what git itself writes.
+func alternateDir(dir, line string) string {
+	if line == "" || line[0] == '#' {
+		return ""
+	}
+	if line[0] == '"' {
+		if unquoted, ok := unquoteC(line); ok {
+			line = unquoted
+		}
+	}
+	if !filepath.IsAbs(line) {
+		line = filepath.Join(dir, line)
+	}
+	if fi, err := os.Stat(line); err != nil || !fi.IsDir() {
+		return ""
+	}
+	return line
+}
+
+// Has reports whether the object is stored. It does not read the content.
+func (o *Objects) Has(id ID) (bool, error) {
+	ok, err := o.hasQuick(id)
+	if ok || err != nil {
+		return ok, objectErr(id, err)
+	}
+	if err := o.rescan(); err != nil {
+		return false, objectErr(id, err)
+	}
+	ok, err = o.hasQuick(id)
+	return ok, objectErr(id, err)
+}
+
+// hasQuick may miss an object that another process packed a moment ago.
+func (o *Objects) hasQuick(id ID) (bool, error) {
+	for _, d := range o.current() {
+		_, _, ok, err := d.find(id)
+		if ok || err != nil {
+			return ok, err
+		}
+		if ok, err := d.hasLoose(id); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// Object returns the type and the whole content of an object. The slice is the
+// caller's.
+func (o *Objects) Object(id ID) (ObjectType, []byte, error) {
+	t, data, err := o.read(id)
+	if err == nil && hashFast(t, data) != id {
+		err = damaged("its content hashes to another id")
+	}
+	return t, data, objectErr(id, err)
+}
+
+// read tries what is known, then lists the packs again and tries once more. A
+// damaged copy is passed over while another store may hold a good one.
+func (o *Objects) read(id ID) (ObjectType, []byte, error) {
+	var first error
+	for attempt := range 2 {
+		if attempt > 0 {
+			if err := o.rescan(); err != nil {
+				return 0, nil, err
+			}
+		}
+		for _, d := range o.current() {
+			t, data, err := d.read(o, id)
+			if err == nil {
+				return t, data, nil
+			}
+			if first == nil && !errors.Is(err, ErrMissing) && !errors.Is(err, fs.ErrNotExist) {
+				first = err
+			}
+		}
+	}
+	if first == nil {
+		first = ErrMissing
+	}
+	return 0, nil, first
+}
+
+func (o *Objects) typed(id ID, want ObjectType) ([]byte, error) {
+	t, data, err := o.Object(id)
+	if err == nil && t != want {
+		err = objectErr(id, fmt.Errorf("%w: a %s, not a %s", ErrWrongType, t, want))
+	}
+	return data, err
+}
+
+// Blob returns the content of a blob, verified.
+func (o *Objects) Blob(id ID) ([]byte, error) { return o.typed(id, TypeBlob) }

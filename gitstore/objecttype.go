@@ -1,0 +1,64 @@
+package gitstore
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/pjbgf/sha1cd"
+)
+
+// ObjectType is the type of an object, with the values of Git's pack format.
+type ObjectType uint8
+
+const (
+	// TypeCommit is a commit.
+	TypeCommit ObjectType = 1
+	// TypeTree is a tree.
+	TypeTree ObjectType = 2
+	// TypeBlob is the content of a file or the target of a symbolic link.
+	TypeBlob ObjectType = 3
+	// TypeTag is an annotated tag; Umbra writes none, a user's repository may.
+	TypeTag ObjectType = 4
+
+	typeOfsDelta ObjectType = 6
+	typeRefDelta ObjectType = 7
+)
+
+// String gives Git's word for the type.
+func (t ObjectType) String() string {
+	switch t {
+	case TypeCommit:
+		return "commit"
+	case TypeTree:
+		return "tree"
+	case TypeBlob:
+		return "blob"
+	case TypeTag:
+		return "tag"
+	}
+	return fmt.Sprintf("type %d", uint8(t))
+}
+
+func parseType(s string) (ObjectType, bool) {
+	for t := TypeCommit; t <= TypeTag; t++ {
+		if s == t.String() {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+func objectHeader(t ObjectType, size int64) []byte {
+	h := append([]byte(t.String()), ' ')
+	h = strconv.AppendInt(h, size, 10)
+	return append(h, 0)
+}
+
+// HashObject returns the id that content has as an object of type t. Content
+// made to collide gets the id of no honest object (sha1cd).
+func HashObject(t ObjectType, content []byte) ID {
+	h := sha1cd.New()
+	h.Write(objectHeader(t, int64(len(content))))
+	h.Write(content)
+	return ID(h.Sum(nil))
+}

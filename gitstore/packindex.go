@@ -1,0 +1,176 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"sort"
+)
+
+// pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable.
+type pack struct {
+	base   string
+	info   fs.FileInfo
+	open   *fileCache
+	broken error
+
+	fanout [256]uint32
+	whole  []byte
+}
+
+const (
+	idxHeader = 8
+	idxFanout = idxHeader + 256*4
+	// wholeIndex is the size up to which an index is held in memory; larger
+	// ones are read in place, bucket by bucket. Not mapped: a file truncated
+	// by somebody must be an error, not a fault that ends the process.
+	wholeIndex = 1 << 20
+	// bucketBytes bounds one read while searching an index on disk.
+	bucketBytes = 16 << 10
+)
+
+func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
+	p := &pack{base: base, info: info, open: open}
+	open.forget(base + ".idx")
+	open.forget(base + ".pack")
+	if info.Size() <= wholeIndex {
+		data, err := os.ReadFile(base + ".idx")
+		if err != nil {
+			return nil, err
+		}
+		p.whole = data
+	}
+	if _, err := os.Stat(base + ".pack"); err != nil {
+		return nil, err
+	}
+	head := make([]byte, idxFanout)
+	if err := p.readIndex(head, 0); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(head[:idxHeader], []byte("\xfftOc\x00\x00\x00\x02")) {
+		return nil, damaged("pack index %s.idx is not of version 2", base)
+	}
+	for i := range p.fanout {
+		p.fanout[i] = binary.BigEndian.Uint32(head[idxHeader+4*i:])
+		if i > 0 && p.fanout[i] < p.fanout[i-1] {
+			return nil, damaged("pack index %s.idx has a broken fan-out", base)
+		}
+	}
+	if size := info.Size(); size < idxFanout+int64(p.count())*28+40 {
+		return nil, damaged("pack index %s.idx is too short", base)
+	}
+	return p, nil
+}
+
+func (p *pack) count() int { return int(p.fanout[255]) }
+
+func (p *pack) readIndex(buf []byte, at int64) error {
+	if p.whole != nil {
+		if at < 0 || at+int64(len(buf)) > int64(len(p.whole)) {
+			return damaged("pack index %s.idx is too short", p.base)
+		}
+		copy(buf, p.whole[at:])
+		return nil
+	}
+	f, err := p.open.acquire(p.base + ".idx")
+	if err != nil {
+		return err
+	}
+	defer p.open.release(f)
+	if _, err := f.ReadAt(buf, at); err != nil {
+		return damaged("read pack index %s.idx: %v", p.base, err)
+	}
+	return nil
+}
+
+// find returns the offset of id in the pack.
+func (p *pack) find(id ID) (int64, bool, error) {
+	if p.broken != nil {
+		return 0, false, p.broken
+	}
+	n, ok, err := p.search(id)
+	if !ok || err != nil {
+		return 0, false, err
+	}
+	off, err := p.offset(n)
+	return off, err == nil, err
+}
+
+// search returns the position of id in the index.
+func (p *pack) search(id ID) (int, bool, error) {
+	lo, hi := p.bucket(id[0])
+	for hi-lo > bucketBytes/IDSize {
+		mid := int(uint(lo+hi) >> 1)
+		at, err := p.name(mid)
+		if err != nil {
+			return 0, false, err
+		}
+		switch c := at.Compare(id); {
+		case c == 0:
+			return mid, true, nil
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	if lo == hi {
+		return 0, false, nil
+	}
+	names, err := p.names(lo, hi)
+	if err != nil {
+		return 0, false, err
+	}
+	i := sort.Search(hi-lo, func(i int) bool {
+		return bytes.Compare(names[i*IDSize:(i+1)*IDSize], id[:]) >= 0
+	})
+	ok := i < hi-lo && bytes.Equal(names[i*IDSize:(i+1)*IDSize], id[:])
+	return lo + i, ok, nil
+}
+
+func (p *pack) bucket(first byte) (lo, hi int) {
+	if first > 0 {
+		lo = int(p.fanout[first-1])
+	}
+	return lo, int(p.fanout[first])
+}
+
+func (p *pack) names(lo, hi int) ([]byte, error) {
+	at := idxFanout + int64(lo)*IDSize
+	n := (hi - lo) * IDSize
+	if p.whole != nil && at+int64(n) <= int64(len(p.whole)) {
+		return p.whole[at : at+int64(n)], nil
+	}
+	buf := make([]byte, n)
+	return buf, p.readIndex(buf, at)
+}
+
+func (p *pack) name(i int) (ID, error) {
+	b, err := p.names(i, i+1)
+	if err != nil {
+		return ID{}, err
+	}
+	return ID(b), nil
+}
+
+func (p *pack) offset(n int) (int64, error) {
+	count := int64(p.count())
+	small := idxFanout + count*24
+	var buf [8]byte
+	if err := p.readIndex(buf[:4], small+int64(n)*4); err != nil {
+		return 0, err
+	}
+	off := binary.BigEndian.Uint32(buf[:4])
+	if off&(1<<31) == 0 {
+		return int64(off), nil
+	}
+	if err := p.readIndex(buf[:], small+count*4+int64(off&^(1<<31))*8); err != nil {
+		return 0, err
+	}
+	large := binary.BigEndian.Uint64(buf[:])
+	if large>>63 != 0 {
+		return 0, damaged("pack index %s.idx has a broken offset", p.base)
+	}
+	return int64(large), nil
+}

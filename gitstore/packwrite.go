@@ -1,0 +1,252 @@
+package gitstore
+
+import (
+	"bufio"
+	"crypto/sha1" //nolint:gosec // the pack format's checksum
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// packWriter writes one pack without deltas to a temporary file, and its index
+// of version 2 (gitformat-pack(5)). Not safe for concurrent use.
+type packWriter struct {
+	store   *Store
+	file    *os.File
+	out     *bufio.Writer
+	offset  int64
+	entries []packEntry
+}
+
+type packEntry struct {
+	id     ID
+	crc    uint32
+	offset int64
+}
+
+const packHeader = 12
+
+func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
+
+// newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
+// lives so that Sweep leaves it alone.
+func (s *Store) newPack() (*packWriter, error) {
+	f, err := createTemp(s.packDir(), "tmp_umbra_pack_*")
+	if err != nil {
+		return nil, err
+	}
+	p := &packWriter{store: s, file: f, out: bufio.NewWriterSize(f, 256<<10), offset: packHeader}
+	if _, err := p.out.Write(make([]byte, packHeader)); err != nil {
+		p.discard()
+		return nil, err
+	}
+	return p, nil
+}
+
+// createTemp makes a temporary file with its owner's flock on it. A sweep that
+// came between is met by making another.
+func createTemp(dir, pattern string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(dir, pattern)
+		if err != nil {
+			return nil, err
+		}
+		err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil && sameFile(f, f.Name()) {
+			return f, nil
+		}
+		f.Close()
+		os.Remove(f.Name())
+		if err != nil && err != unix.EWOULDBLOCK {
+			return nil, err
+		}
+	}
+}
+
+func entryHeader(t ObjectType, size int64) []byte {
+	head := []byte{byte(t)<<4 | byte(size&15)}
+	for size >>= 4; size > 0; size >>= 7 {
+		head[len(head)-1] |= 0x80
+		head = append(head, byte(size&0x7f))
+	}
+	return head
+}
+
+func (p *packWriter) add(t ObjectType, id ID, size int64, deflated []byte) error {
+	e := packEntry{id: id, offset: p.offset}
+	for _, part := range [][]byte{entryHeader(t, size), deflated} {
+		e.crc = crc32.Update(e.crc, crc32.IEEETable, part)
+		if _, err := p.out.Write(part); err != nil {
+			return err
+		}
+		p.offset += int64(len(part))
+	}
+	p.entries = append(p.entries, e)
+	return nil
+}
+
+// crcWriter counts and sums what passes into a pack.
+type crcWriter struct {
+	w   io.Writer
+	crc uint32
+	n   int64
+}
+
+func (c *crcWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.crc = crc32.Update(c.crc, crc32.IEEETable, b[:n])
+	c.n += int64(n)
+	return n, err
+}
+
+// stream adds an object as it is read. Its entry, without id, is not recorded
+// yet: rollback takes it back.
+func (p *packWriter) stream(s *Store, t ObjectType, size int64, r io.Reader) (packEntry, error) {
+	e := packEntry{offset: p.offset}
+	w := &crcWriter{w: p.out}
+	defer func() { p.offset += w.n }()
+	if _, err := w.Write(entryHeader(t, size)); err != nil {
+		return e, err
+	}
+	z, err := s.deflaters.get(w)
+	if err != nil {
+		return e, err
+	}
+	defer s.deflaters.put(z)
+	if _, err := io.Copy(z, r); err != nil {
+		return e, err
+	}
+	if err := z.Close(); err != nil {
+		return e, err
+	}
+	e.crc = w.crc
+	return e, nil
+}
+
+// rollback cuts the pack off at an earlier offset.
+func (p *packWriter) rollback(to int64) error {
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	if err := p.file.Truncate(to); err != nil {
+		return err
+	}
+	_, err := p.file.Seek(to, io.SeekStart)
+	p.offset = to
+	return err
+}
+
+// finish completes the pack, makes it and its index durable and gives them their
+// names, the index last since readers look for it.
+func (p *packWriter) finish() error {
+	if len(p.entries) == 0 {
+		p.discard()
+		return nil
+	}
+	sum, err := p.seal()
+	if err != nil {
+		return err
+	}
+	idx, err := createTemp(p.store.packDir(), "tmp_umbra_idx_*")
+	if err != nil {
+		return err
+	}
+	defer dropTemp(idx)
+	if _, err := idx.Write(p.index(sum)); err != nil {
+		return err
+	}
+	if err := idx.Chmod(0o444); err != nil {
+		return err
+	}
+	if err := p.store.sync.file(idx); err != nil {
+		return err
+	}
+	base := filepath.Join(p.store.packDir(), "pack-"+hex.EncodeToString(sum))
+	if err := os.Rename(p.file.Name(), base+".pack"); err != nil {
+		return err
+	}
+	if err := os.Rename(idx.Name(), base+".idx"); err != nil {
+		return err
+	}
+	_ = flock(p.file, unix.LOCK_UN)
+	if err := p.file.Close(); err != nil {
+		return err
+	}
+	return p.store.sync.dir(p.store.packDir())
+}
+
+// seal writes the count and the checksum, which covers the count and so needs
+// the file read once more.
+func (p *packWriter) seal() ([]byte, error) {
+	if err := p.out.Flush(); err != nil {
+		return nil, err
+	}
+	head := append([]byte("PACK"), 0, 0, 0, 2)
+	head = binary.BigEndian.AppendUint32(head, uint32(len(p.entries)))
+	if _, err := p.file.WriteAt(head, 0); err != nil {
+		return nil, err
+	}
+	h := sha1.New() //nolint:gosec // see the import
+	if _, err := io.CopyBuffer(h, io.NewSectionReader(p.file, 0, p.offset), make([]byte, 256<<10)); err != nil {
+		return nil, err
+	}
+	sum := h.Sum(nil)
+	if _, err := p.file.WriteAt(sum, p.offset); err != nil {
+		return nil, err
+	}
+	if err := p.file.Chmod(0o444); err != nil {
+		return nil, err
+	}
+	return sum, p.store.sync.file(p.file)
+}
+
+// index gives the pack's index of version 2.
+func (p *packWriter) index(packSum []byte) []byte {
+	slices.SortFunc(p.entries, func(a, b packEntry) int { return a.id.Compare(b.id) })
+	out := make([]byte, 0, idxFanout+len(p.entries)*28+40)
+	out = append(out, "\xfftOc\x00\x00\x00\x02"...)
+	n := 0
+	for first := range 256 {
+		for n < len(p.entries) && int(p.entries[n].id[0]) == first {
+			n++
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(n))
+	}
+	for _, e := range p.entries {
+		out = append(out, e.id[:]...)
+	}
+	for _, e := range p.entries {
+		out = binary.BigEndian.AppendUint32(out, e.crc)
+	}
+	var large []byte
+	for _, e := range p.entries {
+		off := uint32(e.offset)
+		if e.offset >= 1<<31 {
+			off = 1<<31 | uint32(len(large)/8)
+			large = binary.BigEndian.AppendUint64(large, uint64(e.offset))
+		}
+		out = binary.BigEndian.AppendUint32(out, off)
+	}
+	out = append(out, large...)
+	out = append(out, packSum...)
+	sum := sha1.Sum(out) //nolint:gosec // see the import
+	return append(out, sum[:]...)
+}
+
+// discard removes the temporary file.
+func (p *packWriter) discard() { dropTemp(p.file) }
+
+// dropTemp removes a temporary file unless it was renamed away.
+func dropTemp(f *os.File) {
+	if sameFile(f, f.Name()) {
+		os.Remove(f.Name())
+	}
+	_ = flock(f, unix.LOCK_UN)
+	f.Close()
+}

@@ -1,0 +1,92 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// minPrefix is the shortest prefix of an id that is resolved.
+const minPrefix = 4
+
+// ResolvePrefix returns every stored commit whose id begins with prefix (4 to 40
+// hexadecimal digits in lower case), sorted. Other objects are passed over.
+func (o *Objects) ResolvePrefix(prefix string) ([]ID, error) {
+	if len(prefix) < minPrefix || len(prefix) > 2*IDSize || !isLowerHex(prefix) {
+		return nil, &InvalidIDError{Text: prefix}
+	}
+	if err := o.rescan(); err != nil {
+		return nil, err
+	}
+	var out []ID
+	for _, d := range o.current() {
+		ids, err := d.commits(o, prefix)
+		if err != nil {
+			return nil, fmt.Errorf("look up %s: %w", prefix, err)
+		}
+		out = append(out, ids...)
+	}
+	slices.SortFunc(out, ID.Compare)
+	return slices.Compact(out), nil
+}
+
+func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
+	var out []ID
+	for _, p := range d.packs {
+		ids, err := p.commits(prefix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		out = append(out, ids...)
+	}
+	names, err := os.ReadDir(d.path + "/" + prefix[:2])
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range names {
+		id, err := ParseID(prefix[:2] + e.Name())
+		if err != nil || !strings.HasPrefix(id.String(), prefix) {
+			continue
+		}
+		if t, err := o.looseType(d.loosePath(id)); err == nil && t == TypeCommit {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+func (p *pack) commits(prefix string) ([]ID, error) {
+	low, err := ParseID(prefix + strings.Repeat("0", 2*IDSize-len(prefix)))
+	if err != nil || p.broken != nil {
+		return nil, err
+	}
+	at, _, err := p.search(low)
+	if err != nil {
+		return nil, err
+	}
+	var out []ID
+	for ; at < p.count(); at++ {
+		id, err := p.name(at)
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(id.String(), prefix) {
+			break
+		}
+		off, err := p.offset(at)
+		if err != nil {
+			return nil, err
+		}
+		t, err := p.packedType(off)
+		if err != nil {
+			return nil, err
+		}
+		if t == TypeCommit {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}

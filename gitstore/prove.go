@@ -1,0 +1,107 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+)
+
+// NotProvedError names an object that a snapshot about to be published needs and
+// that is not there.
+type NotProvedError struct {
+	// Path is where the object stands in the tree, "" if not known.
+	Path string
+	Err  error
+}
+
+func (e *NotProvedError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("not complete: %v", e.Err)
+	}
+	return fmt.Sprintf("not complete: %s: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the cause, an *ObjectError.
+func (e *NotProvedError) Unwrap() error { return e.Err }
+
+// Prove returns a *NotProvedError unless each object was flushed by this batch
+// or is stored. Only presence is looked at.
+func (b *Batch) Prove(ids ...ID) error {
+	for _, id := range ids {
+		if err := b.prove(id); err != nil {
+			return &NotProvedError{Err: err}
+		}
+	}
+	return nil
+}
+
+func (b *Batch) prove(id ID) error {
+	b.mu.Lock()
+	_, ok := b.written[id]
+	unflushed := b.pack != nil || len(b.pending) > 0 || b.failed != nil
+	b.mu.Unlock()
+	if unflushed {
+		return objectErr(id, errors.New("the batch is not flushed"))
+	}
+	if ok {
+		return nil
+	}
+	ok, err := b.store.Has(id)
+	if err == nil && !ok {
+		err = objectErr(id, ErrMissing)
+	}
+	return err
+}
+
+// ProveTree returns a *NotProvedError unless every object reachable from tree
+// and not from parent (a tree too; zero for none) is there. Subtrees that are
+// equal in both are passed over, so the cost follows the difference. Gitlinks
+// are refused. Call it after Flush and before publishing a ref.
+func (b *Batch) ProveTree(tree, parent ID) error {
+	if err := b.prove(tree); err != nil {
+		return &NotProvedError{Err: err}
+	}
+	return b.proveTree("", tree, parent)
+}
+
+func (b *Batch) proveTree(prefix string, tree, parent ID) error {
+	if tree == parent {
+		return nil
+	}
+	entries, err := b.store.Tree(tree)
+	if err != nil {
+		return &NotProvedError{Path: prefix, Err: err}
+	}
+	var before []TreeEntry
+	if !parent.IsZero() {
+		if before, err = b.store.Tree(parent); err != nil {
+			return &NotProvedError{Path: prefix, Err: err}
+		}
+	}
+	known := make(map[string]TreeEntry, len(before))
+	for _, e := range before {
+		known[e.Name] = e
+	}
+	for _, e := range entries {
+		old := known[e.Name]
+		if old.ID == e.ID {
+			continue
+		}
+		if e.Mode == ModeGitlink {
+			return &NotProvedError{Path: prefix + e.Name, Err: errors.New("a gitlink has no object")}
+		}
+		if e.Mode.IsDir() {
+			below := ID{}
+			if old.Mode.IsDir() {
+				below = old.ID
+			}
+			if err := b.proveTree(prefix+e.Name+"/", e.ID, below); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := b.prove(e.ID); err != nil {
+			return &NotProvedError{Path: prefix + e.Name, Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package gitstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	lockSuffix = ".lock"
+	// lockPatience is how long a ref's lock is waited for. Git and Umbra hold
+	// one for milliseconds.
+	lockPatience = 3 * time.Second
+)
+
+// RefLockedError is returned when a ref's lock file did not go away. It was not
+// removed: it belongs to someone else (H25).
+type RefLockedError struct {
+	Ref  string
+	Path string
+	// Live is true if a running Umbra process holds the lock. Otherwise it is
+	// another program's, such as git's, running or not.
+	Live bool
+	// Since is when the lock file was made.
+	Since time.Time
+}
+
+func (e *RefLockedError) Error() string {
+	owner := "another program"
+	if e.Live {
+		owner = "another umbra process"
+	}
+	return fmt.Sprintf("%s is locked by %s since %s (%s)", e.Ref, owner, e.Since.Format(time.RFC3339), e.Path)
+}
+
+// refLock is the right to replace one ref, in Git's protocol: whoever creates
+// <ref>.lock has it, and renames it onto the ref.
+//
+// The lock file is made as umbra/reflocks/<ref>.<random>, filled, flocked and
+// only then hard-linked to <ref>.lock, so that it appears with its owner's flock
+// on it; and the first name stays until the lock is given up. So a lock file
+// found in the way is a running Umbra's if its flock is held, and a dead Umbra's
+// if it is not held and umbra/reflocks has the same inode: that one is removed.
+// Any other belongs to another program and is reported.
+type refLock struct {
+	store *Store
+	name  string
+	file  *os.File
+	own   string
+	path  string
+	done  bool
+}
+
+// lockRef takes the lock of a ref (or of packed-refs) with the value to publish
+// already written, and synced if durable.
+func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durability) (*refLock, error) {
+	l := &refLock{store: s, name: name, path: filepath.Join(s.dir, name) + lockSuffix}
+	if err := l.create(value, d); err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(lockPatience)
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		err := l.link()
+		if err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			l.release()
+			return nil, err
+		}
+		busy := s.inspectLock(name, l.path)
+		if busy == nil {
+			continue
+		}
+		if time.Now().After(deadline) {
+			l.release()
+			return nil, busy
+		}
+		select {
+		case <-ctx.Done():
+			l.release()
+			return nil, fmt.Errorf("%s: %w", name, ctx.Err())
+		case <-time.After(wait):
+		}
+	}
+}
+
+// create makes the lock file under its own name.
+func (l *refLock) create(value []byte, d Durability) error {
+	dir := filepath.Join(l.store.dir, refLockDir)
+	suffix := make([]byte, 8)
+	if _, err := rand.Read(suffix); err != nil {
+		return err
+	}
+	l.own = filepath.Join(dir, url.PathEscape(l.name)+"."+hex.EncodeToString(suffix))
+	f, err := os.OpenFile(l.own, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			f, err = os.OpenFile(l.own, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	l.file = f
+	// A sweep may hold the flock for a moment, between create and here.
+	if err := flock(f, unix.LOCK_EX); err != nil {
+		l.release()
+		return err
+	}
+	if _, err := f.Write(value); err != nil {
+		l.release()
+		return err
+	}
+	if d == Durable {
+		if err := l.store.sync.file(f); err != nil {
+			l.release()
+			return err
+		}
+	}
+	return nil
+}
+
+// link makes the lock visible, with the directory that Git may have removed.
+func (l *refLock) link() error {
+	err := os.Link(l.own, l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, serr := os.Lstat(l.own); serr != nil {
+			return fmt.Errorf("%s: its lock was swept away: %w", l.name, serr)
+		}
+		if err := l.store.sync.mkdirs(filepath.Dir(l.path)); err != nil {
+			return l.parentConflict(err)
+		}
+		err = os.Link(l.own, l.path)
+	}
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		err = l.createInPlace()
+	}
+	return l.parentConflict(err)
+}
+
+// createInPlace makes the lock where the file system has no hard links. Of a
+// dead owner it can then not be told whose it was.
+func (l *refLock) createInPlace() error {
+	value, err := os.ReadFile(l.own)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = flock(f, unix.LOCK_EX); err == nil {
+		if _, err = f.Write(value); err == nil {
+			err = l.store.sync.file(f)
+		}
+	}
+	if err != nil {
+		os.Remove(l.path)
+		f.Close()
+		return err
+	}
+	l.file.Close()
+	l.file = f
+	return nil
+}
+
+func (l *refLock) parentConflict(err error) error {
+	if errors.Is(err, syscall.ENOTDIR) {
+		return &RefConflictError{Ref: l.name, With: l.name[:strings.LastIndexByte(l.name, '/')]}
+	}
+	return err
+}
+
+// rewrite replaces the value before it is published.
+func (l *refLock) rewrite(value []byte) error {
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.file.WriteAt(value, 0)
+	return err
+}
+
+// publish renames the lock onto the ref.
+func (l *refLock) publish() error {
+	if err := renameOver(l.path, filepath.Join(l.store.dir, l.name), l.name, l.store.dir); err != nil {
+		return err
+	}
+	l.done = true
+	return nil
+}
+
+// release gives the lock up. The flock goes last, and explicitly: a child being
+// started holds the descriptor too.
+func (l *refLock) release() {
+	if !l.done && sameFile(l.file, l.path) {
+		os.Remove(l.path)
+	}
+	os.Remove(l.own)
+	_ = flock(l.file, unix.LOCK_UN)
+	l.file.Close()
+}
+
+// inspectLock removes the lock file of a dead Umbra process and returns nil, or
+// says whose it is. It also returns nil if the lock has gone meanwhile.
+func (s *Store) inspectLock(name, path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	busy := &RefLockedError{Ref: name, Path: path, Since: fi.ModTime()}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		busy.Live = errors.Is(err, unix.EWOULDBLOCK)
+		return busy
+	}
+	defer func() { _ = flock(f, unix.LOCK_UN) }()
+	if !sameFile(f, path) {
+		return nil
+	}
+	own := s.ownLockName(name, fi)
+	if own == "" {
+		return busy
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.Remove(own)
+}
+
+// ownLockName finds the name in umbra/reflocks of the file that fi describes.
+func (s *Store) ownLockName(name string, fi fs.FileInfo) string {
+	dir := filepath.Join(s.dir, refLockDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), url.PathEscape(name)+".") {
+			continue
+		}
+		if own, err := e.Info(); err == nil && os.SameFile(own, fi) {
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return ""
+}
+
+// sameFile reports whether path still names the open file.
+func sameFile(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Lstat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// flock retries when a signal interrupts it.
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// lockPathOf gives the lock file that a name in umbra/reflocks stands for.
+func (s *Store) lockPathOf(own string) (string, bool) {
+	escaped := own
+	if dot := strings.LastIndexByte(own, '.'); dot > 0 {
+		escaped = own[:dot]
+	}
+	name, err := url.PathUnescape(escaped)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", false
+	}
+	return filepath.Join(s.dir, name) + lockSuffix, true
+}

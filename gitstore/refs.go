@@ -1,0 +1,244 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+var (
+	// ErrRefNotFound is wrapped by a *RefError for a ref that does not exist.
+	ErrRefNotFound = errors.New("no such ref")
+	// ErrRefBroken is wrapped for a ref whose value does not parse.
+	ErrRefBroken = errors.New("the ref's value does not parse")
+)
+
+// RefError says which ref an error is about.
+type RefError struct {
+	Ref string
+	Err error
+}
+
+func (e *RefError) Error() string { return fmt.Sprintf("%s: %v", e.Ref, e.Err) }
+
+// Unwrap gives the cause.
+func (e *RefError) Unwrap() error { return e.Err }
+
+// Ref is one ref with its value.
+type Ref struct {
+	Name RefName
+	// ID is the commit named, for a symbolic ref that of the ref it leads to.
+	ID ID
+	// Symbolic is the ref that a symbolic ref leads to, else "".
+	Symbolic RefName
+}
+
+// RefList is what Refs found. A bad ref never hides the others.
+type RefList struct {
+	// Refs are the good ones, sorted by name.
+	Refs []Ref
+	// Bad says what is wrong with the others, among them refs of foreign names
+	// (*InvalidRefNameError as the cause).
+	Bad []RefError
+}
+
+// maxSymbolicDepth is Git's limit on chains of symbolic refs.
+const maxSymbolicDepth = 5
+
+// Ref returns the commit that a ref names, through symbolic refs. The error is a
+// *RefError wrapping ErrRefNotFound or ErrRefBroken.
+func (s *Store) Ref(name RefName) (ID, error) {
+	if err := name.Validate(); err != nil {
+		return ID{}, err
+	}
+	at := name
+	for range maxSymbolicDepth {
+		v, err := s.rawRef(string(at))
+		if err != nil {
+			return ID{}, &RefError{Ref: string(name), Err: err}
+		}
+		if v.symbolic == "" {
+			return v.id, nil
+		}
+		at = v.symbolic
+	}
+	return ID{}, &RefError{Ref: string(name), Err: fmt.Errorf("%w: symbolic refs in a circle", ErrRefBroken)}
+}
+
+// Symbolic returns the ref that the symbolic ref name leads to, existing or
+// not. A ref that is not symbolic is ErrRefBroken.
+func (s *Store) Symbolic(name RefName) (RefName, error) {
+	if err := name.Validate(); err != nil {
+		return "", err
+	}
+	v, err := s.rawRef(string(name))
+	if err == nil && v.symbolic == "" {
+		err = fmt.Errorf("%w: it is not symbolic", ErrRefBroken)
+	}
+	if err != nil {
+		return "", &RefError{Ref: string(name), Err: err}
+	}
+	return v.symbolic, nil
+}
+
+// refValue is what stands in a ref: an id or the name of another ref.
+type refValue struct {
+	id       ID
+	symbolic RefName
+}
+
+func (v refValue) isZero() bool { return v == refValue{} }
+
+func (v refValue) String() string {
+	switch {
+	case v.symbolic != "":
+		return "ref: " + string(v.symbolic)
+	case v.id.IsZero():
+		return "nothing"
+	}
+	return v.id.String()
+}
+
+func (v refValue) encode() []byte { return []byte(v.String() + "\n") }
+
+// parseRefValue reads a loose ref as Git does: an id ends at white space.
+func parseRefValue(data []byte) (refValue, error) {
+	if rest, ok := bytes.CutPrefix(data, []byte("ref:")); ok {
+		target := RefName(bytes.TrimSpace(rest))
+		if err := target.Validate(); err != nil {
+			return refValue{}, fmt.Errorf("%w: %w", ErrRefBroken, err)
+		}
+		return refValue{symbolic: target}, nil
+	}
+	const n = 2 * IDSize
+	if len(data) < n || len(data) > n && !isSpace(data[n]) {
+		return refValue{}, fmt.Errorf("%w: %q", ErrRefBroken, shorten(data))
+	}
+	id, err := ParseID(string(data[:n]))
+	if err != nil || id.IsZero() {
+		return refValue{}, fmt.Errorf("%w: %q", ErrRefBroken, shorten(data))
+	}
+	return refValue{id: id}, nil
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+func shorten(data []byte) []byte { return data[:min(len(data), 60)] }
+
+// rawRef reads one ref without following it. Loose before packed, and loose
+// once more, so that a ref packed meanwhile is seen.
+func (s *Store) rawRef(name string) (refValue, error) {
+	for range 2 {
+		data, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err == nil {
+			return parseRefValue(data)
+		}
+		if !isAbsent(err) {
+			return refValue{}, err
+		}
+		packed, err := s.packedRefs()
+		if err != nil {
+			return refValue{}, err
+		}
+		if id, ok := packed.find(name); ok {
+			return refValue{id: id}, nil
+		}
+		if packed.isBad(name) {
+			return refValue{}, fmt.Errorf("%w: its line in %s", ErrRefBroken, packedRefsFile)
+		}
+	}
+	return refValue{}, ErrRefNotFound
+}
+
+// isAbsent also takes a directory in the ref's place, and a file in that of its
+// parent: there is no such ref then.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// Refs lists the refs of one namespace; "" lists all.
+func (s *Store) Refs(kind RefKind) (*RefList, error) {
+	prefix := string(kind)
+	if prefix == "" {
+		prefix = "refs/"
+	}
+	loose := map[string]refValue{}
+	list := &RefList{}
+	if err := s.looseRefs(prefix, loose, list); err != nil {
+		return nil, err
+	}
+	packed, err := s.packedRefs()
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range packed.lines {
+		if _, ok := loose[line.name]; !ok && strings.HasPrefix(line.name, prefix) && !list.isBad(line.name) {
+			loose[line.name] = refValue{id: line.id}
+		}
+	}
+	if prefix == "refs/" {
+		list.Bad = append(list.Bad, packed.bad...)
+	}
+	for name, v := range loose {
+		s.addRef(list, name, v)
+	}
+	slices.SortFunc(list.Refs, func(a, b Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	slices.SortFunc(list.Bad, func(a, b RefError) int { return strings.Compare(a.Ref, b.Ref) })
+	return list, nil
+}
+
+func (l *RefList) isBad(name string) bool {
+	return slices.ContainsFunc(l.Bad, func(e RefError) bool { return e.Ref == name })
+}
+
+func (s *Store) addRef(list *RefList, name string, v refValue) {
+	ref, err := ParseRefName(name)
+	if err != nil {
+		list.Bad = append(list.Bad, RefError{Ref: name, Err: err})
+		return
+	}
+	id := v.id
+	if v.symbolic != "" {
+		if id, err = s.Ref(v.symbolic); err != nil {
+			list.Bad = append(list.Bad, RefError{Ref: name, Err: err})
+			return
+		}
+	}
+	list.Refs = append(list.Refs, Ref{Name: ref, ID: id, Symbolic: v.symbolic})
+}
+
+func (s *Store) looseRefs(prefix string, out map[string]refValue, list *RefList) error {
+	root := filepath.Join(s.dir, prefix)
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.IsDir() || strings.HasSuffix(path, lockSuffix) {
+			return nil
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, s.dir+string(filepath.Separator)))
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		var v refValue
+		if err == nil {
+			v, err = parseRefValue(data)
+		}
+		if err != nil {
+			list.Bad = append(list.Bad, RefError{Ref: name, Err: err})
+			return nil
+		}
+		out[name] = v
+		return nil
+	})
+}

@@ -1,0 +1,233 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Durability says whether a ref update must survive a power cut.
+type Durability uint8
+
+const (
+	// Durable updates are synced: the file, then its directory (two fsyncs).
+	Durable Durability = iota
+	// Derived updates are not synced: what they say can be made again from
+	// other refs, as the records ref can.
+	Derived
+)
+
+// RefMovedError is returned by a compare-and-swap that found another value.
+type RefMovedError struct {
+	Ref RefName
+	// Want is what the caller expected, Have what stands there: ids, names of
+	// refs for a symbolic one, or "nothing".
+	Want, Have string
+}
+
+func (e *RefMovedError) Error() string {
+	return fmt.Sprintf("%s moved: expected %s, found %s", e.Ref, e.Want, e.Have)
+}
+
+// Is makes errors.Is(err, ErrRefMoved) hold.
+func (e *RefMovedError) Is(target error) bool { return target == ErrRefMoved }
+
+// ErrRefMoved is what every *RefMovedError is.
+var ErrRefMoved = errors.New("the ref moved")
+
+// RefConflictError is returned where a ref cannot exist beside another, since
+// one would be the directory of the other.
+type RefConflictError struct{ Ref, With string }
+
+func (e *RefConflictError) Error() string {
+	return fmt.Sprintf("%s cannot exist together with %s", e.Ref, e.With)
+}
+
+// UpdateRef sets a ref to new if it names old, where the zero ID stands for "does
+// not exist". Another value is a *RefMovedError; a lock held by someone else for
+// too long a *RefLockedError. new must be a stored commit. Readers see the old
+// value or the new one, never a part, also after SIGKILL; with Durable also
+// after a power cut once UpdateRef has returned.
+func (s *Store) UpdateRef(ctx context.Context, name RefName, old, new ID, d Durability) error {
+	if name.Kind() == RefHead {
+		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
+	}
+	if _, err := s.typed(new, TypeCommit); err != nil {
+		return &RefError{Ref: string(name), Err: err}
+	}
+	return s.swap(ctx, name, expect(refValue{id: old}), refValue{id: new}, d)
+}
+
+// DeleteRef removes a ref that names old, from packed-refs too. Durable.
+func (s *Store) DeleteRef(ctx context.Context, name RefName, old ID) error {
+	return s.swap(ctx, name, expect(refValue{id: old}), refValue{}, Durable)
+}
+
+// SetSymbolic makes name (a HeadRef) lead to target (an AgentRef or
+// TrashAgentRef) if it leads to old, where "" stands for "does not exist". The
+// errors are UpdateRef's.
+func (s *Store) SetSymbolic(ctx context.Context, name, old, target RefName, d Durability) error {
+	if name.Kind() != RefHead {
+		return &InvalidRefNameError{Name: string(name), Reason: "only names of missions are symbolic"}
+	}
+	if err := target.Validate(); err != nil {
+		return err
+	}
+	return s.swap(ctx, name, expect(refValue{symbolic: old}), refValue{symbolic: target}, d)
+}
+
+// DeleteSymbolic removes a symbolic ref that leads to old. Durable.
+func (s *Store) DeleteSymbolic(ctx context.Context, name, old RefName) error {
+	return s.swap(ctx, name, expect(refValue{symbolic: old}), refValue{}, Durable)
+}
+
+// expectation decides whether the value found may be replaced.
+type expectation func(have refValue, err error) error
+
+func expect(want refValue) expectation {
+	return func(have refValue, err error) error {
+		if errors.Is(err, ErrRefNotFound) {
+			err = nil
+		}
+		if err == nil && have != want {
+			err = &RefMovedError{Want: want.String(), Have: have.String()}
+		}
+		return err
+	}
+}
+
+// swap replaces a ref under its lock; the zero value deletes it.
+func (s *Store) swap(ctx context.Context, name RefName, ok expectation, next refValue, d Durability) error {
+	if err := name.Validate(); err != nil {
+		return err
+	}
+	lock, err := s.lockRef(ctx, string(name), next.encode(), d)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	have, err := s.rawRef(string(name))
+	if err := ok(have, err); err != nil {
+		var moved *RefMovedError
+		if errors.As(err, &moved) {
+			moved.Ref = name
+			return moved
+		}
+		return &RefError{Ref: string(name), Err: err}
+	}
+	if next.isZero() {
+		return s.deleteLocked(ctx, string(name))
+	}
+	if err := s.packedConflict(string(name)); err != nil {
+		return err
+	}
+	if err := lock.publish(); err != nil {
+		return err
+	}
+	if d == Derived {
+		return nil
+	}
+	return s.sync.dir(filepath.Dir(filepath.Join(s.dir, string(name))))
+}
+
+// packedConflict looks for a packed ref that would be a directory of name's or
+// have name as one. Loose ones show as errors of the file system.
+func (s *Store) packedConflict(name string) error {
+	packed, err := s.packedRefs()
+	if err != nil {
+		return err
+	}
+	for _, l := range packed.lines {
+		if strings.HasPrefix(l.name, name+"/") || strings.HasPrefix(name, l.name+"/") {
+			return &RefConflictError{Ref: name, With: l.name}
+		}
+	}
+	return nil
+}
+
+// deleteLocked removes from packed-refs first: otherwise a crash would bring the
+// older, packed value back.
+func (s *Store) deleteLocked(ctx context.Context, name string) error {
+	packed, err := s.packedRefs()
+	if err != nil {
+		return err
+	}
+	if _, ok := packed.find(name); ok {
+		if err := s.rewritePacked(ctx, name); err != nil {
+			return err
+		}
+	}
+	path := filepath.Join(s.dir, name)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.sync.dir(filepath.Dir(path))
+}
+
+func (s *Store) rewritePacked(ctx context.Context, without string) error {
+	lock, err := s.lockRef(ctx, packedRefsFile, nil, Derived)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	packed, err := s.packedRefs()
+	if err != nil {
+		return err
+	}
+	if len(packed.bad) > 0 {
+		return &packed.bad[0]
+	}
+	if err := lock.rewrite(packed.without(without)); err != nil {
+		return err
+	}
+	if err := s.sync.file(lock.file); err != nil {
+		return err
+	}
+	if err := lock.publish(); err != nil {
+		return err
+	}
+	return s.sync.dir(s.dir)
+}
+
+// renameOver moves a finished lock file onto its ref. Directories that Git left
+// empty where the ref belongs are removed, as Git does.
+func renameOver(from, to, name, root string) error {
+	err := os.Rename(from, to)
+	if err == nil {
+		return nil
+	}
+	if fi, serr := os.Lstat(to); serr != nil || !fi.IsDir() {
+		return err
+	}
+	if with, rerr := removeEmptyDirs(to); rerr != nil {
+		if rel, e := filepath.Rel(root, with); e == nil && errors.Is(rerr, syscall.ENOTEMPTY) {
+			return &RefConflictError{Ref: name, With: filepath.ToSlash(rel)}
+		}
+		return rerr
+	}
+	return os.Rename(from, to)
+}
+
+// removeEmptyDirs removes dir if it holds nothing but empty directories, else
+// names what it holds.
+func removeEmptyDirs(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return dir, err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !e.IsDir() {
+			return path, syscall.ENOTEMPTY
+		}
+		if with, err := removeEmptyDirs(path); err != nil {
+			return with, err
+		}
+	}
+	return dir, os.Remove(dir)
+}

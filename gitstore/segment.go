@@ -1,0 +1,305 @@
+package gitstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// segment is a file to which loose objects are appended, and synced once for all
+// of them, before they are written in their own places unsynced. After an
+// unclean end of the machine Open writes again what is missing of them. So a
+// small snapshot costs one fdatasync for its objects, whatever their number.
+//
+// The file's name begins with the id of the boot it was written in; its owner
+// holds its flock. An abandoned segment of the same boot is appended to by the
+// next process, and Sweep removes it once its objects are durable themselves.
+type segment struct {
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+const (
+	segmentSuffix = ".seg"
+	// adoptSize is the size up to which an abandoned segment is read and
+	// continued; above segmentSize a new one is begun.
+	adoptSize   = 1 << 20
+	segmentSize = 8 << 20
+	// noBoot stands for an unknown boot in a segment's name: such a segment is
+	// always replayed.
+	noBoot = "unknown"
+)
+
+func segmentMagic() []byte { return []byte("umbra segment 1\n") }
+
+const frameHeader = 4 + IDSize + 4
+
+// frame wraps the bytes of a loose object file: length, id, CRC-32C of id and
+// bytes, bytes.
+func appendFrame(out []byte, id ID, raw []byte) []byte {
+	out = binary.BigEndian.AppendUint32(out, uint32(len(raw)))
+	out = append(out, id[:]...)
+	out = binary.BigEndian.AppendUint32(out, frameSum(id, raw))
+	return append(out, raw...)
+}
+
+func frameSum(id ID, raw []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(id[:], table), table, raw)
+}
+
+// readSegment calls fn for each whole frame and returns the offset after the
+// last; a torn end is not an error.
+func readSegment(r io.Reader, fn func(id ID, raw []byte) error) (int64, error) {
+	magic := segmentMagic()
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, head); err != nil || !bytes.Equal(head, magic) {
+		return 0, ignoreEnd(err)
+	}
+	at := int64(len(magic))
+	var h [frameHeader]byte
+	for {
+		if _, err := io.ReadFull(r, h[:]); err != nil {
+			return at, ignoreEnd(err)
+		}
+		n := int64(binary.BigEndian.Uint32(h[:]))
+		raw, err := io.ReadAll(io.LimitReader(r, n))
+		if err != nil {
+			return at, err
+		}
+		id := ID(h[4 : 4+IDSize])
+		if int64(len(raw)) < n || frameSum(id, raw) != binary.BigEndian.Uint32(h[4+IDSize:]) {
+			return at, nil
+		}
+		if err := fn(id, raw); err != nil {
+			return at, err
+		}
+		at += frameHeader + n
+	}
+}
+
+func ignoreEnd(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+func segmentBoot() string {
+	if id := bootID(); id != "" {
+		return id
+	}
+	return noBoot
+}
+
+// writeLoose stores objects as loose ones, durable by way of a segment.
+func (s *Store) writeLoose(objects []pendingObject) error {
+	var frames []byte
+	raws := make([][]byte, len(objects))
+	for i, o := range objects {
+		raw, err := s.deflate(objectHeader(o.kind, int64(len(o.data))), o.data)
+		if err != nil {
+			return err
+		}
+		raws[i] = raw
+		frames = appendFrame(frames, o.id, raw)
+	}
+	seg, err := s.acquireSegment()
+	if err != nil {
+		return err
+	}
+	defer seg.mu.Unlock()
+	if err := seg.append(s.sync, frames); err != nil {
+		return errors.Join(err, s.dropSegment(seg))
+	}
+	for i, o := range objects {
+		if err := s.placeLoose(o.id, raws[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeLoose writes one loose object file, not synced.
+func (s *Store) placeLoose(id ID, raw []byte) error {
+	path := filepath.Join(s.dir, "objects", id.String()[:2], id.String()[2:])
+	f, err := createTemp(filepath.Dir(path), "tmp_umbra_obj_*")
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		f, err = createTemp(filepath.Dir(path), "tmp_umbra_obj_*")
+	}
+	if err != nil {
+		return err
+	}
+	defer dropTemp(f)
+	if _, err := f.Write(raw); err != nil {
+		return err
+	}
+	if err := f.Chmod(0o444); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func (g *segment) append(sync *syncer, frames []byte) error {
+	if _, err := g.file.WriteAt(frames, g.size); err != nil {
+		return err
+	}
+	if err := sync.data(g.file); err != nil {
+		return err
+	}
+	g.size += int64(len(frames))
+	return nil
+}
+
+func (g *segment) close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_ = flock(g.file, unix.LOCK_UN)
+	return g.file.Close()
+}
+
+// acquireSegment returns the Store's segment, locked.
+func (s *Store) acquireSegment() (*segment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if old := s.segment; old != nil {
+		old.mu.Lock()
+		if old.size < segmentSize && sameFile(old.file, old.file.Name()) {
+			return old, nil
+		}
+		s.segment = nil
+		_ = flock(old.file, unix.LOCK_UN)
+		old.file.Close()
+		old.mu.Unlock()
+	}
+	seg, err := s.adoptSegment()
+	if err == nil && seg == nil {
+		seg, err = s.newSegment()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a segment: %w", err)
+	}
+	seg.mu.Lock()
+	s.segment = seg
+	return seg, nil
+}
+
+// dropSegment gives up a segment whose last append failed: what stands after
+// its last whole frame is cut off, or else passed over by its checksum.
+func (s *Store) dropSegment(seg *segment) error {
+	err := seg.file.Truncate(seg.size)
+	s.mu.Lock()
+	if s.segment == seg {
+		s.segment = nil
+	}
+	s.mu.Unlock()
+	_ = flock(seg.file, unix.LOCK_UN)
+	return errors.Join(err, seg.file.Close())
+}
+
+func (s *Store) newSegment() (*segment, error) {
+	dir := filepath.Join(s.dir, segmentDir)
+	f, err := createTemp(dir, segmentBoot()+".*"+segmentSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := s.sync.mkdirs(dir); err != nil {
+			return nil, err
+		}
+		f, err = createTemp(dir, segmentBoot()+".*"+segmentSuffix)
+	}
+	if err != nil {
+		return nil, err
+	}
+	magic := segmentMagic()
+	if _, err := f.Write(magic); err != nil {
+		dropTemp(f)
+		return nil, err
+	}
+	if err := s.sync.dir(dir); err != nil {
+		dropTemp(f)
+		return nil, err
+	}
+	return &segment{file: f, size: int64(len(magic))}, nil
+}
+
+// adoptSegment takes over an abandoned segment of this boot, or gives nil.
+func (s *Store) adoptSegment() (*segment, error) {
+	boot := segmentBoot()
+	for _, path := range s.segments() {
+		if boot == noBoot || !strings.HasPrefix(filepath.Base(path), boot+".") {
+			continue
+		}
+		f, err := lockSegment(path)
+		if f == nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if fi, err := f.Stat(); err == nil && fi.Size() > int64(len(segmentMagic())) && fi.Size() < adoptSize {
+			end, err := readSegment(f, func(ID, []byte) error { return nil })
+			if err == nil && end > 0 && f.Truncate(end) == nil {
+				return &segment{file: f, size: end}, nil
+			}
+		}
+		_ = flock(f, unix.LOCK_UN)
+		f.Close()
+	}
+	return nil, nil
+}
+
+// segments lists the segment files; a directory that is not there has none.
+func (s *Store) segments() []string {
+	dir := filepath.Join(s.dir, segmentDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), segmentSuffix) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+// lockSegment opens a segment whose owner is gone; nil if there is one, or the
+// file has gone.
+func lockSegment(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil && sameFile(f, path) {
+		return f, nil
+	}
+	if err == nil {
+		_ = flock(f, unix.LOCK_UN)
+	}
+	f.Close()
+	if err == unix.EWOULDBLOCK {
+		err = nil
+	}
+	return nil, err
+}

@@ -1,0 +1,153 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Store is the shadow repository of one project. Its methods are safe for
+// concurrent use by goroutines and by other processes with the same repository
+// open. Errors about one object are *ObjectError, about one ref *RefError.
+type Store struct {
+	*Objects
+
+	dir     string
+	project string
+	sync    *syncer
+
+	deflaters deflaterPool
+
+	mu      sync.Mutex
+	closed  bool
+	segment *segment
+}
+
+// CreateOptions are what a new shadow repository is told about itself.
+type CreateOptions struct {
+	// ProjectID is the project's UUID.
+	ProjectID string
+	// FormatVersion is FormatVersion if zero.
+	FormatVersion int
+}
+
+// Directories of Umbra's own inside the shadow repository. Git passes over them.
+const (
+	segmentDir = "umbra/segments"
+	refLockDir = "umbra/reflocks"
+)
+
+// Create makes the shadow repository dir (whose parent exists) with mode 0700
+// and opens it. It is made under a temporary name and appears whole; if dir
+// exists the error wraps fs.ErrExist and nothing was changed, also when another
+// process made it just now.
+func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error) {
+	if !isUUID(opts.ProjectID) {
+		return nil, fmt.Errorf("create %s: project id %q is not a UUID in lower case", dir, opts.ProjectID)
+	}
+	if opts.FormatVersion == 0 {
+		opts.FormatVersion = FormatVersion
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
+	}
+	parent := filepath.Dir(dir)
+	tmp, err := os.MkdirTemp(parent, "tmp_"+filepath.Base(dir)+"_")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	s := &syncer{}
+	if err := populate(s, tmp, opts); err != nil {
+		return nil, fmt.Errorf("create %s: %w", dir, err)
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		if _, e := os.Lstat(dir); e == nil {
+			return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
+		}
+		return nil, err
+	}
+	if err := s.dir(parent); err != nil {
+		return nil, err
+	}
+	return Open(dir)
+}
+
+func populate(s *syncer, dir string, opts CreateOptions) error {
+	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, "refs/trash"}
+	for _, kind := range RefKinds() {
+		dirs = append(dirs, string(kind))
+	}
+	for _, d := range dirs {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	files := map[string][]byte{
+		"HEAD":   []byte("ref: " + unbornHead + "\n"),
+		"config": configText(opts.ProjectID, opts.FormatVersion),
+	}
+	for name, data := range files {
+		if err := s.writeFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			return err
+		}
+	}
+	for _, d := range append(dirs, ".") {
+		if err := s.dir(filepath.Join(dir, d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open opens a shadow repository. Another format version is a *FormatError, a
+// directory that is none a *NotShadowError. Objects that an unclean end of the
+// machine left unfinished are put right first (see Batch.Flush).
+func Open(dir string) (*Store, error) {
+	project, err := identity(dir)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := openObjectDir(filepath.Join(dir, "objects"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NotShadowError{Dir: dir, Reason: "it has no objects directory"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{Objects: objects, dir: dir, project: project, sync: &syncer{}}
+	if err := s.replaySegments(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+// Close releases descriptors and locks held. Batches not flushed are lost.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	seg := s.segment
+	s.segment = nil
+	s.mu.Unlock()
+	err := s.Objects.Close()
+	if seg != nil {
+		err = errors.Join(err, seg.close())
+	}
+	return err
+}
+
+// Dir is the path of the shadow repository.
+func (s *Store) Dir() string { return s.dir }
+
+// ProjectID is the project's UUID.
+func (s *Store) ProjectID() string { return s.project }
+
+// Fsyncs is how often this Store has called fsync or fdatasync so far.
+func (s *Store) Fsyncs() int64 { return s.sync.count.Load() }

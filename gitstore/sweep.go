@@ -1,0 +1,258 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// foreignTempAge is how old a temporary file of another program, which holds no
+// flock, must be to count as left behind.
+const foreignTempAge = time.Hour
+
+// SweepStats says what Sweep removed.
+type SweepStats struct {
+	// Temporary counts tmp_* files and packs without an index, Bytes their size.
+	Temporary int
+	Bytes     int64
+	// Locks counts lock files of processes that are gone.
+	Locks int
+	// Segments counts segments whose objects are durable by themselves now.
+	Segments int
+}
+
+// Sweep removes what killed processes left: temporary files and locks whose
+// owner is gone, and segments, this Store's own too, after their objects were
+// synced. It deletes no object. It may take as long as the disk needs to write
+// what is outstanding, so it belongs at starts in the background and at idle
+// times, not on the path of a snapshot.
+func (s *Store) Sweep(ctx context.Context) (SweepStats, error) {
+	var stats SweepStats
+	err := errors.Join(
+		s.sweepLocks(&stats),
+		s.sweepTemps(ctx, &stats),
+		s.retireSegments(ctx, &stats),
+	)
+	if err != nil {
+		err = fmt.Errorf("sweep %s: %w", s.dir, err)
+	}
+	return stats, err
+}
+
+// replaySegments finishes what segments of an earlier boot hold.
+func (s *Store) replaySegments() error {
+	boot := segmentBoot()
+	for _, path := range s.segments() {
+		if boot != noBoot && strings.HasPrefix(filepath.Base(path), boot+".") {
+			continue
+		}
+		f, err := lockSegment(path)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		err = s.replay(f)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		_ = flock(f, unix.LOCK_UN)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("replay %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// replay writes again, durably, each object of a segment that cannot be read.
+func (s *Store) replay(f *os.File) error {
+	touched := false
+	_, err := readSegment(f, func(id ID, raw []byte) error {
+		if _, _, err := s.Object(id); err == nil {
+			return nil
+		}
+		if t, data, err := s.decodeLoose(raw); err != nil || hashFast(t, data) != id {
+			return nil
+		}
+		touched = true
+		return s.placeLoose(id, raw)
+	})
+	if err != nil || !touched {
+		return err
+	}
+	return s.syncSegment(f)
+}
+
+// syncSegment makes the loose objects of a segment durable by themselves.
+func (s *Store) syncSegment(f *os.File) error {
+	if done, err := syncFileSystem(s.dir); done {
+		return err
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return err
+	}
+	dirs := map[string]bool{filepath.Join(s.dir, "objects"): true}
+	_, err := readSegment(f, func(id ID, _ []byte) error {
+		path := filepath.Join(s.dir, "objects", id.String()[:2], id.String()[2:])
+		dirs[filepath.Dir(path)] = true
+		return s.syncPath(path)
+	})
+	for dir := range dirs {
+		err = errors.Join(err, s.syncPath(dir))
+	}
+	return err
+}
+
+func (s *Store) syncPath(path string) error {
+	err := s.sync.dir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Packed meanwhile, durably, and then removed.
+		return nil
+	}
+	return err
+}
+
+func (s *Store) retireSegments(ctx context.Context, stats *SweepStats) error {
+	s.mu.Lock()
+	own := s.segment
+	s.segment = nil
+	s.mu.Unlock()
+	if own != nil {
+		if err := own.close(); err != nil {
+			return err
+		}
+	}
+	for _, path := range s.segments() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := lockSegment(path)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		err = s.replay(f)
+		if err == nil {
+			err = s.syncSegment(f)
+		}
+		if err == nil {
+			if err = os.Remove(path); err == nil {
+				stats.Segments++
+			}
+		}
+		_ = flock(f, unix.LOCK_UN)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepLocks removes the own names of locks whose owner is gone, with the lock
+// files that are the same inode.
+func (s *Store) sweepLocks(stats *SweepStats) error {
+	dir := filepath.Join(s.dir, refLockDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		own := filepath.Join(dir, e.Name())
+		f, err := lockSegment(own)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		if path, ok := s.lockPathOf(e.Name()); ok && sameFile(f, path) {
+			err = os.Remove(path)
+		}
+		err = errors.Join(err, os.Remove(own))
+		_ = flock(f, unix.LOCK_UN)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		stats.Locks++
+	}
+	return nil
+}
+
+// sweepTemps removes temporary files of object writes.
+func (s *Store) sweepTemps(ctx context.Context, stats *SweepStats) error {
+	root := filepath.Join(s.dir, "objects")
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.IsDir() {
+			return nil
+		}
+		left := strings.HasPrefix(e.Name(), "tmp_") || isUnindexed(path)
+		if !left {
+			return nil
+		}
+		return s.sweepTemp(path, stats)
+	})
+}
+
+// isUnindexed reports a pack whose writer was killed before it named the index.
+func isUnindexed(path string) bool {
+	base, isPack := strings.CutSuffix(path, ".pack")
+	if !isPack {
+		return false
+	}
+	_, err := os.Lstat(base + ".idx")
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (s *Store) sweepTemp(path string, stats *SweepStats) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	ours := strings.HasPrefix(fi.Name(), "tmp_umbra_")
+	if !fi.Mode().IsRegular() || !ours && time.Since(fi.ModTime()) < foreignTempAge {
+		return nil
+	}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil
+	}
+	defer func() { _ = flock(f, unix.LOCK_UN) }()
+	if !sameFile(f, path) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	stats.Temporary++
+	stats.Bytes += fi.Size()
+	return nil
+}

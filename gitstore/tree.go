@@ -1,0 +1,230 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mode is the mode of a tree entry, with Git's values.
+type Mode uint32
+
+const (
+	// ModeDir is a subtree.
+	ModeDir Mode = 0o040000
+	// ModeFile is a file that is not executable.
+	ModeFile Mode = 0o100644
+	// ModeExec is an executable file.
+	ModeExec Mode = 0o100755
+	// ModeSymlink is a symbolic link; the blob is its target.
+	ModeSymlink Mode = 0o120000
+	// ModeGitlink names a commit of another repository. Captures never write
+	// one; a user's tree may hold some.
+	ModeGitlink Mode = 0o160000
+)
+
+// IsDir reports whether the entry is a subtree.
+func (m Mode) IsDir() bool { return m == ModeDir }
+
+// IsBlob reports whether the entry's object is a blob.
+func (m Mode) IsBlob() bool { return m == ModeFile || m == ModeExec || m == ModeSymlink }
+
+// String gives Git's six octal digits.
+func (m Mode) String() string { return fmt.Sprintf("%06o", uint32(m)) }
+
+// TreeEntry is one entry of a tree. Name is one path component, any bytes but
+// "/" and NUL.
+type TreeEntry struct {
+	Name string
+	Mode Mode
+	ID   ID
+}
+
+// compareEntries is Git's order: a directory sorts as if its name ended in "/".
+func compareEntries(a, b TreeEntry) int {
+	return compareNames(a.Name, a.Mode.IsDir(), b.Name, b.Mode.IsDir())
+}
+
+func compareNames(a string, aDir bool, b string, bDir bool) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return int(byteAt(a, n, aDir)) - int(byteAt(b, n, bDir))
+}
+
+func byteAt(name string, i int, dir bool) byte {
+	switch {
+	case i < len(name):
+		return name[i]
+	case dir && i == len(name):
+		return '/'
+	}
+	return 0
+}
+
+// SortEntries puts entries in the order that a Git tree needs.
+func SortEntries(entries []TreeEntry) { slices.SortFunc(entries, compareEntries) }
+
+// encodeTree serialises entries, which must be in Git's order. It refuses what
+// fsck would call broken.
+func encodeTree(entries []TreeEntry) ([]byte, error) {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Name) + IDSize + 8
+	}
+	out := make([]byte, 0, size)
+	for i, e := range entries {
+		if err := checkEntry(e); err != nil {
+			return nil, err
+		}
+		if i > 0 && (compareEntries(entries[i-1], e) >= 0 || entries[i-1].Name == e.Name) {
+			return nil, fmt.Errorf("tree entries %q and %q are out of order or double", entries[i-1].Name, e.Name)
+		}
+		out = fmt.Appendf(out, "%o ", uint32(e.Mode))
+		out = append(out, e.Name...)
+		out = append(out, 0)
+		out = append(out, e.ID[:]...)
+	}
+	return out, nil
+}
+
+func checkEntry(e TreeEntry) error {
+	switch {
+	case e.Name == "", e.Name == ".", e.Name == "..", strings.EqualFold(e.Name, ".git"),
+		strings.ContainsAny(e.Name, "/\x00"):
+		return fmt.Errorf("%q cannot be the name of a tree entry", e.Name)
+	case e.ID.IsZero():
+		return fmt.Errorf("tree entry %q has no object", e.Name)
+	case !e.Mode.IsBlob() && e.Mode != ModeDir && e.Mode != ModeGitlink:
+		return fmt.Errorf("tree entry %q has the unknown mode %s", e.Name, e.Mode)
+	}
+	return nil
+}
+
+// parseTree is lenient about names and order, as Git is when it reads; old
+// group-writable modes (100664) are given as ModeFile.
+func parseTree(data []byte) ([]TreeEntry, error) {
+	entries := make([]TreeEntry, 0, len(data)/36+1)
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		nul := bytes.IndexByte(data, 0)
+		if space <= 0 || space > 6 || nul < space || len(data) < nul+1+IDSize {
+			return nil, damaged("tree entry %d does not parse", len(entries))
+		}
+		mode, err := parseMode(data[:space])
+		if err != nil {
+			return nil, err
+		}
+		e := TreeEntry{Mode: mode, Name: string(data[space+1 : nul])}
+		copy(e.ID[:], data[nul+1:])
+		entries = append(entries, e)
+		data = data[nul+1+IDSize:]
+	}
+	return entries, nil
+}
+
+func parseMode(octal []byte) (Mode, error) {
+	var m uint32
+	for _, c := range octal {
+		if c < '0' || c > '7' {
+			return 0, damaged("mode %q of a tree entry", octal)
+		}
+		m = m<<3 | uint32(c-'0')
+	}
+	switch m & 0o170000 {
+	case 0o040000:
+		return ModeDir, nil
+	case 0o120000:
+		return ModeSymlink, nil
+	case 0o160000:
+		return ModeGitlink, nil
+	case 0o100000:
+		if m&0o100 != 0 {
+			return ModeExec, nil
+		}
+		return ModeFile, nil
+	}
+	return 0, damaged("mode %q of a tree entry", octal)
+}
+
+// Tree returns the entries of a tree in Git's order. The slice is the caller's.
+func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
+	if id == EmptyTree() {
+		return nil, nil
+	}
+	data, err := o.typed(id, TypeTree)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseTree(data)
+	return entries, objectErr(id, err)
+}
+
+// EmptyTree is the id of the tree without entries; Git knows it even where it
+// is not stored, and so does Tree.
+func EmptyTree() ID {
+	return ID{0x4b, 0x82, 0x5d, 0xc6, 0x42, 0xcb, 0x6e, 0xb9, 0xa0, 0x60,
+		0xe5, 0x4b, 0xf8, 0xd6, 0x92, 0x88, 0xfb, 0xee, 0x49, 0x04}
+}
+
+// Lookup returns the entry at a slash-separated path below tree; the empty path
+// is the tree itself. A path that is not there, also one below a file, is
+// ErrNoEntry.
+func (o *Objects) Lookup(tree ID, path string) (TreeEntry, error) {
+	at := TreeEntry{Mode: ModeDir, ID: tree}
+	if path == "" {
+		return at, nil
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if !at.Mode.IsDir() {
+			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
+		}
+		entries, err := o.Tree(at.ID)
+		if err != nil {
+			return TreeEntry{}, err
+		}
+		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+		if i < 0 {
+			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
+		}
+		at = entries[i]
+	}
+	return at, nil
+}
+
+// SkipTree, returned by a WalkTree function for a subtree, leaves out what is
+// below it.
+var SkipTree = errors.New("skip this subtree")
+
+// WalkTree calls fn for every entry below tree, subtrees before what they hold,
+// in Git's order, with the path from the root of the walk. Any error of fn but
+// SkipTree ends the walk and is returned.
+func (o *Objects) WalkTree(tree ID, fn func(path string, e TreeEntry) error) error {
+	return o.walkTree(tree, "", fn)
+}
+
+func (o *Objects) walkTree(tree ID, prefix string, fn func(string, TreeEntry) error) error {
+	entries, err := o.Tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := prefix + e.Name
+		err := fn(path, e)
+		if err == SkipTree {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if e.Mode.IsDir() {
+			if err := o.walkTree(e.ID, path+"/", fn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
