@@ -1,0 +1,198 @@
+//go:build unix
+
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mode is how a lock is held.
+type Mode uint8
+
+// Any number of holders may share a lock; an exclusive holder is alone.
+const (
+	Exclusive Mode = iota
+	Shared
+)
+
+// ErrHeld is what errors.Is finds in a HeldError.
+var ErrHeld = errors.New("lock is held")
+
+// HeldError says that someone else holds a lock, this process through another
+// Lock included. Holder is nil if who it is is not known.
+type HeldError struct {
+	Path   string
+	Holder *Note
+	Cause  error // why Wait gave up, nil from Try
+}
+
+func (e *HeldError) Error() string {
+	who := "another process"
+	if e.Holder != nil {
+		who = e.Holder.String()
+	}
+	if e.Cause != nil {
+		return fmt.Sprintf("held by %s (%s): %s", who, e.Path, e.Cause)
+	}
+	return fmt.Sprintf("held by %s (%s)", who, e.Path)
+}
+
+// Unwrap gives ErrHeld and, from Wait, the context's error.
+func (e *HeldError) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{ErrHeld}
+	}
+	return []error{ErrHeld, e.Cause}
+}
+
+// Lock is a held lock. It ends with Release or with the process.
+type Lock struct {
+	file *os.File
+	path string
+	mode Mode
+	note []byte
+}
+
+// Path is the lock's file.
+func (l *Lock) Path() string { return l.path }
+
+// Mode is how the lock is held.
+func (l *Lock) Mode() Mode { return l.mode }
+
+// Try takes the lock at path, or answers a *HeldError at once.
+func Try(path string, mode Mode, owner Owner) (*Lock, error) {
+	for {
+		file, err := open(path)
+		if err != nil {
+			return nil, err
+		}
+		err = flock(file, operation(mode)|unix.LOCK_NB)
+		if err == unix.EWOULDBLOCK {
+			file.Close()
+			return nil, held(path, nil)
+		}
+		if err != nil {
+			file.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if !current(file, path) {
+			// Someone deleted the file, against the rule: a lock on what is no
+			// longer at path excludes nobody.
+			release(file)
+			continue
+		}
+		l := &Lock{file: file, path: path, mode: mode, note: noteBytes(owner, time.Now())}
+		// A full disk must not keep anyone from locking.
+		_, _ = file.WriteAt(l.note, 0)
+		return l, nil
+	}
+}
+
+// Wait takes the lock at path, trying again until it is free or the context
+// ends; then the error is a *HeldError that wraps the context's. A context
+// that has ended already still tries once.
+func Wait(ctx context.Context, path string, mode Mode, owner Owner) (*Lock, error) {
+	const first, most = 200 * time.Microsecond, 10 * time.Millisecond
+	for pause := first; ; pause = min(2*pause, most) {
+		l, err := Try(path, mode, owner)
+		if err == nil || !errors.Is(err, ErrHeld) {
+			return l, err
+		}
+		if !sleep(ctx, pause/2+rand.N(pause)) {
+			return nil, held(path, context.Cause(ctx))
+		}
+	}
+}
+
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Release frees the lock. Calling it again does nothing; not for use from
+// two goroutines at once.
+func (l *Lock) Release() error {
+	if l == nil || l.file == nil {
+		return nil
+	}
+	l.eraseNote()
+	err := release(l.file)
+	l.file = nil
+	if err != nil {
+		return fmt.Errorf("unlock %s: %w", l.path, err)
+	}
+	return nil
+}
+
+// eraseNote blanks the note if it is still this lock's: of several holders of
+// a shared lock the last one to come has signed.
+func (l *Lock) eraseNote() {
+	there := make([]byte, noteSize)
+	if _, err := l.file.ReadAt(there, 0); err == nil && string(there) == string(l.note) {
+		_, _ = l.file.WriteAt(blankNote(), 0)
+	}
+}
+
+// release unlocks before it closes: a child that is just being started holds
+// a copy of the descriptor until it execs, and a close alone would leave the
+// lock with it.
+func release(file *os.File) error {
+	return errors.Join(flock(file, unix.LOCK_UN), file.Close())
+}
+
+func operation(mode Mode) int {
+	if mode == Shared {
+		return unix.LOCK_SH
+	}
+	return unix.LOCK_EX
+}
+
+func flock(file *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func open(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	file, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+		file, err = os.OpenFile(path, flags, 0o600)
+	}
+	return file, err
+}
+
+func current(file *os.File, path string) bool {
+	var have, want unix.Stat_t
+	if unix.Fstat(int(file.Fd()), &have) != nil || unix.Lstat(path, &want) != nil {
+		return false
+	}
+	return have.Dev == want.Dev && have.Ino == want.Ino
+}
+
+func held(path string, cause error) *HeldError {
+	e := &HeldError{Path: path, Cause: cause}
+	if note, ok := Holder(path); ok {
+		e.Holder = &note
+	}
+	return e
+}

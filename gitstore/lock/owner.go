@@ -1,0 +1,144 @@
+package lock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Owner is a process as it signs the locks it takes. Start is the process's
+// start in clock ticks since boot, Boot the boot's id, Namespace the pid
+// namespace; where the system does not tell they are zero.
+type Owner struct {
+	PID       int    `json:"pid"`
+	Start     uint64 `json:"start,omitempty"`
+	Boot      string `json:"boot,omitempty"`
+	Namespace string `json:"pid_namespace,omitempty"`
+	Command   string `json:"command"`
+}
+
+// Self describes this process; command is what people know it by, such as
+// "umbra restore". It reads /proc once: make it once and pass it on.
+func Self(command string) Owner {
+	pid := os.Getpid()
+	start, _ := startOf(pid)
+	return Owner{PID: pid, Start: start, Boot: bootID(), Namespace: pidNamespace(), Command: command}
+}
+
+// Liveness is what can be said about a process from where we are.
+type Liveness uint8
+
+// A process on another boot is gone; one in another pid namespace, or with
+// too little known about it, is Unknown.
+const (
+	Unknown Liveness = iota
+	Alive
+	Gone
+)
+
+// Liveness tells whether the process is still there, and is still the same.
+// Never decide by it whether a lock is held: try the lock.
+func (o Owner) Liveness() Liveness {
+	if o.PID <= 0 || o.Boot == "" || o.Start == 0 {
+		return Unknown
+	}
+	if boot := bootID(); boot != o.Boot {
+		if boot == "" {
+			return Unknown
+		}
+		return Gone
+	}
+	if o.Namespace == "" || o.Namespace != pidNamespace() {
+		return Unknown
+	}
+	start, err := startOf(o.PID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH):
+		return Gone
+	case err != nil:
+		return Unknown
+	case start != o.Start:
+		return Gone
+	}
+	return Alive
+}
+
+// startOf reads field 22 of /proc/<pid>/stat (proc(5)); the second field may
+// hold spaces and parentheses, so the fields are counted from its end.
+func startOf(pid int) (uint64, error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return 0, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
+}
+
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
+func pidNamespace() string {
+	name, _ := os.Readlink("/proc/self/ns/pid")
+	return name
+}
+
+// Note is what a holder wrote into its lock file, for messages only: another
+// holder of a shared lock may have written over it.
+type Note struct {
+	Owner
+	Since time.Time `json:"since"`
+}
+
+// String names the holder: "pid 123 (umbra restore) since 2026-01-31 16:40:02".
+func (n Note) String() string {
+	return fmt.Sprintf("pid %d (%s) since %s", n.PID, n.Command, n.Since.Format(time.DateTime))
+}
+
+// Holder reads the note in a lock file. ok is false if there is none that can
+// be believed: no file, no note, or the note of a process that is gone.
+func Holder(path string) (note Note, ok bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Note{}, false
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, noteSize))
+	if err != nil || json.Unmarshal(content, &note) != nil || note.PID == 0 {
+		return Note{}, false
+	}
+	return note, note.Liveness() != Gone
+}
+
+// noteSize is the length of every note, padded with spaces: one write then
+// replaces another whole, with no moment at which the file is cut.
+const noteSize = 1024
+
+func noteBytes(owner Owner, since time.Time) []byte {
+	if len(owner.Command) > noteSize/4 {
+		owner.Command = strings.ToValidUTF8(owner.Command[:noteSize/4], "")
+	}
+	content, err := json.Marshal(Note{Owner: owner, Since: since})
+	if err != nil || len(content) > noteSize {
+		return blankNote()
+	}
+	return append(content, blankNote()[len(content):]...)
+}
+
+func blankNote() []byte {
+	blank := bytes.Repeat([]byte(" "), noteSize)
+	blank[noteSize-1] = '\n'
+	return blank
+}
