@@ -2,7 +2,11 @@
 
 package beneath
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Kind is what a directory entry is.
 type Kind uint8
@@ -80,4 +84,14 @@ func statOf(st *unix.Stat_t) Stat {
 		Mtime:  st.Mtim.Nano(),
 		Ctime:  st.Ctim.Nano(),
 	}
+}
+
+// StatFile describes an open file.
+func StatFile(f *os.File) (Stat, error) {
+	var st unix.Stat_t
+	err := ignoringEINTR(func() error { return unix.Fstat(int(f.Fd()), &st) })
+	if err != nil {
+		return Stat{}, pathError("stat", f.Name(), err)
+	}
+	return statOf(&st), nil
 }
