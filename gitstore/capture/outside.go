@@ -1,0 +1,44 @@
+package capture
+
+import "github.com/umbra-vcs/umbra/gitstore/ignore"
+
+// outside is the ignore rules that come from outside the workspace. It is
+// immutable.
+type outside struct {
+	global     *ignore.List
+	exclude    *ignore.List
+	ignoreCase bool
+	parent     *ignore.Matcher // of the directory above; nil if the workspace is the top level
+	name       string          // the workspace's in it
+}
+
+func newOutside(doc *rulesDocument) *outside {
+	o := &outside{
+		global:     ignore.Parse("excludes", []byte(doc.Excludes)),
+		exclude:    ignore.Parse("info/exclude", []byte(doc.Exclude)),
+		ignoreCase: doc.IgnoreCase,
+		name:       string(doc.Name),
+	}
+	for i, rung := range doc.Above {
+		files := ignore.Files{
+			Git:   ignore.Parse(gitIgnoreName, []byte(rung.Gitignore)),
+			Umbra: ignore.Parse(umbraIgnoreName, []byte(rung.Umbraignore)),
+		}
+		if i == 0 {
+			files.Exclude = ignore.Parse("info/exclude", []byte(rung.Exclude))
+			o.parent = ignore.New(o.global, o.ignoreCase, files)
+			continue
+		}
+		o.parent = o.parent.Enter(string(rung.Name), files)
+	}
+	return o
+}
+
+// enter is the matcher of the workspace's root, which has these ignore files.
+func (o *outside) enter(files ignore.Files) *ignore.Matcher {
+	if o.parent == nil {
+		files.Exclude = o.exclude
+		return ignore.New(o.global, o.ignoreCase, files)
+	}
+	return o.parent.Enter(o.name, files)
+}

@@ -1,0 +1,61 @@
+package capture
+
+import "slices"
+
+// DefaultSizeCap is the size over which a file is not captured, unless
+// configured.
+const DefaultSizeCap = 64 << 20
+
+// DefaultFileBudget and DefaultByteBudget are what a workspace may hold, unless
+// configured: a tree over them is hardly meant (H24: a home directory of 47 GB).
+const (
+	DefaultFileBudget = 1_000_000
+	DefaultByteBudget = 32 << 30
+)
+
+// Settings are the limits of captures in one workspace. The zero value means
+// the defaults.
+type Settings struct {
+	// SizeCap is in bytes; a file of exactly that size is captured.
+	SizeCap int64
+	// FileBudget and ByteBudget limit what one snapshot holds; negative: no
+	// limit.
+	FileBudget int
+	ByteBudget int64
+	// Secrets are the patterns of names that are not captured, as of path.Match
+	// on the last component; a pattern that begins with "!" takes names out
+	// again. Nil means DefaultSecrets; an empty list means none.
+	Secrets []string
+}
+
+// DefaultSecrets are names of files that hold credentials and nothing else.
+func DefaultSecrets() []string {
+	return []string{
+		".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
+		"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx",
+		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
+		".netrc", "_netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd",
+		"credentials.json", "client_secret*.json", "service-account*.json",
+	}
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.SizeCap == 0 {
+		s.SizeCap = DefaultSizeCap
+	}
+	if s.FileBudget == 0 {
+		s.FileBudget = DefaultFileBudget
+	}
+	if s.ByteBudget == 0 {
+		s.ByteBudget = DefaultByteBudget
+	}
+	if s.Secrets == nil {
+		s.Secrets = DefaultSecrets()
+	}
+	return s
+}
+
+func (s Settings) equal(other Settings) bool {
+	return s.SizeCap == other.SizeCap && s.FileBudget == other.FileBudget &&
+		s.ByteBudget == other.ByteBudget && slices.Equal(s.Secrets, other.Secrets)
+}

@@ -1,0 +1,121 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+)
+
+// Reason says why a path is not in a snapshot. It is part of the record's
+// format.
+type Reason string
+
+const (
+	// ReasonSize is a file over the size cap.
+	ReasonSize Reason = "size"
+	// ReasonUnreadable is a file or directory that could not be read.
+	ReasonUnreadable Reason = "unreadable"
+	// ReasonSpecial is a FIFO, socket or device, or a directory where a file
+	// system such as /proc is mounted.
+	ReasonSpecial Reason = "special"
+	// ReasonSecret is a file whose name says that it holds credentials, unless
+	// the user's repository tracks it.
+	ReasonSecret Reason = "secret"
+	// ReasonWorktree is the directory of another linked worktree of the same
+	// repository.
+	ReasonWorktree Reason = "worktree"
+	// ReasonReserved is a name that some file system takes for ".git", or a
+	// directory of Umbra's own.
+	ReasonReserved Reason = "reserved"
+	// ReasonBudget is a file that came after the file or byte budget was spent.
+	ReasonBudget Reason = "budget"
+
+	// ReasonIgnored is only an answer of Recorded.Eligible: ignored paths are
+	// not listed in a record.
+	ReasonIgnored Reason = "ignored"
+)
+
+// Skipped is a path that would have been captured but was left out. If it is a
+// directory, so was everything below it.
+type Skipped struct {
+	Path   string
+	Reason Reason
+	Size   int64 // in bytes, of a file; else 0
+}
+
+// SkippedSet is a snapshot's skipped list, to be asked about paths. It is
+// immutable.
+type SkippedSet struct {
+	list   []Skipped
+	byPath map[string]int
+}
+
+type skippedDocument struct {
+	Version int            `json:"version"`
+	Skipped []skippedEntry `json:"skipped"`
+}
+
+type skippedEntry struct {
+	Path   text   `json:"path"`
+	Reason Reason `json:"reason"`
+	Size   int64  `json:"size,omitempty"`
+}
+
+// SkippedDocument is skipped.json for a list, which is sorted by path.
+func SkippedDocument(list []Skipped) []byte {
+	doc := skippedDocument{Version: documentVersion, Skipped: make([]skippedEntry, len(list))}
+	sorted := slices.Clone(list)
+	slices.SortFunc(sorted, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	for i, s := range sorted {
+		doc.Skipped[i] = skippedEntry{Path: text(s.Path), Reason: s.Reason, Size: s.Size}
+	}
+	return encodeDocument(doc)
+}
+
+// ParseSkipped reads skipped.json. An error is a *DocumentError; it must not be
+// taken for an empty list (H3).
+func ParseSkipped(data []byte) (*SkippedSet, error) {
+	var doc skippedDocument
+	if err := decodeDocument("skipped.json", data, &doc); err != nil {
+		return nil, err
+	}
+	list := make([]Skipped, len(doc.Skipped))
+	for i, e := range doc.Skipped {
+		list[i] = Skipped{Path: string(e.Path), Reason: e.Reason, Size: e.Size}
+	}
+	return NewSkippedSet(list), nil
+}
+
+// NewSkippedSet makes a set of a list.
+func NewSkippedSet(list []Skipped) *SkippedSet {
+	s := &SkippedSet{list: slices.Clone(list), byPath: make(map[string]int, len(list))}
+	slices.SortFunc(s.list, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	for i, e := range s.list {
+		s.byPath[e.Path] = i
+	}
+	return s
+}
+
+// All lists the set, sorted by path. The caller does not change the slice.
+func (s *SkippedSet) All() []Skipped { return s.list }
+
+// Covers tells whether path, or a directory above it, was skipped, and which.
+func (s *SkippedSet) Covers(path string) (Skipped, bool) {
+	if len(s.list) == 0 {
+		return Skipped{}, false
+	}
+	for end := 0; end < len(path); end++ {
+		slash := strings.IndexByte(path[end:], '/')
+		if slash < 0 {
+			break
+		}
+		end += slash
+		if i, ok := s.byPath[path[:end]]; ok {
+			return s.list[i], true
+		}
+	}
+	i, ok := s.byPath[path]
+	if !ok {
+		return Skipped{}, false
+	}
+	return s.list[i], true
+}
