@@ -1,0 +1,272 @@
+package usergit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Configuration is what matters of the user's Git configuration, as git run in
+// the user's environment sees it.
+type Configuration struct {
+	// Excludes is the user's own excludes file, which need not exist; "" if
+	// the user has turned it off.
+	Excludes string
+	// Name and Email are the author's; without a configured one, those of
+	// Umbra itself.
+	Name, Email string
+	IgnoreCase  bool // core.ignoreCase
+	// Files are the files that the answer depends on, absolute and sorted:
+	// those that git read, and those it would read if they existed.
+	Files []string
+	// Git says whether a git program was found. Without one only the
+	// repository's own core.ignoreCase is known.
+	Git bool
+
+	values settings
+}
+
+// The author where the user has configured none.
+const (
+	DefaultName  = "Umbra"
+	DefaultEmail = "umbra@localhost"
+)
+
+// Value is the last value of a key such as "core.autocrlf" (section and name
+// in lower case). Only the sections core, index, filter, user and author are
+// kept: others may hold credentials.
+func (c *Configuration) Value(key string) (string, bool) { return c.values.last(key) }
+
+// Boolean is a key's value as a boolean, false if it is absent or none.
+func (c *Configuration) Boolean(key string) bool { return c.values.boolean(key) }
+
+// ReadConfiguration runs `git config --list` at the repository's top level, or
+// in dir without a repository (nil). Env is the user's environment, as of
+// os.Environ; what would point git elsewhere (GIT_DIR and its like) or inject
+// settings is dropped. A missing git is no error, a git that fails is.
+func ReadConfiguration(ctx context.Context, dir string, repository *Repository, env []string) (*Configuration, error) {
+	e := environment(env)
+	if repository != nil {
+		// Where git goes itself before it reads relative paths.
+		if dir = repository.TopLevel; dir == "" {
+			dir = repository.GitDir
+		}
+	}
+	c := &Configuration{values: settings{}}
+	git := e.find("git")
+	if git == "" {
+		if err := c.readWithoutGit(repository); err != nil {
+			return nil, err
+		}
+	} else {
+		c.Git = true
+		if err := c.run(ctx, git, dir, e); err != nil {
+			return nil, err
+		}
+	}
+	c.addFiles(e, repository)
+	c.IgnoreCase = c.values.boolean("core.ignorecase")
+	c.Name = c.author("name", DefaultName)
+	c.Email = c.author("email", DefaultEmail)
+	c.Excludes = e.xdg("ignore")
+	if value, ok := c.values.last("core.excludesfile"); ok {
+		var err error
+		if c.Excludes, err = e.expand(value, dir); err != nil {
+			return nil, fmt.Errorf("core.excludesFile: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (c *Configuration) run(ctx context.Context, git, dir string, e environment) error {
+	cmd := exec.CommandContext(ctx, git, "config", "--list", "-z", "--show-origin")
+	cmd.Dir = dir
+	cmd.Env = e.forGit()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("git config --list: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		origin, setting := fields[i], fields[i+1]
+		if path, ok := strings.CutPrefix(origin, "file:"); ok {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			c.Files = append(c.Files, path)
+		}
+		key, value, ok := strings.Cut(setting, "\n")
+		if !ok {
+			value = "true"
+		}
+		c.keep(key, value)
+	}
+	return nil
+}
+
+func (c *Configuration) keep(key, value string) {
+	section, _, _ := strings.Cut(key, ".")
+	switch section {
+	case "core", "index", "filter", "user", "author":
+		c.values[key] = append(c.values[key], value)
+	}
+}
+
+func (c *Configuration) readWithoutGit(repository *Repository) error {
+	if repository == nil {
+		return nil
+	}
+	own, err := readSettings(filepath.Join(repository.CommonDir, "config"))
+	if value, ok := own.last("core.ignorecase"); ok {
+		c.keep("core.ignorecase", value)
+	}
+	return err
+}
+
+// addFiles adds the files that git may not have read for being absent.
+func (c *Configuration) addFiles(e environment, repository *Repository) {
+	if global := e.get("GIT_CONFIG_GLOBAL"); global != "" {
+		c.Files = append(c.Files, global)
+	} else {
+		if home := e.get("HOME"); home != "" {
+			c.Files = append(c.Files, filepath.Join(home, ".gitconfig"))
+		}
+		if path := e.xdg("config"); path != "" {
+			c.Files = append(c.Files, path)
+		}
+	}
+	if repository != nil {
+		c.Files = append(c.Files, filepath.Join(repository.CommonDir, "config"),
+			filepath.Join(repository.GitDir, "config.worktree"))
+	}
+	slices.Sort(c.Files)
+	c.Files = slices.Compact(c.Files)
+}
+
+// author is author.name or user.name, without what would break a commit's
+// header.
+func (c *Configuration) author(name, otherwise string) string {
+	for _, section := range []string{"author.", "user."} {
+		value, _ := c.values.last(section + name)
+		value = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f || r == '<' || r == '>' {
+				return -1
+			}
+			return r
+		}, value))
+		if value != "" {
+			return value
+		}
+	}
+	return otherwise
+}
+
+// environment is a list of NAME=VALUE; of two, the last counts.
+type environment []string
+
+func (e environment) get(name string) string {
+	for i := len(e) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(e[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// forGit keeps of git's variables only those that say where the user's own
+// configuration is. That drops GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE,
+// GIT_CONFIG, GIT_CONFIG_COUNT, GIT_CONFIG_PARAMETERS and their like, which are
+// set for instance inside a Git hook (H18).
+func (e environment) forGit() []string {
+	var kept []string
+	for _, setting := range e {
+		name, _, _ := strings.Cut(setting, "=")
+		switch name {
+		case "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH":
+		case "LC_ALL", "LANGUAGE":
+			continue
+		default:
+			if strings.HasPrefix(name, "GIT_") {
+				continue
+			}
+		}
+		kept = append(kept, setting)
+	}
+	return append(kept, "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+}
+
+// find looks a program up on the environment's PATH, absolute directories
+// only; "" if it is not there.
+func (e environment) find(program string) string {
+	for _, dir := range filepath.SplitList(e.get("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// xdg is a file of Git's in the user's configuration directory, "" if that is
+// unknown.
+func (e environment) xdg(name string) string {
+	if dir := e.get("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", name)
+	}
+	if home := e.get("HOME"); home != "" {
+		return filepath.Join(home, ".config", "git", name)
+	}
+	return ""
+}
+
+// expand reads a value of Git's type "path": "~/" and "~user/" are home
+// directories, ":(optional)" may precede, and a relative one is relative to
+// dir.
+func (e environment) expand(value, dir string) (string, error) {
+	value = strings.TrimPrefix(value, ":(optional)")
+	if value == "" {
+		return "", nil
+	}
+	if rest, ok := strings.CutPrefix(value, "~"); ok {
+		name, rest, _ := strings.Cut(rest, "/")
+		home := e.get("HOME")
+		if name != "" {
+			u, err := user.Lookup(name)
+			if err != nil {
+				return "", err
+			}
+			home = u.HomeDir
+		}
+		if home == "" {
+			return "", errors.New("HOME is not set")
+		}
+		return filepath.Join(home, rest), nil
+	}
+	if !filepath.IsAbs(value) {
+		value = filepath.Join(dir, value)
+	}
+	return filepath.Clean(value), nil
+}
+
+// ReadExcludes reads the user's excludes file; nil without one.
+func (c *Configuration) ReadExcludes() ([]byte, error) {
+	if c.Excludes == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(c.Excludes)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}

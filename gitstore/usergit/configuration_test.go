@@ -1,0 +1,157 @@
+package usergit
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func (r *testRepo) configuration(env ...string) *Configuration {
+	r.t.Helper()
+	home := filepath.Dir(r.dir)
+	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
+	c, err := ReadConfiguration(r.t.Context(), r.dir, r.discover(), append(base, env...))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfiguration(t *testing.T) {
+	r := newRepo(t)
+	home := filepath.Dir(r.dir)
+	c := r.configuration()
+	if c.Name != DefaultName || c.Email != DefaultEmail || !c.Git {
+		t.Errorf("without settings: %+v", c)
+	}
+	if want := filepath.Join(home, ".config/git/ignore"); c.Excludes != want {
+		t.Errorf("excludes %s, want %s", c.Excludes, want)
+	}
+	if c := r.configuration("XDG_CONFIG_HOME=" + home + "/xdg"); c.Excludes != filepath.Join(home, "xdg/git/ignore") {
+		t.Errorf("excludes %s", c.Excludes)
+	}
+	r.write("../.gitconfig", "[user]\n name = \" Jane <x>\\nDoe\"\n email = jane@example.org\n[include]\n path = more\n")
+	r.write("../more", "[core]\n excludesFile = ~/my ignore\n[http]\n extraHeader = secret\n[filter \"Lfs\"]\n required\n")
+	r.git("config", "core.ignoreCase", "true")
+	c = r.configuration()
+	if c.Name != "Jane xDoe" || c.Email != "jane@example.org" || !c.IgnoreCase || !c.Boolean("filter.Lfs.required") {
+		t.Errorf("%+v", c)
+	}
+	if c.Excludes != filepath.Join(home, "my ignore") {
+		t.Errorf("excludes %s", c.Excludes)
+	}
+	if _, ok := c.Value("http.extraheader"); ok {
+		t.Error("a credential is kept")
+	}
+	for _, want := range []string{home + "/.gitconfig", home + "/more", r.dir + "/.git/config", r.dir + "/.git/config.worktree", home + "/.config/git/config"} {
+		if !slices.Contains(c.Files, want) {
+			t.Errorf("%s is not among %v", want, c.Files)
+		}
+	}
+	if data, err := c.ReadExcludes(); err != nil || data != nil {
+		t.Errorf("missing excludes: %q, %v", data, err)
+	}
+	r.write("../my ignore", "*.x\n")
+	if data, err := c.ReadExcludes(); err != nil || string(data) != "*.x\n" {
+		t.Errorf("excludes: %q, %v", data, err)
+	}
+	r.git("config", "core.excludesFile", "")
+	if c := r.configuration(); c.Excludes != "" {
+		t.Errorf("turned off: %s", c.Excludes)
+	}
+	r.git("config", "core.excludesFile", "rel/ignore")
+	if c := r.configuration(); c.Excludes != filepath.Join(r.dir, "rel/ignore") {
+		t.Errorf("relative: %s", c.Excludes)
+	}
+	r.git("config", "core.excludesFile", "~no-such-user/x")
+	if _, err := ReadConfiguration(t.Context(), r.dir, r.discover(), testEnv(home)); err == nil {
+		t.Error("a home of nobody is no error")
+	}
+}
+
+func TestConfigurationIgnoresInjection(t *testing.T) {
+	r := newRepo(t)
+	other := newRepo(t)
+	other.git("config", "user.name", "Mallory")
+	c := r.configuration("GIT_DIR="+other.dir+"/.git", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=Mallory",
+		"GIT_CONFIG_PARAMETERS='user.name=Mallory'", "GIT_CONFIG="+other.dir+"/.git/config", "GIT_TRACE=1")
+	if c.Name != DefaultName {
+		t.Errorf("the name is %s", c.Name)
+	}
+}
+
+func TestConfigurationWithoutGit(t *testing.T) {
+	r := newRepo(t)
+	r.git("config", "core.ignoreCase", "true")
+	r.git("config", "user.name", "Jane")
+	c := r.configuration("PATH=/nonexistent:.")
+	if c.Git || c.Name != DefaultName || c.Email != DefaultEmail || !c.IgnoreCase {
+		t.Errorf("%+v", c)
+	}
+	if want := filepath.Join(filepath.Dir(r.dir), ".config/git/ignore"); c.Excludes != want {
+		t.Errorf("excludes %s, want %s", c.Excludes, want)
+	}
+}
+
+func TestConfigurationOutsideRepository(t *testing.T) {
+	dir := t.TempDir()
+	c, err := ReadConfiguration(t.Context(), dir, nil, testEnv(dir))
+	if err != nil || !c.Git || c.Name != DefaultName {
+		t.Errorf("%+v, %v", c, err)
+	}
+	bad := filepath.Join(dir, "bad")
+	if err := os.WriteFile(bad, []byte("[core\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = ReadConfiguration(t.Context(), dir, nil, append(testEnv(dir), "GIT_CONFIG_GLOBAL="+bad))
+	if err == nil || !strings.Contains(err.Error(), "bad config") {
+		t.Errorf("a bad file: %v", err)
+	}
+}
+
+const oddConfig = "\xef\xbb\xbf; comment \\\n[Core]\n\tBare = \"tr\"ue # x\n" +
+	"[core] key1 = a \\\n  b   ; c\r\n[sub \"A \\\"b\\\\c]\"]\nx=\"# not a comment \" tail  \nflag\nempty =\nesc = a\\tb\\n\\\\\n[old.SUB]\ny = 1\n"
+
+func TestParseSettingsAsGit(t *testing.T) {
+	r := newRepo(t)
+	path := filepath.Join(filepath.Dir(r.dir), "odd")
+	r.write("../odd", oddConfig)
+	got, line := parseSettings([]byte(oddConfig))
+	if line != 0 {
+		t.Fatalf("bad line %d", line)
+	}
+	out := r.git("config", "--list", "-z", "-f", path)
+	want := settings{}
+	for setting := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		key, value, ok := strings.Cut(setting, "\n")
+		if !ok {
+			value = "true"
+		}
+		want[key] = append(want[key], value)
+	}
+	for key := range want {
+		if !slices.Equal(got[key], want[key]) {
+			t.Errorf("%s: %q, want %q", key, got[key], want[key])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d keys, want %d: %q", len(got), len(want), got)
+	}
+	for _, bad := range []string{"[a\nb = c\n", "b = c\n", "[a]\n= c\n", "[a]\nb = \"c\n", "[a]\nb = \\q\n", "[a \"b]\n", "[a]\nb c\n", "[]\n"} {
+		if _, line := parseSettings([]byte(bad)); line == 0 {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+func FuzzParseSettings(f *testing.F) {
+	f.Add([]byte(oddConfig))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, line := parseSettings(data)
+		if line == 0 {
+			s.boolean("core.bare")
+		}
+	})
+}

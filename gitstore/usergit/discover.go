@@ -1,0 +1,309 @@
+package usergit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Repository is where the parts of one repository are. All paths are absolute
+// and free of symbolic links. It holds no open file and is safe for concurrent
+// use.
+type Repository struct {
+	// TopLevel is the root of the work tree; "" in a bare repository and
+	// inside a git directory.
+	TopLevel string
+	// GitDir holds HEAD and the index of this work tree.
+	GitDir string
+	// CommonDir holds refs, objects and configuration. It differs from GitDir
+	// in a linked worktree.
+	CommonDir string
+	Linked    bool // a linked worktree
+	Submodule bool // GitDir lies in the modules directory of another repository
+	Bare      bool // core.bare, which does not count in a linked worktree
+	Format    ObjectFormat
+	RefTable  bool // refs are not in files: Head can't be read
+
+	unsupported string // an extension of the format that is not known here
+}
+
+// Identity is what tells one directory from another, for as long as it exists.
+type Identity struct {
+	Path   string
+	Device uint64
+	Inode  uint64
+}
+
+// Identify is the identity of an existing file or directory.
+func Identify(path string) (Identity, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Identity{}, err
+	}
+	device, inode, ok := deviceAndInode(info)
+	if !ok {
+		return Identity{}, fmt.Errorf("identify %s: %w", path, errors.ErrUnsupported)
+	}
+	return Identity{Path: path, Device: device, Inode: inode}, nil
+}
+
+// Identity is that of the common directory: what all worktrees of a
+// repository share, and so what makes them one project.
+func (r *Repository) Identity() (Identity, error) { return Identify(r.CommonDir) }
+
+// Discover finds the repository that holds dir, as git does when it is run
+// there without any GIT_ variable set: in dir and its parents, but not beyond
+// its file system. It returns ErrNoRepository if there is none, and another
+// error if there is one that can't be read.
+func Discover(dir string) (*Repository, error) {
+	dir, err := realPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	start, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	device, _, _ := deviceAndInode(start)
+	for at := dir; ; {
+		r, err := open(at, dir)
+		if !errors.Is(err, ErrNoRepository) {
+			return r, err
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return nil, ErrNoRepository
+		}
+		if info, err := os.Stat(parent); err == nil {
+			if d, _, _ := deviceAndInode(info); d != device {
+				return nil, ErrNoRepository
+			}
+		}
+		at = parent
+	}
+}
+
+// At is the repository whose work tree (or bare directory) dir is, without
+// looking at its parents: what a walk asks where it meets a ".git".
+func At(dir string) (*Repository, error) {
+	dir, err := realPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	return open(dir, dir)
+}
+
+// open tries one directory on the way up from dir.
+func open(at, dir string) (*Repository, error) {
+	dotGit := filepath.Join(at, ".git")
+	info, err := os.Stat(dotGit)
+	switch {
+	case err == nil && info.IsDir():
+		if gitDir, err := realPath(dotGit); err == nil && isGitDir(gitDir) {
+			return load(gitDir, at, dir)
+		}
+	case err == nil && info.Mode().IsRegular():
+		gitDir, err := readGitFile(dotGit)
+		if err != nil {
+			return nil, err
+		}
+		return load(gitDir, at, dir)
+	}
+	if isGitDir(at) {
+		return load(at, "", dir)
+	}
+	return nil, ErrNoRepository
+}
+
+// readGitFile reads ".git" where it is a file: "gitdir: PATH".
+func readGitFile(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	if !ok || target == "" {
+		return "", &DamagedError{Path: path, Why: "no \"gitdir: \" line"}
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(path), target)
+	}
+	gitDir, err := realPath(target)
+	if err != nil || !isGitDir(gitDir) {
+		return "", &DamagedError{Path: path, Why: target + " is not a git directory"}
+	}
+	return gitDir, nil
+}
+
+// load reads the rest of a repository whose git directory is known. Its work
+// tree is top unless the configuration says otherwise.
+func load(gitDir, top, dir string) (*Repository, error) {
+	common, linked, err := commonDir(gitDir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{
+		TopLevel: top, GitDir: gitDir, CommonDir: common, Linked: linked,
+		Submodule: inModules(gitDir), Format: SHA1,
+	}
+	config, err := readSettings(filepath.Join(common, "config"))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.readFormat(config); err != nil {
+		return nil, err
+	}
+	r.Bare = config.boolean("core.bare") && !linked
+	worktree, ok := config.last("core.worktree")
+	if linked {
+		worktree, ok = "", false
+	}
+	if config.boolean("extensions.worktreeconfig") {
+		own, err := readSettings(filepath.Join(gitDir, "config.worktree"))
+		if err != nil {
+			return nil, err
+		}
+		if _, set := own.last("core.bare"); set {
+			r.Bare = own.boolean("core.bare")
+		}
+		if w, set := own.last("core.worktree"); set {
+			worktree, ok = w, true
+		}
+	}
+	if r.Bare {
+		r.TopLevel = ""
+	} else if ok && top != "" {
+		r.TopLevel, err = configuredTop(gitDir, worktree, dir)
+	}
+	return r, err
+}
+
+// configuredTop resolves core.worktree, "" if dir does not lie in it.
+func configuredTop(gitDir, worktree, dir string) (string, error) {
+	if !filepath.IsAbs(worktree) {
+		worktree = filepath.Join(gitDir, worktree)
+	}
+	top, err := realPath(worktree)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if dir != top && !strings.HasPrefix(dir, strings.TrimSuffix(top, "/")+"/") {
+		return "", nil
+	}
+	return top, nil
+}
+
+func (r *Repository) readFormat(config settings) error {
+	version, _ := config.last("core.repositoryformatversion")
+	switch version {
+	case "", "0", "1":
+	default:
+		return &UnsupportedError{Path: r.CommonDir, What: "repository format " + version}
+	}
+	for key, values := range config {
+		name, ok := strings.CutPrefix(key, "extensions.")
+		value := values[len(values)-1]
+		switch {
+		case !ok:
+		case name == "objectformat" && (value == string(SHA1) || value == string(SHA256)):
+			r.Format = ObjectFormat(value)
+		case name == "objectformat":
+			return &UnsupportedError{Path: r.CommonDir, What: "object format " + value}
+		case name == "refstorage":
+			r.RefTable = value != "files"
+		case version == "1" && !knownExtensions[name]:
+			r.unsupported = "extension " + name
+		}
+	}
+	return nil
+}
+
+// knownExtensions change nothing about what is read here.
+var knownExtensions = map[string]bool{
+	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true, "worktreeconfig": true,
+	"compatobjectformat": true, "relativeworktrees": true, "submodulepathconfig": true,
+}
+
+func (r *Repository) check() error {
+	if r.unsupported != "" {
+		return &UnsupportedError{Path: r.CommonDir, What: r.unsupported}
+	}
+	return nil
+}
+
+// isGitDir is Git's own test: a plausible HEAD, and directories for objects
+// and refs.
+func isGitDir(dir string) bool {
+	if !plausibleHead(filepath.Join(dir, "HEAD")) {
+		return false
+	}
+	common, _, err := commonDir(dir)
+	return err == nil && isDir(filepath.Join(common, "objects")) && isDir(filepath.Join(common, "refs"))
+}
+
+func plausibleHead(path string) bool {
+	if target, err := os.Readlink(path); err == nil {
+		return strings.HasPrefix(target, "refs/")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	if target, ok := bytes.CutPrefix(data, []byte("ref:")); ok {
+		return bytes.HasPrefix(bytes.TrimLeft(target, " \t"), []byte("refs/"))
+	}
+	_, err = ParseID(string(bytes.TrimRight(data, "\n\r \t")))
+	return err == nil
+}
+
+// commonDir follows the commondir file of a linked worktree's git directory.
+func commonDir(gitDir string) (string, bool, error) {
+	data, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return gitDir, false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	target := strings.TrimRight(string(data), "\r\n")
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(gitDir, target)
+	}
+	common, err := realPath(target)
+	return common, true, err
+}
+
+// inModules tells whether a parent of the git directory is the modules
+// directory of another one.
+func inModules(gitDir string) bool {
+	for dir := gitDir; ; {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		if filepath.Base(parent) == "modules" && isGitDir(filepath.Dir(parent)) {
+			return true
+		}
+		dir = parent
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package usergit
+
+import "io/fs"
+
+func deviceAndInode(fs.FileInfo) (device, inode uint64, ok bool) { return 0, 0, false }
