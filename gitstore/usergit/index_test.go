@@ -1,6 +1,9 @@
 package usergit
 
 import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/rand"
@@ -78,6 +81,9 @@ func TestIndexVersions(t *testing.T) {
 					r.git("add", "-N", "intended")
 				}
 				r.git("update-index", "--force-remove", "dir0/x")
+				if header, err := os.ReadFile(filepath.Join(r.dir, ".git/index")); err != nil || fmt.Sprint(header[7]) != version {
+					t.Errorf("the index has version %d (%v)", header[7], err)
+				}
 				index := r.sameAsLsFiles()
 				if got := len(index.Lookup("f")); got != 3 {
 					t.Errorf("%d stages of f", got)
@@ -252,6 +258,33 @@ func TestDamagedIndex(t *testing.T) {
 	}
 	if _, err := ReadIndex(path, SHA1); !isUnsupported(err) {
 		t.Errorf("an unknown mandatory extension: %v", err)
+	}
+}
+
+// A large index is read whenever it changes; see the performance targets.
+func BenchmarkReadIndex(b *testing.B) {
+	var body bytes.Buffer
+	body.WriteString("DIRC\x00\x00\x00\x02")
+	const count = 100_000
+	body.Write(binary.BigEndian.AppendUint32(nil, count))
+	for i := range count {
+		path := fmt.Sprintf("src/package%05d/file%06d.go", i/20, i)
+		entry := make([]byte, (62+len(path)+8)&^7)
+		binary.BigEndian.PutUint32(entry[24:], uint32(ModeFile))
+		binary.BigEndian.PutUint16(entry[60:], uint16(len(path)))
+		copy(entry[62:], path)
+		body.Write(entry)
+	}
+	path := filepath.Join(b.TempDir(), "index")
+	sum := sha1.Sum(body.Bytes())
+	if err := os.WriteFile(path, append(body.Bytes(), sum[:]...), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if index, err := ReadIndex(path, SHA1); err != nil || len(index.Entries) != count {
+			b.Fatal(err)
+		}
 	}
 }
 
