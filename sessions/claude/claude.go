@@ -1,0 +1,65 @@
+// Package claude knows Claude Code: where its transcripts and their side files
+// live, how they are read, cut and rewritten, how it is launched and resumed,
+// and what its hooks say. It covers versions 1.0.128, 2.0.77, 2.1.197 and
+// 2.1.329, whose formats it learnt by watching them, and takes what it does not
+// know as foreign lines to keep. It must not write files, nor know of missions
+// or Git.
+package claude
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Adapter is the sessions.Adapter of Claude Code. Its zero value is ready.
+type Adapter struct{}
+
+// Name is "claude".
+func (Adapter) Name() string { return "claude" }
+
+const (
+	varConfigDir  = "CLAUDE_CONFIG_DIR"
+	varProjectDir = "CLAUDE_CODE_PROJECT_DIR_NAME"
+	varEntrypoint = "CLAUDE_CODE_ENTRYPOINT"
+)
+
+// Variables names what decides where the store is.
+func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDir} }
+
+// HookVariables names what tells an interactive run from a headless one.
+func (Adapter) HookVariables() []string { return []string{varEntrypoint} }
+
+// Runs reports whether argv starts Claude Code: the program itself, or node on
+// the script of the npm package.
+func (Adapter) Runs(argv []string) bool {
+	return programIndex(argv) >= 0
+}
+
+// programIndex is the index in argv of the word that names Claude Code; its own
+// arguments follow. -1 if argv starts something else.
+func programIndex(argv []string) int {
+	if len(argv) == 0 {
+		return -1
+	}
+	switch base(argv[0]) {
+	case "claude":
+		return 0
+	case "node", "bun":
+		for i, word := range argv[1:] {
+			if strings.HasPrefix(word, "-") {
+				continue
+			}
+			slashed := filepath.ToSlash(word)
+			if base(word) == "claude" || strings.HasSuffix(slashed, "claude-code/cli.js") {
+				return i + 1
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+func base(word string) string {
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(word)), ".exe")
+}

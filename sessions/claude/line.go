@@ -1,0 +1,330 @@
+package claude
+
+import (
+	"bytes"
+	"strings"
+	"time"
+)
+
+// line is what one line of a transcript says, with its values left encoded and
+// pointing into the line.
+type line struct {
+	kind       string // top-level "type"
+	subtype    []byte
+	uuid       []byte
+	parent     []byte
+	time       []byte
+	session    []byte
+	cwd        []byte
+	agent      []byte
+	promptID   []byte
+	message    []byte
+	attachment []byte
+	lastPrompt []byte
+	compact    []byte // compactMetadata
+	leaf       []byte
+	sidechain  bool
+	meta       bool
+	summary    bool // isCompactSummary
+	apiError   bool
+	explicit   bool
+}
+
+// parseLine reports false for a line that is no JSON object.
+func parseLine(b []byte) (line, bool) {
+	var l line
+	c := walk(b)
+	for {
+		key, value, ok := c.member()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "type":
+			l.kind = text(value)
+		case "subtype":
+			l.subtype = raw(value)
+		case "uuid":
+			l.uuid = raw(value)
+		case "parentUuid":
+			l.parent = raw(value)
+		case "timestamp":
+			l.time = raw(value)
+		case "sessionId":
+			l.session = raw(value)
+		case "cwd":
+			l.cwd = value
+		case "agentId":
+			l.agent = raw(value)
+		case "promptId":
+			l.promptID = raw(value)
+		case "message":
+			l.message = value
+		case "attachment":
+			l.attachment = value
+		case "lastPrompt":
+			l.lastPrompt = value
+		case "compactMetadata":
+			l.compact = value
+		case "leafUuid":
+			l.leaf = raw(value)
+		case "isSidechain":
+			l.sidechain = isTrue(value)
+		case "isMeta":
+			l.meta = isTrue(value)
+		case "isCompactSummary":
+			l.summary = isTrue(value)
+		case "isApiErrorMessage":
+			l.apiError = isTrue(value)
+		case "explicit":
+			l.explicit = isTrue(value)
+		}
+	}
+	return l, c.whole()
+}
+
+func (l line) at() time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(l.time))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// message is the API message of a user or assistant line.
+type message struct {
+	id      []byte
+	content []byte // a string or an array of blocks
+	stop    string // stop_reason
+	usage   []byte
+}
+
+func parseMessage(b []byte) message {
+	var m message
+	c := walk(b)
+	for {
+		key, value, ok := c.member()
+		if !ok {
+			return m
+		}
+		switch string(key) {
+		case "id":
+			m.id = raw(value)
+		case "content":
+			m.content = value
+		case "stop_reason":
+			m.stop = text(value)
+		case "usage":
+			m.usage = value
+		}
+	}
+}
+
+// block is one content block of a message.
+type block struct {
+	kind  string
+	id    string // of a tool_use, or the one a tool_result answers
+	name  []byte
+	text  []byte
+	input []byte
+	fail  bool
+}
+
+// blocks calls f for each block of a message's content; plain text is one.
+func blocks(content []byte, f func(block)) {
+	if len(content) > 0 && content[0] == '"' {
+		f(block{kind: "text", text: content})
+		return
+	}
+	c := walk(content)
+	for {
+		value, ok := c.element()
+		if !ok {
+			return
+		}
+		f(parseBlock(value))
+	}
+}
+
+func parseBlock(value []byte) block {
+	var b block
+	c := walk(value)
+	for {
+		key, v, ok := c.member()
+		if !ok {
+			return b
+		}
+		switch string(key) {
+		case "type":
+			b.kind = text(v)
+		case "id", "tool_use_id":
+			b.id = text(v)
+		case "name":
+			b.name = v
+		case "text":
+			b.text = v
+		case "input":
+			b.input = v
+		case "is_error":
+			b.fail = isTrue(v)
+		}
+	}
+}
+
+// class is what a line means for the course of the conversation.
+type class int
+
+const (
+	classOther     class = iota // says nothing of the conversation; may hold anything
+	classTail                   // housekeeping that may follow a finished answer
+	classAnswer                 // the agent's words or tool calls
+	classThinking               // the agent's thoughts alone
+	classAPIError               // the API refused
+	classPrompt                 // the user's prompt
+	classCommand                // a slash command: local, or one that becomes a prompt
+	classLocal                  // what a local command printed
+	classMeta                   // words the client put in the user's mouth
+	classQueued                 // what the user typed while the agent worked
+	classResult                 // tool results
+	classInterrupt              // the user stopped the turn
+	classBoundary               // a compaction begins
+	classSummary                // the summary of a compaction
+	classSidechain              // a subagent's own lines (1.0)
+)
+
+// tails are the housekeeping types seen after a finished answer that hold
+// nothing of the next prompt.
+var tails = map[string]bool{
+	"mode": true, "permission-mode": true, "atis-latch": true, "cost-state": true,
+	"tools-used": true, "custom-title": true, "agent-name": true, "agent-color": true,
+	"agent-setting": true, "ai-title": true, "tag": true, "pr-link": true, "summary": true,
+	"worktree-state": true, "file-history-snapshot": true, "file-history-delta": true,
+}
+
+// classify also returns the line's message if it has one.
+func (l line) classify() (class, message) {
+	switch l.kind {
+	case "user", "assistant":
+		if l.sidechain {
+			return classSidechain, message{}
+		}
+		m := parseMessage(l.message)
+		if l.kind == "assistant" {
+			return l.classifyAnswer(m), m
+		}
+		return l.classifyUser(m), m
+	case "system":
+		if string(l.subtype) == "compact_boundary" {
+			return classBoundary, message{}
+		}
+		if string(l.subtype) == "api_error" {
+			return classOther, message{}
+		}
+		return classTail, message{}
+	case "attachment":
+		if l.sidechain {
+			return classSidechain, message{}
+		}
+		if string(raw(lookup(l.attachment, "type"))) == "queued_command" {
+			return classQueued, message{}
+		}
+		return classTail, message{}
+	}
+	if tails[l.kind] {
+		return classTail, message{}
+	}
+	return classOther, message{}
+}
+
+func (l line) classifyAnswer(m message) class {
+	if l.apiError {
+		return classAPIError
+	}
+	c := classThinking
+	blocks(m.content, func(b block) {
+		if b.kind != "thinking" && b.kind != "redacted_thinking" {
+			c = classAnswer
+		}
+	})
+	return c
+}
+
+func (l line) classifyUser(m message) class {
+	if l.summary {
+		return classSummary
+	}
+	c, first := classOther, []byte(nil)
+	blocks(m.content, func(b block) {
+		switch {
+		case b.kind == "tool_result":
+			c = classResult
+		case b.kind == "text" && first == nil:
+			first = raw(b.text)
+		}
+	})
+	if c == classResult {
+		return c
+	}
+	switch {
+	case bytes.HasPrefix(first, []byte(interruptMark)):
+		return classInterrupt
+	case l.meta:
+		return classMeta
+	case hasAnyPrefix(first, localMarks):
+		return classLocal
+	case hasAnyPrefix(first, commandMarks):
+		return classCommand
+	}
+	return classPrompt
+}
+
+const interruptMark = "[Request interrupted by user"
+
+var (
+	localMarks   = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>"}
+	commandMarks = []string{"<command-name>", "<command-message>"}
+)
+
+func hasAnyPrefix(b []byte, prefixes []string) bool {
+	for _, p := range prefixes {
+		if len(b) >= len(p) && string(b[:len(p)]) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// words joins the text blocks of a message.
+func words(m message) string {
+	var parts []string
+	blocks(m.content, func(b block) {
+		if b.kind == "text" {
+			parts = append(parts, text(b.text))
+		}
+	})
+	return strings.Join(parts, "\n")
+}
+
+// commandWords is a slash command as its user typed it.
+func commandWords(s string) string {
+	name := between(s, "<command-name>", "</command-name>")
+	if name == "" {
+		return s
+	}
+	if args := strings.TrimSpace(between(s, "<command-args>", "</command-args>")); args != "" {
+		return name + " " + args
+	}
+	return name
+}
+
+func between(s, left, right string) string {
+	_, s, ok := strings.Cut(s, left)
+	if !ok {
+		return ""
+	}
+	s, _, ok = strings.Cut(s, right)
+	if !ok {
+		return ""
+	}
+	return s
+}

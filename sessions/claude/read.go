@@ -1,0 +1,269 @@
+package claude
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Read parses a whole conversation.
+func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
+	p := newParser()
+	err := p.split.drain(r)
+	return p.Conversation(), err
+}
+
+// Follow returns a parser to feed as the file grows. A feed costs what is fed.
+func (Adapter) Follow() sessions.Follower { return newParser() }
+
+// parser builds a conversation line by line, in file order: the parent chain is
+// a tree with parallel tool calls, and following it loses lines.
+type parser struct {
+	split   splitter
+	conv    sessions.Conversation
+	open    map[string]int // tool id → index into the last turn's tools
+	openOf  string         // message id of the last tool calls
+	command *sessions.Turn // a slash command that may be local
+	usage   usage
+}
+
+// usage is counted once for each API message, whose lines all repeat it.
+type usage struct {
+	message   string
+	turn, now sessions.Tokens
+}
+
+func newParser() *parser {
+	p := &parser{open: map[string]int{}}
+	p.conv.State = sessions.StateEmpty
+	p.split.line = p.line
+	return p
+}
+
+// Feed takes the next bytes of the file.
+func (p *parser) Feed(b []byte) { _ = p.split.feed(b) } // line never fails
+
+// Conversation is what has been read so far; later feeds do not change it.
+func (p *parser) Conversation() sessions.Conversation {
+	c := p.conv
+	c.Length, c.Torn = p.split.offset, p.split.torn()
+	c.Turns = slices.Clone(c.Turns)
+	if n := len(c.Turns); n > 0 {
+		last := &c.Turns[n-1]
+		last.Tools = slices.Clone(last.Tools)
+		last.Texts = slices.Clone(last.Texts)
+	}
+	return c
+}
+
+func (p *parser) line(b []byte, start int64) error {
+	if len(b) == 0 {
+		return nil
+	}
+	l, ok := parseLine(b)
+	if !ok {
+		p.conv.Bad++
+		return nil
+	}
+	p.conv.Events++
+	if len(l.session) > 0 {
+		p.conv.ID = string(l.session)
+	}
+	if p.conv.Cwd == "" {
+		p.conv.Cwd = text(l.cwd)
+	}
+	end := start + int64(len(b)) + 1
+	c, m := l.classify()
+	p.take(l, c, m, start)
+	if t := p.turn(); t != nil && p.command == nil {
+		t.Stop = end
+		if at := l.at(); c != classOther && c != classTail && at.After(t.End) {
+			t.End = at
+		}
+		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+	}
+	return nil
+}
+
+// take moves the conversation on by one classified line.
+func (p *parser) take(l line, c class, m message, start int64) {
+	switch c {
+	case classPrompt:
+		p.command = nil
+		p.begin(sessions.Turn{Prompt: words(m), ID: string(l.promptID), At: l.at(), End: l.at(), Start: start})
+	case classCommand:
+		p.command = &sessions.Turn{Prompt: commandWords(words(m)), ID: string(l.promptID), At: l.at(), End: l.at(), Start: start}
+	case classLocal:
+		p.command = nil
+	case classMeta:
+		p.commit()
+	case classQueued:
+		p.say("user", text(lookup(l.attachment, "prompt")), l.at())
+		p.conv.State = sessions.StateRunning
+	case classAnswer, classThinking:
+		p.commit()
+		p.answer(l, m)
+	case classAPIError:
+		p.commit()
+		p.say("assistant", words(m), l.at())
+		p.conv.State = sessions.StateError
+	case classResult:
+		p.results(m)
+	case classInterrupt:
+		p.say("user", words(m), l.at())
+		clear(p.open)
+		p.conv.State = sessions.StateInterrupted
+	case classBoundary:
+		p.command = nil
+	case classSummary:
+		if p.conv.State == sessions.StateEmpty {
+			p.conv.State = sessions.StateIdle
+		}
+	case classSidechain:
+		p.sidechain(l)
+	}
+}
+
+func (p *parser) turn() *sessions.Turn {
+	if len(p.conv.Turns) == 0 {
+		return nil
+	}
+	return &p.conv.Turns[len(p.conv.Turns)-1]
+}
+
+// begin opens a turn. Calls left open before it never get their result: the
+// client heals them when it goes on.
+func (p *parser) begin(t sessions.Turn) {
+	clear(p.open)
+	t.Tokens = sessions.Tokens{Input: -1, Output: -1}
+	p.usage = usage{}
+	p.conv.Turns = append(p.conv.Turns, t)
+	p.conv.State = sessions.StateRunning
+}
+
+// commit makes a turn of a slash command that the client answered by more than
+// printing: it became a prompt.
+func (p *parser) commit() {
+	if p.command != nil {
+		t := *p.command
+		p.command = nil
+		p.begin(t)
+	}
+}
+
+func (p *parser) say(role, s string, at time.Time) {
+	if t := p.turn(); t != nil && s != "" {
+		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: at})
+	}
+}
+
+func (p *parser) answer(l line, m message) {
+	t := p.turn()
+	if t == nil {
+		return
+	}
+	if id := string(m.id); id != "" && id != p.openOf {
+		clear(p.open)
+		p.openOf = id
+	}
+	p.count(t, m)
+	state := sessions.StateRunning
+	blocks(m.content, func(b block) {
+		switch b.kind {
+		case "text":
+			p.say("assistant", text(b.text), l.at())
+			if m.stop != "tool_use" {
+				state = sessions.StateIdle
+			}
+		case "tool_use":
+			state = sessions.StateRunning
+			p.open[b.id] = len(t.Tools)
+			t.Tools = append(t.Tools, toolOf(l, b))
+		}
+	})
+	if len(p.open) > 0 {
+		state = sessions.StateRunning
+	}
+	p.conv.State = state
+}
+
+func (p *parser) results(m message) {
+	t := p.turn()
+	blocks(m.content, func(b block) {
+		if b.kind != "tool_result" {
+			return
+		}
+		if i, ok := p.open[b.id]; ok && t != nil {
+			t.Tools[i].Done, t.Tools[i].Failed = true, b.fail
+			delete(p.open, b.id)
+		}
+	})
+	p.conv.State = sessions.StateRunning
+}
+
+// sidechain notes what a subagent inside the session's own file did (1.0). Its
+// calls are covered by the open call of the Task tool that started it.
+func (p *parser) sidechain(l line) {
+	t := p.turn()
+	if t == nil {
+		return
+	}
+	blocks(parseMessage(l.message).content, func(b block) {
+		switch b.kind {
+		case "tool_use":
+			tool := toolOf(l, b)
+			if tool.Agent == "" {
+				tool.Agent = "sidechain"
+			}
+			t.Tools = append(t.Tools, tool)
+		case "tool_result":
+			for i := len(t.Tools) - 1; i >= 0; i-- {
+				if t.Tools[i].ID == b.id {
+					t.Tools[i].Done, t.Tools[i].Failed = true, b.fail
+					return
+				}
+			}
+		}
+	})
+}
+
+func (p *parser) count(t *sessions.Turn, m message) {
+	now, ok := tokens(m.usage)
+	if !ok {
+		return
+	}
+	if id := string(m.id); id != p.usage.message || id == "" {
+		p.usage.message = id
+		p.usage.turn.Input += p.usage.now.Input
+		p.usage.turn.Output += p.usage.now.Output
+	}
+	p.usage.now = now
+	t.Tokens = sessions.Tokens{Input: p.usage.turn.Input + now.Input, Output: p.usage.turn.Output + now.Output}
+}
+
+func tokens(usage []byte) (sessions.Tokens, bool) {
+	var t sessions.Tokens
+	found := false
+	c := walk(usage)
+	for {
+		key, value, ok := c.member()
+		if !ok {
+			return t, found
+		}
+		n, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil {
+			continue
+		}
+		switch string(key) {
+		case "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens":
+			t.Input += n
+			found = true
+		case "output_tokens":
+			t.Output += n
+			found = true
+		}
+	}
+}

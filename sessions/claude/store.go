@@ -1,0 +1,203 @@
+package claude
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+const transcriptExt = ".jsonl"
+
+// Root is $CLAUDE_CONFIG_DIR, else ~/.claude.
+func (Adapter) Root(env sessions.Environ) string {
+	if dir := env.Vars[varConfigDir]; dir != "" {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(env.Home, ".claude")
+}
+
+// projectDir is the directory of cwd's transcripts.
+func (a Adapter) projectDir(env sessions.Environ, cwd string) string {
+	name := slug(cwd)
+	// The override counts only together with CLAUDE_CONFIG_DIR.
+	if over := env.Vars[varProjectDir]; env.Vars[varConfigDir] != "" && isDirName(over) {
+		name = over
+	}
+	return filepath.Join(a.Root(env), "projects", name)
+}
+
+// isDirName reports whether Claude Code takes s for a project directory's name.
+func isDirName(s string) bool {
+	return len(s) > 0 && len(s) <= 64 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
+// maxSlug is the length above which 2.1 shortens a directory's name and adds a
+// hash. 1.0 and 2.0 do not shorten: with such a path they keep no session.
+const maxSlug = 200
+
+// slug is the directory name of a working directory: every UTF-16 code unit
+// that is no ASCII letter or digit becomes a dash, and a long name ends in the
+// base-36 Java hash of the path. Not invertible.
+func slug(cwd string) string {
+	units := utf16.Encode([]rune(cwd))
+	b := make([]byte, len(units))
+	var hash int32
+	for i, u := range units {
+		hash = hash*31 + int32(u)
+		b[i] = '-'
+		if u < 0x80 && isAlnum(byte(u)) {
+			b[i] = byte(u)
+		}
+	}
+	if len(b) <= maxSlug {
+		return string(b)
+	}
+	abs := int64(hash)
+	if abs < 0 {
+		abs = -abs
+	}
+	return string(b[:maxSlug]) + "-" + strconv.FormatInt(abs, 36)
+}
+
+// Path is where Claude Code running in cwd keeps the session with that id.
+func (a Adapter) Path(env sessions.Environ, cwd, id string) string {
+	return filepath.Join(a.projectDir(env, cwd), id+transcriptExt)
+}
+
+// Find lists the sessions of cwd, the most recently written first. Directories
+// of different paths collide, so the lines decide whose a session is; files
+// without any conversation (2.0 leaves an empty one per run, 1.0 stray
+// summaries) are none.
+func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
+	dir := a.projectDir(env, cwd)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	var found []sessions.Session
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), transcriptExt)
+		if !ok || !isID(id) || !e.Type().IsRegular() {
+			continue
+		}
+		s, err := a.Open(filepath.Join(dir, e.Name()))
+		if errors.Is(err, sessions.ErrNoSession) || err == nil && s.Cwd != cwd {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, s)
+	}
+	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
+	return found, nil
+}
+
+// Open reads a session's identity. Its id is the file's name: that is what
+// Claude Code goes by. Its cwd is the first that its directory is named for,
+// since an agent may change directory or be resumed from another; else the first
+// there is. ErrNoSession also if the file's name is no session's.
+func (Adapter) Open(path string) (sessions.Session, error) {
+	id, ok := strings.CutSuffix(filepath.Base(path), transcriptExt)
+	if !ok || !isID(id) {
+		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
+	}
+	if err != nil {
+		return sessions.Session{}, fmt.Errorf("open session: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return sessions.Session{}, fmt.Errorf("open session: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
+	}
+	s := sessions.Session{ID: id, Path: path, Modified: info.ModTime(), Size: info.Size()}
+	s.Cwd, err = homeOf(f, filepath.Base(filepath.Dir(path)))
+	return s, err
+}
+
+// headSize is how far a transcript is searched for the directory it is named
+// for, once it has named another.
+const headSize = 1 << 20
+
+// homeOf finds the working directory that dir is the encoded name of.
+func homeOf(r io.Reader, dir string) (string, error) {
+	first, match := "", ""
+	split := splitter{line: func(b []byte, start int64) error {
+		l, ok := parseLine(b)
+		if !ok || l.sidechain {
+			return nil
+		}
+		cwd := text(l.cwd)
+		if first == "" {
+			first = cwd
+		}
+		if cwd != "" && slug(cwd) == dir {
+			match = cwd
+			return errFound
+		}
+		if first != "" && start > headSize {
+			return errFound
+		}
+		return nil
+	}}
+	if err := split.drain(r); err != nil && !errors.Is(err, errFound) {
+		return "", err
+	}
+	if match != "" {
+		return match, nil
+	}
+	return first, nil
+}
+
+var errFound = errors.New("found")
+
+// firstLineOf parses the first object line of a file.
+func firstLineOf(path string) (line, bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		return line{}, false
+	}
+	defer f.Close()
+	b, _ := bufio.NewReader(f).ReadBytes('\n')
+	return parseLine(b)
+}
+
+// isID reports whether s is a UUID, the only form of session id.
+func isID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch i {
+		case 8, 13, 18, 23:
+			if s[i] != '-' {
+				return false
+			}
+		default:
+			if !isHex(s[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
