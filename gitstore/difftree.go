@@ -1,0 +1,180 @@
+package gitstore
+
+import (
+	"strings"
+)
+
+// Change is one path that differs between two trees. From or To is zero where
+// the path is not in that tree. A file that became a directory, or the reverse,
+// is a deletion and additions. Directories themselves are never given.
+type Change struct {
+	Path     string
+	From, To TreeEntry
+}
+
+// ChangeType is what happened to a path.
+type ChangeType byte
+
+// The types of a change, with the letters of git's --name-status.
+const (
+	Added    ChangeType = 'A'
+	Deleted  ChangeType = 'D'
+	Modified ChangeType = 'M'
+	// TypeChanged is a change between file, symbolic link and gitlink.
+	TypeChanged ChangeType = 'T'
+	// Renamed is given only by FindRenames.
+	Renamed ChangeType = 'R'
+)
+
+// Type classifies the change.
+func (c Change) Type() ChangeType {
+	switch {
+	case c.From.ID.IsZero():
+		return Added
+	case c.To.ID.IsZero():
+		return Deleted
+	case c.From.Mode != c.To.Mode && !(regular(c.From.Mode) && regular(c.To.Mode)):
+		return TypeChanged
+	}
+	return Modified
+}
+
+func regular(m Mode) bool { return m == ModeFile || m == ModeExec }
+
+// DiffTrees calls fn for each path that differs between the trees a and b, where
+// the zero ID stands for the empty tree, in Git's order of paths. Equal subtrees
+// are not read, so the cost follows the difference. An error of fn ends it.
+func (o *Objects) DiffTrees(a, b ID, fn func(Change) error) error {
+	return o.diffTrees("", a, b, fn)
+}
+
+func (o *Objects) diffTrees(prefix string, a, b ID, fn func(Change) error) error {
+	if a == b {
+		return nil
+	}
+	from, err := o.treeOrNone(a)
+	if err != nil {
+		return err
+	}
+	to, err := o.treeOrNone(b)
+	if err != nil {
+		return err
+	}
+	for len(from) > 0 || len(to) > 0 {
+		var x, y TreeEntry
+		switch c := compareHeads(from, to); {
+		case c < 0:
+			x, from = from[0], from[1:]
+		case c > 0:
+			y, to = to[0], to[1:]
+		default:
+			x, from = from[0], from[1:]
+			y, to = to[0], to[1:]
+		}
+		if err := o.diffEntry(prefix, x, y, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Objects) treeOrNone(id ID) ([]TreeEntry, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	return o.Tree(id)
+}
+
+// compareHeads orders the next entries of two trees. A file and a directory of
+// one name do not meet here: Git sorts them apart.
+func compareHeads(from, to []TreeEntry) int {
+	switch {
+	case len(from) == 0:
+		return 1
+	case len(to) == 0:
+		return -1
+	}
+	return compareEntries(from[0], to[0])
+}
+
+// diffEntry handles entries that have one name and agree in being a directory,
+// or of which one is absent.
+func (o *Objects) diffEntry(prefix string, x, y TreeEntry, fn func(Change) error) error {
+	if x.ID == y.ID && x.Mode == y.Mode {
+		return nil
+	}
+	name := x.Name
+	if name == "" {
+		name = y.Name
+	}
+	if x.Mode.IsDir() || y.Mode.IsDir() {
+		return o.diffTrees(prefix+name+"/", x.ID, y.ID, fn)
+	}
+	return fn(Change{Path: prefix + name, From: x, To: y})
+}
+
+// Rename pairs a change with the path that the content came from; OldPath is ""
+// if there is none.
+type Rename struct {
+	Change
+	OldPath string
+}
+
+// Type classifies the change, renames included.
+func (r Rename) Type() ChangeType {
+	if r.OldPath != "" {
+		return Renamed
+	}
+	return r.Change.Type()
+}
+
+// FindRenames pairs each added path with a deleted one of the same content, each
+// used once, a path of the same base name first; the deletion is left out then.
+// Empty files are not paired. The order of changes is kept.
+func FindRenames(changes []Change) []Rename {
+	gone := map[ID][]int{}
+	for i, c := range changes {
+		if c.Type() == Deleted && c.From.Mode.IsBlob() && c.From.ID != emptyBlob() {
+			gone[c.From.ID] = append(gone[c.From.ID], i)
+		}
+	}
+	from := make(map[int]int)
+	used := make(map[int]bool)
+	pair := func(sameName bool) {
+		for i, c := range changes {
+			if _, done := from[i]; done || c.Type() != Added {
+				continue
+			}
+			for _, d := range gone[c.To.ID] {
+				old := changes[d]
+				if used[d] || regular(old.From.Mode) != regular(c.To.Mode) ||
+					sameName && baseName(old.Path) != baseName(c.Path) {
+					continue
+				}
+				from[i], used[d] = d, true
+				break
+			}
+		}
+	}
+	pair(true)
+	pair(false)
+	out := make([]Rename, 0, len(changes))
+	for i, c := range changes {
+		if used[i] {
+			continue
+		}
+		r := Rename{Change: c}
+		if d, ok := from[i]; ok {
+			r.OldPath, r.From = changes[d].Path, changes[d].From
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func emptyBlob() ID {
+	return ID{0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b,
+		0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91}
+}
