@@ -17,6 +17,8 @@ var (
 	// ErrNotSnapshot is wrapped for a commit that is no snapshot, such as a
 	// record.
 	ErrNotSnapshot = errors.New("the commit is not a snapshot")
+	// ErrNotRecord is wrapped for a commit that is no record.
+	ErrNotRecord = errors.New("the commit is not a record")
 	// ErrNoEntry is returned by Lookup for a path that the tree does not hold.
 	ErrNoEntry = errors.New("no such entry in the tree")
 	// ErrClosed is returned by methods of a closed Store.

@@ -1,0 +1,259 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+)
+
+// sessionLog keeps a mission's records while a test's session file changes.
+type sessionLog struct {
+	t      testing.TB
+	s      *Store
+	record ID
+	stored int64
+}
+
+// append records the file as it is and returns the meta.
+func (l *sessionLog) append(src SessionSource) (SessionMeta, error) {
+	l.t.Helper()
+	base, parents := ID{}, []ID(nil)
+	if !l.record.IsZero() {
+		base, parents = must[*Record](l.t)(l.s.Record(l.record)).Tree, []ID{l.record}
+	}
+	b := l.s.NewBatch()
+	defer b.Discard()
+	tree := l.s.NewRecordTree(base)
+	meta, err := tree.AppendSession(b, src)
+	if err != nil {
+		return meta, err
+	}
+	id := must[ID](l.t)(tree.Write(b))
+	for _, o := range b.pending {
+		l.stored += int64(len(o.data))
+	}
+	l.record = must[ID](l.t)(l.s.WriteRecord(b, &Record{Tree: id, Parents: parents, Author: testSignature(0), At: testSignature(0).When, Kind: KindSnapshot, Mission: testMission, Message: "test"}))
+	noErr(l.t, b.Flush(context.Background()))
+	return meta, nil
+}
+
+func (l *sessionLog) check(want []byte) SessionMeta {
+	l.t.Helper()
+	r := must[*SessionReader](l.t)(l.s.OpenSession(l.record))
+	got := must[[]byte](l.t)(io.ReadAll(r))
+	if !bytes.Equal(got, want) {
+		l.t.Fatalf("read back %d bytes, want %d; first difference at %d", len(got), len(want), firstDifference(got, want))
+	}
+	return r.Meta
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+func source(data []byte, same bool) SessionSource {
+	return SessionSource{Agent: "claude", SessionID: "s1", File: bytes.NewReader(data), Length: int64(len(data)), SameFile: same}
+}
+
+func line(rnd *rand.Rand, n int) []byte {
+	out := bytes.Repeat(fmt.Appendf(nil, "%016x", rnd.Uint64()), n/16+1)[:n]
+	return append(out, '\n')
+}
+
+func TestSessionIsReadBack(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 1))
+	l := &sessionLog{t: t, s: newStore(t)}
+	var file []byte
+	for i := range 120 {
+		switch {
+		case i == 60:
+			file = append(file, line(rnd, 1<<20)...)
+		case i == 100:
+			for range 30 {
+				file = append(file, line(rnd, 40<<10)...)
+			}
+		default:
+			file = append(file, line(rnd, rnd.IntN(6000))...)
+		}
+		torn := append([]byte(nil), file...)
+		if i%3 == 0 {
+			torn = append(torn, bytes.TrimSuffix(line(rnd, 100), []byte("\n"))...)
+		}
+		meta, err := l.append(source(torn, i%7 != 0))
+		noErr(t, err)
+		if meta.Generation != 1 {
+			t.Fatalf("generation %d after an append", meta.Generation)
+		}
+		if i%20 == 0 {
+			l.check(torn)
+		}
+		if i == 119 {
+			l.check(torn)
+		}
+	}
+	chunks := must[[]chunk](t)(l.s.NewRecordTree(must[*Record](t)(l.s.Record(l.record)).Tree).chunkTail(must[SessionMeta](t)(l.s.SessionMeta(l.record)), 0))
+	// Small chunks before each of the two big appends stay apart.
+	if limit := len(file)/chunkSize + 3*3*mergeCount; len(chunks) > limit {
+		t.Errorf("%d chunks for %d bytes", len(chunks), len(file))
+	}
+	fsck(t, l.s)
+}
+
+func TestSessionCostsWhatWasAppended(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 2))
+	l := &sessionLog{t: t, s: newStore(t)}
+	file := line(rnd, 1<<20)
+	_, err := l.append(source(file, false))
+	noErr(t, err)
+	l.stored = 0
+	const appends, size = 150, 1000
+	for range appends {
+		file = append(file, line(rnd, size)...)
+		_, err := l.append(source(file, true))
+		noErr(t, err)
+	}
+	// Meta and the trees of a record are about 1.5 KiB; content is stored at
+	// most once for each class of chunks.
+	if per := l.stored / appends; per > 4*size+4000 {
+		t.Errorf("%d bytes stored for each append of %d", per, size)
+	}
+	l.check(file)
+}
+
+func TestSessionRewritten(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 3))
+	l := &sessionLog{t: t, s: newStore(t)}
+	var file []byte
+	for range 600 {
+		file = append(file, line(rnd, 2000)...)
+	}
+	_, err := l.append(source(file, false))
+	noErr(t, err)
+	step := func(name string, data []byte, same bool, generation int) {
+		t.Helper()
+		meta, err := l.append(source(data, same))
+		noErr(t, err)
+		if meta.Generation != generation {
+			t.Errorf("%s: generation %d, want %d", name, meta.Generation, generation)
+		}
+		l.check(data)
+	}
+	step("nothing new", file, true, 1)
+	step("another inode, same bytes", file, false, 1)
+	pruned := append([]byte(nil), file[:500_000]...)
+	step("shorter", pruned, true, 2)
+	changed := append([]byte(nil), file...)
+	changed[10] = '!'
+	step("head rewritten", changed, true, 3)
+	tail := append([]byte(nil), changed...)
+	tail[len(tail)-10] = '!'
+	step("tail rewritten", append(tail, line(rnd, 10)...), true, 4)
+	middle := append([]byte(nil), tail...)
+	middle = append(middle, line(rnd, 10)...)
+	middle[600_000] = '!'
+	step("middle rewritten, whole file compared", middle, false, 5)
+	step("empty", nil, true, 6)
+	step("one torn line", []byte("torn"), true, 6)
+	step("torn line completed", []byte("torn and done\n"), true, 6)
+
+	other := source([]byte("another\n"), true)
+	other.SessionID = "s2"
+	meta, err := l.append(other)
+	noErr(t, err)
+	if meta.Generation != 1 {
+		t.Errorf("new session has generation %d", meta.Generation)
+	}
+	l.check([]byte("another\n"))
+}
+
+func TestSessionMergeFindsRewrite(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 4))
+	l := &sessionLog{t: t, s: newStore(t)}
+	file := line(rnd, 300<<10)
+	for i := range 40 {
+		file = append(file, line(rnd, 1000)...)
+		if i == 10 {
+			file[len(file)-5000] = '!'
+		}
+		_, err := l.append(source(file, true))
+		noErr(t, err)
+	}
+	if meta := l.check(file); meta.Generation != 2 {
+		t.Errorf("generation %d", meta.Generation)
+	}
+}
+
+func TestSessionShrinksWhileRead(t *testing.T) {
+	l := &sessionLog{t: t, s: newStore(t)}
+	src := source([]byte("a\nb\n"), false)
+	src.Length = 10
+	if _, err := l.append(src); !errors.Is(err, ErrSessionChanged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessionInherited(t *testing.T) {
+	l := &sessionLog{t: t, s: newStore(t)}
+	_, err := l.append(source([]byte("one\ntwo\n"), false))
+	noErr(t, err)
+	parent := l.record
+	fork := source([]byte("ONE\nTWO\n"), false)
+	fork.SessionID = "fork"
+	fork.Inherited = &Inherited{Length: 8, Record: parent, SourceLength: 8, Recipe: []byte(`{"upper":true}`)}
+	_, err = l.append(fork)
+	noErr(t, err)
+	next := source([]byte("ONE\nTWO\nthree\nto"), true)
+	next.SessionID = "fork"
+	meta, err := l.append(next)
+	noErr(t, err)
+	if meta.Generation != 1 || meta.Inherited == nil || meta.Inherited.Record != parent {
+		t.Fatalf("meta %+v", meta)
+	}
+	l.check([]byte("three\nto"))
+	rewritten := source([]byte("OxE\nTWO\nthree\nto"), true)
+	rewritten.SessionID = "fork"
+	meta, err = l.append(rewritten)
+	noErr(t, err)
+	if meta.Generation != 2 || meta.Inherited != nil {
+		t.Fatalf("meta %+v", meta)
+	}
+	l.check([]byte("OxE\nTWO\nthree\nto"))
+}
+
+func TestSides(t *testing.T) {
+	s := newStore(t)
+	opened := map[string]int{}
+	side := func(name, data string, unchanged bool) SideFile {
+		return SideFile{Name: name, Unchanged: unchanged, Open: func() (io.ReadCloser, int64, error) {
+			opened[name]++
+			return io.NopCloser(bytes.NewReader([]byte(data))), int64(len(data)), nil
+		}}
+	}
+	b := s.NewBatch()
+	defer b.Discard()
+	tree := s.NewRecordTree(ID{})
+	noErr(t, tree.SetSides(b, []SideFile{side("a", "1", true), side("sub/b", "2", true), side("sub/c", "3", false)}))
+	noErr(t, tree.SetSides(b, []SideFile{side("a", "1", true), side("sub/c", "33", false)}))
+	id := must[ID](t)(tree.Write(b))
+	rec := must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
+	noErr(t, b.Flush(context.Background()))
+	var got string
+	for _, side := range must[[]StoredSide](t)(s.SessionSides(rec)) {
+		got += fmt.Sprintf("%s=%s ", side.Name, must[[]byte](t)(s.Blob(side.ID)))
+	}
+	if got != "a=1 sub/c=33 " || opened["a"] != 1 {
+		t.Errorf("got %q, opened %v", got, opened)
+	}
+	if err := tree.SetSides(b, []SideFile{side("../x", "1", false)}); err == nil {
+		t.Error("a name that leads out was taken")
+	}
+}

@@ -1,0 +1,185 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// SessionMeta reads which conversation a record holds; ErrNoEntry if none.
+func (s *Store) SessionMeta(record ID) (SessionMeta, error) {
+	data, err := s.RecordFile(record, sessionMeta)
+	if err != nil {
+		return SessionMeta{}, err
+	}
+	return parseSessionMeta(data)
+}
+
+// SessionReader streams the recorded bytes of a conversation. Not safe for
+// concurrent use.
+type SessionReader struct {
+	// Meta is the record's. The reader gives exactly the bytes [0, Length) of
+	// the agent's file, or if Inherited is set [Inherited.Length, Length): the
+	// caller makes the part before from the record that Inherited names.
+	Meta SessionMeta
+
+	store  *Store
+	chunks []chunk
+	data   []byte
+}
+
+// OpenSession reads the conversation of a record; ErrNoEntry if it has none. A
+// missing or damaged chunk is an error of Read, never an early io.EOF.
+func (s *Store) OpenSession(record ID) (*SessionReader, error) {
+	c, err := s.Commit(record)
+	if err != nil {
+		return nil, err
+	}
+	t := s.NewRecordTree(c.Tree)
+	meta, err := t.SessionMeta()
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := t.chunkTail(meta, 0)
+	if err != nil {
+		return nil, err
+	}
+	start := meta.Length
+	if len(chunks) > 0 {
+		start = chunks[0].offset
+	}
+	want := int64(0)
+	if meta.Inherited != nil {
+		want = meta.Inherited.Length
+	}
+	if start != want {
+		return nil, fmt.Errorf("session of record %s: %w", record, damaged("chunks begin at %d, not at %d", start, want))
+	}
+	return &SessionReader{Meta: meta, store: s, chunks: chunks}, nil
+}
+
+// Read implements io.Reader.
+func (r *SessionReader) Read(p []byte) (int, error) {
+	for len(r.data) == 0 {
+		if len(r.chunks) == 0 {
+			return 0, io.EOF
+		}
+		c := r.chunks[0]
+		data, err := r.store.Blob(c.id)
+		if err != nil {
+			return 0, err
+		}
+		if int64(len(data)) != c.size {
+			return 0, objectErr(c.id, damaged("chunk at %d has %d bytes, not %d", c.offset, len(data), c.size))
+		}
+		r.data, r.chunks = data, r.chunks[1:]
+	}
+	n := copy(p, r.data)
+	r.data = r.data[n:]
+	return n, nil
+}
+
+// SideFile is a file that belongs to a session beside its conversation.
+type SideFile struct {
+	// Name is its slash-separated place below session/side.
+	Name string
+	// Unchanged says that it is, by its stat data, as it was at the record
+	// before; it is read only if that record lacks it.
+	Unchanged bool
+	// Open gives the bytes and how many of them are to be stored.
+	Open func() (io.ReadCloser, int64, error)
+}
+
+// SetSides makes the record hold exactly these side files; new content goes to
+// b. A file that shrinks while it is read is read again, twice.
+func (t *RecordTree) SetSides(b *Batch, sides []SideFile) error {
+	have := map[string]bool{}
+	if err := t.walkSides("", func(name string, _ ID) { have[name] = true }); err != nil {
+		return err
+	}
+	for _, side := range sides {
+		known := have[side.Name]
+		delete(have, side.Name)
+		if known && side.Unchanged {
+			continue
+		}
+		id, err := storeSide(b, side)
+		if err != nil {
+			return fmt.Errorf("record side file %s: %w", side.Name, err)
+		}
+		if err := t.PutEntry(sessionSides+"/"+side.Name, ModeFile, id); err != nil {
+			return err
+		}
+	}
+	for name := range have {
+		if err := t.Remove(sessionSides + "/" + name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func storeSide(b *Batch, side SideFile) (ID, error) {
+	var id ID
+	var err error
+	for range 3 {
+		var r io.ReadCloser
+		var size int64
+		if r, size, err = side.Open(); err != nil {
+			return ID{}, err
+		}
+		id, err = b.BlobFrom(io.LimitReader(r, size), size)
+		r.Close()
+		if !errors.Is(err, ErrSizeChanged) {
+			break
+		}
+	}
+	return id, err
+}
+
+func (t *RecordTree) walkSides(dir string, fn func(name string, id ID)) error {
+	at := sessionSides
+	if dir != "" {
+		at += "/" + dir
+		dir += "/"
+	}
+	entries, err := t.List(at)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Mode.IsDir() {
+			fn(dir+e.Name, e.ID)
+		} else if err := t.walkSides(dir+e.Name, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StoredSide is a side file in a record.
+type StoredSide struct {
+	Name string
+	ID   ID
+}
+
+// SessionSides lists the side files of a record, by name; Blob and BlobReader
+// give their content.
+func (s *Store) SessionSides(record ID) ([]StoredSide, error) {
+	c, err := s.Commit(record)
+	if err != nil {
+		return nil, err
+	}
+	var out []StoredSide
+	err = s.NewRecordTree(c.Tree).walkSides("", func(name string, id ID) {
+		out = append(out, StoredSide{Name: name, ID: id})
+	})
+	slices.SortFunc(out, func(a, b StoredSide) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return out, err
+}
