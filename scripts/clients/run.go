@@ -52,10 +52,11 @@ func (c Client) Prepare(home string, workspaces ...string) error {
 		}
 	}
 	settings, err := json.Marshal(map[string]any{
-		"hasCompletedOnboarding": true,
-		"theme":                  "dark",
-		"customApiKeyResponses":  map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
-		"projects":               projects,
+		"hasCompletedOnboarding":        true,
+		"theme":                         "dark",
+		"bypassPermissionsModeAccepted": true,
+		"customApiKeyResponses":         map[string]any{"approved": []string{"dummy"}, "rejected": []string{}},
+		"projects":                      projects,
 	})
 	if err != nil {
 		return err
