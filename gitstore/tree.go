@@ -197,6 +197,8 @@ func (o *Objects) Lookup(tree ID, path string) (TreeEntry, error) {
 
 // SkipTree, returned by a WalkTree function for a subtree, leaves out what is
 // below it.
+//
+//lint:ignore ST1012 named like fs.SkipDir, which it is to a tree
 var SkipTree = errors.New("skip this subtree")
 
 // WalkTree calls fn for every entry below tree, subtrees before what they hold,
