@@ -1,0 +1,199 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// capturing is one run of Scanner.Capture.
+type capturing struct {
+	scanner *Scanner
+	ctx     context.Context
+	root    *beneath.Root
+	batch   Batch
+	rules   *Rules
+	options Options
+	rotor   string
+}
+
+func (c *capturing) run() (*Result, error) {
+	s := c.scanner
+	stable := s.base != nil && s.rules != nil && s.rules.sameOutside(c.rules)
+	full := s.base == nil || !stable || s.owed.whole
+	dirty := s.owed.clone()
+	if stable {
+		c.addTracked(dirty)
+	}
+	if s.base != nil {
+		c.addNested(dirty, s.base, "")
+		c.addRecheck(dirty)
+	}
+	w, top, err := c.walk(full, stable, dirty)
+	if err != nil {
+		return nil, err
+	}
+	if !full && tooManyGone(s.base, top) {
+		full = true
+		if w, top, err = c.walk(true, stable, dirty); err != nil {
+			return nil, err
+		}
+	}
+	files, bytes := measure(top)
+	if err := c.budget(w, top, files, bytes); err != nil {
+		return nil, err
+	}
+	r := &reading{walker: w, batch: c.batch, progress: c.options.Progress}
+	r.total.TotalFiles, r.total.TotalBytes = w.wanted()
+	if err := r.all(s.workspace.Workers); err != nil {
+		return nil, err
+	}
+	if err := r.seal(top); err != nil {
+		return nil, err
+	}
+	if err := c.proveRoot(); err != nil {
+		return nil, err
+	}
+	return c.result(r, top, full)
+}
+
+// walk finds what is there. Without anything to be read nothing was written.
+func (c *capturing) walk(full, stable bool, dirty *dirtyTree) (*walker, *node, error) {
+	s := c.scanner
+	w := &walker{
+		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
+		slots: make(chan struct{}, s.workspace.Workers-1), systems: map[uint64]fileSystem{},
+	}
+	if s.suspect && c.options.Present != nil {
+		w.verify = c.options.Present
+	}
+	at := &place{repo: c.rules.repo, stable: stable}
+	var top *node
+	var err error
+	if full {
+		top, err = w.reopen(at, s.base, dirty)
+	} else {
+		top, err = w.patch(at, s.base, dirty)
+	}
+	if err == nil {
+		return w, top, nil
+	}
+	if _, skip := skipReasonOf(err); skip || vanished(err) {
+		return nil, nil, fmt.Errorf("%s: %w: %w", s.workspace.Root, ErrMoved, err)
+	}
+	return nil, nil, err
+}
+
+// proveRoot shows that the path still leads to the directory that was captured.
+func (c *capturing) proveRoot() error {
+	if err := c.root.Verify(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	return nil
+}
+
+func (c *capturing) result(r *reading, top *node, full bool) (*Result, error) {
+	tree := top.tree
+	if tree.IsZero() {
+		var err error
+		if tree, err = c.batch.Tree(nil); err != nil {
+			return nil, err
+		}
+	}
+	result := &Result{
+		Tree: tree, Walked: full,
+		Skipped:  collectSkipped(top),
+		Modes:    collectModes(top),
+		Rules:    collectRules(c.rules, top),
+		Changing: collectFlagged(top, flagChanging, func(s *summary) int { return s.changing }),
+		Stats: Stats{
+			Files: top.sum.files, Bytes: top.sum.bytes, Directories: top.sum.dirs,
+			ReadFiles: int(r.files.Load()), ReadBytes: r.bytes.Load(), Corrected: int(r.corrected.Load()),
+		},
+		root: top, rules: c.rules, rotor: c.rotor,
+	}
+	return result, nil
+}
+
+// addTracked makes dirty what the user's repository tracks now, or did, and
+// what would be captured only for that.
+func (c *capturing) addTracked(dirty *dirtyTree) {
+	s := c.scanner
+	if s.rules.repo == nil || c.rules.repo == nil || s.rules.repo.tracked == c.rules.repo.tracked {
+		return
+	}
+	s.rules.repo.tracked.difference(c.rules.repo.tracked, func(path string) {
+		e := s.base.at(path)
+		if e == nil || e.kind == kindSkipped || e.flags&flagTracked != 0 {
+			dirty.add(path)
+		}
+	})
+}
+
+// addNested makes those nested repositories dirty whose own excludes or index
+// have changed, which no event in the workspace tells.
+func (c *capturing) addNested(dirty *dirtyTree, n *node, path string) {
+	if n.sum.rules == 0 {
+		return
+	}
+	if n.own != nil && n.own.nested != nil && n.own.nested.changed() {
+		dirty.add(path)
+		return
+	}
+	for i := range n.entries {
+		if e := &n.entries[i]; e.kind == kindDirectory {
+			c.addNested(dirty, e.dir, join(path, e.name))
+		}
+	}
+}
+
+// addRecheck makes dirty the next files whose stat data are to be doubted.
+func (c *capturing) addRecheck(dirty *dirtyTree) {
+	c.rotor = c.scanner.rotor
+	if c.options.Recheck <= 0 {
+		return
+	}
+	paths := filesAfter(c.scanner.base, c.rotor, c.options.Recheck)
+	if len(paths) == 0 && c.rotor != "" {
+		paths = filesAfter(c.scanner.base, "", c.options.Recheck)
+	}
+	c.rotor = ""
+	for _, path := range paths {
+		dirty.add(path)
+		c.rotor = path
+	}
+}
+
+// Result is a capture. It is not to be changed.
+type Result struct {
+	// Tree is the workspace's tree, in the batch.
+	Tree gitstore.ID
+	// Skipped is what was left out, sorted by path; see SkippedDocument.
+	Skipped []Skipped
+	// Modes is what the tree cannot hold; see Modes.Document.
+	Modes *Modes
+	// Rules is rules.json.
+	Rules []byte
+	// Changing are the files, sorted, that were written to whenever they were
+	// read, and are stored as one read gave them.
+	Changing []string
+	Stats    Stats
+	// Walked says that this was a full walk.
+	Walked bool
+
+	root  *node
+	rules *Rules
+	rotor string
+}
+
+// Stats are the numbers of a capture.
+type Stats struct {
+	Files       int   // captured, links included
+	Bytes       int64 // of them
+	Directories int
+	ReadFiles   int   // read in this capture
+	ReadBytes   int64 // of them
+	Corrected   int   // read again and found changed, though their stat data had not
+}

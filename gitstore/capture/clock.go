@@ -1,0 +1,48 @@
+package capture
+
+import (
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+const (
+	// clockSlack is taken off the coarse clock, which is the one that stamps
+	// files on local file systems: it covers the jitter of a tick.
+	clockSlack = 20 * time.Millisecond
+	// coarseSlack is for file systems that keep whole or even seconds, or stamp
+	// by the clock of another machine.
+	coarseSlack = 2 * time.Second
+)
+
+// stamp is when reads begin, on the clock of a file system.
+type stamp struct {
+	now    int64 // nanoseconds, the coarse clock
+	coarse bool  // a file system with a coarse or a foreign clock
+}
+
+// trusts tells whether stat data read after s would show any later write: only
+// then may equal stat data mean equal content (the racy rule).
+func (s stamp) trusts(st *fingerprint) bool {
+	slack := clockSlack
+	if s.coarse || st.ctime%int64(time.Second) == 0 {
+		// A ctime of whole seconds is what ext3, and ext4 with small inodes,
+		// always give.
+		slack = coarseSlack
+	}
+	return max(st.mtime, st.ctime) < s.now-int64(slack)
+}
+
+// fileSystem is what a capture must know of the one that a directory is on.
+type fileSystem struct {
+	coarse bool
+	pseudo bool // such as /proc: no files that anybody wrote
+}
+
+func fileSystemOf(d *beneath.Dir) (fileSystem, error) {
+	fs, err := d.FileSystem()
+	if err != nil {
+		return fileSystem{}, err
+	}
+	return fileSystem{coarse: fs.CoarseTimes || fs.Remote, pseudo: fs.Pseudo}, nil
+}

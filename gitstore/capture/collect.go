@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+)
+
+// collectSkipped lists what was skipped, sorted by path. It visits only the
+// directories that have something of it.
+func collectSkipped(root *node) []Skipped {
+	var list []Skipped
+	visit(root, "", func(n *node) bool { return n.sum.skipped > 0 }, func(path string, e *entry) {
+		if e.kind == kindSkipped {
+			list = append(list, Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size})
+		}
+	})
+	slices.SortFunc(list, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// collectFlagged lists the captured files and links that have a flag, sorted.
+func collectFlagged(root *node, flag flags, count func(*summary) int) []string {
+	var list []string
+	visit(root, "", func(n *node) bool { return count(&n.sum) > 0 }, func(path string, e *entry) {
+		if e.kind != kindSkipped && e.kind != kindDirectory && e.flags&flag != 0 {
+			list = append(list, path)
+		}
+	})
+	slices.Sort(list)
+	return list
+}
+
+// visit calls fn for the entries of the directories that enter says yes to.
+func visit(n *node, path string, enter func(*node) bool, fn func(path string, e *entry)) {
+	if !enter(n) {
+		return
+	}
+	for i := range n.entries {
+		e := &n.entries[i]
+		fn(join(path, e.name), e)
+		if e.kind == kindDirectory {
+			visit(e.dir, join(path, e.name), enter, fn)
+		}
+	}
+}
+
+// collectModes makes modes.json's content.
+func collectModes(root *node) *Modes {
+	m := &Modes{Unusual: map[string]uint32{}}
+	usual := map[kind]uint16{}
+	for k, perm := range map[kind]*uint32{kindFile: &m.File, kindExecutable: &m.Executable, kindDirectory: &m.Directory} {
+		if bits, ok := root.sum.usual(k); ok {
+			usual[k] = bits
+			*perm = uint32(bits)
+		}
+	}
+	links := map[uint64][]string{}
+	enter := func(n *node) bool {
+		return n.sum.empty > 0 || n.sum.linked > 0 || n.sum.unusual(usual)
+	}
+	visit(root, "", enter, func(path string, e *entry) {
+		if e.kind == kindSkipped || e.kind == kindSymlink || e.kind == kindDirectory && !e.countsAsDirectory() {
+			return
+		}
+		if perm := e.stat.mode & 0o7777; uint16(perm) != usual[e.kind] {
+			m.Unusual[path] = perm
+		}
+		if e.kind == kindDirectory && e.dir.holdsNothing() {
+			m.Empty = append(m.Empty, path)
+		}
+		if e.kind != kindDirectory && e.flags&flagLinked != 0 {
+			links[e.stat.inode] = append(links[e.stat.inode], path)
+		}
+	})
+	slices.Sort(m.Empty)
+	for _, group := range links {
+		if len(group) > 1 {
+			slices.Sort(group)
+			m.Links = append(m.Links, group)
+		}
+	}
+	slices.SortFunc(m.Links, slices.Compare)
+	return m
+}
+
+// collectRules adds to the rules from outside the workspace what decides
+// inside it and is not in the snapshot itself.
+func collectRules(rules *Rules, root *node) []byte {
+	doc := rules.doc
+	collectOwn(&doc, root, "")
+	visit(root, "", func(n *node) bool { return n.sum.rules > 0 }, func(path string, e *entry) {
+		if e.kind == kindDirectory {
+			collectOwn(&doc, e.dir, path)
+		}
+	})
+	slices.SortFunc(doc.Nested, func(a, b nestedEntry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(doc.Hidden, func(a, b hiddenIgnore) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	doc.Tracked = texts(collectFlagged(root, flagTracked, func(s *summary) int { return s.tracked }))
+	return encodeDocument(doc)
+}
+
+func collectOwn(doc *rulesDocument, n *node, path string) {
+	if n.own == nil {
+		return
+	}
+	if n.own.nested != nil && n.own.nested.isRepository {
+		doc.Nested = append(doc.Nested, nestedEntry{Path: text(path), Exclude: text(n.own.nested.exclude)})
+	}
+	for _, src := range n.own.sources {
+		e := n.lookup(src.name)
+		if e == nil || e.kind != kindFile && e.kind != kindExecutable {
+			doc.Hidden = append(doc.Hidden, hiddenIgnore{Path: text(join(path, src.name)), Content: text(src.content)})
+		}
+	}
+}

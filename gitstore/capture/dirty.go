@@ -1,0 +1,76 @@
+package capture
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Dirty is what may have changed since the capture that was accepted last.
+type Dirty struct {
+	// All asks for a full walk: nothing is known.
+	All bool
+	// Paths may have changed, each with everything below it. A file named here
+	// is read whatever its stat data say.
+	Paths []string
+}
+
+// dirtyTree is a set of dirty paths by components.
+type dirtyTree struct {
+	whole bool // this path, and everything below it
+	below map[string]*dirtyTree
+}
+
+// add puts path into the set; "" is the root.
+func (t *dirtyTree) add(path string) {
+	for path != "" {
+		name, rest, _ := strings.Cut(path, "/")
+		if name != "" {
+			if t.below == nil {
+				t.below = map[string]*dirtyTree{}
+			}
+			next := t.below[name]
+			if next == nil {
+				next = &dirtyTree{}
+				t.below[name] = next
+			}
+			t = next
+		}
+		path = rest
+	}
+	t.whole = true
+}
+
+// names are the components below, sorted.
+func (t *dirtyTree) names() []string {
+	if t == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(t.below))
+}
+
+func (t *dirtyTree) at(name string) *dirtyTree {
+	if t == nil {
+		return nil
+	}
+	return t.below[name]
+}
+
+// named tells whether the path itself was named.
+func (t *dirtyTree) named() bool { return t != nil && t.whole }
+
+// hasRules tells whether a name that changes the rules of the directory is dirty.
+func (t *dirtyTree) hasRules() bool {
+	return t.at(gitIgnoreName) != nil || t.at(umbraIgnoreName) != nil || t.at(gitName) != nil
+}
+
+func (t *dirtyTree) clone() *dirtyTree {
+	c := &dirtyTree{whole: t.whole}
+	if t.below != nil {
+		c.below = make(map[string]*dirtyTree, len(t.below))
+		for name, below := range t.below {
+			c.below[name] = below.clone()
+		}
+	}
+	return c
+}

@@ -1,0 +1,155 @@
+package capture
+
+import (
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// verdict is what becomes of a name in a directory.
+type verdict uint8
+
+const (
+	verdictNone  verdict = iota // not there, or not to be captured
+	verdictKnown                // the entry is as returned
+	verdictRead                 // its content must be read
+)
+
+// evaluate judges one name of a directory. Hint is its kind, if the listing
+// said so; old what it was. A directory's entry is returned without its node.
+func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, dirty *dirtyTree) (entry, verdict, error) {
+	if name == gitName {
+		return entry{}, verdictNone, nil
+	}
+	if _, _, scratch := beneath.ParseScratch(name); scratch {
+		return entry{}, verdictNone, nil
+	}
+	known := s.stable && old != nil && !dirty.named()
+	var standing standing
+	if hint != beneath.Unknown && !known {
+		if standing = w.standing(s, name, hint == beneath.Directory); standing.left {
+			return entry{}, verdictNone, nil
+		}
+	}
+	st, err := s.dir.Lstat(name)
+	if err != nil {
+		return w.unseen(name, err)
+	}
+	actual := st.Kind()
+	switch {
+	case known && (old.kind == kindDirectory) == (actual == beneath.Directory) && old.kind != kindSkipped:
+		standing.flags = old.flags & (flagTracked | flagIgnored)
+		standing.tracked = old.flags&flagTracked != 0
+	case known || hint == beneath.Unknown || (hint == beneath.Directory) != (actual == beneath.Directory):
+		if standing = w.standing(s, name, actual == beneath.Directory); standing.left {
+			return entry{}, verdictNone, nil
+		}
+	}
+	if beneath.IsGitDisguise(name) {
+		return skippedEntryOf(name, ReasonReserved, nil), verdictKnown, nil
+	}
+	return w.classify(s, name, &st, standing, known, old, dirty)
+}
+
+// unseen is the verdict on a name that lstat failed for.
+func (w *walker) unseen(name string, err error) (entry, verdict, error) {
+	if vanished(err) {
+		return entry{}, verdictNone, nil
+	}
+	if reason, ok := skipReasonOf(err); ok {
+		return skippedEntryOf(name, reason, nil), verdictKnown, nil
+	}
+	return entry{}, verdictNone, err
+}
+
+func skippedEntryOf(name string, reason Reason, st *beneath.Stat) entry {
+	e := entry{name: name, kind: kindSkipped, reason: reasonIndex(reason)}
+	if st != nil {
+		e.stat = fingerprintOf(st)
+	}
+	return e
+}
+
+// classify is evaluate for a name that is to be captured, with its stat data.
+func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing standing, known bool, old *entry, dirty *dirtyTree) (entry, verdict, error) {
+	e := entry{name: name, stat: fingerprintOf(st), flags: standing.flags}
+	switch st.Kind() {
+	case beneath.Directory:
+		// Size and times of a directory change with ignored files too.
+		e.stat.size, e.stat.mtime, e.stat.ctime = 0, 0, 0
+		e.kind = kindDirectory
+		return e, verdictKnown, nil
+	case beneath.Symlink:
+		e.kind = kindSymlink
+	case beneath.File:
+		e.kind = kindFile
+		if st.Executable() {
+			e.kind = kindExecutable
+		}
+		if st.Links > 1 {
+			e.flags |= flagLinked
+		}
+		captured := known && (old.kind == kindFile || old.kind == kindExecutable)
+		if !captured && w.rules.secrets.match(name) {
+			if !standing.tracked && !s.repo.has(join(s.at.path, name)) {
+				return skippedEntryOf(name, ReasonSecret, st), verdictKnown, nil
+			}
+			e.flags |= flagTracked
+		}
+		if st.Size > w.rules.settings.SizeCap {
+			return skippedEntryOf(name, ReasonSize, st), verdictKnown, nil
+		}
+	default:
+		return skippedEntryOf(name, ReasonSpecial, nil), verdictKnown, nil
+	}
+	return w.reuse(s, e, st, old, dirty)
+}
+
+// reuse takes over the id of an entry whose stat data prove its content.
+func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *dirtyTree) (entry, verdict, error) {
+	if old == nil || old.kind != e.kind && (old.kind == kindSymlink || e.kind == kindSymlink) {
+		return e, verdictRead, nil
+	}
+	e.id = old.id
+	same := old.flags&flagTrusted != 0 && old.stat == e.stat && old.kind == e.kind && st.Device == s.device
+	if same && dirty.named() {
+		e.flags |= flagRecheck
+		return e, verdictRead, nil
+	}
+	if !same {
+		return e, verdictRead, nil
+	}
+	e.flags |= flagTrusted
+	if w.verify != nil {
+		ok, err := w.verify(e.id)
+		if err != nil {
+			return e, verdictNone, err
+		}
+		if !ok {
+			e.id = gitstore.ID{}
+			return e, verdictRead, nil
+		}
+	}
+	return e, verdictKnown, nil
+}
+
+// standing is what the rules say of a name.
+type standing struct {
+	left    bool // out of the snapshot
+	tracked bool // the user's repository tracks it
+	flags   flags
+}
+
+func (w *walker) standing(s *scene, name string, isDir bool) standing {
+	v := s.matcher.Match(name, isDir)
+	if !v.Ignored {
+		return standing{}
+	}
+	path := join(s.at.path, name)
+	switch {
+	case !isDir && overridable(v) && s.repo.has(path):
+		return standing{tracked: true, flags: flagTracked}
+	case isDir && (overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name)):
+		return standing{flags: flagIgnored}
+	}
+	return standing{left: true}
+}

@@ -1,0 +1,170 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// kind is what an entry is in a snapshot.
+type kind uint8
+
+const (
+	kindFile kind = iota + 1
+	kindExecutable
+	kindSymlink
+	kindDirectory
+	kindSkipped
+)
+
+func (k kind) mode() gitstore.Mode {
+	switch k {
+	case kindExecutable:
+		return gitstore.ModeExec
+	case kindSymlink:
+		return gitstore.ModeSymlink
+	case kindDirectory:
+		return gitstore.ModeDir
+	}
+	return gitstore.ModeFile
+}
+
+// flags of an entry.
+type flags uint8
+
+const (
+	// flagTrusted: the content was read at a time at which the stat data could
+	// tell any later write, so equal stat data mean equal content.
+	flagTrusted flags = 1 << iota
+	// flagTracked: captured only because the user's repository tracks it.
+	flagTracked
+	// flagIgnored: a directory that is ignored, entered for what is captured
+	// in it all the same.
+	flagIgnored
+	// flagLinked: a file with more than one hard link.
+	flagLinked
+	// flagChanging: stored as one read gave it, while it was written to.
+	flagChanging
+	// flagGone: vanished, or became ignored, while it was being captured.
+	flagGone
+	// flagRecheck: read only to see whether stat data tell the truth.
+	flagRecheck
+)
+
+// fingerprint is the stat data that must be equal for a file to be the same.
+type fingerprint struct {
+	size, mtime, ctime int64
+	inode              uint64
+	mode               uint32
+}
+
+func fingerprintOf(st *beneath.Stat) fingerprint {
+	return fingerprint{size: st.Size, mtime: st.Mtime, ctime: st.Ctime, inode: st.Inode, mode: st.Mode}
+}
+
+// entry is one name of a directory that is captured or was skipped.
+type entry struct {
+	name string
+	stat fingerprint
+	id   gitstore.ID // of a file or link
+	dir  *node       // of a directory
+	// reason is why it was skipped, an index into reasons.
+	reason uint8
+	kind   kind
+	flags  flags
+}
+
+// node is a captured directory. Once sealed it is immutable and shared by
+// captures: a capture makes new nodes for directories that changed and for
+// those above them, so that a failed one leaves the state before untouched.
+type node struct {
+	entries []entry // by name, in byte order
+	device  uint64
+	tree    gitstore.ID // zero if nothing below is in the tree
+	sum     summary
+	own     *ownRules // nil for most directories
+	sealed  bool
+	// treeOf is the node that this one replaces, until sealed.
+	treeOf *node
+}
+
+// find is the position of name, or where it would be.
+func (n *node) find(name string) (int, bool) {
+	if n == nil {
+		return 0, false
+	}
+	return slices.BinarySearchFunc(n.entries, name, func(e entry, name string) int {
+		return strings.Compare(e.name, name)
+	})
+}
+
+func (n *node) lookup(name string) *entry {
+	if i, ok := n.find(name); ok {
+		return &n.entries[i]
+	}
+	return nil
+}
+
+// reasons are what entry.reason indexes; the positions are part of the cache
+// file's format.
+func reasons() [8]Reason {
+	return [...]Reason{"", ReasonSize, ReasonUnreadable, ReasonSpecial, ReasonSecret,
+		ReasonWorktree, ReasonReserved, ReasonBudget}
+}
+
+func reasonIndex(r Reason) uint8 {
+	list := reasons()
+	return uint8(max(slices.Index(list[:], r), 0))
+}
+
+func (e *entry) skipReason() Reason { return reasons()[e.reason] }
+
+// at is the entry of a path below the directory, nil if there is none.
+func (n *node) at(path string) *entry {
+	for {
+		name, rest, more := strings.Cut(path, "/")
+		e := n.lookup(name)
+		if !more || e == nil {
+			return e
+		}
+		if e.kind != kindDirectory {
+			return nil
+		}
+		n, path = e.dir, rest
+	}
+}
+
+// filesAfter lists up to most captured files that come after a path in a walk.
+func filesAfter(n *node, after string, most int) []string {
+	var list []string
+	collectAfter(n, "", after, most, &list)
+	return list
+}
+
+func collectAfter(n *node, path, after string, most int, list *[]string) {
+	name, rest, deeper := strings.Cut(after, "/")
+	for i := range n.entries {
+		e := &n.entries[i]
+		if len(*list) == most {
+			return
+		}
+		if e.name < name {
+			continue
+		}
+		below := ""
+		if e.name == name {
+			if !deeper {
+				continue
+			}
+			below = rest
+		}
+		switch e.kind {
+		case kindDirectory:
+			collectAfter(e.dir, join(path, e.name), below, most, list)
+		case kindFile, kindExecutable:
+			*list = append(*list, join(path, e.name))
+		}
+	}
+}

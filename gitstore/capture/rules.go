@@ -1,0 +1,268 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// Sources are where the rules of captures in one workspace come from.
+type Sources struct {
+	// Root is the workspace's directory, absolute.
+	Root string
+	// Repository is the user's repository that holds the workspace, nil if none
+	// does.
+	Repository *usergit.Repository
+	// Excludes is the path of the user's own excludes file, "" for none. See
+	// usergit.Configuration.
+	Excludes string
+	// IgnoreCase is the user's core.ignoreCase.
+	IgnoreCase bool
+	// Settings are Umbra's own limits.
+	Settings Settings
+}
+
+// Rules say what is captured in a workspace, but for the ignore files inside
+// it, which a Scanner reads itself. They are immutable.
+type Rules struct {
+	sources  Sources
+	settings Settings
+	secrets  secrets
+	outside  *outside
+	repo     *repository
+	common   usergit.Identity // of the repository's common directory
+	inputs   []input
+	doc      rulesDocument // without what a capture finds inside the workspace
+}
+
+// input is a file that rules were read from.
+type input struct {
+	path  string
+	look  lookFunc
+	state fileState
+}
+
+// lookFunc is os.Stat or os.Lstat.
+type lookFunc func(path string) (os.FileInfo, error)
+
+// fileState tells a file from what it was; zero if it is not there.
+type fileState struct {
+	size, mtime, ctime int64
+	device, inode      uint64
+	regular            bool
+	settled            bool // old enough when read for a later write to show
+}
+
+// maxIgnoreFile is the size over which Git does not read an ignore file
+// (PATTERN_MAX_FILE_SIZE in its dir.c).
+const maxIgnoreFile = 100 << 20
+
+// LoadRules reads the rules from outside the workspace: the user's excludes
+// file, info/exclude, the ignore files of the directories above the workspace up
+// to the top level of its repository, and the paths in the repository's index.
+func LoadRules(sources Sources) (*Rules, error) {
+	return load(sources, nil)
+}
+
+// Refresh is LoadRules again, and returns r itself if no file that was read has
+// changed. It costs a few stat calls then.
+func (r *Rules) Refresh() (*Rules, error) {
+	changed := false
+	for _, in := range r.inputs {
+		now, err := stateOf(in.path, in.look)
+		if err != nil {
+			return nil, err
+		}
+		changed = changed || !now.same(in.state)
+	}
+	if !changed {
+		return r, nil
+	}
+	return load(r.sources, r)
+}
+
+// Settings are the limits in force.
+func (r *Rules) Settings() Settings { return r.settings }
+
+// Root is the workspace that the rules are for.
+func (r *Rules) Root() string { return r.sources.Root }
+
+// WhollyIgnored tells whether the workspace lies in a directory that its
+// repository ignores, so that snapshots of it will hold hardly anything.
+func (r *Rules) WhollyIgnored() bool {
+	return r.outside.parent != nil && r.outside.parent.Match(r.outside.name, true).Ignored
+}
+
+func load(sources Sources, before *Rules) (*Rules, error) {
+	r := &Rules{sources: sources, settings: sources.Settings.withDefaults()}
+	if err := CheckSecrets(r.settings.Secrets); err != nil {
+		return nil, err
+	}
+	r.secrets = compileSecrets(r.settings.Secrets)
+	r.doc = rulesDocument{
+		Version: documentVersion, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
+		SizeCap: r.settings.SizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,
+	}
+	var err error
+	if sources.Excludes != "" {
+		if r.doc.Excludes, err = r.read(sources.Excludes, os.Stat); err != nil {
+			return nil, err
+		}
+	}
+	if sources.Repository != nil {
+		if err := r.readRepository(sources.Repository, before); err != nil {
+			return nil, err
+		}
+	}
+	r.outside = newOutside(&r.doc)
+	return r, nil
+}
+
+func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
+	var err error
+	if r.common, err = repo.Identity(); err != nil {
+		return err
+	}
+	prefix, err := r.workspaceBelow(repo)
+	if err != nil {
+		return err
+	}
+	exclude, err := r.read(filepath.Join(repo.CommonDir, "info", "exclude"), os.Stat)
+	if err != nil {
+		return err
+	}
+	if prefix == "" {
+		r.doc.Exclude = exclude
+	} else if err := r.readAbove(repo.TopLevel, prefix, exclude); err != nil {
+		return err
+	}
+	r.repo = &repository{}
+	r.repo.tracked, err = r.readIndex(repo, prefix, before)
+	return err
+}
+
+// workspaceBelow is the workspace's path below the top level: "" or "a/b/".
+func (r *Rules) workspaceBelow(repo *usergit.Repository) (string, error) {
+	if repo.TopLevel == "" {
+		return "", nil
+	}
+	root, err := filepath.EvalSymlinks(r.sources.Root)
+	if err != nil {
+		return "", err
+	}
+	below, err := filepath.Rel(repo.TopLevel, root)
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
+		return "", fmt.Errorf("workspace %s is not in the repository %s", root, repo.TopLevel)
+	}
+	if below == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(below) + "/", nil
+}
+
+func (r *Rules) readAbove(top, prefix string, exclude text) error {
+	names := strings.Split(strings.TrimSuffix(prefix, "/"), "/")
+	dir := top
+	for i, name := range append([]string{""}, names[:len(names)-1]...) {
+		dir = filepath.Join(dir, name)
+		step := rung{Name: text(name)}
+		var err error
+		if step.Gitignore, err = r.read(filepath.Join(dir, gitIgnoreName), os.Lstat); err != nil {
+			return err
+		}
+		if step.Umbraignore, err = r.read(filepath.Join(dir, umbraIgnoreName), os.Lstat); err != nil {
+			return err
+		}
+		if i == 0 {
+			step.Exclude = exclude
+		}
+		r.doc.Above = append(r.doc.Above, step)
+	}
+	r.doc.Name = text(names[len(names)-1])
+	return nil
+}
+
+// readIndex keeps the set of before if the index holds the same paths still.
+// An index that cannot be read fails the capture rather than leaving out what
+// the user tracks; one of a format that is not known is passed over.
+func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules) (*trackedSet, error) {
+	path := filepath.Join(repo.GitDir, "index")
+	state, err := stateOf(path, os.Stat)
+	if err != nil {
+		return nil, err
+	}
+	r.inputs = append(r.inputs, input{path, os.Stat, state})
+	if before != nil && before.repo != nil {
+		for _, in := range before.inputs {
+			if in.path == path && state.same(in.state) {
+				return before.repo.tracked, nil
+			}
+		}
+	}
+	index, err := repo.Index()
+	if unsupported := (*usergit.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("index of %s: %w", repo.GitDir, err)
+	}
+	return newTrackedSet(index, prefix), nil
+}
+
+// read reads an ignore file; one that is missing, unreadable or too large has
+// no rules, as for Git. Look is os.Lstat where Git does not follow links.
+func (r *Rules) read(path string, look lookFunc) (text, error) {
+	state, err := stateOf(path, look)
+	if err != nil {
+		return "", err
+	}
+	r.inputs = append(r.inputs, input{path, look, state})
+	if !state.regular || state.size > maxIgnoreFile {
+		return "", nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
+		return "", nil
+	}
+	return text(data), err
+}
+
+func stateOf(path string, look lookFunc) (fileState, error) {
+	now := coarseNow()
+	info, err := look(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
+		return fileState{settled: true}, nil
+	}
+	if err != nil {
+		return fileState{}, err
+	}
+	state := newFileState(info, stamp{now: now})
+	if info.IsDir() {
+		// What is made and removed in it changes its times, and says nothing.
+		state = fileState{device: state.device, inode: state.inode, settled: true}
+	}
+	return state, nil
+}
+
+// same tells whether the file is as it was when before was taken.
+func (s fileState) same(before fileState) bool {
+	if !before.settled {
+		return false
+	}
+	s.settled = before.settled
+	return s == before
+}
+
+// sameOutside tells whether two rules decide alike, the paths tracked by the
+// user's repository aside.
+func (r *Rules) sameOutside(other *Rules) bool {
+	return r == other || r.common == other.common && (r.repo == nil) == (other.repo == nil) &&
+		bytes.Equal(encodeDocument(r.doc), encodeDocument(other.doc))
+}
