@@ -83,11 +83,15 @@ func TestTreesNeitherOverlapNorDeadlock(t *testing.T) {
 	workers.Wait()
 }
 
-// The workspace is moved while its lock is waited for.
+// The path leads to another directory, from one moment to the next, while the
+// lock of the first is waited for.
 func TestTreeOfAMovedWorkspace(t *testing.T) {
 	home, top, owner := t.TempDir(), t.TempDir(), Self("test")
 	path := filepath.Join(top, "w")
-	must(t, os.Mkdir(path, 0o755))
+	must(t, os.Mkdir(filepath.Join(top, "one"), 0o755))
+	must(t, os.Mkdir(filepath.Join(top, "two"), 0o755))
+	must(t, os.Symlink("one", path))
+	must(t, os.Symlink("two", path+"-next"))
 	first, err := TryTree(home, path, owner)
 	must(t, err)
 	_, oldInode := first.Identity()
@@ -99,8 +103,7 @@ func TestTreeOfAMovedWorkspace(t *testing.T) {
 		}
 		done <- tree
 	}()
-	must(t, os.Rename(path, path+"-old"))
-	must(t, os.Mkdir(path, 0o755))
+	must(t, os.Rename(path+"-next", path))
 	must(t, first.Release())
 	tree := <-done
 	if tree == nil {
