@@ -1,0 +1,219 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Problem is one way in which the repository is not as it must be.
+type Problem struct {
+	// Invariant is I1, I2, I3 or I6.
+	Invariant string `json:"invariant"`
+	// Ref is the ref it was found from, "" if none.
+	Ref     string `json:"ref,omitempty"`
+	Message string `json:"message"`
+	// Fix is what to type, "" if there is nothing.
+	Fix string `json:"fix,omitempty"`
+}
+
+const (
+	fixCommand = "umbra doctor --fix"
+	// lockAge is how old a lock of another program must be to be a problem.
+	lockAge = time.Minute
+)
+
+// checker is one Check.
+type checker struct {
+	ctx      context.Context
+	store    *Store
+	problems []Problem
+	shallow  Shallow
+	chunks   map[chunk]bool
+}
+
+// Check looks for everything in the repository that breaks I1, I2, I3 or, of its
+// own lock files, I6. It changes nothing, reads every object, and takes as long
+// as that needs. The error is one of the check itself, such as a cancelled
+// context.
+func (s *Store) Check(ctx context.Context) ([]Problem, error) {
+	c := &checker{ctx: ctx, store: s, chunks: map[chunk]bool{}}
+	list, err := s.Refs("")
+	if err != nil {
+		return nil, err
+	}
+	c.badRefs(list)
+	if c.shallow, err = s.Shallow(); err != nil {
+		c.add(Problem{Invariant: "I1", Message: err.Error()})
+	}
+	if err := c.objects(list); err != nil {
+		return nil, err
+	}
+	for _, ref := range list.Refs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		switch ref.Name.Kind() {
+		case RefAgent:
+			c.mission(ref, RecordRef(ref.Name.Mission()))
+		case RefTrashAgent:
+			c.mission(ref, TrashRecordRef(ref.Name.Mission()))
+		case RefPin:
+			c.pin(ref)
+		}
+	}
+	if err := c.locks(); err != nil {
+		return nil, err
+	}
+	return c.problems, nil
+}
+
+func (c *checker) add(p Problem) { c.problems = append(c.problems, p) }
+
+func (c *checker) badRefs(list *RefList) {
+	for _, bad := range list.Bad {
+		p := Problem{Invariant: "I1", Ref: bad.Ref, Message: bad.Err.Error()}
+		name := RefName(bad.Ref)
+		switch {
+		case name.Validate() != nil:
+			p.Fix = "git --git-dir=" + c.store.dir + " update-ref -d " + bad.Ref
+		case name.Kind() == RefRecord || name.Kind() == RefTrashRecord:
+			p.Fix = fixCommand
+		}
+		c.add(p)
+	}
+}
+
+// objects checks that everything reachable is there and whole, by git fsck, or
+// where there is no git by a walk of our own.
+func (c *checker) objects(list *RefList) error {
+	out, err := c.store.Git(c.ctx, "fsck", "--full", "--no-dangling", "--no-progress")
+	var failed *GitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNoGit):
+		return c.walk(list)
+	case !errors.As(err, &failed):
+		return err
+	}
+	before := len(c.problems)
+	for line := range strings.SplitSeq(string(out)+failed.Stderr, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "notice:") && !strings.HasPrefix(line, "warning") {
+			c.add(Problem{Invariant: "I1", Message: "git fsck: " + line})
+		}
+	}
+	if len(c.problems) == before {
+		c.add(Problem{Invariant: "I1", Message: fmt.Sprintf("git fsck ended with %d", failed.ExitCode)})
+	}
+	return nil
+}
+
+// walk reads every object reachable from the refs, each once.
+func (c *checker) walk(list *RefList) error {
+	seen := map[ID]bool{}
+	for _, ref := range list.Refs {
+		queue := []ID{ref.ID}
+		for len(queue) > 0 {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			id := queue[len(queue)-1]
+			queue = queue[:len(queue)-1]
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			commit, err := c.store.Commit(id)
+			if err == nil {
+				err = c.walkTree(commit.Tree, seen)
+			}
+			if err != nil {
+				c.add(Problem{Invariant: "I1", Ref: string(ref.Name), Message: err.Error()})
+				continue
+			}
+			if _, cut := c.shallow[id]; !cut {
+				queue = append(queue, commit.Parents...)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *checker) walkTree(tree ID, seen map[ID]bool) error {
+	if seen[tree] {
+		return nil
+	}
+	seen[tree] = true
+	entries, err := c.store.Tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode.IsDir():
+			err = c.walkTree(e.ID, seen)
+		case e.Mode.IsBlob() && !seen[e.ID]:
+			seen[e.ID] = true
+			_, err = c.store.Blob(e.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	return c.ctx.Err()
+}
+
+// locks reports lock files that nobody seems to hold.
+func (c *checker) locks() error {
+	paths := []string{filepath.Join(c.store.dir, packedRefsFile+lockSuffix)}
+	err := filepath.WalkDir(filepath.Join(c.store.dir, "refs"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, lockSuffix) {
+			paths = append(paths, path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	for _, path := range paths {
+		c.lock(path)
+	}
+	return err
+}
+
+func (c *checker) lock(path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || flock(f, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
+	defer func() { _ = flock(f, unix.LOCK_UN) }()
+	if !sameFile(f, path) {
+		return
+	}
+	rel := strings.TrimPrefix(strings.TrimSuffix(path, lockSuffix), c.store.dir+string(filepath.Separator))
+	p := Problem{Invariant: "I6", Ref: filepath.ToSlash(rel)}
+	switch {
+	case c.store.ownLockName(p.Ref, fi) != "":
+		p.Message, p.Fix = "a lock of an umbra process that is gone", fixCommand
+	case time.Since(fi.ModTime()) > lockAge:
+		p.Message = fmt.Sprintf("locked by another program since %s", fi.ModTime().Format(time.RFC3339))
+		p.Fix = "rm " + path
+	default:
+		return
+	}
+	c.add(p)
+}
