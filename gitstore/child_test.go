@@ -1,15 +1,130 @@
 package gitstore
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
+	"testing"
 )
 
 // childEnv makes the test binary run one of the programs below instead of the
-// tests, as another process on a repository.
+// tests, as another process on a repository: "<program>|<directory>|<argument>".
 const childEnv = "UMBRA_GITSTORE_TEST_CHILD"
 
-func runChild(program string) int {
-	fmt.Fprintf(os.Stderr, "no program %q\n", program)
-	return 1
+func child(t testing.TB, program, dir, arg string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(must[string](t)(os.Executable()))
+	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{program, dir, arg}, "|"))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func runChild(what string) int {
+	parts := strings.Split(what, "|")
+	err := func() error {
+		s, err := Open(parts[1])
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		switch parts[0] {
+		case "append":
+			return childAppend(s, parts[2])
+		case "forever":
+			for i := 0; ; i++ {
+				if err := childSnapshot(s, parts[2], i); err != nil {
+					return err
+				}
+			}
+		}
+		return fmt.Errorf("no program %q", parts[0])
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "child:", err)
+		return 1
+	}
+	return 0
+}
+
+// childAppend adds 20 commits to the mission's ref.
+func childAppend(s *Store, tag string) error {
+	for i := range 20 {
+		if err := appendCommit(context.Background(), s, AgentRef(testMission), fmt.Sprintf("%s-%d", tag, i), Derived); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childSnapshot publishes a snapshot of a few files, now and then of many or of
+// large ones, with its record, and says so on standard output.
+func childSnapshot(s *Store, tag string, i int) error {
+	ctx := context.Background()
+	ref, recordRef := AgentRef(testMission), RecordRef(testMission)
+	tip, err := s.Ref(ref)
+	if err != nil {
+		return err
+	}
+	parent, err := s.Snapshot(tip)
+	if err != nil {
+		return err
+	}
+	record, err := s.Record(parent.Record)
+	if err != nil {
+		return err
+	}
+	b := s.NewBatch()
+	defer b.Discard()
+	n := 1 + i%3
+	if i%4 == 3 {
+		n = 60
+	}
+	var entries []TreeEntry
+	for f := range n {
+		id, err := b.Blob(fmt.Appendf(nil, "%s %d %d", tag, i, f))
+		if err != nil {
+			return err
+		}
+		entries = append(entries, TreeEntry{Name: fmt.Sprint("f", f), Mode: ModeFile, ID: id})
+	}
+	tree, err := b.Tree(entries)
+	if err != nil {
+		return err
+	}
+	rt := s.NewRecordTree(record.Tree)
+	if err := rt.Put("snapshot.json", fmt.Appendf(nil, "%s %d", tag, i)); err != nil {
+		return err
+	}
+	recordTree, err := rt.Write(b)
+	if err != nil {
+		return err
+	}
+	rec, err := s.WriteRecord(b, &Record{Tree: recordTree, Parents: []ID{record.ID}, Kind: KindSnapshot, Mission: testMission, Author: testSignature(i), At: testSignature(i).When})
+	if err != nil {
+		return err
+	}
+	snap, err := s.WriteSnapshot(b, &Snapshot{Tree: tree, Parents: []ID{tip}, Author: testSignature(i), At: testSignature(i).When,
+		State: "idle", Message: tag, Trailers: Trailers{Mission: testMission, Record: rec}})
+	if err != nil {
+		return err
+	}
+	if err := b.Flush(ctx); err != nil {
+		return err
+	}
+	if err := b.ProveTree(tree, parent.Tree); err != nil {
+		return err
+	}
+	if err := s.UpdateRef(ctx, ref, tip, snap, Durable); err != nil {
+		return err
+	}
+	at, err := s.Ref(recordRef)
+	if err == nil {
+		err = s.UpdateRef(ctx, recordRef, at, rec, Derived)
+	}
+	if err == nil {
+		_, err = fmt.Println(snap)
+	}
+	return err
 }
