@@ -1,0 +1,151 @@
+package watcher
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const cookiePrefix = "cookie-"
+
+// jar makes cookies: files in a directory that the same inotify instance
+// watches. One queue holds the events of all directories in the order in which
+// they happened, also across file systems, so when a cookie's event is
+// handled, everything that happened before it was made has been handled.
+type jar struct {
+	w     *Watcher
+	name  string
+	watch *watch // nil if cookies can't be seen; owned by the loop
+
+	mu      sync.Mutex
+	dir     string
+	made    int
+	waiting map[string]waiter
+}
+
+type waiter struct {
+	tree *Tree
+	done chan struct{}
+}
+
+func newJar(w *Watcher) *jar {
+	return &jar{w: w, name: cookiePrefix + rand.Text() + "-", waiting: map[string]waiter{}}
+}
+
+// open makes and watches the directory. Cookies of a Watcher that died are
+// swept; one of a living one may go with them, its event already sent.
+func (j *jar) open() error {
+	dir, err := filepath.Abs(j.w.opts.CookieDir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if j.watch, err = j.w.subscribe(dir, identify(info), j); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.dir = dir
+	j.mu.Unlock()
+	left, err := os.ReadDir(dir)
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), cookiePrefix) && !strings.HasPrefix(e.Name(), j.name) {
+			if gone := os.Remove(filepath.Join(dir, e.Name())); !errors.Is(gone, fs.ErrNotExist) {
+				err = errors.Join(err, gone)
+			}
+		}
+	}
+	return err
+}
+
+// bake makes a cookie for a tree. eat must be called when it is done with.
+func (j *jar) bake(t *Tree) (done <-chan struct{}, eat func(), err error) {
+	j.mu.Lock()
+	j.made++
+	name := fmt.Sprint(j.name, j.made)
+	path := filepath.Join(j.dir, name)
+	passed := make(chan struct{})
+	j.waiting[name] = waiter{t, passed}
+	j.mu.Unlock()
+
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	eat = func() {
+		// Should it stay, the next Watcher sweeps it.
+		_ = os.Remove(path)
+		j.mu.Lock()
+		delete(j.waiting, name)
+		j.mu.Unlock()
+	}
+	if err != nil {
+		eat()
+		return nil, nil, err
+	}
+	return passed, eat, nil
+}
+
+// release lets everybody pass: their trees are Full.
+func (j *jar) release() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for name, one := range j.waiting {
+		close(one.done)
+		delete(j.waiting, name)
+	}
+}
+
+func (j *jar) entry(name string, op fsnotify.Op) {
+	if !op.Has(fsnotify.Create) {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if one, ok := j.waiting[name]; ok {
+		close(one.done)
+		delete(j.waiting, name)
+	}
+}
+
+func (j *jar) attributes() {}
+
+func (j *jar) gone() {
+	j.watch = nil
+	j.w.again = append(j.w.again, j)
+}
+
+// renew follows the directory's removal or move. Cookies made meanwhile may
+// never be seen, so those who wait for one pass with a Full tree.
+func (j *jar) renew() {
+	j.watch = nil
+	// The next barrier tries again and tells.
+	_ = j.open()
+	j.mu.Lock()
+	for _, one := range j.waiting {
+		one.tree.set.setFull(why{WhyBarrier, "the cookie directory was replaced"})
+	}
+	j.mu.Unlock()
+	j.release()
+}
+
+func (j *jar) path() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.dir
+}

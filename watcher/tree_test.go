@@ -1,0 +1,452 @@
+//go:build linux
+
+package watcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestDirtyIsExact(t *testing.T) {
+	long := strings.Repeat("n", 255)
+	cases := map[string]struct {
+		do          func(t *testing.T, root string)
+		paths, dirs []string
+	}{
+		"nothing": {func(t *testing.T, root string) {}, nil, nil},
+		"create":  {func(t *testing.T, root string) { write(t, root+"/new", "1") }, []string{"new"}, nil},
+		"write":   {func(t *testing.T, root string) { write(t, root+"/dir/file", "2") }, []string{"dir/file"}, nil},
+		"chmod":   {func(t *testing.T, root string) { must(t, os.Chmod(root+"/dir/file", 0o755)) }, []string{"dir/file"}, nil},
+		"times": {func(t *testing.T, root string) {
+			must(t, os.Chtimes(root+"/dir/file", time.Unix(0, 0), time.Unix(0, 0)))
+		}, []string{"dir/file"}, nil},
+		"chmod of a directory": {func(t *testing.T, root string) { must(t, os.Chmod(root+"/dir/sub", 0o700)) }, nil, []string{"dir/sub"}},
+		"remove":               {func(t *testing.T, root string) { must(t, os.Remove(root+"/dir/file")) }, []string{"dir/file"}, nil},
+		"rename":               {func(t *testing.T, root string) { must(t, os.Rename(root+"/dir/file", root+"/moved")) }, []string{"dir/file", "moved"}, nil},
+		"replace by rename": {func(t *testing.T, root string) {
+			write(t, root+"/dir/.tmp", "2")
+			must(t, os.Rename(root+"/dir/.tmp", root+"/dir/file"))
+		}, []string{"dir/.tmp", "dir/file"}, nil},
+		"mkdir -p": {func(t *testing.T, root string) { mkdir(t, root+"/x/y/z") }, nil, []string{"x"}},
+		"remove a directory": {func(t *testing.T, root string) { must(t, os.RemoveAll(root+"/dir")) },
+			nil, []string{"dir"}},
+		"rename a directory": {func(t *testing.T, root string) { must(t, os.Rename(root+"/dir", root+"/rid")) },
+			nil, []string{"dir", "rid"}},
+		"a file for a directory": {func(t *testing.T, root string) {
+			must(t, os.RemoveAll(root+"/dir/sub"))
+			write(t, root+"/dir/sub", "file")
+		}, nil, []string{"dir/sub"}},
+		"a directory for a file": {func(t *testing.T, root string) {
+			must(t, os.Remove(root+"/dir/file"))
+			mkdir(t, root+"/dir/file/below")
+		}, nil, []string{"dir/file"}},
+		"a symlink is not followed": {func(t *testing.T, root string) {
+			must(t, os.Symlink(filepath.Join(root, "..", "outside"), root+"/link"))
+			write(t, root+"/../outside/file", "2")
+			write(t, root+"/link/file", "3")
+		}, []string{"link"}, nil},
+		"below an ignored directory": {func(t *testing.T, root string) {
+			write(t, root+"/ignored/file", "2")
+			mkdir(t, root+"/ignored/more")
+			write(t, root+"/.git/HEAD", "2")
+		}, nil, nil},
+		"a new ignored directory": {func(t *testing.T, root string) { mkdir(t, root+"/dir/ign/x") }, []string{"dir/ign"}, nil},
+		"out of an ignored directory": {func(t *testing.T, root string) {
+			must(t, os.Rename(root+"/ignored", root+"/wanted"))
+		}, []string{"ignored"}, []string{"wanted"}},
+		"into an ignored directory": {func(t *testing.T, root string) {
+			must(t, os.Rename(root+"/dir", root+"/ignored/dir"))
+		}, nil, []string{"dir"}},
+		"names are bytes": {func(t *testing.T, root string) {
+			for _, name := range []string{"\xff\xfe", "new\nline", "e\u0301", "\u00e9", "...", " ", long} {
+				mkdir(t, root+"/"+name)
+				write(t, root+"/"+name+"/\x80", "1")
+			}
+		}, nil, []string{" ", "...", "e\u0301", "new\nline", long, "\u00e9", "\xff\xfe"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWatcher(t, Options{})
+			root := t.TempDir() + "/root"
+			for _, dir := range []string{root + "/dir/sub", root + "/ignored/deep", root + "/.git", root + "/../outside"} {
+				mkdir(t, dir)
+			}
+			write(t, root+"/dir/file", "1")
+			tree := watchTree(t, w, root)
+			c.do(t, root)
+			slices.Sort(c.dirs)
+			mustBe(t, barrierTake(t, tree), c.paths, c.dirs)
+			mustBe(t, barrierTake(t, tree), nil, nil)
+		})
+	}
+}
+
+func TestIgnoredIsNeverWatched(t *testing.T) {
+	w, p := newPicky(t, Options{})
+	root := t.TempDir()
+	for i := range 50 {
+		mkdir(t, fmt.Sprintf("%s/ignored/%d/deep", root, i))
+	}
+	mkdir(t, root+"/src/.git/objects")
+	tree := watchTree(t, w, root)
+	if n := w.Stats().Watches; n != 3 {
+		t.Errorf("%d watches, want those of cookies, root and src", n)
+	}
+	must(t, os.Rename(root+"/ignored", root+"/ign2"))
+	mkdir(t, root+"/src/ign3/deep")
+	barrier(t, tree)
+	for _, path := range p.added {
+		if strings.Contains(path, "/ign") || strings.Contains(path, ".git") {
+			t.Errorf("watched %s", path)
+		}
+	}
+	if n := w.Stats().Watches; n != 3 {
+		t.Errorf("%d watches afterwards, want 3", n)
+	}
+}
+
+func TestSetIgnored(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	mkdir(t, root+"/ignored/deep")
+	mkdir(t, root+"/src/deep")
+	tree := watchTree(t, w, root)
+	must(t, tree.SetIgnored(func(rel string) bool { return rel == "src" }))
+	mustFull(t, barrierTake(t, tree), WhyRules)
+	if n := w.Stats().Watches; n != 4 {
+		t.Errorf("%d watches, want cookies, root, ignored, ignored/deep", n)
+	}
+	write(t, root+"/ignored/deep/file", "1")
+	write(t, root+"/src/deep/file", "1")
+	mustBe(t, barrierTake(t, tree), []string{"ignored/deep/file"}, nil)
+}
+
+// TestFreshDirectories: H37, 2,118 of 3,000 files gave no event.
+func TestFreshDirectories(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	tree := watchTree(t, w, root)
+	var rels []string
+	for i := range 3000 {
+		dir := fmt.Sprintf("d%d/e%d/f%d", i%10, i%100, i)
+		mkdir(t, root+"/"+dir)
+		rels = append(rels, dir+"/file")
+		write(t, root+"/"+dir+"/file", "1")
+	}
+	d := barrierTake(t, tree)
+	if d.Full {
+		t.Fatalf("Full: %s", d.Why)
+	}
+	mustCover(t, d, rels...)
+	for _, rel := range rels {
+		write(t, root+"/"+rel, "2")
+	}
+	mustBe(t, barrierTake(t, tree), slices.Sorted(slices.Values(rels)), nil)
+}
+
+// TestMovedUnseen: directories that moved, once or there and back, while
+// nobody looked are still watched at the end.
+func TestMovedUnseen(t *testing.T) {
+	moves := map[string]func(t *testing.T, root string) (now string){
+		"there and back": func(t *testing.T, root string) string {
+			must(t, os.Rename(root+"/p/a", root+"/x"))
+			must(t, os.Rename(root+"/x", root+"/p/a"))
+			return "p/a"
+		},
+		"into a new directory": func(t *testing.T, root string) string {
+			mkdir(t, root+"/q")
+			must(t, os.Rename(root+"/p/a", root+"/q/b"))
+			return "q/b"
+		},
+		"out, and in again elsewhere": func(t *testing.T, root string) string {
+			must(t, os.Rename(root+"/p", root+"/../outside"))
+			mkdir(t, root+"/q")
+			must(t, os.Rename(root+"/../outside", root+"/q/p"))
+			return "q/p/a"
+		},
+		"another took its place": func(t *testing.T, root string) string {
+			must(t, os.Rename(root+"/p", root+"/old"))
+			mkdir(t, root+"/p/a/sub")
+			return "p/a"
+		},
+		"its successor too": func(t *testing.T, root string) string {
+			must(t, os.Rename(root+"/p", root+"/old"))
+			mkdir(t, root+"/p/a/sub")
+			return "old/a"
+		},
+		"three times": func(t *testing.T, root string) string {
+			must(t, os.Rename(root+"/p", root+"/q"))
+			must(t, os.Rename(root+"/q/a", root+"/r"))
+			must(t, os.Rename(root+"/r", root+"/q/s"))
+			return "q/s"
+		},
+	}
+	for name, move := range moves {
+		for how := range 3 {
+			t.Run(fmt.Sprint(name, how), func(t *testing.T) {
+				w := newWatcher(t, Options{})
+				root := t.TempDir() + "/root"
+				mkdir(t, root+"/p/a/sub")
+				tree := watchTree(t, w, root)
+				release := lag(t, w, how)
+				now := move(t, root)
+				release()
+				mustCover(t, barrierTake(t, tree), now, "p/a")
+				write(t, root+"/"+now+"/f", "1")
+				write(t, root+"/"+now+"/sub/f", "1")
+				mustBe(t, barrierTake(t, tree), []string{now + "/f", now + "/sub/f"}, nil)
+			})
+		}
+	}
+}
+
+func TestRootMissingOrReplaced(t *testing.T) {
+	cases := map[string]struct {
+		away, back func(root string) error
+	}{
+		"deleted": {os.RemoveAll, func(root string) error { return os.MkdirAll(root+"/dir", 0o755) }},
+		"moved and back": {
+			func(root string) error { return os.Rename(root, root+".away") },
+			func(root string) error { return os.Rename(root+".away", root) }},
+		"moved, another made": {
+			func(root string) error { return os.Rename(root, root+".away") },
+			func(root string) error { return os.MkdirAll(root+"/dir", 0o755) }},
+		"its parent moved": {
+			func(root string) error { return os.Rename(filepath.Dir(root), filepath.Dir(root)+".away") },
+			func(root string) error { return os.MkdirAll(root+"/dir", 0o755) }},
+		"a file instead": {
+			func(root string) error { return errors.Join(os.RemoveAll(root), os.WriteFile(root, nil, 0o600)) },
+			func(root string) error { return errors.Join(os.Remove(root), os.MkdirAll(root+"/dir", 0o755)) }},
+		"a symlink instead": {
+			func(root string) error {
+				return errors.Join(os.Rename(root, root+".away"), os.Symlink(root+".away", root))
+			},
+			func(root string) error { return errors.Join(os.Remove(root), os.Rename(root+".away", root)) }},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			noLeaks(t)
+			w := newWatcher(t, Options{})
+			root := t.TempDir() + "/parent/root"
+			mkdir(t, root+"/dir")
+			tree := watchTree(t, w, root)
+			for range 2 {
+				must(t, c.away(root))
+				for range 2 {
+					mustFull(t, barrierTake(t, tree), WhyRoot)
+				}
+				must(t, c.back(root))
+				mustFull(t, barrierTake(t, tree), WhyRoot)
+				write(t, root+"/dir/file", "1")
+				mustBe(t, barrierTake(t, tree), []string{"dir/file"}, nil)
+				must(t, os.RemoveAll(root+".away"))
+				must(t, os.RemoveAll(filepath.Dir(root)+".away"))
+			}
+			// At once, with nobody looking between.
+			must(t, c.away(root))
+			must(t, c.back(root))
+			mustFull(t, barrierTake(t, tree), WhyRoot)
+		})
+	}
+}
+
+func TestReturn(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	mkdir(t, root+"/a")
+	tree := watchTree(t, w, root)
+	write(t, root+"/a/one", "1")
+	mkdir(t, root+"/new")
+	d := barrierTake(t, tree)
+	if tree.Return(d); tree.Clean() {
+		t.Error("clean although something was returned")
+	}
+	write(t, root+"/a/two", "1")
+	mustBe(t, barrierTake(t, tree), []string{"a/one", "a/two"}, []string{"new"})
+	if !tree.Clean() {
+		t.Error("not clean after Take")
+	}
+	tree.Return(Dirty{Full: true, Why: "first look: of all"})
+	write(t, root+"/a/two", "2")
+	if d := barrierTake(t, tree); d.Why != "first look: of all" || !d.Full || d.Paths != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestBoundedMemory(t *testing.T) {
+	w := newWatcher(t, Options{MaxPaths: 10})
+	root := t.TempDir()
+	mkdir(t, root+"/a/b")
+	mkdir(t, root+"/c")
+	tree := watchTree(t, w, root)
+	for i := range 100 {
+		write(t, fmt.Sprint(root, "/a/b/", i), "1")
+	}
+	write(t, root+"/a/x", "1")
+	write(t, root+"/c/x", "1")
+	mustBe(t, barrierTake(t, tree), []string{"a/x", "c/x"}, []string{"a/b"})
+	for i := range 100 {
+		write(t, fmt.Sprint(root, "/", i), "1")
+	}
+	mustFull(t, barrierTake(t, tree), WhyTooMany)
+	mustBe(t, barrierTake(t, tree), nil, nil)
+}
+
+func TestUnreadableDirectory(t *testing.T) {
+	w, p := newPicky(t, Options{})
+	root := t.TempDir()
+	mkdir(t, root+"/closed/deep")
+	p.set(func(path string) error {
+		if strings.HasSuffix(path, "/closed") {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	tree := watchTree(t, w, root)
+	mustBe(t, barrierTake(t, tree), nil, nil)
+	p.set(nil)
+	must(t, os.Chmod(root+"/closed", 0o750))
+	mustBe(t, barrierTake(t, tree), nil, []string{"closed"})
+	write(t, root+"/closed/deep/file", "1")
+	mustBe(t, barrierTake(t, tree), []string{"closed/deep/file"}, nil)
+}
+
+func TestFileSystemWithoutEvents(t *testing.T) {
+	w := newWatcher(t, Options{})
+	tree, err := w.Watch("/proc/sys/kernel", nil)
+	must(t, err)
+	for range 3 {
+		mustFull(t, barrierTake(t, tree), WhyFileSystem)
+	}
+}
+
+func TestWatchRefuses(t *testing.T) {
+	w := newWatcher(t, Options{})
+	dir := t.TempDir()
+	write(t, dir+"/file", "")
+	for _, root := range []string{dir + "/missing", dir + "/file"} {
+		if _, err := w.Watch(root, nil); err == nil {
+			t.Errorf("watched %s", root)
+		}
+	}
+	must(t, os.Symlink(dir, dir+"/link"))
+	tree, err := w.Watch(dir+"/link", nil)
+	must(t, err)
+	if real, _ := filepath.EvalSymlinks(dir); tree.Root() != real {
+		t.Errorf("Root is %s", tree.Root())
+	}
+}
+
+func TestCloseEndsBarriers(t *testing.T) {
+	noLeaks(t)
+	w, err := New(Options{CookieDir: t.TempDir()})
+	must(t, err)
+	root := t.TempDir()
+	tree := watchTree(t, w, root)
+	w.queue.mu.Lock()
+	ended := make(chan error)
+	go func() { ended <- tree.Barrier(context.Background()) }()
+	eventually(t, "the cookie is made", func() bool {
+		w.jar.mu.Lock()
+		defer w.jar.mu.Unlock()
+		return len(w.jar.waiting) == 1
+	})
+	w.once.Do(func() { close(w.done) })
+	if err := <-ended; !errors.Is(err, ErrClosed) {
+		t.Errorf("Barrier = %v", err)
+	}
+	w.queue.mu.Unlock()
+	must(t, w.notify.Close())
+	must(t, w.Close())
+	must(t, w.Close())
+	for name, err := range map[string]error{
+		"Barrier": tree.Barrier(context.Background()), "Touch": tree.Touch(), "Close": tree.Close(),
+		"SetIgnored": tree.SetIgnored(nil),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s = %v", name, err)
+		}
+	}
+	if _, err := w.Watch(root, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("Watch = %v", err)
+	}
+}
+
+func TestClosedTree(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	mkdir(t, root+"/a")
+	tree, other := watchTree(t, w, root), watchTree(t, w, root)
+	must(t, tree.Close())
+	mustFull(t, barrierTake(t, tree), WhyUnwatched)
+	write(t, root+"/a/f", "1")
+	mustBe(t, barrierTake(t, other), []string{"a/f"}, nil)
+}
+
+func TestBarrierContext(t *testing.T) {
+	w := newWatcher(t, Options{})
+	tree := watchTree(t, w, t.TempDir())
+	release := lag(t, w, 2)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- tree.Barrier(ctx) }()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Barrier = %v", err)
+	}
+	release()
+	barrier(t, tree)
+	left, err := os.ReadDir(w.jar.path())
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the jar: %v, %v", left, err)
+	}
+}
+
+func TestCookieDirectoryLost(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	mkdir(t, root+"/a")
+	tree := watchTree(t, w, root)
+	for _, away := range []func() error{
+		func() error { return os.Remove(w.opts.CookieDir) },
+		func() error { return os.Rename(w.opts.CookieDir, w.opts.CookieDir+".away") },
+	} {
+		must(t, away())
+		barrier(t, tree)
+		tree.Take()
+		write(t, root+"/a/f", "1")
+		// The first barrier may have found it gone before the Watcher did.
+		eventually(t, "barriers work again", func() bool {
+			barrier(t, tree)
+			return !tree.Take().Full
+		})
+		write(t, root+"/a/f", "2")
+		mustBe(t, barrierTake(t, tree), []string{"a/f"}, nil)
+	}
+}
+
+func TestCookiesAreSwept(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir+"/"+cookiePrefix+"dead-1", "")
+	write(t, dir+"/other", "")
+	newWatcher(t, Options{CookieDir: dir})
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != "other" {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestNoInstanceLeft(t *testing.T) {
+	if hint := instanceHint(fmt.Errorf("start: %w", syscall.EMFILE)); !strings.Contains(hint, "max_user_instances") {
+		t.Errorf("hint is %q", hint)
+	}
+}
