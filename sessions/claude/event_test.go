@@ -1,0 +1,195 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// recorded is one line of the hook logs: what a real client gave to its hook.
+type recorded struct {
+	Event   string
+	Payload json.RawMessage
+	Env     map[string]string
+}
+
+func hookLog(t testing.TB, version string) []recorded {
+	t.Helper()
+	var all []recorded
+	for _, b := range linesOf(fixture(t, version+"/hooks.jsonl")) {
+		var r recorded
+		if err := json.Unmarshal(b, &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+var kinds = map[string]sessions.Kind{
+	"SessionStart": sessions.KindSessionStart, "UserPromptSubmit": sessions.KindPrompt, "PreToolUse": sessions.KindToolBefore,
+	"PostToolUse": sessions.KindToolAfter, "PostToolUseFailure": sessions.KindToolAfter, "PostToolBatch": sessions.KindToolBatch,
+	"PermissionRequest": sessions.KindPermission, "Stop": sessions.KindStop, "SessionEnd": sessions.KindSessionEnd,
+}
+
+// TestEventRecorded reads every payload that the four versions gave.
+func TestEventRecorded(t *testing.T) {
+	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
+		stray := 0
+		for i, r := range hookLog(t, version) {
+			env := sessions.Environ{Vars: map[string]string{varEntrypoint: r.Env[varEntrypoint]}}
+			e, err := Adapter{}.Event(env, "", r.Payload)
+			if err != nil {
+				t.Fatalf("%s line %d: %v", version, i+1, err)
+			}
+			want, ok := kinds[r.Event]
+			if !ok {
+				want = sessions.KindOther
+			}
+			if r.Event == "Stop" && e.Kind == sessions.KindOther {
+				stray++
+				want = e.Kind
+			}
+			if e.Kind != want || e.Name != r.Event || e.SessionID == "" || e.Transcript == "" || e.Cwd == "" {
+				t.Errorf("%s line %d: %+v", version, i+1, e)
+			}
+			if e.Headless != (r.Env[varEntrypoint] == "sdk-cli") {
+				t.Errorf("%s line %d: headless %t with %s", version, i+1, e.Headless, r.Env[varEntrypoint])
+			}
+			checkEvent(t, fmt.Sprintf("%s line %d", version, i+1), e)
+		}
+		if want := map[string]int{"2.1.329": 1}[version]; stray != want {
+			t.Errorf("%s: %d Stops of a cleared session, want %d", version, stray, want)
+		}
+	}
+}
+
+func checkEvent(t *testing.T, where string, e sessions.Event) {
+	t.Helper()
+	switch e.Kind {
+	case sessions.KindPrompt:
+		if e.Prompt == "" {
+			t.Errorf("%s: no prompt", where)
+		}
+	case sessions.KindSessionStart:
+		if e.Source == "" {
+			t.Errorf("%s: no source", where)
+		}
+	case sessions.KindSessionEnd:
+		if e.Reason == "" {
+			t.Errorf("%s: no reason", where)
+		}
+	case sessions.KindToolBefore, sessions.KindToolAfter:
+		if e.Tool.Name == "" || e.Tool.Target == "" || e.Writes != (e.Kind == sessions.KindToolBefore && e.Tool.Name != "Read") {
+			t.Errorf("%s: tool %+v, writes %t", where, e.Tool, e.Writes)
+		}
+	}
+}
+
+// TestEventBackground: the real Stop with a subagent still at work.
+func TestEventBackground(t *testing.T) {
+	n := 0
+	for _, r := range hookLog(t, "2.1.329") {
+		e, err := Adapter{}.Event(sessions.Environ{}, "", r.Payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Background {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d Stops with work going on, want 1", n)
+	}
+	in := `{"hook_event_name":"Stop","session_id":"` + idA + `","prompt_id":"p","background_tasks":[{"type":"shell","status":"running"},{"type":"subagent","status":"completed"}]}`
+	if e, err := (Adapter{}).Event(sessions.Environ{}, "", []byte(in)); err != nil || e.Background || e.Kind != sessions.KindStop {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+func TestEventCases(t *testing.T) {
+	const head = `{"session_id":"` + idA + `",`
+	for _, c := range []struct {
+		name, in string
+		want     sessions.Kind // "" is ErrBadPayload
+	}{
+		{"", ``, ""},
+		{"", ` `, ""},
+		{"", `null`, ""},
+		{"", `[]`, ""},
+		{"", `"Stop"`, ""},
+		{"", `{}`, ""},
+		{"Stop", `{}`, ""},
+		{"", head + `"hook_event_name":"Stop"`, ""},
+		{"", head + `"hook_event_name":"Stop"} trailing`, ""},
+		{"", head + `"hook_event_name":7}`, ""},
+		{"", `{"session_id":"not-a-uuid","hook_event_name":"Stop"}`, ""},
+		{"", head + `"hook_event_name":"Stop","cwd":"relative"}`, ""},
+		{"", head + `"hook_event_name":"Stop","transcript_path":"relative.jsonl"}`, ""},
+		{"", head + `"hook_event_name":"Stop"}`, sessions.KindStop},
+		{"Stop", head + `"x":1}`, sessions.KindStop},
+		{"Stop", head + `"hook_event_name":"SessionEnd"}`, sessions.KindSessionEnd},
+		{"", head + `"hook_event_name":"BrandNew","tool_name":7,"prompt":{}}`, sessions.KindOther},
+		{"", head + `"hook_event_name":"Notification","message":"Claude needs your permission to use Bash"}`, sessions.KindPermission},
+		{"", head + `"hook_event_name":"Notification","message":"Claude is waiting for your input"}`, sessions.KindOther},
+		{"", head + `"hook_event_name":"Notification","notification_type":"permission_prompt"}`, sessions.KindPermission},
+		{"", head + `"hook_event_name":"Notification","notification_type":"idle_prompt","message":"permission"}`, sessions.KindOther},
+		{"", head + `"hook_event_name":"UserPromptSubmit","prompt":"` + strings.Repeat("x", 4<<20) + `"}`, sessions.KindPrompt},
+	} {
+		e, err := Adapter{}.Event(sessions.Environ{}, c.name, []byte(c.in))
+		if (c.want == "") != errors.Is(err, sessions.ErrBadPayload) || err == nil && e.Kind != c.want {
+			t.Errorf("%.80s: %s, %v; want %q", c.in, e.Kind, err, c.want)
+		}
+	}
+}
+
+func FuzzEvent(f *testing.F) {
+	for _, version := range []string{"1.0.128", "2.1.197"} {
+		for _, r := range hookLog(f, version) {
+			f.Add([]byte(r.Payload))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := Adapter{}.Event(sessions.Environ{}, "", b)
+		if err != nil {
+			if !errors.Is(err, sessions.ErrBadPayload) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !isID(e.SessionID) || e.Kind == "" || e.Name == "" {
+			t.Fatalf("%+v", e)
+		}
+	})
+}
+
+func TestReply(t *testing.T) {
+	event := func(name string) sessions.Event {
+		return sessions.Event{Kind: kinds[name], Name: name}
+	}
+	for _, c := range []struct {
+		event  string
+		answer sessions.Answer
+		want   string
+	}{
+		{"UserPromptSubmit", sessions.Answer{}, ``},
+		{"UserPromptSubmit", sessions.Answer{Context: "a \"note\"\n"}, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"a \"note\"\n"}}`},
+		{"UserPromptSubmit", sessions.Answer{Block: "done", Context: "x"}, `{"decision":"block","reason":"done"}`},
+		{"UserPromptSubmit", sessions.Answer{Notice: "late"}, `{"systemMessage":"late"}`},
+		{"SessionStart", sessions.Answer{Context: "you are a fork"}, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"you are a fork"}}`},
+		{"PreToolUse", sessions.Answer{Block: "not there"}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"not there"}}`},
+		{"PreToolUse", sessions.Answer{Context: "x"}, ``},
+		{"Stop", sessions.Answer{Block: "no", Context: "x"}, ``},
+		{"SessionEnd", sessions.Answer{Context: "x"}, ``},
+	} {
+		got := bytes.TrimSuffix((Adapter{}).Reply(event(c.event), c.answer), []byte("\n"))
+		if string(got) != c.want {
+			t.Errorf("%s with %+v: %s, want %s", c.event, c.answer, got, c.want)
+		}
+	}
+}

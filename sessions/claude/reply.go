@@ -1,0 +1,54 @@
+package claude
+
+import (
+	"encoding/json"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// reply is the part of a hook's output that all versions know.
+type reply struct {
+	Decision string    `json:"decision,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Message  string    `json:"systemMessage,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event          string `json:"hookEventName"`
+	Context        string `json:"additionalContext,omitempty"`
+	Decision       string `json:"permissionDecision,omitempty"`
+	DecisionReason string `json:"permissionDecisionReason,omitempty"`
+}
+
+// Reply is what the hook prints; nothing if there is nothing to say. A prompt
+// that is blocked never reaches the model nor the transcript; a tool that is
+// blocked is denied, with the reason for the model. Context goes in with a
+// prompt or a session's start alone.
+func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte {
+	out := reply{Message: a.Notice}
+	switch e.Kind {
+	case sessions.KindPrompt:
+		if a.Block != "" {
+			out.Decision, out.Reason = "block", a.Block
+		} else if a.Context != "" {
+			out.Specific = &specific{Event: e.Name, Context: a.Context}
+		}
+	case sessions.KindSessionStart:
+		if a.Context != "" {
+			out.Specific = &specific{Event: e.Name, Context: a.Context}
+		}
+	case sessions.KindToolBefore:
+		if a.Block != "" {
+			out.Specific = &specific{Event: e.Name, Decision: "deny", DecisionReason: a.Block}
+		}
+	}
+	if out == (reply{}) {
+		return nil
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil // strings always marshal
+	}
+	return append(b, '\n')
+}
