@@ -30,6 +30,11 @@ func (c *capturing) run() (*Result, error) {
 	if s.base != nil {
 		c.addNested(dirty, s.base, "")
 		c.addRecheck(dirty)
+		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, e *entry) {
+			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
+				dirty.add(path)
+			}
+		})
 	}
 	w, top, err := c.walk(full, stable, dirty)
 	if err != nil {

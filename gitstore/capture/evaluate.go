@@ -23,7 +23,7 @@ func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, 
 	if _, _, scratch := beneath.ParseScratch(name); scratch {
 		return entry{}, verdictNone, nil
 	}
-	known := s.stable && old != nil && !dirty.named()
+	known := s.stable && old != nil && !dirty.named() && old.flags&flagIgnored == 0
 	var standing standing
 	if hint != beneath.Unknown && !known {
 		if standing = w.standing(s, name, hint == beneath.Directory); standing.left {
@@ -36,7 +36,7 @@ func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, 
 	}
 	actual := st.Kind()
 	switch {
-	case known && (old.kind == kindDirectory) == (actual == beneath.Directory) && old.kind != kindSkipped:
+	case known && old.kind.is(actual):
 		standing.flags = old.flags & (flagTracked | flagIgnored)
 		standing.tracked = old.flags&flagTracked != 0
 	case known || hint == beneath.Unknown || (hint == beneath.Directory) != (actual == beneath.Directory):

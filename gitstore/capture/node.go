@@ -31,6 +31,19 @@ func (k kind) mode() gitstore.Mode {
 	return gitstore.ModeFile
 }
 
+// is tells whether a captured entry was of that kind.
+func (k kind) is(actual beneath.Kind) bool {
+	switch k {
+	case kindFile, kindExecutable:
+		return actual == beneath.File
+	case kindSymlink:
+		return actual == beneath.Symlink
+	case kindDirectory:
+		return actual == beneath.Directory
+	}
+	return false
+}
+
 // flags of an entry.
 type flags uint8
 

@@ -22,6 +22,14 @@ func (l *lab) oracle() gitstore.ID {
 	return o.tree()
 }
 
+// keeps is what the oracle's tree holds.
+func (l *lab) keeps() []string {
+	o := &oracle{lab: l, settings: l.sources.Settings.withDefaults()}
+	o.directory("", "")
+	o.ask()
+	return o.kept
+}
+
 type oracle struct {
 	*lab
 	settings Settings
@@ -55,9 +63,11 @@ func (o *oracle) directory(dir, repo string) {
 	}
 }
 
+// ignored asks without the index: what is a directory now may be a file there,
+// and a file a directory, which check-ignore takes for tracked.
 func (o *oracle) ignored(repo, path string) bool {
 	rel := strings.TrimPrefix(strings.TrimPrefix(path, repo), "/")
-	return len(o.gitWith(o.path(repo), nil, []byte("./"+rel+"\x00"), "check-ignore", "--stdin", "-z")) > 0
+	return len(o.gitWith(o.path(repo), nil, []byte("./"+rel+"\x00"), "check-ignore", "--no-index", "--stdin", "-z")) > 0
 }
 
 // ask drops what git ignores, what is too large and what is secret.
@@ -68,7 +78,7 @@ func (o *oracle) ask() {
 		for _, path := range paths {
 			stdin.WriteString("./" + strings.TrimPrefix(strings.TrimPrefix(path, repo), "/") + "\x00")
 		}
-		ignored := set(o.gitWith(o.path(repo), nil, stdin.Bytes(), "check-ignore", "--stdin", "-z"))
+		ignored := set(o.gitWith(o.path(repo), nil, stdin.Bytes(), "check-ignore", "--no-index", "--stdin", "-z"))
 		tracked := set(o.git(o.path(repo), "ls-files", "-z"))
 		for _, path := range paths {
 			rel := strings.TrimPrefix(strings.TrimPrefix(path, repo), "/")
@@ -76,7 +86,7 @@ func (o *oracle) ask() {
 			o.must(err)
 			regular := info.Mode().IsRegular()
 			switch {
-			case ignored["./"+rel]:
+			case ignored["./"+rel] && !tracked[rel]:
 			case regular && info.Size() > o.settings.SizeCap:
 			case regular && !tracked[rel] && secrets.match(filepath.Base(rel)):
 			default:

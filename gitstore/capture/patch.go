@@ -65,7 +65,7 @@ func (p *patcher) name(name string, dirty *dirtyTree) error {
 	}
 	w, s := p.walker, p.scene
 	was := p.old.lookup(name)
-	if !dirty.whole && was != nil && was.kind == kindDirectory {
+	if !dirty.whole && was != nil && was.kind == kindDirectory && was.flags&flagIgnored == 0 {
 		at := s.at.child(name, s.matcher, s.repo, s.stable, s.device)
 		n, err := w.patch(at, was.dir, dirty)
 		if err == nil {

@@ -205,6 +205,7 @@ func (r *reader) link(s *scene, e *entry) (bool, error) {
 // false if the name is no longer a file to be captured.
 func (r *reader) file(s *scene, e *entry) (bool, error) {
 	for attempt := 1; ; attempt++ {
+		r.hooks.call(r.hooks.beforeOpen, join(s.at.path, e.name))
 		at := stamp{now: coarseNow(), coarse: s.system.coarse}
 		f, st, err := s.dir.Open(e.name)
 		if err != nil {

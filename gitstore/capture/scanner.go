@@ -59,6 +59,7 @@ func NewScanner(w Workspace) *Scanner {
 // hooks are where tests make things happen in the middle of a capture.
 type hooks struct {
 	beforeDirectory func(path string)
+	beforeOpen      func(path string)
 	beforeRead      func(path string)
 	afterRead       func(path string)
 }

@@ -9,6 +9,7 @@ type summary struct {
 	files, dirs int
 	bytes       int64
 	skipped     int
+	waiting     int // skipped for the budget
 	tracked     int // entries with flagTracked
 	changing    int
 	linked      int
@@ -28,6 +29,9 @@ func (s *summary) addEntry(e *entry) {
 	switch e.kind {
 	case kindSkipped:
 		s.skipped++
+		if e.skipReason() == ReasonBudget {
+			s.waiting++
+		}
 		return
 	case kindDirectory:
 		s.addBelow(&e.dir.sum)
@@ -74,6 +78,7 @@ func (s *summary) addBelow(b *summary) {
 	s.dirs += b.dirs
 	s.bytes += b.bytes
 	s.skipped += b.skipped
+	s.waiting += b.waiting
 	s.tracked += b.tracked
 	s.changing += b.changing
 	s.linked += b.linked

@@ -95,14 +95,20 @@ func (w *walker) judge(s *scene) {
 	var files ignore.Files
 	if s.own != nil {
 		files = s.own.files
-		if s.own.nested != nil && s.own.nested.isRepository {
-			s.repo = s.own.nested.repository(s.at.path)
-		}
 	}
 	if s.at.parent == nil {
 		s.matcher = w.rules.outside.enter(files)
 	} else {
 		s.matcher = s.at.parent.Enter(s.at.name, files)
+	}
+	if s.own == nil || s.own.nested == nil || !s.own.nested.isRepository {
+		return
+	}
+	// What the repository around it tracks in here it tracked before this was
+	// one. If that repository ignores it as a whole, so it stays.
+	s.repo = nil
+	if !s.matcher.Self().Ignored {
+		s.repo = s.own.nested.repository(s.at.path)
 	}
 }
 

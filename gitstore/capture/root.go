@@ -1,0 +1,198 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// RootReason says why a directory is refused as a workspace.
+type RootReason string
+
+// The reasons. Those from RootIsFileSystem on can be overridden.
+const (
+	RootMissing           RootReason = "it does not exist"
+	RootNotDirectory      RootReason = "it is not a directory"
+	RootUnreadable        RootReason = "it cannot be read"
+	RootIsUmbraHome       RootReason = "it is Umbra's own directory"
+	RootInUmbraHome       RootReason = "it is inside Umbra's own directory"
+	RootOnPseudoSystem    RootReason = "the kernel makes up its files"
+	RootIsFileSystem      RootReason = "it is the root of the file system"
+	RootIsHome            RootReason = "it is the home directory"
+	RootAboveHome         RootReason = "the home directory is inside it"
+	RootHoldsUmbraHome    RootReason = "Umbra's own directory is inside it"
+	RootInSystemDirectory RootReason = "it belongs to the system"
+)
+
+// Overridable tells whether a user may insist.
+func (r RootReason) Overridable() bool {
+	switch r {
+	case RootIsFileSystem, RootIsHome, RootAboveHome, RootHoldsUmbraHome, RootInSystemDirectory:
+		return true
+	}
+	return false
+}
+
+// RootError says that a directory is refused as a workspace, and why. Nothing
+// was written.
+type RootError struct {
+	Path   string
+	Reason RootReason
+	Err    error // of the system, if there was one
+}
+
+func (e *RootError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s cannot be a workspace: %s: %v", e.Path, e.Reason, e.Err)
+	}
+	return fmt.Sprintf("%s cannot be a workspace: %s", e.Path, e.Reason)
+}
+
+// Unwrap gives the system's error.
+func (e *RootError) Unwrap() error { return e.Err }
+
+// RootCheck is a directory that is to be a workspace, and what it must keep
+// clear of.
+type RootCheck struct {
+	Root      string
+	Home      string // the user's home directory; "" if unknown
+	UmbraHome string // need not exist
+	// Force: the user insists, where that is allowed.
+	Force bool
+}
+
+// CheckRoot proves that a directory may be a workspace and returns its
+// identity. It goes by resolved paths and by identity, so that neither links
+// nor other mounts of the same directory get around it (H24: a home directory
+// of 47 GB was taken for a workspace). A refusal is a *RootError.
+func CheckRoot(c RootCheck) (beneath.Identity, error) {
+	refuse := func(reason RootReason, err error) (beneath.Identity, error) {
+		return beneath.Identity{}, &RootError{Path: c.Root, Reason: reason, Err: err}
+	}
+	root, err := filepath.Abs(c.Root)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return refuse(RootMissing, nil)
+	}
+	if err != nil {
+		return refuse(RootUnreadable, err)
+	}
+	if info, err := os.Stat(root); err == nil && !info.IsDir() {
+		return refuse(RootNotDirectory, nil)
+	}
+	if err := readable(root); err != nil {
+		return refuse(RootUnreadable, err)
+	}
+	self, system, err := describe(root)
+	if err != nil {
+		return refuse(RootUnreadable, err)
+	}
+	reason := c.reason(root, self, system)
+	if reason != "" && !(c.Force && reason.Overridable()) {
+		return refuse(reason, nil)
+	}
+	return self, nil
+}
+
+func (c RootCheck) reason(root string, self beneath.Identity, system beneath.FileSystem) RootReason {
+	above := identities(root)
+	home := identities(c.Home)
+	umbra := identities(c.UmbraHome)
+	switch {
+	case c.umbraHomeExists() && len(umbra) > 0 && umbra[0] == self:
+		return RootIsUmbraHome
+	case c.umbraHomeExists() && slices.Contains(above, umbra[0]):
+		return RootInUmbraHome
+	case system.Pseudo:
+		return RootOnPseudoSystem
+	case filepath.Dir(root) == root || slices.Contains(identities("/"), self):
+		return RootIsFileSystem
+	case len(home) > 0 && home[0] == self:
+		return RootIsHome
+	case slices.Contains(home, self):
+		return RootAboveHome
+	case slices.Contains(umbra, self):
+		return RootHoldsUmbraHome
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev", "/run"} {
+		if root == dir || strings.HasPrefix(root, dir+"/") {
+			return RootInSystemDirectory
+		}
+	}
+	return ""
+}
+
+func (c RootCheck) umbraHomeExists() bool {
+	info, err := os.Stat(c.UmbraHome)
+	return err == nil && info.IsDir()
+}
+
+// identities are those of a directory, or the nearest one above it that exists,
+// and of all above that.
+func identities(path string) []beneath.Identity {
+	if path == "" {
+		return nil
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil
+	}
+	for {
+		resolved, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			path = resolved
+			break
+		}
+		if filepath.Dir(path) == path {
+			return nil
+		}
+		path = filepath.Dir(path)
+	}
+	var list []beneath.Identity
+	for {
+		if state, err := stateOf(path, os.Stat); err == nil && state.inode != 0 {
+			list = append(list, beneath.Identity{Device: state.device, Inode: state.inode})
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return list
+		}
+		path = parent
+	}
+}
+
+func readable(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+func describe(path string) (beneath.Identity, beneath.FileSystem, error) {
+	root, err := beneath.Open(path)
+	if err != nil {
+		return beneath.Identity{}, beneath.FileSystem{}, err
+	}
+	defer root.Close()
+	dir, err := root.OpenDir("")
+	if err != nil {
+		return beneath.Identity{}, beneath.FileSystem{}, err
+	}
+	defer dir.Close()
+	system, err := dir.FileSystem()
+	return root.Identity(), system, err
+}
