@@ -67,7 +67,7 @@ func (s *Store) NewBatch() *Batch {
 func (b *Batch) Blob(data []byte) (ID, error) { return b.Write(TypeBlob, data) }
 
 // Tree adds a tree. The entries are put in Git's order in place; names that are
-// no single component, are "." or "..", ".git" in any case, or double are
+// no single component, are "." or "..", ".git" in any disguise, or double are
 // refused. The empty tree may be written.
 func (b *Batch) Tree(entries []TreeEntry) (ID, error) {
 	SortEntries(entries)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // Mode is the mode of a tree entry, with Git's values.
@@ -80,8 +82,8 @@ func encodeTree(entries []TreeEntry) ([]byte, error) {
 		if err := checkEntry(e); err != nil {
 			return nil, err
 		}
-		if i > 0 && (compareEntries(entries[i-1], e) >= 0 || entries[i-1].Name == e.Name) {
-			return nil, fmt.Errorf("tree entries %q and %q are out of order or double", entries[i-1].Name, e.Name)
+		if i > 0 && compareEntries(entries[i-1], e) >= 0 || e.Mode.IsDir() && hasFile(entries[:i], e.Name) {
+			return nil, fmt.Errorf("tree entry %q is double or out of order", e.Name)
 		}
 		out = fmt.Appendf(out, "%o ", uint32(e.Mode))
 		out = append(out, e.Name...)
@@ -91,10 +93,20 @@ func encodeTree(entries []TreeEntry) ([]byte, error) {
 	return out, nil
 }
 
+// hasFile looks for a file of that name before a directory's place, from which
+// names that begin alike, such as "a.b" between "a" and "a/", can part it.
+func hasFile(entries []TreeEntry, name string) bool {
+	for i := len(entries) - 1; i >= 0 && strings.HasPrefix(entries[i].Name, name); i-- {
+		if entries[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 func checkEntry(e TreeEntry) error {
 	switch {
-	case e.Name == "", e.Name == ".", e.Name == "..", strings.EqualFold(e.Name, ".git"),
-		strings.ContainsAny(e.Name, "/\x00"):
+	case e.Name == "", e.Name == ".", e.Name == "..", strings.ContainsAny(e.Name, "/\x00"), beneath.IsGitDisguise(e.Name):
 		return fmt.Errorf("%q cannot be the name of a tree entry", e.Name)
 	case e.ID.IsZero():
 		return fmt.Errorf("tree entry %q has no object", e.Name)
