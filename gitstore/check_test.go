@@ -59,12 +59,16 @@ func TestCheckFinds(t *testing.T) {
 		damage func(t *testing.T, s *Store, snapshots, records []ID)
 		want   string
 	}{
-		"nothing":       {func(*testing.T, *Store, []ID, []ID) {}, ""},
-		"empty ref":     {func(t *testing.T, s *Store, _, _ []ID) { write(t, s, string(AgentRef(testOther)), "") }, "I1"},
-		"missing blob":  {func(t *testing.T, s *Store, _, _ []ID) { removeObject(t, s, HashObject(TypeBlob, []byte("g"))) }, "I1"},
-		"records ref":   {func(t *testing.T, s *Store, _, r []ID) { write(t, s, string(RecordRef(testMission)), r[0].String()+"\n") }, "I3"},
-		"missing chunk": {func(t *testing.T, s *Store, _, _ []ID) { removeObject(t, s, HashObject(TypeBlob, []byte("{\"line\":1}\n"))) }, "I1"},
-		"pin not kept":  {func(t *testing.T, s *Store, c, _ []ID) { noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable)) }, "I3"},
+		"nothing":      {func(*testing.T, *Store, []ID, []ID) {}, ""},
+		"empty ref":    {func(t *testing.T, s *Store, _, _ []ID) { write(t, s, string(AgentRef(testOther)), "") }, "I1"},
+		"missing blob": {func(t *testing.T, s *Store, _, _ []ID) { removeObject(t, s, HashObject(TypeBlob, []byte("g"))) }, "I1"},
+		"records ref": {func(t *testing.T, s *Store, _, r []ID) {
+			write(t, s, string(RecordRef(testMission)), r[0].String()+"\n")
+		}, "I3"},
+		"missing chunk": {func(t *testing.T, s *Store, _, _ []ID) {
+			removeObject(t, s, HashObject(TypeBlob, []byte("{\"line\":1}\n")))
+		}, "I1"},
+		"pin not kept": {func(t *testing.T, s *Store, c, _ []ID) { noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable)) }, "I3"},
 		"pin kept": {func(t *testing.T, s *Store, c, r []ID) {
 			noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable))
 			noErr(t, s.UpdateRef(ctx, KeepRef(c[1]), ID{}, r[1], Durable))

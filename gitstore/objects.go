@@ -167,29 +167,35 @@ func alternateDir(dir, line string) string {
 
 // Has reports whether the object is stored. It does not read the content.
 func (o *Objects) Has(id ID) (bool, error) {
-	ok, err := o.hasQuick(id)
-	if ok || err != nil {
-		return ok, objectErr(id, err)
+	if ok, _ := o.hasQuick(id); ok {
+		return true, nil
 	}
 	if err := o.rescan(); err != nil {
 		return false, objectErr(id, err)
 	}
-	ok, err = o.hasQuick(id)
+	ok, err := o.hasQuick(id)
 	return ok, objectErr(id, err)
 }
 
 // hasQuick may miss an object that another process packed a moment ago.
 func (o *Objects) hasQuick(id ID) (bool, error) {
+	var first error
 	for _, d := range o.current() {
 		_, _, ok, err := d.find(id)
-		if ok || err != nil {
-			return ok, err
+		if first == nil {
+			first = err
 		}
-		if ok, err := d.hasLoose(id); ok || err != nil {
-			return ok, err
+		if !ok {
+			ok, err = d.hasLoose(id)
+		}
+		if ok {
+			return true, nil
+		}
+		if first == nil {
+			first = err
 		}
 	}
-	return false, nil
+	return false, first
 }
 
 // Object returns the type and the whole content of an object. The slice is the

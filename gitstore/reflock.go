@@ -2,8 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,46 +97,30 @@ func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durabi
 // create makes the lock file under its own name.
 func (l *refLock) create(value []byte, d Durability) error {
 	dir := filepath.Join(l.store.dir, refLockDir)
-	suffix := make([]byte, 8)
-	if _, err := rand.Read(suffix); err != nil {
-		return err
-	}
-	l.own = filepath.Join(dir, url.PathEscape(l.name)+"."+hex.EncodeToString(suffix))
-	f, err := os.OpenFile(l.own, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := createTemp(dir, url.PathEscape(l.name)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(dir, 0o700); err == nil {
-			f, err = os.OpenFile(l.own, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+			f, err = createTemp(dir, url.PathEscape(l.name)+".*")
 		}
 	}
 	if err != nil {
 		return err
 	}
-	l.file = f
-	// A sweep may hold the flock for a moment, between create and here.
-	if err := flock(f, unix.LOCK_EX); err != nil {
+	l.file, l.own = f, f.Name()
+	_, err = f.Write(value)
+	if err == nil && d == Durable {
+		err = l.store.sync.file(f)
+	}
+	if err != nil {
 		l.release()
-		return err
 	}
-	if _, err := f.Write(value); err != nil {
-		l.release()
-		return err
-	}
-	if d == Durable {
-		if err := l.store.sync.file(f); err != nil {
-			l.release()
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // link makes the lock visible, with the directory that Git may have removed.
 func (l *refLock) link() error {
 	err := os.Link(l.own, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, serr := os.Lstat(l.own); serr != nil {
-			return fmt.Errorf("%s: its lock was swept away: %w", l.name, serr)
-		}
 		if err := l.store.sync.mkdirs(filepath.Dir(l.path)); err != nil {
 			return l.parentConflict(err)
 		}

@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Store is the shadow repository of one project. Its methods are safe for
@@ -59,11 +63,24 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
 	}
 	parent := filepath.Dir(dir)
-	tmp, err := os.MkdirTemp(parent, "tmp_"+filepath.Base(dir)+"_")
+	pattern := "tmp_" + filepath.Base(dir) + "_"
+	if err := sweepDirs(parent, pattern); err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp(parent, pattern)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
+	held, err := os.Open(tmp)
+	if err != nil {
+		return nil, err
+	}
+	defer held.Close()
+	if err := flock(held, unix.LOCK_EX); err != nil {
+		return nil, err
+	}
+	defer func() { _ = flock(held, unix.LOCK_UN) }()
 	s := &syncer{}
 	if err := populate(s, tmp, opts); err != nil {
 		return nil, fmt.Errorf("create %s: %w", dir, err)
@@ -78,6 +95,34 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, err
 	}
 	return Open(dir)
+}
+
+// sweepDirs removes what killed calls of Create left.
+func sweepDirs(parent, prefix string) error {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(parent, e.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		fi, err := f.Stat()
+		if err == nil && time.Since(fi.ModTime()) > freshPack && flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			err = os.RemoveAll(path)
+			_ = flock(f, unix.LOCK_UN)
+		}
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func populate(s *syncer, dir string, opts CreateOptions) error {
