@@ -217,9 +217,12 @@ type Launch struct {
 	SessionID   string   // the session to resume, or the id to give a new one
 	Resume      bool
 	Prompt      string
-	HookCommand string // empty: no hooks for this launch
-	SettingsDir string // where a file for this launch alone may be put
-	// ReadFile reads a settings file the user's command names.
+	HookCommand string  // empty: no hooks for this launch
+	SettingsDir string  // where a file for this launch alone may be put
+	Env         Environ // what the agent will see
+	Dir         string  // where it will run
+	// ReadFile reads a settings file of the user's: one that the command names,
+	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)
 }
 

@@ -10,10 +10,14 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Adapter is the sessions.Adapter of Claude Code. Its zero value is ready.
 type Adapter struct{}
+
+var _ sessions.Adapter = Adapter{}
 
 // Name is "claude".
 func (Adapter) Name() string { return "claude" }

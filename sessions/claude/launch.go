@@ -1,0 +1,165 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+var (
+	// pickers choose the conversation: they go when Umbra does. A recorded
+	// command may hold them.
+	pickers = []string{"--resume", "--continue", "--session-id", "--fork-session", "--from-pr", "--resume-session-at", "--rewind-files", "--teleport", "--prefill"}
+	// elsewhere are options under which Claude Code runs no session here that
+	// could be given an id.
+	elsewhere = []string{"--cloud", "--desktop", "--remote", "--teleport", "--from-pr", "--version", "--help"}
+	// unhooked are options under which no hook runs.
+	unhooked = []string{"--bare", "--safe-mode", "--version", "--help"}
+)
+
+// subcommands run no session.
+var subcommands = []string{
+	"agents", "attach", "auth", "auto-mode", "config", "doctor", "gateway", "import", "install", "kill", "logs", "mcp",
+	"migrate-installer", "plugin", "plugins", "purge", "respawn", "rm", "setup-token", "stop", "ultrareview", "update", "upgrade",
+}
+
+// Launch is the command line that starts or resumes Claude Code. What the user's
+// command says about which conversation to open gives way to a resumption, and
+// so does its prompt, which was sent long ago.
+func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
+	at := programIndex(o.Command)
+	if at < 0 {
+		return sessions.Command{}, fmt.Errorf("%q does not start Claude Code", strings.Join(o.Command, " "))
+	}
+	if o.Resume && !isID(o.SessionID) {
+		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
+	}
+	l := launch{a: a, o: o, args: parseArgs(o.Command[at+1:])}
+	if words := l.positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
+		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("claude %s runs no session", words[0])}, nil
+	}
+	if err := l.pickSession(); err != nil {
+		return sessions.Command{}, err
+	}
+	if err := l.takePrompt(); err != nil {
+		return sessions.Command{}, err
+	}
+	l.addHooks()
+	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
+	return l.cmd, nil
+}
+
+type launch struct {
+	a      Adapter
+	o      sessions.Launch
+	args   []argument
+	prompt []string // words after "--"
+	cmd    sessions.Command
+}
+
+func (l *launch) positionals() []string {
+	var words []string
+	for _, a := range l.args {
+		if a.name == "" {
+			words = append(words, a.values...)
+		}
+	}
+	return words
+}
+
+func (l *launch) has(names ...string) bool {
+	return slices.ContainsFunc(l.args, func(a argument) bool { return slices.Contains(names, a.name) })
+}
+
+func (l *launch) drop(names ...string) {
+	l.args = slices.DeleteFunc(l.args, func(a argument) bool { return slices.Contains(names, a.name) })
+}
+
+// value is the last value of an option.
+func (l *launch) value(name string) (value string, ok bool) {
+	for _, a := range l.args {
+		if a.name == name && len(a.values) > 0 {
+			value, ok = a.values[0], true
+		}
+	}
+	return value, ok
+}
+
+// first puts options before the user's, where none of those can swallow them.
+func (l *launch) first(words ...string) {
+	l.args = slices.Insert(l.args, 0, argument{name: words[0], values: words[1:], words: words})
+}
+
+// pickSession resumes the session, or gives a new one its id if the user's
+// command leaves it open.
+func (l *launch) pickSession() error {
+	if l.o.Resume {
+		l.drop(pickers...)
+		l.first("--resume", l.o.SessionID)
+		l.cmd.SessionID = l.o.SessionID
+		return nil
+	}
+	if l.has(elsewhere...) {
+		return nil
+	}
+	if id, ok := l.value("--session-id"); ok {
+		l.cmd.SessionID = id
+		return nil
+	}
+	if l.has("--resume", "--continue") {
+		if id, ok := l.value("--resume"); ok && isID(id) && !l.has("--fork-session") {
+			l.cmd.SessionID = id
+		}
+		return nil
+	}
+	if l.o.SessionID == "" {
+		return nil
+	}
+	if !isID(l.o.SessionID) {
+		return fmt.Errorf("new session %q: not a session id", l.o.SessionID)
+	}
+	l.first("--session-id", l.o.SessionID)
+	l.cmd.SessionID = l.o.SessionID
+	return nil
+}
+
+// takePrompt moves the prompt behind "--", where neither a dash at its start nor
+// an option that takes many words can change what it is.
+func (l *launch) takePrompt() error {
+	words := l.positionals()
+	l.drop("")
+	switch {
+	case l.o.Resume:
+		words = nil
+	case l.o.Prompt != "" && len(words) > 0:
+		return errors.New("the command has a prompt of its own")
+	}
+	if l.o.Prompt != "" {
+		words = []string{l.o.Prompt}
+	}
+	if len(words) == 1 && looksLikeSubcommand(words[0]) {
+		words[0] += " "
+	}
+	l.prompt = words
+	return nil
+}
+
+// looksLikeSubcommand reports a prompt that some version could take for one of
+// its subcommands, which it looks for behind "--" too.
+func looksLikeSubcommand(prompt string) bool {
+	return prompt != "" && prompt[0] != '-' && strings.Trim(prompt, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+func (l *launch) words() []string {
+	var words []string
+	for _, a := range l.args {
+		words = append(words, a.words...)
+	}
+	if len(l.prompt) > 0 {
+		words = append(append(words, "--"), l.prompt...)
+	}
+	return words
+}

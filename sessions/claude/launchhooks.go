@@ -1,0 +1,130 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// settingsName is the file for a launch whose user's command names one.
+const settingsName = "claude-settings.json"
+
+// addHooks hands the hooks to this launch by --settings. That option holds one
+// value, so the user's settings are merged into a copy and that alone is passed:
+// as a file if theirs was one, since it may hold what no process list should
+// show.
+func (l *launch) addHooks() {
+	if l.o.HookCommand == "" {
+		return
+	}
+	value, own, err := l.userSettings()
+	if err == nil {
+		err = l.hooksRun(value)
+	}
+	var merged []byte
+	if err == nil {
+		merged, err = l.a.InstallHooks(value, l.o.HookCommand)
+	}
+	if err == nil {
+		err = l.passSettings(merged, own)
+	}
+	if err != nil {
+		l.cmd.Why = err.Error()
+		return
+	}
+	l.cmd.Hooked = true
+}
+
+// userSettings is what the user's command passes; file reports that it names one.
+func (l *launch) userSettings() (settings []byte, file bool, err error) {
+	n := 0
+	for _, a := range l.args {
+		if a.name == "--settings" {
+			n++
+		}
+	}
+	value, ok := l.value("--settings")
+	switch {
+	case n == 0:
+		return nil, false, nil
+	case n > 1 || !ok:
+		return nil, false, fmt.Errorf("the command has --settings %d times, of which versions read different ones", n)
+	case strings.HasPrefix(strings.TrimSpace(value), "{"):
+		return []byte(value), false, nil
+	}
+	settings, err = l.read(value)
+	if err != nil {
+		return nil, true, fmt.Errorf("read --settings: %w", err)
+	}
+	return settings, true, nil
+}
+
+func (l *launch) read(name string) ([]byte, error) {
+	if l.o.ReadFile == nil {
+		return nil, fmt.Errorf("%s can't be read here", name)
+	}
+	if !filepath.IsAbs(name) && l.o.Dir != "" {
+		name = filepath.Join(l.o.Dir, name)
+	}
+	return l.o.ReadFile(name)
+}
+
+// hooksRun says why no hook would run: an option, or disableAllHooks in the
+// settings that count, of which the later read win.
+func (l *launch) hooksRun(passed []byte) error {
+	for _, name := range unhooked {
+		if l.has(name) {
+			return fmt.Errorf("claude runs no hooks with %s", name)
+		}
+	}
+	where := ""
+	judge := func(name string, settings []byte) {
+		switch string(lookup(bytes.TrimSpace(settings), "disableAllHooks")) {
+		case "true":
+			where = name
+		case "false":
+			where = ""
+		}
+	}
+	if l.o.ReadFile != nil && l.o.Dir != "" {
+		for _, scope := range []sessions.Scope{sessions.ScopeUser, sessions.ScopeShared, sessions.ScopeProject} {
+			name := l.a.HookFile(l.o.Env, scope, l.o.Dir)
+			if b, err := l.o.ReadFile(name); err == nil {
+				judge(name, b)
+			}
+		}
+	}
+	judge("--settings", passed)
+	if where != "" {
+		return fmt.Errorf("hooks are switched off by disableAllHooks in %s", where)
+	}
+	return nil
+}
+
+func (l *launch) passSettings(merged []byte, file bool) error {
+	if file && l.o.SettingsDir == "" {
+		return errors.New("no place for a copy of the settings the command names")
+	}
+	l.drop("--settings")
+	if !file {
+		var out bytes.Buffer
+		if err := json.Compact(&out, merged); err != nil {
+			return err
+		}
+		l.first("--settings", out.String())
+		return nil
+	}
+	name := filepath.Join(l.o.SettingsDir, settingsName)
+	l.cmd.Files = append(l.cmd.Files, sessions.File{Path: name, Mode: 0o600, Write: func(w io.Writer) error {
+		_, err := w.Write(merged)
+		return err
+	}})
+	l.first("--settings", name)
+	return nil
+}
