@@ -1,0 +1,96 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// longestLive is the length at which a log of states is written anew, with
+// the last one alone.
+const longestLive = 64 << 10
+
+// PutLive stores the state of a live mission, any JSON: readers and killed
+// processes see the old or the new, a power cut may lose both.
+func (j *Journal) PutLive(mission string, state json.RawMessage) error {
+	log, err := j.liveLog(mission)
+	if err != nil {
+		return err
+	}
+	if !json.Valid(state) {
+		return fmt.Errorf("live state of %s: not JSON", mission)
+	}
+	err = log.locked(func(file *os.File) error {
+		if longerThan(file, longestLive) {
+			return log.rewrite([]any{state})
+		}
+		return appendTo(file, state)
+	})
+	if err != nil {
+		return fmt.Errorf("live state of %s: %w", mission, err)
+	}
+	return nil
+}
+
+// Live returns the state of a mission; one that has none is fs.ErrNotExist,
+// one of which nothing can be read a *DamagedError. It waits for no one.
+func (j *Journal) Live(mission string) (json.RawMessage, error) {
+	log, err := j.liveLog(mission)
+	if err != nil {
+		return nil, err
+	}
+	states, bad, err := log.read()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(states) > 0:
+		return states[len(states)-1], nil
+	case bad > 0:
+		return nil, &DamagedError{Path: log.path, Err: fmt.Errorf("%d broken lines", bad)}
+	}
+	return nil, fmt.Errorf("live state of %s: %w", mission, fs.ErrNotExist)
+}
+
+// DeleteLive removes the state of a mission; that it has none is no error.
+func (j *Journal) DeleteLive(mission string) error {
+	log, err := j.liveLog(mission)
+	if err != nil {
+		return err
+	}
+	return log.remove()
+}
+
+// LiveMissions returns the ids of the missions that have a state, sorted.
+func (j *Journal) LiveMissions() ([]string, error) {
+	return uuidNames(filepath.Join(j.dir, liveDir), logSuffix)
+}
+
+const logSuffix = ".log"
+
+func (j *Journal) liveLog(mission string) (lineLog, error) {
+	if !isUUID(mission) {
+		return lineLog{}, fmt.Errorf("mission %q: %w", mission, ErrBadID)
+	}
+	return lineLog{path: filepath.Join(j.dir, liveDir, mission+logSuffix), patience: j.patience}, nil
+}
+
+func uuidNames(dir, suffix string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, entry := range entries {
+		if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && isUUID(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

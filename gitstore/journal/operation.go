@@ -1,0 +1,176 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	operationFile   = "operation.json"
+	phasesFile      = "phases"
+	stagedDir       = "staged"
+	displacedDir    = "displaced"
+	documentVersion = 1
+)
+
+// Operation is one entry of the journal. Its methods are for one goroutine,
+// of the process that holds the lock of what the operation changes.
+type Operation struct {
+	id       string
+	kind     string
+	began    time.Time
+	document json.RawMessage
+	phase    Phase
+	since    time.Time
+	length   int64
+	path     string
+	journal  *Journal
+}
+
+// header is operation.json. Sum is the SHA-256 of id, kind and document.
+type header struct {
+	Version  int             `json:"version"`
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind"`
+	Began    time.Time       `json:"began_at"`
+	Sum      string          `json:"sum"`
+	Document json.RawMessage `json:"document"`
+}
+
+func (h header) sum() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", h.ID, h.Kind, h.Document))
+	return hex.EncodeToString(sum[:])
+}
+
+// ID is the operation's UUID.
+func (o *Operation) ID() string { return o.id }
+
+// Kind is the verb, as given to Begin.
+func (o *Operation) Kind() string { return o.kind }
+
+// Began is when the operation began.
+func (o *Operation) Began() time.Time { return o.began }
+
+// Phase is how far the operation has come, and since when.
+func (o *Operation) Phase() (Phase, time.Time) { return o.phase, o.since }
+
+// Document decodes the operation's document into doc.
+func (o *Operation) Document(doc any) error {
+	if err := json.Unmarshal(o.document, doc); err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	return nil
+}
+
+// Path is the entry's directory, for messages.
+func (o *Operation) Path() string { return o.path }
+
+// StagedDir is the directory for files that the operation will put in place.
+// What is in it must be made durable by the caller before phase Staged.
+func (o *Operation) StagedDir() string { return filepath.Join(o.path, stagedDir) }
+
+// DisplacedDir is the quarantine, for files that the operation took away.
+func (o *Operation) DisplacedDir() string { return filepath.Join(o.path, displacedDir) }
+
+// Update replaces the document, durably and atomically.
+func (o *Operation) Update(doc any) error {
+	document, err := json.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	content, err := o.header(document)
+	if err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	if err := WriteFile(filepath.Join(o.path, operationFile), 0o600, content); err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	o.document = document
+	return nil
+}
+
+// Advance goes to another phase, durably, for one fsync: once it returns nil
+// the new phase will be found, after an error either one. ErrPhase if no
+// operation goes there from its phase.
+func (o *Operation) Advance(next Phase) error {
+	if !o.phase.CanBecome(next) {
+		return phaseError(o.id, o.phase, next)
+	}
+	line := phaseLine{phase: next, at: o.journal.now()}
+	length, err := appendPhase(filepath.Join(o.path, phasesFile), o.length, line)
+	if err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	o.phase, o.since, o.length = next, line.at, length
+	return nil
+}
+
+// Finish ends the operation: its staged files are removed, and its entry too
+// unless something is in the quarantine. Then the entry stays, in phase Done,
+// until Drop.
+func (o *Operation) Finish() error {
+	if o.phase != Done {
+		if err := o.Advance(Done); err != nil {
+			return err
+		}
+	}
+	kept, err := os.ReadDir(o.DisplacedDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	if len(kept) == 0 {
+		return o.Drop()
+	}
+	if err := os.RemoveAll(o.StagedDir()); err != nil {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	return nil
+}
+
+// Drop removes the entry of a finished operation with all that is in its
+// quarantine. Whoever calls it has made sure that nothing there is needed (I8).
+func (o *Operation) Drop() error {
+	if o.phase != Done {
+		return fmt.Errorf("drop operation %s in phase %s: %w", o.id, o.phase, ErrPhase)
+	}
+	if err := o.journal.discard(o.path); err != nil {
+		return fmt.Errorf("drop operation %s: %w", o.id, err)
+	}
+	return nil
+}
+
+func (o *Operation) header(document json.RawMessage) ([]byte, error) {
+	h := header{Version: documentVersion, ID: o.id, Kind: o.kind, Began: o.began, Document: document}
+	h.Sum = h.sum()
+	content, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	return append(content, '\n'), nil
+}
+
+func (o *Operation) readHeader() error {
+	content, err := os.ReadFile(filepath.Join(o.path, operationFile))
+	if err != nil {
+		return err
+	}
+	var h header
+	if err := json.Unmarshal(content, &h); err != nil {
+		return err
+	}
+	if h.Version > documentVersion {
+		return fmt.Errorf("version %d: %w", h.Version, ErrNewer)
+	}
+	if h.ID != o.id || h.Sum != h.sum() {
+		return errors.New("checksum does not match")
+	}
+	o.kind, o.began, o.document = h.Kind, h.Began, h.Document
+	return nil
+}

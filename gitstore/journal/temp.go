@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const tempPrefix = ".umbra-tmp-"
+
+// IsTemp reports whether name is one of this package's temporary files or
+// directories.
+func IsTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+
+// createTemp makes a temporary file that is claimed, by a kernel lock on the
+// file itself, for as long as the process lives and keeps it open: no pid has
+// to be believed to know a leftover (H25).
+func createTemp(dir string) (*os.File, error) {
+	for {
+		name := filepath.Join(dir, fmt.Sprintf("%s%016x", tempPrefix, rand.Uint64()))
+		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if claimed(file, name) {
+			return file, nil
+		}
+		file.Close()
+	}
+}
+
+// claimed claims what was just made at path, and reports false if a sweep came
+// first. A file system without locks cannot claim, and is not swept either.
+func claimed(file *os.File, path string) bool {
+	if err := claim(file); err != nil {
+		return !isClaimed(err)
+	}
+	return still(file, path)
+}
+
+// Sweep removes the temporary files and directories directly in dir whose
+// owner is gone, and returns their names. Those in use, and everything else,
+// are left. A directory that does not exist has none.
+func Sweep(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	var errs []error
+	for _, entry := range entries {
+		if !IsTemp(entry.Name()) || !entry.Type().IsRegular() && !entry.IsDir() {
+			continue
+		}
+		gone, err := sweepOne(filepath.Join(dir, entry.Name()))
+		if gone {
+			removed = append(removed, entry.Name())
+		}
+		errs = append(errs, err)
+	}
+	return removed, errors.Join(errs...)
+}
+
+func sweepOne(path string) (removed bool, err error) {
+	file, err := openClaimable(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	if claim(file) != nil {
+		return false, nil
+	}
+	defer unclaim(file)
+	if !still(file, path) {
+		return false, nil
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func still(file *os.File, path string) bool {
+	have, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(have, there)
+}

@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// WriteFile puts content at path, durably and wholly or not at all: a temporary
+// file beside it is written, synced and renamed, and its directory synced. The
+// mode is exact, whatever the umask; missing directories are made 0700. If
+// path is a symbolic link, the file it leads to is written and the link stays.
+// On an error (syscall.ENOSPC among them) the old content is intact.
+func WriteFile(path string, mode fs.FileMode, content []byte) error {
+	return writeFile(path, mode, content, true, os.Rename)
+}
+
+// WriteVolatile is WriteFile without syncing: readers and killed processes
+// see the old content or the new, a power cut may lose both.
+func WriteVolatile(path string, mode fs.FileMode, content []byte) error {
+	return writeFile(path, mode, content, false, replaceUnsynced)
+}
+
+func writeFile(path string, mode fs.FileMode, content []byte, durable bool, publish func(from, to string) error) error {
+	target, err := followed(path)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	fill := func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}
+	if err := put(target, mode, fill, durable, publish); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// PlaceOptions are the ways in which Place can differ.
+type PlaceOptions struct {
+	// Volatile leaves out the syncing.
+	Volatile bool
+}
+
+// Place creates a new file with the content that fill writes, wholly or not at
+// all, durably unless told otherwise, with the exact mode and with now as its
+// time. A path that exists, as a link too, is fs.ErrExist and is not touched.
+// Missing directories are made 0700.
+func Place(path string, mode fs.FileMode, fill func(io.Writer) error, options PlaceOptions) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("place %s: %w", path, fs.ErrExist)
+	}
+	if err := put(path, mode, fill, !options.Volatile, renameNew); err != nil {
+		return fmt.Errorf("place %s: %w", path, err)
+	}
+	return nil
+}
+
+// Remove deletes the file at path durably. That it is gone already is no
+// error.
+func Remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func put(path string, mode fs.FileMode, fill func(io.Writer) error, durable bool, publish func(from, to string) error) (err error) {
+	dir := filepath.Dir(path)
+	if err := mkdirs(dir, durable); err != nil {
+		return err
+	}
+	temp, err := createTemp(dir)
+	if err != nil {
+		return err
+	}
+	published := false
+	defer func() {
+		if !published {
+			_ = os.Remove(temp.Name())
+		}
+		// Held until the rename, so that no sweep takes it for a leftover.
+		err = errors.Join(err, unclaim(temp), temp.Close())
+	}()
+	if err := fill(temp); err != nil {
+		return err
+	}
+	if err := temp.Chmod(mode); err != nil {
+		return err
+	}
+	if durable {
+		if err := temp.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := publish(temp.Name(), path); err != nil {
+		return bare(err)
+	}
+	published = true
+	if durable {
+		return syncDir(dir)
+	}
+	return nil
+}
+
+// bare takes the temporary file's name, which means nothing to anyone, out of
+// an error.
+func bare(err error) error {
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}
+
+// followed is the path that a chain of links leads to; nothing needs to be
+// there.
+func followed(path string) (string, error) {
+	for range 40 {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return "", syscall.ELOOP
+}
+
+// mkdirs makes the missing directories of dir, and their names durable.
+func mkdirs(dir string, durable bool) error {
+	info, err := os.Stat(dir)
+	if err == nil {
+		if !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := mkdirs(parent, durable); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if durable {
+		return syncDir(parent)
+	}
+	return nil
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		// Some file systems cannot sync a directory, and need not.
+		err = nil
+	}
+	return errors.Join(err, dir.Close())
+}
