@@ -115,6 +115,7 @@ func removeObject(t *testing.T, s *Store, id ID) {
 
 // TestOddFilesPassFsck: a workspace may hold what fsck dislikes in a repository.
 func TestOddFilesPassFsck(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	for i, files := range []map[string]testFile{
 		{".gitmodules": {ModeFile, "[submodule \"../x\"]\n\tpath = -x\n\turl = -y\n\tupdate = !sh\n"}},
@@ -134,6 +135,7 @@ func TestOddFilesPassFsck(t *testing.T) {
 }
 
 func TestTreeRefusesBadNames(t *testing.T) {
+	t.Parallel()
 	b := newStore(t).NewBatch()
 	defer b.Discard()
 	for _, name := range []string{"", ".", "..", "a/b", ".git", ".GIT", "git~1", ".g\u200cit", "a\x00"} {
@@ -193,6 +195,7 @@ func TestGitIsHermetic(t *testing.T) {
 }
 
 func TestImportTree(t *testing.T) {
+	t.Parallel()
 	from, ctx := newStore(t), context.Background()
 	b := from.NewBatch()
 	big := strings.Repeat("0123456789", 200_000)

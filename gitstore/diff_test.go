@@ -32,6 +32,7 @@ func lcs(a, b [][]byte) int {
 }
 
 func TestDiffLinesIsShortest(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
 		side := func() [][]byte {
@@ -66,6 +67,7 @@ func TestDiffLinesIsShortest(t *testing.T) {
 }
 
 func TestDiffLinesIsBounded(t *testing.T) {
+	t.Parallel()
 	side := func(seed uint64) [][]byte {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		out := make([][]byte, 100_000)
@@ -143,10 +145,11 @@ func randomTree(rnd *rand.Rand) map[string]testFile {
 }
 
 func TestDiffTreesAgreesWithGit(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for range 40 {
+	for range 20 {
 		b := s.NewBatch()
 		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
 		noErr(t, b.Flush(ctx))
@@ -164,10 +167,11 @@ func TestDiffTreesAgreesWithGit(t *testing.T) {
 }
 
 func TestWriteDiffApplies(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for i := range 40 {
+	for i := range 20 {
 		b := s.NewBatch()
 		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
 		noErr(t, b.Flush(ctx))
@@ -198,6 +202,7 @@ func TestWriteDiffApplies(t *testing.T) {
 }
 
 func TestDiffStatCounts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	b := s.NewBatch()

@@ -19,6 +19,7 @@ import (
 // again and again, at random moments. What it said was published must be there
 // and whole, every ref must be readable, and the next process must go on.
 func TestKilledWriters(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	snap, record := snapshotWithRecord(t, s, 1, ID{}, ID{})
 	noErr(t, s.UpdateRef(ctx, RecordRef(testMission), ID{}, record, Durable))
@@ -95,6 +96,7 @@ func noLeftovers(t *testing.T, s *Store) {
 }
 
 func TestManyProcessesOneRef(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	var wg sync.WaitGroup
 	const processes = 4
@@ -134,6 +136,7 @@ func loosePaths(t *testing.T, s *Store) []string {
 // TestPowerCut does to the loose objects what a power cut can do to files that
 // were not synced, and to segments what makes them those of an earlier boot.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(path string, i int) error{
 		"gone":      func(path string, _ int) error { return os.Remove(path) },
 		"empty":     func(path string, _ int) error { return errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 0)) },
@@ -182,6 +185,7 @@ func TestPowerCut(t *testing.T) {
 }
 
 func TestSegmentIsAdopted(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	noErr(t, appendCommit(ctx, s, AgentRef(testMission), "1", Durable))
 	s.Close()
@@ -205,6 +209,7 @@ func TestSegmentIsAdopted(t *testing.T) {
 }
 
 func TestFailedSyncPublishesNothing(t *testing.T) {
+	t.Parallel()
 	for fail := range int64(5) {
 		for _, files := range []int{1, 100} {
 			t.Run(fmt.Sprint(fail, "/", files), func(t *testing.T) {

@@ -3,63 +3,71 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // see below
 	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestLargeIndexIsReadInPlace: more objects than an index held in memory has.
-func TestLargeIndexIsReadInPlace(t *testing.T) {
-	s, ctx := newStore(t), context.Background()
-	b := s.NewBatch()
-	defer b.Discard()
-	const n = 45_000
-	ids := make([]ID, n)
-	for i := range ids {
-		ids[i] = must[ID](t)(b.Blob(binary.BigEndian.AppendUint32(nil, uint32(i))))
-	}
-	noErr(t, b.Flush(ctx))
-	packs := s.current()[0].packs
-	if len(packs) != 1 || packs[0].whole != nil || packs[0].count() != n {
-		t.Fatalf("%d packs", len(packs))
-	}
-	for i := 0; i < n; i += 7 {
-		if got := must[[]byte](t)(s.Blob(ids[i])); binary.BigEndian.Uint32(got) != uint32(i) {
-			t.Fatalf("object %d is %x", i, got)
-		}
-		absent := ids[i]
-		absent[19] ^= 1
-		if ok := must[bool](t)(s.hasQuick(absent)); ok {
-			t.Fatalf("%s is found", absent)
-		}
-	}
-	_, err := s.Git(ctx, "verify-pack", packs[0].base+".idx")
+// indexed gives a pack that has an index of these entries and no content.
+func indexed(t *testing.T, entries []packEntry) (*pack, []byte) {
+	t.Helper()
+	base := filepath.Join(t.TempDir(), "pack-x")
+	idx := (&packWriter{entries: entries}).index(make([]byte, 20))
+	noErr(t, os.WriteFile(base+".idx", idx, 0o600))
+	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
+	p, err := openPack(base, must[os.FileInfo](t)(os.Stat(base+".idx")), &fileCache{max: 2})
 	noErr(t, err)
+	return p, idx
+}
+
+// TestLargeIndexIsReadInPlace: more objects than an index held in memory has,
+// many of them in one bucket.
+func TestLargeIndexIsReadInPlace(t *testing.T) {
+	t.Parallel()
+	const n = 60_000
+	entries := make([]packEntry, n)
+	for i := range entries {
+		id := ID(sha1.Sum(binary.BigEndian.AppendUint32(nil, uint32(i)))) //nolint:gosec // any distinct ids
+		if i%2 == 0 {
+			id[0] = 7
+		}
+		entries[i] = packEntry{id: id, offset: int64(12 + i)}
+	}
+	p, _ := indexed(t, slices.Clone(entries))
+	if p.whole != nil || p.count() != n {
+		t.Fatalf("%d objects, held in memory: %v", p.count(), p.whole != nil)
+	}
+	for i := 0; i < n; i += 11 {
+		e := entries[i]
+		if at, ok, err := p.find(e.id); !ok || err != nil || at != e.offset {
+			t.Fatalf("%s: %d %v %v", e.id, at, ok, err)
+		}
+		absent := e.id
+		absent[19] ^= 1
+		if _, ok, err := p.find(absent); ok || err != nil {
+			t.Fatalf("%s is found: %v", absent, err)
+		}
+	}
 }
 
 // TestLargeOffsets: packs over 2 GiB keep offsets in a table of their own.
 func TestLargeOffsets(t *testing.T) {
-	dir := t.TempDir()
-	p := &packWriter{}
+	t.Parallel()
+	var entries []packEntry
 	want := map[ID]int64{}
 	for i, off := range []int64{12, 1<<31 - 1, 1 << 31, 1<<31 + 5, 1 << 40} {
 		id := testID(byte(i))
 		want[id] = off
-		p.entries = append(p.entries, packEntry{id: id, offset: off, crc: uint32(i)})
+		entries = append(entries, packEntry{id: id, offset: off, crc: uint32(i)})
 	}
-	base := filepath.Join(dir, "pack-x")
-	idx := p.index(make([]byte, 20))
-	noErr(t, os.WriteFile(base+".idx", idx, 0o600))
-	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
-	fi, err := os.Stat(base + ".idx")
-	noErr(t, err)
-	got, err := openPack(base, fi, &fileCache{max: 2})
-	noErr(t, err)
-	out, err := RunGit(context.Background(), GitCommand{Dir: dir, Stdin: bytes.NewReader(idx), Args: []string{"show-index", "--object-format=sha1"}})
+	got, idx := indexed(t, entries)
+	out, err := RunGit(context.Background(), GitCommand{Dir: t.TempDir(), Stdin: bytes.NewReader(idx), Args: []string{"show-index", "--object-format=sha1"}})
 	noErr(t, err)
 	for id, off := range want {
 		at, ok, err := got.find(id)
@@ -73,6 +81,7 @@ func TestLargeOffsets(t *testing.T) {
 }
 
 func TestSweepLeavesOthersWork(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	young, old := filepath.Join(s.packDir(), "tmp_pack_young"), filepath.Join(s.packDir(), "tmp_pack_old")
 	unnamed := filepath.Join(s.packDir(), "pack-0000.pack")
@@ -100,6 +109,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 }
 
 func TestBrokenIndexHidesNoOtherObject(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()

@@ -66,6 +66,7 @@ func readAll(o *Objects, blobs map[ID]string) error {
 }
 
 func TestReadDeltas(t *testing.T) {
+	t.Parallel()
 	s, blobs := deltaStore(t, 60)
 	ctx := context.Background()
 	_, err := s.Git(ctx, "repack", "-adfq", "--depth=50", "--window=50")
@@ -85,6 +86,7 @@ func TestReadDeltas(t *testing.T) {
 // TestReadWhileRepacked reads with many goroutines while git repacks and deletes
 // what it packed (H39).
 func TestReadWhileRepacked(t *testing.T) {
+	t.Parallel()
 	s, blobs := deltaStore(t, 30)
 	ctx := context.Background()
 	stop := make(chan struct{})
@@ -114,6 +116,7 @@ func TestReadWhileRepacked(t *testing.T) {
 }
 
 func TestObjectsOfAUsersRepository(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -160,6 +163,7 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 }
 
 func TestResolvePrefix(t *testing.T) {
+	t.Parallel()
 	s, blobs := deltaStore(t, 40)
 	var all []ID
 	for c, err := range s.History(must[ID](t)(s.Ref(AgentRef(testMission))), HistoryOptions{}) {
@@ -199,6 +203,7 @@ func TestResolvePrefix(t *testing.T) {
 
 // TestDamageIsNeverAbsence: H3.
 func TestDamageIsNeverAbsence(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
@@ -237,6 +242,7 @@ func TestDamageIsNeverAbsence(t *testing.T) {
 }
 
 func TestDamagedPack(t *testing.T) {
+	t.Parallel()
 	s, blobs := deltaStore(t, 10)
 	ctx := context.Background()
 	_, err := s.Git(ctx, "repack", "-adq")
@@ -263,6 +269,7 @@ func TestDamagedPack(t *testing.T) {
 }
 
 func TestProveFindsWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()

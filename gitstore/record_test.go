@@ -10,6 +10,7 @@ import (
 )
 
 func TestRecordTree(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	b := s.NewBatch()
@@ -83,6 +84,7 @@ func snapshotWithRecord(t *testing.T, s *Store, n int, parent, lastRecord ID) (s
 }
 
 func TestCommitterTimeNeverGoesBack(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	a, ra := snapshotWithRecord(t, s, 1, ID{}, ID{})
 	b, _ := snapshotWithRecord(t, s, 2, a, ra)
@@ -93,6 +95,7 @@ func TestCommitterTimeNeverGoesBack(t *testing.T) {
 }
 
 func TestRepairRecords(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	ref := RecordRef(testMission)
 	path := func(s *Store) string { return filepath.Join(s.Dir(), string(ref)) }
@@ -138,6 +141,7 @@ func TestRepairRecords(t *testing.T) {
 }
 
 func TestRepairRecordsWithoutRecord(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	b := s.NewBatch()

@@ -39,6 +39,7 @@ func gitRef(t testing.TB, s *Store, name RefName) string {
 }
 
 func TestRefNames(t *testing.T) {
+	t.Parallel()
 	good := []RefName{AgentRef(testMission), RecordRef(testMission), HeadRef("fix-login"), HeadRef("0.a_b"), PinRef("v1"),
 		KeepRef(testID(1)), TrashAgentRef(testMission), TrashRecordRef(testMission)}
 	for _, name := range good {
@@ -59,6 +60,7 @@ func TestRefNames(t *testing.T) {
 }
 
 func TestUpdateRefComparesAndSwaps(t *testing.T) {
+	t.Parallel()
 	s, ctx, ref := newStore(t), context.Background(), AgentRef(testMission)
 	c := commits(t, s, 3)
 	if _, err := s.Ref(ref); !errors.Is(err, ErrRefNotFound) {
@@ -103,6 +105,7 @@ func TestUpdateRefComparesAndSwaps(t *testing.T) {
 }
 
 func TestPackedRefs(t *testing.T) {
+	t.Parallel()
 	s, ctx, ref := newStore(t), context.Background(), AgentRef(testMission)
 	c := commits(t, s, 3)
 	noErr(t, s.UpdateRef(ctx, ref, ID{}, c[0], Durable))
@@ -130,6 +133,7 @@ func TestPackedRefs(t *testing.T) {
 }
 
 func TestSymbolic(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 1)
 	noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, c[0], Durable))
@@ -151,6 +155,7 @@ func TestSymbolic(t *testing.T) {
 }
 
 func TestBadRefHidesNothing(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 1)
 	noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, c[0], Durable))
@@ -176,6 +181,7 @@ func TestBadRefHidesNothing(t *testing.T) {
 }
 
 func TestRefConflicts(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 1)
 	dir := filepath.Join(s.Dir(), string(PinRef("p")))
@@ -199,6 +205,7 @@ func TestRefConflicts(t *testing.T) {
 }
 
 func TestForeignLockIsReportedNotRemoved(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
@@ -226,6 +233,7 @@ func TestForeignLockIsReportedNotRemoved(t *testing.T) {
 }
 
 func TestDeadOwnersLockIsTakenOver(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 2)
 	leave := func() {
@@ -247,6 +255,7 @@ func TestDeadOwnersLockIsTakenOver(t *testing.T) {
 }
 
 func TestLiveOwnersLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 1)
 	l, err := s.lockRef(ctx, string(AgentRef(testMission)), nil, Derived)
@@ -271,6 +280,7 @@ func TestLiveOwnersLockIsWaitedFor(t *testing.T) {
 }
 
 func TestConcurrentSwapsLoseNothing(t *testing.T) {
+	t.Parallel()
 	s, ctx, ref := newStore(t), context.Background(), AgentRef(testMission)
 	root := commits(t, s, 1)[0]
 	noErr(t, s.UpdateRef(ctx, ref, ID{}, root, Durable))

@@ -70,6 +70,7 @@ func line(rnd *rand.Rand, n int) []byte {
 }
 
 func TestSessionIsReadBack(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 1))
 	l := &sessionLog{t: t, s: newStore(t)}
 	var file []byte
@@ -109,6 +110,7 @@ func TestSessionIsReadBack(t *testing.T) {
 }
 
 func TestSessionCostsWhatWasAppended(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 2))
 	l := &sessionLog{t: t, s: newStore(t)}
 	file := line(rnd, 1<<20)
@@ -130,6 +132,7 @@ func TestSessionCostsWhatWasAppended(t *testing.T) {
 }
 
 func TestSessionRewritten(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 3))
 	l := &sessionLog{t: t, s: newStore(t)}
 	var file []byte
@@ -176,6 +179,7 @@ func TestSessionRewritten(t *testing.T) {
 }
 
 func TestSessionMergeFindsRewrite(t *testing.T) {
+	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 4))
 	l := &sessionLog{t: t, s: newStore(t)}
 	file := line(rnd, 300<<10)
@@ -193,6 +197,7 @@ func TestSessionMergeFindsRewrite(t *testing.T) {
 }
 
 func TestSessionShrinksWhileRead(t *testing.T) {
+	t.Parallel()
 	l := &sessionLog{t: t, s: newStore(t)}
 	src := source([]byte("a\nb\n"), false)
 	src.Length = 10
@@ -202,6 +207,7 @@ func TestSessionShrinksWhileRead(t *testing.T) {
 }
 
 func TestSessionInherited(t *testing.T) {
+	t.Parallel()
 	l := &sessionLog{t: t, s: newStore(t)}
 	_, err := l.append(source([]byte("one\ntwo\n"), false))
 	noErr(t, err)
@@ -230,6 +236,7 @@ func TestSessionInherited(t *testing.T) {
 }
 
 func TestSides(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	opened := map[string]int{}
 	side := func(name, data string, unchanged bool) SideFile {

@@ -16,6 +16,7 @@ func fullSnapshot() *Snapshot {
 }
 
 func TestSnapshotRoundTrip(t *testing.T) {
+	t.Parallel()
 	want := fullSnapshot()
 	c := FormatSnapshot(want)
 	data, err := encodeCommit(c)
@@ -35,6 +36,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 }
 
 func TestSnapshotTrailers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		message string
 		want    Trailers
@@ -54,6 +56,7 @@ func TestSnapshotTrailers(t *testing.T) {
 }
 
 func TestSubjectIsCleaned(t *testing.T) {
+	t.Parallel()
 	s := fullSnapshot()
 	s.Message = "line one\nUmbra-Mission: forged\n\nUmbra-Turn: 99\x00\x1b[31m\u202ered " + strings.Repeat("ä", 200)
 	s.GitBranch = "main\nUmbra-Turn: 98"

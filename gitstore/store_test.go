@@ -86,6 +86,7 @@ func fsck(t testing.TB, s *Store) {
 }
 
 func TestCreateAndOpen(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shadow.git")
 	s := must[*Store](t)(Create(context.Background(), dir, CreateOptions{ProjectID: testProject}))
 	defer s.Close()
@@ -108,6 +109,7 @@ func TestCreateAndOpen(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "new.git")
 	s, err := Create(ctx, dir, CreateOptions{ProjectID: testProject, FormatVersion: FormatVersion + 1})
@@ -128,6 +130,7 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestBatchIsReadableByGitAndUs(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 5, 29, 30, 200} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			s := newStore(t)
@@ -166,6 +169,7 @@ func TestBatchIsReadableByGitAndUs(t *testing.T) {
 }
 
 func TestBlobFrom(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	b := s.NewBatch()
