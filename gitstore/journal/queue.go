@@ -12,7 +12,7 @@ import (
 
 // longestQueue is the length at which a queue's log is written anew, and
 // longestDrained that of one in which no request is left.
-const longestQueue, longestDrained = 64 << 10, 4 << 10
+const longestQueue, longestDrained = 16 << 10, 4 << 10
 
 // queueLine is one change of a queue: a new request, a new status, or a
 // request forgotten. Last alone keeps the last sequence when a log is written

@@ -135,7 +135,7 @@ func TestLogsStayShort(t *testing.T) {
 		}
 		payload := json.RawMessage(`"` + strings.Repeat("p", 1000) + `"`)
 		var last int64
-		for range 400 {
+		for range 150 {
 			r, err := j.Enqueue(id(1), payload)
 			must(t, err)
 			if r.Sequence <= last {
