@@ -196,7 +196,7 @@ func oracle(t *testing.T, seed uint64, vandals int) {
 	knownInner.walk(root+"/a", ".")
 	knownSame := maps.Clone(known)
 
-	for round := range 40 {
+	for round := range 25 {
 		rnd := rand.New(rand.NewPCG(seed, uint64(round)))
 		for range 1 + rnd.IntN(3) {
 			release := lag(t, w, rnd.IntN(3))

@@ -25,6 +25,7 @@ type Tree struct {
 	top         *node
 	closed      bool
 	limited     bool
+	missing     bool // the root, when it was last looked for
 	first, last time.Time
 	retry       time.Time
 	delay       time.Duration
@@ -121,12 +122,12 @@ func (t *Tree) Barrier(ctx context.Context) error {
 	if !relied {
 		return nil
 	}
-	done, eat, err := t.w.jar.bake(t)
+	done, forget, err := t.w.jar.bake(t)
 	if err != nil {
 		t.set.setFull(why{WhyBarrier, err.Error()})
 		return nil
 	}
-	defer eat()
+	defer forget()
 	select {
 	case <-done:
 		return nil
@@ -147,7 +148,7 @@ func (t *Tree) prove() bool {
 	there := err == nil && info.IsDir()
 	flaw, _ := t.set.flawed()
 	switch {
-	case !there && t.top != nil, there && (t.top == nil || t.top.id != identify(info)):
+	case !there && t.top != nil, there && t.missing, there && t.top != nil && t.top.id != identify(info):
 		t.attach(why{WhyRoot, ""})
 	case there && flaw && !t.w.lost && !t.retry.IsZero() && !t.w.opts.Clock.Now().Before(t.retry):
 		t.attach(why{WhyUnwatched, "tried again"})
@@ -165,7 +166,7 @@ func (t *Tree) prove() bool {
 // attach watches the tree from scratch and makes it Full.
 func (t *Tree) attach(y why) {
 	t.drop(t.top, false)
-	t.top, t.limited = nil, false
+	t.top, t.limited, t.missing = nil, false, false
 	t.set.clearFlaw()
 	t.retry = time.Time{}
 	t.cookies = ""
@@ -213,41 +214,4 @@ func (t *Tree) overLimit() {
 		t.drop(c, false)
 	}
 	t.top.children = nil
-}
-
-func (t *Tree) touch() {
-	if t.closed {
-		return
-	}
-	t.last = t.w.opts.Clock.Now()
-	if t.first.IsZero() {
-		t.first = t.last
-		t.busy.Store(true)
-		t.w.alarm.set(t.due())
-	}
-}
-
-// due is when the tree is quiet if nothing more happens.
-func (t *Tree) due() time.Time {
-	settled, late := t.last.Add(t.w.opts.Settle), t.first.Add(t.w.opts.MaxWait)
-	if late.Before(settled) {
-		return late
-	}
-	return settled
-}
-
-func (t *Tree) checkQuiet(now time.Time) {
-	if t.first.IsZero() {
-		return
-	}
-	if due := t.due(); now.Before(due) {
-		t.w.alarm.set(due)
-		return
-	}
-	t.first, t.last = time.Time{}, time.Time{}
-	t.busy.Store(false)
-	select {
-	case t.quiet <- struct{}{}:
-	default:
-	}
 }

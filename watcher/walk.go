@@ -188,10 +188,11 @@ func (t *Tree) enter(parent *node, rel string) {
 			t.overLimit()
 			return
 		case vanished(err) && p.parent == nil:
+			t.missing = true
 			t.flawed(why{WhyRoot, err.Error()})
 		case vanished(err):
 			t.proveParents(p.parent)
-		case unreadable(err):
+		case unreadable(err) && p.parent != nil:
 			// Whoever may read it again changes its attributes first.
 		default:
 			t.flawed(why{WhyUnwatched, err.Error()})
@@ -218,7 +219,7 @@ func (t *Tree) open(n *node) (below []string, err error) {
 	path := t.path(n.rel)
 	f, err := openDir(path)
 	if err != nil {
-		if unreadable(err) {
+		if unreadable(err) && n.parent != nil {
 			t.place(n)
 		}
 		return nil, err

@@ -23,7 +23,8 @@ type Ignored func(rel string) bool
 // Options configure a Watcher.
 type Options struct {
 	// CookieDir is a directory of the caller's own, outside every tree, made
-	// with mode 0700 if missing. Files appear and vanish in it.
+	// with mode 0700 if missing. A file in it is renamed by each Barrier; what
+	// a Watcher that died left there is removed. Watchers may share it.
 	CookieDir string
 	// Settle is how long a tree must be without an event to be quiet;
 	// 500 ms if 0.
@@ -135,7 +136,7 @@ func (w *Watcher) Close() error {
 		err = w.notify.Close()
 	})
 	w.wg.Wait()
-	return err
+	return errors.Join(err, w.jar.clear())
 }
 
 // call runs f on the loop's goroutine and returns when it has run.
