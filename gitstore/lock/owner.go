@@ -33,6 +33,14 @@ func Self(command string) Owner {
 	return Owner{PID: pid, Start: start, Boot: bootID(), Namespace: pidNamespace(), Command: command}
 }
 
+// Process describes another process of this machine as it is now, so that it is
+// still told apart when its pid has been used again. One that is gone already
+// has no Start, and its Liveness is Unknown.
+func Process(pid int, command string) Owner {
+	start, _ := startOf(pid)
+	return Owner{PID: pid, Start: start, Boot: bootID(), Namespace: pidNamespace(), Command: command}
+}
+
 // Liveness is what can be said about a process from where we are.
 type Liveness uint8
 

@@ -1,0 +1,12 @@
+package missions
+
+import (
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/claude"
+)
+
+// Agents are the agents whose conversations Umbra knows. A new one is a package
+// and a line here.
+func Agents() []sessions.Adapter {
+	return []sessions.Adapter{claude.Adapter{}}
+}

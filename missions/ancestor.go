@@ -1,0 +1,20 @@
+package missions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// isAncestor reports whether one commit of the user's repository is another's
+// ancestor.
+func isAncestor(ctx context.Context, repo *usergit.Repository, old, now string) (bool, error) {
+	_, err := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"merge-base", "--is-ancestor", old, now}})
+	var failed *gitstore.GitError
+	if errors.As(err, &failed) && failed.ExitCode == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,166 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// step is a snapshot with its place in its turn.
+type step struct {
+	*gitstore.Snapshot
+	K     int  // its number within the turn
+	Ends  bool // the snapshot that the turn ended with
+	First bool // the mission's first
+	ended bool // the turn had ended when it was taken, or with it
+}
+
+// address is the part after the mission's name: what `umbra log` prints.
+func (s step) address(mission string) string {
+	switch {
+	case s.First:
+		return mission + "@start"
+	case s.Ends:
+		return mission + "@" + itoa(s.Turn)
+	}
+	return mission + "@" + itoa(s.Turn) + "." + itoa(s.K)
+}
+
+// errStop ends a walk early.
+var errStop = errors.New("stop")
+
+// eachTurn walks a history from tip backwards and hands over one turn at a
+// time, each newest turn first and within it newest snapshot first. A turn is
+// a run of snapshots with one number; numbers never go back.
+func (p *project) eachTurn(tip gitstore.ID, fn func([]step) error) error {
+	var turn []step
+	flush := func(first bool) error {
+		if len(turn) == 0 {
+			return nil
+		}
+		number(turn, first)
+		err := fn(turn)
+		turn = nil
+		return err
+	}
+	err := func() error {
+		for s, err := range p.store.Snapshots(tip, gitstore.HistoryOptions{}) {
+			if err != nil {
+				return err
+			}
+			if len(turn) > 0 && turn[0].Turn != s.Turn {
+				if err := flush(false); err != nil {
+					return err
+				}
+			}
+			turn = append(turn, step{Snapshot: s})
+		}
+		return flush(true)
+	}()
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// number gives the snapshots of a turn, newest first, their places in it.
+func number(turn []step, first bool) {
+	last := len(turn) - 1
+	k := 0
+	if turn[last].Turn > 0 && !triggersOf(turn[last].Snapshot).Has(TriggerPrompt) {
+		k = 1 // its beginning was not heard, so nothing is "before" it
+	}
+	ended := false
+	for i := last; i >= 0; i-- {
+		turn[i].K = k
+		k++
+		if !ended && turn[i].Turn > 0 && endsTurn(turn[i].Snapshot) {
+			turn[i].Ends, ended = true, true
+		}
+		turn[i].ended = ended
+	}
+	turn[last].First = first
+}
+
+// endsTurn reports whether a snapshot was taken because its turn ended.
+func endsTurn(s *gitstore.Snapshot) bool {
+	return triggersOf(s).Has(TriggerIdle) || triggersOf(s).Has(TriggerError) || triggersOf(s).Has(TriggerClose)
+}
+
+// locate finds a snapshot in a history, with its place; errStop-free.
+func (p *project) locate(tip, id gitstore.ID) (step, bool, error) {
+	var found step
+	err := p.eachTurn(tip, func(turn []step) error {
+		for _, s := range turn {
+			if s.ID == id {
+				found = s
+				return errStop
+			}
+		}
+		return nil
+	})
+	return found, found.Snapshot != nil, err
+}
+
+// turnSteps returns the snapshots of one turn, oldest first.
+func (p *project) turnSteps(tip gitstore.ID, n int) ([]step, error) {
+	var found []step
+	err := p.eachTurn(tip, func(turn []step) error {
+		switch {
+		case turn[0].Turn == n:
+			for i := len(turn) - 1; i >= 0; i-- {
+				found = append(found, turn[i])
+			}
+			return errStop
+		case turn[0].Turn < n:
+			return errStop
+		}
+		return nil
+	})
+	return found, err
+}
+
+// endOf returns the snapshot that turn n ended with.
+func (p *project) endOf(name string, tip gitstore.ID, n int) (step, error) {
+	steps, err := p.turnSteps(tip, n)
+	if err != nil {
+		return step{}, err
+	}
+	if len(steps) == 0 {
+		return step{}, Errorf(KindNotFound, "umbra log "+name, "%s has no turn %d", name, n)
+	}
+	for _, s := range steps {
+		if s.Ends {
+			return s, nil
+		}
+	}
+	last := steps[len(steps)-1]
+	if n > 0 && last.ID == tip {
+		return step{}, Errorf(KindNotFound, fmt.Sprintf("%s is its newest snapshot, %s@%d.0 the one before it", last.address(name), name, n),
+			"turn %d of %s has not ended", n, name)
+	}
+	return last, nil
+}
+
+// finished returns the snapshot that the back-th newest finished turn ended
+// with; 1 is the newest.
+func (p *project) finished(name string, tip gitstore.ID, back int) (step, error) {
+	var found step
+	count := 0
+	err := p.eachTurn(tip, func(turn []step) error {
+		for _, s := range turn {
+			if s.Ends {
+				if count++; count == back {
+					found = s
+					return errStop
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil && found.Snapshot == nil {
+		err = Errorf(KindNotFound, "umbra log "+name, "%s has only %d finished turns", name, count)
+	}
+	return found, err
+}

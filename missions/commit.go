@@ -1,0 +1,263 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+)
+
+// commit takes one snapshot of a mission and publishes it: everything durable
+// first, then the mission's ref by compare-and-swap, which is the commit point,
+// then the records ref. A failure before that publishes nothing, and no older
+// snapshot is handed out in its place. The caller holds the workspace.
+func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (t taken, err error) {
+	ws, err := l.workspace(ctx, m)
+	if err != nil {
+		return taken{}, err
+	}
+	batch := m.project.store.NewBatch()
+	defer batch.Discard()
+	captured, err := ws.capture(ctx, m.project.store, batch)
+	if err != nil {
+		return taken{}, l.captureFailed(m, err)
+	}
+	defer func() {
+		if err != nil {
+			ws.giveBack()
+		}
+	}()
+	if w.OnlyIfChanged && m.tip != nil && captured.Tree == m.tip.Tree {
+		ws.accept(captured)
+		return taken{snapshot: m.tip, unchanged: true}, nil
+	}
+	snap, err := l.write(ctx, m, w, ws, captured, batch)
+	if err != nil {
+		return taken{}, err
+	}
+	if err := l.publish(ctx, m, snap, batch); err != nil {
+		return taken{}, err
+	}
+	ws.accept(captured)
+	return taken{snapshot: snap}, nil
+}
+
+// write adds the record and the snapshot to the batch.
+func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, c *capture.Result, batch *gitstore.Batch) (*gitstore.Snapshot, error) {
+	now := l.now()
+	author := ws.author()
+	base := gitstore.ID{}
+	if m.record != base {
+		before, err := m.project.store.Commit(m.record)
+		if err != nil {
+			return nil, err
+		}
+		base = before.Tree
+	}
+	t := m.project.store.NewRecordTree(base)
+	git, err := putUserGit(t, ws, batch)
+	if err != nil {
+		return nil, err
+	}
+	session, err := l.putSession(t, m, ws, batch)
+	if err != nil {
+		return nil, err
+	}
+	info := infoOf(w, c, session, now)
+	if err := putCapture(t, c); err != nil {
+		return nil, err
+	}
+	if err := l.putMission(t, batch, m, w, info, now); err != nil {
+		return nil, err
+	}
+	tree, err := t.Write(batch)
+	if err != nil {
+		return nil, err
+	}
+	record, err := m.project.store.WriteRecord(batch, &gitstore.Record{
+		Tree: tree, Parents: parents(m.record), Author: author.at(now), At: now,
+		Kind: gitstore.KindSnapshot, Mission: m.ID, Message: w.What,
+	})
+	if err != nil {
+		return nil, err
+	}
+	snap := &gitstore.Snapshot{
+		Tree: c.Tree, Author: author.at(now), At: now, State: string(State(w.Of)), Message: w.What,
+		Trailers: gitstore.Trailers{
+			Mission: m.ID, Triggers: w.triggers.texts(), Turn: w.Of.LastTurn(), Record: record,
+			Session: m.stored.Session, GitHead: git.Head, GitBranch: trimRef(git.Branch), Skipped: len(c.Skipped),
+			Late: w.Late, Partial: info.Partial,
+		},
+	}
+	if w.operation != nil {
+		snap.RestoredFrom, _ = gitstore.ParseID(w.operation.Target)
+	}
+	if m.tip != nil {
+		snap.Parents = []gitstore.ID{m.tip.ID}
+		if snap.At.Before(m.tip.At) {
+			snap.At = m.tip.At // a clock set back would break `git log --since`
+		}
+	}
+	if m.Parent != nil && m.tip != nil && m.tip.Mission != m.ID {
+		snap.ForkedFrom, _ = gitstore.ParseID(m.Parent.Snapshot)
+	}
+	snap.ID, err = batch.Commit(gitstore.FormatSnapshot(snap))
+	return snap, err
+}
+
+func parents(id gitstore.ID) []gitstore.ID {
+	if id.IsZero() {
+		return nil
+	}
+	return []gitstore.ID{id}
+}
+
+// infoOf is the snapshot's own document.
+func infoOf(w *wanted, c *capture.Result, s sessionState, now time.Time) snapshotInfo {
+	info := snapshotInfo{
+		Format: recordFormat, At: now, Triggers: w.triggers.texts(), Turn: w.Of.LastTurn(),
+		Files: c.Stats.Files, Bytes: c.Stats.Bytes, Events: s.Events, Changing: c.Changing,
+		Consistent: len(c.Changing) == 0, Late: w.Late, Partial: s.Partial, Corrected: c.Stats.Corrected,
+	}
+	if r, ok := w.Of.(Running); ok {
+		info.Prompt = r.Prompt
+	}
+	for _, tool := range s.Open {
+		info.OpenTools = append(info.OpenTools, tool.Name)
+	}
+	return info
+}
+
+func putCapture(t *gitstore.RecordTree, c *capture.Result) error {
+	return errors.Join(
+		t.Put(rulesDoc, c.Rules),
+		t.Put(skippedDoc, capture.SkippedDocument(c.Skipped)),
+		t.Put(modesDoc, c.Modes.Document()),
+	)
+}
+
+// putMission writes the mission as it is at this snapshot.
+func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loaded, w *wanted, info snapshotInfo, now time.Time) error {
+	raw, err := marshalLifecycle(w.Of)
+	if err != nil {
+		return err
+	}
+	m.stored.Format, m.stored.Lifecycle, m.Since, m.UpdatedAt = recordFormat, raw, m.since, now
+	if f, ok := w.Of.(Failed); ok {
+		m.LastError = f.Message
+	}
+	if err := errors.Join(
+		writeDoc(t, missionDoc, m.stored),
+		writeDoc(t, bindingDoc(l.home.Machine), m.bind),
+		writeDoc(t, snapshotDoc, info),
+	); err != nil {
+		return err
+	}
+	if err := putDisplaced(t, batch, w.displaced); err != nil {
+		return err
+	}
+	if w.operation == nil {
+		return t.Remove(operationDoc)
+	}
+	return writeDoc(t, operationDoc, w.operation)
+}
+
+// publish makes the batch durable, proves that the snapshot is whole, and moves
+// the refs. The mission's name begins to lead to it with its first snapshot.
+func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
+	if err := batch.Flush(ctx); err != nil {
+		return err
+	}
+	var old, oldTree gitstore.ID
+	if m.tip != nil {
+		old, oldTree = m.tip.ID, m.tip.Tree
+	}
+	if err := batch.ProveTree(snap.Tree, oldTree); err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "snapshot of %s not taken: %w", m.Name, err)
+	}
+	if err := batch.Prove(snap.ID, snap.Record); err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "snapshot of %s not taken: %w", m.Name, err)
+	}
+	if err := m.project.store.UpdateRef(ctx, gitstore.AgentRef(m.ID), old, snap.ID, gitstore.Durable); err != nil {
+		return Errorf(KindFailed, "", "snapshot of %s not taken: %w", m.Name, err)
+	}
+	first := m.tip == nil
+	before := m.record
+	m.tip, m.record = snap, snap.Record
+	if first {
+		before = gitstore.ID{}
+		if err := l.publishName(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), before, snap.Record, gitstore.Derived); err != nil {
+		// The snapshot stands: the ref is derived, and repaired when the
+		// project is opened next.
+		l.log.Warn("move the records ref", "mission", m.ID, "error", err)
+	}
+	return nil
+}
+
+// publishName makes refs/heads/<name> lead to the mission.
+func (l *Local) publishName(ctx context.Context, m *loaded) error {
+	return m.project.store.SetSymbolic(ctx, gitstore.HeadRef(m.Name), "", gitstore.AgentRef(m.ID), gitstore.Durable)
+}
+
+// captureFailed says what went wrong while the workspace was read.
+func (l *Local) captureFailed(m *loaded, err error) error {
+	if errors.Is(err, capture.ErrMoved) {
+		return moved(m, err.Error())
+	}
+	if refusedRoot(err) {
+		return err
+	}
+	return fmt.Errorf("snapshot of %s: %w", m.Name, err)
+}
+
+// writeMeta records a change of mission data alone, on top of the newest
+// record. Since nothing else says it, moving the ref is made durable.
+func (l *Local) writeMeta(ctx context.Context, m *loaded, what string) error {
+	now := l.now()
+	before, err := m.project.store.Commit(m.record)
+	if err != nil {
+		return err
+	}
+	batch := m.project.store.NewBatch()
+	defer batch.Discard()
+	raw, err := marshalLifecycle(m.life)
+	if err != nil {
+		return err
+	}
+	m.stored.Lifecycle, m.Since, m.UpdatedAt = raw, m.since, now
+	t := m.project.store.NewRecordTree(before.Tree)
+	if err := errors.Join(writeDoc(t, missionDoc, m.stored), writeDoc(t, bindingDoc(l.home.Machine), m.bind)); err != nil {
+		return err
+	}
+	tree, err := t.Write(batch)
+	if err != nil {
+		return err
+	}
+	author := before.Author
+	author.When = now
+	record, err := m.project.store.WriteRecord(batch, &gitstore.Record{
+		Tree: tree, Parents: parents(m.record), Author: author, At: now, Kind: gitstore.KindMeta, Mission: m.ID, Message: what,
+	})
+	if err != nil {
+		return err
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return err
+	}
+	have, err := m.project.store.Ref(gitstore.RecordRef(m.ID))
+	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+		return err
+	}
+	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), have, record, gitstore.Durable); err != nil {
+		return err
+	}
+	m.record = record
+	return nil
+}

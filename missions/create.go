@@ -1,0 +1,279 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// newMission is everything a mission begins with.
+type newMission struct {
+	id, name, agent string
+	command         []string
+	ground          ground // of the directory the agent runs in
+	root            string // the workspace
+	subdir          string // of root, "." for root itself
+	session         string
+	transcript      string
+	adopted         bool
+	named           bool // the name was given: it is that or none
+	env             sessions.Environ
+	adapter         sessions.Adapter
+	life            Lifecycle
+	note            string
+	envNames        []string
+	force           bool
+}
+
+// NewMission makes a mission without a parent and takes its first snapshot.
+func (l *Local) NewMission(ctx context.Context, r NewMissionRequest) (Mission, error) {
+	n, err := l.plan(r)
+	if err != nil {
+		return Mission{}, err
+	}
+	m, err := l.create(ctx, n)
+	if err != nil {
+		return Mission{}, err
+	}
+	v := l.view(m)
+	v.Problems = append(v.Problems, l.neighbours(m)...)
+	return v, nil
+}
+
+// plan turns a request into a mission to be made: workspace, agent, command.
+func (l *Local) plan(r NewMissionRequest) (newMission, error) {
+	n := newMission{id: l.newID(), env: callerEnv(r.Caller), life: Initializing{}, envNames: r.EnvNames, force: r.Force}
+	var err error
+	if n.ground, err = survey(r.Caller.Cwd); err != nil {
+		return n, err
+	}
+	n.root = n.ground.Top
+	if r.Workspace != "" {
+		g, err := survey(joinPath(r.Caller.Cwd, r.Workspace))
+		if err != nil {
+			return n, err
+		}
+		n.root = g.Dir
+		if !within(g.Dir, n.ground.Dir) {
+			n.ground = g
+		}
+	}
+	if n.subdir, err = filepath.Rel(n.root, n.ground.Dir); err != nil {
+		return n, err
+	}
+	if n.agent, n.command, err = l.chooseAgent(r); err != nil {
+		return n, err
+	}
+	n.adapter = l.adapter(n.agent)
+	if r.Name != "" {
+		if err := CheckName(r.Name); err != nil {
+			return n, err
+		}
+		n.name, n.named = r.Name, true
+	} else {
+		n.name = nameFromPrompt(r.Prompt)
+	}
+	return n, nil
+}
+
+// joinPath is path as seen from dir.
+func joinPath(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// chooseAgent finds the agent and its command: as given, else the first known
+// one on the caller's PATH, else the caller's shell.
+func (l *Local) chooseAgent(r NewMissionRequest) (agent string, command []string, err error) {
+	if len(r.Command) > 0 {
+		if r.Command[0] == "" {
+			return "", nil, Errorf(KindUsage, "umbra mission new -- COMMAND", "the command is empty")
+		}
+		agent = l.agentOf(r.Command)
+		if r.Agent != "" && l.adapter(r.Agent) == nil {
+			return "", nil, l.unknownAgent(r.Agent)
+		}
+		if r.Agent != "" {
+			agent = r.Agent
+		}
+		return agent, r.Command, nil
+	}
+	if r.Agent != "" {
+		if l.adapter(r.Agent) == nil {
+			return "", nil, l.unknownAgent(r.Agent)
+		}
+		return r.Agent, []string{r.Agent}, nil
+	}
+	for _, a := range l.adapters {
+		if onPath(r.Caller.Env["PATH"], a.Name()) {
+			return a.Name(), []string{a.Name()}, nil
+		}
+	}
+	shell := r.Caller.Env["SHELL"]
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	return filepath.Base(shell), []string{shell}, nil
+}
+
+func (l *Local) unknownAgent(name string) error {
+	var known []string
+	for _, a := range l.adapters {
+		known = append(known, a.Name())
+	}
+	return Errorf(KindUsage, "for any other command: umbra mission new -- COMMAND", "no agent %q; Umbra knows %s", name, strings.Join(known, ", "))
+}
+
+// onPath reports whether a program of that name is in one of PATH's
+// directories.
+func onPath(path, name string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// create makes the mission's project if needed, takes the first snapshot and
+// publishes both with the mission's ref. A mission that is there already, made
+// by another process meanwhile, is returned as it is.
+func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
+	if err := l.checkRoot(n); err != nil {
+		return nil, err
+	}
+	g, err := survey(n.root)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.ensureProject(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return nil, busy(err)
+	}
+	defer naming.Release()
+	if m, err := l.load(p, n.id); err == nil {
+		return m, nil
+	}
+	name, err := l.nameFor(p, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.addPlace(g.Dir, g.Place); err != nil {
+		return nil, fmt.Errorf("note the workspace: %w", err)
+	}
+	m := l.blank(p, n, name, g)
+	err = l.locked(ctx, m, func(m *loaded) error {
+		_, err := l.commit(ctx, m, &wanted{
+			Take:     Take{Trigger: TriggerManual, Of: n.life, What: "mission " + name + " begins"},
+			triggers: Triggers{TriggerManual},
+		})
+		if err == nil {
+			l.saveLive(m)
+		}
+		return err
+	})
+	return m, err
+}
+
+// checkRoot refuses what must not be a workspace.
+func (l *Local) checkRoot(n newMission) error {
+	_, err := capture.CheckRoot(capture.RootCheck{Root: n.root, Home: n.env.Home, UmbraHome: l.home.Dir, Force: n.force})
+	var refused *capture.RootError
+	if errors.As(err, &refused) {
+		hint := "name another directory with --workspace DIR"
+		if refused.Reason.Overridable() {
+			hint += "; --force insists"
+		}
+		return Errorf(KindConflict, hint, "%w", err)
+	}
+	return err
+}
+
+// blank is a mission before its first snapshot.
+func (l *Local) blank(p *project, n newMission, name string, g ground) *loaded {
+	now := l.now()
+	m := &loaded{project: p, life: n.life, since: now}
+	m.stored = stored{
+		Format: recordFormat, ID: n.id, Name: name, Agent: n.agent, Command: n.command, Since: now,
+		CreatedAt: now, UpdatedAt: now, Session: n.session, EnvNames: n.envNames, Adopted: n.adopted,
+		Unnamed: n.adopted && n.name == "",
+	}
+	if n.subdir != "." {
+		m.Subdir = n.subdir
+	}
+	m.bind = binding{Machine: l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: keptVars(n), Session: n.transcript}
+	if g.Repo != nil {
+		m.bind.CommonDir = g.Repo.CommonDir
+	}
+	return m
+}
+
+// keptVars are the variables that say where the agent keeps its sessions.
+func keptVars(n newMission) map[string]string {
+	vars := map[string]string{"HOME": n.env.Home}
+	if n.adapter == nil {
+		return vars
+	}
+	for _, name := range n.adapter.Variables() {
+		if v, ok := n.env.Vars[name]; ok {
+			vars[name] = v
+		}
+	}
+	return vars
+}
+
+// nameFor picks the mission's name. The caller holds the project's naming lock.
+func (l *Local) nameFor(p *project, n newMission) (string, error) {
+	taken := l.taken(p)
+	switch {
+	case n.name == "":
+		base := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(n.agent), "-"), "-._")
+		if base == "" || !nameForm.MatchString(base) {
+			base = "mission"
+		}
+		return numberedName(base, taken), nil
+	case n.named && taken(n.name):
+		return "", Errorf(KindConflict, "choose another name, or umbra mission resume "+n.name, "there is a mission %s in this project already", n.name)
+	}
+	return freeName(n.name, taken), nil
+}
+
+// taken tells which names a project's missions and pins have.
+func (l *Local) taken(p *project) func(string) bool {
+	return func(name string) bool {
+		_, err := p.store.Symbolic(gitstore.HeadRef(name))
+		_, pinned := p.store.Ref(gitstore.PinRef(name))
+		return !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
+	}
+}
+
+// neighbours names the live missions that work in the same files.
+func (l *Local) neighbours(m *loaded) []string {
+	all, _ := l.missionsOf(m.project)
+	var notes []string
+	for _, o := range all {
+		if o.ID == m.ID || !HasAgent(o.life) || !overlap(o.bind.Workspace, m.bind.Workspace) {
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("mission %s works in %s too; to give this one files of its own: umbra mission new --clone %s", o.Name, o.bind.Workspace, o.Name))
+	}
+	return notes
+}
+
+func overlap(a, b string) bool { return a != "" && b != "" && (within(a, b) || within(b, a)) }

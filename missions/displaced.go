@@ -1,0 +1,45 @@
+package missions
+
+import (
+	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// displacedDir holds bytes that somebody wrote where a restore wrote, in the
+// record of the restore.
+const displacedDir = "displaced"
+
+// displaced is a file that a concurrent writer had put in a restore's way.
+type displaced struct {
+	path string // of the workspace
+	mode gitstore.Mode
+	open func() (io.ReadCloser, int64, error)
+}
+
+// putDisplaced keeps such bytes in a record, under their own paths. The next
+// snapshot's record drops them: they stay in this one.
+func putDisplaced(t *gitstore.RecordTree, batch *gitstore.Batch, list []displaced) error {
+	if err := t.Remove(displacedDir); err != nil {
+		return err
+	}
+	for _, d := range list {
+		id, err := d.store(batch)
+		if err != nil {
+			return err
+		}
+		if err := t.PutEntry(displacedDir+"/"+d.path, d.mode, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d displaced) store(batch *gitstore.Batch) (gitstore.ID, error) {
+	r, size, err := d.open()
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	defer r.Close()
+	return batch.BlobFrom(r, size)
+}

@@ -1,0 +1,273 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// Doctor checks every invariant and says what is wrong and what to type. With
+// Fix it mends what can be mended without losing what is intact; with Rebuild
+// it makes the index anew.
+func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, error) {
+	d := &examination{l: l, request: r}
+	d.result = DoctorResult{Checked: []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7"}, Problems: []Problem{}, Fixed: []Problem{}}
+	projects, problems := l.allProjects()
+	d.result.Problems = append(d.result.Problems, problems...)
+	if err := d.journal(ctx); err != nil {
+		return d.result, err
+	}
+	for _, p := range projects {
+		if err := d.project(ctx, p); err != nil {
+			return d.result, err
+		}
+		d.result.Projects++
+	}
+	return d.result, d.index(ctx, projects)
+}
+
+// examination is one run of doctor.
+type examination struct {
+	l       *Local
+	request DoctorRequest
+	result  DoctorResult
+}
+
+// found notes a problem, and mends it if that was asked for and is known how.
+func (d *examination) found(p Problem, mend func() error) {
+	if d.request.Fix && mend != nil {
+		err := mend()
+		if err == nil {
+			d.result.Fixed = append(d.result.Fixed, p)
+			return
+		}
+		p.Message += "; mending it: " + err.Error()
+	}
+	if mend != nil {
+		p.Fix = "umbra doctor --fix"
+	}
+	d.result.Problems = append(d.result.Problems, p)
+}
+
+// project checks what the shadow repository promises, then each mission.
+func (d *examination) project(ctx context.Context, p *project) error {
+	problems, err := p.store.Check(ctx)
+	if err != nil {
+		return fmt.Errorf("check project %s: %w", p.Name, err)
+	}
+	for _, problem := range problems {
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(string(problem.Ref), problem.Message), Fix: problem.Fix}, nil)
+	}
+	missions, _ := d.l.missionsOf(p) // what can't be read was reported above
+	for _, m := range missions {
+		d.result.Missions++
+		if err := d.mission(ctx, m); err != nil {
+			return err
+		}
+	}
+	d.names(ctx, p, missions)
+	return ctx.Err()
+}
+
+// mission checks that its conversations can be read back, and that nothing of
+// Umbra's was left in its workspace.
+func (d *examination) mission(ctx context.Context, m *loaded) error {
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return nil // reported by the store's own check
+		}
+		if s.Mission != m.ID {
+			break // the parent's, checked there
+		}
+		d.result.Snapshots++
+		if err := d.conversation(m, s); err != nil {
+			d.found(Problem{Invariant: "I3", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s: %v", s.ID.Short(), err)}, nil)
+		}
+	}
+	d.workspace(m)
+	if m.lost() {
+		d.found(Problem{Invariant: "I6", Project: m.project.Name, Mission: m.Name, Message: "its agent is gone without a word"}, func() error { return d.l.reap(ctx, m) })
+	}
+	return ctx.Err()
+}
+
+// conversation reads a snapshot's conversation to its end: every chunk is there
+// and what was inherited comes out as it was.
+func (d *examination) conversation(m *loaded, s *gitstore.Snapshot) error {
+	r, _, err := d.l.sessionOf(m.project, s.Record)
+	if errors.Is(err, errNoConversation) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return drain(r)
+}
+
+// workspace looks for staged names of a restore that is over.
+func (d *examination) workspace(m *loaded) {
+	if m.bind.Workspace == "" {
+		return
+	}
+	place, err := placeOf(m.bind.Workspace)
+	if err != nil || place != m.bind.Place {
+		d.found(Problem{
+			Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced or removed",
+			Fix: "umbra project move OLD NEW, or umbra mission resume " + m.Name,
+		}, nil)
+	}
+}
+
+// names checks that each mission is found under its name and no other.
+func (d *examination) names(ctx context.Context, p *project, missions []*loaded) {
+	list, err := p.store.Refs(gitstore.RefHead)
+	if err != nil {
+		return // reported above
+	}
+	have := map[gitstore.RefName]gitstore.RefName{}
+	for _, ref := range list.Refs {
+		have[ref.Name] = ref.Symbolic
+	}
+	for _, m := range missions {
+		name, target := gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)
+		if have[name] != target {
+			d.found(Problem{Invariant: "I1", Project: p.Name, Mission: m.Name, Message: "its name does not lead to it"}, func() error {
+				return p.store.SetSymbolic(ctx, name, have[name], target, gitstore.Durable)
+			})
+		}
+		delete(have, name)
+	}
+	for name, target := range have {
+		d.found(Problem{Invariant: "I1", Project: p.Name, Message: fmt.Sprintf("the name %s leads to a mission that is not called so", name.Arg())}, func() error {
+			return p.store.DeleteSymbolic(ctx, name, target)
+		})
+	}
+}
+
+// journal checks that nothing outlives the process that owned it.
+func (d *examination) journal(ctx context.Context) error {
+	operations, damaged, err := d.l.journal.List()
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	for _, entry := range damaged {
+		d.found(Problem{Invariant: "I6", Message: entry.Error()}, func() error {
+			_, err := d.l.journal.MoveAside(entry)
+			return err
+		})
+	}
+	for _, op := range operations {
+		phase, _ := op.Phase()
+		if phase == journal.Done {
+			continue // finished; what it took away is kept until the next idle point
+		}
+		message := fmt.Sprintf("a %s that began at %s was not finished", op.Kind(), op.Began().Format("2006-01-02 15:04:05"))
+		d.found(Problem{Invariant: "I6", Message: message}, func() error { return d.l.recoverOperation(ctx, op) })
+	}
+	return d.leftovers()
+}
+
+// leftovers are requests and live states of missions that are no more.
+func (d *examination) leftovers() error {
+	ids, err := d.l.journal.LiveMissions()
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	for _, id := range ids {
+		if _, err := d.l.missionByID(id); err == nil || AsError(err).Kind != KindNotFound {
+			continue
+		}
+		d.found(Problem{Invariant: "I6", Mission: id, Message: "the journal holds the state of a mission that is no more"}, func() error { return d.l.journal.DeleteLive(id) })
+	}
+	return nil
+}
+
+// index compares the cache with what it is a cache of, and rebuilds it if asked.
+func (d *examination) index(ctx context.Context, projects []*project) error {
+	if d.l.index == nil {
+		if d.request.Rebuild {
+			d.result.Rebuilt = true
+			return os.RemoveAll(filepath.Clean(d.l.home.IndexDir()))
+		}
+		return nil
+	}
+	if d.request.Rebuild {
+		if err := d.l.index.Reset(); err != nil {
+			return Errorf(KindDamaged, "umbra daemon stop, then delete "+d.l.home.IndexDir(), "empty the index: %w", err)
+		}
+		d.result.Rebuilt = true
+		return d.fill(ctx, projects)
+	}
+	var wrong []string
+	err := d.l.index.Each(func(key string, value json.RawMessage) bool {
+		if id, ok := strings.CutPrefix(key, "snapshot/"); ok && !d.indexed(ctx, projects, id, value) {
+			wrong = append(wrong, id)
+		}
+		return ctx.Err() == nil
+	})
+	if err != nil {
+		return Errorf(KindDamaged, "umbra doctor --rebuild", "read the index: %w", err)
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		d.result.Problems = append(d.result.Problems, Problem{Invariant: "I4", Message: fmt.Sprintf("%d entries of the index are wrong", len(wrong)), Fix: "umbra doctor --rebuild"})
+	}
+	return ctx.Err()
+}
+
+// fill puts every snapshot into the index.
+func (d *examination) fill(ctx context.Context, projects []*project) error {
+	for _, p := range projects {
+		missions, _ := d.l.missionsOf(p)
+		for _, m := range missions {
+			for s, err := range p.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+				if err != nil {
+					return err
+				}
+				if _, err := d.l.facts(ctx, p, s, false); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// indexed reports whether an entry of the index says what the refs say. One of
+// a snapshot that is no longer reachable is of no harm.
+func (d *examination) indexed(ctx context.Context, projects []*project, id string, value json.RawMessage) bool {
+	snapshot, err := gitstore.ParseID(id)
+	if err != nil {
+		return false
+	}
+	var have facts
+	if json.Unmarshal(value, &have) != nil {
+		return false
+	}
+	for _, p := range projects {
+		s, err := p.store.Snapshot(snapshot)
+		if err != nil {
+			continue
+		}
+		want, err := p.facts(ctx, s, have.Lined)
+		if err != nil {
+			return false
+		}
+		a, err := json.Marshal(want)
+		if err != nil {
+			return false
+		}
+		b, err := json.Marshal(have)
+		return err == nil && string(a) == string(b)
+	}
+	return true
+}

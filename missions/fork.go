@@ -1,0 +1,227 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// defaultForkWait is how long a fork waits for a running source.
+const defaultForkWait = 5 * time.Minute
+
+// Fork makes missions that begin where another is now, or was. The source is
+// byte for byte as it was; a fork that fails leaves nothing.
+func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
+	if err := r.check(); err != nil {
+		return ForkResult{}, err
+	}
+	at, err := l.forkPoint(ctx, r)
+	if err != nil {
+		return ForkResult{}, err
+	}
+	result := ForkResult{}
+	if result.Source, err = l.entry(ctx, at.loaded, at.step, false); err != nil {
+		return ForkResult{}, err
+	}
+	for n := range max(1, r.Count) {
+		m, err := l.forkOne(ctx, at, r, n, &result)
+		if err != nil {
+			return result, err
+		}
+		result.Missions = append(result.Missions, l.view(m))
+	}
+	return result, nil
+}
+
+func (r ForkRequest) check() error {
+	switch {
+	case r.Count < 0 || r.Count > 100:
+		return Errorf(KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
+	case r.Count > 0 && r.Workspace != "":
+		return Errorf(KindUsage, "leave out --workspace", "%d forks can't share one workspace", r.Count)
+	case r.Prompt != "" && r.Again:
+		return Errorf(KindUsage, "choose one", "--prompt and --again contradict each other")
+	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":
+		return Errorf(KindUsage, "use copy or skip", "--ignored %s", r.Ignored)
+	}
+	if r.Name == "" {
+		return nil
+	}
+	return CheckName(r.Name)
+}
+
+// forkPoint is the snapshot to fork from: of the source as it is now, once its
+// turn has ended, or of the moment that was named.
+func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (found, error) {
+	moment, err := ParseMoment(r.From)
+	if r.From == "" {
+		moment, err = Moment{}, nil
+	}
+	if err != nil {
+		return found{}, err
+	}
+	if moment.At != Newest {
+		return l.findMoment(r.Caller, r.From, reading)
+	}
+	m, snapshot, err := l.findBase(r.Caller, moment, reading)
+	if err != nil {
+		return found{}, err
+	}
+	if !snapshot.IsZero() {
+		return l.stepBack(m, snapshot, 0)
+	}
+	if m, err = l.fresh(ctx, m); err != nil {
+		return found{}, err
+	}
+	if r.NoWait && InTurn(m.life) {
+		s, err := m.project.finished(m.Name, m.tip.ID, 1)
+		return found{m, s}, err
+	}
+	if m, err = l.awaitIdle(ctx, m, r.Timeout); err != nil {
+		return found{}, err
+	}
+	return l.snapshotForFork(ctx, m)
+}
+
+// awaitIdle waits until a mission is in no turn, saying what it waits for.
+func (l *Local) awaitIdle(ctx context.Context, m *loaded, timeout time.Duration) (*loaded, error) {
+	if timeout <= 0 {
+		timeout = defaultForkWait
+	}
+	deadline := l.now().Add(timeout)
+	said := ""
+	for InTurn(m.life) {
+		if text := waitingFor(m); text != said {
+			said = text
+			Notify(ctx, Notice{Text: text})
+		}
+		if !l.now().Before(deadline) {
+			return nil, Errorf(KindTimeout, fmt.Sprintf("umbra fork %s --no-wait forks from its last finished turn", m.Name), "%s is still in turn %d after %s", m.Name, m.life.LastTurn(), timeout)
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return nil, err
+		}
+		var err error
+		if m, err = l.fresh(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// waitingFor says what a running mission is at.
+func waitingFor(m *loaded) string {
+	text := fmt.Sprintf("waiting for %s to end turn %d", m.Name, m.life.LastTurn())
+	r, _ := m.life.(Running)
+	switch {
+	case len(r.Pending) > 0:
+		return text + ": it asks its user about " + oneLine(r.Pending[0].Tool, r.Pending[0].Target)
+	case r.Tool != nil:
+		return text + ": it runs " + oneLine(r.Tool.Name, r.Tool.Target)
+	}
+	return text
+}
+
+// snapshotForFork takes the source's snapshot, unless its workspace is gone:
+// then it is forked as it was last.
+func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
+	place, err := placeOf(m.bind.Workspace)
+	if m.bind.Workspace == "" || err != nil || place != m.bind.Place {
+		Notify(ctx, Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
+		return l.stepBack(m, m.tip.ID, 0)
+	}
+	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerFork, What: "forked", OnlyIfChanged: true}})
+	if err != nil {
+		return found{}, err
+	}
+	t, _ := answer.last()
+	return l.stepBack(answer.mission, t.snapshot.ID, 0)
+}
+
+// forkOne makes one fork: workspace and session first, then its record, and at
+// last its ref, which is the commit point.
+func (l *Local) forkOne(ctx context.Context, at found, r ForkRequest, n int, result *ForkResult) (m *loaded, err error) {
+	p := at.project
+	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return nil, busy(err)
+	}
+	defer naming.Release()
+	job := &forkJob{l: l, at: at, request: r, id: l.newID()}
+	if job.name, err = l.forkName(at, r, n); err != nil {
+		return nil, err
+	}
+	if job.directory, err = l.forkDirectory(p, r, job.name); err != nil {
+		return nil, err
+	}
+	if err := job.begin(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			// The user's Ctrl-C ends the fork, not its taking away.
+			err = errors.Join(err, job.takeAway(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := job.makeWorkspace(ctx); err != nil {
+		return nil, err
+	}
+	if err := job.makeSession(); err != nil {
+		return nil, err
+	}
+	if m, err = job.publish(ctx); err != nil {
+		return nil, err
+	}
+	job.report(result)
+	return m, job.operation.Finish()
+}
+
+// forkName is the fork's name: the one given, numbered where several are made.
+func (l *Local) forkName(at found, r ForkRequest, n int) (string, error) {
+	taken := l.taken(at.project)
+	switch {
+	case r.Name != "" && r.Count > 0:
+		name := r.Name + "-" + itoa(n+1)
+		if taken(name) {
+			return "", Errorf(KindConflict, "choose another name", "there is a mission %s in this project already", name)
+		}
+		return name, CheckName(name)
+	case r.Name != "":
+		if taken(r.Name) {
+			return "", Errorf(KindConflict, "choose another name", "there is a mission %s in this project already", r.Name)
+		}
+		return r.Name, nil
+	}
+	if name := nameFromPrompt(r.Prompt); name != "" {
+		return freeName(name, taken), nil
+	}
+	base := at.Name + "-fork"
+	if len(base) > 56 {
+		base = base[:56]
+	}
+	return numberedName(base, taken), nil
+}
+
+// forkDirectory is where the fork's workspace goes.
+func (l *Local) forkDirectory(p *project, r ForkRequest, name string) (string, error) {
+	if r.Workspace != "" {
+		return joinPath(r.Caller.Cwd, r.Workspace), nil
+	}
+	root := l.config.Fork.Root
+	if rest, ok := strings.CutPrefix(root, "~/"); ok {
+		home := r.Caller.Env["HOME"]
+		if home == "" {
+			return "", Errorf(KindUsage, "set fork.root in "+l.home.ConfigFile()+", or give --workspace DIR", "HOME is not set, so there is no place for the fork")
+		}
+		root = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(root) {
+		return "", Errorf(KindUsage, "mend "+l.home.ConfigFile(), "fork.root %q is not absolute", root)
+	}
+	return filepath.Join(root, filepath.Base(p.Dir), name), nil
+}

@@ -1,0 +1,150 @@
+package missions
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// Home is Umbra's own directory on this machine and the layout below it.
+type Home struct {
+	Dir     string // absolute
+	Machine string // the machine's id, for locks, sockets and bindings
+}
+
+// homeDirs are the directories every home has.
+var homeDirs = [...]string{"projects", "journal", "statcache", "index", "locks", "agents", "trash", "cookies"}
+
+// HomeDir is where Umbra keeps its data: $UMBRA_HOME, else below
+// $XDG_DATA_HOME, else below the user's home directory.
+func HomeDir(getenv func(string) string) (string, error) {
+	if dir := getenv("UMBRA_HOME"); dir != "" {
+		return absolute("UMBRA_HOME", dir)
+	}
+	if dir := getenv("XDG_DATA_HOME"); dir != "" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "umbra"), nil
+	}
+	dir := getenv("HOME")
+	if dir == "" {
+		return "", Errorf(KindUsage, "set UMBRA_HOME, or give --home DIR", "neither UMBRA_HOME, XDG_DATA_HOME nor HOME is set")
+	}
+	return filepath.Join(dir, ".local", "share", "umbra"), nil
+}
+
+func absolute(what, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", Errorf(KindUsage, "give an absolute path", "%s is %q, which is not absolute", what, dir)
+	}
+	return filepath.Clean(dir), nil
+}
+
+// OpenHome opens the home at dir, making it if it is missing. It refuses one
+// that others may read or that belongs to somebody else.
+func OpenHome(dir string) (Home, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Home{}, Errorf(KindFailed, "choose another with --home DIR or UMBRA_HOME", "make Umbra's home %s: %w", dir, err)
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return Home{}, fmt.Errorf("resolve Umbra's home: %w", err)
+	}
+	if err := checkOwner(resolved); err != nil {
+		return Home{}, err
+	}
+	for _, name := range homeDirs {
+		if err := os.MkdirAll(filepath.Join(resolved, name), 0o700); err != nil {
+			return Home{}, Errorf(KindFailed, "", "make %s: %w", filepath.Join(resolved, name), err)
+		}
+	}
+	machine, err := machineID(resolved)
+	if err != nil {
+		return Home{}, err
+	}
+	return Home{Dir: resolved, Machine: machine}, nil
+}
+
+func checkOwner(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at Umbra's home: %w", err)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return Errorf(KindFailed, "run as its owner, or choose another with --home DIR",
+			"Umbra's home %s belongs to user %d, not to you", dir, stat.Uid)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return Errorf(KindFailed, "chmod 700 "+dir,
+			"Umbra's home %s can be read by others (mode %04o)", dir, info.Mode().Perm())
+	}
+	return nil
+}
+
+var machineForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// machineID is a name for this machine that says nothing about it: made once
+// and kept in the home, apart for each machine that mounts the same home.
+func machineID(home string) (string, error) {
+	host, _ := os.ReadFile("/etc/machine-id")
+	if id := strings.TrimSpace(string(host)); machineForm.MatchString(id) {
+		return id, nil
+	}
+	name := filepath.Join(home, "machine-id")
+	if p, err := os.ReadFile(name); err == nil && machineForm.MatchString(strings.TrimSpace(string(p))) {
+		return strings.TrimSpace(string(p)), nil
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the machine's id: %w", err)
+	}
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("make a machine id: %w", err)
+	}
+	id := hex.EncodeToString(b[:])
+	err := journal.Place(name, 0o600, func(w io.Writer) error {
+		_, err := io.WriteString(w, id+"\n")
+		return err
+	}, journal.PlaceOptions{})
+	if errors.Is(err, fs.ErrExist) { // another process was first
+		p, err := os.ReadFile(name)
+		return strings.TrimSpace(string(p)), err
+	}
+	return id, err
+}
+
+func (h Home) path(elem ...string) string {
+	return filepath.Join(append([]string{h.Dir}, elem...)...)
+}
+
+// ProjectsDir holds a directory for each project.
+func (h Home) ProjectsDir() string { return h.path("projects") }
+
+// IndexDir is the cache that may be deleted at any time.
+func (h Home) IndexDir() string { return h.path("index") }
+
+// LockFile is the home lock, which guards the index and the live watchers.
+func (h Home) LockFile() string { return h.path("lock") }
+
+// CookieDir is where a watcher's cookies are written.
+func (h Home) CookieDir() string { return h.path("cookies") }
+
+// LogFile is the daemon's log.
+func (h Home) LogFile() string { return h.path("daemon.log") }
+
+// SocketFile holds the path of the socket of whoever holds the home lock.
+func (h Home) SocketFile() string { return h.path("socket-" + h.Machine) }
+
+// ConfigFile is the user's configuration.
+func (h Home) ConfigFile() string { return h.path("config.yml") }
+
+func (h Home) statCache(id Place) string {
+	return h.path("statcache", fmt.Sprintf("%x-%x", id.Device, id.Inode))
+}

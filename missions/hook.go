@@ -1,0 +1,281 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Hook takes one event of an agent. An error of Umbra's never reaches the
+// agent: it is the result's Problem, and shown by status. Only a request that
+// makes no sense at all is an error.
+func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
+	adapter := l.adapter(r.Agent)
+	if adapter == nil {
+		return HookResult{}, Errorf(KindUsage, "umbra hooks status lists the agents", "no hooks for agent %q", r.Agent)
+	}
+	event, err := adapter.Event(callerEnv(r.Caller), r.Event, r.Payload)
+	if err != nil {
+		return HookResult{}, Errorf(KindUsage, "", "hook %s: %w", r.Agent, err)
+	}
+	result := HookResult{}
+	context, err := l.heardHook(ctx, adapter, r, event, &result)
+	if err != nil {
+		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)
+		result.Problem = AsError(err).Message
+	}
+	result.Output = adapter.Reply(event, sessions.Answer{Context: context})
+	return result, nil
+}
+
+// callerEnv is the part of a caller's environment that adapters read.
+func callerEnv(c Caller) sessions.Environ {
+	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}
+}
+
+// heardHook finds the event's mission, or adopts its session, and carries the
+// event out. It returns what the agent's model is to be told.
+func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
+	what, ok := eventOf(e)
+	if !ok && e.Kind != sessions.KindSessionStart {
+		return "", nil
+	}
+	m, err := l.missionOfEvent(ctx, a, r, e)
+	if err != nil || m == nil {
+		return "", err
+	}
+	result.Mission = m.ID
+	note := ""
+	req := &request{event: what, heard: func(m *loaded) (bool, error) {
+		fresh := l.noteEvent(m, a, r, e)
+		if e.Kind == sessions.KindPrompt && m.Note != "" {
+			note, m.Note = m.Note, ""
+		}
+		return fresh && what != nil, nil
+	}}
+	answer, err := l.submit(ctx, m.project, m.ID, req)
+	if err != nil {
+		return note, err
+	}
+	if t, ok := answer.last(); ok {
+		result.Snapshot = t.snapshot.ID.String()
+	}
+	if e.Kind == sessions.KindPrompt && answer.mission.Unnamed {
+		l.nameByPrompt(ctx, answer.mission, e.Prompt)
+	}
+	return note, nil
+}
+
+// nameByPrompt names an adopted mission by its first prompt. It keeps the name
+// it has if that can't be done.
+func (l *Local) nameByPrompt(ctx context.Context, m *loaded, prompt string) {
+	name := nameFromPrompt(prompt)
+	if name == "" {
+		return
+	}
+	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+m.project.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return
+	}
+	defer naming.Release()
+	err = l.locked(ctx, m, func(m *loaded) error {
+		if !m.Unnamed {
+			return nil
+		}
+		m.Unnamed = false
+		return l.rename(ctx, m, freeName(name, l.taken(m.project)))
+	})
+	if err != nil {
+		l.log.Warn("name a mission", "mission", m.ID, "error", err)
+	}
+}
+
+// eventOf is what an agent's event means for a mission's lifecycle.
+func eventOf(e sessions.Event) (Event, bool) {
+	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
+	switch e.Kind {
+	case sessions.KindPrompt:
+		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
+	case sessions.KindToolBefore:
+		return ToolStarting{Tool: tool, Writes: e.Writes}, true
+	case sessions.KindToolAfter, sessions.KindToolBatch:
+		return ToolFinished{Tool: tool}, true
+	case sessions.KindPermission:
+		return PermissionAsked{Permission: Permission{Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+	case sessions.KindStop:
+		return TurnEnded{Background: e.Background}, true
+	case sessions.KindSessionEnd:
+		if e.Reason == "clear" || e.Reason == "resume" {
+			return nil, false // the agent goes on with another session
+		}
+		return SessionEnded{}, true
+	}
+	return nil, false
+}
+
+// noteEvent takes from an event what is worth knowing, and reports whether it
+// is heard for the first time.
+func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) bool {
+	now := l.now()
+	l.followSession(m, a, r, e)
+	m.live.Hooked, m.live.Problem = true, ""
+	if !m.live.firstTime(eventID(e)) {
+		return false
+	}
+	switch e.Kind {
+	case sessions.KindPrompt:
+		m.LastPrompt = &Prompt{Text: e.Prompt, At: now}
+	case sessions.KindToolBefore:
+		m.live.LastTool = &ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: now}
+		m.LastTool = m.live.LastTool
+	}
+	return true
+}
+
+// eventID names an event that hooks may report twice.
+func eventID(e sessions.Event) string {
+	switch {
+	case e.Kind == sessions.KindPrompt && e.PromptID != "":
+		return e.SessionID + " " + e.PromptID
+	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:
+		return string(e.Kind) + " " + e.Tool.ID
+	}
+	return ""
+}
+
+// followSession binds a mission to the session its agent speaks in. A session
+// that the mission has left and that speaks on marks it diverged.
+func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) {
+	if e.SessionID == "" {
+		return
+	}
+	if r.PID > 0 {
+		owner := l.processOf(r.PID)
+		m.live.Agent = &owner
+	}
+	if e.SessionID == m.stored.Session {
+		m.live.Bound = e.SessionID
+		if e.Transcript != "" {
+			m.bind.Session = e.Transcript
+		}
+		return
+	}
+	if slices.Contains(m.Sessions, e.SessionID) {
+		m.Diverged = true
+		return
+	}
+	if m.stored.Session != "" {
+		m.Sessions = append(m.Sessions, m.stored.Session)
+	}
+	m.stored.Session, m.live.Bound, m.bind.Session = e.SessionID, e.SessionID, e.Transcript
+	if m.bind.Session == "" {
+		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
+	}
+}
+
+// missionOfEvent finds the mission whose agent speaks: the one named by the
+// environment if the session is its own, else the one that has the session,
+// else a new one. Nil without an error is a session that is not to be adopted.
+func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event) (*loaded, error) {
+	if e.SessionID == "" {
+		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
+	}
+	var parent *loaded
+	if r.Caller.Mission != "" {
+		m, err := l.missionByID(r.Caller.Mission)
+		if err == nil && l.speaksFor(m, a, e) {
+			return m, nil
+		}
+		if err == nil {
+			parent = m
+		}
+	}
+	if m := l.missionOfSession(a.Name(), e.SessionID); m != nil {
+		return m, nil
+	}
+	if e.Kind == sessions.KindSessionEnd {
+		return nil, nil // nothing was seen of it, and nothing more will be
+	}
+	return l.adopt(ctx, a, r, e, parent)
+}
+
+// speaksFor reports whether the session of an event is that of the mission
+// named by the environment: its own, its first, one it was before, or one the
+// same agent process moved on to. Any other is an agent inside the agent.
+func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool {
+	switch {
+	case m.Agent != a.Name():
+		return m.stored.Session == "" && len(m.Command) > 0 && a.Runs(m.Command)
+	case e.SessionID == m.stored.Session, slices.Contains(m.Sessions, e.SessionID):
+		return true
+	case m.stored.Session == "" || m.live.Bound == "":
+		return true
+	case e.Kind == sessions.KindSessionStart:
+		return e.Source != "startup"
+	}
+	return false
+}
+
+// missionOfSession finds the mission that has, or had, a session.
+func (l *Local) missionOfSession(agent, session string) *loaded {
+	all, _ := l.allProjects()
+	id := l.adoptedID(agent, session)
+	for _, p := range all {
+		if m, err := l.load(p, id); err == nil {
+			return m
+		}
+	}
+	var former *loaded
+	for _, p := range all {
+		list, _ := l.missionsOf(p)
+		for _, m := range list {
+			if m.Agent != agent {
+				continue
+			}
+			if m.stored.Session == session {
+				return m
+			}
+			if slices.Contains(m.Sessions, session) {
+				former = m
+			}
+		}
+	}
+	return former
+}
+
+// adopt makes a mission of a session that was started by hand. Two hooks at
+// once make one mission, since its id follows from the session's.
+func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, parent *loaded) (*loaded, error) {
+	cwd := e.Cwd
+	if cwd == "" {
+		cwd = r.Caller.Cwd
+	}
+	g, err := survey(cwd)
+	if err != nil {
+		return nil, err
+	}
+	if !l.config.Adopt.adopts(g.Dir) {
+		return nil, nil
+	}
+	subdir, err := filepath.Rel(g.Top, g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	n := newMission{
+		id: l.adoptedID(a.Name(), e.SessionID), agent: a.Name(), command: []string{a.Name()},
+		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
+		adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
+	}
+	if parent != nil {
+		n.note = fmt.Sprintf("started inside mission %s", parent.Name)
+	}
+	m, err := l.create(ctx, n)
+	if refusedRoot(err) {
+		return nil, nil // a hook is silent where Umbra must not work
+	}
+	return m, err
+}

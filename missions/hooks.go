@@ -1,0 +1,172 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// hooked finds the adapter and the settings file that a request is about.
+func (l *Local) hooked(r HooksRequest) (sessions.Adapter, string, error) {
+	a := l.adapter(r.Name)
+	if a == nil {
+		return nil, "", l.unknownAgent(r.Name)
+	}
+	scope := sessions.ScopeUser
+	switch {
+	case r.Shared && !r.Project:
+		return nil, "", Errorf(KindUsage, "umbra hooks install "+r.Name+" --project --shared", "--shared goes with --project")
+	case r.Shared:
+		scope = sessions.ScopeShared
+	case r.Project:
+		scope = sessions.ScopeProject
+	}
+	g, err := survey(r.Caller.Cwd)
+	if err != nil {
+		return nil, "", err
+	}
+	return a, a.HookFile(callerEnv(r.Caller), scope, g.Top), nil
+}
+
+// InstallHooks merges Umbra's hooks into the agent's settings.
+func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, error) {
+	if r.Caller.Binary == "" {
+		return HooksResult{}, Errorf(KindConflict, "go install github.com/umbra-vcs/umbra@latest, then umbra hooks install "+r.Name,
+			"hooks need an umbra that stays where it is; this one was started by `go run`")
+	}
+	a, file, err := l.hooked(r)
+	if err != nil {
+		return HooksResult{}, err
+	}
+	before, err := readSettings(file)
+	if err != nil {
+		return HooksResult{}, err
+	}
+	after, err := a.InstallHooks(before, hookCommand(r.Caller.Binary, a.Name()))
+	if err != nil {
+		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", file, err)
+	}
+	if !bytes.Equal(before, after) {
+		if err := writeSettings(file, after); err != nil {
+			return HooksResult{}, err
+		}
+	}
+	return l.hooksState(a, r, file, !bytes.Equal(before, after))
+}
+
+// UninstallHooks takes them out again; what else is in the settings stays as it
+// is, to the byte.
+func (l *Local) UninstallHooks(_ context.Context, r HooksRequest) (HooksResult, error) {
+	a, file, err := l.hooked(r)
+	if err != nil {
+		return HooksResult{}, err
+	}
+	before, err := readSettings(file)
+	if err != nil || before == nil {
+		return HooksResult{Name: r.Name, File: file}, err
+	}
+	after, remove, err := a.UninstallHooks(before)
+	if err != nil {
+		return HooksResult{}, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", file, err)
+	}
+	switch {
+	case bytes.Equal(before, after) && !remove:
+	case remove:
+		if err := os.Remove(file); err != nil {
+			return HooksResult{}, fmt.Errorf("remove %s: %w", file, plain(err))
+		}
+	default:
+		if err := writeSettings(file, after); err != nil {
+			return HooksResult{}, err
+		}
+	}
+	return l.hooksState(a, r, file, remove || !bytes.Equal(before, after))
+}
+
+// HooksStatus says whether hooks are installed, and how well.
+func (l *Local) HooksStatus(_ context.Context, r HooksRequest) (HooksResult, error) {
+	a, file, err := l.hooked(r)
+	if err != nil {
+		return HooksResult{}, err
+	}
+	return l.hooksState(a, r, file, false)
+}
+
+func (l *Local) hooksState(a sessions.Adapter, r HooksRequest, file string, changed bool) (HooksResult, error) {
+	result := HooksResult{Name: r.Name, File: file, Changed: changed, Adopts: l.adopts()}
+	settings, err := readSettings(file)
+	if err != nil || settings == nil {
+		return result, err
+	}
+	commands, missing, err := a.HookCommands(settings)
+	if err != nil {
+		result.Problems = append(result.Problems, err.Error())
+		return result, nil
+	}
+	result.Installed, result.Missing = len(commands) > 0, missing
+	if len(commands) > 0 {
+		result.Command = commands[0]
+	}
+	for _, c := range commands {
+		if c != result.Command {
+			result.Problems = append(result.Problems, "two different commands are installed: "+result.Command+" and "+c)
+			break
+		}
+	}
+	if result.Installed && len(missing) > 0 {
+		result.Problems = append(result.Problems, fmt.Sprintf("some events have no hook: umbra hooks install %s mends it", r.Name))
+	}
+	if want := hookCommand(r.Caller.Binary, a.Name()); result.Installed && want != "" && result.Command != want {
+		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
+	}
+	return result, nil
+}
+
+// adopts says in words which sessions become missions.
+func (l *Local) adopts() string {
+	c := l.config.Adopt
+	switch {
+	case len(c.Include) == 0 && len(c.Exclude) == 0:
+		return "every session becomes a mission"
+	case len(c.Include) == 0:
+		return fmt.Sprintf("every session becomes a mission, but those in %v", c.Exclude)
+	}
+	return fmt.Sprintf("sessions in %v become missions, but those in %v", c.Include, c.Exclude)
+}
+
+func readSettings(file string) ([]byte, error) {
+	p, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Errorf(KindFailed, "", "read %s: %w", file, plain(err))
+	}
+	return p, nil
+}
+
+// writeSettings replaces a settings file durably, through a link to where it
+// really is, with the mode it had.
+func writeSettings(file string, content []byte) error {
+	mode := fs.FileMode(0o600)
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+		if info, err := os.Stat(file); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return Errorf(KindFailed, "", "make %s: %w", filepath.Dir(file), plain(err))
+	}
+	if err := journal.WriteFile(file, mode, content); err != nil {
+		return Errorf(KindFailed, "", "write %s: %w", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Launch says how a keeper is to start a mission's agent, and puts in place
+// what the agent needs for it: a missing session file, the hooks of this launch.
+func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
+	m, err := l.findMission(r.Caller, r.Mission, writing)
+	if err != nil {
+		return Launch{}, err
+	}
+	if err := l.mayLaunch(m); err != nil {
+		return Launch{}, err
+	}
+	if err := l.recreate(ctx, m, r); err != nil {
+		return Launch{}, err
+	}
+	var launch Launch
+	err = l.locked(ctx, m, func(m *loaded) error {
+		if err := l.mayLaunch(m); err != nil {
+			return err
+		}
+		launch, err = l.prepare(ctx, m, r)
+		return err
+	})
+	return launch, err
+}
+
+// mayLaunch refuses a mission that has an agent, here or outside Umbra.
+func (l *Local) mayLaunch(m *loaded) error {
+	if err := m.bound(); err != nil {
+		return err
+	}
+	if p, alive := m.live.process(); alive {
+		return Errorf(KindBusy, fmt.Sprintf("go to it, or: umbra mission stop %s", m.Name), "mission %s is live already (pid %d)", m.Name, p.PID)
+	}
+	if a := l.adapter(m.Agent); a != nil && m.stored.Session != "" {
+		if pid, alive := a.Live(m.adapterEnv(), m.stored.Session); alive {
+			return Errorf(KindBusy, "end it first", "the session of mission %s is open in another %s (pid %d)", m.Name, m.Agent, pid)
+		}
+	}
+	return nil
+}
+
+// prepare makes the command line. The caller holds the workspace.
+func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch, error) {
+	command := m.Command
+	if len(r.Command) > 0 {
+		command = r.Command
+	}
+	launch := Launch{Argv: command, Dir: m.cwd(), Env: map[string]string{
+		"UMBRA_MISSION": m.ID,
+		"UMBRA_HOME":    l.home.Dir,
+	}}
+	if info, err := os.Stat(launch.Dir); err != nil || !info.IsDir() {
+		launch.Dir = m.bind.Workspace
+		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
+	}
+	m.live.Hooked, m.live.Bound = false, ""
+	changed := !slices.Equal(m.Command, command)
+	m.Command = command
+	if a := l.adapter(m.Agent); a != nil {
+		moved, err := l.prepareAgent(m, a, r, &launch)
+		if err != nil {
+			return Launch{}, err
+		}
+		changed = changed || moved
+	}
+	for _, name := range r.EnvNames {
+		if !slices.Contains(m.EnvNames, name) {
+			m.EnvNames, changed = append(m.EnvNames, name), true
+		}
+	}
+	if changed {
+		if err := l.writeMeta(ctx, m, "launch"); err != nil {
+			return Launch{}, err
+		}
+	}
+	l.saveLive(m)
+	launch.Mission = l.view(m)
+	return launch, nil
+}
+
+// prepareAgent lets the adapter make the command line of an agent it knows. It
+// reports whether the mission's session has become another one.
+func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, launch *Launch) (bool, error) {
+	resume, err := l.sessionPresent(m, a)
+	if err != nil {
+		return false, err
+	}
+	id := m.stored.Session
+	if id == "" {
+		id = l.newID()
+	}
+	cmd, err := a.Launch(sessions.Launch{
+		Command: m.Command, SessionID: id, Resume: resume, Prompt: r.Prompt,
+		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
+		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
+	})
+	if err != nil {
+		return false, Errorf(KindUsage, "", "%s: %w", m.Agent, err)
+	}
+	for _, f := range cmd.Files {
+		var content bytes.Buffer
+		if err := f.Write(&content); err != nil {
+			return false, fmt.Errorf("make %s: %w", f.Path, err)
+		}
+		if err := journal.WriteVolatile(f.Path, f.Mode, content.Bytes()); err != nil {
+			return false, err
+		}
+	}
+	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
+	if !cmd.Hooked && cmd.Why != "" {
+		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
+	}
+	if cmd.SessionID == "" || cmd.SessionID == m.stored.Session {
+		return false, nil
+	}
+	if m.stored.Session != "" {
+		m.Sessions = append(m.Sessions, m.stored.Session)
+	}
+	m.stored.Session = cmd.SessionID
+	m.bind.Session = a.Path(m.adapterEnv(), resolvedOr(launch.Dir), cmd.SessionID)
+	return true, nil
+}
+
+func resolvedOr(dir string) string {
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		return r
+	}
+	return dir
+}
+
+// hookCommand is the one command line for an agent's hooks, byte for byte the
+// same wherever it is installed, so that the agent runs it once.
+func hookCommand(binary, agent string) string {
+	if binary == "" {
+		return ""
+	}
+	return shellQuote(binary) + " hook " + agent
+}
+
+// shellQuote makes a word that a shell takes as it is.
+func shellQuote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Keep takes a keeper's report and says what is next.
+func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
+	m, err := l.missionByID(r.Mission)
+	if err != nil {
+		return Next{Do: DoExit}, err
+	}
+	req := &request{event: Exited{Code: r.ExitCode}}
+	if r.Ended {
+		req.heard = func(m *loaded) (bool, error) {
+			m.live.Keeper, m.live.Agent, m.live.Bound = nil, nil, ""
+			if r.Failed != "" {
+				m.LastError = r.Failed
+			}
+			return true, nil
+		}
+	} else {
+		keeper, agent := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
+		req.heard = func(m *loaded) (bool, error) {
+			m.live.Keeper, m.live.Agent = &keeper, &agent
+			req.event = Launched{Hooked: m.live.Hooked}
+			return true, nil
+		}
+	}
+	_, err = l.submit(ctx, m.project, m.ID, req)
+	return Next{Do: DoExit}, err
+}
+
+// processOf describes a process of this machine by its pid.
+func (l *Local) processOf(pid int) lock.Owner { return lock.Process(pid, "") }
+
+// Stop ends the agents of missions: SIGTERM, and SIGKILL after five seconds.
+func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
+	list, err := l.findMissions(r.Caller, r.Missions)
+	if err != nil {
+		return nil, err
+	}
+	stopped := []Mission{}
+	for _, m := range list {
+		if err := l.stop(ctx, m); err != nil {
+			return stopped, err
+		}
+		fresh, err := l.load(m.project, m.ID)
+		if err != nil {
+			return stopped, err
+		}
+		stopped = append(stopped, l.view(fresh))
+	}
+	return stopped, nil
+}
+
+const stopPatience = 5 * time.Second
+
+func (l *Local) stop(ctx context.Context, m *loaded) error {
+	if m.live.Agent == nil || m.live.Agent.Liveness() != lock.Alive {
+		if !HasAgent(m.life) {
+			return nil // stopped already
+		}
+		return l.reap(ctx, m)
+	}
+	agent := *m.live.Agent
+	if err := terminate(ctx, agent, stopPatience); err != nil {
+		return Errorf(KindFailed, "", "stop %s (pid %d): %w", m.Name, agent.PID, err)
+	}
+	// Its keeper reports the end; without one nobody does.
+	deadline := l.now().Add(stopPatience)
+	for m.live.kept() && l.now().Before(deadline) {
+		fresh, err := l.load(m.project, m.ID)
+		if err != nil || !HasAgent(fresh.life) {
+			return err
+		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return err
+		}
+		m = fresh
+	}
+	return l.reap(ctx, m)
+}
+
+// reap closes a mission whose agent is gone without a word.
+func (l *Local) reap(ctx context.Context, m *loaded) error {
+	_, err := l.submit(ctx, m.project, m.ID, &request{event: Vanished{}, heard: func(m *loaded) (bool, error) {
+		if _, alive := m.live.process(); alive || !HasAgent(m.life) {
+			return false, nil
+		}
+		m.live.Keeper, m.live.Agent = nil, nil
+		return true, nil
+	}})
+	return err
+}
+
+// lost reports whether the mission's agent is known to be gone while its
+// lifecycle still has one.
+func (m *loaded) lost() bool {
+	if !HasAgent(m.life) {
+		return false
+	}
+	_, alive := m.live.process()
+	return !alive && (m.live.Agent != nil || m.live.Keeper != nil)
+}
+
+func (l *Local) sessionPresent(m *loaded, a sessions.Adapter) (bool, error) {
+	if m.stored.Session == "" || m.bind.Session == "" {
+		return false, nil
+	}
+	s, err := a.Open(m.bind.Session)
+	switch {
+	case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	return s.Size > 0, nil
+}

@@ -1,0 +1,63 @@
+package missions
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// live is what is known of a mission since its newest record: which processes
+// it has, what its agent does now. It is written without fsync; losing it
+// loses no snapshot, only the knowledge that a turn was running.
+type live struct {
+	// Base is the record that Lifecycle continues. If another record was
+	// written since, the record's own lifecycle is newer.
+	Base      string          `json:"base,omitempty"`
+	Lifecycle json.RawMessage `json:"lifecycle,omitempty"`
+	Since     time.Time       `json:"since"`
+	LastTool  *ToolUse        `json:"last_tool,omitempty"`
+
+	Keeper *lock.Owner `json:"keeper,omitempty"`
+	Agent  *lock.Owner `json:"agent,omitempty"`
+	Hooked bool        `json:"hooked,omitempty"` // its agent reports by hooks
+	Bound  string      `json:"bound,omitempty"`  // the session that $UMBRA_MISSION is valid for
+	Root   string      `json:"agent_root,omitempty"`
+
+	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
+	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
+	Problem string          `json:"problem,omitempty"` // the last hook that went wrong
+}
+
+// mostSeen bounds the event ids remembered: more than one answer's tools.
+const mostSeen = 128
+
+// firstTime reports whether the event with this id is new, and remembers it.
+// Events without an id are always new.
+func (l *live) firstTime(id string) bool {
+	if id == "" {
+		return true
+	}
+	if slices.Contains(l.Seen, id) {
+		return false
+	}
+	l.Seen = append(l.Seen, id)
+	if extra := len(l.Seen) - mostSeen; extra > 0 {
+		l.Seen = slices.Delete(l.Seen, 0, extra)
+	}
+	return true
+}
+
+// process returns the mission's process that lives, its keeper's agent first.
+func (l *live) process() (lock.Owner, bool) {
+	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
+		if p != nil && p.Liveness() == lock.Alive {
+			return *p, true
+		}
+	}
+	return lock.Owner{}, false
+}
+
+// kept reports whether a keeper owns the agent's terminal now.
+func (l *live) kept() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }

@@ -1,0 +1,226 @@
+package missions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// loaded is a mission as it is on disk: its newest snapshot and record, and
+// what is known beyond them.
+type loaded struct {
+	stored
+	project *project
+	bind    binding
+	live    live
+	life    Lifecycle
+	since   time.Time
+	tip     *gitstore.Snapshot
+	record  gitstore.ID // newest record, the tip's or a meta record on top
+	// inherited marks the first record after a fork or restore gave the mission
+	// a session made of another one.
+	inherited *gitstore.Inherited
+}
+
+// load reads a mission. It takes no lock: what it reads was published at once.
+func (l *Local) load(p *project, id string) (*loaded, error) {
+	tip, err := p.store.Ref(gitstore.AgentRef(id))
+	if err != nil {
+		return nil, refError(id, err)
+	}
+	snap, err := p.store.Snapshot(tip)
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: %w", id, err)
+	}
+	record, err := p.store.Ref(gitstore.RecordRef(id))
+	if err != nil {
+		record = snap.Record // derived: the next writer repairs it
+	}
+	m := &loaded{project: p, tip: snap, record: record}
+	if err := m.readRecord(l.home.Machine); err != nil {
+		return nil, err
+	}
+	if m.ID != id { // a fork whose first record was not written
+		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
+	}
+	return m, m.overlay(l)
+}
+
+func refError(id string, err error) error {
+	if errors.Is(err, gitstore.ErrRefNotFound) {
+		return Errorf(KindNotFound, "umbra mission ls --all", "no mission %s", id)
+	}
+	return Errorf(KindDamaged, "umbra doctor", "mission %s: %w", id, err)
+}
+
+func (m *loaded) readRecord(machine string) error {
+	damaged := func(err error) error {
+		return Errorf(KindDamaged, "umbra doctor", "record %s: %w", m.record.Short(), err)
+	}
+	p, err := m.project.store.RecordFile(m.record, missionDoc)
+	if err != nil {
+		return damaged(err)
+	}
+	if err := parseDoc(missionDoc, p, &m.stored); err != nil {
+		return err
+	}
+	p, err = m.project.store.RecordFile(m.record, bindingDoc(machine))
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil // made on another machine: read-only here
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return parseDoc(bindingDoc(machine), p, &m.bind)
+}
+
+// overlay puts what is known beyond the newest record on top of it.
+func (m *loaded) overlay(l *Local) error {
+	life, err := unmarshalLifecycle(m.stored.Lifecycle)
+	if err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "mission %s: %w", m.Name, err)
+	}
+	m.life, m.since = life, m.stored.Since
+	raw, err := l.journal.Live(m.ID)
+	if err != nil {
+		return nil // knowledge of a process that is gone at worst
+	}
+	if json.Unmarshal(raw, &m.live) != nil {
+		m.live = live{}
+		return nil
+	}
+	if m.live.Base == m.record.String() && m.live.Lifecycle != nil {
+		if newer, err := unmarshalLifecycle(m.live.Lifecycle); err == nil {
+			m.life, m.since = newer, m.live.Since
+		}
+	}
+	return nil
+}
+
+// saveLive writes what is known beyond the record. Failing to is not an error
+// of the operation: it is told in the log.
+func (l *Local) saveLive(m *loaded) {
+	raw, err := marshalLifecycle(m.life)
+	if err == nil {
+		m.live.Base, m.live.Lifecycle, m.live.Since = m.record.String(), raw, m.since
+		var p []byte
+		if p, err = json.Marshal(m.live); err == nil {
+			err = l.journal.PutLive(m.ID, p)
+		}
+	}
+	if err != nil {
+		l.log.Warn("note the mission's state", "mission", m.ID, "error", err)
+	}
+	if l.watching != nil {
+		l.watching.Changed(m.ID)
+	}
+}
+
+// enter moves the mission to another lifecycle.
+func (m *loaded) enter(next Lifecycle, now time.Time) {
+	if State(next) != State(m.life) || next.LastTurn() != m.life.LastTurn() {
+		m.since = now
+	}
+	m.life = next
+}
+
+// adapterEnv is what the mission's agent was started with, as far as its
+// adapter needs it.
+func (m *loaded) adapterEnv() sessions.Environ {
+	return sessions.Environ{Home: m.bind.Vars["HOME"], Vars: m.bind.Vars}
+}
+
+// bound reports whether the mission can be acted on from this machine.
+func (m *loaded) bound() error {
+	if m.bind.Machine == "" {
+		return Errorf(KindConflict, "umbra fork "+m.Name, "mission %s belongs to another machine: it can be read and forked here, not changed", m.Name)
+	}
+	return nil
+}
+
+// view is the mission as the user sees it.
+func (l *Local) view(m *loaded) Mission {
+	v := Mission{
+		ID: m.ID, Name: m.Name, Agent: m.Agent, State: State(m.life), StateSince: m.since,
+		Managed: ManagedNone, Command: m.Command, Workspace: m.bind.Workspace, Cwd: m.cwd(),
+		Project: m.project.Name, ProjectID: m.project.ID,
+		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),
+		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Turn: m.life.LastTurn(),
+		LastPrompt: m.LastPrompt, LastTool: m.LastTool, LastError: m.LastError,
+		Diverged: m.Diverged, Git: GitState{Head: m.tip.GitHead, Branch: m.tip.GitBranch},
+		Pending: []Permission{}, ShadowRepo: m.project.shadow(), EnvNames: m.EnvNames,
+		Made: m.bind.Made, Branch: m.bind.Branch,
+	}
+	if m.live.LastTool != nil {
+		v.LastTool = m.live.LastTool
+	}
+	if m.live.Pending != nil {
+		v.Action = "restore " + m.live.Pending.Moment
+	}
+	if m.live.Problem != "" {
+		v.Problems = append(v.Problems, m.live.Problem)
+	}
+	v.life(m)
+	return v
+}
+
+// life projects the lifecycle and the processes onto the view.
+func (v *Mission) life(m *loaded) {
+	process, alive := m.live.process()
+	switch l := m.life.(type) {
+	case Running:
+		v.Pending = append(v.Pending, l.Pending...)
+		if l.Tool != nil {
+			v.LastTool = l.Tool
+		}
+	case Failed:
+		v.LastError = l.Message
+	case Closed:
+		v.ClosedHow = l.How
+		if l.How == HowExit {
+			code := l.ExitCode
+			v.ExitCode = &code
+		}
+	}
+	if alive {
+		v.PID = process.PID
+	}
+	switch {
+	case m.live.kept():
+		v.Managed = ManagedKeeper
+	case m.live.Hooked && HasAgent(m.life):
+		v.Managed = ManagedHooks
+	}
+	v.CanFork = true
+	if m.bind.Machine != "" {
+		if _, err := os.Stat(m.bind.Workspace); err != nil {
+			v.ForkReason = "its workspace is missing: fork from a past moment, " + m.Name + "~0"
+		}
+	}
+	if InTurn(m.life) {
+		v.ForkReason = fmt.Sprintf("in turn %d: a fork waits for its end", m.life.LastTurn())
+	}
+}
+
+// used is when the mission was last active.
+func (m *loaded) used() time.Time {
+	if m.since.After(m.tip.At) {
+		return m.since
+	}
+	return m.tip.At
+}
+
+// cwd is where the mission's agent runs.
+func (m *loaded) cwd() string {
+	if m.bind.Workspace == "" || m.Subdir == "" {
+		return m.bind.Workspace
+	}
+	return strings.TrimSuffix(m.bind.Workspace, "/") + "/" + m.Subdir
+}

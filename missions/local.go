@@ -1,0 +1,134 @@
+package missions
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Local is the Service in the process that calls it. Any number of processes
+// may have one on the same home: what they share is on disk, under the kernel's
+// locks. It is safe for concurrent use.
+type Local struct {
+	home     Home
+	config   Config
+	adapters []sessions.Adapter
+	clock    func() time.Time
+	watching Watching
+	index    Index
+	log      *slog.Logger
+	journal  *journal.Journal
+	version  string
+	self     lock.Owner
+
+	mu         sync.Mutex
+	projects   map[string]*project
+	queues     map[string]*queue
+	workspaces map[Place]*workspace
+}
+
+// Options are what a Local is built from.
+type Options struct {
+	Home     Home
+	Config   Config
+	Adapters []sessions.Adapter
+	Clock    func() time.Time // nil: the system's
+	Watching Watching         // nil: every capture is a stat walk
+	Index    Index            // nil: no cache
+	Log      *slog.Logger     // nil: silent
+	Version  string           // of the binary, for messages
+}
+
+// Watching is what a process that watches workspaces knows of them. The daemon
+// gives one; without it every capture walks. Methods are called on the
+// goroutine of the operation that needs them.
+type Watching interface {
+	// Watch begins to watch a live mission's workspace, or makes sure of it.
+	// ignored is asked for directories, by path relative to root.
+	Watch(root string, at Place, ignored func(rel string) bool)
+	// Take passes the barrier and hands over what changed since the last Take.
+	// If the barrier can't be had, the answer is Full with the reason.
+	Take(ctx context.Context, root string) Dirty
+	// Return gives back what a failed capture took.
+	Return(root string, d Dirty)
+	// Changed tells those who wait that a mission changed.
+	Changed(mission string)
+}
+
+// Dirty is what may have changed in a workspace since it was last asked.
+type Dirty struct {
+	Full  bool     // anything may have: walk it all
+	Why   string   // the reason for Full
+	Paths []string // relative, slash-separated
+	Trees []string // directories to be walked whole
+}
+
+// NewLocal opens the Service on a home. It reads nothing else yet.
+func NewLocal(o Options) (*Local, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	j, err := journal.Open(o.Home.Dir, o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	l := &Local{
+		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
+		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
+		projects: map[string]*project{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+	}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	return l, nil
+}
+
+// Close writes caches and closes the projects.
+func (l *Local) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for dir, p := range l.projects {
+		p.store.Close()
+		delete(l.projects, dir)
+	}
+	return nil
+}
+
+func (l *Local) now() time.Time { return l.clock() }
+
+func (l *Local) newID() string { return uuid.NewString() }
+
+// adoptedID is the id of the mission for a session started by hand: the same
+// from whichever hook asks, so that two at once make one mission.
+func (l *Local) adoptedID(agent, session string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("umbra:"+l.home.Machine+":"+agent+":"+session)).String()
+}
+
+// adapter returns the agent's adapter, or nil for any other command.
+func (l *Local) adapter(agent string) sessions.Adapter {
+	for _, a := range l.adapters {
+		if a.Name() == agent {
+			return a
+		}
+	}
+	return nil
+}
+
+// agentOf names the agent that a command line starts: an adapter's name, or
+// the program's own.
+func (l *Local) agentOf(argv []string) string {
+	for _, a := range l.adapters {
+		if a.Runs(argv) {
+			return a.Name()
+		}
+	}
+	return filepath.Base(argv[0])
+}

@@ -1,0 +1,64 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// busy turns a lock that somebody else holds into what the user is told.
+func busy(err error) error {
+	var held *lock.HeldError
+	if !errors.As(err, &held) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return Errorf(KindInterrupted, "", "interrupted while another operation was waited for: %w", err)
+	}
+	return Errorf(KindBusy, "wait for it to end and try again", "another operation is at work here: %w", err)
+}
+
+// locked runs fn on a mission, read afresh, with its project shared and its
+// workspace exclusive: no other process captures or restores meanwhile.
+func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) (err error) {
+	if err := m.bound(); err != nil {
+		return err
+	}
+	project, err := lock.Wait(ctx, lock.ProjectFile(l.home.Dir, m.project.ID), lock.Shared, l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer func() { err = errors.Join(err, project.Release()) }()
+	tree, err := lock.WaitTree(ctx, l.home.Dir, m.bind.Workspace, l.self)
+	if err != nil {
+		return l.lockFailed(m, err)
+	}
+	defer func() { err = errors.Join(err, tree.Release()) }()
+	if device, inode := tree.Identity(); (Place{Device: device, Inode: inode}) != m.bind.Place {
+		return moved(m, "another directory is in its place")
+	}
+	if m.tip != nil {
+		fresh, err := l.load(m.project, m.ID)
+		if err != nil {
+			return err
+		}
+		m = fresh
+	}
+	return fn(m)
+}
+
+func (l *Local) lockFailed(m *loaded, err error) error {
+	if errors.Is(err, lock.ErrHeld) {
+		return busy(err)
+	}
+	return moved(m, plain(err).Error())
+}
+
+// moved is the error of a workspace that is not where its mission left it. It
+// is never taken for an empty one.
+func moved(m *loaded, why string) error {
+	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or umbra mission resume %s to make it again", m.bind.Workspace, m.Name),
+		"workspace moved or not visible: %s (%s)", m.bind.Workspace, why)
+}

@@ -1,0 +1,267 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// Log lists a mission's snapshots, newest first.
+func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
+	at, err := l.findMoment(r.Caller, r.Mission, reading)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := l.logFilter(at.loaded, r)
+	if err != nil {
+		return nil, err
+	}
+	pins := at.project.pinsBySnapshot()
+	entries := []Entry{}
+	started := false
+	err = at.project.eachTurn(at.tip.ID, func(turn []step) error {
+		for _, s := range turn {
+			started = started || s.ID == at.step.ID
+			if !started {
+				continue
+			}
+			if filter.past(s) {
+				return errStop
+			}
+			e, err := l.entry(ctx, at.loaded, s, r.Lines)
+			if err != nil {
+				return err
+			}
+			if ok, err := filter.keeps(at.project, s, e); err != nil {
+				return err
+			} else if !ok {
+				continue
+			}
+			if names := pins[s.ID]; names != nil {
+				e.Pins = names
+			}
+			entries = append(entries, e)
+			if r.Limit > 0 && len(entries) >= r.Limit {
+				return errStop
+			}
+		}
+		return ctx.Err()
+	})
+	return entries, err
+}
+
+// filter is what a log leaves out.
+type filter struct {
+	since time.Time
+	state StateName
+	path  string
+	grep  *regexp.Regexp
+	ops   bool
+}
+
+func (l *Local) logFilter(m *loaded, r LogRequest) (filter, error) {
+	f := filter{state: r.State, ops: r.Ops}
+	var err error
+	if r.Since != "" {
+		if f.since, err = ParseWhen(r.Since, l.now()); err != nil {
+			return f, err
+		}
+	}
+	if r.Grep != "" {
+		if f.grep, err = regexp.Compile("(?i)" + r.Grep); err != nil {
+			return f, Errorf(KindUsage, "give a regular expression", "--grep: %w", err)
+		}
+	}
+	if r.State != "" && !slices.Contains(stateNames[:], r.State) {
+		return f, Errorf(KindUsage, "use one of initializing, running, idle, error, closed", "--state: no state %q", r.State)
+	}
+	if r.Path != "" {
+		if f.path, err = m.pathIn(r.Caller, r.Path); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+var stateNames = [...]StateName{StateInitializing, StateRunning, StateWaiting, StateIdle, StateError, StateClosed}
+
+func (f filter) past(s step) bool { return !f.since.IsZero() && s.At.Before(f.since) }
+
+func (f filter) keeps(p *project, s step, e Entry) (bool, error) {
+	switch {
+	case f.state != "" && e.State != f.state,
+		f.grep != nil && !f.grep.MatchString(e.Message),
+		f.ops && e.Operation == "":
+		return false, nil
+	}
+	if f.path == "" {
+		return true, nil
+	}
+	return p.touches(s.Snapshot, f.path)
+}
+
+// touches reports whether a snapshot changed a path against the one before.
+func (p *project) touches(s *gitstore.Snapshot, path string) (bool, error) {
+	now, err := p.entryAt(s.Tree, path)
+	if err != nil {
+		return false, err
+	}
+	before := gitstore.TreeEntry{}
+	if parent := s.Parent(); !parent.IsZero() {
+		prev, err := p.store.Snapshot(parent)
+		if err != nil {
+			return false, err
+		}
+		if before, err = p.entryAt(prev.Tree, path); err != nil {
+			return false, err
+		}
+	}
+	return now.ID != before.ID || now.Mode != before.Mode, nil
+}
+
+// facts are what an Entry takes from a snapshot and its parent alone: they
+// never change, so the index keeps them.
+type facts struct {
+	Entry Entry `json:"entry"`
+	Lined bool  `json:"lined"`
+}
+
+// entry projects a snapshot. Its address and names are those of the mission it
+// was asked by.
+func (l *Local) entry(ctx context.Context, m *loaded, s step, lines bool) (Entry, error) {
+	f, err := l.facts(ctx, m.project, s.Snapshot, lines)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := f.Entry
+	e.Address, e.Name, e.Pins = s.address(m.Name), m.Name, []string{}
+	return e, nil
+}
+
+func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lines bool) (facts, error) {
+	key := "snapshot/" + s.ID.String()
+	if l.index != nil {
+		var f facts
+		if raw, ok := l.index.Get(key); ok && json.Unmarshal(raw, &f) == nil && (f.Lined || !lines) {
+			return f, nil
+		}
+	}
+	f, err := p.facts(ctx, s, lines)
+	if err == nil && l.index != nil {
+		if raw, err := json.Marshal(f); err == nil {
+			l.index.Put(key, raw)
+		}
+	}
+	return f, err
+}
+
+// facts reads a snapshot, its record and what it changed.
+func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (facts, error) {
+	e := Entry{
+		ID: s.ID.String(), Mission: s.Mission, State: StateName(s.State), At: s.At, Message: s.Message,
+		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, Restored: idText(s.RestoredFrom),
+		ForkedFrom: idText(s.ForkedFrom), Partial: s.Partial, Late: s.Late, Pins: []string{},
+	}
+	for _, t := range triggersOf(s) {
+		e.Triggers = append(e.Triggers, string(t))
+		if t == TriggerRestore || t == TriggerUndo {
+			e.Operation = string(t)
+		}
+	}
+	var from gitstore.ID
+	if parent := s.Parent(); !parent.IsZero() {
+		prev, err := p.store.Snapshot(parent)
+		if err != nil {
+			return facts{}, err
+		}
+		e.Parent, from = parent.String(), prev.Tree
+	}
+	if err := p.countChanges(ctx, &e, from, s.Tree, lines); err != nil {
+		return facts{}, err
+	}
+	return facts{Entry: e, Lined: lines}, p.addRecordFacts(&e, s)
+}
+
+func idText(id gitstore.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
+// addRecordFacts takes from the record what the commit does not say.
+func (p *project) addRecordFacts(e *Entry, s *gitstore.Snapshot) error {
+	info, err := p.snapshotInfo(s)
+	if err != nil {
+		return err
+	}
+	e.At, e.Bytes, e.Events = info.At, info.Bytes, info.Events
+	return nil
+}
+
+// snapshotInfo reads the snapshot's own document in its record.
+func (p *project) snapshotInfo(s *gitstore.Snapshot) (snapshotInfo, error) {
+	var info snapshotInfo
+	doc, err := p.recordDoc(s, snapshotDoc)
+	if err != nil {
+		return info, err
+	}
+	return info, parseDoc(snapshotDoc, doc, &info)
+}
+
+// recordDoc reads a document of a snapshot's record. The error wraps
+// gitstore.ErrNoEntry if the record has none of that name.
+func (p *project) recordDoc(s *gitstore.Snapshot, name string) ([]byte, error) {
+	doc, err := p.store.RecordFile(s.Record, name)
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
+	}
+	return doc, nil
+}
+
+func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.ID, lines bool) error {
+	if lines {
+		sum, err := p.store.DiffStat(ctx, from, to)
+		e.Files = FileCounts{Added: sum.Added, Modified: sum.Modified, Deleted: sum.Deleted}
+		e.Lines = &LineCounts{Added: sum.LinesAdded, Deleted: sum.LinesDeleted}
+		return err
+	}
+	return p.store.DiffTrees(from, to, func(c gitstore.Change) error {
+		switch c.Type() {
+		case gitstore.Added:
+			e.Files.Added++
+		case gitstore.Deleted:
+			e.Files.Deleted++
+		default:
+			e.Files.Modified++
+		}
+		return nil
+	})
+}
+
+// pinsBySnapshot lists the pins of each snapshot.
+func (p *project) pinsBySnapshot() map[gitstore.ID][]string {
+	pins := map[gitstore.ID][]string{}
+	list, err := p.store.Refs(gitstore.RefPin)
+	if err != nil {
+		return pins
+	}
+	for _, ref := range list.Refs {
+		pins[ref.ID] = append(pins[ref.ID], ref.Name.Arg())
+	}
+	return pins
+}
+
+// entryAt is the entry at a path of a tree, or the zero one.
+func (p *project) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := p.store.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}

@@ -1,0 +1,253 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// Missions lists missions, the oldest first.
+func (l *Local) Missions(ctx context.Context, r MissionsRequest) ([]Mission, error) {
+	var projects []*project
+	if r.All {
+		projects, _ = l.allProjects()
+	} else {
+		at, err := l.stand(r.Caller)
+		if err != nil {
+			return nil, err
+		}
+		if at.project != nil {
+			projects = append(projects, at.project)
+		}
+	}
+	list := []Mission{}
+	for _, p := range projects {
+		all, _ := l.missionsOf(p)
+		for _, m := range all {
+			m, err := l.fresh(ctx, m)
+			if err != nil {
+				return list, err
+			}
+			if r.Live && !HasAgent(m.life) {
+				continue
+			}
+			list = append(list, l.view(m))
+		}
+	}
+	return list, nil
+}
+
+// Mission shows one mission.
+func (l *Local) Mission(ctx context.Context, r MissionRequest) (Mission, error) {
+	m, err := l.findMission(r.Caller, r.Name, reading)
+	if err != nil {
+		return Mission{}, err
+	}
+	if m, err = l.fresh(ctx, m); err != nil {
+		return Mission{}, err
+	}
+	return l.view(m), nil
+}
+
+// Rename gives a mission another name. Its id, ref and history stay.
+func (l *Local) Rename(ctx context.Context, r RenameRequest) (Mission, error) {
+	if err := CheckName(r.Name); err != nil {
+		return Mission{}, err
+	}
+	m, err := l.findMission(r.Caller, r.Mission, writing)
+	if err != nil {
+		return Mission{}, err
+	}
+	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+m.project.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return Mission{}, busy(err)
+	}
+	defer naming.Release()
+	err = l.metaLocked(ctx, m, func(m *loaded) error {
+		if m.Name == r.Name {
+			return nil
+		}
+		return l.rename(ctx, m, r.Name)
+	})
+	if err != nil {
+		return Mission{}, err
+	}
+	if m, err = l.load(m.project, m.ID); err != nil {
+		return Mission{}, err
+	}
+	return l.view(m), nil
+}
+
+// rename makes the new name lead to the mission, records it, and drops the old.
+func (l *Local) rename(ctx context.Context, m *loaded, name string) error {
+	store, old := m.project.store, m.Name
+	if _, err := store.Ref(gitstore.PinRef(name)); err == nil {
+		return Errorf(KindConflict, "choose another", "a pin is named %s: a mission may not be", name)
+	}
+	err := store.SetSymbolic(ctx, gitstore.HeadRef(name), "", gitstore.AgentRef(m.ID), gitstore.Durable)
+	if errors.Is(err, gitstore.ErrRefMoved) {
+		return Errorf(KindConflict, "choose another", "there is a mission %s in this project already", name)
+	}
+	if err != nil {
+		return err
+	}
+	m.Name = name
+	if err := l.writeMeta(ctx, m, "renamed "+old+" to "+name); err != nil {
+		return errors.Join(err, store.DeleteSymbolic(ctx, gitstore.HeadRef(name), gitstore.AgentRef(m.ID)))
+	}
+	l.saveLive(m)
+	return store.DeleteSymbolic(ctx, gitstore.HeadRef(old), gitstore.AgentRef(m.ID))
+}
+
+// metaLocked runs fn on a mission read afresh, for changes of its record alone.
+// It takes the workspace if that is there; a mission whose workspace is gone
+// can still be renamed and removed.
+func (l *Local) metaLocked(ctx context.Context, m *loaded, fn func(*loaded) error) error {
+	if place, err := placeOf(m.bind.Workspace); err == nil && place == m.bind.Place {
+		return l.locked(ctx, m, fn)
+	}
+	held, err := lock.Wait(ctx, lock.ProjectFile(l.home.Dir, m.project.ID), lock.Shared, l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer held.Release()
+	fresh, err := l.load(m.project, m.ID)
+	if err != nil {
+		return err
+	}
+	return fn(fresh)
+}
+
+// Projects lists the known projects.
+func (l *Local) Projects(context.Context, ProjectsRequest) ([]Project, error) {
+	list := []Project{}
+	all, problems := l.allProjects()
+	for _, p := range all {
+		list = append(list, l.projectView(p))
+	}
+	for _, problem := range problems {
+		list = append(list, Project{Name: problem.Project, Problems: []string{problem.Message}})
+	}
+	slices.SortFunc(list, func(a, b Project) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	return list, nil
+}
+
+func (l *Local) projectView(p *project) Project {
+	v := Project{ID: p.ID, Name: p.Name, Path: p.hints.Path, CommonDir: p.hints.CommonDir, ShadowRepo: p.shadow()}
+	missions, problems := l.missionsOf(p)
+	v.Missions = len(missions)
+	for _, m := range missions {
+		if HasAgent(m.life) && !m.lost() {
+			v.Live++
+		}
+	}
+	for _, problem := range problems {
+		v.Problems = append(v.Problems, problem.Message)
+	}
+	if _, err := os.Stat(p.hints.Path); p.hints.Path != "" && err != nil {
+		v.Problems = append(v.Problems, p.hints.Path+" is not there; if it was moved: umbra project move "+p.hints.Path+" NEW")
+	}
+	return v
+}
+
+// MoveProject rebinds everything of a project that was below one directory to
+// another, after the user has moved it.
+func (l *Local) MoveProject(ctx context.Context, r MoveProjectRequest) (Project, error) {
+	from := joinPath(r.Caller.Cwd, r.Old)
+	to, err := survey(joinPath(r.Caller.Cwd, r.New))
+	if err != nil {
+		return Project{}, err
+	}
+	p := l.projectAt(from)
+	if p == nil {
+		return Project{}, Errorf(KindNotFound, "umbra project ls", "no project of Umbra's was in %s", from)
+	}
+	held, err := lock.Wait(ctx, l.home.path("locks", "projects"), lock.Exclusive, l.self)
+	if err != nil {
+		return Project{}, busy(err)
+	}
+	defer held.Release()
+	all, _ := l.missionsOf(p)
+	for _, m := range all {
+		if err := l.moveMission(ctx, m, from, to.Dir); err != nil {
+			return Project{}, err
+		}
+	}
+	if err := p.rebind(from, to); err != nil {
+		return Project{}, err
+	}
+	return l.projectView(p), nil
+}
+
+// projectAt finds the project by a path that may not exist any more.
+func (l *Local) projectAt(path string) *project {
+	all, _ := l.allProjects()
+	for _, p := range all {
+		if p.hints.Path == path || p.Name == filepath.Base(path) && p.hints.Path == "" {
+			return p
+		}
+		for _, h := range p.hints.Places {
+			if h.Path == path {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// moveMission rebinds one mission whose workspace was below from. The workspace
+// must be there now: a binding never points at nothing.
+func (l *Local) moveMission(ctx context.Context, m *loaded, from, to string) error {
+	if m.bind.Workspace == "" || !within(from, m.bind.Workspace) {
+		return nil
+	}
+	workspace := to + strings.TrimPrefix(m.bind.Workspace, from)
+	g, err := survey(workspace)
+	if err != nil {
+		return Errorf(KindConflict, "move the workspace of mission "+m.Name+" too, or remove the mission", "mission %s: %w", m.Name, err)
+	}
+	return l.metaLocked(ctx, m, func(m *loaded) error {
+		m.bind.Workspace, m.bind.Place, m.bind.CommonDir = g.Dir, g.Place, ""
+		if g.Repo != nil {
+			m.bind.CommonDir = g.Repo.CommonDir
+		}
+		if m.bind.Worktree != "" && within(from, m.bind.Worktree) {
+			m.bind.Worktree = to + strings.TrimPrefix(m.bind.Worktree, from)
+		}
+		if err := l.writeMeta(ctx, m, "moved from "+from); err != nil {
+			return err
+		}
+		l.saveLive(m)
+		return nil
+	})
+}
+
+// rebind writes the project's hints for its new place.
+func (p *project) rebind(from string, to ground) error {
+	move := func(path string) string {
+		if path != "" && within(from, path) {
+			return to.Dir + strings.TrimPrefix(path, from)
+		}
+		return path
+	}
+	p.hints.Path, p.hints.CommonDir = move(p.hints.Path), move(p.hints.CommonDir)
+	if to.Repo != nil {
+		p.hints.CommonDir, p.hints.Common = to.Repo.CommonDir, to.Common
+	}
+	for i, h := range p.hints.Places {
+		if moved := move(h.Path); moved != h.Path {
+			place, err := placeOf(moved)
+			if err != nil {
+				return err
+			}
+			p.hints.Places[i] = placeHint{Path: moved, Place: place}
+		}
+	}
+	return p.saveHints()
+}

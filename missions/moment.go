@@ -1,0 +1,142 @@
+package missions
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Moment is a parsed name of a snapshot. Base is the mission, pin or id, ""
+// for the default mission.
+type Moment struct {
+	Base string
+	At   MomentForm
+	N    int // Back: snapshots back. Turn, Inside: the turn; negative counts finished turns from the end
+	K    int // Inside: which snapshot of the turn
+	When string
+}
+
+// MomentForm is which way a moment is named.
+type MomentForm int
+
+// The forms of moments.
+const (
+	Newest    MomentForm = iota // M, an id, a pin
+	Back                        // M~2
+	Turn                        // M@5, M@-1
+	Inside                      // M@5.0
+	First                       // M@start
+	ForkPoint                   // M@fork
+	ByTime                      // M@{10m}
+)
+
+var (
+	backForm = regexp.MustCompile(`^(.*)~([0-9]{1,9})$`)
+	turnForm = regexp.MustCompile(`^(-?[0-9]{1,9})(?:\.([0-9]{1,9}))?$`)
+)
+
+// ParseMoment reads the name of a moment. It does not look whether the moment
+// exists.
+func ParseMoment(s string) (Moment, error) {
+	base, rest, at := strings.Cut(s, "@")
+	if !at {
+		return parseBack(s)
+	}
+	if base != "" && !baseForm(base) {
+		return Moment{}, badMoment(s)
+	}
+	switch {
+	case rest == "start":
+		return Moment{Base: base, At: First}, nil
+	case rest == "fork":
+		return Moment{Base: base, At: ForkPoint}, nil
+	case strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") && len(rest) > 2:
+		return Moment{Base: base, At: ByTime, When: rest[1 : len(rest)-1]}, nil
+	}
+	m := turnForm.FindStringSubmatch(rest)
+	if m == nil {
+		return Moment{}, badMoment(s)
+	}
+	turn, _ := strconv.Atoi(m[1])
+	if m[2] == "" {
+		if strings.HasPrefix(m[1], "-") && turn == 0 {
+			return Moment{}, badMoment(s)
+		}
+		return Moment{Base: base, At: Turn, N: turn}, nil
+	}
+	if turn < 0 {
+		return Moment{}, badMoment(s)
+	}
+	k, _ := strconv.Atoi(m[2])
+	return Moment{Base: base, At: Inside, N: turn, K: k}, nil
+}
+
+func parseBack(s string) (Moment, error) {
+	if m := backForm.FindStringSubmatch(s); m != nil && (m[1] == "" || baseForm(m[1])) {
+		n, _ := strconv.Atoi(m[2])
+		return Moment{Base: m[1], At: Back, N: n}, nil
+	}
+	if !baseForm(s) {
+		return Moment{}, badMoment(s)
+	}
+	return Moment{Base: s}, nil
+}
+
+func baseForm(s string) bool { return nameForm.MatchString(s) || idPrefix.MatchString(s) }
+
+func badMoment(s string) *Error {
+	return Errorf(KindNotFound, "a moment is a mission, a snapshot's id, a pin, or M@5, M@-1, M@5.0, M~2, M@start, M@{10m}: see `umbra log`",
+		"%q names no moment", s)
+}
+
+// String is the moment as it is typed; ParseMoment gives it back.
+func (m Moment) String() string {
+	switch m.At {
+	case Back:
+		return m.Base + "~" + itoa(m.N)
+	case Turn:
+		return m.Base + "@" + itoa(m.N)
+	case Inside:
+		return m.Base + "@" + itoa(m.N) + "." + itoa(m.K)
+	case First:
+		return m.Base + "@start"
+	case ForkPoint:
+		return m.Base + "@fork"
+	case ByTime:
+		return m.Base + "@{" + m.When + "}"
+	}
+	return m.Base
+}
+
+// ParseWhen reads a time as people type it: an age (90s, 10m, 2h, 3d, 1w) or a
+// date with or without a time, in now's zone.
+func ParseWhen(s string, now time.Time) (time.Time, error) {
+	s = strings.TrimSuffix(strings.TrimSpace(s), " ago")
+	if age, ok := parseAge(s); ok {
+		return now.Add(-age), nil
+	}
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	for _, layout := range [...]string{"15:04:05", "15:04"} {
+		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			y, m, d := now.Date()
+			return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, now.Location()), nil
+		}
+	}
+	return time.Time{}, Errorf(KindUsage, "use an age such as 10m, 2h or 3d, or a time such as 2026-01-31 16:40", "%q is no time", s)
+}
+
+func parseAge(s string) (time.Duration, bool) {
+	if n := len(s); n > 1 {
+		unit := map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[s[n-1]]
+		if count, err := strconv.Atoi(s[:n-1]); unit > 0 && err == nil && count >= 0 && count < 1e5 {
+			return time.Duration(count) * unit, true
+		}
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= 0
+}

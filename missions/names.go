@@ -1,0 +1,102 @@
+package missions
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+var (
+	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	hexForm  = regexp.MustCompile(`^[0-9a-f]{4,40}$`)
+	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	idPrefix = regexp.MustCompile(`^[0-9a-f][0-9a-f-]{3,35}$`)
+)
+
+// reservedNames are words of the command line that no mission may have.
+var reservedNames = map[string]bool{
+	"enter": true, "exit": true, "promote": true, "report": true, "run": true,
+	"start": true, "fork": true, "help": true,
+}
+
+// CheckName reports why a name can't be a mission's, or a pin's. A name is
+// also a component of a ref.
+func CheckName(name string) error {
+	const hint = "use lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit, at most 63"
+	switch {
+	case !nameForm.MatchString(name):
+		return Errorf(KindUsage, hint, "%q can't be a name", name)
+	case hexForm.MatchString(name) || uuidForm.MatchString(name):
+		return Errorf(KindUsage, "put another letter in it", "%q can't be a name: it reads like an id", name)
+	case reservedNames[name]:
+		return Errorf(KindUsage, "choose another", "%q can't be a name: it is a word of the command line", name)
+	case strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock"):
+		return Errorf(KindUsage, "leave out '..', a final '.' and a final '.lock'", "%q can't be a name: it is no valid ref", name)
+	}
+	return nil
+}
+
+// nameFromPrompt makes a name of the first words of a prompt, or "".
+func nameFromPrompt(prompt string) string {
+	const most = 32
+	var words []string
+	length := 0
+	for _, w := range strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
+		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)))
+	}) {
+		if fillers[w] {
+			continue
+		}
+		if length+len(w)+1 > most || len(words) == 4 {
+			break
+		}
+		words = append(words, w)
+		length += len(w) + 1
+	}
+	name := strings.Join(words, "-")
+	if CheckName(name) != nil {
+		return ""
+	}
+	return name
+}
+
+// fillers are words that say little in a name.
+var fillers = map[string]bool{
+	"a": true, "an": true, "the": true, "please": true, "to": true, "of": true, "and": true,
+	"in": true, "on": true, "for": true, "is": true, "it": true, "with": true, "that": true,
+	"can": true, "you": true, "could": true, "would": true, "i": true, "we": true, "me": true, "my": true,
+}
+
+// freeName returns name, or name-2, name-3 … whichever taken does not hold.
+func freeName(name string, taken func(string) bool) string {
+	for n := 1; ; n++ {
+		candidate := name
+		if n > 1 {
+			candidate = name + "-" + itoa(n)
+		}
+		if CheckName(candidate) == nil && !taken(candidate) {
+			return candidate
+		}
+	}
+}
+
+// numberedName returns the first of base-1, base-2 … that is not taken.
+func numberedName(base string, taken func(string) bool) string {
+	for n := 1; ; n++ {
+		if candidate := base + "-" + itoa(n); !taken(candidate) {
+			return candidate
+		}
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// oneLine joins what happened and its text for a snapshot's subject.
+func oneLine(what, text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return what
+	}
+	return what + ": " + text
+}

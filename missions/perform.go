@@ -1,0 +1,109 @@
+package missions
+
+import (
+	"context"
+)
+
+// wanted is a snapshot to be taken for one or more requests.
+type wanted struct {
+	Take
+	triggers  Triggers
+	waiters   []*request
+	operation *operation // what Umbra did by itself, for its own snapshots
+	displaced []displaced
+}
+
+// carryOut applies a batch of requests to a mission under its lock: the events
+// one after the other, then the snapshots they ask for, joined where they can
+// be.
+func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch []*request) {
+	fail := func(err error) {
+		for _, r := range batch {
+			if r.err == nil {
+				r.err = err
+			}
+		}
+	}
+	m, err := l.load(p, mission)
+	if err != nil {
+		fail(err)
+		return
+	}
+	err = l.locked(ctx, m, func(m *loaded) error {
+		list, perform := l.apply(m, batch)
+		for _, w := range list {
+			t, err := l.commit(ctx, m, w)
+			for _, r := range w.waiters {
+				if err != nil {
+					r.err = err
+					continue
+				}
+				r.answer.taken = append(r.answer.taken, t)
+			}
+		}
+		l.saveLive(m)
+		if perform {
+			l.performPending(ctx, m)
+		}
+		for _, r := range batch {
+			r.answer.mission = m
+		}
+		return nil
+	})
+	if err != nil {
+		fail(err)
+	}
+}
+
+// apply runs the events through Transition and gathers what they ask for.
+func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, perform bool) {
+	now := l.now()
+	add := func(r *request, t Take) {
+		for _, w := range list[max(0, len(list)-1):] {
+			if joins(w.Take, t) {
+				w.join(r, t)
+				return
+			}
+		}
+		list = append(list, &wanted{Take: t, triggers: Triggers{t.Trigger}, waiters: []*request{r}})
+	}
+	for _, r := range batch {
+		if r.take != nil {
+			t := *r.take
+			t.Of = m.life
+			add(r, t)
+			continue
+		}
+		if r.heard != nil {
+			ok, err := r.heard(m)
+			if err != nil || !ok {
+				r.err = err
+				continue
+			}
+		}
+		next, effects := Transition(m.life, r.event)
+		m.enter(next, now)
+		for _, e := range effects {
+			switch e := e.(type) {
+			case Take:
+				add(r, e)
+			case Perform:
+				perform = true
+			}
+		}
+	}
+	return list, perform
+}
+
+// join adds a request to a snapshot. The first one's message stays, unless the
+// other says more.
+func (w *wanted) join(r *request, t Take) {
+	if !w.triggers.Has(t.Trigger) {
+		w.triggers = append(w.triggers, t.Trigger)
+	}
+	w.waiters = append(w.waiters, r)
+	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
+	if t.changesState() || t.Trigger == TriggerManual && !w.changesState() {
+		w.Trigger, w.What, w.Of = t.Trigger, t.What, t.Of
+	}
+}

@@ -1,0 +1,292 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// projectFormat is the version of a project's hints.
+const projectFormat = 1
+
+// project is an open project: its shadow repository and where it is found. Its
+// identity is its UUID; paths and inodes are hints that can be rebound.
+type project struct {
+	ID    string
+	Dir   string // $UMBRA_HOME/projects/<name>-<short>
+	Name  string
+	store *gitstore.Store
+	hints hints
+}
+
+// hints say where on this machine a project's workspaces are.
+type hints struct {
+	Format    int         `json:"format"`
+	ID        string      `json:"id"`
+	Name      string      `json:"name"`
+	Path      string      `json:"path"` // the Git top level, or the directory
+	CommonDir string      `json:"git_common_dir,omitempty"`
+	Common    Place       `json:"git_common_place,omitzero"`
+	Places    []placeHint `json:"workspaces"`
+}
+
+// placeHint is a directory that belongs to the project.
+type placeHint struct {
+	Path  string `json:"path"`
+	Place Place  `json:"place"`
+}
+
+const hintsFile = "project.json"
+
+func (p *project) shadow() string { return filepath.Join(p.Dir, "shadow.git") }
+
+// ground is what a directory is: where it is really, and whose repository it
+// is in.
+type ground struct {
+	Dir    string // resolved, absolute
+	Place  Place
+	Repo   *usergit.Repository // nil without Git
+	Common Place               // of the repository's common directory
+	Top    string              // the Git top level, else Dir
+}
+
+// survey looks at a directory. The error is the user's: missing, not a
+// directory, not readable.
+func survey(dir string) (ground, error) {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return ground{}, Errorf(KindNotFound, "", "%s: %w", dir, plain(err))
+	}
+	place, err := placeOf(resolved)
+	if err != nil {
+		return ground{}, err
+	}
+	g := ground{Dir: resolved, Place: place, Top: resolved}
+	repo, err := usergit.Discover(resolved)
+	switch {
+	case errors.Is(err, usergit.ErrNoRepository):
+	case err != nil:
+		return ground{}, Errorf(KindFailed, "", "look for the Git repository of %s: %w", dir, err)
+	case repo.Bare || repo.TopLevel == "":
+	default:
+		if g.Common, err = placeOf(repo.CommonDir); err != nil {
+			return ground{}, err
+		}
+		g.Repo, g.Top = repo, repo.TopLevel
+	}
+	return g, nil
+}
+
+// placeOf identifies a directory.
+func placeOf(dir string) (Place, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return Place{}, Errorf(KindNotFound, "", "%s: %w", dir, plain(err))
+	}
+	if !info.IsDir() {
+		return Place{}, Errorf(KindUsage, "name a directory", "%s is not a directory", dir)
+	}
+	return identityOf(info), nil
+}
+
+// plain is the reason in an error of the os package, without its path.
+func plain(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// allProjects opens every project of the home. One that is damaged is
+// reported, not returned, and hides no other.
+func (l *Local) allProjects() ([]*project, []Problem) {
+	entries, err := os.ReadDir(l.home.ProjectsDir())
+	if err != nil {
+		return nil, []Problem{{Message: fmt.Sprintf("read %s: %v", l.home.ProjectsDir(), plain(err))}}
+	}
+	var found []*project
+	var problems []Problem
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		p, err := l.openProject(filepath.Join(l.home.ProjectsDir(), e.Name()))
+		if err != nil {
+			problems = append(problems, Problem{Invariant: "I1", Project: e.Name(), Message: err.Error(), Fix: "umbra doctor"})
+			continue
+		}
+		found = append(found, p)
+	}
+	return found, problems
+}
+
+// openProject opens the project kept in dir, or gives the one already open.
+func (l *Local) openProject(dir string) (*project, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.projects[dir]; p != nil {
+		fresh, err := readHints(dir)
+		if err == nil && fresh.ID == p.ID {
+			p.hints, p.Name = fresh, fresh.Name
+			return p, nil
+		}
+		p.store.Close()
+		delete(l.projects, dir)
+	}
+	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "project %s: %w", filepath.Base(dir), err)
+	}
+	h, err := readHints(dir)
+	if err != nil {
+		// Hints can be lost without loss: missions' bindings bring them back.
+		name, _, _ := cutLast(filepath.Base(dir), "-")
+		h = hints{Format: projectFormat, ID: store.ProjectID(), Name: name}
+	}
+	p := &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, hints: h}
+	l.projects[dir] = p
+	return p, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func readHints(dir string) (hints, error) {
+	var h hints
+	p, err := os.ReadFile(filepath.Join(dir, hintsFile))
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(p, &h); err != nil {
+		return h, fmt.Errorf("%s: %w", hintsFile, err)
+	}
+	return h, nil
+}
+
+func (p *project) saveHints() error {
+	b, err := json.MarshalIndent(p.hints, "", " ")
+	if err != nil {
+		return err
+	}
+	return journal.WriteFile(filepath.Join(p.Dir, hintsFile), 0o600, append(b, '\n'))
+}
+
+// holds reports how well the project fits a directory: the length of the path
+// that matches, or -1. A shared Git common directory fits best of all.
+func (p *project) holds(g ground) int {
+	if g.Repo != nil && p.hints.Common == g.Common && p.hints.Common != (Place{}) {
+		return 1 << 30
+	}
+	best := -1
+	for _, h := range p.hints.Places {
+		if within(h.Path, g.Dir) && (g.Repo == nil || len(h.Path) > len(g.Top)) {
+			best = max(best, len(h.Path))
+		}
+		if h.Place == g.Place {
+			best = max(best, len(g.Dir))
+		}
+	}
+	return best
+}
+
+// within reports whether path is dir or below it. Both are clean.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// projectOf finds the project of a directory, or nil.
+func (l *Local) projectOf(g ground) *project {
+	all, _ := l.allProjects()
+	var found *project
+	best := -1
+	for _, p := range all {
+		if fit := p.holds(g); fit > best {
+			found, best = p, fit
+		}
+	}
+	return found
+}
+
+var unfitForName = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// createProject makes the project of a directory. The caller holds the home's
+// project creation lock, so that two commands make one project.
+func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
+	id := l.newID()
+	name := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
+	if name == "" {
+		name = "project"
+	}
+	if len(name) > 40 {
+		name = name[:40]
+	}
+	dir := filepath.Join(l.home.ProjectsDir(), name+"-"+id[:8])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the project's directory: %w", err)
+	}
+	store, err := gitstore.Create(ctx, filepath.Join(dir, "shadow.git"), gitstore.CreateOptions{ProjectID: id})
+	if err != nil {
+		return nil, fmt.Errorf("make the shadow repository: %w", err)
+	}
+	p := &project{ID: id, Dir: dir, Name: name, store: store, hints: hints{Format: projectFormat, ID: id, Name: name, Path: g.Top}}
+	if g.Repo != nil {
+		p.hints.CommonDir, p.hints.Common = g.Repo.CommonDir, g.Common
+	}
+	if err := p.saveHints(); err != nil {
+		return nil, fmt.Errorf("note where the project is: %w", err)
+	}
+	l.mu.Lock()
+	l.projects[dir] = p
+	l.mu.Unlock()
+	return p, nil
+}
+
+// ensureProject finds the project of a directory, or makes it.
+func (l *Local) ensureProject(ctx context.Context, g ground) (*project, error) {
+	if p := l.projectOf(g); p != nil {
+		return p, nil
+	}
+	held, err := lock.Wait(ctx, l.home.path("locks", "projects"), lock.Exclusive, l.self)
+	if err != nil {
+		return nil, busy(err)
+	}
+	defer held.Release()
+	if p := l.projectOf(g); p != nil {
+		return p, nil
+	}
+	return l.createProject(ctx, g)
+}
+
+// addPlace remembers that a directory belongs to the project. The caller holds
+// the lock on the home's projects.
+func (p *project) addPlace(path string, at Place) error {
+	for i, h := range p.hints.Places {
+		if h.Path == path {
+			if h.Place == at {
+				return nil
+			}
+			p.hints.Places[i].Place = at
+			return p.saveHints()
+		}
+	}
+	p.hints.Places = append(p.hints.Places, placeHint{Path: path, Place: at})
+	slices.SortFunc(p.hints.Places, func(a, b placeHint) int { return strings.Compare(a.Path, b.Path) })
+	return p.saveHints()
+}

@@ -1,0 +1,199 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// queue orders what is asked of one mission in this process: one thing at a
+// time, and requests that wait may be answered by one snapshot. Other processes
+// are kept apart by the workspace lock.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request
+	working bool
+}
+
+// request is an event of a mission's agent, or a snapshot asked for by hand.
+type request struct {
+	event  Event                       // nil: by hand
+	heard  func(*loaded) (bool, error) // run first, under the lock; false drops the event
+	take   *Take                       // by hand
+	pin    string
+	seq    int64 // its entry in the journal, 0 for none
+	done   chan struct{}
+	answer answer
+	err    error
+}
+
+// answer is what became of a request.
+type answer struct {
+	taken   []taken
+	mission *loaded
+}
+
+// last is the snapshot that answers the request, if it asked for any.
+func (a answer) last() (taken, bool) {
+	if len(a.taken) == 0 {
+		return taken{}, false
+	}
+	return a.taken[len(a.taken)-1], true
+}
+
+// taken is a snapshot that was made, or the one that nothing differs from.
+type taken struct {
+	snapshot  *gitstore.Snapshot
+	unchanged bool
+}
+
+func (l *Local) queueOf(mission string) *queue {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.queues[mission]
+	if q == nil {
+		q = &queue{}
+		l.queues[mission] = q
+	}
+	return q
+}
+
+// submit waits until the request has been carried out, alone or together with
+// others. If ctx ends first, the request still is.
+func (l *Local) submit(ctx context.Context, p *project, mission string, r *request) (answer, error) {
+	r.done = make(chan struct{})
+	r.seq = l.enqueue(mission, r)
+	q := l.queueOf(mission)
+	q.mu.Lock()
+	q.waiting = append(q.waiting, r)
+	start := !q.working
+	q.working = true
+	q.mu.Unlock()
+	if start {
+		// The work outlives the caller: others may have joined it.
+		go l.work(context.WithoutCancel(ctx), p, mission, q)
+	}
+	select {
+	case <-r.done:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return answer{}, ctx.Err()
+	}
+}
+
+// work carries out what waits, in order, until nothing does.
+func (l *Local) work(ctx context.Context, p *project, mission string, q *queue) {
+	for {
+		q.mu.Lock()
+		batch := q.waiting
+		q.waiting = nil
+		if len(batch) == 0 {
+			q.working = false
+			q.mu.Unlock()
+			return
+		}
+		q.mu.Unlock()
+		for _, r := range batch {
+			l.begin(mission, r)
+		}
+		l.carryOut(ctx, p, mission, batch)
+		for _, r := range batch {
+			l.dequeue(mission, r)
+			close(r.done)
+		}
+	}
+}
+
+// queued is a request in the journal.
+type queued struct {
+	Trigger Trigger    `json:"trigger,omitempty"`
+	What    string     `json:"what,omitempty"`
+	Owner   lock.Owner `json:"owner"` // the process that is to answer it
+}
+
+// enqueue notes a request for a snapshot in the journal, so that one whose
+// process dies is made up for. It is not fsynced: a power cut may lose a
+// request, never a snapshot.
+func (l *Local) enqueue(mission string, r *request) int64 {
+	var doc queued
+	switch {
+	case r.take != nil:
+		doc = queued{Trigger: r.take.Trigger, What: r.take.What, Owner: l.self}
+	case r.event != nil:
+		take, asks := asksFor(r.event)
+		if !asks {
+			return 0
+		}
+		doc = queued{Trigger: take.Trigger, What: take.What, Owner: l.self}
+	}
+	p, err := json.Marshal(doc)
+	if err != nil {
+		return 0
+	}
+	entry, err := l.journal.Enqueue(mission, p)
+	if err != nil {
+		l.log.Warn("note a request", "mission", mission, "error", err)
+		return 0
+	}
+	return entry.Sequence
+}
+
+// begin marks a request as being carried out.
+func (l *Local) begin(mission string, r *request) { l.setStatus(mission, r, journal.InProgress) }
+
+// dequeue takes an answered request out of the journal.
+func (l *Local) dequeue(mission string, r *request) {
+	status := journal.Completed
+	if r.err != nil {
+		status = journal.Failed
+	}
+	l.setStatus(mission, r, status)
+	if r.seq == 0 {
+		return
+	}
+	if err := l.journal.Forget(mission, r.seq); err != nil {
+		l.log.Warn("forget a request", "mission", mission, "error", err)
+	}
+}
+
+func (l *Local) setStatus(mission string, r *request, status journal.Status) {
+	if r.seq == 0 {
+		return
+	}
+	if _, err := l.journal.SetStatus(mission, r.seq, status, nil); err != nil {
+		l.log.Warn("note a request's status", "mission", mission, "error", err)
+	}
+}
+
+// asksFor is the snapshot that an event would ask for at least, whatever the
+// lifecycle it meets.
+func asksFor(e Event) (Take, bool) {
+	_, effects := Transition(Running{}, e)
+	for _, effect := range effects {
+		if take, ok := effect.(Take); ok {
+			return take, true
+		}
+	}
+	return Take{}, false
+}
+
+// joins reports whether two requests can be one snapshot: their states are the
+// same, and at most one of them is a change of state.
+func joins(a, b Take) bool {
+	if State(a.Of) != State(b.Of) || a.Of.LastTurn() != b.Of.LastTurn() || a.Late != b.Late {
+		return false
+	}
+	return !a.changesState() || !b.changesState() || a.Trigger == b.Trigger
+}
+
+func (t Take) changesState() bool {
+	switch t.Trigger {
+	case TriggerTool, TriggerManual, TriggerWatch:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,459 @@
+package missions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// place is where a caller stands: the directory, and its project if it has one.
+type place struct {
+	ground
+	project *project
+}
+
+func (l *Local) stand(c Caller) (place, error) {
+	g, err := survey(c.Cwd)
+	if err != nil {
+		return place{}, err
+	}
+	return place{ground: g, project: l.projectOf(g)}, nil
+}
+
+// missionsOf loads a project's missions. A damaged one hides no other.
+func (l *Local) missionsOf(p *project) ([]*loaded, []Problem) {
+	list, err := p.store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return nil, []Problem{{Invariant: "I1", Project: p.Name, Message: err.Error(), Fix: "umbra doctor"}}
+	}
+	var problems []Problem
+	for _, bad := range list.Bad {
+		problems = append(problems, Problem{Invariant: "I1", Project: p.Name, Message: bad.Error(), Fix: "umbra doctor --fix"})
+	}
+	var found []*loaded
+	for _, ref := range list.Refs {
+		m, err := l.load(p, ref.Name.Mission())
+		if err != nil {
+			problems = append(problems, Problem{Invariant: "I3", Project: p.Name, Mission: ref.Name.Mission(), Message: err.Error(), Fix: "umbra doctor --fix"})
+			continue
+		}
+		found = append(found, m)
+	}
+	slices.SortStableFunc(found, func(a, b *loaded) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return found, problems
+}
+
+// reach says where a name may be looked for.
+type reach int
+
+const (
+	writing reach = iota // this project only
+	reading              // then every other project
+)
+
+// findMission resolves a mission's name, id or unique prefix; "" is the
+// default mission.
+func (l *Local) findMission(c Caller, name string, r reach) (*loaded, error) {
+	at, err := l.stand(c)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return l.defaultMission(c, at, r)
+	}
+	if !baseForm(name) {
+		return nil, Errorf(KindNotFound, "umbra mission ls", "%q names no mission", name)
+	}
+	if m, err := l.missionIn(at.project, name); m != nil || err != nil {
+		return m, err
+	}
+	m, elsewhere, err := l.missionElsewhere(at.project, name)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && (r == reading || uuidForm.MatchString(name)) {
+		return m, nil
+	}
+	if m != nil {
+		return nil, Errorf(KindNotFound, "cd "+m.bind.Workspace, "no mission %q in this project; there is one in %s", name, elsewhere)
+	}
+	return nil, Errorf(KindNotFound, "umbra mission ls --all", "no mission %q", name)
+}
+
+// missionIn finds a mission in a project: by name, else by id or its prefix.
+func (l *Local) missionIn(p *project, name string) (*loaded, error) {
+	if p == nil {
+		return nil, nil
+	}
+	if uuidForm.MatchString(name) {
+		if _, err := p.store.Ref(gitstore.AgentRef(name)); err == nil {
+			return l.load(p, name)
+		}
+		return nil, nil
+	}
+	all, _ := l.missionsOf(p)
+	for _, m := range all {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	if !idPrefix.MatchString(name) {
+		return nil, nil
+	}
+	var found []*loaded
+	for _, m := range all {
+		if strings.HasPrefix(m.ID, name) {
+			found = append(found, m)
+		}
+	}
+	if len(found) > 1 {
+		return nil, ambiguous(name, found)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return nil, nil
+}
+
+func ambiguous(name string, found []*loaded) error {
+	var list []string
+	for _, m := range found {
+		list = append(list, fmt.Sprintf("%s (%s)", m.Name, m.ID[:8]))
+	}
+	return Errorf(KindAmbiguous, "use one of the names, or more of the id", "%q could be %s", name, strings.Join(list, ", "))
+}
+
+func (l *Local) missionElsewhere(here *project, name string) (*loaded, string, error) {
+	all, _ := l.allProjects()
+	var found []*loaded
+	for _, p := range all {
+		if here != nil && p.ID == here.ID {
+			continue
+		}
+		m, err := l.missionIn(p, name)
+		if err != nil {
+			return nil, "", err
+		}
+		if m != nil {
+			found = append(found, m)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, "", nil
+	case 1:
+		return found[0], found[0].project.Name, nil
+	}
+	return nil, "", ambiguous(name, found)
+}
+
+// defaultMission is the mission a command means that names none.
+func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
+	if c.Mission != "" {
+		m, err := l.missionByID(c.Mission)
+		if err != nil {
+			return nil, Errorf(KindNotFound, "unset UMBRA_MISSION, or name a mission", "$UMBRA_MISSION is %q: %w", c.Mission, err)
+		}
+		return m, nil
+	}
+	if at.project == nil {
+		return nil, Errorf(KindNotFound, "umbra mission new, or umbra mission ls --all for those elsewhere", "no mission here: %s belongs to no project of Umbra's", at.Dir)
+	}
+	all, _ := l.missionsOf(at.project)
+	var here, alive []*loaded
+	for _, m := range all {
+		if m.bind.Workspace == "" || !within(m.bind.Workspace, at.Dir) {
+			continue
+		}
+		here = append(here, m)
+		if HasAgent(m.life) || m.live.kept() {
+			alive = append(alive, m)
+		}
+	}
+	if len(alive) == 1 {
+		return alive[0], nil
+	}
+	if len(alive) > 1 && r == writing {
+		return nil, ambiguousHere(at.Dir, alive)
+	}
+	if len(alive) > 1 {
+		here = alive
+	}
+	if len(here) == 0 {
+		return nil, Errorf(KindNotFound, "umbra mission new, or umbra mission ls", "no mission works in %s", at.Dir)
+	}
+	return slices.MaxFunc(here, func(a, b *loaded) int { return a.used().Compare(b.used()) }), nil
+}
+
+func ambiguousHere(dir string, found []*loaded) error {
+	var names []string
+	for _, m := range found {
+		names = append(names, m.Name)
+	}
+	return Errorf(KindAmbiguous, "name one of them", "%d live missions work in %s: %s", len(found), dir, strings.Join(names, ", "))
+}
+
+// missionByID finds a mission in any project, by its whole id or its name.
+func (l *Local) missionByID(id string) (*loaded, error) {
+	all, _ := l.allProjects()
+	for _, p := range all {
+		if uuidForm.MatchString(id) {
+			if _, err := p.store.Ref(gitstore.AgentRef(id)); err != nil {
+				continue
+			}
+			return l.load(p, id)
+		}
+	}
+	return nil, Errorf(KindNotFound, "umbra mission ls --all", "no mission %s", id)
+}
+
+// found is a resolved moment: a snapshot, and the mission it was named by.
+type found struct {
+	*loaded
+	step step
+}
+
+// findMoment resolves the name of a moment; "" is the default mission's newest.
+func (l *Local) findMoment(c Caller, text string, r reach) (found, error) {
+	moment, err := ParseMoment(text)
+	if text == "" {
+		moment, err = Moment{}, nil
+	}
+	if err != nil {
+		return found{}, err
+	}
+	m, direct, err := l.findBase(c, moment, r)
+	if err != nil {
+		return found{}, err
+	}
+	if !direct.IsZero() {
+		if moment.At != Newest && moment.At != Back {
+			return found{}, Errorf(KindNotFound, "name a mission before the @", "%q is a snapshot, which has no turns", moment.Base)
+		}
+		return l.stepBack(m, direct, moment.N)
+	}
+	return l.within(m, moment)
+}
+
+// findBase resolves what stands before the @ or ~: a mission, or a snapshot
+// (by pin or id) with the mission it belongs to. Two matches are an error.
+func (l *Local) findBase(c Caller, moment Moment, r reach) (*loaded, gitstore.ID, error) {
+	if moment.Base == "" {
+		m, err := l.findMission(c, "", r)
+		return m, gitstore.ID{}, err
+	}
+	at, err := l.stand(c)
+	if err != nil {
+		return nil, gitstore.ID{}, err
+	}
+	m, err := l.missionIn(at.project, moment.Base)
+	if err != nil {
+		return nil, gitstore.ID{}, err
+	}
+	owner, snap, err := l.snapshotNamed(at.project, moment.Base)
+	if err != nil {
+		return nil, gitstore.ID{}, err
+	}
+	switch {
+	case m != nil && owner != nil:
+		return nil, gitstore.ID{}, Errorf(KindAmbiguous, "use a longer id, or the name from `umbra log`",
+			"%q is both mission %s and snapshot %s", moment.Base, m.Name, snap.Short())
+	case m != nil:
+		return m, gitstore.ID{}, nil
+	case owner != nil:
+		return owner, snap, nil
+	}
+	if r == reading {
+		if m, owner, snap, err := l.baseElsewhere(at.project, moment.Base); m != nil || owner != nil || err != nil {
+			if owner != nil {
+				m = owner
+			}
+			return m, snap, err
+		}
+	}
+	return nil, gitstore.ID{}, Errorf(KindNotFound, "umbra log, umbra mission ls or umbra pins list what there is", "no mission, pin or snapshot %q", moment.Base)
+}
+
+func (l *Local) baseElsewhere(here *project, base string) (m, owner *loaded, snap gitstore.ID, err error) {
+	if m, _, err = l.missionElsewhere(here, base); m != nil || err != nil {
+		return m, nil, snap, err
+	}
+	all, _ := l.allProjects()
+	for _, p := range all {
+		if here != nil && p.ID == here.ID {
+			continue
+		}
+		if owner, snap, err = l.snapshotNamed(p, base); owner != nil || err != nil {
+			return nil, owner, snap, err
+		}
+	}
+	return nil, nil, snap, nil
+}
+
+// snapshotNamed finds a snapshot by pin or id, and a mission whose history
+// holds it: the one that took it, else any.
+func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, error) {
+	if p == nil {
+		return nil, gitstore.ID{}, nil
+	}
+	var ids []gitstore.ID
+	if nameForm.MatchString(name) {
+		if id, err := p.store.Ref(gitstore.PinRef(name)); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	if len(name) >= 4 && hexForm.MatchString(name) {
+		more, err := p.store.ResolvePrefix(name)
+		if err != nil {
+			return nil, gitstore.ID{}, err
+		}
+		for _, id := range more {
+			if _, err := p.store.Snapshot(id); err == nil && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) > 1 {
+		var short []string
+		for _, id := range ids {
+			short = append(short, id.Short())
+		}
+		return nil, gitstore.ID{}, Errorf(KindAmbiguous, "type more of the id", "%q could be %s", name, strings.Join(short, ", "))
+	}
+	for _, id := range ids {
+		m, err := l.holder(p, id)
+		if m != nil || err != nil {
+			return m, id, err
+		}
+	}
+	return nil, gitstore.ID{}, nil
+}
+
+// holder is a mission whose history holds a snapshot: its own if that is still
+// there, else the first fork that shares it. A snapshot that only a pin keeps
+// has none.
+func (l *Local) holder(p *project, id gitstore.ID) (*loaded, error) {
+	snap, err := p.store.Snapshot(id)
+	if err != nil {
+		return nil, err
+	}
+	if m, err := l.load(p, snap.Mission); err == nil {
+		if _, ok, err := p.locate(m.tip.ID, id); ok || err != nil {
+			return m, err
+		}
+	}
+	all, _ := l.missionsOf(p)
+	for _, m := range all {
+		if _, ok, err := p.locate(m.tip.ID, id); ok || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// stepBack is the snapshot n before id in the mission's history.
+func (l *Local) stepBack(m *loaded, id gitstore.ID, n int) (found, error) {
+	var at step
+	seen := -1
+	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
+		for _, s := range turn {
+			if s.ID == id {
+				seen = 0
+			}
+			if seen == n {
+				at = s
+				return errStop
+			}
+			if seen >= 0 {
+				seen++
+			}
+		}
+		return nil
+	})
+	if err == nil && at.Snapshot == nil {
+		err = Errorf(KindNotFound, m.Name+"@start is its first", "%s has no snapshot %d before %s", m.Name, n, id.Short())
+	}
+	return found{m, at}, err
+}
+
+// within resolves a moment in the history of its mission.
+func (l *Local) within(m *loaded, moment Moment) (found, error) {
+	p, tip := m.project, m.tip.ID
+	var s step
+	var err error
+	switch moment.At {
+	case Newest, Back:
+		return l.stepBack(m, tip, moment.N)
+	case Turn:
+		if moment.N < 0 {
+			s, err = p.finished(m.Name, tip, -moment.N)
+		} else {
+			s, err = p.endOf(m.Name, tip, moment.N)
+		}
+	case Inside:
+		s, err = p.inside(m.Name, tip, moment)
+	case First:
+		s, err = p.first(tip)
+	case ForkPoint:
+		if m.Parent == nil {
+			return found{}, Errorf(KindNotFound, m.Name+"@start is its first snapshot", "%s is not a fork", m.Name)
+		}
+		id, perr := gitstore.ParseID(m.Parent.Snapshot)
+		if perr != nil {
+			return found{}, Errorf(KindDamaged, "umbra doctor", "%s: fork point: %w", m.Name, perr)
+		}
+		return l.stepBack(m, id, 0)
+	case ByTime:
+		s, err = l.byTime(m, moment.When)
+	}
+	return found{m, s}, err
+}
+
+func (p *project) inside(name string, tip gitstore.ID, moment Moment) (step, error) {
+	steps, err := p.turnSteps(tip, moment.N)
+	if err != nil {
+		return step{}, err
+	}
+	for _, s := range steps {
+		if s.K == moment.K {
+			return s, nil
+		}
+	}
+	if len(steps) == 0 {
+		return step{}, Errorf(KindNotFound, "umbra log "+name, "%s has no turn %d", name, moment.N)
+	}
+	return step{}, Errorf(KindNotFound, fmt.Sprintf("it has %s@%d.%d to %s@%d.%d", name, moment.N, steps[0].K, name, moment.N, steps[len(steps)-1].K),
+		"turn %d of %s has no snapshot %d", moment.N, name, moment.K)
+}
+
+func (p *project) first(tip gitstore.ID) (step, error) {
+	var last step
+	err := p.eachTurn(tip, func(turn []step) error {
+		last = turn[len(turn)-1]
+		return nil
+	})
+	return last, err
+}
+
+func (l *Local) byTime(m *loaded, when string) (step, error) {
+	limit, err := ParseWhen(when, l.now())
+	if err != nil {
+		return step{}, err
+	}
+	var at step
+	err = m.project.eachTurn(m.tip.ID, func(turn []step) error {
+		for _, s := range turn {
+			if !s.At.After(limit) {
+				at = s
+				return errStop
+			}
+		}
+		return nil
+	})
+	if err == nil && at.Snapshot == nil {
+		err = Errorf(KindNotFound, m.Name+"@start is its first", "%s has no snapshot that old", m.Name)
+	}
+	return at, err
+}

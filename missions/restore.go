@@ -1,0 +1,416 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// Restore puts files, conversation or both back to a moment. What is on disk is
+// kept in a snapshot first, and undo takes the restore back.
+func (l *Local) Restore(ctx context.Context, r RestoreRequest) (RestoreResult, error) {
+	if err := r.check(); err != nil {
+		return RestoreResult{}, err
+	}
+	at, m, err := l.restoreScope(r)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	r.Moment, r.Mission = at.step.ID.String(), m.ID // whatever happens until it is done
+	if queued, err := l.queueRestore(ctx, m, &r); queued || err != nil {
+		return RestoreResult{Target: r.Moment, Mission: m.ID, Workspace: m.bind.Workspace, Queued: queued}.filled(), err
+	}
+	var result RestoreResult
+	err = l.locked(ctx, m, func(m *loaded) error {
+		if !r.Force && InTurn(m.life) {
+			return inTurn(m)
+		}
+		result, err = l.restoreLocked(ctx, m, r)
+		return err
+	})
+	return result, err
+}
+
+func (r RestoreRequest) check() error {
+	switch {
+	case r.Mine && r.All:
+		return Errorf(KindUsage, "choose one", "--mine and --all contradict each other")
+	case r.FilesOnly && r.ConversationOnly:
+		return Errorf(KindUsage, "leave both out to restore both", "--files-only and --conversation-only contradict each other")
+	case len(r.Paths) > 0 && r.ConversationOnly:
+		return Errorf(KindUsage, "leave out one of them", "--path is about files, --conversation-only leaves them alone")
+	case r.Moment == "":
+		return Errorf(KindUsage, "umbra log lists moments", "name the moment to restore")
+	}
+	return nil
+}
+
+// filled makes lists empty rather than absent.
+func (r RestoreResult) filled() RestoreResult {
+	for _, list := range []*[]string{&r.Modify, &r.Create, &r.Delete} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	if r.Keep == nil {
+		r.Keep = []Kept{}
+	}
+	return r
+}
+
+// restoreScope finds the moment, and the mission whose workspace is meant: the
+// one that --mission names, else the one named by the moment or working in the
+// current directory, if it has the snapshot in its history and its workspace
+// holds the directory.
+func (l *Local) restoreScope(r RestoreRequest) (found, *loaded, error) {
+	at, err := l.findMoment(r.Caller, r.Moment, writing)
+	if err != nil {
+		return found{}, nil, err
+	}
+	if r.Mission != "" {
+		m, err := l.findMission(r.Caller, r.Mission, writing)
+		if err != nil {
+			return found{}, nil, err
+		}
+		if m.project.ID != at.project.ID {
+			return found{}, nil, Errorf(KindUsage, "restore a snapshot of its own project", "%s is in another project than %s", at.step.ID.Short(), m.Name)
+		}
+		return at, m, nil
+	}
+	here := resolvedOr(r.Caller.Cwd)
+	if within(at.bind.Workspace, here) && at.bind.Workspace != "" {
+		return at, at.loaded, nil
+	}
+	if m, err := l.findMission(r.Caller, "", writing); err == nil && m.project.ID == at.project.ID && within(m.bind.Workspace, here) {
+		if _, ok, err := m.project.locate(m.tip.ID, at.step.ID); ok || err != nil {
+			return at, m, err
+		}
+	}
+	return found{}, nil, Errorf(KindConflict, fmt.Sprintf("umbra restore %s --mission %s", r.Moment, at.Name),
+		"%s is a moment of mission %s, which works in %s, not here", at.step.address(at.Name), at.Name, at.bind.Workspace)
+}
+
+func inTurn(m *loaded) error {
+	return Errorf(KindBusy, "umbra restore … --when-idle does it at the turn's end; --force does it now",
+		"%s is in turn %d", m.Name, m.life.LastTurn())
+}
+
+// queueRestore leaves a restore for the end of the turn, where that was asked
+// for or the request comes from inside the turn.
+func (l *Local) queueRestore(ctx context.Context, m *loaded, r *RestoreRequest) (bool, error) {
+	inside := r.Caller.Mission == m.ID
+	if r.Preview || r.Force || !InTurn(m.life) || !r.WhenIdle && !inside {
+		return false, nil
+	}
+	queued := false
+	err := l.locked(ctx, m, func(m *loaded) error {
+		if !InTurn(m.life) {
+			return nil
+		}
+		later := *r
+		m.live.Pending, queued = &later, true
+		l.saveLive(m)
+		return nil
+	})
+	return queued, err
+}
+
+// restoreLocked restores a mission to a snapshot named by its id. The caller
+// holds the workspace.
+func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) (RestoreResult, error) {
+	id, err := gitstore.ParseID(r.Moment)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	target, err := m.project.store.Snapshot(id)
+	if err != nil {
+		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "snapshot %s: %w", id.Short(), err)
+	}
+	if err := l.neighbourInTurn(m); err != nil && !r.Force && !r.Preview {
+		return RestoreResult{}, err
+	}
+	if err := l.finishCutOff(ctx, m); err != nil {
+		return RestoreResult{}, err
+	}
+	job, err := l.planRestore(ctx, m, target, r)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	if r.Preview {
+		return job.result, nil
+	}
+	if err := job.refusal(r); err != nil {
+		return job.result, err
+	}
+	return l.runRestore(ctx, m, job)
+}
+
+// neighbourInTurn refuses while the agent of another mission is at work in the
+// same files.
+func (l *Local) neighbourInTurn(m *loaded) error {
+	all, _ := l.missionsOf(m.project)
+	for _, o := range all {
+		if o.ID != m.ID && InTurn(o.life) && !o.lost() && overlap(o.bind.Workspace, m.bind.Workspace) {
+			return Errorf(KindBusy, "wait for it: umbra mission wait "+o.Name, "mission %s is in a turn in %s", o.Name, o.bind.Workspace)
+		}
+	}
+	return nil
+}
+
+// job is a restore that was planned.
+type job struct {
+	kind     string // restore, undo, redo
+	target   *gitstore.Snapshot
+	safety   *gitstore.Snapshot // nil in a preview
+	files    *filesPlan         // nil: files stay
+	talk     *talkPlan          // nil: the conversation stays
+	takes    *operation         // the operation that an undo or redo is of
+	takesID  string
+	refusals []error
+	result   RestoreResult
+}
+
+// refusal is the first reason not to go on that was not overridden.
+func (j *job) refusal(r RestoreRequest) error {
+	if !r.Force && len(j.refusals) > 0 {
+		return j.refusals[0]
+	}
+	if len(j.result.Foreign) == 0 || r.Mine || r.All {
+		return nil
+	}
+	var lines []string
+	for _, f := range j.result.Foreign {
+		lines = append(lines, "  "+f.Path+" ("+f.Reason+")")
+	}
+	e := Errorf(KindConflict, "--mine leaves them as they are, --all takes them back too",
+		"%d paths were changed by others since then:\n%s", len(lines), strings.Join(lines, "\n"))
+	e.Details, _ = json.Marshal(j.result)
+	return e
+}
+
+// planRestore takes the safety snapshot (a preview only looks) and works out
+// what is to be done.
+func (l *Local) planRestore(ctx context.Context, m *loaded, target *gitstore.Snapshot, r RestoreRequest) (*job, error) {
+	j := &job{kind: "restore", target: target}
+	j.result = RestoreResult{Target: target.ID.String(), Mission: m.ID, Workspace: m.bind.Workspace}
+	if !r.ConversationOnly {
+		if err := l.planFiles(ctx, m, j, r); err != nil {
+			return nil, err
+		}
+	}
+	if !r.FilesOnly && len(r.Paths) == 0 {
+		if err := l.planTalk(m, j); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.planGit(ctx, m, j); err != nil {
+		return nil, err
+	}
+	j.result = j.result.filled()
+	return j, nil
+}
+
+// planFiles plans the files' side.
+func (l *Local) planFiles(ctx context.Context, m *loaded, j *job, r RestoreRequest) error {
+	present, err := l.safety(ctx, m, j, r.Preview)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, typed := range r.Paths {
+		rel, err := m.pathIn(r.Caller, typed)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, rel)
+	}
+	owners, err := l.owners(ctx, m, j.target, present.tree)
+	if err != nil {
+		return err
+	}
+	leave := map[string]string{}
+	foreign, err := owners.foreign(m.project, present.tree, j.target.Tree, paths)
+	if err != nil {
+		return err
+	}
+	for _, f := range foreign {
+		if r.Mine {
+			leave[f.Path] = f.Reason
+		}
+	}
+	j.result.Foreign = foreign
+	if j.files, err = l.planPaths(ctx, m, present, j.target, paths, leave); err != nil {
+		return err
+	}
+	j.files.describe(&j.result)
+	return nil
+}
+
+// safety captures what is on disk, so that nothing is lost: as a snapshot, or
+// for a preview as a tree that nothing names.
+func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (present, error) {
+	if preview {
+		return l.presentSide(ctx, m)
+	}
+	t, err := l.commit(ctx, m, &wanted{
+		Take:     Take{Trigger: TriggerManual, Of: m.life, What: "before " + j.kind, OnlyIfChanged: true},
+		triggers: Triggers{TriggerManual},
+	})
+	if err != nil {
+		return present{}, err
+	}
+	l.saveLive(m)
+	j.safety, j.result.Safety = t.snapshot, t.snapshot.ID.String()
+	return l.recordedSide(m.project, t.snapshot)
+}
+
+// runRestore carries a planned restore out and records it.
+func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResult, error) {
+	op := &operation{ID: l.newID(), Kind: j.kind, Target: j.target.ID.String(), Keep: j.result.Keep, TakesBack: j.takesID}
+	if j.safety != nil {
+		op.Safety = j.safety.ID.String()
+	}
+	if j.files == nil && j.talk == nil || j.files != nil && j.files.empty() && j.talk == nil {
+		j.result.Done = true
+		j.result.Notes = append(j.result.Notes, "nothing differs")
+		return j.result, nil
+	}
+	var lost []displaced
+	if j.files != nil {
+		op.Parts = "files"
+		outcome, err := l.applyFiles(ctx, m, op, j)
+		if err != nil {
+			return j.result, err
+		}
+		lost = outcome
+	}
+	if j.talk != nil {
+		op.Parts = strings.TrimPrefix(op.Parts+"+conversation", "+")
+		if err := l.switchSession(m, op, j); err != nil {
+			return j.result, err
+		}
+	}
+	trigger := TriggerRestore
+	if j.kind != "restore" {
+		trigger = TriggerUndo
+	}
+	t, err := l.commit(ctx, m, &wanted{
+		Take:     Take{Trigger: trigger, Of: m.life, What: j.kind + " " + j.describe(m)},
+		triggers: Triggers{trigger}, operation: op, displaced: lost,
+	})
+	if err != nil {
+		return j.result, fmt.Errorf("the files are restored, but no snapshot says so: %w", err)
+	}
+	l.saveLive(m)
+	if err := l.settle(ctx, m, op); err != nil {
+		j.result.Notes = append(j.result.Notes, err.Error())
+	}
+	j.result.Done, j.result.Snapshot, j.result.SessionID = true, t.snapshot.ID.String(), m.stored.Session
+	j.result.Handover = l.handover(m, j)
+	return j.result, nil
+}
+
+// describe names the target for the snapshot's subject.
+func (j *job) describe(m *loaded) string {
+	if s, ok, err := m.project.locate(m.tip.ID, j.target.ID); ok && err == nil {
+		return "to " + s.address(m.Name)
+	}
+	return "to " + j.target.ID.Short()
+}
+
+// handover says how the agent goes on: a live one is not touched here, so its
+// user is told what to type.
+func (l *Local) handover(m *loaded, j *job) *Handover {
+	if j.talk == nil {
+		return &Handover{How: "none"}
+	}
+	_, alive := m.live.process()
+	switch {
+	case alive && j.talk.empty:
+		return &Handover{How: "type", Type: "/clear"}
+	case alive:
+		return &Handover{How: "type", Type: "/resume " + m.stored.Session}
+	}
+	return &Handover{How: "resume", Type: "umbra mission resume " + m.Name}
+}
+
+// planGit compares the user's repository then and now. A restore never moves
+// HEAD or a branch, so where they moved the user decides.
+func (l *Local) planGit(ctx context.Context, m *loaded, j *job) error {
+	then, _, err := m.project.gitOf(j.target)
+	if err != nil {
+		return err
+	}
+	j.result.Git.Then = GitState{Head: then.Head, Branch: trimRef(then.Branch), Operation: then.Operation}
+	ws, err := l.workspace(ctx, m)
+	if err != nil {
+		return err
+	}
+	if ws.repo == nil {
+		return nil
+	}
+	head, err := ws.repo.Head()
+	if err != nil {
+		j.result.Notes = append(j.result.Notes, "the repository's HEAD can't be read: "+err.Error())
+		return nil
+	}
+	now := GitState{Head: head.ID.String(), Branch: trimRef(head.Branch())}
+	if ops, err := ws.repo.Operations(); err == nil && len(ops) > 0 {
+		now.Operation = string(ops[0])
+	}
+	j.result.Git.Now = now
+	if j.files == nil || j.result.Git.Then.Head == "" && now.Head == "" {
+		return nil
+	}
+	l.compareGit(ctx, ws, j)
+	return nil
+}
+
+// compareGit gathers what speaks against restoring files over the repository's
+// present state.
+func (l *Local) compareGit(ctx context.Context, ws *workspace, j *job) {
+	then, now := j.result.Git.Then, j.result.Git.Now
+	refuse := func(hint, format string, args ...any) {
+		j.refusals = append(j.refusals, Errorf(KindConflict, hint+"; or --force", format, args...))
+	}
+	if now.Operation != "" && now.Operation != then.Operation {
+		refuse("finish or abort it first", "a %s is in progress in %s", now.Operation, ws.root)
+	}
+	if now.Branch != then.Branch {
+		to := then.Branch
+		if to == "" {
+			to = "--detach " + then.Head
+		}
+		refuse("git switch "+to, "the repository is on %s now and was on %s then", branchName(now), branchName(then))
+		return
+	}
+	if now.Head == then.Head || then.Head == "" {
+		return
+	}
+	ok, err := isAncestor(ctx, ws.repo, then.Head, now.Head)
+	switch {
+	case err != nil:
+		refuse("look with git log", "whether HEAD moved on from %.10s can't be told: %v", then.Head, err)
+	case !ok:
+		refuse("git log "+then.Head, "HEAD is %.10s now, which does not descend from %.10s of then", now.Head, then.Head)
+	default:
+		j.result.Notes = append(j.result.Notes, fmt.Sprintf("HEAD has moved on since: files go back, commits stay; git reset --soft %.10s would take the commits back too", then.Head))
+	}
+}
+
+func branchName(g GitState) string {
+	if g.Branch == "" {
+		return "no branch"
+	}
+	return "branch " + g.Branch
+}
+
+// sortedKept orders kept paths.
+func sortedKept(list []Kept) []Kept {
+	slices.SortFunc(list, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}

@@ -1,0 +1,335 @@
+package missions
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// sessionState is what a snapshot says of its conversation.
+type sessionState struct {
+	Events  int // complete lines
+	Partial bool
+	Open    []sessions.Tool
+}
+
+// recipe is how a fork's or restored session was made of another: stored with
+// the inherited part, which is made again by it instead of being kept twice.
+type recipe struct {
+	Agent   string    `json:"agent"`
+	OldID   string    `json:"old_id"`
+	NewID   string    `json:"new_id"`
+	OldCwd  string    `json:"old_cwd"`
+	NewCwd  string    `json:"new_cwd"`
+	OldRoot string    `json:"old_root"`
+	NewRoot string    `json:"new_root"`
+	Now     time.Time `json:"now"`
+}
+
+func (r recipe) rewrite() sessions.Rewrite {
+	return sessions.Rewrite{
+		OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now,
+	}
+}
+
+// putSession brings the conversation in a record up to what the agent's file
+// holds now. A mission without a session, or whose session was not written yet,
+// has none in its record.
+func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, batch *gitstore.Batch) (sessionState, error) {
+	a := l.adapter(m.Agent)
+	if a == nil || m.bind.Session == "" {
+		return sessionState{}, nil
+	}
+	file, err := os.Open(m.bind.Session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.sessionMissing(t, m)
+	}
+	if err != nil {
+		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	before, _ := t.SessionMeta()
+	identity := identityOf(info)
+	meta, err := t.AppendSession(batch, gitstore.SessionSource{
+		Agent: m.Agent, SessionID: m.stored.Session, File: file, Length: info.Size(),
+		SameFile: identity == m.bind.SessionFile && identity != (Place{}), Inherited: m.inherited,
+	})
+	if err != nil {
+		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	events, err := l.countEvents(m, file, before, meta)
+	if err != nil {
+		return sessionState{}, err
+	}
+	m.bind.SessionFile, m.inherited = identity, nil
+	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
+}
+
+// sessionMissing keeps what the record holds of a session whose file is gone:
+// it can be made again from there.
+func (l *Local) sessionMissing(t *gitstore.RecordTree, m *loaded) (sessionState, error) {
+	meta, err := t.SessionMeta()
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return sessionState{}, nil
+	}
+	if err != nil {
+		return sessionState{}, err
+	}
+	if meta.SessionID != m.stored.Session {
+		return sessionState{}, t.RemoveSession()
+	}
+	return sessionState{Events: m.lastEvents(), Partial: true}, nil
+}
+
+// lastEvents is the count in the newest snapshot.
+func (m *loaded) lastEvents() int {
+	if m.tip == nil {
+		return 0
+	}
+	info, err := m.project.snapshotInfo(m.tip)
+	if err != nil {
+		return 0
+	}
+	return info.Events
+}
+
+// countEvents counts the complete lines of a session: of what was appended, if
+// the rest was counted before.
+func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.SessionMeta) (int, error) {
+	from, count := int64(0), 0
+	if before.SessionID == now.SessionID && before.Generation == now.Generation && m.tip != nil && m.record == m.tip.Record {
+		from, count = before.Length-before.Torn, m.lastEvents()
+	}
+	lines := bufio.NewReaderSize(io.NewSectionReader(file, from, now.Length-now.Torn-from), 256<<10)
+	for {
+		p, err := lines.ReadSlice('\n')
+		if bytes.HasSuffix(p, []byte{'\n'}) {
+			count++
+		}
+		switch {
+		case err == io.EOF:
+			return count, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return 0, fmt.Errorf("session of %s: %w", m.Name, err)
+		}
+	}
+}
+
+func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, ws *workspace, batch *gitstore.Batch) error {
+	s := sessions.Session{ID: m.stored.Session, Path: m.bind.Session, Cwd: m.cwd()}
+	list, err := a.Sides(m.adapterEnv(), s)
+	if err != nil {
+		return fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	var sides []gitstore.SideFile
+	for _, side := range list {
+		stamp := stampOf(side.Path)
+		sides = append(sides, gitstore.SideFile{
+			Name: side.Name, Unchanged: ws.sides[side.Path] == stamp && stamp != (fileStamp{}),
+			Open: func() (io.ReadCloser, int64, error) { return openSized(side.Path) },
+		})
+		ws.sides[side.Path] = stamp
+	}
+	if err := t.SetSides(batch, sides); err != nil {
+		clear(ws.sides)
+		return fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+func openSized(path string) (io.ReadCloser, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// sessionOf opens the conversation that a record holds: exactly the bytes that
+// the agent's file held. ErrNoSession if it holds none.
+func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
+	own, err := p.store.OpenSession(record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
+	}
+	if err != nil {
+		return nil, gitstore.SessionMeta{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
+	}
+	if own.Meta.Inherited == nil {
+		return io.NopCloser(own), own.Meta, nil
+	}
+	inherited, err := l.inherit(p, *own.Meta.Inherited)
+	if err != nil {
+		return nil, own.Meta, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: its inherited part: %w", record.Short(), err)
+	}
+	return joined{io.MultiReader(inherited, own), inherited}, own.Meta, nil
+}
+
+// joined reads two parts and closes the first.
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// inherit makes an inherited part again from its source, as it is read. The
+// bytes are proved against the id that was recorded: a part that comes out
+// otherwise is an error of Read.
+func (l *Local) inherit(p *project, in gitstore.Inherited) (io.ReadCloser, error) {
+	var r recipe
+	if err := json.Unmarshal(in.Recipe, &r); err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	a := l.adapter(r.Agent)
+	if a == nil {
+		return nil, fmt.Errorf("no adapter for %s", r.Agent)
+	}
+	source, _, err := l.sessionOf(p, in.Record)
+	if err != nil {
+		return nil, err
+	}
+	out, w := io.Pipe()
+	go func() {
+		defer source.Close()
+		proof := gitstore.NewBlobVerifier(in.Length)
+		err := a.Rewrite(io.MultiWriter(w, proof), source, in.SourceLength, r.rewrite())
+		if err == nil && proof.ID() != in.Content {
+			err = fmt.Errorf("made again, it differs from what was recorded: %w", gitstore.ErrDamaged)
+		}
+		w.CloseWithError(err)
+	}()
+	return out, nil
+}
+
+// conversation reads the whole conversation of a snapshot; an empty one if
+// there is none.
+func (l *Local) conversation(m *loaded, s *gitstore.Snapshot) (sessions.Conversation, error) {
+	r, meta, err := l.sessionOf(m.project, s.Record)
+	if errors.Is(err, sessions.ErrNoSession) {
+		return sessions.Conversation{}, nil
+	}
+	if err != nil {
+		return sessions.Conversation{}, err
+	}
+	defer r.Close()
+	a := l.adapter(meta.Agent)
+	if a == nil {
+		return sessions.Conversation{}, nil
+	}
+	return a.Read(r)
+}
+
+// saidInTurn is what was said in the turn of a moment, as far as the session
+// went then.
+func (l *Local) saidInTurn(at found) ([]Said, error) {
+	c, err := l.conversation(at.loaded, at.step.Snapshot)
+	if err != nil || len(c.Turns) == 0 {
+		return nil, err
+	}
+	return saidOf(c.Turns[len(c.Turns)-1:]), nil
+}
+
+// saidBetween is what was said after from and up to to; nil is now.
+func (l *Local) saidBetween(from found, to *found, texts bool) (ConversationDiff, error) {
+	d := ConversationDiff{}
+	earlier, err := l.conversation(from.loaded, from.step.Snapshot)
+	if err != nil {
+		return d, err
+	}
+	var later sessions.Conversation
+	if to != nil {
+		later, err = l.conversation(to.loaded, to.step.Snapshot)
+	} else {
+		later, err = l.presentConversation(from.loaded)
+	}
+	if err != nil {
+		return d, err
+	}
+	d.EventsAdded = max(0, later.Events-earlier.Events)
+	if !texts {
+		return d, nil
+	}
+	first := min(len(earlier.Turns), len(later.Turns))
+	if first > 0 && !earlier.Turns[first-1].Done {
+		first--
+	}
+	d.Said = saidOf(later.Turns[first:])
+	return d, nil
+}
+
+// presentConversation reads the agent's own file as it is now.
+func (l *Local) presentConversation(m *loaded) (sessions.Conversation, error) {
+	a := l.adapter(m.Agent)
+	if a == nil || m.bind.Session == "" {
+		return sessions.Conversation{}, nil
+	}
+	f, err := os.Open(m.bind.Session)
+	if errors.Is(err, fs.ErrNotExist) {
+		return sessions.Conversation{}, nil
+	}
+	if err != nil {
+		return sessions.Conversation{}, err
+	}
+	defer f.Close()
+	return a.Read(f)
+}
+
+func saidOf(turns []sessions.Turn) []Said {
+	var said []Said
+	for _, t := range turns {
+		said = append(said, Said{Role: "user", Text: t.Prompt, At: t.At})
+		for _, s := range inOrder(t) {
+			said = append(said, s)
+		}
+	}
+	return said
+}
+
+// inOrder merges a turn's texts and tool calls by time; texts first where the
+// file says nothing.
+func inOrder(t sessions.Turn) []Said {
+	var out []Said
+	tools := t.Tools
+	for _, text := range t.Texts {
+		for len(tools) > 0 && tools[0].At.Before(text.At) {
+			out = append(out, toolSaid(tools[0]))
+			tools = tools[1:]
+		}
+		out = append(out, Said{Role: text.Role, Text: text.Text, At: text.At})
+	}
+	for _, tool := range tools {
+		out = append(out, toolSaid(tool))
+	}
+	return out
+}
+
+func toolSaid(t sessions.Tool) Said {
+	return Said{Role: "tool", Text: oneLine(t.Name, t.Target), At: t.At}
+}
+
+// errNoConversation is what a record without a session answers.
+var errNoConversation = sessions.ErrNoSession
+
+// drain reads to the end.
+func drain(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}

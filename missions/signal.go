@@ -1,0 +1,33 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// terminate ends a process: SIGTERM, and SIGKILL when the patience is over. It
+// returns when the process is gone. The process is proved to be the one meant
+// before each signal, since a pid can be used again.
+func terminate(ctx context.Context, p lock.Owner, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	signal := syscall.SIGTERM
+	for sent := false; p.Liveness() == lock.Alive; {
+		if !sent {
+			if err := syscall.Kill(p.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return err
+			}
+			sent = true
+		}
+		if signal == syscall.SIGTERM && time.Now().After(deadline) {
+			signal, sent = syscall.SIGKILL, false
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}

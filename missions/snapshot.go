@@ -1,0 +1,35 @@
+package missions
+
+import "context"
+
+// Snapshot takes one now, of everything written before the call.
+func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) {
+	m, err := l.findMission(r.Caller, r.Mission, writing)
+	if err != nil {
+		return Entry{}, err
+	}
+	if r.Pin != "" {
+		if err := CheckName(r.Pin); err != nil {
+			return Entry{}, err
+		}
+	}
+	what := r.Message
+	if what == "" {
+		what = "by hand"
+	}
+	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: what}})
+	if err != nil {
+		return Entry{}, err
+	}
+	taken, _ := answer.last()
+	at, err := l.stepBack(answer.mission, taken.snapshot.ID, 0)
+	if err != nil {
+		return Entry{}, err
+	}
+	if r.Pin != "" {
+		if _, err := l.pin(ctx, at.project, at.loaded, at.step, r.Pin); err != nil {
+			return Entry{}, err
+		}
+	}
+	return l.entry(ctx, at.loaded, at.step, false)
+}

@@ -1,0 +1,96 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// Status is one glance: the missions here, their states, what is wrong and the
+// command that mends it.
+func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
+	s := Status{Home: l.home.Dir, Missions: []Mission{}, Problems: []Problem{}}
+	at, err := l.stand(r.Caller)
+	if err != nil {
+		return s, err
+	}
+	_, problems := l.allProjects()
+	s.Problems = append(s.Problems, problems...)
+	s.Problems = append(s.Problems, l.journalProblems()...)
+	if at.project == nil {
+		return s, nil
+	}
+	v := l.projectView(at.project)
+	s.Project = &v
+	all, problems := l.missionsOf(at.project)
+	s.Problems = append(s.Problems, problems...)
+	var newest *loaded
+	for _, m := range all {
+		if m, err = l.fresh(ctx, m); err != nil {
+			return s, err
+		}
+		if !overlap(m.bind.Workspace, at.Dir) && !HasAgent(m.life) {
+			continue
+		}
+		view := l.view(m)
+		s.Missions = append(s.Missions, view)
+		for _, problem := range view.Problems {
+			s.Problems = append(s.Problems, Problem{Project: at.project.Name, Mission: m.Name, Message: problem})
+		}
+		if newest == nil || m.tip.At.After(newest.tip.At) {
+			newest = m
+		}
+	}
+	if newest != nil {
+		s.Last, err = l.lastEntry(ctx, newest)
+	}
+	return s, err
+}
+
+func (l *Local) lastEntry(ctx context.Context, m *loaded) (*Entry, error) {
+	at, err := l.stepBack(m, m.tip.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.entry(ctx, m, at.step, false)
+	return &e, err
+}
+
+// journalProblems are operations that were cut off and wait for a decision.
+func (l *Local) journalProblems() []Problem {
+	list, damaged, err := l.journal.List()
+	var problems []Problem
+	if err != nil {
+		problems = append(problems, Problem{Invariant: "I6", Message: err.Error(), Fix: "umbra doctor"})
+	}
+	for _, d := range damaged {
+		problems = append(problems, Problem{Invariant: "I6", Message: d.Error(), Fix: "umbra doctor --fix"})
+	}
+	for _, op := range list {
+		if phase, since := op.Phase(); phase == journal.Interrupted {
+			problems = append(problems, Problem{
+				Invariant: "I6", Fix: "umbra undo, or umbra doctor --fix",
+				Message: fmt.Sprintf("a %s was cut off at %s and people have gone on working since; what it took away is in %s", op.Kind(), since.Format(time.DateTime), op.DisplacedDir()),
+			})
+		}
+	}
+	return problems
+}
+
+// Resolve says where a mission or moment is in the shadow repository.
+func (l *Local) Resolve(ctx context.Context, r ResolveRequest) (Resolved, error) {
+	if r.Moment != "" {
+		at, err := l.findMoment(r.Caller, r.Moment, reading)
+		if err != nil {
+			return Resolved{}, err
+		}
+		return Resolved{Mission: l.view(at.loaded), Snapshot: at.step.ID.String(), ShadowRepo: at.project.shadow()}, nil
+	}
+	m, err := l.findMission(r.Caller, r.Mission, reading)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return Resolved{Mission: l.view(m), Snapshot: m.tip.ID.String(), ShadowRepo: m.project.shadow()}, nil
+}

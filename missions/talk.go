@@ -1,0 +1,228 @@
+package missions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// talkPlan is what a restore or fork does with a conversation.
+type talkPlan struct {
+	record  gitstore.ID // holds the source's conversation
+	source  gitstore.SessionMeta
+	cut     sessions.Cut
+	empty   bool   // nothing that could be resumed is left: the agent begins anew
+	session string // an existing session to go back to, for undo
+	path    string
+}
+
+// planTalk plans the conversation's side of a restore: a new session, cut at
+// the target. None where there is no conversation, or where the present one
+// says no more than the target's.
+func (l *Local) planTalk(m *loaded, j *job) error {
+	a := l.adapter(m.Agent)
+	if a == nil || m.stored.Session == "" {
+		return nil
+	}
+	plan, err := l.cutAt(m.project, j.target)
+	if errors.Is(err, sessions.ErrNoSession) {
+		plan, err = &talkPlan{empty: true}, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := l.presentConversation(m)
+	if err != nil {
+		return err
+	}
+	j.result.Conversation = ConversationRestore{Kept: plan.cut.Events, Dropped: max(0, now.Events-plan.cut.Events)}
+	if plan.source.SessionID == m.stored.Session && plan.cut.Length == now.Length || plan.empty && now.Events == 0 {
+		return nil
+	}
+	for _, tool := range plan.cut.Open {
+		j.result.Notes = append(j.result.Notes, fmt.Sprintf("the files are of a moment when %s had begun; the conversation is cut before it", tool.Name))
+	}
+	j.talk = plan
+	return nil
+}
+
+// cutAt cuts the conversation of a snapshot where an agent can go on from.
+func (l *Local) cutAt(p *project, s *gitstore.Snapshot) (*talkPlan, error) {
+	r, meta, err := l.sessionOf(p, s.Record)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	a := l.adapter(meta.Agent)
+	if a == nil {
+		return nil, sessions.ErrNoSession
+	}
+	plan := &talkPlan{record: s.Record, source: meta}
+	plan.cut, err = a.Cut(r)
+	if errors.Is(err, sessions.ErrEmptyCut) {
+		plan.empty = true
+		return plan, nil
+	}
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "conversation of snapshot %s: %w", s.ID.Short(), err)
+	}
+	return plan, nil
+}
+
+// placed is a session that was put into an agent's store.
+type placed struct {
+	id        string
+	path      string
+	files     []string // everything that was made, to be taken away if the rest fails
+	inherited *gitstore.Inherited
+}
+
+// place writes a copy of a planned conversation, under a new id, where the
+// agent running in cwd finds it. Nothing that exists is replaced.
+func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessions.Rewrite) (placed, error) {
+	a := l.adapter(plan.source.Agent)
+	if a == nil {
+		return placed{}, fmt.Errorf("no adapter for %s", plan.source.Agent)
+	}
+	out := placed{id: to.NewID, path: a.Path(env, to.NewCwd, to.NewID)}
+	recipe, err := json.Marshal(recipeOf(plan.source.Agent, to))
+	if err != nil {
+		return out, err
+	}
+	var length int64
+	err = journal.Place(out.path, 0o600, func(w io.Writer) error {
+		r, _, err := l.sessionOf(p, plan.record)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		count := &counter{w: w}
+		err = a.Rewrite(count, r, plan.cut.Length, to)
+		length = count.n
+		return err
+	}, journal.PlaceOptions{})
+	if err != nil {
+		return out, fmt.Errorf("place the session: %w", err)
+	}
+	out.files = append(out.files, out.path)
+	out.inherited = &gitstore.Inherited{Length: length, Record: plan.record, SourceLength: plan.cut.Length, Recipe: recipe}
+	if err := l.placeSides(p, plan, a, env, to, &out); err != nil {
+		return out, errors.Join(err, out.remove())
+	}
+	return out, nil
+}
+
+// placeSides puts the copied session's side files beside it.
+func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env sessions.Environ, to sessions.Rewrite, out *placed) error {
+	stored, err := p.store.SessionSides(plan.record)
+	if err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "side files of record %s: %w", plan.record.Short(), err)
+	}
+	byName := map[string]gitstore.ID{}
+	var names []string
+	for _, s := range stored {
+		byName[s.Name] = s.ID
+		names = append(names, s.Name)
+	}
+	open := func(name string) (io.ReadCloser, error) {
+		r, _, err := p.store.BlobReader(byName[name])
+		return r, err
+	}
+	files, err := a.PlaceSides(env, names, open, to)
+	if err != nil {
+		return fmt.Errorf("side files of the session: %w", err)
+	}
+	for _, f := range files {
+		if err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{}); err != nil {
+			return fmt.Errorf("side files of the session: %w", err)
+		}
+		out.files = append(out.files, f.Path)
+	}
+	return nil
+}
+
+// remove takes away what was placed.
+func (p placed) remove() error {
+	var errs []error
+	for _, file := range p.files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func recipeOf(agent string, r sessions.Rewrite) recipe {
+	return recipe{
+		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now,
+	}
+}
+
+// counter counts what passes through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// switchSession gives the mission the planned conversation: the copy, or for an
+// undo the one it had. The old file stays where it is.
+func (l *Local) switchSession(m *loaded, op *operation, j *job) error {
+	op.Before, op.BeforePath = m.stored.Session, m.bind.Session
+	id, path := j.talk.session, j.talk.path
+	switch {
+	case id != "":
+	case j.talk.empty:
+		id = l.newID()
+		path = l.adapter(m.Agent).Path(m.adapterEnv(), m.cwd(), id)
+	default:
+		done, err := l.place(m.project, j.talk, m.adapterEnv(), sessions.Rewrite{
+			OldID: j.talk.source.SessionID, NewID: l.newID(), OldCwd: m.cwd(), NewCwd: m.cwd(),
+			OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
+		})
+		if err != nil {
+			return err
+		}
+		id, path, m.inherited = done.id, done.path, done.inherited
+	}
+	m.follow(id, path)
+	op.After, op.AfterPath = id, path
+	m.Note = noteOfRestore(j)
+	return nil
+}
+
+// follow makes another session the mission's own.
+func (m *loaded) follow(id, path string) {
+	if m.stored.Session != "" && m.stored.Session != id {
+		m.Sessions = append(m.Sessions, m.stored.Session)
+	}
+	kept := m.Sessions[:0]
+	for _, s := range m.Sessions {
+		if s != id {
+			kept = append(kept, s)
+		}
+	}
+	m.Sessions = kept
+	m.stored.Session, m.bind.Session, m.live.Bound = id, path, ""
+}
+
+// noteOfRestore is what the agent is told with its next prompt.
+func noteOfRestore(j *job) string {
+	if j.files == nil || j.files.empty() {
+		return ""
+	}
+	return fmt.Sprintf("Umbra has put files of this workspace back to an earlier state (%d changed, %d created, %d deleted). Read a file again before you rely on what you remember of it.",
+		len(j.result.Modify), len(j.result.Create), len(j.result.Delete))
+}

@@ -1,0 +1,227 @@
+package missions
+
+// Event is something that happened to a mission's agent: one of the types
+// below.
+type Event interface{ event() }
+
+// Launched is the start of the agent's process. Hooked agents say themselves
+// when a turn begins; the others count as running until they are quiet.
+type Launched struct{ Hooked bool }
+
+// PromptSubmitted is the user's prompt, before the model has seen it.
+type PromptSubmitted struct{ Text, ID string }
+
+// ToolStarting is a tool about to run. Writes says that it can change files.
+type ToolStarting struct {
+	Tool   ToolUse
+	Writes bool
+}
+
+// ToolFinished is a tool's end.
+type ToolFinished struct{ Tool ToolUse }
+
+// PermissionAsked is a question of the agent to its user.
+type PermissionAsked struct{ Permission Permission }
+
+// TurnEnded is the end of the agent's answer. Background says that work of the
+// turn goes on.
+type TurnEnded struct{ Background bool }
+
+// TurnFailed is an answer that ended in an error.
+type TurnFailed struct{ Message string }
+
+// TurnStopped is a turn that its user interrupted.
+type TurnStopped struct{}
+
+// Stirred is a change in the workspace of an agent that has no hooks.
+type Stirred struct{}
+
+// Quieted is a workspace and transcript without change for the settle period.
+type Quieted struct{}
+
+// SessionEnded is the agent's word that it closes the session for good.
+type SessionEnded struct{}
+
+// Exited is the end of the agent's process.
+type Exited struct{ Code int }
+
+// Vanished is an agent whose process is gone without a word.
+type Vanished struct{}
+
+func (Launched) event()        {}
+func (PromptSubmitted) event() {}
+func (ToolStarting) event()    {}
+func (ToolFinished) event()    {}
+func (PermissionAsked) event() {}
+func (TurnEnded) event()       {}
+func (TurnFailed) event()      {}
+func (TurnStopped) event()     {}
+func (Stirred) event()         {}
+func (Quieted) event()         {}
+func (SessionEnded) event()    {}
+func (Exited) event()          {}
+func (Vanished) event()        {}
+
+// Effect is something to be done because of an event: one of the types below.
+type Effect interface{ effect() }
+
+// Take asks for a snapshot. It carries the lifecycle that the snapshot is of,
+// since one event may ask for two: the turn that ended unseen, and the next.
+type Take struct {
+	Trigger Trigger
+	Of      Lifecycle
+	What    string // what happened, for the subject
+	// OnlyIfChanged lets the request be answered by the newest snapshot if
+	// nothing is new. A change of state is always committed.
+	OnlyIfChanged bool
+	// Late marks a moment that was noticed after it had passed.
+	Late bool
+}
+
+// Perform asks to carry out what was queued for the end of the turn.
+type Perform struct{}
+
+func (Take) effect()    {}
+func (Perform) effect() {}
+
+// Transition is the whole of the lifecycle: pure, total, and the only place
+// where a lifecycle changes.
+func Transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
+	switch e := e.(type) {
+	case Launched:
+		return launched(l, e)
+	case PromptSubmitted:
+		return prompted(l, e)
+	case ToolStarting:
+		return toolStarting(l, e)
+	case ToolFinished:
+		return toolFinished(l), nil
+	case PermissionAsked:
+		r := runningOf(l)
+		r.Pending = append(append([]Permission(nil), r.Pending...), e.Permission)
+		return r, nil
+	case TurnEnded:
+		return turnEnded(l, e)
+	case TurnFailed:
+		return ended(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, oneLine("error", e.Message))
+	case TurnStopped:
+		return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
+	case Stirred:
+		if _, idle := l.(Idle); idle {
+			return Running{Turn: l.LastTurn()}, nil
+		}
+		return l, nil
+	case Quieted:
+		return quieted(l)
+	case SessionEnded:
+		return closed(l, Closed{Turn: l.LastTurn(), How: HowExit}, "session ended", false)
+	case Exited:
+		return exited(l, e)
+	case Vanished:
+		return closed(l, Closed{Turn: l.LastTurn(), How: HowLost}, "agent is gone", true)
+	}
+	return l, nil
+}
+
+func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
+	if e.Hooked {
+		return Idle{Turn: l.LastTurn()}, nil
+	}
+	return Running{Turn: l.LastTurn()}, nil
+}
+
+func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
+	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID {
+		return l, nil // the same hook, heard twice
+	}
+	var effects []Effect
+	if r, ok := l.(Running); ok && r.Turn > 0 {
+		// No end of the former turn was heard (Esc, an API error, a kill).
+		effects = append(effects, Take{Trigger: TriggerIdle, Of: Idle{Turn: r.Turn}, What: "turn ended unseen", Late: true})
+	}
+	next := Running{Turn: l.LastTurn() + 1, Prompt: e.Text, PromptID: e.ID}
+	return next, append(effects, Take{Trigger: TriggerPrompt, Of: next, What: oneLine("prompt", e.Text)})
+}
+
+func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
+	r := runningOf(l)
+	tool := e.Tool
+	r.Tool = &tool
+	if !e.Writes {
+		return r, nil
+	}
+	what := oneLine("before "+tool.Name, tool.Target)
+	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: what, OnlyIfChanged: true}}
+}
+
+func toolFinished(l Lifecycle) Lifecycle {
+	r, ok := l.(Running)
+	if !ok {
+		return l
+	}
+	r.Tool, r.Pending = nil, nil
+	return r
+}
+
+func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
+	if e.Background {
+		r := runningOf(l)
+		r.Tool, r.Pending = nil, nil
+		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "answered, work goes on in the background"}}
+	}
+	return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "turn ended")
+}
+
+// ended leaves a turn. An end heard twice, or of a mission that is in no turn,
+// changes nothing, but files may have changed: that is kept too.
+func ended(l, next Lifecycle, trigger Trigger, what string) (Lifecycle, []Effect) {
+	switch l.(type) {
+	case Running, Initializing:
+		return next, []Effect{Take{Trigger: trigger, Of: next, What: what}, Perform{}}
+	case Closed:
+		return l, nil
+	}
+	return next, []Effect{Take{Trigger: trigger, Of: next, What: what, OnlyIfChanged: true}, Perform{}}
+}
+
+func quieted(l Lifecycle) (Lifecycle, []Effect) {
+	switch l.(type) {
+	case Running:
+		next := Idle{Turn: l.LastTurn()}
+		return next, []Effect{Take{Trigger: TriggerIdle, Of: next, What: "quiet"}, Perform{}}
+	case Closed, Initializing:
+		return l, nil
+	}
+	return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: "files changed", OnlyIfChanged: true}}
+}
+
+func exited(l Lifecycle, e Exited) (Lifecycle, []Effect) {
+	next := Closed{Turn: l.LastTurn(), How: HowExit, ExitCode: e.Code}
+	if c, ok := l.(Closed); ok {
+		if c == next || c.How != HowExit {
+			return l, nil
+		}
+		return next, nil // the session's end was heard first, the exit code now
+	}
+	what := "agent ended"
+	if e.Code != 0 {
+		what = "agent ended with exit code " + itoa(e.Code)
+	}
+	return closed(l, next, what, false)
+}
+
+func closed(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effect) {
+	if _, done := l.(Closed); done {
+		return l, nil
+	}
+	return next, []Effect{Take{Trigger: TriggerClose, Of: next, What: what, Late: late}, Perform{}}
+}
+
+// runningOf is l as a running one: an agent that acts is in a turn, whether or
+// not its beginning was heard.
+func runningOf(l Lifecycle) Running {
+	if r, ok := l.(Running); ok {
+		return r
+	}
+	return Running{Turn: l.LastTurn() + 1}
+}

@@ -1,0 +1,98 @@
+package missions
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestTransition walks the lifecycle through the turns that agents really take.
+func TestTransition(t *testing.T) {
+	type want struct {
+		life     Lifecycle
+		triggers []Trigger
+	}
+	prompt := PromptSubmitted{Text: "fix it", ID: "p1"}
+	running := Running{Turn: 1, Prompt: "fix it", PromptID: "p1"}
+	edit := ToolUse{Name: "Edit", Target: "a.go"}
+	tests := []struct {
+		name string
+		from Lifecycle
+		e    Event
+		want want
+	}{
+		{"launch with hooks", Initializing{}, Launched{Hooked: true}, want{Idle{}, nil}},
+		{"launch of any command", Initializing{}, Launched{}, want{Running{}, nil}},
+		{"a prompt begins a turn", Idle{}, prompt, want{running, []Trigger{TriggerPrompt}}},
+		{"the same prompt heard twice", running, prompt, want{running, nil}},
+		{"a prompt whose turn's end was not heard", Running{Turn: 1, PromptID: "p0"}, prompt,
+			want{Running{Turn: 2, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerIdle, TriggerPrompt}}},
+		{"turns go on after a restore", Closed{Turn: 7}, prompt, want{Running{Turn: 8, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},
+		{"a tool that writes", running, ToolStarting{Tool: edit, Writes: true},
+			want{Running{Turn: 1, Prompt: "fix it", PromptID: "p1", Tool: &edit}, []Trigger{TriggerTool}}},
+		{"a tool that reads", running, ToolStarting{Tool: edit}, want{Running{Turn: 1, Prompt: "fix it", PromptID: "p1", Tool: &edit}, nil}},
+		{"a tool without a prompt heard", Idle{Turn: 2}, ToolStarting{Tool: edit, Writes: true}, want{Running{Turn: 3, Tool: &edit}, []Trigger{TriggerTool}}},
+		{"a question", running, PermissionAsked{Permission{Tool: "Bash"}},
+			want{Running{Turn: 1, Prompt: "fix it", PromptID: "p1", Pending: []Permission{{Tool: "Bash"}}}, nil}},
+		{"a tool's end answers questions", Running{Turn: 1, Pending: []Permission{{Tool: "Bash"}}}, ToolFinished{}, want{Running{Turn: 1}, nil}},
+		{"a turn's end", running, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"an end heard twice", Idle{Turn: 1}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"work in the background", running, TurnEnded{Background: true}, want{running, []Trigger{TriggerTool}}},
+		{"an error", running, TurnFailed{Message: "529"}, want{Failed{Turn: 1, Message: "529"}, []Trigger{TriggerError}}},
+		{"Esc", running, TurnStopped{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"files change", Idle{Turn: 1}, Stirred{}, want{Running{Turn: 1}, nil}},
+		{"quiet", Running{}, Quieted{}, want{Idle{}, []Trigger{TriggerIdle}}},
+		{"quiet again", Idle{}, Quieted{}, want{Idle{}, []Trigger{TriggerWatch}}},
+		{"the session ends", Idle{Turn: 1}, SessionEnded{}, want{Closed{Turn: 1, How: HowExit}, []Trigger{TriggerClose}}},
+		{"then the process", Closed{Turn: 1, How: HowExit}, Exited{Code: 3}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
+		{"a crash in a turn", running, Exited{Code: 137}, want{Closed{Turn: 1, How: HowExit, ExitCode: 137}, []Trigger{TriggerClose}}},
+		{"gone", running, Vanished{}, want{Closed{Turn: 1, How: HowLost}, []Trigger{TriggerClose}}},
+		{"gone twice", Closed{How: HowLost}, Vanished{}, want{Closed{How: HowLost}, nil}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			life, effects := Transition(tt.from, tt.e)
+			if !reflect.DeepEqual(life, tt.want.life) {
+				t.Errorf("lifecycle %#v, want %#v", life, tt.want.life)
+			}
+			var triggers []Trigger
+			for _, e := range effects {
+				if take, ok := e.(Take); ok {
+					triggers = append(triggers, take.Trigger)
+				}
+			}
+			if !reflect.DeepEqual(triggers, tt.want.triggers) {
+				t.Errorf("snapshots %v, want %v", triggers, tt.want.triggers)
+			}
+		})
+	}
+}
+
+// TestTurnsNeverGoBack tries every event on every lifecycle.
+func TestTurnsNeverGoBack(t *testing.T) {
+	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
+	events := []Event{
+		Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, SessionEnded{}, Exited{}, Vanished{},
+	}
+	for _, l := range lives {
+		for _, e := range events {
+			next, effects := Transition(l, e)
+			if next.LastTurn() < 3 {
+				t.Errorf("%T on %T: turn %d", e, l, next.LastTurn())
+			}
+			raw, err := marshalLifecycle(next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := unmarshalLifecycle(raw)
+			if err != nil || !reflect.DeepEqual(back, next) {
+				t.Errorf("%s: %#v, %v", raw, back, err)
+			}
+			for _, effect := range effects {
+				if take, ok := effect.(Take); ok && take.Of == nil {
+					t.Errorf("%T on %T: a snapshot of nothing", e, l)
+				}
+			}
+		}
+	}
+}

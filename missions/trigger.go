@@ -1,0 +1,47 @@
+package missions
+
+import (
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// Trigger is why a snapshot was taken.
+type Trigger string
+
+// The triggers, as in the Umbra-Trigger trailer.
+const (
+	TriggerPrompt  Trigger = "prompt" // before a turn
+	TriggerTool    Trigger = "tool"   // before a tool that can write
+	TriggerIdle    Trigger = "idle"   // a turn ended
+	TriggerManual  Trigger = "manual"
+	TriggerRestore Trigger = "restore"
+	TriggerUndo    Trigger = "undo"
+	TriggerFork    Trigger = "fork"
+	TriggerClose   Trigger = "close" // the agent ended
+	TriggerError   Trigger = "error"
+	TriggerWatch   Trigger = "watch" // files changed outside a turn
+)
+
+// Triggers are the reasons for one snapshot, the first of them first.
+type Triggers []Trigger
+
+// Has reports whether t is among them.
+func (ts Triggers) Has(t Trigger) bool { return slices.Contains(ts, t) }
+
+func (ts Triggers) texts() []string {
+	out := make([]string, len(ts))
+	for i, t := range ts {
+		out[i] = string(t)
+	}
+	return out
+}
+
+// triggersOf reads a snapshot's trailer.
+func triggersOf(s *gitstore.Snapshot) Triggers {
+	out := make(Triggers, len(s.Triggers))
+	for i, t := range s.Triggers {
+		out[i] = Trigger(t)
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// workspace is what this process knows of a directory it captures: caches, all
+// of which prove themselves. It is used under the workspace's lock only.
+type workspace struct {
+	l       *Local
+	root    string
+	place   Place
+	scanner *capture.Scanner
+	rules   *capture.Rules
+	limits  CaptureConfig // that rules were made with
+	repo    *usergit.Repository
+	config  *usergit.Configuration
+	stamps  map[string]fileStamp // of the files the configuration came from
+	git     *userGit
+	sides   map[string]fileStamp // of the sessions' side files
+	dirty   Dirty                // taken from the watcher, to be given back
+}
+
+// workspace returns what is known of a mission's workspace, its rules and its
+// repository read afresh where they have changed.
+func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
+	l.mu.Lock()
+	ws := l.workspaces[m.bind.Place]
+	if ws == nil || ws.root != m.bind.Workspace {
+		ws = &workspace{
+			l: l, root: m.bind.Workspace, place: m.bind.Place, sides: map[string]fileStamp{},
+			scanner: capture.NewScanner(capture.Workspace{Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place)}),
+		}
+		l.workspaces[m.bind.Place] = ws
+	}
+	l.mu.Unlock()
+	if err := ws.readConfig(ctx, m); err != nil {
+		return nil, err
+	}
+	return ws, ws.readRules()
+}
+
+// readConfig finds the user's repository, and reads the user's Git
+// configuration if one of its files has changed.
+func (ws *workspace) readConfig(ctx context.Context, m *loaded) error {
+	repo, err := usergit.Discover(ws.root)
+	if errors.Is(err, usergit.ErrNoRepository) {
+		repo, err = nil, nil
+	}
+	if err != nil {
+		return Errorf(KindFailed, "", "read the repository of %s: %w", ws.root, err)
+	}
+	if repo != nil && (repo.Bare || repo.TopLevel == "") {
+		repo = nil
+	}
+	same := ws.config != nil && (ws.repo == nil) == (repo == nil) && (repo == nil || ws.repo.GitDir == repo.GitDir)
+	ws.repo = repo
+	if !same || ws.git == nil {
+		ws.git, ws.rules = nil, nil
+		if repo != nil {
+			ws.git = &userGit{repo: repo}
+		}
+	}
+	if same && ws.configUnchanged() {
+		return nil
+	}
+	env := []string{"HOME=" + m.bind.Vars["HOME"], "PATH=" + os.Getenv("PATH")}
+	if xdg := m.bind.Vars["XDG_CONFIG_HOME"]; xdg != "" {
+		env = append(env, "XDG_CONFIG_HOME="+xdg)
+	}
+	config, err := usergit.ReadConfiguration(ctx, ws.root, repo, env)
+	if err != nil {
+		return fmt.Errorf("read git's configuration for %s: %w", ws.root, err)
+	}
+	ws.config, ws.rules, ws.stamps = config, nil, map[string]fileStamp{}
+	for _, file := range config.Files {
+		ws.stamps[file] = stampOf(file)
+	}
+	return nil
+}
+
+func (ws *workspace) configUnchanged() bool {
+	for file, stamp := range ws.stamps {
+		if stampOf(file) != stamp {
+			return false
+		}
+	}
+	return true
+}
+
+// readRules brings the capture rules up to date.
+func (ws *workspace) readRules() error {
+	limits, err := ws.l.config.Capture.narrowedBy(ws.root)
+	if err != nil {
+		return err
+	}
+	settings := capture.Settings{
+		SizeCap: limits.MaxFileSize, FileBudget: limits.MaxFiles, ByteBudget: limits.MaxBytes,
+		Secrets: append(capture.DefaultSecrets(), limits.Secrets...),
+	}
+	if ws.rules != nil && reflect.DeepEqual(ws.limits, limits) {
+		ws.rules, err = ws.rules.Refresh()
+	} else {
+		ws.rules, err = capture.LoadRules(capture.Sources{
+			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: settings,
+		})
+	}
+	ws.limits = limits
+	if err != nil {
+		return fmt.Errorf("read the ignore rules of %s: %w", ws.root, err)
+	}
+	return nil
+}
+
+// capture reads the workspace into batch.
+func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch) (*capture.Result, error) {
+	ws.dirty = Dirty{Full: true, Why: "not watched"}
+	if ws.l.watching != nil {
+		ws.dirty = ws.l.watching.Take(ctx, ws.root)
+	}
+	tell := progressTeller(ctx, "reading "+ws.root)
+	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
+		Present:  store.Has,
+		Progress: func(p capture.Progress) { tell(int64(p.Files), int64(p.TotalFiles)) },
+	})
+	if err != nil {
+		ws.giveBack()
+	}
+	return result, err
+}
+
+// manyFiles is from how many files on reading them is worth a progress line.
+const manyFiles = 1000
+
+// progressTeller tells how far a work over files is, ten times a second at
+// most. It may be called from several goroutines.
+func progressTeller(ctx context.Context, text string) func(done, total int64) {
+	var mu sync.Mutex
+	var told time.Time
+	return func(done, total int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := time.Now(); total > manyFiles && now.Sub(told) > 100*time.Millisecond {
+			told = now
+			Notify(ctx, Notice{Text: text, Done: done, Total: total, Unit: "files"})
+		}
+	}
+}
+
+// accept makes a capture what the next one starts from: its objects are stored.
+func (ws *workspace) accept(r *capture.Result) { ws.scanner.Accept(r) }
+
+// giveBack returns to the watcher what a capture took that was not published.
+func (ws *workspace) giveBack() {
+	if ws.l.watching != nil {
+		ws.l.watching.Return(ws.root, ws.dirty)
+	}
+}
+
+// author is the user's Git identity.
+type author struct{ name, email string }
+
+func (a author) at(t time.Time) gitstore.Signature {
+	return gitstore.Signature{Name: a.name, Email: a.email, When: t}
+}
+
+func (ws *workspace) author() author { return author{ws.config.Name, ws.config.Email} }
+
+// refusedRoot reports whether a workspace was refused for what it is.
+func refusedRoot(err error) bool {
+	var refused *capture.RootError
+	return errors.As(err, &refused)
+}
