@@ -58,3 +58,26 @@ func TestRootMissingOrReplaced(t *testing.T) {
 		})
 	}
 }
+
+func TestRootAttributes(t *testing.T) {
+	w := newWatcher(t, Options{})
+	root := t.TempDir()
+	tree := watchTree(t, w, root)
+	must(t, os.Chmod(root, 0o711))
+	mustFull(t, barrierTake(t, tree), WhyRootMode)
+	mustBe(t, barrierTake(t, tree), nil, nil)
+}
+
+// TestMountBelow: a file system without events below one that has them.
+func TestMountBelow(t *testing.T) {
+	w := newWatcher(t, Options{})
+	tree, err := w.Watch("/", func(rel string) bool { return rel != "proc" })
+	must(t, err)
+	for range 2 {
+		mustFull(t, barrierTake(t, tree), WhyFileSystem)
+	}
+	if err := tree.SetIgnored(func(rel string) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	mustFull(t, barrierTake(t, tree), WhyRules)
+}
