@@ -184,11 +184,29 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
+// TestDiskPulledOut: the objects are lost, but it is still the same boot.
+func TestDiskPulledOut(t *testing.T) {
+	t.Parallel()
+	s, ctx := newStore(t), context.Background()
+	noErr(t, appendCommit(ctx, s, AgentRef(testMission), "1", Durable))
+	s.Close()
+	for _, path := range loosePaths(t, s) {
+		noErr(t, errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 0)))
+	}
+	again := must[*Store](t)(Open(s.Dir()))
+	defer again.Close()
+	_, err := again.Sweep(ctx)
+	noErr(t, err)
+	noErr(t, appendCommit(ctx, again, AgentRef(testMission), "2", Durable))
+	fsck(t, again)
+}
+
 func TestSegmentIsAdopted(t *testing.T) {
 	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	noErr(t, appendCommit(ctx, s, AgentRef(testMission), "1", Durable))
 	s.Close()
+	removeObject(t, s, HashObject(TypeBlob, []byte("1")))
 	first := s.segments()
 	next := must[*Store](t)(Open(s.Dir()))
 	defer next.Close()

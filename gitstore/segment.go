@@ -253,7 +253,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 			continue
 		}
 		if fi, err := f.Stat(); err == nil && fi.Size() > int64(len(segmentMagic())) && fi.Size() < adoptSize {
-			end, err := readSegment(f, func(ID, []byte) error { return nil })
+			end, err := readSegment(f, s.placeAgain)
 			if err == nil && end > 0 && f.Truncate(end) == nil {
 				return &segment{file: f, size: end}, nil
 			}
@@ -263,6 +263,22 @@ func (s *Store) adoptSegment() (*segment, error) {
 	}
 	return nil, nil
 }
+
+// placeAgain writes a segment's object unless its file looks right. Loose objects
+// that were not synced are lost without a new boot where a disk was pulled out.
+func (s *Store) placeAgain(id ID, raw []byte) error {
+	fi, err := os.Lstat(s.own().loosePath(id))
+	if err == nil && fi.Size() == int64(len(raw)) {
+		return nil
+	}
+	if _, _, err := s.Object(id); err == nil {
+		return nil
+	}
+	return s.placeLoose(id, raw)
+}
+
+// own is the Store's object directory, as opposed to its alternates.
+func (s *Store) own() *objectDir { return s.current()[0] }
 
 // segments lists the segment files; a directory that is not there has none.
 func (s *Store) segments() []string {

@@ -53,7 +53,7 @@ func (s *Store) replaySegments() error {
 		if boot != noBoot && strings.HasPrefix(filepath.Base(path), boot+".") {
 			continue
 		}
-		f, err := lockSegment(path)
+		f, err := waitSegment(path)
 		if err != nil {
 			return err
 		}
@@ -70,6 +70,24 @@ func (s *Store) replaySegments() error {
 		}
 	}
 	return nil
+}
+
+// replayPatience is how long Open waits for another process that replays the
+// same segment.
+const replayPatience = 5 * time.Second
+
+// waitSegment is lockSegment for a segment that someone else may be replaying; it
+// gives nil once that is done, or if a process on another machine holds it.
+func waitSegment(path string) (*os.File, error) {
+	for deadline := time.Now().Add(replayPatience); ; time.Sleep(5 * time.Millisecond) {
+		f, err := lockSegment(path)
+		if f != nil || err != nil {
+			return f, err
+		}
+		if _, err := os.Lstat(path); err != nil || time.Now().After(deadline) {
+			return nil, nil
+		}
+	}
 }
 
 // replay writes again, durably, each object of a segment that cannot be read.
