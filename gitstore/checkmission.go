@@ -90,6 +90,11 @@ func (c *checker) session(record ID) error {
 	if err != nil {
 		return err
 	}
+	if in := r.Meta.Inherited; in != nil {
+		if _, err := c.store.Record(in.Record); err != nil {
+			return fmt.Errorf("its inherited part: %w", err)
+		}
+	}
 	for _, part := range r.chunks {
 		if c.chunks[part] {
 			continue
