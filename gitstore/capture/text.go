@@ -10,6 +10,10 @@ import (
 // which nearly all are, else {"base64": "…"}, so that no byte is lost.
 type text string
 
+// Text is how a document of a record holds a path; other documents that hold
+// paths do it the same way.
+type Text = text
+
 type encodedText struct {
 	Base64 string `json:"base64"`
 }
