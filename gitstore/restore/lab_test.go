@@ -1,0 +1,208 @@
+package restore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+)
+
+// lab is a workspace and a shadow repository under test.
+type lab struct {
+	t        testing.TB
+	base     string
+	root     string
+	store    *gitstore.Store
+	ws       *beneath.Root
+	settings capture.Settings
+}
+
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	return newLabAt(t, t.TempDir(), "")
+}
+
+// newLabAt has its workspace elsewhere if root is not "".
+func newLabAt(t testing.TB, base, root string) *lab {
+	t.Helper()
+	if root == "" {
+		root = filepath.Join(base, "ws")
+	}
+	l := &lab{t: t, base: base, root: root}
+	l.must(os.MkdirAll(root, 0o755))
+	store, err := gitstore.Create(context.Background(), filepath.Join(base, "shadow.git"), gitstore.CreateOptions{ProjectID: "0b3c9c1e-0000-4000-8000-000000000001"})
+	l.must(err)
+	t.Cleanup(func() { _ = store.Close() })
+	l.store = store
+	l.ws, err = beneath.Open(root)
+	l.must(err)
+	t.Cleanup(func() { _ = l.ws.Close() })
+	return l
+}
+
+func (l *lab) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) path(name string) string { return l.root + "/" + name }
+
+func (l *lab) write(name, content string) {
+	l.t.Helper()
+	l.must(os.MkdirAll(filepath.Dir(l.path(name)), 0o755))
+	l.must(os.WriteFile(l.path(name), []byte(content), 0o644))
+}
+
+func (l *lab) link(target, name string) {
+	l.t.Helper()
+	l.must(os.MkdirAll(filepath.Dir(l.path(name)), 0o755))
+	l.must(os.Symlink(target, l.path(name)))
+}
+
+func (l *lab) remove(names ...string) {
+	l.t.Helper()
+	for _, name := range names {
+		l.must(os.RemoveAll(l.path(name)))
+	}
+}
+
+// capture takes a snapshot, of which all documents have been through JSON.
+func (l *lab) capture() Side {
+	l.t.Helper()
+	rules, err := capture.LoadRules(capture.Sources{Root: l.root, Settings: l.settings})
+	l.must(err)
+	batch := l.store.NewBatch()
+	defer batch.Discard()
+	scanner := capture.NewScanner(capture.Workspace{Root: l.root, Identity: l.ws.Identity()})
+	result, err := scanner.Capture(context.Background(), batch, rules, capture.Dirty{All: true}, capture.Options{})
+	l.must(err)
+	l.must(batch.Flush(context.Background()))
+	side := Side{Tree: result.Tree}
+	side.Rules, err = capture.ParseRules(result.Rules, l.files(result.Tree))
+	l.must(err)
+	side.Skipped, err = capture.ParseSkipped(capture.SkippedDocument(result.Skipped))
+	l.must(err)
+	side.Modes, err = capture.ParseModes(result.Modes.Document())
+	l.must(err)
+	return side
+}
+
+func (l *lab) files(tree gitstore.ID) capture.FileReader {
+	return func(path string) ([]byte, bool, error) {
+		e, err := l.store.Lookup(tree, path)
+		if errors.Is(err, gitstore.ErrNoEntry) || err == nil && e.Mode != gitstore.ModeFile && e.Mode != gitstore.ModeExec {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		data, err := l.store.Blob(e.ID)
+		return data, true, err
+	}
+}
+
+// plan plans and checks that the plan survives JSON.
+func (l *lab) plan(from, to Side, change ...func(*Request)) *Plan {
+	l.t.Helper()
+	r := Request{From: from, To: to}
+	for _, c := range change {
+		c(&r)
+	}
+	p, err := Make(l.store, l.ws, r)
+	l.must(err)
+	return l.throughJSON(p)
+}
+
+func (l *lab) throughJSON(p *Plan) *Plan {
+	l.t.Helper()
+	data, err := json.Marshal(p)
+	l.must(err)
+	var out Plan
+	l.must(json.Unmarshal(data, &out))
+	again, err := json.Marshal(out)
+	l.must(err)
+	if string(data) != string(again) {
+		l.t.Fatalf("plan is changed by JSON:\n%s\n%s", data, again)
+	}
+	return &out
+}
+
+// inverse plans the taking back of a plan.
+func (l *lab) inverse(of *Plan) *Plan {
+	l.t.Helper()
+	p, err := Inverse(l.store, l.ws, InverseRequest{Now: l.capture(), Of: of})
+	l.must(err)
+	return l.throughJSON(p)
+}
+
+// disk is what is in the workspace: paths, with content and what kind.
+func (l *lab) disk() map[string]string {
+	l.t.Helper()
+	out := map[string]string{}
+	l.must(filepath.WalkDir(l.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == l.root {
+			return err
+		}
+		name := strings.TrimPrefix(path, l.root+"/")
+		switch {
+		case d.IsDir():
+			out[name] = "dir"
+		case d.Type() == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			out[name] = "link " + target
+			return err
+		case d.Type().IsRegular():
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			kind := "file "
+			if info.Mode()&0o100 != 0 {
+				kind = "exec "
+			}
+			out[name] = kind + string(data)
+			return err
+		default:
+			out[name] = "special"
+		}
+		return nil
+	}))
+	return out
+}
+
+// blob stores a blob, and tree a tree of raw entries, whatever their names.
+func (l *lab) blob(content string) gitstore.ID {
+	l.t.Helper()
+	return l.object(gitstore.TypeBlob, []byte(content))
+}
+
+func (l *lab) tree(entries ...gitstore.TreeEntry) gitstore.ID {
+	l.t.Helper()
+	var data []byte
+	for _, e := range entries {
+		mode := strings.TrimPrefix(e.Mode.String(), "0")
+		data = append(append(append(data, mode+" "+e.Name...), 0), e.ID[:]...)
+	}
+	return l.object(gitstore.TypeTree, data)
+}
+
+func (l *lab) object(t gitstore.ObjectType, data []byte) gitstore.ID {
+	l.t.Helper()
+	batch := l.store.NewBatch()
+	defer batch.Discard()
+	id, err := batch.Write(t, data)
+	l.must(err)
+	l.must(batch.Flush(context.Background()))
+	return id
+}

@@ -1,0 +1,89 @@
+package restore
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// ErrNoRules is returned for a target without its recorded rules: what may be
+// deleted is not known then.
+var ErrNoRules = errors.New("the target's recorded rules are missing")
+
+// Plan is what a restore will do, and what it will leave. It can be stored as
+// JSON.
+type Plan struct {
+	// From and To are the trees of S, the safety snapshot, and of T.
+	From, To gitstore.ID
+	// Changes are sorted by path.
+	Changes []Change
+	// MakeDirs comes top-down, RemoveDirs bottom-up. A directory is removed only
+	// if the deletions have emptied it.
+	MakeDirs, RemoveDirs []Directory
+	// DirModes are sorted by path.
+	DirModes []DirMode
+	// Renames come top-down, before all that writes.
+	Renames []Rename
+	// Keep is sorted by path.
+	Keep []Kept
+}
+
+// Empty tells that there is nothing to do.
+func (p *Plan) Empty() bool {
+	return len(p.Changes) == 0 && len(p.MakeDirs) == 0 && len(p.RemoveDirs) == 0 &&
+		len(p.DirModes) == 0 && len(p.Renames) == 0
+}
+
+// Paths lists the paths of some actions, sorted.
+func (p *Plan) Paths(actions ...Action) []string {
+	var out []string
+	for i := range p.Changes {
+		if slices.Contains(actions, p.Changes[i].Action()) {
+			out = append(out, p.Changes[i].Path)
+		}
+	}
+	return out
+}
+
+// Covers tells whether path, or a directory above it, is kept, and why.
+func (p *Plan) Covers(path string) (Kept, bool) {
+	for at := path; ; {
+		i, ok := slices.BinarySearchFunc(p.Keep, at, func(k Kept, at string) int { return strings.Compare(k.Path, at) })
+		if ok {
+			return p.Keep[i], true
+		}
+		if at = parent(at); at == "" {
+			return Kept{}, false
+		}
+	}
+}
+
+// change finds the planned change of a path.
+func (p *Plan) change(path string) (*Change, bool) {
+	i, ok := slices.BinarySearchFunc(p.Changes, path, func(c Change, path string) int { return strings.Compare(c.Path, path) })
+	if !ok {
+		return nil, false
+	}
+	return &p.Changes[i], true
+}
+
+// parent is the directory of a path, "" for the root.
+func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// below tells whether path is dir or lies below it.
+func below(path, dir string) bool {
+	return path == dir || dir == "" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
+}
+
+func depth(path string) int { return strings.Count(path, "/") }
