@@ -134,6 +134,7 @@ const (
 	cutPrinted = `{"type":"user","uuid":"c2","message":{"content":"<local-command-stdout>set</local-command-stdout>"}}`
 	cutExpand  = `{"type":"user","uuid":"c3","isMeta":true,"message":{"content":"expanded"}}`
 	cutSide    = `{"type":"assistant","isSidechain":true,"uuid":"d1","message":{"id":"m5","content":[{"type":"tool_use","id":"t9","name":"Bash","input":{}}]}}`
+	cutAdded   = `{"type":"user","uuid":"h1","message":{"content":"<user-prompt-submit-hook>a note</user-prompt-submit-hook>"}}`
 	cutQueued  = `{"type":"attachment","uuid":"q1","parentUuid":"r1","attachment":{"type":"queued_command","prompt":"and three"}}`
 )
 
@@ -172,6 +173,8 @@ func TestCutCases(t *testing.T) {
 		{"command that was answered", []string{cutPrompt, cutAnswer, cutCommand, cutExpand, cutAnswer}, 5, ""},
 		{"words typed meanwhile", []string{cutPrompt, cutUse, cutResult, cutQueued}, 3, ""},
 		{"words typed meanwhile and answered", []string{cutPrompt, cutUse, cutResult, cutQueued, cutAnswer}, 5, ""},
+		{"context of a hook in 1.0", []string{cutPrompt, cutAnswer, cutPrompt2, cutAdded}, 2, ""},
+		{"context of a hook in 1.0 and an answer", []string{cutPrompt, cutAdded, cutAnswer}, 3, ""},
 		{"subagent inside", []string{cutPrompt, cutAnswer, cutSide}, 2, ""},
 		{"last-prompt of the answered", []string{cutPrompt, cutAnswer, `{"type":"last-prompt","lastPrompt":"one","leafUuid":"a1"}`}, 3, ""},
 		{"last-prompt of the next", []string{cutPrompt, cutAnswer, `{"type":"last-prompt","lastPrompt":"two","leafUuid":"a1"}`}, 2, ""},

@@ -268,7 +268,7 @@ func (l line) classifyUser(m message) class {
 	switch {
 	case bytes.HasPrefix(first, []byte(interruptMark)):
 		return classInterrupt
-	case l.meta:
+	case l.meta || hasAnyPrefix(first, addedMarks):
 		return classMeta
 	case hasAnyPrefix(first, localMarks):
 		return classLocal
@@ -282,6 +282,7 @@ const interruptMark = "[Request interrupted by user"
 
 var (
 	localMarks   = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>"}
+	addedMarks   = []string{"<user-prompt-submit-hook>"} // a hook's context, in 1.0 a line like a prompt
 	commandMarks = []string{"<command-name>", "<command-message>"}
 )
 

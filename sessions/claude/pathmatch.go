@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -11,8 +12,8 @@ import (
 // pathMatcher finds one absolute path inside JSON text, or plain text, without
 // decoding it, and says what to write in its place. It knows the forms in which
 // a path stands in a JSON string: non-ASCII characters plain or as \uXXXX, a
-// slash as "/" or "\/", and both of these once more inside a string that itself
-// holds JSON. It finds whole paths only: /a/b does not match in /a/bc, x/a/b or
+// slash as "/" or "\/", both of these once more inside a string that itself holds
+// JSON, and a space as a shell command escapes it. It finds whole paths only: /a/b does not match in /a/bc, x/a/b or
 // /x/a/b.
 type pathMatcher struct {
 	elems  []elem
@@ -33,6 +34,7 @@ type elem struct {
 type style struct {
 	slashes int // backslashes before an inner slash
 	unicode int // backslashes before the u of an escaped character
+	shell   int // backslashes before a space and the like
 }
 
 // newPathMatcher returns nil if there is nothing to replace.
@@ -69,6 +71,9 @@ func (m *pathMatcher) pickAnchor() {
 	}
 }
 
+// shellChars are the characters that a shell command has a backslash before.
+const shellChars = " ()&;'$!*?[]{}|<>#`"
+
 func forms(r rune) []string {
 	switch {
 	case r == '/':
@@ -81,6 +86,8 @@ func forms(r rune) []string {
 			fs = append(fs, `\`+"bfnrt"[i:i+1])
 		}
 		return fs
+	case strings.ContainsRune(shellChars, r):
+		return []string{`\\` + string(r), `\` + string(r), string(r)}
 	case r < utf8.RuneSelf:
 		return []string{string(r)}
 	}
@@ -182,6 +189,8 @@ func (e elem) note(form string, st *style) {
 	switch {
 	case e.r == '/':
 		st.slashes = len(form) - 1
+	case strings.ContainsRune(shellChars, e.r):
+		st.shell = len(form) - 1
 	case e.r >= utf8.RuneSelf && form[0] == '\\':
 		st.unicode = 1
 		if form[1] == '\\' {
@@ -207,6 +216,11 @@ func (m *pathMatcher) write(dst []byte, st style) []byte {
 				dst = append(dst, '\\')
 			}
 			dst = append(dst, '/')
+		case st.shell > 0 && strings.ContainsRune(shellChars, r):
+			for range st.shell {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, byte(r))
 		case r >= utf8.RuneSelf && st.unicode == 2:
 			dst = append(append(dst, '\\'), unicodeForm2(r)...)
 		case r >= utf8.RuneSelf && st.unicode == 1:

@@ -101,6 +101,7 @@ func TestState(t *testing.T) {
 		{"thoughts", []string{cutPrompt, cutThink}, sessions.StateRunning, 1},
 		{"call", []string{cutPrompt, cutUse}, sessions.StateRunning, 1},
 		{"result", []string{cutPrompt, cutUse, cutResult}, sessions.StateRunning, 1},
+		{"context of a hook", []string{cutPrompt, cutAdded, cutAnswer}, sessions.StateIdle, 1},
 		{"interrupted", []string{cutPrompt, cutUse, cutResult, cutStop}, sessions.StateInterrupted, 1},
 		{"refused", []string{cutPrompt, cutRefused}, sessions.StateError, 1},
 		{"next prompt", []string{cutPrompt, cutRefused, cutPrompt2}, sessions.StateRunning, 2},

@@ -59,6 +59,7 @@ func TestRewriteText(t *testing.T) {
 		{"quote in the name", `/a/"b"`, `/n"\m`, `/a/\"b\"/c`, `/n\"\\m/c`},
 		{"newline in the name", "/a/b\nc", "/n\t", `/a/b\nc/d`, `/n\t/d`},
 		{"space in the name", "/a/my repo", "/n", `/a/my repo/x`, `/n/x`},
+		{"space in a command", "/a/my repo", "/n/my fork", `cat /a/my\\ repo/x '/a/my repo/y'`, `cat /n/my\\ fork/x '/n/my fork/y'`},
 		{"not UTF-8", "/a/b\xff", "/n\xfe", "/a/b\ufffd/x", "/n\ufffd/x"},
 		{"one letter", "/b", "/n", `/b /a/b /bb`, `/n /a/b /bb`},
 	} {
@@ -304,6 +305,40 @@ func TestRewriteProperty(t *testing.T) {
 		got, want := decode(t, out.Bytes()), model(decode(t, []byte(in)), to, true)
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("in   %s\ngot  %v\nwant %v", in, got, want)
+		}
+	})
+}
+
+// FuzzRewrite: whatever the line and the places, JSON stays JSON, lines stay
+// lines, and a rewrite there and nowhere changes nothing.
+func FuzzRewrite(f *testing.F) {
+	f.Add([]byte(`{"sessionId":"`+idA+`","cwd":"/a/b","message":{"content":[{"type":"text","text":"/a/b/c \\/a\\/b \u00e9/a/b"}]}}`), "/a/b", "/n\"\\\xff/ü")
+	f.Add([]byte(`{"m":[{"type":"thinking","signature":"/ä x","t":"/\u00e4\\ x /\u00e4 x"}]}`), "/ä x", "/y z")
+	f.Add([]byte(`{"p":"/h/projects/-a/`+idA+`/x \/h\/projects\/-a\/`+idA+`"}`), "/a", "/b")
+	f.Add([]byte(`{"p":"\ud83d\ude42/日本"}`), "/日本", "/🙂")
+	f.Fuzz(func(t *testing.T, in []byte, from, dest string) {
+		if len(in) > 4096 || len(from) > 64 || len(dest) > 64 || !strings.HasPrefix(from, "/") || !strings.HasPrefix(dest, "/") {
+			return
+		}
+		var out bytes.Buffer
+		in = append(in, '\n')
+		if err := (Adapter{}).Rewrite(&out, bytes.NewReader(in), int64(len(in)), fork(from, dest)); err != nil {
+			t.Fatal(err)
+		}
+		before, after := linesOf(in), linesOf(out.Bytes())
+		if len(before) != len(after) {
+			t.Fatalf("%d lines became %d", len(before), len(after))
+		}
+		for i := range before {
+			if json.Valid(before[i]) && !json.Valid(after[i]) {
+				t.Fatalf("%s became %s", before[i], after[i])
+			}
+		}
+		same := fork(from, from)
+		same.NewID = idA
+		out.Reset()
+		if err := (Adapter{}).Rewrite(&out, bytes.NewReader(in), int64(len(in)), same); err != nil || !bytes.Equal(out.Bytes(), in) {
+			t.Fatalf("%s became %s, %v", in, out.Bytes(), err)
 		}
 	})
 }
