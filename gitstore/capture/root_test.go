@@ -1,0 +1,73 @@
+package capture
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCheckRoot(t *testing.T) {
+	base := t.TempDir()
+	at := func(name string) string { return filepath.Join(base, name) }
+	for _, dir := range []string{"u/home/.local/share/umbra/projects", "u/home/work", "elsewhere", "other-umbra/x"} {
+		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"to-home": "u/home", "to-umbra": "u/home/.local/share/umbra/projects", "dangling": "nowhere"} {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		root, umbra string
+		want        RootReason
+	}{
+		{"u/home/work", "", ""},
+		{"elsewhere", "", ""},
+		{"elsewhere", "elsewhere/later/umbra", RootHoldsUmbraHome},
+		{"u/home", "", RootIsHome},
+		{"to-home", "", RootIsHome},
+		{"u", "", RootAboveHome},
+		{"", "", RootAboveHome},
+		{"u/home/.local", "", RootHoldsUmbraHome},
+		{"u/home/.local/share/umbra", "", RootIsUmbraHome},
+		{"u/home/.local/share/umbra/projects", "", RootInUmbraHome},
+		{"to-umbra", "", RootInUmbraHome},
+		{"missing", "", RootMissing},
+		{"dangling", "", RootMissing},
+		{"file", "", RootNotDirectory},
+		{"/", "", RootIsFileSystem},
+		{"/proc", "", RootOnPseudoSystem},
+		{"/proc/self", "", RootOnPseudoSystem},
+		{"/sys/kernel", "", RootOnPseudoSystem},
+		{"/run", "", RootInSystemDirectory},
+	} {
+		root := c.root
+		if !filepath.IsAbs(root) {
+			root = at(root)
+		}
+		umbra := at("u/home/.local/share/umbra")
+		if c.umbra != "" {
+			umbra = at(c.umbra)
+		}
+		for _, force := range []bool{false, true} {
+			want := c.want
+			if force && want.Overridable() {
+				want = ""
+			}
+			id, err := CheckRoot(RootCheck{Root: root, Home: at("u/home"), UmbraHome: umbra, Force: force})
+			var refused *RootError
+			switch {
+			case want == "" && (err != nil || id.Inode == 0):
+				t.Errorf("%s, force %v: %v", c.root, force, err)
+			case want != "" && (!errors.As(err, &refused) || refused.Reason != want):
+				t.Errorf("%s, force %v: got %v, want %q", c.root, force, err, want)
+			}
+		}
+	}
+}
