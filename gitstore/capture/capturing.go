@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -17,6 +18,7 @@ type capturing struct {
 	rules   *Rules
 	options Options
 	rotor   string
+	tracked []string // paths that the user's repository began or ceased to track
 }
 
 func (c *capturing) run() (*Result, error) {
@@ -30,7 +32,7 @@ func (c *capturing) run() (*Result, error) {
 	if s.base != nil {
 		c.addNested(dirty, s.base, "")
 		c.addRecheck(dirty)
-		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, e *entry) {
+		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, _ *node, e *entry) {
 			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
 				dirty.add(path)
 			}
@@ -61,7 +63,11 @@ func (c *capturing) run() (*Result, error) {
 	if err := c.proveRoot(); err != nil {
 		return nil, err
 	}
-	return c.result(r, top, full)
+	result, err := c.result(r, top, full)
+	if err == nil {
+		result.RulesChanged = c.watchOther(w, top, stable)
+	}
+	return result, err
 }
 
 // walk finds what is there. Without anything to be read nothing was written.
@@ -133,8 +139,15 @@ func (c *capturing) addTracked(dirty *dirtyTree) {
 		e := s.base.at(path)
 		if e == nil || e.kind == kindSkipped || e.flags&flagTracked != 0 {
 			dirty.add(path)
+			c.tracked = append(c.tracked, path)
 		}
 	})
+}
+
+// watchOther tells whether other directories than before hold what is captured,
+// for other reasons than that they were made or removed.
+func (c *capturing) watchOther(w *walker, top *node, stable bool) bool {
+	return !stable || w.rulesChanged.Load() || slices.ContainsFunc(c.tracked, top.inIgnored)
 }
 
 // addNested makes those nested repositories dirty whose own excludes or index
@@ -187,6 +200,10 @@ type Result struct {
 	Stats    Stats
 	// Walked says that this was a full walk.
 	Walked bool
+	// RulesChanged says that ignore rules are others than at the capture
+	// accepted before, or that this is the first one: what a Filter answers may
+	// have changed for directories that a watcher has asked about.
+	RulesChanged bool
 
 	root  *node
 	rules *Rules

@@ -3,13 +3,15 @@ package capture
 import (
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // collectSkipped lists what was skipped, sorted by path. It visits only the
 // directories that have something of it.
 func collectSkipped(root *node) []Skipped {
 	var list []Skipped
-	visit(root, "", func(n *node) bool { return n.sum.skipped > 0 }, func(path string, e *entry) {
+	visit(root, "", func(n *node) bool { return n.sum.skipped > 0 }, func(path string, _ *node, e *entry) {
 		if e.kind == kindSkipped {
 			list = append(list, Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size})
 		}
@@ -21,7 +23,7 @@ func collectSkipped(root *node) []Skipped {
 // collectFlagged lists the captured files and links that have a flag, sorted.
 func collectFlagged(root *node, flag flags, count func(*summary) int) []string {
 	var list []string
-	visit(root, "", func(n *node) bool { return count(&n.sum) > 0 }, func(path string, e *entry) {
+	visit(root, "", func(n *node) bool { return count(&n.sum) > 0 }, func(path string, _ *node, e *entry) {
 		if e.kind != kindSkipped && e.kind != kindDirectory && e.flags&flag != 0 {
 			list = append(list, path)
 		}
@@ -31,13 +33,13 @@ func collectFlagged(root *node, flag flags, count func(*summary) int) []string {
 }
 
 // visit calls fn for the entries of the directories that enter says yes to.
-func visit(n *node, path string, enter func(*node) bool, fn func(path string, e *entry)) {
+func visit(n *node, path string, enter func(*node) bool, fn func(path string, n *node, e *entry)) {
 	if !enter(n) {
 		return
 	}
 	for i := range n.entries {
 		e := &n.entries[i]
-		fn(join(path, e.name), e)
+		fn(join(path, e.name), n, e)
 		if e.kind == kindDirectory {
 			visit(e.dir, join(path, e.name), enter, fn)
 		}
@@ -54,11 +56,11 @@ func collectModes(root *node) *Modes {
 			*perm = uint32(bits)
 		}
 	}
-	links := map[uint64][]string{}
+	links := map[beneath.Identity][]string{}
 	enter := func(n *node) bool {
 		return n.sum.empty > 0 || n.sum.linked > 0 || n.sum.unusual(usual)
 	}
-	visit(root, "", enter, func(path string, e *entry) {
+	visit(root, "", enter, func(path string, n *node, e *entry) {
 		if e.kind == kindSkipped || e.kind == kindSymlink || e.kind == kindDirectory && !e.countsAsDirectory() {
 			return
 		}
@@ -69,7 +71,8 @@ func collectModes(root *node) *Modes {
 			m.Empty = append(m.Empty, path)
 		}
 		if e.kind != kindDirectory && e.flags&flagLinked != 0 {
-			links[e.stat.inode] = append(links[e.stat.inode], path)
+			file := beneath.Identity{Device: n.device, Inode: e.stat.inode}
+			links[file] = append(links[file], path)
 		}
 	})
 	slices.Sort(m.Empty)
@@ -88,7 +91,7 @@ func collectModes(root *node) *Modes {
 func collectRules(rules *Rules, root *node) []byte {
 	doc := rules.doc
 	collectOwn(&doc, root, "")
-	visit(root, "", func(n *node) bool { return n.sum.rules > 0 }, func(path string, e *entry) {
+	visit(root, "", func(n *node) bool { return n.sum.rules > 0 }, func(path string, _ *node, e *entry) {
 		if e.kind == kindDirectory {
 			collectOwn(&doc, e.dir, path)
 		}

@@ -149,6 +149,21 @@ func (n *node) at(path string) *entry {
 	}
 }
 
+// inIgnored tells whether a path below the directory lies in an ignored one.
+func (n *node) inIgnored(path string) bool {
+	for {
+		name, rest, more := strings.Cut(path, "/")
+		e := n.lookup(name)
+		if !more || e == nil || e.kind != kindDirectory {
+			return false
+		}
+		if e.flags&flagIgnored != 0 {
+			return true
+		}
+		n, path = e.dir, rest
+	}
+}
+
 // filesAfter lists up to most captured files that come after a path in a walk.
 func filesAfter(n *node, after string, most int) []string {
 	var list []string

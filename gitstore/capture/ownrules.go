@@ -1,19 +1,13 @@
 package capture
 
 import (
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
-
-const gitName = ".git"
 
 // ownRules is what a directory brings to the rules: ignore files, and its being
 // the top level of another repository. It is immutable.
@@ -29,19 +23,6 @@ type source struct {
 	stat    fingerprint
 	trusted bool
 	content string
-}
-
-// nested is a directory's ".git", whether or not it makes a repository of it.
-type nested struct {
-	isRepository bool
-	worktree     bool // of the repository that holds the workspace
-	exclude      string
-	tracked      *trackedSet
-	inputs       []input
-}
-
-func (n *nested) repository(path string) *repository {
-	return &repository{base: path + "/", tracked: n.tracked}
 }
 
 // sameRules tells whether two directories' rules decide alike.
@@ -71,7 +52,11 @@ func (w *walker) ownRules(s *scene, names []beneath.Entry, old *ownRules) (*ownR
 		}
 	}
 	if s.at.depth > 0 && listed(names, gitName) {
-		n, err := w.nestedAt(s.at.path, old)
+		var before *nested
+		if old != nil {
+			before = old.nested
+		}
+		n, err := nestedAt(w.root.Path(), s.at.path, w.rules, before)
 		if err != nil {
 			return nil, err
 		}
@@ -153,76 +138,4 @@ func passable(err error) error {
 		return nil
 	}
 	return err
-}
-
-// nestedAt finds what the .git of a directory makes of it.
-func (w *walker) nestedAt(path string, old *ownRules) (*nested, error) {
-	if old != nil && old.nested != nil && !old.nested.changed() {
-		return old.nested, nil
-	}
-	n := &nested{}
-	dir := filepath.Join(w.root.Path(), filepath.FromSlash(path))
-	for _, part := range []string{"", "HEAD", "objects", "refs"} {
-		if err := n.note(filepath.Join(dir, gitName, part)); err != nil {
-			return nil, err
-		}
-	}
-	repo, err := usergit.At(dir)
-	if unsupported := (*usergit.UnsupportedError)(nil); errors.As(err, &unsupported) {
-		n.isRepository = true
-		return n, nil
-	}
-	if err != nil {
-		// A .git that leads nowhere makes no repository, for Git neither.
-		return n, nil
-	}
-	n.isRepository = true
-	return n, n.read(repo, w.rules)
-}
-
-// read takes over the rules of a nested repository. Its files may be anywhere;
-// what cannot be read has no rules.
-func (n *nested) read(repo *usergit.Repository, rules *Rules) error {
-	if repo.Linked && rules.sources.Repository != nil {
-		common, err := repo.Identity()
-		if err == nil && common.Device == rules.common.Device && common.Inode == rules.common.Inode {
-			n.worktree = true
-			return nil
-		}
-	}
-	exclude := filepath.Join(repo.CommonDir, "info", "exclude")
-	if err := n.note(exclude); err != nil {
-		return err
-	}
-	if data, err := os.ReadFile(exclude); err == nil {
-		n.exclude = string(data)
-	}
-	if err := n.note(filepath.Join(repo.GitDir, "index")); err != nil {
-		return err
-	}
-	if index, err := repo.Index(); err == nil {
-		n.tracked = newTrackedSet(index, "")
-	}
-	return nil
-}
-
-func (n *nested) note(path string) error {
-	state, err := stateOf(path, os.Stat)
-	if err != nil && passable(err) != nil {
-		return err
-	}
-	n.inputs = append(n.inputs, input{path, os.Stat, state})
-	return nil
-}
-
-// changed tells whether the repository's files are others than when it was
-// read.
-func (n *nested) changed() bool {
-	for _, in := range n.inputs {
-		now, err := stateOf(in.path, in.look)
-		if err != nil || !now.same(in.state) {
-			return true
-		}
-	}
-	return false
 }

@@ -31,6 +31,7 @@ func TestRandomEdits(t *testing.T) {
 			l.gitInit()
 			g := &generator{lab: l, rand: rand.New(rand.NewPCG(uint64(seed), 7))}
 			byPaths := l.newScanner()
+			var filter *Filter
 			for step := range steps {
 				g.did, g.dirty = nil, nil
 				for range 1 + g.rand.IntN(4) {
@@ -38,6 +39,14 @@ func TestRandomEdits(t *testing.T) {
 				}
 				want := l.oracle()
 				walked := l.walk()
+				if filter == nil || filter.rules != l.rules {
+					filter = NewFilter(l.rules)
+				}
+				for path := range l.files(walked) {
+					if dir := filepath.Dir(path); dir != "." && filter.Ignored(dir) {
+						t.Fatalf("step %d: the filter ignores %q, where %q is captured\nedits: %s", step, dir, path, strings.Join(g.did, "\n"))
+					}
+				}
 				keep := l.scanner
 				l.scanner = byPaths
 				patched := l.paths(g.dirty...)

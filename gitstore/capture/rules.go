@@ -127,7 +127,9 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 
 func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
 	var err error
-	if r.common, err = repo.Identity(); err != nil {
+	if r.common, err = repo.Identity(); errors.Is(err, fs.ErrNotExist) {
+		return nil // the user has removed it: there are no rules of Git's above
+	} else if err != nil {
 		return err
 	}
 	prefix, err := r.workspaceBelow(repo)

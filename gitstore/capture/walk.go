@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -25,6 +26,8 @@ type walker struct {
 	avoid  []beneath.Identity
 	hooks  *hooks
 	slots  chan struct{} // for goroutines besides the first
+
+	rulesChanged atomic.Bool // of a directory inside
 
 	mu      sync.Mutex
 	systems map[uint64]fileSystem // by device
@@ -85,7 +88,11 @@ func (w *walker) open(at *place, dir *beneath.Dir, names []beneath.Entry, old *n
 	if s.own, err = w.ownRules(s, names, oldOwn); err != nil {
 		return nil, err
 	}
-	s.stable = at.stable && old != nil && s.own.sameRules(oldOwn)
+	same := s.own.sameRules(oldOwn)
+	if !same {
+		w.rulesChanged.Store(true)
+	}
+	s.stable = at.stable && old != nil && same
 	w.judge(s)
 	return s, nil
 }

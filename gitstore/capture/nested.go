@@ -1,0 +1,96 @@
+package capture
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+const gitName = ".git"
+
+// nested is a directory's ".git", whether or not it makes a repository of it.
+type nested struct {
+	isRepository bool
+	worktree     bool // of the repository that holds the workspace
+	exclude      string
+	tracked      *trackedSet
+	inputs       []input
+}
+
+func (n *nested) repository(path string) *repository {
+	return &repository{base: path + "/", tracked: n.tracked}
+}
+
+// nestedAt finds what the .git of a directory makes of it; old is what it was.
+func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
+	if old != nil && !old.changed() {
+		return old, nil
+	}
+	n := &nested{}
+	dir := filepath.Join(root, filepath.FromSlash(path))
+	for _, part := range []string{"", "HEAD", "objects", "refs"} {
+		if err := n.note(filepath.Join(dir, gitName, part)); err != nil {
+			return nil, err
+		}
+	}
+	repo, err := usergit.At(dir)
+	if unsupported := (*usergit.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		n.isRepository = true
+		return n, nil
+	}
+	if err != nil {
+		// A .git that leads nowhere makes no repository, for Git neither.
+		return n, nil
+	}
+	n.isRepository = true
+	return n, n.read(repo, rules)
+}
+
+// read takes over the rules of a nested repository. Its files may be anywhere;
+// what cannot be read has no rules.
+func (n *nested) read(repo *usergit.Repository, rules *Rules) error {
+	if repo.Linked && rules.sources.Repository != nil {
+		common, err := repo.Identity()
+		if err == nil && common.Device == rules.common.Device && common.Inode == rules.common.Inode {
+			n.worktree = true
+			return nil
+		}
+	}
+	exclude := filepath.Join(repo.CommonDir, "info", "exclude")
+	if err := n.note(exclude); err != nil {
+		return err
+	}
+	if data, err := os.ReadFile(exclude); err == nil {
+		n.exclude = string(data)
+	}
+	if err := n.note(filepath.Join(repo.GitDir, "index")); err != nil {
+		return err
+	}
+	if index, err := repo.Index(); err == nil {
+		n.tracked = newTrackedSet(index, "")
+	}
+	return nil
+}
+
+func (n *nested) note(path string) error {
+	state, err := stateOf(path, os.Stat)
+	if err != nil && passable(err) != nil {
+		return err
+	}
+	n.inputs = append(n.inputs, input{path, os.Stat, state})
+	return nil
+}
+
+// changed tells whether the repository's files are others than when it was
+// read.
+func (n *nested) changed() bool {
+	for _, in := range n.inputs {
+		now, err := stateOf(in.path, in.look)
+		if err != nil || !now.same(in.state) {
+			return true
+		}
+	}
+	return false
+}
