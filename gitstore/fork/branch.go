@@ -1,0 +1,164 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxBranches is how many names of a branch are tried.
+const maxBranches = 1000
+
+// survivor is the first commit of the moment's HEAD and its ancestors that the
+// user's repository still has with its tree, "" if none.
+func survivor(ctx context.Context, g *userGit, src Source) (string, error) {
+	chain := slices.DeleteFunc(append([]string{src.Head}, src.Ancestors...), func(id string) bool { return id == "" })
+	chain = slices.Compact(chain)
+	if len(chain) == 0 {
+		return "", nil
+	}
+	var names []string
+	for _, id := range chain {
+		if !isHex(id) {
+			return "", fmt.Errorf("%q is not a commit's id", id)
+		}
+		names = append(names, id+"^{commit}", id+"^{tree}")
+	}
+	have, err := g.present(ctx, names)
+	if err != nil {
+		return "", err
+	}
+	for i, id := range chain {
+		if have[2*i] && have[2*i+1] {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+func isHex(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// branchNames gives names for a mission's branch, best first: umbra/<name>, or
+// umbra-<name> where a branch "umbra" is in the way, then with a number.
+func branchNames(ctx context.Context, g *userGit, mission string) (func() (string, bool), error) {
+	out, err := g.run(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/heads/")
+	if err != nil {
+		return nil, err
+	}
+	// Where refs are files, names that differ by case may be one.
+	taken := map[string]bool{}
+	for line := range strings.SplitSeq(strings.ToLower(string(out)), "\n") {
+		taken[strings.TrimPrefix(line, "refs/heads/")] = true
+	}
+	stem := "umbra/" + mission
+	if taken["umbra"] {
+		stem = "umbra-" + mission
+	}
+	n := 0
+	return func() (string, bool) {
+		for n < maxBranches {
+			n++
+			name := stem
+			if n > 1 {
+				name = fmt.Sprintf("%s-%d", stem, n)
+			}
+			if lower := strings.ToLower(name); !taken[lower] && !hasBelow(taken, lower) {
+				return name, true
+			}
+		}
+		return "", false
+	}, nil
+}
+
+func hasBelow(taken map[string]bool, name string) bool {
+	for other := range taken {
+		if strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func reflogMessage(operation string) string { return "umbra: fork " + operation }
+
+func lockReason(operation string) string {
+	return "workspace of an Umbra mission (operation " + operation + ")"
+}
+
+// addWorktree makes the branch and the linked worktree in the directory that
+// exists already, empty. What it will make is recorded before it is made.
+func (k *maker) addWorktree(ctx context.Context) error {
+	next, err := branchNames(ctx, k.source, k.target.Name)
+	if err != nil {
+		return err
+	}
+	for {
+		name, ok := next()
+		if !ok {
+			return fmt.Errorf("no name is free for the branch of %q", k.target.Name)
+		}
+		k.doc.Branch = name
+		if err := k.record(); err != nil {
+			return err
+		}
+		zeros := strings.Repeat("0", len(k.doc.Head))
+		_, err := k.locked(ctx, "update-ref", "--create-reflog", "-m", reflogMessage(k.doc.Operation),
+			"refs/heads/"+name, k.doc.Head, zeros)
+		if err == nil {
+			break
+		}
+		if !refused(err, "exists") {
+			return err
+		}
+	}
+	_, err = k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
+		k.doc.Directory, k.doc.Branch)
+	if err != nil {
+		return err
+	}
+	admin, err := adminOf(k.doc.Directory)
+	if err != nil {
+		return err
+	}
+	k.git = &userGit{operation: k.doc.Operation, gitDir: admin, top: k.doc.Directory, admin: admin}
+	out, err := k.git.run(ctx, nil, "config", "--list", "--name-only", "-z")
+	k.git.filters = withoutFilters(string(out))
+	return err
+}
+
+// locked runs git on the source's repository again while some other git holds
+// a lock there, as that of another fork does for an instant.
+func (k *maker) locked(ctx context.Context, args ...string) ([]byte, error) {
+	const attempts = 20
+	for n := 1; ; n++ {
+		out, err := k.source.run(ctx, nil, args...)
+		if err == nil || n == attempts || !refused(err, ".lock': File exists") {
+			return out, err
+		}
+		if err := pause(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// adminOf is the entry of a linked worktree in its repository.
+func adminOf(dir string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, ".git"))
+	if err != nil {
+		return "", err
+	}
+	path, ok := strings.CutPrefix(strings.TrimRight(string(data), "\r\n"), "gitdir: ")
+	if !ok {
+		return "", errors.New(filepath.Join(dir, ".git") + " is not that of a linked worktree")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path), nil
+}

@@ -1,0 +1,66 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// file is one file or link of the snapshot.
+type file struct {
+	path string
+	mode gitstore.Mode
+	id   gitstore.ID
+}
+
+// listing is what a snapshot's tree holds.
+type listing struct {
+	files []file
+	dirs  []string // parents before what they hold
+	modes map[string]gitstore.Mode
+}
+
+// list reads a tree whole, so that a missing or hostile one is found before
+// anything is made (H3, H11).
+func list(ctx context.Context, objects *gitstore.Objects, tree gitstore.ID) (*listing, error) {
+	l := &listing{modes: map[string]gitstore.Mode{}}
+	if tree.IsZero() {
+		return l, nil
+	}
+	err := objects.WalkTree(tree, func(path string, e gitstore.TreeEntry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := beneath.CheckPath(path); err != nil {
+			return err
+		}
+		if _, double := l.modes[path]; double {
+			return fmt.Errorf("%q is there twice", path)
+		}
+		l.modes[path] = e.Mode
+		switch {
+		case e.Mode.IsDir(), e.Mode == gitstore.ModeGitlink:
+			l.dirs = append(l.dirs, path)
+		case e.Mode.IsBlob():
+			l.files = append(l.files, file{path, e.Mode, e.ID})
+		default:
+			return fmt.Errorf("%q has the unknown mode %s", path, e.Mode)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("files of the snapshot: %w", err)
+	}
+	return l, nil
+}
+
+// holdsFile tells whether the snapshot has a file or link at path.
+func (l *listing) holdsFile(path string) bool { return l.modes[path].IsBlob() }
+
+// holdsDir tells whether the snapshot has a directory at path.
+func (l *listing) holdsDir(path string) bool {
+	mode, ok := l.modes[path]
+	return ok && !mode.IsBlob()
+}

@@ -1,0 +1,236 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// The reasons why a nested repository comes along as plain files.
+const (
+	reasonMoment    = "a repository of its own: its files are of the moment, its .git is not known"
+	reasonElsewhere = "its .git leads to a repository elsewhere, which would be shared"
+	reasonBroken    = "its .git is not a repository that can be read"
+)
+
+// nested is a repository inside the live workspace that comes along as one.
+type nested struct {
+	path   string // of its top level
+	gitDir string // on disk
+	// module is its name among the source's submodules; "" if its git
+	// directory is the .git inside it.
+	module string
+	items  []item // of gitDir
+}
+
+// repository decides about the ".git" in a directory. It reports whether the
+// directory stays behind as a whole.
+func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
+	repo, err := usergit.At(joinPath(s.root.Path(), path))
+	if err != nil {
+		if taken || s.nestedToo(path, taken) {
+			s.leave(join(path, ".git"), reasonBroken)
+		}
+		return false, nil
+	}
+	if s.repo != nil && repo.Linked && sameRepository(repo, s.repo) {
+		s.leave(path, reasonWorktree)
+		return true, nil
+	}
+	if !s.nestedToo(path, taken) {
+		s.leave(join(path, ".git"), reasonMoment)
+		return false, nil
+	}
+	n := nested{path: path, gitDir: repo.GitDir}
+	switch {
+	case repo.GitDir == filepath.Join(repo.TopLevel, ".git") && repo.CommonDir == repo.GitDir:
+	case s.module(repo) != "":
+		n.module = s.module(repo)
+	default:
+		s.leave(join(path, ".git"), reasonElsewhere)
+		return false, nil
+	}
+	if n.items, err = gitDirectory(s.ctx, n.gitDir, n.module != ""); err != nil {
+		if s.ctx.Err() != nil {
+			return false, s.ctx.Err()
+		}
+		s.leave(join(path, ".git"), reasonUnreadable)
+		return false, nil
+	}
+	for _, i := range n.items {
+		if i.kind != beneath.Directory {
+			s.files++
+			s.bytes += i.size
+		}
+	}
+	s.repos = append(s.repos, n)
+	return false, nil
+}
+
+func sameRepository(a, b *usergit.Repository) bool {
+	x, err := a.Identity()
+	if err != nil {
+		return a.CommonDir == b.CommonDir
+	}
+	y, err := b.Identity()
+	return err == nil && x.Device == y.Device && x.Inode == y.Inode
+}
+
+// module is the name of a submodule whose git directory lies in the source's.
+func (s *scanner) module(repo *usergit.Repository) string {
+	if s.repo == nil || repo.Linked {
+		return ""
+	}
+	name, ok := strings.CutPrefix(repo.GitDir, filepath.Join(s.repo.GitDir, "modules")+string(filepath.Separator))
+	if !ok {
+		return ""
+	}
+	return filepath.ToSlash(name)
+}
+
+// gitDirectory lists a git directory, without locks that somebody holds there
+// and without the entries of its other worktrees; that of a submodule without
+// those of its own submodules, which the scan meets by themselves.
+func gitDirectory(ctx context.Context, dir string, module bool) ([]item, error) {
+	root, err := beneath.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var items []item
+	var walk func(path string) error
+	walk = func(path string) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		names, err := root.ReadDir(path)
+		if err != nil {
+			return err
+		}
+		for _, e := range names {
+			at := join(path, e.Name)
+			if at == "worktrees" || module && at == "modules" || strings.HasSuffix(e.Name, ".lock") || beneath.IsGitDisguise(e.Name) {
+				continue
+			}
+			st, err := root.Lstat(at)
+			if vanished(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			i := item{path: at, kind: st.Kind(), size: st.Size, perm: st.Perm()}
+			switch i.kind {
+			case beneath.Special:
+				continue
+			case beneath.Symlink:
+				i.size = 0
+			}
+			items = append(items, i)
+			if i.kind == beneath.Directory {
+				if err := walk(at); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return items, walk("")
+}
+
+// placeNested makes the copies of nested repositories' git directories and
+// puts each in its place below top, which is seen from the workspace as prefix.
+func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix string) error {
+	root, err := beneath.Open(top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for n, repo := range repos {
+		st, err := root.Lstat(repo.path)
+		switch {
+		case err != nil || st.Kind() != beneath.Directory:
+			k.leave(prefix+join(repo.path, ".git"), reasonInTheWay)
+			continue
+		case repo.module == "":
+			err = k.placeOwn(ctx, repo, top, n)
+		case k.git == nil:
+			k.leave(prefix+join(repo.path, ".git"), reasonElsewhere)
+			continue
+		default:
+			err = k.placeModule(ctx, repo, top)
+		}
+		if err != nil {
+			return fmt.Errorf("nested repository %s: %w", repo.path, err)
+		}
+	}
+	return nil
+}
+
+// placeOwn copies a ".git" directory under a name of Umbra's, since a path
+// that holds ".git" is refused below a root, and then renames it.
+func (k *maker) placeOwn(ctx context.Context, repo nested, top string, n int) error {
+	at := joinPath(top, repo.path)
+	staged := filepath.Join(at, beneath.ScratchName(k.doc.Operation, n))
+	if err := k.copyGitDirectory(ctx, repo, staged); err != nil {
+		return err
+	}
+	return os.Rename(staged, filepath.Join(at, ".git"))
+}
+
+// placeModule gives the new worktree a copy of a submodule's git directory,
+// where git itself would have cloned it.
+func (k *maker) placeModule(ctx context.Context, repo nested, top string) error {
+	target := joinPath(filepath.Join(k.git.admin, "modules"), repo.module)
+	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
+		return err
+	}
+	if err := k.copyGitDirectory(ctx, repo, target); err != nil {
+		return err
+	}
+	at := joinPath(top, repo.path)
+	back, err := filepath.Rel(target, at)
+	if err != nil {
+		return err
+	}
+	forth, err := filepath.Rel(at, target)
+	if err != nil {
+		return err
+	}
+	_, err = k.git.run(ctx, nil, "config", "--file", filepath.Join(target, "config"), "core.worktree", filepath.ToSlash(back))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(at, ".git"), []byte("gitdir: "+filepath.ToSlash(forth)+"\n"), 0o666)
+}
+
+func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {
+	if err := os.Mkdir(target, 0o777); err != nil {
+		return err
+	}
+	from, err := beneath.Open(repo.gitDir)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := beneath.Open(target)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	j := job{from: from, to: to, items: repo.items}
+	left, err := k.copyItems(ctx, j)
+	if err == nil {
+		err = finishDirectories(j)
+	}
+	if err == nil && len(left) > 0 {
+		err = errors.New(left[0].Path + ": " + left[0].Reason)
+	}
+	return err
+}

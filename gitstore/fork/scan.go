@@ -1,0 +1,235 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// The reasons why a file of the live workspace does not come along.
+const (
+	reasonUnreadable = "unreadable"
+	reasonSpecial    = "special file"
+	reasonWorktree   = "another worktree of this repository"
+	reasonReserved   = "its name is reserved"
+	reasonInTheWay   = "the snapshot has something else in its place"
+	reasonVanished   = "vanished while it was copied"
+	reasonChanging   = "was written to while it was copied"
+	reasonNotDone    = "ignored files were not asked for"
+	reasonSourceGone = "the source's workspace is gone"
+)
+
+// item is something of the live workspace that a fork takes along.
+type item struct {
+	path string // below the root it is read from
+	kind beneath.Kind
+	size int64
+	perm uint32
+}
+
+// scan is what there is to be taken along.
+type scan struct {
+	items []item // directories before what they hold
+	left  []Left
+	repos []nested
+	files int
+	bytes int64
+}
+
+func (s *scan) add(i item) {
+	s.items = append(s.items, i)
+	if i.kind != beneath.Directory {
+		s.files++
+		s.bytes += i.size
+	}
+}
+
+func (s *scan) leave(path, reason string) { s.left = append(s.left, Left{path, reason}) }
+
+// scanner walks a live workspace for what no snapshot holds.
+type scanner struct {
+	scan
+	ctx   context.Context
+	root  *beneath.Root
+	repo  *usergit.Repository // the source's, to know its other worktrees by
+	judge judge
+	// nestedToo tells whether the repository at path comes along as one.
+	nestedToo func(path string, taken bool) bool
+	snapshot  *listing
+	exclude   string // a directory that is passed over, "" for none
+	buffer    []byte
+}
+
+// verdict is what becomes of an entry of the live workspace.
+type verdict uint8
+
+const (
+	pass verdict = iota // it stays; a directory is looked into
+	take                // it comes along
+	shun                // it stays, with everything below it
+)
+
+// A judge tells what becomes of an entry.
+type judge func(path string, mode gitstore.Mode, size int64) (verdict, error)
+
+// captured judges by a snapshot's rules: what would be captured today was made
+// after the moment, unless it was skipped. All else gets the verdict other.
+func captured(rules *capture.Recorded, skipped *capture.SkippedSet, other verdict) judge {
+	return func(path string, mode gitstore.Mode, size int64) (verdict, error) {
+		ok, reason, err := rules.Eligible(path, capture.Candidate{Mode: mode, Size: size})
+		if err != nil || reason == capture.ReasonReserved {
+			return pass, err
+		}
+		if ok && skipped != nil {
+			_, covered := skipped.Covers(path)
+			ok = !covered
+		}
+		if ok {
+			return pass, nil
+		}
+		return other, nil
+	}
+}
+
+// directory scans path and what is below it. Taken says that the directory
+// itself is one that no snapshot holds.
+func (s *scanner) directory(path string, taken bool, device uint64) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := s.root.OpenDir(path)
+	if err != nil {
+		return s.unopened(path, err)
+	}
+	names, st, pseudo, err := s.list(dir, device)
+	dir.Close()
+	if err != nil {
+		return s.unopened(path, err)
+	}
+	if pseudo {
+		s.leave(path, reasonSpecial)
+		return nil
+	}
+	if path != "" && slices.ContainsFunc(names, isDotGit) {
+		stay, err := s.repository(path, taken)
+		if err != nil || stay {
+			return err
+		}
+	}
+	if taken {
+		s.add(item{path: path, kind: beneath.Directory, perm: st.Perm()})
+	}
+	for _, e := range names {
+		if err := s.entry(join(path, e.Name), e, taken, st.Device); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isDotGit(e beneath.Entry) bool { return e.Name == ".git" }
+
+// list reads a directory, sorted. Pseudo says that another file system begins
+// there whose files are not on any disk.
+func (s *scanner) list(dir *beneath.Dir, above uint64) ([]beneath.Entry, beneath.Stat, bool, error) {
+	st, err := dir.Stat()
+	if err != nil {
+		return nil, st, false, err
+	}
+	if above != 0 && st.Device != above {
+		system, err := dir.FileSystem()
+		if err != nil || system.Pseudo {
+			return nil, st, system.Pseudo, err
+		}
+	}
+	names, err := dir.ReadDir(s.buffer)
+	slices.SortFunc(names, func(a, b beneath.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return names, st, false, err
+}
+
+func (s *scanner) unopened(path string, err error) error {
+	if path == "" {
+		return fmt.Errorf("workspace of the source: %w", err)
+	}
+	if !vanished(err) && !errors.Is(err, beneath.ErrSymlink) {
+		s.leave(path, reasonUnreadable)
+	}
+	return nil
+}
+
+// entry judges one name of a directory.
+func (s *scanner) entry(path string, e beneath.Entry, taken bool, device uint64) error {
+	if e.Name == ".git" || s.exclude != "" && path == s.exclude {
+		return nil
+	}
+	if _, _, scratch := beneath.ParseScratch(e.Name); scratch {
+		return nil
+	}
+	if e.Kind != beneath.Directory && s.snapshot.holdsFile(path) {
+		return nil
+	}
+	if beneath.IsGitDisguise(e.Name) {
+		s.leave(path, reasonReserved)
+		return nil
+	}
+	st, err := s.root.Lstat(path)
+	if err != nil {
+		return s.unopened(path, err)
+	}
+	kind := st.Kind()
+	v, err := s.judge(path, modeOf(kind, st), st.Size)
+	if err != nil || v == shun {
+		return err
+	}
+	wanted := v == take
+	switch {
+	case kind == beneath.Directory && s.snapshot.holdsFile(path):
+		if wanted {
+			s.leave(path, reasonInTheWay)
+		}
+	case kind == beneath.Directory:
+		return s.directory(path, wanted, device)
+	case !wanted || s.snapshot.holdsFile(path):
+	case s.snapshot.holdsDir(path) || s.blocked(path):
+		s.leave(path, reasonInTheWay)
+	case kind == beneath.Special:
+		s.leave(path, reasonSpecial)
+	default:
+		size := st.Size
+		if kind == beneath.Symlink {
+			size = 0
+		}
+		s.add(item{path: path, kind: kind, size: size, perm: st.Perm()})
+	}
+	return nil
+}
+
+// blocked tells whether the snapshot has a file where a directory above path
+// is in the live workspace.
+func (s *scanner) blocked(path string) bool {
+	for dir := parentOf(path); dir != ""; dir = parentOf(dir) {
+		if s.snapshot.holdsFile(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func modeOf(kind beneath.Kind, st beneath.Stat) gitstore.Mode {
+	switch {
+	case kind == beneath.Directory:
+		return gitstore.ModeDir
+	case kind == beneath.Symlink:
+		return gitstore.ModeSymlink
+	case st.Executable():
+		return gitstore.ModeExec
+	}
+	return gitstore.ModeFile
+}

@@ -1,0 +1,94 @@
+package fork
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// checkTarget proves that the directory can be made, or is empty, and that it
+// is in no place where the source would see it.
+func (k *maker) checkTarget() error {
+	dir := filepath.Clean(k.target.Directory)
+	if !filepath.IsAbs(dir) {
+		return &TargetError{dir, "is not an absolute path"}
+	}
+	st, err := os.Lstat(dir)
+	switch {
+	case err == nil && !st.IsDir():
+		return &TargetError{dir, "exists and is not a directory"}
+	case err == nil:
+		names, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return &TargetError{dir, "is not empty"}
+		}
+		k.doc.Existed = true
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if k.doc.Parents, err = missingParents(dir); err != nil {
+		return err
+	}
+	if k.doc.Directory, err = resolve(dir); err != nil {
+		return err
+	}
+	return k.checkPlace()
+}
+
+func (k *maker) checkPlace() error {
+	sources := []string{k.src.Live}
+	if k.src.Repo != nil {
+		sources = append(sources, k.src.Repo.GitDir, k.src.Repo.CommonDir)
+	}
+	for _, source := range sources {
+		if source == "" {
+			continue
+		}
+		source, err := resolve(source)
+		if err != nil {
+			return err
+		}
+		if inside(k.doc.Directory, source) {
+			return &TargetError{k.doc.Directory, "lies inside " + source}
+		}
+		if inside(source, k.doc.Directory) {
+			return &TargetError{k.doc.Directory, "holds " + source}
+		}
+	}
+	return nil
+}
+
+// checkLimit compares what would be copied with the limit, unless the file
+// system shares blocks.
+func (k *maker) checkLimit() error {
+	if k.target.Limit <= 0 || k.target.Force || k.done.TotalBytes <= k.target.Limit || k.shares() {
+		return nil
+	}
+	return &LimitError{
+		Files: k.scan.files + k.rest.files(), Bytes: k.done.TotalBytes, Limit: k.target.Limit,
+	}
+}
+
+// shares tries whether the biggest file to be copied could be shared instead.
+func (k *maker) shares() bool {
+	var biggest item
+	for _, i := range k.scan.items {
+		if i.kind == beneath.File && i.size > biggest.size {
+			biggest = i
+		}
+	}
+	if biggest.size == 0 {
+		return false
+	}
+	dir := filepath.Dir(k.doc.Directory)
+	if len(k.doc.Parents) > 0 {
+		dir = filepath.Dir(k.doc.Parents[0])
+	}
+	return canShare(joinPath(k.src.Live, biggest.path), dir)
+}

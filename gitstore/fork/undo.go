@@ -1,0 +1,247 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// outlive is how long UndoDocument waits for a git process that a killed fork
+// left behind.
+const outlive = 30 * time.Second
+
+// UndoDocument takes away what a fork made that never came to its end, with
+// whatever was written there since: the directory goes into trash (an existing
+// directory), or beside its place under a name of Umbra's if trash is on
+// another file system. It touches only what is shown to be that fork's, by
+// device and inode or by the operation in its marks, and may be called any
+// number of times.
+func UndoDocument(ctx context.Context, doc Document, trash string) error {
+	if trash == "" {
+		return errors.New("undo of a fork: no trash directory")
+	}
+	return undo(ctx, doc, trash)
+}
+
+// undo deletes instead if trash is "".
+func undo(ctx context.Context, doc Document, trash string) error {
+	if err := checkDocument(doc); err != nil {
+		return err
+	}
+	if err := outwait(ctx, doc.Operation); err != nil {
+		return err
+	}
+	var failed []error
+	if _, err := takeDirectory(doc, trash); err != nil {
+		failed = append(failed, err)
+	}
+	if doc.CommonDir != "" && len(failed) == 0 {
+		if err := takeWorktree(ctx, doc); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) == 0 {
+		failed = append(failed, takeParents(doc))
+	}
+	if err := errors.Join(failed...); err != nil {
+		return fmt.Errorf("undo of the fork in %s: %w", doc.Directory, err)
+	}
+	return nil
+}
+
+func checkDocument(doc Document) error {
+	if doc.Version != documentVersion {
+		return fmt.Errorf("description of a fork: version %d is not known", doc.Version)
+	}
+	if _, _, ok := beneath.ParseScratch(beneath.ScratchName(doc.Operation, 0)); !ok || !filepath.IsAbs(doc.Directory) {
+		return errors.New("description of a fork: it is malformed")
+	}
+	return nil
+}
+
+// takeDirectory takes away the directory if it is the one that was made, and
+// returns where it is now.
+func takeDirectory(doc Document, trash string) (string, error) {
+	root, err := beneath.Open(doc.Directory)
+	if vanished(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	identity := root.Identity()
+	root.Close()
+	if doc.Identity == (beneath.Identity{}) {
+		// It was to be made, and maybe was; nothing was put into it.
+		if doc.Existed {
+			return "", nil
+		}
+		return "", emptied(os.Remove(doc.Directory))
+	}
+	if identity != doc.Identity {
+		return "", nil
+	}
+	st, err := os.Lstat(doc.Directory)
+	if err != nil || !st.IsDir() {
+		return "", err
+	}
+	var place string
+	switch {
+	case trash != "":
+		place, err = moveAside(doc.Directory, trash, doc.Operation)
+	case doc.Existed:
+		return "", clearDirectory(doc.Directory)
+	default:
+		err = removeAll(doc.Directory)
+	}
+	if err == nil && doc.Existed {
+		err = os.Mkdir(doc.Directory, st.Mode().Perm())
+	}
+	return place, err
+}
+
+// emptied passes over that a directory is gone or in use.
+func emptied(err error) error {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || notEmpty(err) {
+		return nil
+	}
+	return err
+}
+
+// moveAside renames a directory into trash, or beside its place.
+func moveAside(dir, trash, operation string) (string, error) {
+	stem := filepath.Base(dir)
+	for n := 0; ; n++ {
+		name := stem
+		if n > 0 {
+			name = fmt.Sprintf("%s-%d", stem, n+1)
+		}
+		place := filepath.Join(trash, name)
+		err := renameNew(dir, place)
+		if crossDevice(err) {
+			place = filepath.Join(filepath.Dir(dir), beneath.ScratchName(operation, n))
+			err = renameNew(dir, place)
+		}
+		if !errors.Is(err, fs.ErrExist) || n == maxBranches {
+			return place, err
+		}
+	}
+}
+
+// clearDirectory deletes what is in a directory.
+func clearDirectory(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := removeAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll deletes what a failed fork made, read-only directories too.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walked := filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(at, 0o700)
+		}
+		return err
+	})
+	return errors.Join(walked, os.RemoveAll(path))
+}
+
+// takeParents removes the directories that were made for the workspace, unless
+// something else is in them by now.
+func takeParents(doc Document) error {
+	for n := len(doc.Parents) - 1; n >= 0; n-- {
+		if err := os.Remove(doc.Parents[n]); err != nil {
+			return emptied(err)
+		}
+	}
+	return nil
+}
+
+// takeWorktree removes the entry of the worktree and the branch.
+func takeWorktree(ctx context.Context, doc Document) error {
+	if _, err := os.Stat(doc.CommonDir); vanished(err) {
+		return nil
+	}
+	admin, err := entryOf(doc)
+	if err != nil {
+		return err
+	}
+	if admin != "" {
+		if err := removeEntry(admin); err != nil {
+			return err
+		}
+	}
+	if doc.Branch == "" {
+		return nil
+	}
+	g := &userGit{operation: doc.Operation, gitDir: doc.CommonDir}
+	ref := "refs/heads/" + doc.Branch
+	out, err := g.run(ctx, nil, "reflog", "show", "--format=%gs", ref)
+	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) {
+		return nil // there is no such branch
+	}
+	if err != nil {
+		return err
+	}
+	messages := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if messages[len(messages)-1] != reflogMessage(doc.Operation) {
+		return nil // somebody else's
+	}
+	_, err = g.run(ctx, nil, "update-ref", "-d", ref, doc.Head)
+	if refused(err, "cannot lock ref") && !refused(err, ".lock': File exists") {
+		return nil // it has moved: what it holds is somebody's work
+	}
+	return err
+}
+
+// entryOf finds the worktree's entry in the user's repository: the one that is
+// locked with the operation, or that leads to the directory which was proved
+// to be the fork's. It is "" if there is none.
+func entryOf(doc Document) (string, error) {
+	dir := filepath.Join(doc.CommonDir, "worktrees")
+	entries, err := os.ReadDir(dir)
+	if vanished(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		reason, err := os.ReadFile(filepath.Join(dir, e.Name(), "locked"))
+		if err == nil && strings.TrimSpace(string(reason)) == lockReason(doc.Operation) {
+			return filepath.Join(dir, e.Name()), nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// removeEntry deletes a worktree's entry, and the directory of all of them if
+// it was the last, as git does.
+func removeEntry(admin string) error {
+	if err := removeAll(admin); err != nil {
+		return err
+	}
+	return emptied(os.Remove(filepath.Dir(admin)))
+}

@@ -1,0 +1,94 @@
+package fork
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// userGit runs git on the user's repository: hermetically, without the
+// repository's own filters, and never fetching what a partial clone lacks. The
+// operation is in each command line, so that a process that outlives Umbra can
+// be told.
+type userGit struct {
+	operation string
+	gitDir    string // of the worktree that commands run for
+	top       string // its work tree; "" where none is needed
+	admin     string // the git directory of the fork's worktree, once made
+	filters   []string
+}
+
+// openUserGit looks up which filters the repository's configuration names.
+func openUserGit(ctx context.Context, operation, gitDir, top string) (*userGit, error) {
+	g := &userGit{operation: operation, gitDir: gitDir, top: top}
+	out, err := g.run(ctx, nil, "config", "--list", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	g.filters = withoutFilters(string(out))
+	return g, nil
+}
+
+// withoutFilters are settings that leave each filter driver among the keys
+// with nothing to run: an empty process keeps git from looking at clean and
+// smudge, and an empty command is not run (apply_filter in git's convert.c).
+func withoutFilters(keys string) []string {
+	seen := map[string]bool{}
+	var settings []string
+	for key := range strings.SplitSeq(keys, "\x00") {
+		rest, ok := strings.CutPrefix(key, "filter.")
+		dot := strings.LastIndexByte(rest, '.')
+		if !ok || dot < 0 || seen[rest[:dot]] || strings.ContainsRune(rest[:dot], '=') {
+			continue
+		}
+		driver := rest[:dot]
+		seen[driver] = true
+		for _, setting := range []string{"clean=", "smudge=", "process=", "required=false"} {
+			settings = append(settings, "filter."+driver+"."+setting)
+		}
+	}
+	return settings
+}
+
+// run runs git for the worktree and returns its output.
+func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	c := gitstore.GitCommand{GitDir: g.gitDir, Dir: g.gitDir, Stdin: stdin, Args: args}
+	c.Config = append([]string{
+		"umbra.operation=" + g.operation, "protocol.allow=never", "submodule.recurse=false",
+		"core.splitIndex=false", "core.untrackedCache=false", "feature.manyFiles=false",
+		"index.version=2", "index.sparse=false", "index.skipHash=false",
+	}, g.filters...)
+	if g.top != "" {
+		c.Dir = g.top
+		c.Env = []string{"GIT_WORK_TREE=" + g.top}
+	}
+	return gitstore.RunGit(ctx, c)
+}
+
+// refused tells whether git ran and ended with an error that names what.
+func refused(err error, what string) bool {
+	failed := (*gitstore.GitError)(nil)
+	return errors.As(err, &failed) && strings.Contains(failed.Stderr, what)
+}
+
+// present tells which objects the repository has, without fetching any.
+func (g *userGit) present(ctx context.Context, names []string) ([]bool, error) {
+	var in bytes.Buffer
+	for _, name := range names {
+		in.WriteString(name + "\n")
+	}
+	out, err := g.run(ctx, &in, "cat-file", "--batch-check")
+	if err != nil {
+		return nil, err
+	}
+	have := make([]bool, len(names))
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	for i := range min(len(lines), len(names)) {
+		have[i] = !strings.HasSuffix(lines[i], " missing") && !strings.HasSuffix(lines[i], " ambiguous")
+	}
+	return have, nil
+}

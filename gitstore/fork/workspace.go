@@ -1,0 +1,189 @@
+package fork
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+)
+
+// look finds out what comes along from the live source.
+func (k *maker) look(ctx context.Context) error {
+	if k.live == nil {
+		k.leaveSkipped(reasonSourceGone)
+		return k.lookOutside(ctx)
+	}
+	if k.src.Rules == nil {
+		return errors.New("the rules of the source's newest snapshot are not known")
+	}
+	other := take
+	if !k.target.CopyIgnored {
+		other = shun
+		k.leaveSkipped(reasonNotDone)
+	}
+	s := &scanner{
+		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list, buffer: make([]byte, 32<<10),
+		judge:     captured(k.src.Rules, k.src.Skipped, other),
+		nestedToo: func(_ string, taken bool) bool { return taken || k.src.Now },
+	}
+	if err := s.directory("", false, 0); err != nil {
+		return err
+	}
+	k.scan = s.scan
+	k.made.Left = append(k.made.Left, s.left...)
+	return k.lookOutside(ctx)
+}
+
+// leaveSkipped reports the files that only the live workspace could give.
+func (k *maker) leaveSkipped(reason string) {
+	if k.src.Skipped == nil {
+		return
+	}
+	for _, s := range k.src.Skipped.All() {
+		if (s.Reason == capture.ReasonSize || s.Reason == capture.ReasonSecret) && !k.list.holdsFile(s.Path) {
+			k.leave(s.Path, reason)
+		}
+	}
+}
+
+// fillWorkspace writes the snapshot's files, copies what comes along, and gives
+// directories their modes last.
+func (k *maker) fillWorkspace(ctx context.Context) (map[string]written, error) {
+	root, err := k.openWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	w := &writer{k: k, objects: k.src.Store.Objects, root: root, live: k.live, list: k.list, perm: k.perm}
+	if err := w.snapshot(ctx); err != nil {
+		return nil, err
+	}
+	k.made.Left = append(k.made.Left, w.left...)
+	j := job{from: k.live, to: root, items: k.scan.items, look: k.pointsIn(root, "")}
+	if k.live != nil {
+		left, err := k.copyItems(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		k.made.Left = append(k.made.Left, left...)
+		if err := k.placeNested(ctx, k.scan.repos, k.doc.workspace(), ""); err != nil {
+			return nil, err
+		}
+		if err := finishDirectories(j); err != nil {
+			return nil, err
+		}
+	}
+	var empty []string
+	if k.src.Modes != nil {
+		empty = k.src.Modes.Empty
+	}
+	return w.done, w.finish(empty)
+}
+
+func (k *maker) openWorkspace() (*beneath.Root, error) {
+	top, err := beneath.Open(k.doc.Directory)
+	if err != nil || k.doc.Scope == "" {
+		return top, err
+	}
+	defer top.Close()
+	if top.Identity() != k.doc.Identity {
+		return nil, fmt.Errorf("%s: %w", k.doc.Directory, beneath.ErrMoved)
+	}
+	if err := top.MkdirAll(k.doc.Scope, 0o777); err != nil {
+		return nil, err
+	}
+	return beneath.Open(k.doc.workspace())
+}
+
+// perm is the permission bits that a path had, 0 if that is not known. The
+// snapshot's tree has the last word on the exec bit.
+func (k *maker) perm(path string, mode gitstore.Mode) uint32 {
+	if k.src.Modes == nil {
+		return 0
+	}
+	perm := k.src.Modes.Perm(path, mode)
+	switch {
+	case perm == 0:
+		return 0
+	case mode == gitstore.ModeExec:
+		return perm | 0o100
+	case mode == gitstore.ModeFile:
+		return perm &^ 0o100
+	}
+	return perm
+}
+
+// maxPointing is up to which size a copied file is searched for the source's
+// path.
+const maxPointing = 64 << 10
+
+// pointsIn looks at copied files for what leads back into the source: absolute
+// links, and small programs and settings that name its path, as those of a
+// Python environment do. Their paths are reported behind the prefix.
+func (k *maker) pointsIn(to *beneath.Root, prefix string) func(item) {
+	if k.live == nil {
+		return nil
+	}
+	places := []string{filepath.Clean(k.src.Live)}
+	if real, err := resolve(k.src.Live); err == nil && !slices.Contains(places, real) {
+		places = append(places, real)
+	}
+	return func(i item) {
+		if i.kind == beneath.Symlink {
+			target, err := to.Readlink(i.path)
+			if err == nil && slices.ContainsFunc(places, func(p string) bool { return inside(target, p) }) {
+				k.point(prefix + i.path)
+			}
+			return
+		}
+		if i.size > maxPointing || i.perm&0o111 == 0 && !settings(baseOf(i.path)) {
+			return
+		}
+		f, _, err := to.Open(i.path)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		content, err := io.ReadAll(io.LimitReader(f, maxPointing))
+		if err == nil && slices.ContainsFunc(places, func(p string) bool { return mentions(content, p) }) {
+			k.point(prefix + i.path)
+		}
+	}
+}
+
+// settings tells the names of files that build tools write absolute paths into.
+func settings(name string) bool {
+	return name == "pyvenv.cfg" || name == "CMakeCache.txt" || strings.HasPrefix(name, "activate") ||
+		strings.HasSuffix(name, ".pth") || strings.HasSuffix(name, ".egg-link")
+}
+
+// mentions tells whether a text holds the path, and not only a longer name.
+func mentions(content []byte, path string) bool {
+	if bytes.IndexByte(content, 0) >= 0 {
+		return false
+	}
+	for rest := content; ; {
+		at := bytes.Index(rest, []byte(path))
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(path):]
+		if len(rest) == 0 || !strings.ContainsRune("-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", rune(rest[0])) {
+			return true
+		}
+	}
+}
+
+func (k *maker) point(path string) {
+	k.mu.Lock()
+	k.made.PointsIn = append(k.made.PointsIn, path)
+	k.mu.Unlock()
+}
