@@ -29,6 +29,7 @@ var rules = []rule{
 	{"gitstore/journal", nil, "a leaf: durable writes outside the object store"},
 	{"gitstore/lock", nil, "a leaf: kernel locks"},
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
+	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
 	{"sessions", nil, "what all agents' conversation files have in common"},
 	{"sessions/claude", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/codex", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
@@ -39,6 +40,9 @@ var rules = []rule{
 	{"watcher/client", []string{"watcher/api", "missions"}, "speaks the wire types and implements missions.Service over them"},
 	{"watcher/daemon", []string{"watcher", "watcher/api", "missions", "gitstore/index"}, "the background process injects watcher and index into missions"},
 }
+
+// suites are packages of checks: only test files beside them may import them.
+var suites = []string{"sessions/sessionstest"}
 
 // A party is a third-party module and the one package that imports it.
 type party struct {
