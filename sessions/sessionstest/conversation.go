@@ -1,0 +1,140 @@
+package sessionstest
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+const otherID = "0f0e0d0c-0b0a-4908-8706-050403020100"
+
+func (s Subject) checkIdentity(r *report) {
+	a := s.Adapter
+	if a.Name() == "" || !a.Runs(s.Command) || a.Runs(nil) || a.Runs([]string{"/bin/some-other-program"}) {
+		r.bad("%q: takes %q for its own or another's", a.Name(), s.Command)
+	}
+	one := a.Path(s.Env, s.Cwd, s.ID)
+	if !strings.HasPrefix(one, a.Root(s.Env)) || one == a.Path(s.Env, s.Cwd, otherID) || one == a.Path(s.Env, s.Cwd+"/x", s.ID) {
+		r.bad("path %s of a session is not its own, or outside the store", one)
+	}
+	if _, err := a.Open(a.Path(s.Env, s.Cwd, otherID)); !errors.Is(err, sessions.ErrNoSession) {
+		r.bad("opening no session: %v", err)
+	}
+	if found, err := a.Find(s.Env, "/no/such/directory"); err != nil || len(found) > 0 {
+		r.bad("found %v, %v where no session is", found, err)
+	}
+	if pid, ok := a.Live(s.Env, otherID); ok {
+		r.bad("process %d has no session open", pid)
+	}
+}
+
+func (s Subject) read(r *report, b []byte) sessions.Conversation {
+	c, err := s.Adapter.Read(bytes.NewReader(b))
+	if err != nil {
+		r.bad("read: %v", err)
+	}
+	return c
+}
+
+func prompts(c sessions.Conversation) []string {
+	var out []string
+	for _, t := range c.Turns {
+		out = append(out, t.Prompt)
+	}
+	return out
+}
+
+func (s Subject) checkRead(r *report) {
+	whole := s.read(r, s.Transcript)
+	if whole.ID != s.ID || whole.Cwd != s.Cwd || !slices.Equal(prompts(whole), s.Prompts) {
+		r.bad("read session %s in %s with prompts %q", whole.ID, whole.Cwd, prompts(whole))
+	}
+	if whole.State != sessions.StateIdle || whole.Torn || whole.Bad != 0 || whole.Length != int64(len(s.Transcript)) {
+		r.bad("a finished conversation is %s, torn %t, %d bad lines, length %d of %d", whole.State, whole.Torn, whole.Bad, whole.Length, len(s.Transcript))
+	}
+	for i, t := range whole.Turns {
+		if !t.Done || t.Start >= t.Stop || t.Stop > whole.Length || i > 0 && t.Start < whole.Turns[i-1].Stop {
+			r.bad("turn %d is [%d, %d), done %t", i+1, t.Start, t.Stop, t.Done)
+		}
+	}
+	waiting := s.read(r, slices.Concat(s.Transcript, s.Unanswered))
+	if waiting.State != sessions.StateRunning || len(waiting.Turns) != len(s.Prompts)+1 || waiting.Turns[len(s.Prompts)].Done {
+		r.bad("a prompt without an answer leaves it %s with %d turns", waiting.State, len(waiting.Turns))
+	}
+	torn := s.read(r, append(slices.Clone(s.Transcript), s.Unanswered[:len(s.Unanswered)/2]...))
+	if !torn.Torn || torn.Length >= int64(len(s.Transcript)+len(s.Unanswered)/2) {
+		r.bad("a torn line is not seen: length %d", torn.Length)
+	}
+	foreign := slices.Concat([]byte("no line of the agent's\n"), s.Transcript, []byte(`{"half`+"\n"), bytes.Repeat([]byte("x"), 2<<20), []byte("\n"))
+	if c := s.read(r, foreign); c.Bad != 3 || !slices.Equal(prompts(c), s.Prompts) || c.State != sessions.StateIdle {
+		r.bad("with three foreign lines: %d bad, %s, prompts %q", c.Bad, c.State, prompts(c))
+	}
+	if c := s.read(r, nil); c.State != sessions.StateEmpty || len(c.Turns) > 0 {
+		r.bad("nothing reads as %+v", c)
+	}
+}
+
+func (s Subject) checkFollow(r *report) {
+	want := s.read(r, s.Transcript)
+	for _, size := range []int{13, 1 << 16} {
+		f := s.Adapter.Follow()
+		for at := 0; at < len(s.Transcript); at += size {
+			f.Feed(s.Transcript[at:min(at+size, len(s.Transcript))])
+		}
+		if got := f.Conversation(); !reflect.DeepEqual(got, want) {
+			r.bad("followed in pieces of %d, the conversation differs", size)
+		}
+	}
+}
+
+func (s Subject) checkCut(r *report) {
+	var last int64
+	end := 0
+	for _, line := range bytes.SplitAfter(slices.Concat(s.Transcript, s.Unanswered), []byte("\n")) {
+		end += len(line)
+		b := slices.Concat(s.Transcript, s.Unanswered)[:end]
+		cut, err := s.Adapter.Cut(bytes.NewReader(b))
+		if (cut.Length == 0) != errors.Is(err, sessions.ErrEmptyCut) || err != nil && cut.Length > 0 {
+			r.bad("cut at %d with error %v", cut.Length, err)
+		}
+		switch {
+		case cut.Length < last || cut.Length > int64(end):
+			r.bad("with %d bytes cut at %d, before at %d", end, cut.Length, last)
+			return
+		case cut.Length > last:
+			s.checkKept(r, b[:cut.Length], cut)
+		}
+		last = cut.Length
+	}
+	if last == 0 || last > int64(len(s.Transcript)) {
+		r.bad("a prompt without an answer is kept: cut at %d of %d", last, len(s.Transcript))
+	}
+	if _, err := s.Adapter.Cut(bytes.NewReader(s.Unanswered)); !errors.Is(err, sessions.ErrEmptyCut) {
+		r.bad("a lone prompt is cut with error %v", err)
+	}
+}
+
+// checkKept judges the bytes that a cut keeps.
+func (s Subject) checkKept(r *report, kept []byte, cut sessions.Cut) {
+	if kept[len(kept)-1] != '\n' || cut.Events != bytes.Count(kept, []byte("\n")) {
+		r.bad("a cut at %d keeps %d lines, says %d", len(kept), bytes.Count(kept, []byte("\n")), cut.Events)
+	}
+	c := s.read(r, kept)
+	for _, t := range c.Turns {
+		for _, tool := range t.Tools {
+			if !tool.Done && tool.Agent == "" {
+				r.bad("a cut at %d keeps the call %s without its result", len(kept), tool.ID)
+			}
+		}
+	}
+	if n := len(c.Turns); n == 0 || len(c.Turns[n-1].Tools) == 0 && len(c.Turns[n-1].Texts) == 0 {
+		r.bad("a cut at %d ends with a prompt", len(kept))
+	}
+	if again, err := s.Adapter.Cut(bytes.NewReader(kept)); err != nil || again.Length != int64(len(kept)) || len(again.Open) > 0 {
+		r.bad("a cut of a cut: %+v, %v", again, err)
+	}
+}
