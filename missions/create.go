@@ -28,8 +28,9 @@ type newMission struct {
 	env             sessions.Environ
 	adapter         sessions.Adapter
 	life            Lifecycle
-	note            string
+	prompt          string // for the agent's first start, if that comes later
 	envNames        []string
+	startedIn       string // the mission whose agent started this one
 	force           bool
 }
 
@@ -73,6 +74,9 @@ func (l *Local) plan(r NewMissionRequest) (newMission, error) {
 		return n, err
 	}
 	n.adapter = l.adapter(n.agent)
+	if !r.Launching {
+		n.prompt = r.Prompt
+	}
 	if r.Name != "" {
 		if err := CheckName(r.Name); err != nil {
 			return n, err
@@ -212,7 +216,7 @@ func (l *Local) blank(p *project, n newMission, name string, g ground) *loaded {
 	m.stored = stored{
 		Format: recordFormat, ID: n.id, Name: name, Agent: n.agent, Command: n.command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.session, EnvNames: n.envNames, Adopted: n.adopted,
-		Unnamed: n.adopted && n.name == "",
+		Unnamed: n.adopted && n.name == "", FirstPrompt: n.prompt, StartedIn: n.startedIn,
 	}
 	if n.subdir != "." {
 		m.Subdir = n.subdir
@@ -220,6 +224,7 @@ func (l *Local) blank(p *project, n newMission, name string, g ground) *loaded {
 	m.bind = binding{Machine: l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: keptVars(n), Session: n.transcript}
 	if g.Repo != nil {
 		m.bind.CommonDir = g.Repo.CommonDir
+		m.bind.Scope = strings.TrimPrefix(strings.TrimPrefix(g.Dir, g.Top), "/")
 	}
 	return m
 }

@@ -271,7 +271,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 		adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
 	}
 	if parent != nil {
-		n.note = fmt.Sprintf("started inside mission %s", parent.Name)
+		n.startedIn = parent.ID
 	}
 	m, err := l.create(ctx, n)
 	if refusedRoot(err) {

@@ -103,12 +103,17 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 	if err != nil {
 		return false, err
 	}
-	id := m.stored.Session
+	id, prompt := m.stored.Session, r.Prompt
 	if id == "" {
 		id = l.newID()
 	}
+	sent := m.FirstPrompt != ""
+	if prompt == "" {
+		prompt = m.FirstPrompt
+	}
+	m.FirstPrompt = ""
 	cmd, err := a.Launch(sessions.Launch{
-		Command: m.Command, SessionID: id, Resume: resume, Prompt: r.Prompt,
+		Command: m.Command, SessionID: id, Resume: resume, Prompt: prompt,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
@@ -129,7 +134,7 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
 	}
 	if cmd.SessionID == "" || cmd.SessionID == m.stored.Session {
-		return false, nil
+		return sent, nil
 	}
 	if m.stored.Session != "" {
 		m.Sessions = append(m.Sessions, m.stored.Session)

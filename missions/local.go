@@ -95,6 +95,9 @@ func NewLocal(o Options) (*Local, error) {
 func (l *Local) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, ws := range l.workspaces {
+		ws.save()
+	}
 	for dir, p := range l.projects {
 		p.store.Close()
 		delete(l.projects, dir)

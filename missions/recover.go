@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -38,6 +42,57 @@ func (l *Local) Recover(ctx context.Context) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// recoverOperation finishes one operation or takes it back. One whose process
+// is still at it is left alone: it holds the lock that this one needs.
+func (l *Local) recoverOperation(ctx context.Context, op *journal.Operation) error {
+	if op.Kind() == forkKind {
+		return l.recoverFork(ctx, op)
+	}
+	return l.recoverRestore(ctx, op)
+}
+
+// recoverFork takes a fork away that was not published, and keeps one that was.
+func (l *Local) recoverFork(ctx context.Context, op *journal.Operation) error {
+	var doc forkDoc
+	if err := op.Document(&doc); err != nil {
+		return err
+	}
+	p, err := l.openProject(doc.Project)
+	if err != nil {
+		return err
+	}
+	naming, err := lock.Try(l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
+	if errors.Is(err, lock.ErrHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer naming.Release()
+	if op, err = l.journal.Load(op.ID()); errors.Is(err, fs.ErrNotExist) {
+		return nil // finished meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if err := op.Document(&doc); err != nil {
+		return err
+	}
+	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); err == nil {
+		return op.Finish()
+	}
+	trash := l.home.path("trash", doc.Mission)
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return err
+	}
+	err = errors.Join(placed{files: doc.Session}.remove(), l.dropFork(ctx, p, doc), fork.UndoDocument(ctx, doc.Workspace, trash))
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(trash) // stays if something was moved there
+	return op.Finish()
 }
 
 // recoverRequests takes, late, the snapshots that were asked for and not taken.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
 
 // Restore puts files, conversation or both back to a moment. What is on disk is
@@ -228,12 +229,12 @@ func (l *Local) planFiles(ctx context.Context, m *loaded, j *job, r RestoreReque
 		}
 		paths = append(paths, rel)
 	}
-	owners, err := l.owners(ctx, m, j.target, present.tree)
+	owners, err := l.owners(ctx, m, j.target, present.Tree)
 	if err != nil {
 		return err
 	}
 	leave := map[string]string{}
-	foreign, err := owners.foreign(m.project, present.tree, j.target.Tree, paths)
+	foreign, err := owners.foreign(m.project, present.Tree, j.target.Tree, paths)
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (l *Local) planFiles(ctx context.Context, m *loaded, j *job, r RestoreReque
 		}
 	}
 	j.result.Foreign = foreign
-	if j.files, err = l.planPaths(ctx, m, present, j.target, paths, leave); err != nil {
+	if j.files, err = l.planPaths(m, present, j.target, paths, leave); err != nil {
 		return err
 	}
 	j.files.describe(&j.result)
@@ -252,7 +253,7 @@ func (l *Local) planFiles(ctx context.Context, m *loaded, j *job, r RestoreReque
 
 // safety captures what is on disk, so that nothing is lost: as a snapshot, or
 // for a preview as a tree that nothing names.
-func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (present, error) {
+func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (restore.Side, error) {
 	if preview {
 		return l.presentSide(ctx, m)
 	}
@@ -261,7 +262,7 @@ func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (pr
 		triggers: Triggers{TriggerManual},
 	})
 	if err != nil {
-		return present{}, err
+		return restore.Side{}, err
 	}
 	l.saveLive(m)
 	j.safety, j.result.Safety = t.snapshot, t.snapshot.ID.String()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 )
 
 // recordFormat is the version of the documents in a record.
@@ -48,6 +49,9 @@ type stored struct {
 	Adopted    bool            `json:"adopted,omitempty"`
 	Unnamed    bool            `json:"unnamed,omitempty"` // to be named by its first prompt
 	Note       string          `json:"note,omitempty"`    // for the agent's next prompt
+	// FirstPrompt is sent to the agent when it is launched for the first time.
+	FirstPrompt string `json:"first_prompt,omitempty"`
+	StartedIn   string `json:"started_in,omitempty"` // the mission whose agent started this one
 }
 
 // binding is what is true of a mission on one machine.
@@ -61,10 +65,11 @@ type binding struct {
 	Vars      map[string]string `json:"agent_vars,omitempty"`
 	Session   string            `json:"session_path,omitempty"`
 	// SessionFile is the session file's identity when it was recorded last.
-	SessionFile Place  `json:"session_file,omitzero"`
-	Made        bool   `json:"made_by_umbra,omitempty"`
-	Branch      string `json:"branch,omitempty"`
-	Worktree    string `json:"worktree,omitempty"` // the top of the linked worktree Umbra made
+	SessionFile Place          `json:"session_file,omitzero"`
+	Made        bool           `json:"made_by_umbra,omitempty"`
+	Branch      string         `json:"branch,omitempty"`
+	Worktree    string         `json:"worktree,omitempty"` // the top of the linked worktree Umbra made
+	Fork        *fork.Document `json:"fork,omitempty"`     // how to take the workspace away again
 }
 
 // Place identifies a directory, whatever its path.

@@ -97,7 +97,7 @@ func (l *Local) planStep(ctx context.Context, m *loaded, j *job, op past, previe
 		if err != nil {
 			return err
 		}
-		if j.files, err = l.planInverse(ctx, m, present, op.operation); err != nil {
+		if j.files, err = l.planInverse(m, present, op.operation, j.target); err != nil {
 			return err
 		}
 		j.files.describe(&j.result)

@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -29,6 +30,7 @@ type workspace struct {
 	stamps  map[string]fileStamp // of the files the configuration came from
 	git     *userGit
 	sides   map[string]fileStamp // of the sessions' side files
+	unsaved bool                 // the stat cache on disk is older
 	dirty   Dirty                // taken from the watcher, to be given back
 }
 
@@ -38,10 +40,11 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	l.mu.Lock()
 	ws := l.workspaces[m.bind.Place]
 	if ws == nil || ws.root != m.bind.Workspace {
-		ws = &workspace{
-			l: l, root: m.bind.Workspace, place: m.bind.Place, sides: map[string]fileStamp{},
-			scanner: capture.NewScanner(capture.Workspace{Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place)}),
+		scanner, err := capture.OpenScanner(capture.Workspace{Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place)}, l.home.statCache(m.bind.Place), pruneGeneration)
+		if err != nil {
+			l.log.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.bind.Workspace, "reason", err)
 		}
+		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, sides: map[string]fileStamp{}, scanner: scanner}
 		l.workspaces[m.bind.Place] = ws
 	}
 	l.mu.Unlock()
@@ -158,8 +161,29 @@ func progressTeller(ctx context.Context, text string) func(done, total int64) {
 	}
 }
 
+// pruneGeneration is the generation of the object stores: nothing prunes yet.
+const pruneGeneration = 1
+
 // accept makes a capture what the next one starts from: its objects are stored.
-func (ws *workspace) accept(r *capture.Result) { ws.scanner.Accept(r) }
+func (ws *workspace) accept(r *capture.Result) {
+	ws.scanner.Accept(r)
+	ws.unsaved = ws.unsaved || r.Stats.ReadFiles > 0
+}
+
+// save writes the stat cache, so that the next process need not read every file
+// again. It is a cache: a failure is only told in the log.
+func (ws *workspace) save() {
+	if !ws.unsaved {
+		return
+	}
+	file := ws.l.home.statCache(ws.place)
+	err := ws.scanner.Save(pruneGeneration, func(data []byte) error { return journal.WriteVolatile(file, 0o600, data) })
+	if err != nil {
+		ws.l.log.Warn("save the stat cache", "workspace", ws.root, "error", err)
+		return
+	}
+	ws.unsaved = false
+}
 
 // giveBack returns to the watcher what a capture took that was not published.
 func (ws *workspace) giveBack() {

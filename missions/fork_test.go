@@ -1,0 +1,80 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions/claude"
+)
+
+// TestFork forks a mission from now and from a past turn: files, conversation
+// and history are those of the moment, and the source stays as it was.
+func TestFork(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("please write the file", "a.txt", "one\n")
+	c.takeTurn("again", "a.txt", "two\n")
+	before, err := os.ReadFile(c.transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		from, file  string
+		turns, last int
+	}{{"", "two\n", 2, 2}, {"@1", "one\n", 1, 1}, {"@2.0", "one\n", 1, 2}, {"@start", "zero\n", 0, 0}} {
+		t.Run("from "+tt.from, func(t *testing.T) {
+			result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: tt.from})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fork := result.Missions[0]
+			got, err := os.ReadFile(filepath.Join(fork.Workspace, "a.txt"))
+			if err != nil || string(got) != tt.file {
+				t.Errorf("the fork's file: %q %v", got, err)
+			}
+			if fork.State != StateInitializing || fork.Parent == nil || fork.Turn != tt.last || !strings.HasPrefix(fork.Workspace, os.Getenv("HOME")) {
+				t.Errorf("fork: %+v", fork)
+			}
+			if tt.turns == 0 {
+				if fork.SessionID != "" {
+					t.Errorf("a conversation without a word: %s", fork.SessionID)
+				}
+				return
+			}
+			f, err := os.Open(fork.Session)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			conversation, err := claude.Adapter{}.Read(f)
+			if err != nil || len(conversation.Turns) != tt.turns || conversation.ID != fork.SessionID || conversation.Cwd != fork.Workspace {
+				t.Errorf("the fork's conversation: %+v %v", conversation, err)
+			}
+			// What the record holds is the placed file, byte for byte.
+			m, err := b.local.missionByID(fork.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, _, err := b.local.sessionOf(m.project, m.record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := drain(r); err != nil {
+				t.Errorf("the fork's recorded conversation: %v", err)
+			}
+		})
+	}
+	if after, err := os.ReadFile(c.transcript); err != nil || string(after) != string(before) {
+		t.Errorf("the source's conversation has changed: %v", err)
+	}
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) > 0 {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+}

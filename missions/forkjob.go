@@ -1,0 +1,386 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// forkKind is a fork's kind in the journal.
+const forkKind = "fork"
+
+// forkDoc is a fork in flight, in the journal: what to take away if it is not
+// finished. It is made durable before anything is made, and again as more is
+// known.
+type forkDoc struct {
+	Project   string        `json:"project"` // the directory in Umbra's home
+	Mission   string        `json:"mission"`
+	Name      string        `json:"name"`
+	Workspace fork.Document `json:"workspace"`
+	Session   []string      `json:"session,omitempty"` // files placed in the agent's store
+}
+
+// forkJob is one fork being made.
+type forkJob struct {
+	l         *Local
+	at        found
+	request   ForkRequest
+	id        string
+	name      string
+	directory string
+
+	operation *journal.Operation
+	doc       forkDoc
+	made      *fork.Made
+	session   placed
+	notes     []string
+}
+
+func (j *forkJob) begin() error {
+	j.doc = forkDoc{Project: j.at.project.Dir, Mission: j.id, Name: j.name}
+	op, err := j.l.journal.Begin(j.l.newID(), forkKind, j.doc)
+	if err != nil {
+		return fmt.Errorf("journal the fork: %w", err)
+	}
+	j.operation = op
+	return nil
+}
+
+// takeAway undoes a fork that failed.
+func (j *forkJob) takeAway(ctx context.Context) error {
+	err := errors.Join(j.session.remove(), j.l.dropFork(ctx, j.at.project, j.doc))
+	if err == nil && j.made != nil {
+		err = j.made.Undo(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("take the unfinished fork away: %w; umbra doctor --fix tries again", err)
+	}
+	return j.operation.Finish()
+}
+
+// dropFork removes the refs of a fork that was not published.
+func (l *Local) dropFork(ctx context.Context, p *project, doc forkDoc) error {
+	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); err == nil {
+		return fmt.Errorf("mission %s is there already", doc.Name)
+	}
+	ref := gitstore.RecordRef(doc.Mission)
+	id, err := p.store.Ref(ref)
+	if errors.Is(err, gitstore.ErrRefNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.store.DeleteRef(ctx, ref, id)
+}
+
+// makeWorkspace makes the fork's files, worktree and branch.
+func (j *forkJob) makeWorkspace(ctx context.Context) error {
+	source, err := j.source(ctx)
+	if err != nil {
+		return err
+	}
+	j.made, err = fork.Make(ctx, source, j.target(ctx))
+	var limit *fork.LimitError
+	var target *fork.TargetError
+	switch {
+	case errors.As(err, &limit):
+		e := Errorf(KindConflict, "--yes copies them, --ignored skip leaves them behind",
+			"%d ignored files of %s (%s) would be copied", limit.Files, j.at.Name, byteCount(limit.Bytes))
+		e.Details, _ = json.Marshal(map[string]int64{"files": int64(limit.Files), "bytes": limit.Bytes})
+		return e
+	case errors.As(err, &target):
+		return Errorf(KindConflict, "choose another directory with --workspace DIR", "%w", err)
+	case err != nil:
+		return fmt.Errorf("fork %s: %w", j.at.Name, err)
+	}
+	j.notes = append(j.notes, j.made.Notes...)
+	return nil
+}
+
+// source describes the moment to fork.
+func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
+	p, s := j.at.project, j.at.step
+	moment, err := j.l.recordedSide(p, s.Snapshot)
+	if err != nil {
+		return fork.Source{}, err
+	}
+	newest, err := j.l.recordedSide(p, j.at.tip)
+	if err != nil {
+		return fork.Source{}, err
+	}
+	source := fork.Source{Store: p.store, Tree: s.Tree, Modes: moment.Modes, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.at.tip.ID}
+	place, err := placeOf(j.at.bind.Workspace)
+	if j.at.bind.Workspace != "" && err == nil && place == j.at.bind.Place {
+		source.Live, source.Identity = j.at.bind.Workspace, beneath.Identity(place)
+	}
+	return source, j.sourceGit(ctx, &source)
+}
+
+// sourceGit adds the state of the user's repository at the moment.
+func (j *forkJob) sourceGit(_ context.Context, source *fork.Source) error {
+	g, staged, err := j.at.project.gitOf(j.at.step.Snapshot)
+	if err != nil {
+		return err
+	}
+	dir := source.Live
+	if dir == "" {
+		dir = j.at.project.hints.Path
+	}
+	repo, err := usergit.Discover(dir)
+	if errors.Is(err, usergit.ErrNoRepository) || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	source.Repo, source.Scope = repo, j.at.bind.Scope
+	source.Head, source.Branch, source.Ancestors = g.Head, trimRef(g.Branch), g.Ancestors
+	for _, item := range staged.Entries {
+		entry, err := item.entry()
+		if err != nil {
+			return Errorf(KindDamaged, "umbra doctor", "staged state of snapshot %s: %w", j.at.step.ID.Short(), err)
+		}
+		source.Staged = append(source.Staged, entry)
+	}
+	return nil
+}
+
+// entry is a recorded staged entry as the fork needs it.
+func (i stagedItem) entry() (fork.Staged, error) {
+	mode, err := strconv.ParseUint(i.Mode, 8, 32)
+	if err != nil {
+		return fork.Staged{}, fmt.Errorf("%s: mode %q", i.Path, i.Mode)
+	}
+	e := fork.Staged{Path: i.Path, Mode: usergit.Mode(mode), Stage: i.Stage}
+	e.IntentToAdd, e.SkipWorktree, e.AssumeValid = i.IntentToAdd, i.SkipWorktree, i.AssumeValid
+	if i.ID == "" {
+		return e, nil
+	}
+	if e.ID, err = usergit.ParseID(i.ID); err != nil {
+		return e, fmt.Errorf("%s: %w", i.Path, err)
+	}
+	if !i.Missing && !i.IntentToAdd && gitstore.Mode(mode).IsBlob() {
+		e.Blob, err = storeID(e.ID)
+	}
+	return e, err
+}
+
+func (j *forkJob) target(ctx context.Context) fork.Target {
+	tell := progressTeller(ctx, "making "+j.directory)
+	return fork.Target{
+		Operation: j.operation.ID(), Directory: j.directory, Name: j.name,
+		CopyIgnored: j.request.Ignored != "skip", Limit: j.l.config.Fork.CopyLimit, Force: j.request.Yes || j.request.Force,
+		Progress: func(p fork.Progress) { tell(int64(p.Files), int64(p.TotalFiles)) },
+		Record: func(d fork.Document) error {
+			j.doc.Workspace = d
+			return j.operation.Update(j.doc)
+		},
+	}
+}
+
+// makeSession puts the rewritten conversation into the agent's store, for the
+// fork's own place. A moment without one gives a fork without one.
+func (j *forkJob) makeSession() error {
+	a := j.l.adapter(j.at.Agent)
+	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
+		return nil
+	}
+	plan, err := j.l.cutAt(j.at.project, j.at.step.Snapshot)
+	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
+		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cwd := resolvedOr(j.cwd())
+	to := sessions.Rewrite{
+		OldID: plan.source.SessionID, NewID: j.l.newID(), OldCwd: j.at.cwd(), NewCwd: cwd,
+		OldRoot: j.at.bind.Workspace, NewRoot: resolvedOr(j.made.Workspace), Now: j.l.now(),
+	}
+	j.doc.Session = []string{a.Path(j.env(), cwd, to.NewID)}
+	if err := j.operation.Update(j.doc); err != nil {
+		return err
+	}
+	if j.session, err = j.l.place(j.at.project, plan, j.env(), to); err != nil {
+		return err
+	}
+	j.doc.Session = j.session.files
+	return j.operation.Update(j.doc)
+}
+
+// env is where the fork's agent keeps its sessions: where the source's does.
+func (j *forkJob) env() sessions.Environ { return j.at.adapterEnv() }
+
+// cwd is where the fork's agent runs: the same place within the workspace.
+func (j *forkJob) cwd() string {
+	if j.at.Subdir == "" {
+		return j.made.Workspace
+	}
+	return joinPath(j.made.Workspace, j.at.Subdir)
+}
+
+// publish writes the fork's record and then its ref, the commit point. Its
+// history is the source's, shared and not copied.
+func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
+	p, s := j.at.project, j.at.step
+	m, err := j.mission()
+	if err != nil {
+		return nil, err
+	}
+	batch := p.store.NewBatch()
+	defer batch.Discard()
+	record, err := j.record(m, batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.addPlace(m.bind.Workspace, m.bind.Place); err != nil {
+		return nil, fmt.Errorf("note the workspace: %w", err)
+	}
+	if err := p.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, record, gitstore.Durable); err != nil {
+		return nil, err
+	}
+	if err := p.store.UpdateRef(ctx, gitstore.AgentRef(m.ID), gitstore.ID{}, s.ID, gitstore.Durable); err != nil {
+		return nil, err
+	}
+	m.record, m.tip = record, s.Snapshot
+	// The fork is there now. Its name can be mended if this fails.
+	if err := j.l.publishName(ctx, m); err != nil {
+		j.notes = append(j.notes, fmt.Sprintf("its name does not lead to it yet (%v): umbra doctor --fix", err))
+	}
+	j.l.saveLive(m)
+	return m, nil
+}
+
+// mission is the fork before it is published.
+func (j *forkJob) mission() (*loaded, error) {
+	g, err := survey(j.made.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	now, s := j.l.now(), j.at.step
+	m := &loaded{project: j.at.project, life: Initializing{Turn: s.Turn}, since: now}
+	m.stored = stored{
+		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Command: j.at.Command, Since: now,
+		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
+		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: j.at.LastPrompt, Session: j.session.id,
+	}
+	if len(j.request.Command) > 0 {
+		m.Command, m.Agent = j.request.Command, j.l.agentOf(j.request.Command)
+	}
+	if m.FirstPrompt, err = j.prompt(); err != nil {
+		return nil, err
+	}
+	m.bind = binding{
+		Machine: j.l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: j.at.bind.Vars, Scope: j.made.Document.Scope,
+		Session: j.session.path, Made: true, Branch: j.made.Branch, Worktree: j.made.Worktree, Fork: &j.made.Document,
+	}
+	if g.Repo != nil {
+		m.bind.CommonDir = g.Repo.CommonDir
+	}
+	m.inherited = j.session.inherited
+	return m, nil
+}
+
+// prompt is what the fork's agent is sent first.
+func (j *forkJob) prompt() (string, error) {
+	if !j.request.Again {
+		return j.request.Prompt, nil
+	}
+	steps, err := j.at.project.turnSteps(j.at.tip.ID, j.at.step.Turn)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range steps {
+		info, err := j.at.project.snapshotInfo(s.Snapshot)
+		if err != nil {
+			return "", err
+		}
+		if info.Prompt != "" {
+			return info.Prompt, nil
+		}
+	}
+	return "", Errorf(KindNotFound, "give it with --prompt", "no prompt is known of turn %d of %s", j.at.step.Turn, j.at.Name)
+}
+
+// record writes the fork's first record on top of the source's.
+func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) {
+	p, s := j.at.project, j.at.step
+	before, err := p.store.Commit(s.Record)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	t := p.store.NewRecordTree(before.Tree)
+	ws := &workspace{l: j.l, sides: map[string]fileStamp{}}
+	if m.stored.Session == "" {
+		err = t.RemoveSession()
+	} else {
+		_, err = j.l.putSession(t, m, ws, batch)
+	}
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	raw, err := marshalLifecycle(m.life)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	m.stored.Lifecycle = raw
+	op := operation{ID: j.operation.ID(), Kind: forkKind, Target: s.ID.String(), After: m.stored.Session, AfterPath: m.bind.Session}
+	for _, left := range j.made.Left {
+		op.Keep = append(op.Keep, Kept(left))
+	}
+	if err := errors.Join(
+		writeDoc(t, missionDoc, m.stored), writeDoc(t, bindingDoc(j.l.home.Machine), m.bind), writeDoc(t, operationDoc, op),
+	); err != nil {
+		return gitstore.ID{}, err
+	}
+	tree, err := t.Write(batch)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	author := before.Author
+	author.When = m.CreatedAt
+	return p.store.WriteRecord(batch, &gitstore.Record{
+		Tree: tree, Parents: parents(s.Record), Author: author, At: m.CreatedAt,
+		Kind: gitstore.KindMeta, Mission: m.ID, Message: "fork of " + j.at.Name,
+	})
+}
+
+// report adds what the user is told.
+func (j *forkJob) report(r *ForkResult) {
+	for _, left := range j.made.Left {
+		r.Left = append(r.Left, Kept(left))
+	}
+	r.PointsIn = append(r.PointsIn, j.made.PointsIn...)
+	r.Notes = append(r.Notes, j.notes...)
+	r.Fallback = r.Fallback || j.made.Fallback
+}
+
+// byteCount is a number of bytes as people read it.
+func byteCount(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, names := float64(n), []string{"KiB", "MiB", "GiB", "TiB"}
+	i := -1
+	for value >= unit && i < len(names)-1 {
+		value /= unit
+		i++
+	}
+	return fmt.Sprintf("%.1f %s", value, names[i])
+}

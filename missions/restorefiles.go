@@ -1,0 +1,113 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+)
+
+// filesPlan is the files' side of a restore.
+type filesPlan struct{ *restore.Plan }
+
+func (f *filesPlan) empty() bool { return f.Plan.Empty() }
+
+// describe puts the plan into what the user is shown.
+func (f *filesPlan) describe(r *RestoreResult) {
+	r.Modify = f.Paths(restore.Replace, restore.Chmod)
+	r.Create = f.Paths(restore.Create)
+	r.Delete = f.Paths(restore.Delete)
+	for _, k := range f.Keep {
+		r.Keep = append(r.Keep, Kept{Path: k.Path, Reason: string(k.Reason)})
+	}
+}
+
+// presentSide is what is on disk, captured without publishing anything.
+func (l *Local) presentSide(ctx context.Context, m *loaded) (restore.Side, error) {
+	ws, err := l.workspace(ctx, m)
+	if err != nil {
+		return restore.Side{}, err
+	}
+	batch := m.project.store.NewBatch()
+	defer batch.Discard()
+	captured, err := ws.capture(ctx, m.project.store, batch)
+	if err != nil {
+		return restore.Side{}, l.captureFailed(m, err)
+	}
+	if err := batch.Flush(ctx); err != nil {
+		ws.giveBack()
+		return restore.Side{}, err
+	}
+	ws.accept(captured)
+	return captureSide(m.project, captured)
+}
+
+// openWorkspace opens the mission's workspace and proves that it is the one.
+func (m *loaded) openWorkspace() (*beneath.Root, error) {
+	root, err := beneath.Open(m.bind.Workspace)
+	if err != nil {
+		return nil, moved(m, plain(err).Error())
+	}
+	if Place(root.Identity()) != m.bind.Place {
+		root.Close()
+		return nil, moved(m, "another directory is in its place")
+	}
+	return root, nil
+}
+
+// planPaths plans the files of a restore.
+func (l *Local) planPaths(m *loaded, present restore.Side, target *gitstore.Snapshot, paths []string, leave map[string]string) (*filesPlan, error) {
+	to, err := l.recordedSide(m.project, target)
+	if err != nil {
+		return nil, err
+	}
+	root, err := m.openWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := restore.Request{From: present, To: to, Paths: paths, Leave: map[string]restore.Reason{}}
+	for path, why := range leave {
+		r.Leave[path] = restore.Reason(why)
+	}
+	plan, err := restore.Make(m.project.store, root, r)
+	if err != nil {
+		return nil, planFailed(target, err)
+	}
+	return &filesPlan{plan}, nil
+}
+
+// planFailed is an error of planning: nothing was changed.
+func planFailed(target *gitstore.Snapshot, err error) error {
+	return Errorf(KindDamaged, "umbra doctor", "restore %s: %w; nothing was changed", target.ID.Short(), err)
+}
+
+// planInverse plans the taking back of an operation's files.
+func (l *Local) planInverse(m *loaded, present restore.Side, op operation, target *gitstore.Snapshot) (*filesPlan, error) {
+	of := &restore.Plan{}
+	if err := json.Unmarshal(op.Plan, of); err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "the plan of operation %s: %w", op.ID, err)
+	}
+	root, err := m.openWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	plan, err := restore.Inverse(m.project.store, root, restore.InverseRequest{Now: present, Of: of})
+	if err != nil {
+		return nil, planFailed(target, err)
+	}
+	return &filesPlan{plan}, nil
+}
+
+// planDoc is the plan as the record keeps it.
+func (f *filesPlan) doc() (json.RawMessage, error) {
+	raw, err := json.Marshal(f.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("write down the plan: %w", err)
+	}
+	return raw, nil
+}
