@@ -26,14 +26,17 @@ func (Adapter) Root(env sessions.Environ) string {
 	return filepath.Join(env.Home, ".claude")
 }
 
-// projectDir is the directory of cwd's transcripts.
+// projectDir is the directory of cwd's transcripts. CLAUDE_CODE_PROJECT_DIR_NAME
+// counts only together with CLAUDE_CONFIG_DIR, and not with every version (2.1.197
+// ignores it, 2.1.329 does not): it is believed once such a directory is there.
 func (a Adapter) projectDir(env sessions.Environ, cwd string) string {
-	name := slug(cwd)
-	// The override counts only together with CLAUDE_CONFIG_DIR.
+	projects := filepath.Join(a.Root(env), "projects")
 	if over := env.Vars[varProjectDir]; env.Vars[varConfigDir] != "" && isDirName(over) {
-		name = over
+		if info, err := os.Stat(filepath.Join(projects, over)); err == nil && info.IsDir() {
+			return filepath.Join(projects, over)
+		}
 	}
-	return filepath.Join(a.Root(env), "projects", name)
+	return filepath.Join(projects, slug(cwd))
 }
 
 // isDirName reports whether Claude Code takes s for a project directory's name.

@@ -68,6 +68,8 @@ func TestRootAndPath(t *testing.T) {
 		}
 		return e
 	}
+	cfg := t.TempDir()
+	mkfile(t, filepath.Join(cfg, "projects", "mine", "x"), "")
 	for _, c := range []struct {
 		env  sessions.Environ
 		want string
@@ -75,7 +77,8 @@ func TestRootAndPath(t *testing.T) {
 		{env(), "/home/u/.claude/projects/-w-x/" + idA + ".jsonl"},
 		{env("CLAUDE_CONFIG_DIR=/cfg"), "/cfg/projects/-w-x/" + idA + ".jsonl"},
 		{env("CLAUDE_CODE_PROJECT_DIR_NAME=mine"), "/home/u/.claude/projects/-w-x/" + idA + ".jsonl"},
-		{env("CLAUDE_CONFIG_DIR=/cfg", "CLAUDE_CODE_PROJECT_DIR_NAME=mine"), "/cfg/projects/mine/" + idA + ".jsonl"},
+		{env("CLAUDE_CONFIG_DIR="+cfg, "CLAUDE_CODE_PROJECT_DIR_NAME=mine"), cfg + "/projects/mine/" + idA + ".jsonl"},
+		{env("CLAUDE_CONFIG_DIR=/cfg", "CLAUDE_CODE_PROJECT_DIR_NAME=mine"), "/cfg/projects/-w-x/" + idA + ".jsonl"},
 		{env("CLAUDE_CONFIG_DIR=/cfg", "CLAUDE_CODE_PROJECT_DIR_NAME=../up"), "/cfg/projects/-w-x/" + idA + ".jsonl"},
 		{env("CLAUDE_CONFIG_DIR=/cfg", "CLAUDE_CODE_PROJECT_DIR_NAME="+strings.Repeat("a", 65)), "/cfg/projects/-w-x/" + idA + ".jsonl"},
 	} {
