@@ -368,3 +368,39 @@ func TestModes(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
+
+func TestDirtyPathsOfAnyForm(t *testing.T) {
+	l := newLab(t, Settings{})
+	l.write("d/a", "a")
+	l.walk()
+	l.write("d/a", "b")
+	l.wantFiles(l.paths("/d/"), map[string]string{"d/a": "b"})
+	for i, path := range []string{"../x", "./d", "d/../d/a", "d//a", "d/a\x00", "", "."} {
+		content := fmt.Sprint(i)
+		l.write("d/a", content)
+		if r := l.paths(path); !r.Walked || l.files(r)["d/a"] != content {
+			t.Errorf("%q: walked %v, captured %q", path, r.Walked, l.files(r))
+		}
+	}
+	// Neither there nor ever captured.
+	for _, path := range []string{"gone", "d/a/below", "no/such/dir", ".git/index", "d/.git/x"} {
+		l.wantFiles(l.paths(path), map[string]string{"d/a": "6"})
+	}
+}
+
+func TestAvoidedDirectory(t *testing.T) {
+	l := newLab(t, Settings{})
+	l.write("a", "a")
+	l.write("hidden/umbra/x", "own")
+	root, err := beneath.Open(l.path("hidden/umbra"))
+	l.must(err)
+	defer root.Close()
+	l.scanner.workspace.Avoid = []beneath.Identity{root.Identity()}
+	for range 2 {
+		r := l.walk()
+		l.wantFiles(r, map[string]string{"a": "a"})
+		if want := []Skipped{{Path: "hidden/umbra", Reason: ReasonReserved}}; !reflect.DeepEqual(r.Skipped, want) {
+			t.Errorf("skipped %v", r.Skipped)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 func TestNestedRepositories(t *testing.T) {
@@ -114,6 +117,33 @@ func TestTrackedAlthoughIgnored(t *testing.T) {
 	l.git(l.root, "add", "-f", "dist/a/c")
 	want["dist/a/c"] = "ignored"
 	l.wantFiles(l.paths(), want)
+}
+
+func TestRepositoriesOfEveryKind(t *testing.T) {
+	for name, arguments := range map[string][]string{
+		"sha256": {"init", "-q", "--object-format=sha256", "."},
+		"split":  {"-c", "core.splitIndex=true", "init", "-q", "."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, Settings{})
+			l.git(l.root, arguments...)
+			repo, err := usergit.At(l.root)
+			l.must(err)
+			l.sources.Repository = repo
+			l.write(".gitignore", "*.log\n")
+			l.write("a.log", "tracked")
+			l.write("b.log", "ignored")
+			l.write("c", "c")
+			l.git(l.root, "-c", "core.splitIndex="+fmt.Sprint(name == "split"), "add", "-f", "a.log", "c")
+			l.git(l.root, "update-index", "--assume-unchanged", "c")
+			l.write("c", "changed")
+			want := map[string]string{".gitignore": "*.log\n", "a.log": "tracked", "c": "changed"}
+			l.wantFiles(l.walk(), want)
+			l.must(os.RemoveAll(l.path(".git")))
+			delete(want, "a.log")
+			l.wantFiles(l.paths(), want)
+		})
+	}
 }
 
 func TestUmbraignore(t *testing.T) {

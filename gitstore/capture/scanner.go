@@ -134,8 +134,21 @@ func (s *Scanner) owe(dirty Dirty) {
 		s.owed.whole = true
 	}
 	for _, path := range dirty.Paths {
-		s.owed.add(strings.Trim(path, "/"))
+		path = strings.Trim(path, "/")
+		if path != "" && !properPath(path) {
+			path = "" // nothing below can have such a name: look at everything
+		}
+		s.owed.add(path)
 	}
+}
+
+func properPath(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." || name == ".." || strings.IndexByte(name, 0) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // openRoot opens the workspace and proves that it is the one meant.

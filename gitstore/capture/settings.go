@@ -1,7 +1,5 @@
 package capture
 
-import "slices"
-
 // DefaultSizeCap is the size over which a file is not captured, unless
 // configured.
 const DefaultSizeCap = 64 << 20
@@ -53,9 +51,4 @@ func (s Settings) withDefaults() Settings {
 		s.Secrets = DefaultSecrets()
 	}
 	return s
-}
-
-func (s Settings) equal(other Settings) bool {
-	return s.SizeCap == other.SizeCap && s.FileBudget == other.FileBudget &&
-		s.ByteBudget == other.ByteBudget && slices.Equal(s.Secrets, other.Secrets)
 }
