@@ -282,7 +282,7 @@ const interruptMark = "[Request interrupted by user"
 
 var (
 	localMarks   = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>"}
-	addedMarks   = []string{"<user-prompt-submit-hook>"} // a hook's context, in 1.0 a line like a prompt
+	addedMarks   = []string{"<user-prompt-submit-hook>", "<session-start-hook>"} // a hook's context, in 1.0 a line like a prompt
 	commandMarks = []string{"<command-name>", "<command-message>"}
 )
 
