@@ -30,15 +30,26 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (t taken, err 
 			ws.giveBack()
 		}
 	}()
-	if w.OnlyIfChanged && m.tip != nil && captured.Tree == m.tip.Tree {
+	provisional := m.live.Provisional != ""
+	if (w.OnlyIfChanged || provisional) && m.tip != nil && captured.Tree == m.tip.Tree {
 		ws.accept(captured)
 		return taken{snapshot: m.tip, unchanged: true}, nil
+	}
+	if provisional {
+		if err := l.publishProvisional(ctx, m); err != nil {
+			return taken{}, err
+		}
 	}
 	snap, err := l.write(ctx, m, w, ws, captured, batch)
 	if err != nil {
 		return taken{}, err
 	}
-	if err := l.publish(ctx, m, snap, batch); err != nil {
+	if err := l.prove(ctx, m, snap, batch); err != nil {
+		return taken{}, err
+	}
+	if w.provisional {
+		m.tip, m.record, m.live.Provisional = snap, snap.Record, snap.ID.String()
+	} else if err := l.publish(ctx, m, snap); err != nil {
 		return taken{}, err
 	}
 	ws.accept(captured)
@@ -165,21 +176,45 @@ func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loa
 	return writeDoc(t, operationDoc, w.operation)
 }
 
-// publish makes the batch durable, proves that the snapshot is whole, and moves
-// the refs. The mission's name begins to lead to it with its first snapshot.
-func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
+// prove makes the batch durable and proves that the snapshot is whole.
+func (l *Local) prove(ctx context.Context, m *loaded, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
 	if err := batch.Flush(ctx); err != nil {
 		return err
 	}
-	var old, oldTree gitstore.ID
+	var before gitstore.ID
 	if m.tip != nil {
-		old, oldTree = m.tip.ID, m.tip.Tree
+		before = m.tip.Tree
 	}
-	if err := batch.ProveTree(snap.Tree, oldTree); err != nil {
+	err := batch.ProveTree(snap.Tree, before)
+	if err == nil {
+		err = batch.Prove(snap.ID, snap.Record)
+	}
+	if err != nil {
 		return Errorf(KindDamaged, "umbra doctor", "snapshot of %s not taken: %w", m.Name, err)
 	}
-	if err := batch.Prove(snap.ID, snap.Record); err != nil {
-		return Errorf(KindDamaged, "umbra doctor", "snapshot of %s not taken: %w", m.Name, err)
+	return nil
+}
+
+// publishProvisional publishes the first snapshot of a mission that waited for
+// something to change. Its name may have been taken meanwhile.
+func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
+	first := m.tip
+	m.tip, m.record = nil, gitstore.ID{}
+	m.Name = freeName(m.Name, l.taken(m.project))
+	if err := l.publish(ctx, m, first); err != nil {
+		return err
+	}
+	m.live.Provisional = ""
+	return nil
+}
+
+// publish moves the refs: the mission's, which is the commit point, and the one
+// of its records. The mission's name begins to lead to it with its first
+// snapshot.
+func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot) error {
+	var old gitstore.ID
+	if m.tip != nil {
+		old = m.tip.ID
 	}
 	if err := m.project.store.UpdateRef(ctx, gitstore.AgentRef(m.ID), old, snap.ID, gitstore.Durable); err != nil {
 		return Errorf(KindFailed, "", "snapshot of %s not taken: %w", m.Name, err)

@@ -31,6 +31,7 @@ type newMission struct {
 	prompt          string // for the agent's first start, if that comes later
 	envNames        []string
 	startedIn       string // the mission whose agent started this one
+	provisional     bool   // published when a later snapshot differs
 	force           bool
 }
 
@@ -185,7 +186,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	err = l.locked(ctx, m, func(m *loaded) error {
 		_, err := l.commit(ctx, m, &wanted{
 			Take:     Take{Trigger: TriggerManual, Of: n.life, What: "mission " + name + " begins"},
-			triggers: Triggers{TriggerManual},
+			triggers: Triggers{TriggerManual}, provisional: n.provisional,
 		})
 		if err == nil {
 			l.saveLive(m)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
 // Doctor checks every invariant and says what is wrong and what to type. With
@@ -183,7 +184,7 @@ func (d *examination) leftovers() error {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	for _, id := range ids {
-		if _, err := d.l.missionByID(id); err == nil || AsError(err).Kind != KindNotFound {
+		if _, err := d.l.missionByID(id); err == nil || AsError(err).Kind != KindNotFound || d.l.waitsToBePublished(id) {
 			continue
 		}
 		d.found(Problem{Invariant: "I6", Mission: id, Message: "the journal holds the state of a mission that is no more"}, func() error { return d.l.journal.DeleteLive(id) })
@@ -270,4 +271,18 @@ func (d *examination) indexed(ctx context.Context, projects []*project, id strin
 		return err == nil && string(a) == string(b)
 	}
 	return true
+}
+
+// waitsToBePublished reports whether a mission that no ref names is one of a
+// headless session that has changed nothing yet.
+func (l *Local) waitsToBePublished(id string) bool {
+	raw, err := l.journal.Live(id)
+	if err != nil {
+		return false
+	}
+	var state live
+	if json.Unmarshal(raw, &state) != nil || state.Provisional == "" {
+		return false
+	}
+	return state.Agent == nil || state.Agent.Liveness() == lock.Alive
 }

@@ -11,7 +11,6 @@ type HookRequest struct {
 	Agent   string `json:"agent"`
 	Event   string `json:"event,omitempty"`
 	Payload []byte `json:"payload"`
-	PID     int    `json:"pid,omitempty"` // the agent's process
 }
 
 // HookResult is what the hook prints, and what happened.

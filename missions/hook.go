@@ -64,6 +64,12 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 	if t, ok := answer.last(); ok {
 		result.Snapshot = t.snapshot.ID.String()
 	}
+	if answer.mission.live.Provisional != "" {
+		if e.Kind == sessions.KindSessionEnd {
+			err = l.journal.DeleteLive(m.ID) // it changed nothing: as if it had not been
+		}
+		return note, err
+	}
 	if e.Kind == sessions.KindPrompt && answer.mission.Unnamed {
 		l.nameByPrompt(ctx, answer.mission, e.Prompt)
 	}
@@ -153,8 +159,8 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	if e.SessionID == "" {
 		return
 	}
-	if r.PID > 0 {
-		owner := l.processOf(r.PID)
+	if e.PID > 0 && (m.live.Agent == nil || m.live.Agent.PID != e.PID) {
+		owner := l.processOf(e.PID)
 		m.live.Agent = &owner
 	}
 	if e.SessionID == m.stored.Session {
@@ -269,6 +275,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 		id: l.adoptedID(a.Name(), e.SessionID), agent: a.Name(), command: []string{a.Name()},
 		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
 		adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
+		provisional: e.Headless,
 	}
 	if parent != nil {
 		n.startedIn = parent.ID

@@ -139,3 +139,46 @@ func TestAdoptedSession(t *testing.T) {
 		t.Errorf("doctor: %+v %v", d.Problems, err)
 	}
 }
+
+// TestHeadlessSession adopts a headless session only when it changes something.
+func TestHeadlessSession(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.vars = map[string]string{"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+	missions := func() []Mission {
+		list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "what is this?", "prompt_id": "q"})
+	c.hook("Stop", map[string]any{"prompt_id": "q"})
+	if list := missions(); len(list) != 0 {
+		t.Fatalf("a session that changed nothing is a mission: %+v", list)
+	}
+	c.takeTurn("write it", "a.txt", "one\n")
+	c.hook("SessionEnd", map[string]any{"reason": "other"})
+	list := missions()
+	if len(list) != 1 || list[0].State != StateClosed {
+		t.Fatalf("missions: %+v", list)
+	}
+	for moment, want := range map[string]string{"@start": "zero\n", "": "one\n"} {
+		got, err := b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: moment, Path: "a.txt"})
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %q %v", moment, got, err)
+		}
+	}
+	c2 := newTalker(b)
+	c2.session, c2.transcript = "22222222-2222-4222-8222-222222222222", strings.ReplaceAll(c2.transcript, testSession, "22222222-2222-4222-8222-222222222222")
+	c2.vars = c.vars
+	c2.hook("SessionStart", map[string]any{"source": "startup"})
+	c2.hook("SessionEnd", map[string]any{"reason": "other"})
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) > 0 {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+}

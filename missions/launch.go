@@ -177,8 +177,9 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 	if err != nil {
 		return Next{Do: DoExit}, err
 	}
-	req := &request{event: Exited{Code: r.ExitCode}}
+	req := &request{event: Launched{}}
 	if r.Ended {
+		req.event = Exited{Code: r.ExitCode}
 		req.heard = func(m *loaded) (bool, error) {
 			m.live.Keeper, m.live.Agent, m.live.Bound = nil, nil, ""
 			if r.Failed != "" {
@@ -224,10 +225,12 @@ func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 const stopPatience = 5 * time.Second
 
 func (l *Local) stop(ctx context.Context, m *loaded) error {
-	if m.live.Agent == nil || m.live.Agent.Liveness() != lock.Alive {
-		if !HasAgent(m.life) {
-			return nil // stopped already
-		}
+	switch {
+	case !HasAgent(m.life) && !m.live.kept():
+		return nil // stopped already
+	case m.live.Agent == nil:
+		return Errorf(KindFailed, "end it in its own terminal", "which process %s runs in is not known", m.Name)
+	case m.live.Agent.Liveness() != lock.Alive:
 		return l.reap(ctx, m)
 	}
 	agent := *m.live.Agent

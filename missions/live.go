@@ -25,6 +25,10 @@ type live struct {
 	Bound  string      `json:"bound,omitempty"`  // the session that $UMBRA_MISSION is valid for
 	Root   string      `json:"agent_root,omitempty"`
 
+	// Provisional is the first snapshot of a headless session's mission, which is
+	// published when a later one differs: most such sessions change nothing.
+	Provisional string `json:"provisional,omitempty"`
+
 	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
 	Problem string          `json:"problem,omitempty"` // the last hook that went wrong

@@ -31,6 +31,9 @@ type loaded struct {
 // load reads a mission. It takes no lock: what it reads was published at once.
 func (l *Local) load(p *project, id string) (*loaded, error) {
 	tip, err := p.store.Ref(gitstore.AgentRef(id))
+	if errors.Is(err, gitstore.ErrRefNotFound) {
+		return l.loadProvisional(p, id)
+	}
 	if err != nil {
 		return nil, refError(id, err)
 	}
@@ -48,6 +51,31 @@ func (l *Local) load(p *project, id string) (*loaded, error) {
 	}
 	if m.ID != id { // a fork whose first record was not written
 		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
+	}
+	return m, m.overlay(l)
+}
+
+// loadProvisional reads a mission that was not published yet.
+func (l *Local) loadProvisional(p *project, id string) (*loaded, error) {
+	missing := refError(id, gitstore.ErrRefNotFound)
+	raw, err := l.journal.Live(id)
+	if err != nil {
+		return nil, missing
+	}
+	m := &loaded{project: p}
+	if json.Unmarshal(raw, &m.live) != nil || m.live.Provisional == "" {
+		return nil, missing
+	}
+	tip, err := gitstore.ParseID(m.live.Provisional)
+	if err != nil {
+		return nil, missing
+	}
+	if m.tip, err = p.store.Snapshot(tip); err != nil {
+		return nil, missing // it is of another project
+	}
+	m.record = m.tip.Record
+	if err := m.readRecord(l.home.Machine); err != nil {
+		return nil, err
 	}
 	return m, m.overlay(l)
 }

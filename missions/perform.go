@@ -7,10 +7,11 @@ import (
 // wanted is a snapshot to be taken for one or more requests.
 type wanted struct {
 	Take
-	triggers  Triggers
-	waiters   []*request
-	operation *operation // what Umbra did by itself, for its own snapshots
-	displaced []displaced
+	triggers    Triggers
+	waiters     []*request
+	operation   *operation // what Umbra did by itself, for its own snapshots
+	provisional bool       // written, but not published until something differs
+	displaced   []displaced
 }
 
 // carryOut applies a batch of requests to a mission under its lock: the events

@@ -283,6 +283,8 @@ type Event struct {
 	Background bool
 	// Headless reports that the agent runs without a person at it.
 	Headless bool
+	// PID is the agent's process, 0 if the hook's environment does not tell.
+	PID int
 }
 
 // Answer is what Umbra has to say to a hook.

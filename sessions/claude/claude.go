@@ -26,13 +26,15 @@ const (
 	varConfigDir  = "CLAUDE_CONFIG_DIR"
 	varProjectDir = "CLAUDE_CODE_PROJECT_DIR_NAME"
 	varEntrypoint = "CLAUDE_CODE_ENTRYPOINT"
+	varPID        = "CLAUDE_PID"
 )
 
 // Variables names what decides where the store is.
 func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDir} }
 
-// HookVariables names what tells an interactive run from a headless one.
-func (Adapter) HookVariables() []string { return []string{varEntrypoint} }
+// HookVariables names what tells an interactive run from a headless one, and
+// which process it is.
+func (Adapter) HookVariables() []string { return []string{varEntrypoint, varPID} }
 
 // Runs reports whether argv starts Claude Code: the program itself, or node on
 // the script of the npm package.

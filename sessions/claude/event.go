@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -43,6 +44,9 @@ func (Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.
 		Source: p.source, Reason: p.reason, Prompt: p.prompt, PromptID: p.promptID,
 		Agent: p.agent, Message: p.message,
 		Headless: strings.HasPrefix(env.Vars[varEntrypoint], "sdk-"),
+	}
+	if pid, err := strconv.Atoi(env.Vars[varPID]); err == nil && pid > 0 {
+		e.PID = pid
 	}
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
