@@ -4,4 +4,4 @@
 package commands
 
 // Main runs umbra with the process's arguments and returns its exit code.
-func Main() int { return 0 }
+func Main() int { return Run(processEnv()) }

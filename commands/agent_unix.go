@@ -1,0 +1,200 @@
+//go:build unix
+
+package commands
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// agent is a child that has the terminal. Where stdin is a terminal it is in a
+// process group of its own, in the foreground: Ctrl-C and Ctrl-Z reach it and
+// not its keeper, as a shell has it (glibc manual, "Implementing a Shell").
+type agent struct {
+	cmd     *exec.Cmd
+	env     Env
+	tty     int           // the terminal, or -1
+	saved   *unix.Termios // its modes before the agent
+	own     *unix.Termios // the agent's modes while it is stopped
+	signals chan os.Signal
+	done    chan struct{}
+}
+
+// startAgent starts the program. The caller waits for it.
+func startAgent(env Env, program string, argv []string, dir string, vars []string) (*agent, error) {
+	a := &agent{env: env, tty: -1, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
+	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
+		a.tty = int(f.Fd())
+		a.saved, _ = unix.IoctlGetTermios(a.tty, termiosGet) // nil: nothing to put back
+		a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	}
+	// Without these the keeper would die of what is meant for the agent.
+	env.Notify(a.signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	if err := a.cmd.Start(); err != nil {
+		env.Unnotify(a.signals)
+		return nil, plainStart(err)
+	}
+	if a.tty >= 0 {
+		a.handOver()
+	}
+	return a, nil
+}
+
+// plainStart leaves out what the user has not asked for: the system call.
+func plainStart(err error) error {
+	if perr, ok := errors.AsType[*os.PathError](err); ok {
+		return perr.Err
+	}
+	return err
+}
+
+func (a *agent) pid() int { return a.cmd.Process.Pid }
+
+// wait returns when the agent has ended, with its exit code: 128 and the
+// signal's number for one that was killed.
+func (a *agent) wait() (int, error) {
+	go a.passOn()
+	defer func() {
+		close(a.done)
+		a.env.Unnotify(a.signals)
+	}()
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(a.pid(), &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 0, err
+		case status.Stopped():
+			a.stopToo()
+		case status.Signaled():
+			a.takeBack(true)
+			return 128 + int(status.Signal()), nil
+		case status.Exited():
+			a.takeBack(false)
+			return status.ExitStatus(), nil
+		}
+	}
+}
+
+// passOn gives the agent the signals that were sent to its keeper, and the
+// terminal when the shell has brought the keeper to the foreground.
+func (a *agent) passOn() {
+	for {
+		select {
+		case <-a.done:
+			return
+		case sig := <-a.signals:
+			s, _ := sig.(syscall.Signal)
+			switch s {
+			case syscall.SIGINT, syscall.SIGQUIT: // the terminal sent them to the agent as well
+			case syscall.SIGCONT:
+				if a.tty >= 0 && inForeground(a.tty) {
+					a.handOver()
+				}
+			default:
+				_ = syscall.Kill(a.pid(), s) // it may have ended
+				_ = syscall.Kill(a.pid(), syscall.SIGCONT)
+			}
+		}
+	}
+}
+
+// handOver puts the agent in the terminal's foreground and lets it go on: it may
+// have stopped by reading before it was there.
+func (a *agent) handOver() {
+	if a.own != nil {
+		_ = unix.IoctlSetTermios(a.tty, termiosSetDrain, a.own)
+		a.own = nil
+	}
+	_ = setForeground(a.tty, a.pid())
+	_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+}
+
+// stopToo stops the keeper as the agent has stopped, so that the user's shell
+// has its terminal again, and goes on when the shell says so.
+func (a *agent) stopToo() {
+	if a.tty < 0 {
+		// The agent is in the keeper's own group, which its stop reached too.
+		return
+	}
+	holdsIt := foreground(a.tty) == a.pid()
+	if holdsIt {
+		a.own, _ = unix.IoctlGetTermios(a.tty, termiosGet)
+		_ = setForeground(a.tty, unix.Getpgrp())
+		if a.saved != nil {
+			_ = setModes(a.tty, a.saved)
+		}
+	}
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	_ = syscall.Kill(0, syscall.SIGTSTP)
+	// A group that nobody could continue is not stopped by it (POSIX, orphaned
+	// process groups); then the agent goes on at once.
+	select {
+	case <-continued:
+	case <-time.After(100 * time.Millisecond):
+	}
+	signal.Stop(continued)
+	if inForeground(a.tty) {
+		a.handOver()
+	} else {
+		_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+	}
+}
+
+// takeBack takes the terminal back from an agent that has ended, and puts its
+// modes back if the agent was killed and could not.
+func (a *agent) takeBack(killed bool) {
+	if a.tty < 0 {
+		return
+	}
+	if fg := foreground(a.tty); fg == a.pid() || fg > 0 && syscall.Kill(-fg, 0) == syscall.ESRCH {
+		_ = setForeground(a.tty, unix.Getpgrp())
+	}
+	if !killed {
+		return
+	}
+	if a.saved != nil {
+		_ = setModes(a.tty, a.saved)
+	}
+	if a.env.IsTerminal(a.env.Stdout) {
+		_, _ = a.env.Stdout.Write([]byte(sane))
+	}
+}
+
+// sane takes a terminal out of what a killed full-screen program leaves: the
+// other screen, mouse reports, bracketed paste, keyboard modes, a hidden cursor.
+const sane = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[0m"
+
+// foreground is the process group in the terminal's foreground, or -1.
+func foreground(tty int) int {
+	pgrp, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	if err != nil {
+		return -1
+	}
+	return pgrp
+}
+
+func inForeground(tty int) bool { return foreground(tty) == unix.Getpgrp() }
+
+// setForeground and setModes may be called from the background, where the
+// terminal would stop their caller if it did not ignore that.
+func setForeground(tty, pgrp int) error {
+	signal.Ignore(syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTOU)
+	return unix.IoctlSetPointerInt(tty, unix.TIOCSPGRP, pgrp)
+}
+
+func setModes(tty int, modes *unix.Termios) error {
+	signal.Ignore(syscall.SIGTTOU)
+	defer signal.Reset(syscall.SIGTTOU)
+	return unix.IoctlSetTermios(tty, termiosSetDrain, modes)
+}

@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+type doctorOptions struct{ rebuild, fix bool }
+
+func doctorCommand() *verb {
+	var o doctorOptions
+	return &verb{
+		name: "doctor", short: "check every invariant, and say what to type where one does not hold",
+		long: "Exit code 13 if something is wrong.",
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "rebuild", Usage: "make the index again from the refs", Destination: &o.rebuild},
+			&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without losing anything", Destination: &o.fix},
+		},
+		run: func(c *call) error { return runDoctor(c, o) },
+	}
+}
+
+func runDoctor(c *call, o doctorOptions) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	r, err := svc.Doctor(ctx, missions.DoctorRequest{Caller: caller, Rebuild: o.rebuild, Fix: o.fix})
+	if err != nil {
+		return err
+	}
+	r.Problems = slices.Concat([]missions.Problem{}, r.Problems)
+	r.Fixed = slices.Concat([]missions.Problem{}, r.Fixed)
+	if err := c.print(r, func(p *printer) { writeDoctor(p, r) }); err != nil {
+		return err
+	}
+	if len(r.Problems) > 0 {
+		return ended(missions.KindDamaged.ExitCode())
+	}
+	return nil
+}
+
+func writeDoctor(p *printer, r missions.DoctorResult) {
+	checked := ""
+	if len(r.Checked) > 0 {
+		checked = " (" + strings.Join(r.Checked, ", ") + ")"
+	}
+	p.line("checked %s, %s, %s%s", count(r.Projects, "project"), count(r.Missions, "mission"), count(r.Snapshots, "snapshot"), clean(checked))
+	if r.Rebuilt {
+		p.line("the index was made again")
+	}
+	for _, f := range r.Fixed {
+		p.line("%s %s", p.paint(green, "mended:"), clean(strings.TrimSpace(fmt.Sprintf("%s %s", f.Invariant, f.Message))))
+	}
+	writeProblems(p, r.Problems)
+	if len(r.Problems) == 0 {
+		p.line("%s", p.paint(green, "all is well"))
+	}
+}

@@ -1,0 +1,65 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Env is everything a command knows of the world outside the Service. Nothing
+// here is looked up before it is needed: a hook pays for none of it.
+type Env struct {
+	Args   []string // without the program's own name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+
+	IsTerminal func(stream any) bool // of one of the three streams above
+	Width      func() int            // of the terminal, in columns
+	Now        func() time.Time
+	Getenv     func(string) string
+	Environ    func() []string
+	Getwd      func() (string, error) // as the shell says it
+	Executable func() (string, error)
+
+	// Run runs another program to its end.
+	Run func(*exec.Cmd) error
+	// Notify and Unnotify are those of package signal.
+	Notify   func(chan<- os.Signal, ...os.Signal)
+	Unnotify func(chan<- os.Signal)
+	// Connect gives the Service, and what is to be closed after it.
+	Connect func(context.Context, Env, Globals) (missions.Service, io.Closer, error)
+}
+
+func processEnv() Env {
+	return Env{
+		Args:  os.Args[min(1, len(os.Args)):],
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		IsTerminal: isTerminal, Width: terminalWidth, Now: time.Now,
+		Getenv: os.Getenv, Environ: os.Environ, Getwd: os.Getwd, Executable: os.Executable,
+		Run: func(cmd *exec.Cmd) error { return cmd.Run() }, Notify: signal.Notify, Unnotify: signal.Stop,
+		Connect: connect,
+	}
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminalWidth is the width of whichever standard stream is a terminal.
+func terminalWidth() int {
+	for _, f := range []*os.File{os.Stdout, os.Stderr, os.Stdin} {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}

@@ -1,0 +1,41 @@
+package commands
+
+import (
+	"os/exec"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// open runs the configured launch.open for each fork, for example
+// `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
+// names it.
+func (c *call) open(list []missions.Mission) error {
+	home, err := c.home()
+	if err != nil {
+		return err
+	}
+	config, err := missions.LoadConfig(missions.Home{Dir: home}.ConfigFile())
+	if err != nil || config.Launch.Open == "" {
+		return err
+	}
+	for _, m := range list {
+		cmd := exec.Command("/bin/sh", "-c", strings.ReplaceAll(config.Launch.Open, "{id}", m.ID))
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), c.Stderr, c.Stderr
+		if err := c.Run(cmd); err != nil {
+			return missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",
+				"launch.open for %s: %w", m.Name, err)
+		}
+	}
+	return nil
+}
+
+// home is the directory of Umbra's data.
+func (g Globals) homeDir(env Env) (string, error) {
+	if g.Home != "" {
+		return g.Home, nil
+	}
+	return missions.HomeDir(env.Getenv)
+}
+
+func (c *call) home() (string, error) { return c.Globals.homeDir(c.Env) }

@@ -1,0 +1,121 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+type hookOptions struct {
+	event  string
+	strict bool
+}
+
+// The most that a hook reads, and how long it may take: an agent waits for it.
+const (
+	mostPayload  = 64 << 20
+	promptBudget = 10 * time.Second
+	hookBudget   = 2 * time.Second
+)
+
+func hookCommand() *verb {
+	var o hookOptions
+	return &verb{
+		name: "hook", args: "AGENT", min: 1, max: 1, short: "take one event of an agent on stdin (called by the agent)",
+		long: "Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
+			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)", Destination: &o.strict},
+		},
+		run: func(c *call) error { return runHook(c, o) },
+	}
+}
+
+func runHook(c *call, o hookOptions) error {
+	err := c.hook(o)
+	if o.strict {
+		return err
+	}
+	return nil // whatever it is: the agent must go on
+}
+
+func (c *call) hook(o hookOptions) error {
+	c.Quiet = true
+	c.progress.quiet = true
+	began := c.Now()
+	payload, err := readPayload(c.ctx, c.Stdin)
+	if err != nil {
+		return err
+	}
+	caller, err := c.caller()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(began))
+	defer cancel()
+	c.ctx = ctx
+	svc, err := c.service()
+	if err != nil {
+		return err
+	}
+	result, err := svc.Hook(ctx, missions.HookRequest{
+		Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, PID: os.Getppid(),
+	})
+	if len(result.Output) > 0 {
+		if _, werr := c.Stdout.Write(result.Output); err == nil {
+			err = werr
+		}
+	}
+	if err == nil && result.Problem != "" {
+		err = missions.Errorf(missions.KindFailed, "umbra status", "%s", result.Problem)
+	}
+	return err
+}
+
+// readPayload reads the event. The read itself can't be interrupted; it is left
+// behind if the context ends.
+func readPayload(ctx context.Context, r io.Reader) ([]byte, error) {
+	type read struct {
+		p   []byte
+		err error
+	}
+	done := make(chan read, 1)
+	go func() {
+		p, err := io.ReadAll(io.LimitReader(r, mostPayload+1))
+		done <- read{p, err}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, promptBudget)
+	defer cancel()
+	var got read
+	select {
+	case got = <-done:
+	case <-ctx.Done():
+		return nil, missions.Errorf(missions.KindTimeout, "give the event on stdin", "no event came on stdin")
+	}
+	switch {
+	case got.err != nil:
+		return nil, fmt.Errorf("read the event: %w", got.err)
+	case len(got.p) == 0:
+		return nil, missions.Errorf(missions.KindUsage, "give the event on stdin", "the event is empty")
+	case len(got.p) > mostPayload:
+		return nil, missions.Errorf(missions.KindUsage, "", "the event is over %s", size(mostPayload))
+	}
+	return got.p, nil
+}
+
+// hookTime is how long the event may take: a prompt waits for its snapshot. The
+// name is looked for and no more: the adapter reads the event.
+func hookTime(event string, payload []byte) time.Duration {
+	head := payload[:min(len(payload), 1<<20)]
+	if event == "UserPromptSubmit" || event == "" && bytes.Contains(head, []byte(`"UserPromptSubmit"`)) {
+		return promptBudget
+	}
+	return hookBudget
+}

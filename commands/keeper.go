@@ -1,0 +1,117 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// keep is the keeper: it launches a mission's agent with the terminal, reports
+// its start and its end, and does what the Service says is next. The error is
+// the agent's own exit code, or why it could not be started.
+func (c *call) keep(request missions.LaunchRequest, vars variables) error {
+	svc, _, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	launch, err := svc.Launch(ctx, request)
+	if err != nil {
+		return err
+	}
+	c.progress.end()
+	c.signals.stop() // from here on signals are the agent's
+	for {
+		for _, note := range launch.Notes {
+			c.notice("note: %s", note)
+		}
+		code, err := c.runAgent(svc, launch, vars)
+		if err != nil {
+			return err
+		}
+		next, err := c.reportEnd(svc, launch, code, "")
+		if err != nil {
+			c.notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
+			return ended(code)
+		}
+		if next.Do != missions.DoRelaunch || next.Launch == nil {
+			if code == 0 {
+				return nil
+			}
+			return ended(code)
+		}
+		launch = *next.Launch
+		if next.Banner != "" {
+			c.err.line("%s", clean(next.Banner))
+			_ = c.err.flush() // the agent is launched all the same
+		}
+	}
+}
+
+// runAgent starts the agent, waits for its end and returns its exit code.
+func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars variables) (int, error) {
+	failed := func(err error) (int, error) {
+		_, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
+		if kerr != nil {
+			c.notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
+		}
+		return 0, beforeAgent{err}
+	}
+	if len(launch.Argv) == 0 {
+		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
+	}
+	env := c.agentEnv(launch, vars)
+	program, err := lookPath(launch.Argv[0], launch.Dir, valueOf(env, "PATH"))
+	if err != nil {
+		return failed(err)
+	}
+	agent, err := startAgent(c.Env, program, launch.Argv, launch.Dir, env)
+	if err != nil {
+		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
+	}
+	reported := make(chan error, 1)
+	go func() { // the agent need not wait for it
+		_, err := svc.Keep(context.Background(), missions.KeepRequest{
+			Mission: launch.Mission.ID, KeeperID: os.Getpid(), AgentPID: agent.pid(),
+		})
+		reported <- err
+	}()
+	code, err := agent.wait()
+	if rerr := <-reported; rerr != nil {
+		c.notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
+	}
+	return code, err
+}
+
+// endPatience is how long the last snapshot of an agent may take before the
+// keeper lets go. The journal finishes it.
+const endPatience = 2 * time.Minute
+
+func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int, failed string) (missions.Next, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	return svc.Keep(missions.WithNotify(ctx, c.progress.notice), missions.KeepRequest{
+		Mission: launch.Mission.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
+	})
+}
+
+// agentEnv is the keeper's own environment, then what the user gave, then what
+// Umbra needs; of equal names the last one counts.
+func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
+	env := append(append([]string{}, c.Environ()...), vars.list...)
+	for name, value := range launch.Env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// valueOf is the last value of a variable.
+func valueOf(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if kv := env[i]; len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+			return kv[len(name)+1:]
+		}
+	}
+	return ""
+}

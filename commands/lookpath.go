@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// lookPath finds a program as a shell in dir would, on the PATH given: that of
+// the agent's environment, which need not be this process's.
+func lookPath(program, dir, path string) (string, error) {
+	if strings.Contains(program, string(filepath.Separator)) {
+		full := program
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(dir, program)
+		}
+		if !runnable(full) {
+			return "", missions.Errorf(missions.KindFailed, "", "%s can't be run: there is no such program", program)
+		}
+		return full, nil
+	}
+	for _, at := range filepath.SplitList(path) {
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, at)
+		}
+		if full := filepath.Join(at, program); runnable(full) {
+			return full, nil
+		}
+	}
+	return "", missions.Errorf(missions.KindFailed, "install it, or give its path", "%s is not on PATH", program)
+}
+
+func runnable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}

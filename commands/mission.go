@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func missionCommand() *verb {
+	return &verb{
+		name: "mission", short: "missions: agents at work in workspaces",
+		verbs: []*verb{
+			missionNewCommand(), missionLsCommand(), missionShowCommand(), missionResumeCommand(), missionWaitCommand(),
+			missionStopCommand(), missionRenameCommand(), missionRmCommand(),
+		},
+	}
+}
+
+// stateStyle is the colour of a state.
+func stateStyle(s missions.StateName) style {
+	switch s {
+	case missions.StateRunning:
+		return green
+	case missions.StateWaiting:
+		return yellow
+	case missions.StateError:
+		return red
+	case missions.StateIdle:
+		return cyan
+	case missions.StateClosed:
+		return dim
+	}
+	return plain
+}
+
+// identity is how a new mission is announced: what scripts cut apart.
+func identity(m missions.Mission) string { return m.ID + " " + m.Name }
+
+// about is the last thing that happened in a mission, in a few words.
+func about(m missions.Mission) string {
+	switch {
+	case len(m.Pending) > 0:
+		return "asks: " + strings.TrimSpace(m.Pending[0].Tool+" "+m.Pending[0].Target)
+	case m.LastError != "":
+		return "error: " + m.LastError
+	case m.State == missions.StateClosed && m.ClosedHow == missions.HowLost:
+		return "its process is gone without a word"
+	case m.State == missions.StateClosed && m.ExitCode != nil && *m.ExitCode != 0:
+		return fmt.Sprintf("ended with exit code %d", *m.ExitCode)
+	case m.LastPrompt != nil:
+		return m.LastPrompt.Text
+	}
+	return ""
+}
+
+// missionTable adds a row for a mission. The tree's branches stand before its
+// name.
+func missionRow(t *table, p *printer, branch string, m missions.Mission, project bool) {
+	row := []cell{{branch + clean(m.Name), bold}, {string(m.State), stateStyle(m.State)}, {clean(m.Agent), plain},
+		{fmt.Sprintf("turn %d", m.Turn), plain}, {p.when(m.UpdatedAt), dim}}
+	if project {
+		row = append(row, cell{clean(m.Project), plain})
+	}
+	row = append(row, cell{clean(m.Workspace), dim})
+	if words := about(m); words != "" {
+		row = append(row, cell{clean(words), plain})
+	}
+	t.row(row...)
+}
+
+// printMissions prints what a verb did to each mission.
+func (c *call) printMissions(list []missions.Mission, did string) error {
+	return c.print(list, func(p *printer) {
+		for _, m := range list {
+			p.line("%s %s", clean(m.Name), did)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package commands
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+type missionLsOptions struct{ all, tree, live bool }
+
+func missionLsCommand() *verb {
+	var o missionLsOptions
+	return &verb{
+		name: "ls", short: "list the missions of this project, closed ones too",
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "those of every project", Destination: &o.all},
+			&cli.BoolFlag{Name: "tree", Usage: "forks below the missions they come from", Destination: &o.tree},
+			&cli.BoolFlag{Name: "live", Usage: "only those with an agent", Destination: &o.live},
+		},
+		run: func(c *call) error { return runMissionLs(c, o) },
+	}
+}
+
+func runMissionLs(c *call, o missionLsOptions) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	list, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: o.all, Live: o.live})
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []missions.Mission{}
+	}
+	if o.tree {
+		list = inTree(list)
+	}
+	if len(list) == 0 && !c.JSON {
+		c.notice("no missions here; begin one with: umbra mission new")
+		return nil
+	}
+	return c.print(list, func(p *printer) {
+		var t table
+		for _, m := range list {
+			branch := ""
+			if o.tree {
+				branch = branchOf(list, m)
+			}
+			missionRow(&t, p, branch, m, o.all)
+		}
+		t.print(p, "")
+	})
+}
+
+// inTree puts each fork after the mission it comes from, keeping the order
+// among those that come from the same one.
+func inTree(list []missions.Mission) []missions.Mission {
+	known := map[string]bool{}
+	for _, m := range list {
+		known[m.ID] = true
+	}
+	sorted := make([]missions.Mission, 0, len(list))
+	var below func(parent string)
+	below = func(parent string) {
+		for _, m := range list {
+			of := ""
+			if m.Parent != nil && known[m.Parent.Mission] {
+				of = m.Parent.Mission
+			}
+			if of == parent {
+				sorted = append(sorted, m)
+				below(m.ID)
+			}
+		}
+	}
+	below("")
+	return sorted
+}
+
+// branchOf draws the lines that lead to a mission in a list that inTree sorted.
+func branchOf(list []missions.Mission, m missions.Mission) string {
+	byID := map[string]missions.Mission{}
+	lastOf := map[string]string{}
+	for _, o := range list {
+		byID[o.ID] = o
+		if o.Parent != nil {
+			lastOf[o.Parent.Mission] = o.ID
+		}
+	}
+	parent := func(m missions.Mission) (missions.Mission, bool) {
+		if m.Parent == nil {
+			return missions.Mission{}, false
+		}
+		p, ok := byID[m.Parent.Mission]
+		return p, ok
+	}
+	up, ok := parent(m)
+	if !ok {
+		return ""
+	}
+	branch := "├─ "
+	if lastOf[up.ID] == m.ID {
+		branch = "└─ "
+	}
+	for m = up; ; m = up {
+		if up, ok = parent(m); !ok {
+			return branch
+		}
+		if lastOf[up.ID] == m.ID {
+			branch = "   " + branch
+		} else {
+			branch = "│  " + branch
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+type missionRmOptions struct{ workspace, preview, force bool }
+
+func missionRmCommand() *verb {
+	var o missionRmOptions
+	return &verb{
+		name: "rm", args: "MISSION…", min: 1, max: anyNumber, short: "remove missions, into the trash",
+		long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "workspace", Usage: "the workspace too, if Umbra made it", Destination: &o.workspace},
+			&cli.BoolFlag{Name: "preview", Usage: "only list", Destination: &o.preview},
+			&cli.BoolFlag{Name: "force", Usage: "also a mission whose agent is live", Destination: &o.force},
+		},
+		run: func(c *call) error { return runMissionRm(c, o) },
+	}
+}
+
+func runMissionRm(c *call, o missionRmOptions) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	request := missions.RemoveRequest{Caller: caller, Missions: c.args, Workspace: o.workspace, Force: o.force, Preview: true}
+	listed, err := svc.Remove(ctx, request)
+	if err != nil {
+		return err
+	}
+	if o.preview {
+		return c.print(listed, func(p *printer) { describeRemoval(p, listed, "would be removed") })
+	}
+	if err := c.confirmRemoval(listed); err != nil {
+		return err
+	}
+	request.Preview = false
+	done, err := svc.Remove(ctx, request)
+	if err != nil {
+		return err
+	}
+	return c.print(done, func(p *printer) { describeRemoval(p, done, "removed") })
+}
+
+// confirmRemoval asks where somebody can be asked; elsewhere only what would be
+// lost needs --yes.
+func (c *call) confirmRemoval(r missions.RemoveResult) error {
+	lost := len(r.Ignored)+len(r.Unmerged)+len(r.Uncaught) > 0
+	if c.Yes || !lost && !c.canAsk() {
+		return nil
+	}
+	describeRemoval(c.err, r, "would be removed")
+	_ = c.err.flush()
+	if !c.canAsk() {
+		return missions.Errorf(missions.KindConflict, "--yes removes it all the same", "something is only there: nothing was removed")
+	}
+	yes, err := c.confirm("Remove?")
+	if err == nil && !yes {
+		err = missions.Errorf(missions.KindConflict, "", "nothing was removed")
+	}
+	return err
+}
+
+func describeRemoval(p *printer, r missions.RemoveResult, what string) {
+	for _, m := range r.Missions {
+		p.line("%s %s", p.paint(bold, clean(m.Name)), what)
+	}
+	listed := func(title string, list []string) {
+		const most = 20
+		for i, item := range list {
+			if i == 0 {
+				p.line("  %s:", title)
+			}
+			if i == most {
+				p.line("    … and %d more", len(list)-most)
+				return
+			}
+			p.line("    %s", clean(item))
+		}
+	}
+	listed(fmt.Sprintf("ignored files (%d)", len(r.Ignored)), r.Ignored)
+	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.Unmerged)), r.Unmerged)
+	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaught)), r.Uncaught)
+	listed("in the trash until pruned", r.Trash)
+	listed("stays", r.Kept)
+}

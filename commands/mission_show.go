@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func missionShowCommand() *verb {
+	return &verb{
+		name: "show", args: "[MISSION]", max: 1, short: "show one mission, whole",
+		run: runMissionShow,
+	}
+}
+
+func runMissionShow(c *call) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: c.arg(0)})
+	if err != nil {
+		return err
+	}
+	return c.print(m, func(p *printer) { describeMission(p, m) })
+}
+
+func describeMission(p *printer, m missions.Mission) {
+	var t table
+	field := func(name, value string) {
+		if value != "" {
+			t.row(cell{name, dim}, cell{clean(value), plain})
+		}
+	}
+	p.line("%s  %s", p.paint(bold, clean(m.Name)), p.paint(stateStyle(m.State), string(m.State)))
+	field("id", m.ID)
+	field("agent", m.Agent)
+	field("command", strings.Join(quoted(m.Command), " "))
+	field("since", p.when(m.StateSince))
+	if m.PID != 0 {
+		field("pid", fmt.Sprintf("%d (%s)", m.PID, m.Managed))
+	}
+	if m.ExitCode != nil {
+		field("ended", fmt.Sprintf("%s, exit code %d", m.ClosedHow, *m.ExitCode))
+	} else {
+		field("ended", string(m.ClosedHow))
+	}
+	field("workspace", m.Workspace)
+	if m.Cwd != m.Workspace {
+		field("directory", m.Cwd)
+	}
+	field("project", m.Project)
+	field("turn", fmt.Sprint(m.Turn))
+	if m.LastPrompt != nil {
+		field("prompt", m.LastPrompt.Text)
+	}
+	if m.LastTool != nil {
+		field("tool", strings.TrimSpace(m.LastTool.Name+" "+m.LastTool.Target))
+	}
+	field("error", m.LastError)
+	for _, q := range m.Pending {
+		field("asks", strings.TrimSpace(q.Tool+" "+q.Target))
+	}
+	if m.Parent != nil {
+		field("forked from", m.Parent.Mission+" at "+short(m.Parent.Snapshot))
+	}
+	field("snapshot", m.Head)
+	field("ref", m.Ref)
+	field("branch", m.Branch)
+	field("git", strings.TrimSpace(m.Git.Branch+" "+short(m.Git.Head)+" "+m.Git.Operation))
+	field("session", m.SessionID)
+	field("session file", m.Session)
+	field("environment", strings.Join(m.EnvNames, " "))
+	field("to come", m.Action)
+	field("no fork now", m.ForkReason)
+	field("shadow", m.ShadowRepo)
+	field("made", p.when(m.CreatedAt))
+	if m.Diverged {
+		field("diverged", "a former session of it was spoken in again")
+	}
+	for _, problem := range m.Problems {
+		field("problem", problem)
+	}
+	t.print(p, "  ")
+}
+
+// quoted are words as one would type them in a shell.
+func quoted(words []string) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
+			list[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return list
+}

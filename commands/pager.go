@@ -1,0 +1,87 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// paged writes long text: through a pager on a terminal, as Git does, else
+// straight to stdout. The text is made first, so that the Service is done with
+// when the user begins to read.
+func (c *call) paged(text func(*printer)) error {
+	c.progress.end()
+	var b bytes.Buffer
+	p := *c.out
+	p.w = bufio.NewWriter(&b)
+	text(&p)
+	if err := p.flush(); err != nil {
+		return err
+	}
+	pager := c.pager()
+	if pager == "" || b.Len() == 0 {
+		_, err := c.Stdout.Write(b.Bytes())
+		return err
+	}
+	if err := c.close(); err != nil { // a reader must not hold what others wait for
+		return err
+	}
+	return c.page(pager, &b)
+}
+
+// pager is the command to page with, or "" for none.
+func (c *call) pager() string {
+	if !c.out.terminal || !c.IsTerminal(c.Stdin) {
+		return ""
+	}
+	for _, name := range []string{"UMBRA_PAGER", "PAGER"} {
+		if v, set := c.lookupEnv(name); set {
+			if v == "cat" {
+				return ""
+			}
+			return v
+		}
+	}
+	if _, err := lookPath("less", "", c.Getenv("PATH")); err != nil {
+		return ""
+	}
+	return "less"
+}
+
+func (c *call) lookupEnv(name string) (string, bool) {
+	for _, kv := range c.Environ() {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// page runs the pager with the text on its stdin. Ctrl-C is the pager's.
+func (c *call) page(pager string, text *bytes.Buffer) error {
+	c.signals.stop()
+	ignored := make(chan os.Signal, 1)
+	c.Notify(ignored, syscall.SIGINT)
+	defer c.Unnotify(ignored)
+	whole := bytes.Clone(text.Bytes())
+	cmd := exec.Command("/bin/sh", "-c", pager)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = text, c.Stdout, c.Stderr
+	cmd.Env = c.Environ()
+	if _, set := c.lookupEnv("LESS"); !set {
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	err := c.Run(cmd)
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE): // left before the end
+		return nil
+	case errors.As(err, &exit) && exit.ExitCode() != 127 && exit.ExitCode() != 126:
+		return nil
+	}
+	_, err = c.Stdout.Write(whole) // no pager: the text all the same
+	return err
+}

@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func projectCommand() *verb {
+	return &verb{
+		name: "project", short: "projects: missions that share a shadow repository",
+		verbs: []*verb{
+			{name: "ls", short: "list the known projects", run: runProjectLs},
+			{
+				name: "move", args: "OLD NEW", min: 2, max: 2,
+				short: "tell Umbra that a directory was moved", run: runProjectMove,
+			},
+		},
+	}
+}
+
+func runProjectLs(c *call) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	list, err := svc.Projects(ctx, missions.ProjectsRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = []missions.Project{}
+	}
+	if len(list) == 0 && !c.JSON {
+		c.notice("no projects yet; begin a mission with: umbra mission new")
+		return nil
+	}
+	return c.print(list, func(p *printer) {
+		var t table
+		for _, project := range list {
+			t.row(cell{clean(project.Name), bold}, cell{count(project.Missions, "mission"), plain},
+				cell{fmt.Sprintf("%d live", project.Live), plain}, cell{clean(project.Path), dim})
+			for _, problem := range project.Problems {
+				t.row(cell{"", plain}, cell{"", plain}, cell{"", plain}, cell{clean(problem), red})
+			}
+		}
+		t.print(p, "")
+	})
+}
+
+func runProjectMove(c *call) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	project, err := svc.MoveProject(ctx, missions.MoveProjectRequest{Caller: caller, Old: c.arg(0), New: c.arg(1)})
+	if err != nil {
+		return err
+	}
+	return c.print(project, func(p *printer) { p.line("%s is now at %s", clean(project.Name), clean(project.Path)) })
+}

@@ -1,0 +1,28 @@
+package commands
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func redoCommand() *verb {
+	var force bool
+	return &verb{
+		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
+		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &force}},
+		run:   func(c *call) error { return runRedo(c, force) },
+	}
+}
+
+func runRedo(c *call, force bool) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: 1, Force: force})
+	if err != nil {
+		return c.withPlan(err)
+	}
+	return c.printRestored("redo", result)
+}

@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// printRestored prints the plan or the outcome of a restore, an undo or a redo.
+// The error is partly if something was displaced or left out.
+func (c *call) printRestored(did string, r missions.RestoreResult) error {
+	err := c.print(r, func(p *printer) { writeRestored(p, did, r) })
+	if err == nil && r.Done && len(r.Displaced)+len(r.Keep) > 0 {
+		return partly
+	}
+	return err
+}
+
+func writeRestored(p *printer, did string, r missions.RestoreResult) {
+	switch {
+	case r.Queued:
+		p.line("the agent is in a turn: %s happens when the turn ends", did)
+	case !r.Done:
+		p.line("%s of %s to %s would:", did, clean(r.Workspace), short(r.Target))
+		writePlan(p, r)
+	default:
+		p.line("%s to %s: %s", did, short(r.Target), restoreCounts(r))
+		writeKept(p, "left as they are", r.Keep)
+		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
+	}
+	for _, note := range r.Notes {
+		p.line("note: %s", clean(note))
+	}
+	if r.Handover != nil && r.Handover.Type != "" {
+		switch r.Handover.How {
+		case "type":
+			p.line("to go on, type in the agent: %s", clean(r.Handover.Type))
+		default:
+			p.line("to go on: %s", clean(r.Handover.Type))
+		}
+	}
+	if r.Done && r.Snapshot != "" {
+		p.line("to take it back: umbra undo")
+	}
+}
+
+func restoreCounts(r missions.RestoreResult) string {
+	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
+	if n := r.Conversation.Dropped; n > 0 {
+		s += fmt.Sprintf("; conversation: %s kept, %d dropped", count(r.Conversation.Kept, "event"), n)
+	}
+	return s
+}
+
+// writePlan lists what a restore is to do.
+func writePlan(p *printer, r missions.RestoreResult) {
+	var t table
+	list := func(what string, s style, paths []string) {
+		for _, path := range paths {
+			t.row(cell{what, s}, cell{quotePath(path), plain})
+		}
+	}
+	list("change", yellow, r.Modify)
+	list("create", green, r.Create)
+	list("delete", red, r.Delete)
+	for _, k := range r.Keep {
+		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+	}
+	for _, k := range r.Foreign {
+		t.row(cell{"theirs", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+	}
+	t.print(p, "  ")
+	if r.Conversation.Dropped > 0 || r.Conversation.Kept > 0 {
+		p.line("  conversation: %s kept, %d dropped", count(r.Conversation.Kept, "event"), r.Conversation.Dropped)
+	}
+	if len(t.rows) == 0 && r.Conversation.Dropped == 0 {
+		p.line("  change nothing")
+	}
+	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
+		p.line("  git then: %s %s, now: %s %s (a restore moves neither)", clean(r.Git.Then.Branch), short(r.Git.Then.Head),
+			clean(r.Git.Now.Branch), short(r.Git.Now.Head))
+	}
+}

@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Run does what env.Args say and returns the exit code. It prints errors
+// itself; nothing is left running when it returns.
+func Run(env Env) int {
+	var globals Globals
+	table := globals.flags()
+	verbs := allVerbs()
+	in, err := arrange(verbs, table, env.Args)
+	if err != nil {
+		globals.JSON = slices.Contains(env.Args, "--json") // as far as one can tell
+		return report(env, globals, err)
+	}
+	app := &cli.App{
+		Name: "umbra", Flags: table, HideHelp: true, HideHelpCommand: true, HideVersion: true,
+		Writer: env.Stdout, ErrWriter: env.Stderr, Reader: env.Stdin,
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // errors are printed here, once
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usageError("", err) },
+		Action:                    func(*cli.Context) error { return bare(env, verbs, table, in) },
+	}
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(func(v *verb, args []string) error {
+			if in.help {
+				return helpFor(env.Stdout, verbs, table, in)
+			}
+			return do(env, &globals, v, in, args)
+		}))
+	}
+	return report(env, globals, app.Run(in.words()))
+}
+
+// words is the command line as urfave/cli understands it.
+func (in invocation) words() []string {
+	words := append([]string{"umbra"}, in.globals...)
+	if in.verb == nil || in.verb.run == nil || in.help {
+		return words // the root's action gives the help
+	}
+	words = append(append(words, in.path...), in.flags...)
+	return append(append(words, "--"), in.args...)
+}
+
+// bare is what umbra does without a command to run.
+func bare(env Env, verbs []*verb, table []cli.Flag, in invocation) error {
+	if in.version && !in.help {
+		return printVersion(env, slices.Contains(in.globals, "--json=true"))
+	}
+	return helpFor(env.Stdout, verbs, table, in)
+}
+
+// do runs one verb with what it needs.
+func do(env Env, globals *Globals, v *verb, in invocation, args []string) error {
+	if err := globals.settle(env); err != nil {
+		return err
+	}
+	ctx, signals := listen(env)
+	defer signals.stop()
+	c := &call{
+		Env: env, Globals: *globals, ctx: ctx, signals: signals,
+		args: args, after: in.after, dashed: in.dashed,
+	}
+	c.out = c.printer(env.Stdout)
+	c.err = c.printer(env.Stderr)
+	c.progress = c.newProgress()
+	err := v.run(c)
+	c.progress.end()
+	if cerr := c.close(); err == nil {
+		err = cerr
+	}
+	if signals.came() != nil && errors.Is(err, context.Canceled) {
+		return missions.Errorf(missions.KindInterrupted, "", "interrupted")
+	}
+	return err
+}
+
+// interrupts are the signals that end a command. The first one cancels its
+// context; the second one has its usual effect, in case the first has none.
+type interrupts struct {
+	env    Env
+	ch     chan os.Signal
+	done   chan struct{}
+	once   sync.Once
+	mu     sync.Mutex
+	signal os.Signal
+}
+
+func listen(env Env) (context.Context, *interrupts) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &interrupts{env: env, ch: make(chan os.Signal, 4), done: make(chan struct{})}
+	env.Notify(s.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		defer cancel()
+		select {
+		case sig := <-s.ch:
+			s.mu.Lock()
+			s.signal = sig
+			s.mu.Unlock()
+			env.Unnotify(s.ch)
+		case <-s.done:
+		}
+	}()
+	return ctx, s
+}
+
+// stop ends the listening, and with it the context.
+func (s *interrupts) stop() {
+	s.once.Do(func() {
+		s.env.Unnotify(s.ch)
+		close(s.done)
+	})
+}
+
+func (s *interrupts) came() os.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signal
+}
+
+// close closes the Service, if the verb used it.
+func (c *call) close() error {
+	if c.closer == nil {
+		return nil
+	}
+	closer := c.closer
+	c.closer, c.svc = nil, nil
+	return closer.Close()
+}
+
+var _ io.Closer = nothingToClose{}
+
+// nothingToClose is the closer of a Service that needs none.
+type nothingToClose struct{}
+
+func (nothingToClose) Close() error { return nil }

@@ -1,0 +1,114 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func showCommand() *verb {
+	return &verb{
+		name: "show", args: "MOMENT", min: 1, max: 1,
+		short: "show a snapshot: what was asked, what was said, what changed",
+		run:   runShow,
+	}
+}
+
+func runShow(c *call) error {
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0)})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.printJSON(s)
+	}
+	return c.paged(func(p *printer) { describeSnapshot(p, s) })
+}
+
+func describeSnapshot(p *printer, s missions.Shown) {
+	e := s.Entry
+	p.line("%s", p.paint(yellow, "snapshot "+e.ID))
+	var t table
+	field := func(name, value string) {
+		if value != "" {
+			t.row(cell{name, dim}, cell{clean(value), plain})
+		}
+	}
+	field("address", e.Address)
+	field("mission", e.Name)
+	field("state", string(e.State))
+	field("trigger", strings.Join(e.Triggers, " "))
+	if !e.At.IsZero() {
+		field("at", e.At.Format(time.RFC3339))
+	}
+	field("turn", fmt.Sprint(e.Turn))
+	field("changes", changes(e))
+	field("git", strings.TrimSpace(s.Git.Branch+" "+short(s.Git.Head)+" "+s.Git.Operation))
+	field("session", e.SessionID)
+	field("pins", strings.Join(e.Pins, " "))
+	field("restored from", e.Restored)
+	field("forked from", e.ForkedFrom)
+	t.print(p, "")
+	p.line("\n    %s", clean(e.Message))
+	if s.Prompt != "" {
+		p.line("")
+		for line := range strings.SplitSeq(s.Prompt, "\n") {
+			p.line("    %s", p.paint(bold, clean(line)))
+		}
+	}
+	writeKept(p, "left out", s.Skipped)
+	for i, path := range s.Changing {
+		if i == 0 {
+			p.line("\nwas changing while it was read:")
+		}
+		p.line("  %s", quotePath(path))
+	}
+	writeConversation(p, s.Conversation)
+	if s.Patch != "" {
+		p.line("")
+		writePatch(p, s.Patch)
+	} else if len(s.Files) > 0 {
+		p.line("")
+		writeNames(p, s.Files)
+	}
+}
+
+func writeConversation(p *printer, said []missions.Said) {
+	for i, s := range said {
+		if i == 0 {
+			p.line("")
+		}
+		tone := plain
+		switch s.Role {
+		case "user":
+			tone = bold
+		case "tool":
+			tone = dim
+		}
+		for n, line := range strings.Split(strings.TrimRight(s.Text, "\n"), "\n") {
+			who := ""
+			if n == 0 {
+				who = clean(s.Role)
+			}
+			p.line("%-10s %s", who, p.paint(tone, clean(line)))
+		}
+	}
+}
+
+func writeKept(p *printer, title string, list []missions.Kept) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("\n%s:", title)
+	var t table
+	for _, k := range list {
+		t.row(cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+	}
+	t.print(p, "  ")
+}

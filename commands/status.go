@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func statusCommand() *verb {
+	var line bool
+	return &verb{
+		name: "status", short: "what runs here, the last snapshot, and what is wrong",
+		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line", Destination: &line}},
+		run:   func(c *call) error { return runStatus(c, line) },
+	}
+}
+
+func runStatus(c *call, line bool) error {
+	if line && c.JSON {
+		return missions.Errorf(missions.KindUsage, "choose one", "--statusline and --json contradict each other")
+	}
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	s, err := svc.Status(ctx, missions.StatusRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	if line {
+		return c.print(s, func(p *printer) { p.line("%s", statusLine(p, s)) })
+	}
+	return c.print(s, func(p *printer) { writeStatus(p, s) })
+}
+
+func writeStatus(p *printer, s missions.Status) {
+	switch {
+	case s.Daemon != nil && s.Daemon.Running:
+		p.line("daemon: running (pid %d), %s watched", s.Daemon.PID, count(s.Daemon.Missions, "mission"))
+	default:
+		p.line("daemon: none, this process did the work")
+	}
+	if s.Project != nil {
+		p.line("project: %s (%s)", clean(s.Project.Name), clean(s.Project.Path))
+	} else {
+		p.line("project: none here; begin with: umbra mission new")
+	}
+	var t table
+	for _, m := range s.Missions {
+		missionRow(&t, p, "", m, false)
+	}
+	t.print(p, "  ")
+	if e := s.Last; e != nil {
+		p.line("last snapshot: %s %s %s", p.paint(cyan, clean(e.Address)), p.when(e.At), clean(e.Message))
+	}
+	writeProblems(p, s.Problems)
+}
+
+// statusLine is for prompts and status bars.
+func statusLine(p *printer, s missions.Status) string {
+	var parts []string
+	for _, m := range s.Missions {
+		if m.State != missions.StateClosed {
+			parts = append(parts, p.paint(stateStyle(m.State), fmt.Sprintf("%s %s@%d", m.State, clean(m.Name), m.Turn)))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no mission")
+	}
+	if n := len(s.Problems); n > 0 {
+		parts = append(parts, p.paint(red, count(n, "problem")))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func writeProblems(p *printer, list []missions.Problem) {
+	for _, problem := range list {
+		var where []string
+		for _, w := range []string{problem.Invariant, problem.Project, problem.Mission} {
+			if w != "" {
+				where = append(where, clean(w))
+			}
+		}
+		said := clean(problem.Message)
+		if len(where) > 0 {
+			said = strings.Join(where, " ") + ": " + said
+		}
+		p.line("%s %s", p.paint(red, "problem:"), said)
+		if problem.Fix != "" {
+			p.line("  to mend it: %s", clean(problem.Fix))
+		}
+	}
+}

@@ -1,0 +1,8 @@
+package commands
+
+import "golang.org/x/sys/unix"
+
+const (
+	termiosGet      = unix.TCGETS
+	termiosSetDrain = unix.TCSETSW
+)

@@ -1,0 +1,93 @@
+package commands
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// variables are the environment given to an agent at its launch. Their values
+// go to the agent alone: a record holds the names, never the values.
+type variables struct {
+	given cli.StringSlice
+	file  string
+	list  []string // KEY=value
+}
+
+func (v *variables) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "env", Usage: "set `K=V` for the agent (may be repeated)", Destination: &v.given},
+		&cli.StringFlag{Name: "env-file", Usage: "set what `FILE` says, a line of K=V each", Destination: &v.file},
+	}
+}
+
+// read gathers the variables: the file's first, so that --env overrides it.
+func (v variables) read(c *call) (variables, error) {
+	if v.file != "" {
+		if err := v.readFile(c); err != nil {
+			return v, err
+		}
+	}
+	for _, kv := range v.given.Value() {
+		if !assignment(kv) {
+			return v, missions.Errorf(missions.KindUsage, "for example --env DEBUG=1", "--env %q is no K=V", kv)
+		}
+		v.list = append(v.list, kv)
+	}
+	return v, nil
+}
+
+// readFile takes lines of K=V; empty lines and those that begin with # say
+// nothing. Values are taken as they are, quotes too.
+func (v *variables) readFile(c *call) error {
+	name := v.file
+	if !filepath.IsAbs(name) {
+		cwd, err := c.Getwd()
+		if err != nil {
+			return noDirectory(err)
+		}
+		name = filepath.Join(cwd, name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return missions.Errorf(missions.KindNotFound, "", "--env-file: %w", err)
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	for n := 1; s.Scan(); n++ {
+		line := strings.TrimRight(s.Text(), "\r")
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		if !assignment(line) {
+			return missions.Errorf(missions.KindUsage, "write K=V", "%s: line %d is no K=V", v.file, n)
+		}
+		v.list = append(v.list, line)
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", v.file, err)
+	}
+	return nil
+}
+
+func assignment(kv string) bool {
+	name, value, ok := strings.Cut(kv, "=")
+	return ok && name != "" && !strings.ContainsAny(name, " \t\"'") && !strings.ContainsRune(value, 0)
+}
+
+// names are the variables' names, for the record.
+func (v variables) names() []string {
+	var names []string
+	for _, kv := range v.list {
+		name, _, _ := strings.Cut(kv, "=")
+		names = append(names, name)
+	}
+	return names
+}
