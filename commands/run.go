@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -139,10 +138,3 @@ func (c *call) close() error {
 	c.closer, c.svc = nil, nil
 	return closer.Close()
 }
-
-var _ io.Closer = nothingToClose{}
-
-// nothingToClose is the closer of a Service that needs none.
-type nothingToClose struct{}
-
-func (nothingToClose) Close() error { return nil }
