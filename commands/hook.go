@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -65,9 +64,7 @@ func (c *call) hook(o hookOptions) error {
 	if err != nil {
 		return err
 	}
-	result, err := svc.Hook(ctx, missions.HookRequest{
-		Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, PID: os.Getppid(),
-	})
+	result, err := svc.Hook(ctx, missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload})
 	if len(result.Output) > 0 {
 		if _, werr := c.Stdout.Write(result.Output); err == nil {
 			err = werr

@@ -20,6 +20,9 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 	if err != nil {
 		return err
 	}
+	if request.Resume {
+		c.announce(launch.Mission)
+	}
 	c.progress.end()
 	c.signals.stop() // from here on signals are the agent's
 	for {

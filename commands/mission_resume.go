@@ -53,6 +53,5 @@ func runMissionResume(c *call, o missionResumeOptions) error {
 	if o.recreate {
 		request.Recreate = m.Workspace
 	}
-	c.announce(m)
 	return c.keep(request, vars)
 }
