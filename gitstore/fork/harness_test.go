@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -336,15 +337,15 @@ func stats(t testing.TB, dir string) map[string]string {
 }
 
 // untouched checks at the end that the source is as it was, but for what a
-// fork may add to its repository.
-func (l *lab) untouched(allowed ...string) func() {
+// fork may add to its repository and what begins with a prefix of changing.
+func (l *lab) untouched(changing ...string) func() {
 	l.t.Helper()
 	bytesBefore, statsBefore := contents(l.t, l.top), stats(l.t, l.top)
 	return func() {
 		l.t.Helper()
 		ours := func(path string) bool {
 			path = strings.TrimPrefix(path, ".git/")
-			for _, prefix := range append([]string{"worktrees", "refs/heads/umbra", "logs/refs/heads/umbra", "objects/"}, allowed...) {
+			for _, prefix := range []string{"worktrees", "refs/heads/umbra", "logs/refs/heads/umbra", "objects/"} {
 				if strings.HasPrefix(path, prefix) {
 					return true
 				}
@@ -353,6 +354,11 @@ func (l *lab) untouched(allowed ...string) func() {
 		}
 		after := map[string]map[string]string{"bytes": contents(l.t, l.top), "stat data": stats(l.t, l.top)}
 		for what, before := range map[string]map[string]string{"bytes": bytesBefore, "stat data": statsBefore} {
+			for _, prefix := range changing {
+				for _, m := range []map[string]string{after[what], before} {
+					maps.DeleteFunc(m, func(path, _ string) bool { return strings.HasPrefix(path, prefix) })
+				}
+			}
 			for path := range after[what] {
 				if _, was := before[path]; !was && ours(path) {
 					delete(after[what], path)

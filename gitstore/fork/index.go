@@ -175,7 +175,7 @@ func (k *maker) staged(path string) string {
 	if k.doc.Scope == "" {
 		return path
 	}
-	return k.outside(path)
+	return k.doc.outside(path)
 }
 
 func (k *maker) zeros() string { return strings.Repeat("0", len(k.doc.Head)) }

@@ -72,7 +72,7 @@ func (k *maker) lookOutside(ctx context.Context) error {
 	}
 	k.rest.scan = s.scan
 	for _, l := range s.left {
-		k.leave(k.outside(l.Path), l.Reason)
+		k.leave(k.doc.outside(l.Path), l.Reason)
 	}
 	return nil
 }
@@ -90,8 +90,8 @@ func tracked(index *usergit.Index) judge {
 }
 
 // outside is a path below the top level as seen from the workspace.
-func (k *maker) outside(below string) string {
-	return strings.Repeat("../", strings.Count(k.doc.Scope, "/")+1) + below
+func (d Document) outside(below string) string {
+	return strings.Repeat("../", strings.Count(d.Scope, "/")+1) + below
 }
 
 // sameOutside tells whether the live repository is at the moment's HEAD with
@@ -126,16 +126,16 @@ func (k *maker) fillRest(ctx context.Context) error {
 		return err
 	}
 	defer to.Close()
-	look := k.pointsIn(to, k.outside(""))
+	look := k.pointsIn(to, k.doc.outside(""))
 	j := job{from: k.rest.root, to: to, items: k.rest.scan.items, look: look}
 	left, err := k.copyItems(ctx, j)
 	if err != nil {
 		return err
 	}
 	for _, l := range left {
-		k.leave(k.outside(l.Path), l.Reason)
+		k.leave(k.doc.outside(l.Path), l.Reason)
 	}
-	if err := k.placeNested(ctx, k.rest.scan.repos, k.doc.Directory, k.outside("")); err != nil {
+	if err := k.placeNested(ctx, k.rest.scan.repos, k.doc.Directory, k.doc.outside("")); err != nil {
 		return err
 	}
 	return finishDirectories(j)

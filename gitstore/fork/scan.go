@@ -190,10 +190,8 @@ func (s *scanner) entry(path string, e beneath.Entry, taken bool, device uint64)
 	}
 	wanted := v == take
 	switch {
-	case kind == beneath.Directory && s.snapshot.holdsFile(path):
-		if wanted {
-			s.leave(path, reasonInTheWay)
-		}
+	case kind == beneath.Directory && wanted && (s.snapshot.holdsFile(path) || s.blocked(path)):
+		s.leave(path, reasonInTheWay)
 	case kind == beneath.Directory:
 		return s.directory(path, wanted, device)
 	case !wanted || s.snapshot.holdsFile(path):

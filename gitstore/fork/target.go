@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -15,6 +16,10 @@ func (k *maker) checkTarget() error {
 	dir := filepath.Clean(k.target.Directory)
 	if !filepath.IsAbs(dir) {
 		return &TargetError{dir, "is not an absolute path"}
+	}
+	// The document is JSON, and must lead back.
+	if !utf8.ValidString(dir) || k.src.Repo != nil && !utf8.ValidString(k.src.Repo.CommonDir) {
+		return &TargetError{dir, "has a name, or its repository has, that is not UTF-8"}
 	}
 	st, err := os.Lstat(dir)
 	switch {
