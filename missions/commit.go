@@ -33,6 +33,7 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (t taken, err 
 	provisional := m.live.Provisional != ""
 	if (w.OnlyIfChanged || provisional) && m.tip != nil && captured.Tree == m.tip.Tree {
 		ws.accept(captured)
+		ws.watch(m, captured)
 		return taken{snapshot: m.tip, unchanged: true}, nil
 	}
 	if provisional {
@@ -53,6 +54,7 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (t taken, err 
 		return taken{}, err
 	}
 	ws.accept(captured)
+	ws.watch(m, captured)
 	return taken{snapshot: snap}, nil
 }
 

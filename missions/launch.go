@@ -113,7 +113,7 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 	}
 	m.FirstPrompt = ""
 	cmd, err := a.Launch(sessions.Launch{
-		Command: m.Command, SessionID: id, Resume: resume, Prompt: prompt,
+		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Prompt: prompt,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -15,7 +16,10 @@ import (
 func (l *Local) recreate(ctx context.Context, m *loaded, r LaunchRequest) error {
 	place, err := placeOf(m.bind.Workspace)
 	if err != nil || place != m.bind.Place || r.Recreate != "" {
-		if err := l.recreateWorkspace(ctx, m, r.Recreate); err != nil {
+		if err := l.recreateWorkspace(ctx, m, r); err != nil {
+			return err
+		}
+		if m, err = l.load(m.project, m.ID); err != nil {
 			return err
 		}
 	}
@@ -47,5 +51,75 @@ func (l *Local) recreateSession(ctx context.Context, m *loaded) error {
 	if err != nil {
 		return fmt.Errorf("put the session back: %w", err)
 	}
+	return nil
+}
+
+// recreateWorkspace makes a lost workspace again from the newest snapshot, where
+// it was if Umbra had made it, or in a directory that the user names.
+func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRequest) error {
+	directory := m.bind.Worktree
+	switch {
+	case typed.Recreate != "":
+		directory = joinPath(typed.Caller.Cwd, typed.Recreate)
+	case !m.bind.Made:
+		return moved(m, "it is not there")
+	}
+	Notify(ctx, Notice{Text: "making " + directory + " again from the newest snapshot of " + m.Name})
+	return l.metaLocked(ctx, m, func(m *loaded) error {
+		made, err := l.remake(ctx, m, directory)
+		if err != nil {
+			return err
+		}
+		if err := l.rebindMade(m, made); err != nil {
+			return errors.Join(err, made.Undo(context.WithoutCancel(ctx)))
+		}
+		if err := m.project.addPlace(m.bind.Workspace, m.bind.Place); err != nil {
+			return err
+		}
+		if err := l.writeMeta(ctx, m, "workspace made again"); err != nil {
+			return err
+		}
+		l.saveLive(m)
+		return nil
+	})
+}
+
+// remake is a fork's making, without a fork: the mission stays the same.
+func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*fork.Made, error) {
+	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, id: m.ID, name: m.Name, directory: directory}
+	if err := job.begin(); err != nil {
+		return nil, err
+	}
+	err := job.makeWorkspace(ctx)
+	return job.made, errors.Join(err, job.operation.Finish())
+}
+
+// rebindMade points the mission at its new workspace, and its conversation too
+// if that is somewhere else now.
+func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
+	g, err := survey(made.Workspace)
+	if err != nil {
+		return err
+	}
+	oldRoot, oldCwd := m.bind.Workspace, m.cwd()
+	m.bind.Workspace, m.bind.Place, m.bind.Made = g.Dir, g.Place, true
+	m.bind.Worktree, m.bind.Branch, m.bind.Fork = made.Worktree, made.Branch, &made.Document
+	if g.Dir == oldRoot || m.stored.Session == "" {
+		return nil
+	}
+	plan, err := l.cutAt(m.project, m.tip)
+	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	done, err := l.place(m.project, plan, m.adapterEnv(), sessions.Rewrite{
+		OldID: plan.source.SessionID, NewID: l.newID(), OldCwd: oldCwd, NewCwd: m.cwd(), OldRoot: oldRoot, NewRoot: g.Dir, Now: l.now(),
+	})
+	if err != nil {
+		return err
+	}
+	m.follow(done.id, done.path)
 	return nil
 }

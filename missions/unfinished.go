@@ -17,11 +17,3 @@ func (l *Local) settle(ctx context.Context, m *loaded, op *operation) error { re
 func (l *Local) finishCutOff(ctx context.Context, m *loaded) error          { return nil }
 
 var _ Service = (*Local)(nil)
-
-func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, dir string) error {
-	return errUnfinished
-}
-
-func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, error) {
-	return RemoveResult{}, errUnfinished
-}

@@ -31,6 +31,7 @@ type workspace struct {
 	git     *userGit
 	sides   map[string]fileStamp // of the sessions' side files
 	unsaved bool                 // the stat cache on disk is older
+	watched bool                 // the watcher knows of it
 	dirty   Dirty                // taken from the watcher, to be given back
 }
 
@@ -40,7 +41,9 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	l.mu.Lock()
 	ws := l.workspaces[m.bind.Place]
 	if ws == nil || ws.root != m.bind.Workspace {
-		scanner, err := capture.OpenScanner(capture.Workspace{Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place)}, l.home.statCache(m.bind.Place), pruneGeneration)
+		scanner, err := capture.OpenScanner(capture.Workspace{
+			Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place), Avoid: l.avoid(),
+		}, l.home.statCache(m.bind.Place), pruneGeneration)
 		if err != nil {
 			l.log.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.bind.Workspace, "reason", err)
 		}
@@ -160,6 +163,33 @@ func progressTeller(ctx context.Context, text string) func(done, total int64) {
 		}
 	}
 }
+
+// avoid are directories that are in no snapshot, wherever they are met.
+func (l *Local) avoid() []beneath.Identity {
+	place, err := placeOf(l.home.Dir)
+	if err != nil {
+		return nil
+	}
+	return []beneath.Identity{beneath.Identity(place)}
+}
+
+// watch tells the watcher what to look at in the workspace of a live mission,
+// at first and whenever the ignore rules have changed.
+func (ws *workspace) watch(m *loaded, r *capture.Result) {
+	if !HasAgent(m.life) {
+		ws.watched = false // whoever works here next asks again
+		return
+	}
+	if ws.l.watching == nil || ws.watched && !r.RulesChanged {
+		return
+	}
+	ws.watched = true
+	ws.l.watching.Watch(ws.root, ws.place, capture.NewFilter(ws.rules).Ignored)
+}
+
+// rechecked is how many files whose stat data have not changed are read again
+// at each capture, in rotation: what stat can't see (H4) is found in time.
+const rechecked = 4
 
 // pruneGeneration is the generation of the object stores: nothing prunes yet.
 const pruneGeneration = 1

@@ -1,0 +1,148 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+)
+
+// Remove takes missions out of the project: their refs go to the trash, where
+// they stay until they are pruned. With Workspace a workspace that Umbra made
+// goes there too. With Preview nothing is done.
+func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, error) {
+	result := RemoveResult{Missions: []Mission{}}
+	if len(r.Missions) == 0 {
+		return result, Errorf(KindUsage, "umbra mission rm NAME", "name the missions to remove")
+	}
+	list, err := l.findMissions(r.Caller, r.Missions)
+	if err != nil {
+		return result, err
+	}
+	for _, m := range list {
+		if err := l.mayRemove(m, r); err != nil {
+			return result, err
+		}
+		if err := l.lookBeforeRemoving(ctx, m, r, &result); err != nil {
+			return result, err
+		}
+		result.Missions = append(result.Missions, l.view(m))
+	}
+	if r.Preview {
+		return result, nil
+	}
+	for _, m := range list {
+		if err := l.remove(ctx, m, r, &result); err != nil {
+			return result, fmt.Errorf("remove %s: %w", m.Name, err)
+		}
+	}
+	return result, nil
+}
+
+func (l *Local) mayRemove(m *loaded, r RemoveRequest) error {
+	if p, alive := m.live.process(); alive {
+		return Errorf(KindBusy, "umbra mission stop "+m.Name, "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+	}
+	if r.Workspace && !m.bind.Made {
+		return Errorf(KindConflict, "leave out --workspace", "%s is no workspace that Umbra made: it is never removed", m.bind.Workspace)
+	}
+	return nil
+}
+
+// lookBeforeRemoving lists what exists nowhere but in what is to be removed.
+func (l *Local) lookBeforeRemoving(ctx context.Context, m *loaded, r RemoveRequest, result *RemoveResult) error {
+	if !m.bind.Made || m.bind.Fork == nil {
+		return nil
+	}
+	if !r.Workspace {
+		result.Kept = append(result.Kept, m.bind.Workspace+" stays (--workspace moves it to the trash)")
+		return nil
+	}
+	newest, err := l.recordedSide(m.project, m.tip)
+	if err != nil {
+		return err
+	}
+	holdings, err := fork.Inspect(ctx, *m.bind.Fork, fork.Source{Store: m.project.store, Tree: newest.Tree, Rules: newest.Rules, Skipped: newest.Skipped})
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", m.bind.Workspace, err)
+	}
+	result.Ignored = append(result.Ignored, holdings.Ignored...)
+	result.Unmerged = append(result.Unmerged, holdings.Commits...)
+	result.Uncaught = append(result.Uncaught, holdings.Uncaptured...)
+	return nil
+}
+
+// remove moves one mission to the trash: its workspace first, which is snapshot
+// once more, then its refs.
+func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *RemoveResult) error {
+	if r.Workspace && m.bind.Fork != nil {
+		if err := l.trashWorkspace(ctx, m, result); err != nil {
+			return err
+		}
+	}
+	err := l.metaLocked(ctx, m, func(m *loaded) error { return l.trashRefs(ctx, m) })
+	if err != nil {
+		return err
+	}
+	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
+	return errors.Join(l.journal.DeleteLive(m.ID), l.journal.DropQueue(m.ID))
+}
+
+// trashWorkspace keeps what is in the workspace in a last snapshot and moves the
+// directory away.
+func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveResult) error {
+	if place, err := placeOf(m.bind.Workspace); err != nil || place != m.bind.Place {
+		return nil
+	}
+	if _, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: "before removal", OnlyIfChanged: true}}); err != nil {
+		return err
+	}
+	trash := l.home.path("trash", m.ID)
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return err
+	}
+	discarded, err := fork.Discard(ctx, *m.bind.Fork, trash)
+	if err != nil {
+		return err
+	}
+	for _, where := range []string{discarded.Directory, discarded.Entry} {
+		if where != "" {
+			result.Trash = append(result.Trash, where)
+		}
+	}
+	for _, branch := range discarded.Kept {
+		result.Kept = append(result.Kept, "branch "+branch+" stays: it is in use, or holds commits that are nowhere else")
+	}
+	return nil
+}
+
+// trashRefs moves the mission's refs. The trash refs come first: whatever is
+// cut off in between, every snapshot stays reachable.
+func (l *Local) trashRefs(ctx context.Context, m *loaded) error {
+	store := m.project.store
+	record, err := store.Ref(gitstore.RecordRef(m.ID))
+	if err != nil {
+		record = m.record
+	}
+	for _, move := range []struct {
+		from, to gitstore.RefName
+		id       gitstore.ID
+	}{
+		{gitstore.RecordRef(m.ID), gitstore.TrashRecordRef(m.ID), record},
+		{gitstore.AgentRef(m.ID), gitstore.TrashAgentRef(m.ID), m.tip.ID},
+	} {
+		if err := store.UpdateRef(ctx, move.to, gitstore.ID{}, move.id, gitstore.Durable); err != nil {
+			return err
+		}
+	}
+	if err := store.DeleteSymbolic(ctx, gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)); err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+		return err
+	}
+	if err := store.DeleteRef(ctx, gitstore.AgentRef(m.ID), m.tip.ID); err != nil {
+		return err
+	}
+	return store.DeleteRef(ctx, gitstore.RecordRef(m.ID), record)
+}
