@@ -21,10 +21,19 @@ func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	entries, err := l.history(ctx, at, filter, r)
+	if err != nil || !r.Graph {
+		return entries, err
+	}
+	return l.withForks(ctx, at, filter, r, entries)
+}
+
+// history lists the snapshots of one mission from a moment back.
+func (l *Local) history(ctx context.Context, at found, filter filter, r LogRequest) ([]Entry, error) {
 	pins := at.project.pinsBySnapshot()
 	entries := []Entry{}
 	started := false
-	err = at.project.eachTurn(at.tip.ID, func(turn []step) error {
+	err := at.project.eachTurn(at.tip.ID, func(turn []step) error {
 		for _, s := range turn {
 			started = started || s.ID == at.step.ID
 			if !started {
@@ -53,6 +62,33 @@ func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
 		return ctx.Err()
 	})
 	return entries, err
+}
+
+// withForks adds the snapshots of the missions that were forked from this one,
+// and from those; newest first.
+func (l *Local) withForks(ctx context.Context, at found, filter filter, r LogRequest, entries []Entry) ([]Entry, error) {
+	family := map[string]bool{at.ID: true}
+	all, _ := l.missionsOf(at.project) // oldest first: a parent before its forks
+	for _, m := range all {
+		if m.Parent == nil || !family[m.Parent.Mission] {
+			continue
+		}
+		family[m.ID] = true
+		own, err := l.history(ctx, found{m, step{Snapshot: m.tip}}, filter, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range own {
+			if e.Mission == m.ID {
+				entries = append(entries, e)
+			}
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int { return b.At.Compare(a.At) })
+	if r.Limit > 0 && len(entries) > r.Limit {
+		entries = entries[:r.Limit]
+	}
+	return entries, nil
 }
 
 // filter is what a log leaves out.
