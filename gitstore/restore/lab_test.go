@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
 // lab is a workspace and a shadow repository under test.
@@ -205,4 +210,141 @@ func (l *lab) object(t gitstore.ObjectType, data []byte) gitstore.ID {
 	l.must(err)
 	l.must(batch.Flush(context.Background()))
 	return id
+}
+
+// operation is a plan under way.
+type operation struct {
+	l       *lab
+	journal *journal.Journal
+	work    *Work
+}
+
+func (l *lab) openJournal() *journal.Journal {
+	l.t.Helper()
+	j, err := journal.Open(filepath.Join(l.base, "home"), time.Now)
+	l.must(err)
+	return j
+}
+
+var serial atomic.Int64
+
+func newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", serial.Add(1)) }
+
+// begin writes the entry of a plan, and reads its document back.
+func (l *lab) begin(p *Plan, options PrepareOptions) *operation {
+	l.t.Helper()
+	j := l.openJournal()
+	id := newID()
+	doc, err := Prepare(l.ws, j.Dir(), id, p, options)
+	l.must(err)
+	_, err = j.Begin(id, "restore", doc)
+	l.must(err)
+	return l.resume(id)
+}
+
+// resume loads an entry, as another process would.
+func (l *lab) resume(id string) *operation {
+	l.t.Helper()
+	j := l.openJournal()
+	entry, err := j.Load(id)
+	l.must(err)
+	var doc Document
+	l.must(entry.Document(&doc))
+	return &operation{l: l, journal: j, work: &Work{Root: l.ws, Objects: l.store, Entry: entry, Document: &doc}}
+}
+
+// end finishes and settles an operation, and checks that nothing is left.
+func (o *operation) end() *Settled {
+	o.l.t.Helper()
+	o.l.must(o.work.Entry.Finish())
+	settled, err := o.work.Settle(nil)
+	o.l.must(err)
+	if settled.Empty {
+		o.drop()
+		o.l.clean()
+	}
+	return settled
+}
+
+func (o *operation) drop() {
+	o.l.t.Helper()
+	if _, err := os.Lstat(o.work.Entry.Path()); err == nil {
+		o.l.must(o.work.Entry.Drop())
+	}
+}
+
+// clean checks that the journal is empty and no staged name is in the workspace.
+func (l *lab) clean() {
+	l.t.Helper()
+	list, damaged, err := l.openJournal().List()
+	l.must(err)
+	if len(list)+len(damaged) > 0 {
+		l.t.Errorf("the journal still holds %d operations, %d damaged", len(list), len(damaged))
+	}
+	for path := range l.disk() {
+		if _, _, scratch := beneath.ParseScratch(base(path)); scratch {
+			l.t.Errorf("%s is left in the workspace", path)
+		}
+	}
+}
+
+// apply carries a plan out that nothing gets in the way of.
+func (l *lab) apply(p *Plan, options PrepareOptions) *Outcome {
+	l.t.Helper()
+	o := l.begin(p, options)
+	outcome, err := o.work.Apply(context.Background())
+	l.must(err)
+	if len(outcome.Left)+len(outcome.Displaced)+len(outcome.Notes) > 0 {
+		l.t.Errorf("left %v, displaced %v, notes %v", outcome.Left, outcome.Displaced, outcome.Notes)
+	}
+	if len(outcome.Done) != len(p.Changes) {
+		l.t.Errorf("done %q of %s", outcome.Done, lines(p))
+	}
+	o.end()
+	return outcome
+}
+
+// planned is what the disk is to be after a plan.
+func (l *lab) planned(disk map[string]string, p *Plan) map[string]string {
+	l.t.Helper()
+	out := maps.Clone(disk)
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		if c.To == nil {
+			delete(out, c.Path)
+			continue
+		}
+		data, err := l.store.Blob(c.To.Blob)
+		l.must(err)
+		kind := map[gitstore.Mode]string{gitstore.ModeFile: "file ", gitstore.ModeExec: "exec ", gitstore.ModeSymlink: "link "}
+		out[c.Path] = kind[c.To.Mode] + string(data)
+	}
+	for _, d := range p.MakeDirs {
+		out[d.Path] = "dir"
+	}
+	for _, d := range p.RemoveDirs {
+		holds := false
+		for path := range out {
+			holds = holds || path != d.Path && below(path, d.Path)
+		}
+		if !holds && out[d.Path] == "dir" {
+			delete(out, d.Path)
+		}
+	}
+	return out
+}
+
+// same compares two disks.
+func (l *lab) same(what string, got, want map[string]string) {
+	l.t.Helper()
+	for path, is := range got {
+		if want[path] != is {
+			l.t.Errorf("%s: %q is %.60q, want %.60q", what, path, is, want[path])
+		}
+	}
+	for path, is := range want {
+		if _, ok := got[path]; !ok {
+			l.t.Errorf("%s: %q is missing, want %.60q", what, path, is)
+		}
+	}
 }

@@ -1,0 +1,184 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// statDir describes the directory at a path, "" being the root. Anything but a
+// directory is not there.
+func statDir(root *beneath.Root, dir string) (beneath.Stat, bool, error) {
+	if dir == "" {
+		handle, err := root.OpenDir("")
+		if err != nil {
+			return beneath.Stat{}, false, err
+		}
+		defer handle.Close()
+		st, err := handle.Stat()
+		return st, err == nil, err
+	}
+	st, err := root.Lstat(dir)
+	if err != nil && absent(err) {
+		return st, false, nil
+	}
+	return st, err == nil && st.Kind() == beneath.Directory, err
+}
+
+// chmodDir changes a directory's bits if they are from.
+func (r *run) chmodDir(m DirMode) error {
+	st, there, err := statDir(r.Root, m.Path)
+	if err != nil || !there || st.Perm() != m.From || m.From == m.To {
+		return err
+	}
+	if err := r.step("chmod %s", m.Path); err != nil {
+		return err
+	}
+	if m.Path == "" {
+		return r.chmodRoot(m.To)
+	}
+	if err := r.Root.Chmod(m.Path, m.To); err != nil && !absent(err) {
+		return err
+	}
+	return nil
+}
+
+// chmodRoot changes the workspace's own directory.
+func (r *run) chmodRoot(perm uint32) error {
+	dir, err := os.Open(r.Root.Path())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	st, err := beneath.StatFile(dir)
+	if err != nil {
+		return err
+	}
+	if st.Identity() != r.Root.Identity() {
+		return fmt.Errorf("%s: %w", r.Root.Path(), beneath.ErrMoved)
+	}
+	return os.NewSyscallError("chmod", syscall.Fchmod(int(dir.Fd()), perm))
+}
+
+// openDirs makes directories writable that are not.
+func (r *run) openDirs() error {
+	for _, m := range r.Document.Opened {
+		if err := r.chmodDir(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeDirs puts their modes back, the deepest first.
+func (r *run) closeDirs() error {
+	var errs []error
+	for _, m := range slices.Backward(r.Document.Opened) {
+		errs = append(errs, r.chmodDir(DirMode{Path: m.Path, From: m.To, To: m.From}))
+	}
+	return errors.Join(errs...)
+}
+
+// makeDir makes one directory, open to ourselves until all is in place.
+func (r *run) makeDir(d Directory) error {
+	perm := uint32(0o777)
+	if d.Perm != 0 {
+		perm = d.Perm | 0o700
+	}
+	if err := r.step("mkdir %s", d.Path); err != nil {
+		return err
+	}
+	err := r.Root.Mkdir(d.Path, perm)
+	// Where something is in the way, what should be below is left.
+	if err == nil || errors.Is(err, fs.ErrExist) || absent(err) {
+		return nil
+	}
+	return err
+}
+
+// dressDir gives a directory that was made its permission bits, past the umask.
+func (r *run) dressDir(d Directory) error {
+	st, there, err := statDir(r.Root, d.Path)
+	if err != nil || !there || d.Perm == 0 {
+		return err
+	}
+	return r.chmodDir(DirMode{Path: d.Path, From: st.Perm(), To: d.Perm})
+}
+
+// removeDir removes a directory if it is empty, and tells whether it is gone.
+func (r *run) removeDir(d Directory) (bool, error) {
+	if err := r.step("rmdir %s", d.Path); err != nil {
+		return false, err
+	}
+	err := r.Root.Rmdir(d.Path)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist), errors.Is(err, syscall.EBUSY), absent(err):
+		return false, nil
+	}
+	return false, err
+}
+
+// rename changes the spelling of a name.
+func (r *run) rename(n Rename) error {
+	from, err := lookAt(r.Root, n.From)
+	if err != nil || !from.there {
+		return err
+	}
+	to, err := lookAt(r.Root, n.To)
+	if err != nil {
+		return err
+	}
+	if err := r.step("rename %s", n.From); err != nil {
+		return err
+	}
+	if to.there && to.stat.Identity() != from.stat.Identity() {
+		return nil
+	}
+	if to.there {
+		// One file by both names: nothing can be replaced.
+		return beneath.Rename(r.Root, n.From, r.Root, n.To)
+	}
+	if err := beneath.RenameNoReplace(r.Root, n.From, r.Root, n.To); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("rename %s: %w", n.From, err)
+	}
+	return nil
+}
+
+// chmod gives a file the permission bits of a state, whatever is in it.
+func (r *run) chmod(i int, to *State) error {
+	path := r.change(i).Path
+	file, st, err := r.Root.Open(path)
+	if err != nil {
+		if absent(err) || errors.Is(err, beneath.ErrNotRegular) || errors.Is(err, syscall.EISDIR) {
+			r.setLeft(i, ReasonChanged)
+			return nil
+		}
+		return err
+	}
+	defer file.Close()
+	perm := to.Perm
+	if perm == 0 {
+		perm = withExec(st.Perm()&0o777, to.Mode == gitstore.ModeExec)
+	}
+	perm |= st.Perm() &^ 0o777
+	if perm == st.Perm() {
+		r.setDone(i)
+		return nil
+	}
+	if err := r.step("chmod %s", path); err != nil {
+		return err
+	}
+	if err := syscall.Fchmod(int(file.Fd()), perm); err != nil {
+		return &fs.PathError{Op: "chmod", Path: path, Err: err}
+	}
+	r.setDone(i)
+	return nil
+}

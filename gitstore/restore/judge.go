@@ -1,0 +1,162 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// judge reads everything that lies in the entry: what is neither S's content
+// nor T's was written by somebody else, and is reported. What was staged and
+// not used is dropped.
+func (r *run) judge() error {
+	slots, err := r.inventory()
+	if err != nil {
+		return err
+	}
+	var indices []int
+	for i := range slots {
+		indices = append(indices, i)
+	}
+	slices.Sort(indices)
+	return r.each(context.Background(), indices, func(i int) error {
+		for _, s := range slots[i] {
+			if err := r.judgeSpot(i, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *run) judgeSpot(i int, s spot) error {
+	if r.isStaged(i, s) {
+		switch verdict, err := r.drop(i, s); {
+		case err != nil:
+			return err
+		case verdict == dropped:
+			return nil
+		}
+		var err error
+		if s, err = r.quarantine(s, i); err != nil {
+			return err
+		}
+	}
+	f, err := inspect(s.root, s.path)
+	if err != nil {
+		return err
+	}
+	if !r.known(i, f) {
+		return r.addDisplaced(s, r.change(i).Path, f)
+	}
+	return nil
+}
+
+// known tells whether a content is stored, being S's or T's.
+func (r *run) known(i int, f found) bool {
+	c := r.change(i)
+	return f.kind == content && (c.From != nil && f.state.holds(c.From) || c.To != nil && f.state.holds(c.To))
+}
+
+// addDisplaced reports a file, or all that are in a directory.
+func (r *run) addDisplaced(s spot, path string, f found) error {
+	list, err := displacedIn(s, path, f)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcome.Displaced = append(r.outcome.Displaced, list...)
+	return err
+}
+
+func displacedIn(s spot, path string, f found) ([]Displaced, error) {
+	switch f.kind {
+	case nothing, special:
+		return nil, nil
+	case content:
+		return []Displaced{{Path: path, Mode: f.state.Mode, Blob: f.state.Blob, at: s}}, nil
+	}
+	entries, err := s.root.ReadDir(s.path)
+	if err != nil {
+		return nil, err
+	}
+	var out []Displaced
+	for _, e := range entries {
+		inner := spot{s.root, join(s.path, e.Name)}
+		f, err := inspect(inner.root, inner.path)
+		if err != nil {
+			return nil, err
+		}
+		list, err := displacedIn(inner, join(path, e.Name), f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+// verdict is what became of a file that was to be dropped.
+type verdict uint8
+
+const (
+	dropped verdict = iota
+	busy            // somebody has it open for writing
+	unknown         // its content is not known to be stored
+)
+
+// drop removes a file if its content is known to be stored. Where the system
+// can tell, nobody can write to it any more at that moment; elsewhere it is
+// read and removed at once.
+func (r *run) drop(i int, s spot) (verdict, error) {
+	return dropIf(s, func(f found) (bool, error) { return r.known(i, f), nil })
+}
+
+func dropIf(s spot, known func(found) (bool, error)) (verdict, error) {
+	st, err := s.root.Lstat(s.path)
+	if err != nil {
+		if absent(err) {
+			return dropped, nil
+		}
+		return unknown, err
+	}
+	if st.Kind() == beneath.File {
+		return dropFile(s, known)
+	}
+	f, err := inspect(s.root, s.path)
+	if err != nil {
+		return unknown, err
+	}
+	ok, err := known(f)
+	if err != nil || !ok {
+		return unknown, err
+	}
+	return dropped, s.root.Unlink(s.path)
+}
+
+func dropFile(s spot, known func(found) (bool, error)) (verdict, error) {
+	file, st, err := s.root.Open(s.path)
+	if err != nil {
+		return unknown, err
+	}
+	defer file.Close()
+	// Held until the close, and so until after the removal.
+	if err := holdOffWriters(file); err != nil {
+		if errors.Is(err, errWriters) {
+			return busy, nil
+		}
+		return unknown, err
+	}
+	id, err := hashFile(file)
+	if err != nil {
+		return unknown, err
+	}
+	ok, err := known(found{kind: content, stat: st, state: State{Mode: fileMode(st), Blob: id, Perm: st.Perm() & 0o777}})
+	if err != nil || !ok {
+		return unknown, err
+	}
+	return dropped, s.root.Unlink(s.path)
+}
+
+// errWriters is returned by holdOffWriters if a file is open for writing.
+var errWriters = errors.New("open for writing")

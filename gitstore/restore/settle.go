@@ -1,0 +1,118 @@
+package restore
+
+import (
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// Settled is what a Settle has found in an operation's quarantine.
+type Settled struct {
+	// Displaced are files that are neither S's nor T's, nor recorded: those of
+	// the operation's outcome, and such as were written to since, through a
+	// handle that was open. They stay until they are recorded.
+	Displaced []Displaced
+	// Busy are paths whose displaced file somebody still has open for writing.
+	Busy []string
+	// Empty tells that nothing is left, so that the entry can be dropped.
+	Empty bool
+}
+
+// Settle drops from the quarantine of a finished operation what is stored
+// elsewhere: S's content, T's, and whatever recorded says is in a record. Each
+// file is read again first (I8). It is for the next idle point, or later.
+func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) {
+	r, err := w.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
+	slots, err := r.inventory()
+	if err != nil {
+		return nil, err
+	}
+	out := &Settled{Empty: true}
+	for i, list := range slots {
+		for _, s := range list {
+			if err := r.settle(i, s, recorded, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.outcome.sort()
+	out.Displaced = r.outcome.Displaced
+	slices.Sort(out.Busy)
+	return out, nil
+}
+
+func (r *run) settle(i int, s spot, recorded func(Displaced) (bool, error), out *Settled) error {
+	st, err := s.root.Lstat(s.path)
+	if err != nil {
+		return err
+	}
+	if st.Kind() == beneath.Directory {
+		return r.settleFolder(i, s, recorded, out)
+	}
+	return r.settleFile(i, Displaced{Path: r.change(i).Path, at: s}, recorded, out)
+}
+
+func (r *run) settleFile(i int, d Displaced, recorded func(Displaced) (bool, error), out *Settled) error {
+	verdict, err := dropIf(d.at, func(f found) (bool, error) {
+		if r.known(i, f) {
+			return true, nil
+		}
+		if f.kind != content || f.state.Blob.IsZero() || recorded == nil {
+			return false, nil
+		}
+		d.Mode, d.Blob = f.state.Mode, f.state.Blob
+		return recorded(d)
+	})
+	if err != nil || verdict == dropped {
+		return err
+	}
+	out.Empty = false
+	if verdict == busy {
+		out.Busy = append(out.Busy, d.Path)
+	}
+	f, err := inspect(d.at.root, d.at.path)
+	if err != nil || r.known(i, f) {
+		return err
+	}
+	return r.addDisplaced(d.at, d.Path, f)
+}
+
+// settleFolder is settle for all that is in a displaced directory.
+func (r *run) settleFolder(i int, s spot, recorded func(Displaced) (bool, error), out *Settled) error {
+	list, err := displacedIn(s, r.change(i).Path, found{kind: folder})
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if err := r.settleFile(i, d, recorded, out); err != nil {
+			return err
+		}
+	}
+	gone, err := removeEmpty(s)
+	out.Empty = out.Empty && gone
+	return err
+}
+
+// removeEmpty removes a directory of the quarantine and those in it if there
+// are no files in them.
+func removeEmpty(s spot) (bool, error) {
+	entries, err := s.root.ReadDir(s.path)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		inner := spot{s.root, join(s.path, e.Name)}
+		st, err := inner.root.Lstat(inner.path)
+		if err != nil || st.Kind() != beneath.Directory {
+			return false, err
+		}
+		if gone, err := removeEmpty(inner); err != nil || !gone {
+			return false, err
+		}
+	}
+	return true, s.root.Rmdir(s.path)
+}

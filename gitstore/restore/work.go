@@ -1,0 +1,197 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// Work is one operation on files, as an entry of the journal has it. Its
+// methods are for one goroutine, of the process that holds the workspace's
+// lock.
+type Work struct {
+	// Root is the workspace; its identity must be the document's.
+	Root *beneath.Root
+	// Objects holds the contents of S and T.
+	Objects Objects
+	// Entry is the journal's entry; Document is what Prepare gave, and what the
+	// entry's document holds.
+	Entry    *journal.Operation
+	Document *Document
+	// Workers is how many files are written at once; 0 means 2.
+	Workers int
+	// Step, if set, is called before each step that changes something, with what
+	// it is; an error fails the step. It is for tests, which kill the process
+	// there. It may be called from several goroutines.
+	Step func(name string) error
+
+	notesMu sync.Mutex
+	notes   []Note // of what Stage could not carry over
+}
+
+// run is one call of a method of Work.
+type run struct {
+	*Work
+	staged, displaced *beneath.Root // nil if the directory is gone
+	// careful looks at each path first and touches only what is as planned.
+	careful bool
+
+	mu      sync.Mutex
+	slots   map[int][]spot // staged and displaced when the run began, and displaced since
+	outcome Outcome
+	done    map[int]bool
+	left    map[int]bool
+}
+
+// begin opens the entry's directories and proves the workspace.
+func (w *Work) begin() (*run, error) {
+	if w.Root.Identity() != w.Document.Root {
+		return nil, fmt.Errorf("%s: %w", w.Document.Workspace, beneath.ErrMoved)
+	}
+	if err := w.Root.Verify(); err != nil {
+		return nil, err
+	}
+	r := &run{Work: w, done: map[int]bool{}, left: map[int]bool{}, slots: map[int][]spot{}}
+	var err error
+	if r.staged, err = openIfThere(w.Entry.StagedDir()); err != nil {
+		return nil, err
+	}
+	if r.displaced, err = openIfThere(w.Entry.DisplacedDir()); err != nil {
+		r.end()
+		return nil, err
+	}
+	return r, nil
+}
+
+func openIfThere(dir string) (*beneath.Root, error) {
+	root, err := beneath.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return root, err
+}
+
+func (r *run) end() {
+	for _, root := range []*beneath.Root{r.staged, r.displaced} {
+		if root != nil {
+			_ = root.Close()
+		}
+	}
+}
+
+func (r *run) step(format string, args ...any) error {
+	if r.Step == nil {
+		return nil
+	}
+	return r.Step(fmt.Sprintf(format, args...))
+}
+
+func (r *run) change(i int) *Change { return &r.Document.Plan.Changes[i] }
+
+// indices are the changes for which ok holds, in the order of the plan.
+func (r *run) indices(ok func(c *Change) bool) []int {
+	var out []int
+	for i := range r.Document.Plan.Changes {
+		if ok(r.change(i)) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (r *run) setDone(i int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done[i] = true
+}
+
+func (r *run) setLeft(i int, why Reason) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left[i] {
+		return
+	}
+	r.left[i] = true
+	r.outcome.Left = append(r.outcome.Left, Left{r.change(i).Path, why})
+}
+
+func (r *run) note(n Note) {
+	r.notesMu.Lock()
+	defer r.notesMu.Unlock()
+	r.notes = append(r.notes, n)
+}
+
+// result is the outcome, complete and in order.
+func (r *run) result() *Outcome {
+	for i := range r.done {
+		if !r.left[i] {
+			r.outcome.Done = append(r.outcome.Done, r.change(i).Path)
+		}
+	}
+	r.outcome.Notes = slices.Clone(r.notes)
+	r.outcome.sort()
+	out := r.outcome
+	return &out
+}
+
+// each runs fn for every index, several at once, until one fails.
+func (r *run) each(ctx context.Context, indices []int, fn func(i int) error) error {
+	workers := r.Workers
+	if workers == 0 {
+		workers = 2
+	}
+	workers = min(workers, len(indices))
+	var (
+		mu    sync.Mutex
+		next  int
+		first error
+		group sync.WaitGroup
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil {
+			first = ctx.Err()
+		}
+		if first != nil || next == len(indices) {
+			return 0, false
+		}
+		next++
+		return indices[next-1], true
+	}
+	for range workers {
+		group.Go(func() {
+			for {
+				i, ok := take()
+				if !ok {
+					return
+				}
+				if err := fn(i); err != nil {
+					mu.Lock()
+					if first == nil {
+						first = err
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
+// besideDirs are the directories of the workspace that things are staged in.
+func (d *Document) besideDirs() []string {
+	var out []string
+	for _, dir := range d.Beside {
+		out = append(out, dir)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
