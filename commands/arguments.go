@@ -140,11 +140,10 @@ func (p *pass) set(f cli.Flag, value string) error {
 }
 
 func (p *pass) globalsGiven(word string) {
-	if strings.HasPrefix(word, "--help=") { // urfave/cli has a help of its own for that name
-		p.help = word == "--help=true"
-		return
-	}
 	p.invocation.globals = append(p.invocation.globals, word)
+	if word == "--help=true" {
+		p.help = true
+	}
 }
 
 func (p *pass) find(name string) cli.Flag {

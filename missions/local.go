@@ -35,6 +35,8 @@ type Local struct {
 	workspaces map[Place]*workspace
 }
 
+var _ Service = (*Local)(nil)
+
 // Options are what a Local is built from.
 type Options struct {
 	Home     Home

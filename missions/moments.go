@@ -169,6 +169,8 @@ type RestoreResult struct {
 	Displaced    []Kept              `json:"displaced,omitempty"`
 	Foreign      []Kept              `json:"foreign,omitempty"` // paths changed by others, with by whom
 	Notes        []string            `json:"notes,omitempty"`
+	// Partial says that something was left that the plan would have changed.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Kept is a path that was left alone, and why.

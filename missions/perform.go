@@ -43,6 +43,11 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 			}
 		}
 		l.saveLive(m)
+		if settles(list) {
+			if err := l.settleAll(ctx, m); err != nil {
+				l.log.Warn("settle quarantine", "mission", m.ID, "error", err)
+			}
+		}
 		if perform {
 			l.performPending(ctx, m)
 		}
@@ -107,4 +112,15 @@ func (w *wanted) join(r *request, t Take) {
 	if t.changesState() || t.Trigger == TriggerManual && !w.changesState() {
 		w.Trigger, w.What, w.Of = t.Trigger, t.What, t.Of
 	}
+}
+
+// settles reports whether a batch was an idle point, at which what restores
+// took away may be looked at again.
+func settles(list []*wanted) bool {
+	for _, w := range list {
+		if !InTurn(w.Of) {
+			return true
+		}
+	}
+	return false
 }

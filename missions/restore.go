@@ -269,52 +269,6 @@ func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (re
 	return l.recordedSide(m.project, t.snapshot)
 }
 
-// runRestore carries a planned restore out and records it.
-func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResult, error) {
-	op := &operation{ID: l.newID(), Kind: j.kind, Target: j.target.ID.String(), Keep: j.result.Keep, TakesBack: j.takesID}
-	if j.safety != nil {
-		op.Safety = j.safety.ID.String()
-	}
-	if j.files == nil && j.talk == nil || j.files != nil && j.files.empty() && j.talk == nil {
-		j.result.Done = true
-		j.result.Notes = append(j.result.Notes, "nothing differs")
-		return j.result, nil
-	}
-	var lost []displaced
-	if j.files != nil {
-		op.Parts = "files"
-		outcome, err := l.applyFiles(ctx, m, op, j)
-		if err != nil {
-			return j.result, err
-		}
-		lost = outcome
-	}
-	if j.talk != nil {
-		op.Parts = strings.TrimPrefix(op.Parts+"+conversation", "+")
-		if err := l.switchSession(m, op, j); err != nil {
-			return j.result, err
-		}
-	}
-	trigger := TriggerRestore
-	if j.kind != "restore" {
-		trigger = TriggerUndo
-	}
-	t, err := l.commit(ctx, m, &wanted{
-		Take:     Take{Trigger: trigger, Of: m.life, What: j.kind + " " + j.describe(m)},
-		triggers: Triggers{trigger}, operation: op, displaced: lost,
-	})
-	if err != nil {
-		return j.result, fmt.Errorf("the files are restored, but no snapshot says so: %w", err)
-	}
-	l.saveLive(m)
-	if err := l.settle(ctx, m, op); err != nil {
-		j.result.Notes = append(j.result.Notes, err.Error())
-	}
-	j.result.Done, j.result.Snapshot, j.result.SessionID = true, t.snapshot.ID.String(), m.stored.Session
-	j.result.Handover = l.handover(m, j)
-	return j.result, nil
-}
-
 // describe names the target for the snapshot's subject.
 func (j *job) describe(m *loaded) string {
 	if s, ok, err := m.project.locate(m.tip.ID, j.target.ID); ok && err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -177,30 +178,19 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// switchSession gives the mission the planned conversation: the copy, or for an
-// undo the one it had. The old file stays where it is.
-func (l *Local) switchSession(m *loaded, op *operation, j *job) error {
-	op.Before, op.BeforePath = m.stored.Session, m.bind.Session
-	id, path := j.talk.session, j.talk.path
-	switch {
-	case id != "":
-	case j.talk.empty:
-		id = l.newID()
-		path = l.adapter(m.Agent).Path(m.adapterEnv(), m.cwd(), id)
-	default:
-		done, err := l.place(m.project, j.talk, m.adapterEnv(), sessions.Rewrite{
-			OldID: j.talk.source.SessionID, NewID: l.newID(), OldCwd: m.cwd(), NewCwd: m.cwd(),
-			OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
-		})
-		if err != nil {
-			return err
-		}
-		id, path, m.inherited = done.id, done.path, done.inherited
+// placeAgain places the copy that a restore has announced. It may be there
+// already, from a process that was killed.
+func (l *Local) placeAgain(m *loaded, talk *talkDoc, r recipe) (placed, error) {
+	source, err := m.project.store.SessionMeta(talk.Record)
+	if err != nil {
+		return placed{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", talk.Record.Short(), err)
 	}
-	m.follow(id, path)
-	op.After, op.AfterPath = id, path
-	m.Note = noteOfRestore(j)
-	return nil
+	plan := &talkPlan{record: talk.Record, source: source, cut: sessions.Cut{Length: talk.Length}}
+	done, err := l.place(m.project, plan, m.adapterEnv(), r.rewrite())
+	if errors.Is(err, fs.ErrExist) {
+		return placed{id: talk.Session, path: talk.Path}, nil
+	}
+	return done, err
 }
 
 // follow makes another session the mission's own.

@@ -40,11 +40,15 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 		if InTurn(m.life) && !r.Force {
 			return inTurn(m)
 		}
+		var ended bool
+		var err error
+		if result, ended, err = l.endInterrupted(ctx, m, kind); ended || err != nil {
+			return err
+		}
 		if err := l.finishCutOff(ctx, m); err != nil {
 			return err
 		}
 		for range max(1, r.Steps) {
-			var err error
 			if result, err = l.stepOnce(ctx, m, r, kind); err != nil {
 				return err
 			}

@@ -1,0 +1,190 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions/claude"
+)
+
+func (b *testBench) read(name string) string {
+	b.Helper()
+	p, err := os.ReadFile(filepath.Join(b.dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return "(none)"
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(p)
+}
+
+func (b *testBench) restore(moment string, change ...func(*RestoreRequest)) RestoreResult {
+	b.Helper()
+	r := RestoreRequest{Caller: b.caller(), Moment: moment}
+	for _, c := range change {
+		c(&r)
+	}
+	result, err := b.local.Restore(context.Background(), r)
+	if err != nil {
+		b.Fatalf("restore %s: %v", moment, err)
+	}
+	return result
+}
+
+func (b *testBench) healthy() {
+	b.Helper()
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) > 0 {
+		b.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+}
+
+func kindOf(err error) Kind { return AsError(err).Kind }
+
+// TestRestoreAndUndo puts files and conversation back, takes that back, and
+// does it again.
+func TestRestoreAndUndo(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	b.write("keep.log", "ignored\n")
+	b.write(".gitignore", "*.log\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	c.takeTurn("second", "b.txt", "two\n")
+
+	preview := b.restore("@1", func(r *RestoreRequest) { r.Preview = true })
+	if preview.Done || strings.Join(preview.Delete, " ") != "b.txt" || b.read("b.txt") != "two\n" || preview.Conversation.Dropped != 4 {
+		t.Fatalf("preview: %+v", preview)
+	}
+	done := b.restore("@1")
+	if !done.Done || b.read("a.txt") != "one\n" || b.read("b.txt") != "(none)" || b.read("keep.log") != "ignored\n" {
+		t.Fatalf("restored: %+v, b.txt is %q", done, b.read("b.txt"))
+	}
+	if done.SessionID == c.session || done.Handover.How != "resume" {
+		t.Errorf("conversation: %+v", done)
+	}
+	m, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(m.Session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if talk, err := (claude.Adapter{}).Read(f); err != nil || len(talk.Turns) != 1 || talk.ID != done.SessionID {
+		t.Errorf("restored conversation: %+v %v", talk, err)
+	}
+	b.healthy()
+
+	undone, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()})
+	if err != nil || !undone.Done || b.read("b.txt") != "two\n" || undone.SessionID != c.session {
+		t.Fatalf("undo: %+v %v", undone, err)
+	}
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()}); kindOf(err) != KindNotFound {
+		t.Errorf("a second undo: %v", err)
+	}
+	redone, err := b.local.Redo(context.Background(), UndoRequest{Caller: b.caller()})
+	if err != nil || b.read("b.txt") != "(none)" || redone.SessionID != done.SessionID {
+		t.Fatalf("redo: %+v %v", redone, err)
+	}
+	b.healthy()
+}
+
+// TestRestoreAsksAboutForeignPaths leaves what the user changed between turns
+// to the user.
+func TestRestoreAsksAboutForeignPaths(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	b.write("mine.txt", "the user's\n")
+	c.takeTurn("second", "b.txt", "two\n")
+	_, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "@1"})
+	if kindOf(err) != KindConflict || !strings.Contains(err.Error(), "mine.txt") || strings.Contains(err.Error(), "b.txt") {
+		t.Fatalf("restore over a foreign path: %v", err)
+	}
+	if b.read("b.txt") != "two\n" {
+		t.Error("a refused restore has changed files")
+	}
+	b.restore("@1", func(r *RestoreRequest) { r.Mine = true })
+	if b.read("mine.txt") != "the user's\n" || b.read("b.txt") != "(none)" {
+		t.Errorf("--mine: mine %q, b %q", b.read("mine.txt"), b.read("b.txt"))
+	}
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()}); err != nil {
+		t.Fatal(err)
+	}
+	b.restore("@1", func(r *RestoreRequest) { r.All = true })
+	if b.read("mine.txt") != "(none)" {
+		t.Errorf("--all: mine %q", b.read("mine.txt"))
+	}
+	b.healthy()
+}
+
+// TestRestoreRefusals are the reasons not to restore.
+func TestRestoreRefusals(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.git("init", "-q", "-b", "main")
+	b.write("a.txt", "zero\n")
+	b.git("add", ".")
+	b.git("commit", "-qm", "first")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	refuse := func(name string, want Kind, change ...func(*RestoreRequest)) error {
+		t.Helper()
+		r := RestoreRequest{Caller: b.caller(), Moment: "@1.0"}
+		for _, c := range change {
+			c(&r)
+		}
+		_, err := b.local.Restore(context.Background(), r)
+		if err == nil || kindOf(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		return err
+	}
+	refuse("both sides", KindUsage, func(r *RestoreRequest) { r.Mine, r.All = true, true })
+	refuse("neither half", KindUsage, func(r *RestoreRequest) { r.FilesOnly, r.ConversationOnly = true, true })
+	refuse("unknown", KindNotFound, func(r *RestoreRequest) { r.Moment = "@9" })
+	b.git("switch", "-qc", "other")
+	if err := refuse("another branch", KindConflict); err != nil && !strings.Contains(AsError(err).Hint, "git switch main") {
+		t.Errorf("hint: %s", AsError(err).Hint)
+	}
+	b.git("switch", "-q", "main")
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "x"})
+	refuse("in a turn", KindBusy)
+	queued := b.restore("@1.0", func(r *RestoreRequest) { r.WhenIdle = true })
+	if !queued.Queued || b.read("a.txt") != "one\n" {
+		t.Fatalf("queued: %+v", queued)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "x"})
+	if got := b.read("a.txt"); got != "zero\n" {
+		t.Errorf("the queued restore was not done: %q", got)
+	}
+	b.healthy()
+}
+
+// TestRestorePaths puts back one file and leaves the conversation alone.
+func TestRestorePaths(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.write("dir/b.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.write("dir/b.txt", "two\n")
+	done := b.restore("work@start", func(r *RestoreRequest) { r.Paths = []string{"dir"} })
+	if !done.Done || b.read("a.txt") != "two\n" || b.read("dir/b.txt") != "one\n" {
+		t.Errorf("%+v: a %q, b %q", done, b.read("a.txt"), b.read("dir/b.txt"))
+	}
+	b.healthy()
+}

@@ -1,0 +1,301 @@
+package missions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+)
+
+// restoreKind is a restore's, undo's or redo's kind in the journal.
+const restoreKind = "restore"
+
+// restoreDoc is a restore in flight, in the journal: everything that is needed
+// to finish it in another process, durable before the first change.
+type restoreDoc struct {
+	Project   string            `json:"project"` // the directory in Umbra's home
+	Mission   string            `json:"mission"`
+	Place     Place             `json:"workspace"`
+	Expected  string            `json:"expected"` // the mission's newest snapshot when it began
+	Operation operation         `json:"operation"`
+	Files     *restore.Document `json:"files,omitempty"`
+	Talk      *talkDoc          `json:"conversation,omitempty"`
+	Describes string            `json:"describes"`
+	Note      string            `json:"note,omitempty"`
+}
+
+// talkDoc is the conversation's side: the session that the mission goes on in,
+// and what it is made of unless it exists already.
+type talkDoc struct {
+	Session string          `json:"session"`
+	Path    string          `json:"path"`
+	Record  gitstore.ID     `json:"record,omitzero"`
+	Length  int64           `json:"length,omitempty"`
+	Recipe  json.RawMessage `json:"recipe,omitempty"`
+}
+
+// runRestore carries a planned restore out and records it.
+func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResult, error) {
+	if (j.files == nil || j.files.empty()) && j.talk == nil {
+		j.result.Done = true
+		j.result.Notes = append(j.result.Notes, "nothing differs")
+		return j.result, nil
+	}
+	doc, err := l.describeRestore(m, j)
+	if err != nil {
+		return j.result, err
+	}
+	work, err := l.beginRestore(m, doc, j)
+	if err != nil {
+		return j.result, err
+	}
+	defer work.close()
+	outcome := &restore.Outcome{}
+	if work.Document != nil {
+		if outcome, err = work.Apply(ctx); err != nil {
+			return j.result, l.restoreFailed(j, work, err)
+		}
+	}
+	j.addOutcome(outcome)
+	return j.result, l.completeRestore(ctx, m, work, outcome, j)
+}
+
+// describeRestore writes down what is to be done.
+func (l *Local) describeRestore(m *loaded, j *job) (restoreDoc, error) {
+	op := operation{ID: l.newID(), Kind: j.kind, Target: j.target.ID.String(), TakesBack: j.takesID, Keep: j.result.Keep}
+	if j.safety != nil {
+		op.Safety = j.safety.ID.String()
+	} else {
+		op.Safety = m.tip.ID.String()
+	}
+	doc := restoreDoc{
+		Project: m.project.Dir, Mission: m.ID, Place: m.bind.Place, Expected: m.tip.ID.String(),
+		Describes: j.kind + " " + j.describe(m), Note: noteOfRestore(j),
+	}
+	var err error
+	if j.files != nil && !j.files.empty() {
+		if op.Plan, err = j.files.doc(); err != nil {
+			return doc, err
+		}
+	}
+	if j.talk != nil {
+		op.Before, op.BeforePath = m.stored.Session, m.bind.Session
+		if doc.Talk, err = l.describeTalk(m, j.talk); err != nil {
+			return doc, err
+		}
+		op.After, op.AfterPath = doc.Talk.Session, doc.Talk.Path
+	}
+	doc.Operation = op
+	return doc, nil
+}
+
+// describeTalk decides which session the mission will go on in.
+func (l *Local) describeTalk(m *loaded, plan *talkPlan) (*talkDoc, error) {
+	if plan.session != "" {
+		return &talkDoc{Session: plan.session, Path: plan.path}, nil
+	}
+	id := l.newID()
+	talk := &talkDoc{Session: id, Path: l.adapter(m.Agent).Path(m.adapterEnv(), resolvedOr(m.cwd()), id)}
+	if plan.empty {
+		return talk, nil
+	}
+	recipe, err := json.Marshal(recipe{
+		Agent: plan.source.Agent, OldID: plan.source.SessionID, NewID: id, OldCwd: m.cwd(), NewCwd: m.cwd(),
+		OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
+	})
+	talk.Record, talk.Length, talk.Recipe = plan.record, plan.cut.Length, recipe
+	return talk, err
+}
+
+// restoreWork is a restore in flight in this process.
+type restoreWork struct {
+	*restore.Work
+	doc restoreDoc
+}
+
+func (w *restoreWork) close() { _ = w.Root.Close() }
+
+// beginRestore opens the journal's entry: from here on a killed process's
+// restore is finished or taken back by another.
+func (l *Local) beginRestore(m *loaded, doc restoreDoc, j *job) (*restoreWork, error) {
+	root, err := m.openWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	if doc.Operation.Plan != nil {
+		doc.Files, err = restore.Prepare(root, l.journal.Dir(), doc.Operation.ID, j.files.Plan, restore.PrepareOptions{})
+		if err != nil {
+			return nil, errors.Join(planFailed(j.target, err), root.Close())
+		}
+	}
+	entry, err := l.journal.Begin(doc.Operation.ID, restoreKind, doc)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("journal the restore: %w", err), root.Close())
+	}
+	return &restoreWork{Work: &restore.Work{Root: root, Objects: m.project.store, Entry: entry, Document: doc.Files}, doc: doc}, nil
+}
+
+// restoreFailed ends the entry of a restore that was taken back, or leaves it
+// to be recovered where that was not possible.
+func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
+	var failure *restore.Failure
+	if errors.As(err, &failure) {
+		if failure.Outcome != nil {
+			j.addOutcome(failure.Outcome)
+		}
+		if failure.Back != nil {
+			return Errorf(KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
+		}
+	}
+	return Errorf(KindFailed, "", "restore: %w; the workspace is as it was", errors.Join(err, work.Entry.Finish()))
+}
+
+// addOutcome adds what became of the plan to what the user is told.
+func (j *job) addOutcome(o *restore.Outcome) {
+	for _, left := range o.Left {
+		j.result.Keep = append(j.result.Keep, Kept{Path: left.Path, Reason: string(left.Reason)})
+		j.result.Partial = true
+	}
+	for _, d := range o.Displaced {
+		j.result.Displaced = append(j.result.Displaced, Kept{Path: d.Path, Reason: "written while it was restored; kept in the record under displaced/"})
+	}
+	for _, note := range o.Notes {
+		j.result.Notes = append(j.result.Notes, fmt.Sprintf("%s: %s could not be carried over: %v", note.Path, note.What, note.Err))
+	}
+}
+
+// completeRestore does what comes after the files: the conversation, the
+// snapshot that says what was done, and the end of the journal's entry.
+func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWork, outcome *restore.Outcome, j *job) error {
+	if err := l.completeTalk(m, work.doc); err != nil {
+		return err
+	}
+	trigger := TriggerRestore
+	if work.doc.Operation.Kind != "restore" {
+		trigger = TriggerUndo
+	}
+	op := work.doc.Operation
+	t, err := l.commit(ctx, m, &wanted{
+		Take:     Take{Trigger: trigger, Of: m.life, What: work.doc.Describes},
+		triggers: Triggers{trigger}, operation: &op, displaced: displacedFiles(outcome.Displaced),
+	})
+	if err != nil {
+		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
+	}
+	l.saveLive(m)
+	if err := work.Entry.Finish(); err != nil {
+		return fmt.Errorf("end the restore: %w", err)
+	}
+	j.result.Done, j.result.Snapshot, j.result.SessionID = true, t.snapshot.ID.String(), m.stored.Session
+	j.result.Handover = l.handover(m, j)
+	return nil
+}
+
+// completeTalk gives the mission its conversation, placing the copy if it is
+// not there yet. The former session's file stays where it is.
+func (l *Local) completeTalk(m *loaded, doc restoreDoc) error {
+	if doc.Note != "" {
+		m.Note = doc.Note
+	}
+	talk := doc.Talk
+	if talk == nil || m.stored.Session == talk.Session {
+		return nil
+	}
+	if talk.Recipe != nil {
+		var r recipe
+		if err := json.Unmarshal(talk.Recipe, &r); err != nil {
+			return Errorf(KindDamaged, "umbra doctor", "restore %s: recipe: %w", doc.Operation.ID, err)
+		}
+		done, err := l.placeAgain(m, talk, r)
+		if err != nil {
+			return err
+		}
+		m.inherited = done.inherited
+	}
+	m.follow(talk.Session, talk.Path)
+	return nil
+}
+
+func displacedFiles(list []restore.Displaced) []displaced {
+	var out []displaced
+	for _, d := range list {
+		out = append(out, displaced{path: d.Path, mode: d.Mode, open: func() (io.ReadCloser, int64, error) { return d.Open() }})
+	}
+	return out
+}
+
+// settleAll drops from quarantine what is stored elsewhere, for the restores
+// that are over in this workspace, and keeps what was written there since in a
+// snapshot's record first (I8). The caller holds the workspace.
+func (l *Local) settleAll(ctx context.Context, m *loaded) error {
+	entries, _, err := l.journal.List()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		phase, _ := entry.Phase()
+		work, err := l.workOf(m, entry)
+		if err != nil || work == nil {
+			errs = append(errs, err)
+			continue
+		}
+		if phase == journal.Done && work.Document != nil {
+			errs = append(errs, l.settle(ctx, m, work))
+		}
+		work.close()
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error {
+	recorded := func(d restore.Displaced) (bool, error) {
+		if d.Blob.IsZero() {
+			return false, nil
+		}
+		return m.project.store.Has(d.Blob)
+	}
+	settled, err := work.Settle(recorded)
+	if err == nil && len(settled.Displaced) > 0 {
+		_, err = l.commit(ctx, m, &wanted{
+			Take:     Take{Trigger: TriggerWatch, Of: m.life, What: "bytes written to files that a restore had taken away"},
+			triggers: Triggers{TriggerWatch}, displaced: displacedFiles(settled.Displaced),
+		})
+		if err == nil {
+			settled, err = work.Settle(recorded)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("quarantine of restore %s: %w", work.doc.Operation.ID, err)
+	}
+	if settled.Empty {
+		return work.Entry.Drop()
+	}
+	return nil
+}
+
+// workOf opens a journal entry of a restore in the mission's workspace; nil for
+// any other.
+func (l *Local) workOf(m *loaded, entry *journal.Operation) (*restoreWork, error) {
+	if entry.Kind() != restoreKind {
+		return nil, nil
+	}
+	work := &restoreWork{Work: &restore.Work{Objects: m.project.store, Entry: entry}}
+	if err := entry.Document(&work.doc); err != nil {
+		return nil, err
+	}
+	if work.doc.Place != m.bind.Place || work.doc.Project != m.project.Dir {
+		return nil, nil
+	}
+	root, err := m.openWorkspace()
+	if err != nil {
+		return nil, err
+	}
+	work.Root, work.Document = root, work.doc.Files
+	return work, nil
+}
