@@ -280,7 +280,7 @@ func (j *forkJob) mission() (*loaded, error) {
 		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: j.at.LastPrompt, Session: j.session.id,
 	}
 	if len(j.request.Command) > 0 {
-		m.Command, m.Agent = j.request.Command, j.l.agentOf(j.request.Command)
+		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true
 	}
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err

@@ -107,13 +107,13 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 	if id == "" {
 		id = l.newID()
 	}
-	sent := m.FirstPrompt != ""
+	sent, fresh := m.FirstPrompt != "" || m.Fresh, m.Fresh || len(r.Command) > 0
 	if prompt == "" {
 		prompt = m.FirstPrompt
 	}
-	m.FirstPrompt = ""
+	m.FirstPrompt, m.Fresh = "", false
 	cmd, err := a.Launch(sessions.Launch{
-		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Prompt: prompt,
+		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Prompt: prompt,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})

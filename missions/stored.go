@@ -51,7 +51,9 @@ type stored struct {
 	Note       string          `json:"note,omitempty"`    // for the agent's next prompt
 	// FirstPrompt is sent to the agent when it is launched for the first time.
 	FirstPrompt string `json:"first_prompt,omitempty"`
-	StartedIn   string `json:"started_in,omitempty"` // the mission whose agent started this one
+	// Fresh says that Command was given to a fork and was not run yet.
+	Fresh     bool   `json:"fresh_command,omitempty"`
+	StartedIn string `json:"started_in,omitempty"` // the mission whose agent started this one
 }
 
 // binding is what is true of a mission on one machine.

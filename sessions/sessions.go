@@ -213,9 +213,12 @@ type File struct {
 
 // Launch says how an agent is to be started.
 type Launch struct {
-	Command     []string // as the user gave it, or the agent's program alone
-	SessionID   string   // the session to resume, or the id to give a new one
-	Resume      bool
+	Command   []string // as the user gave it, or the agent's program alone
+	SessionID string   // the session to resume, or the id to give a new one
+	Resume    bool
+	// Fresh says that Command was given for this launch, so that a prompt in it
+	// is still to be sent; a resumption drops that of a recorded one.
+	Fresh       bool
 	Prompt      string
 	HookCommand string  // empty: no hooks for this launch
 	SettingsDir string  // where a file for this launch alone may be put

@@ -28,7 +28,7 @@ var subcommands = []string{
 
 // Launch is the command line that starts or resumes Claude Code. What the user's
 // command says about which conversation to open gives way to a resumption, and
-// so does its prompt, which was sent long ago.
+// so does its prompt, unless the command is fresh: it was sent long ago.
 func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	at := programIndex(o.Command)
 	if at < 0 {
@@ -132,7 +132,7 @@ func (l *launch) takePrompt() error {
 	words := l.positionals()
 	l.drop("")
 	switch {
-	case l.o.Resume:
+	case l.o.Resume && !l.o.Fresh:
 		words = nil
 	case l.o.Prompt != "" && len(words) > 0:
 		return errors.New("the command has a prompt of its own")

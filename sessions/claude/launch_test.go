@@ -79,9 +79,23 @@ func TestLaunchArguments(t *testing.T) {
 	}
 }
 
+// TestLaunchFresh resumes with a command given just now: its prompt is the next.
+func TestLaunchFresh(t *testing.T) {
+	cmd, err := Adapter{}.Launch(sessions.Launch{
+		Command: []string{"claude", "-p", "go on", "--continue"}, SessionID: idB, Resume: true, Fresh: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"claude", "--resume", idB, "-p", "--", "go on"}; !slices.Equal(cmd.Argv, want) {
+		t.Errorf("got %q\nwant %q", cmd.Argv, want)
+	}
+}
+
 func TestLaunchErrors(t *testing.T) {
 	for _, o := range []sessions.Launch{
 		{},
+		{Command: []string{"claude", "one"}, SessionID: idB, Resume: true, Fresh: true, Prompt: "two"},
 		{Command: []string{"codex"}},
 		{Command: []string{"claude"}, Resume: true},
 		{Command: []string{"claude"}, Resume: true, SessionID: "topic"},
