@@ -49,6 +49,7 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		return "", err
 	}
 	result.Mission = m.ID
+	l.awaitAnswer(ctx, a, e)
 	note := ""
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
 		fresh := l.noteEvent(m, a, r, e)
