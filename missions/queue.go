@@ -24,8 +24,7 @@ type request struct {
 	event  Event                       // nil: by hand
 	heard  func(*loaded) (bool, error) // run first, under the lock; false drops the event
 	take   *Take                       // by hand
-	pin    string
-	seq    int64 // its entry in the journal, 0 for none
+	seq    int64                       // its entry in the journal, 0 for none
 	done   chan struct{}
 	answer answer
 	err    error

@@ -169,7 +169,6 @@ type job struct {
 	safety   *gitstore.Snapshot // nil in a preview
 	files    *filesPlan         // nil: files stay
 	talk     *talkPlan          // nil: the conversation stays
-	takes    *operation         // the operation that an undo or redo is of
 	takesID  string
 	refusals []error
 	result   RestoreResult

@@ -296,9 +296,7 @@ func saidOf(turns []sessions.Turn) []Said {
 	var said []Said
 	for _, t := range turns {
 		said = append(said, Said{Role: "user", Text: t.Prompt, At: t.At})
-		for _, s := range inOrder(t) {
-			said = append(said, s)
-		}
+		said = append(said, inOrder(t)...)
 	}
 	return said
 }

@@ -138,6 +138,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 	tell := progressTeller(ctx, "reading "+ws.root)
 	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
 		Present:  store.Has,
+		Recheck:  rechecked,
 		Progress: func(p capture.Progress) { tell(int64(p.Files), int64(p.TotalFiles)) },
 	})
 	if err != nil {
