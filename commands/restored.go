@@ -40,7 +40,11 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		}
 	}
 	if r.Done && r.Snapshot != "" {
-		p.line("to take it back: umbra undo")
+		again := "to take it back: umbra undo"
+		if did == "undo" {
+			again = "to do it again: umbra redo"
+		}
+		p.line("%s", again)
 	}
 }
 

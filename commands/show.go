@@ -108,7 +108,7 @@ func writeKept(p *printer, title string, list []missions.Kept) {
 	p.line("\n%s:", title)
 	var t table
 	for _, k := range list {
-		t.row(cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+		t.row(cell{quotePath(k.Path), plain}, cell{clean(reasonText(k.Reason)), dim})
 	}
 	t.print(p, "  ")
 }

@@ -1,0 +1,32 @@
+package commands
+
+// reasons says in words why a path was left alone. What is not listed is a
+// sentence already.
+var reasons = map[string]string{
+	"ignored":    "ignored by the rules of one side",
+	"appeared":   "in the way, and in no snapshot",
+	"occupied":   "a directory that holds files that stay",
+	"blocked":    "a file that stays is in the way",
+	"revealed":   "ignored now, and no more with the ignore files of then",
+	"changed":    "changed since",
+	"hostile":    "a name that is never written",
+	"collision":  "the snapshot holds it twice",
+	"name":       "the file system does not take the name",
+	"gitlink":    "another repository",
+	"directory":  "a directory has taken its place",
+	"moved":      "a directory above it is gone",
+	"size":       "over the size cap",
+	"unreadable": "could not be read",
+	"special":    "a device, FIFO or socket",
+	"secret":     "its name says that it holds credentials",
+	"worktree":   "another worktree of the repository",
+	"reserved":   "a name that stands for .git somewhere",
+	"budget":     "over the workspace's budget",
+}
+
+func reasonText(reason string) string {
+	if text, ok := reasons[reason]; ok {
+		return text
+	}
+	return reason
+}
