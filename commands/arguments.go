@@ -140,10 +140,11 @@ func (p *pass) set(f cli.Flag, value string) error {
 }
 
 func (p *pass) globalsGiven(word string) {
-	p.invocation.globals = append(p.invocation.globals, word)
-	if word == "--help=true" {
-		p.help = true
+	if strings.HasPrefix(word, "--help=") { // urfave/cli has a help of its own for that name
+		p.help = word == "--help=true"
+		return
 	}
+	p.invocation.globals = append(p.invocation.globals, word)
 }
 
 func (p *pass) find(name string) cli.Flag {

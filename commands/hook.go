@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -12,10 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-type hookOptions struct {
-	event  string
-	strict bool
-}
+type hookOptions struct{ event string }
 
 // The most that a hook reads, and how long it may take: an agent waits for it.
 const (
@@ -31,19 +30,39 @@ func hookCommand() *verb {
 		long: "Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
-			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)", Destination: &o.strict},
+			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},
 		},
 		run: func(c *call) error { return runHook(c, o) },
 	}
 }
 
-func runHook(c *call, o hookOptions) error {
-	err := c.hook(o)
-	if o.strict {
-		return err
-	}
-	return nil // whatever it is: the agent must go on
+// failsOpen tells a hook that an agent called: whatever is wrong, also with its
+// command line, the agent goes on.
+func (in invocation) failsOpen(args []string) bool {
+	return len(in.path) > 0 && in.path[0] == "hook" && !slices.Contains(args, "--strict")
 }
+
+// noteHook leaves what went wrong in a hook in the log, if there is a home.
+func noteHook(env Env, globals Globals, err error) {
+	dir, herr := globals.homeDir(env)
+	if herr != nil {
+		return
+	}
+	file := &logFile{name: missions.Home{Dir: dir}.LogFile()}
+	defer file.Close()
+	slog.New(slog.NewTextHandler(file, nil)).Warn("hook", "error", missions.AsError(err).Message, "args", env.Args)
+}
+
+func runHook(c *call, o hookOptions) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
+			err = missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r)
+		}
+	}()
+	return c.hook(o)
+}
+
+func (c *call) strict() bool { return slices.Contains(c.Args, "--strict") }
 
 func (c *call) hook(o hookOptions) error {
 	c.Quiet = true
@@ -70,7 +89,7 @@ func (c *call) hook(o hookOptions) error {
 			err = werr
 		}
 	}
-	if err == nil && result.Problem != "" {
+	if err == nil && result.Problem != "" && c.strict() { // it is in the log already
 		err = missions.Errorf(missions.KindFailed, "umbra status", "%s", result.Problem)
 	}
 	return err

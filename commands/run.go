@@ -22,25 +22,33 @@ func Run(env Env) int {
 	in, err := arrange(verbs, table, env.Args)
 	if err != nil {
 		globals.JSON = slices.Contains(env.Args, "--json") // as far as one can tell
-		return report(env, globals, err)
+	} else {
+		err = application(env, &globals, table, verbs, in).Run(in.words())
 	}
+	if err != nil && in.failsOpen(env.Args) {
+		noteHook(env, globals, err)
+		return 0
+	}
+	return report(env, globals, err)
+}
+
+// application is urfave/cli's view of the command line, without what it would
+// print or exit by itself.
+func application(env Env, globals *Globals, table []cli.Flag, verbs []*verb, in invocation) *cli.App {
 	app := &cli.App{
 		Name: "umbra", Flags: table, HideHelp: true, HideHelpCommand: true, HideVersion: true,
 		Writer: env.Stdout, ErrWriter: env.Stderr, Reader: env.Stdin,
 		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(*cli.Context, error) {}, // errors are printed here, once
+		ExitErrHandler:            func(*cli.Context, error) {}, // errors are printed in Run, once
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usageError("", err) },
 		Action:                    func(*cli.Context) error { return bare(env, verbs, table, in) },
 	}
 	for _, v := range verbs {
 		app.Commands = append(app.Commands, v.command(func(v *verb, args []string) error {
-			if in.help {
-				return helpFor(env.Stdout, verbs, table, in)
-			}
-			return do(env, &globals, v, in, args)
+			return do(env, globals, v, in, args)
 		}))
 	}
-	return report(env, globals, app.Run(in.words()))
+	return app
 }
 
 // words is the command line as urfave/cli understands it.

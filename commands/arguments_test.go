@@ -1,0 +1,123 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func TestArrange(t *testing.T) {
+	for line, want := range map[string]struct{ path, globals, flags, args, after string }{
+		"fork vim":                          {"fork", "", "", "vim", ""},
+		"fork -- vim":                       {"fork", "", "", "", "vim"},
+		"fork one@5 --name x -- vim -u --y": {"fork", "", "--name=x", "one@5", "vim -u --y"},
+		"--json mission ls --all":           {"mission ls", "--json=true", "--all=true", "", ""},
+		"mission --json ls --all":           {"mission ls", "--json=true", "--all=true", "", ""},
+		"mission ls --all --json":           {"mission ls", "--json=true", "--all=true", "", ""},
+		"restore M@5 --mine --path a":       {"restore", "", "--mine=true --path=a", "M@5", ""},
+		"restore --path=a --path b M@5":     {"restore", "", "--path=a --path=b", "M@5", ""},
+		"log -n 3 one":                      {"log", "", "--n=3", "one", ""},
+		"log one -n3":                       {"log", "", "--n=3", "one", ""},
+		"log -n=3 one":                      {"log", "", "--n=3", "one", ""},
+		"checkpoint -m hello":               {"snapshot", "", "--m=hello", "", ""},
+		"snapshot --message hello":          {"snapshot", "", "--m=hello", "", ""},
+		"show -- --odd":                     {"show", "", "", "--odd", ""},
+		"diff a b -- p -q":                  {"diff", "", "", "a b", "p -q"},
+		"undo -n 2 -n 2":                    {"undo", "", "--n=2", "", ""},
+		"mission new --env A=1,B=2 --env C": {"mission new", "", "--env=A=1,B=2 --env=C", "", ""},
+		"--home /x log --home=/x":           {"log", "--home=/x", "", "", ""},
+		"snapshot -m -odd":                  {"snapshot", "", "--m=-odd", "", ""},
+		"git one -- log --json":             {"git", "", "", "one", "log --json"},
+		"mission ls --all=false":            {"mission ls", "", "--all=false", "", ""},
+	} {
+		var g Globals
+		in, err := arrange(allVerbs(), g.flags(), strings.Fields(line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		got := [...]string{strings.Join(in.path, " "), strings.Join(in.globals, " "), strings.Join(in.flags, " "), strings.Join(in.args, " "), strings.Join(in.after, " ")}
+		if got != [...]string{want.path, want.globals, want.flags, want.args, want.after} {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestArrangeRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"restroe x":                   `umbra has no command "restroe"; did you mean umbra restore?`,
+		"mission lst":                 `umbra mission has no command "lst"; did you mean umbra mission ls?`,
+		"mission":                     "umbra mission needs one of: new, ls, show",
+		"restore x --mien":            "unknown flag --mien of umbra restore; did you mean --mine?",
+		"restore --mien x":            "unknown flag --mien of umbra restore; did you mean --mine?",
+		"--mine restore x":            "unknown flag --mine",
+		"mission ls -json":            "unknown flag -json of umbra mission ls; did you mean --json?",
+		"restore":                     "umbra restore needs MOMENT",
+		"pin x":                       "umbra pin needs NAME",
+		"pins x":                      `umbra pins takes no argument, and got "x"`,
+		"show a b":                    `umbra show takes no more than 1, and got "b" too`,
+		"snapshot -m":                 "-m needs a value",
+		"mission new --name -- vim":   "--name needs a value",
+		"log -n many":                 `-n is "many", which is no number`,
+		"undo -n -1":                  `-n is "-1", which is no number`,
+		"mission wait x --timeout 5":  `--timeout is "5", which is no duration`,
+		"restore x --mine=perhaps":    `--mine is "perhaps"`,
+		"--home a --home b log":       `--home is given twice: "a" and "b"`,
+		"fork --count=2 --count 3":    `--count is given twice: "2" and "3"`,
+		"help restroe":                `umbra has no command "restroe"`,
+		"-x":                          "unknown flag -x",
+		"mission show a -- b":         `umbra mission show takes no more than 1, and got "b" too`,
+		"mission ls --all=":           `--all is ""`,
+		"mission rename a":            "umbra mission rename needs NAME",
+		"project move":                "umbra project move needs OLD NEW",
+		"log --pth x":                 "did you mean --path?",
+		"fork enter --idle-timeout 1": "unknown flag --idle-timeout of umbra fork",
+	} {
+		var g Globals
+		_, err := arrange(allVerbs(), g.flags(), strings.Fields(line))
+		if err == nil {
+			t.Errorf("%s: no error", line)
+			continue
+		}
+		e := missions.AsError(err)
+		if got := e.Message + "; " + e.Hint; !strings.Contains(got, want) || e.Kind != missions.KindUsage {
+			t.Errorf("%s: %s: %q, want %q", line, e.Kind, got, want)
+		}
+	}
+}
+
+// Every verb's table must be one that urfave/cli takes, and that the pass can
+// tell from the global flags.
+func TestTablesHaveNoTwins(t *testing.T) {
+	var g Globals
+	var check func([]*verb, string)
+	check = func(verbs []*verb, under string) {
+		for _, v := range verbs {
+			seen := []string{}
+			for _, f := range append(g.flags(), v.flags...) {
+				for _, n := range f.Names() {
+					if slices.Contains(seen, n) {
+						t.Errorf("%s%s: two flags named %s", under, v.name, n)
+					}
+					seen = append(seen, n)
+				}
+			}
+			if (v.run == nil) == (len(v.verbs) == 0) {
+				t.Errorf("%s%s: runs %t, and has %d verbs", under, v.name, v.run != nil, len(v.verbs))
+			}
+			check(v.verbs, under+v.name+" ")
+		}
+	}
+	check(allVerbs(), "umbra ")
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"restore", "redo", "show", "snapshot", "status"}
+	for word, want := range map[string]string{"restroe": "restore", "shwo": "show", "stats": "status", "frobnicate": "", "sn": "", "snapsot": "snapshot"} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package commands
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"umbra": func() { os.Exit(Main()) }})
+}

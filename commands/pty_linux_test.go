@@ -1,0 +1,292 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pty is a program on a terminal of its own.
+type pty struct {
+	t      *testing.T
+	master *os.File
+	slave  *os.File
+	cmd    *exec.Cmd
+	ended  chan struct{}
+
+	mu   sync.Mutex
+	said bytes.Buffer
+	seen int
+}
+
+const ptyPatience = 30 * time.Second
+
+// onTerminal starts a program as the leader of a session on a new terminal, in
+// an empty home and workspace.
+func onTerminal(t *testing.T, argv ...string) *pty {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetUint32(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pty{t: t, master: master, slave: slave, ended: make(chan struct{})}
+	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = slave, slave, slave
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	p.cmd.Dir = filepath.Join(t.TempDir(), "work")
+	home := t.TempDir()
+	if err := os.Mkdir(p.cmd.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "TERM=xterm",
+		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		master.Close()
+		slave.Close()
+	})
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *pty) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.master.Read(buf)
+		p.mu.Lock()
+		p.said.Write(buf[:n])
+		p.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *pty) typed(s string) {
+	p.t.Helper()
+	if _, err := p.master.WriteString(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// expect waits until the program has said what matches, after what was
+// expected before, and returns the first group.
+func (p *pty) expect(pattern string) string {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(ptyPatience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		text := p.said.String()[p.seen:]
+		at := re.FindStringSubmatchIndex(text)
+		if at != nil {
+			p.seen += at[1]
+			p.mu.Unlock()
+			return text[at[len(at)-2]:at[len(at)-1]]
+		}
+		p.mu.Unlock()
+	}
+	p.t.Fatalf("waited for %q; the terminal shows:\n%s", pattern, p.said.String())
+	return ""
+}
+
+// code waits for the end of the program.
+func (p *pty) code() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(ptyPatience):
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.t.Fatalf("it has not ended; the terminal shows:\n%s", p.said.String())
+	}
+	return -1
+}
+
+// agentScript is a mission whose agent is a shell script.
+func agentScript(script string) []string {
+	return []string{"umbra", "mission", "new", "--", "sh", "-c", script}
+}
+
+func TestKeeperGivesTheAgentsExitCode(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("test -t 0 && test -t 1 && exit 7")...)
+	if code := p.code(); code != 7 {
+		t.Errorf("exit code %d, want 7; the terminal shows:\n%s", code, p.said.String())
+	}
+}
+
+func TestKeeperLeavesCtrlCToTheAgent(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("trap 'echo heard; exit 5' INT; echo ready; while :; do sleep 0.05; done")...)
+	p.expect("ready")
+	p.typed("\x03")
+	p.expect("heard")
+	if code := p.code(); code != 5 {
+		t.Errorf("exit code %d, want 5", code)
+	}
+}
+
+func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
+	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; read x; echo got-$x; exit 4'\n")
+	p.expect("ready\r?\n")
+	p.typed("\x1a")
+	p.expect("Stopped")
+	p.typed("echo shell$((40+2))\n")
+	p.expect("shell42")
+	p.typed("fg\n")
+	p.expect("umbra mission new")
+	p.typed("hello\n")
+	p.expect("got-hello")
+	p.typed("echo code$?\n")
+	if code := p.expect(`code(\d+)`); code != "4" {
+		t.Errorf("exit code %s, want 4", code)
+	}
+	p.typed("exit\n")
+	p.code()
+}
+
+func TestKeeperBroughtToTheForegroundFromTheBackground(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
+	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; while ! test -e go; do sleep 0.05; done; read x; echo got-$x'\n")
+	p.expect("ready\r?\n")
+	p.typed("\x1a")
+	p.expect("Stopped")
+	p.typed("bg\n")
+	p.expect("&")
+	p.typed("echo shell$((40+2))\n")
+	p.expect("shell42")
+	p.typed("fg\n")
+	p.expect("umbra mission new")
+	p.typed("\x1a")
+	p.expect("Stopped")
+	p.typed("touch go; fg\n")
+	p.expect("umbra mission new")
+	p.typed("hello\n")
+	p.expect("got-hello")
+	p.typed("exit\n")
+	p.code()
+}
+
+func TestKeeperThatNobodyCouldContinueGoesOn(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript(`echo ready; read x; echo "got-$x"`)...)
+	p.expect("ready")
+	p.typed("\x1a")
+	p.typed("hello\n")
+	p.expect("got-hello")
+	if code := p.code(); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+func TestKeeperPassesOnSIGTERM(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("trap 'echo heard; exit 9' TERM; echo ready; while :; do sleep 0.05; done")...)
+	p.expect("ready")
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.expect("heard")
+	if code := p.code(); code != 9 {
+		t.Errorf("exit code %d, want 9", code)
+	}
+}
+
+func TestKeeperPutsTheTerminalBack(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("stty raw -echo; kill -KILL $$")...)
+	before, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := p.code(); code != 128+9 {
+		t.Errorf("exit code %d, want %d", code, 128+9)
+	}
+	after, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *before != *after {
+		t.Errorf("modes %+v, were %+v", after, before)
+	}
+	p.expect(regexp.QuoteMeta("\x1b[?1047l"))
+}
+
+func TestKeeperThatCannotStartItsAgent(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "umbra", "mission", "new", "--", "./no-such-program")
+	if code := p.code(); code != 125 {
+		t.Errorf("exit code %d, want 125", code)
+	}
+	p.expect("no such program")
+}
+
+// run runs umbra without a terminal, in the pty's home and workspace.
+func (p *pty) run(args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command("umbra", args...)
+	cmd.Dir, cmd.Env = p.cmd.Dir, p.cmd.Env
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(err)
+	} else if ok {
+		p.t.Fatalf("umbra %s: exit code %d\n%s", strings.Join(args, " "), exit.ExitCode(), out)
+	}
+	return string(out)
+}
+
+func TestKeeperReportsItsAgent(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("echo ready; read x; exit 3")...)
+	p.expect("ready")
+	p.run("mission", "wait", "sh-1", "--state", "running,idle", "--timeout", "20s")
+	if out := p.run("mission", "ls", "--live"); !strings.Contains(out, "sh-1") {
+		t.Errorf("mission ls --live: %q", out)
+	}
+	p.typed("\n")
+	if code := p.code(); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+	if out := p.run("mission", "show", "sh-1"); !strings.Contains(out, "exit code 3") {
+		t.Errorf("mission show: %s", out)
+	}
+	if out := p.run("doctor"); !strings.Contains(out, "all is well") {
+		t.Errorf("doctor: %s", out)
+	}
+}

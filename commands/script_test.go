@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The scripts specify the command line: names, flags, exit codes, error texts.
+// Each ends with umbra doctor and git fsck --full.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			for _, kv := range [][2]string{
+				{"HOME", home}, {"UMBRA_HOME", filepath.Join(env.WorkDir, "umbra")}, {"UMBRA_NO_DAEMON", "1"}, {"SHELL", "/bin/sh"},
+				{"XDG_CONFIG_HOME", filepath.Join(home, ".config")}, {"XDG_DATA_HOME", ""}, {"XDG_RUNTIME_DIR", ""}, {"UMBRA_MISSION", ""},
+				{"GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig")}, {"GIT_CONFIG_NOSYSTEM", "1"}, {"TERM", "dumb"}, {"PAGER", ""},
+				{"CLAUDE_CONFIG_DIR", ""}, {"LC_ALL", "C.UTF-8"},
+			} {
+				env.Setenv(kv[0], kv[1])
+			}
+			if err := os.MkdirAll(home, 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"), 0o644)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": scriptCode, "fsck": scriptFsck, "save": scriptSave, "waitfor": scriptWaitFor, "lines": scriptLines, "write": scriptWrite,
+		},
+	})
+}
+
+// code N COMMAND…: the command ends with that exit code.
+func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// fsck: git fsck --full finds nothing in any shadow repository.
+func scriptFsck(ts *testscript.TestScript, neg bool, args []string) {
+	repos, err := filepath.Glob(filepath.Join(ts.Getenv("UMBRA_HOME"), "projects", "*", "shadow.git"))
+	ts.Check(err)
+	if neg || len(args) > 0 || len(repos) == 0 {
+		ts.Fatalf("usage: fsck, where there is a shadow repository")
+	}
+	for _, repo := range repos {
+		ts.Check(ts.Exec("git", "--git-dir="+repo, "fsck", "--full", "--no-dangling"))
+		if out := ts.ReadFile("stdout") + ts.ReadFile("stderr"); strings.Contains(out, "error") || strings.Contains(out, "missing") || strings.Contains(out, "warning") {
+			ts.Fatalf("git fsck in %s: %s", repo, out)
+		}
+	}
+}
+
+// save NAME RE: the first group of RE in the last stdout becomes $NAME.
+func scriptSave(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: save NAME RE")
+	}
+	m := regexp.MustCompile(`(?m)` + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("%s is not in: %s", args[1], ts.ReadFile("stdout"))
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+// waitfor FILE: the file appears.
+func scriptWaitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfor FILE")
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%s does not appear", args[0])
+}
+
+// lines N: the last stdout has so many lines.
+func scriptLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lines N")
+	}
+	if got := strings.Count(ts.ReadFile("stdout"), "\n"); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("%d lines, want %s:\n%s", got, args[0], ts.ReadFile("stdout"))
+	}
+}
+
+// write FILE TEXT: the file holds the text and a newline.
+func scriptWrite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: write FILE TEXT")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(args[1]+"\n"), 0o644))
+}
