@@ -54,7 +54,8 @@ type Options struct {
 // goroutine of the operation that needs them.
 type Watching interface {
 	// Watch begins to watch a live mission's workspace, or makes sure of it.
-	// ignored is asked for directories, by path relative to root.
+	// ignored is asked for directories, by path relative to root, from any
+	// goroutine.
 	Watch(root string, at Place, ignored func(rel string) bool)
 	// Take passes the barrier and hands over what changed since the last Take.
 	// If the barrier can't be had, the answer is Full with the reason.

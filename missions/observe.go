@@ -2,8 +2,13 @@ package missions
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -37,17 +42,38 @@ func (l *Local) Observe(ctx context.Context, root string, saw Observation) error
 
 // liveIn lists the missions with an agent in a workspace.
 func (l *Local) liveIn(root string) []*loaded {
+	return slices.DeleteFunc(l.liveMissions(), func(m *loaded) bool { return m.bind.Workspace != root })
+}
+
+// liveMissions lists the missions with an agent. Only those with a state in the
+// journal can have one, so what is long closed costs nothing.
+func (l *Local) liveMissions() []*loaded {
+	ids, err := l.journal.LiveMissions()
+	if err != nil {
+		l.log.Warn("list live missions", "error", err)
+		return nil
+	}
 	var list []*loaded
-	all, _ := l.allProjects()
-	for _, p := range all {
-		missions, _ := l.missionsOf(p)
-		for _, m := range missions {
-			if m.bind.Workspace == root && HasAgent(m.life) {
-				list = append(list, m)
-			}
+	for _, id := range ids {
+		if !l.mayLive(id) {
+			continue
+		}
+		if m, err := l.missionByID(id); err == nil && HasAgent(m.life) {
+			list = append(list, m)
 		}
 	}
 	return list
+}
+
+// mayLive reports whether a mission's state in the journal has an agent.
+func (l *Local) mayLive(id string) bool {
+	raw, err := l.journal.Live(id)
+	var state live
+	if err != nil || json.Unmarshal(raw, &state) != nil || state.Lifecycle == nil {
+		return true // the record says it
+	}
+	life, err := unmarshalLifecycle(state.Lifecycle)
+	return err != nil || HasAgent(life)
 }
 
 // interpret turns an observation into what it means for a mission. An agent
@@ -93,32 +119,72 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 // ReapLost closes the missions whose agent is gone without a word. It is called
 // from time to time by the process that watches.
 func (l *Local) ReapLost(ctx context.Context) error {
-	all, _ := l.allProjects()
-	for _, p := range all {
-		missions, _ := l.missionsOf(p)
-		for _, m := range missions {
-			if m.lost() {
-				if err := l.reap(ctx, m); err != nil {
-					return err
-				}
-			}
+	var errs []error
+	for _, m := range l.liveMissions() {
+		if m.lost() {
+			errs = append(errs, l.reap(ctx, m))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// LiveWorkspaces are the workspaces in which an agent works now: what is worth
-// watching.
-func (l *Local) LiveWorkspaces() map[string]Place {
-	found := map[string]Place{}
-	all, _ := l.allProjects()
-	for _, p := range all {
-		missions, _ := l.missionsOf(p)
-		for _, m := range missions {
-			if HasAgent(m.life) && !m.lost() && m.bind.Workspace != "" {
-				found[m.bind.Workspace] = m.bind.Place
-			}
+// LiveWorkspace is a workspace in which an agent works now.
+type LiveWorkspace struct {
+	Place    Place
+	Missions []string // ids
+	InTurn   []string // of these, the ones in a turn
+	Sessions []string // paths of their session files
+}
+
+// LiveWorkspaces are the workspaces in which an agent works now, by their
+// paths: what is worth watching.
+func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
+	found := map[string]LiveWorkspace{}
+	for _, m := range l.liveMissions() {
+		if m.bind.Workspace == "" || m.lost() {
+			continue
 		}
+		ws := found[m.bind.Workspace]
+		ws.Place = m.bind.Place
+		ws.Missions = append(ws.Missions, m.ID)
+		if InTurn(m.life) {
+			ws.InTurn = append(ws.InTurn, m.ID)
+		}
+		if m.bind.Session != "" {
+			ws.Sessions = append(ws.Sessions, m.bind.Session)
+		}
+		found[m.bind.Workspace] = ws
 	}
 	return found
+}
+
+// TellWatching tells the one that watches what is ignored in the workspace of a
+// live mission, for which no capture has told it yet.
+func (l *Local) TellWatching(ctx context.Context, root string) error {
+	list := l.liveIn(root)
+	if l.watching == nil || len(list) == 0 {
+		return nil
+	}
+	return l.locked(ctx, list[0], func(m *loaded) error {
+		ws, err := l.workspace(ctx, m)
+		if err != nil {
+			return err
+		}
+		ws.watched = true
+		l.watching.Watch(ws.root, ws.place, capture.NewFilter(ws.rules).Ignored)
+		return nil
+	})
+}
+
+// Sweep removes from the projects' repositories what processes that were killed
+// left there. It takes its time: it belongs into the background.
+func (l *Local) Sweep(ctx context.Context) error {
+	all, _ := l.allProjects()
+	var errs []error
+	for _, p := range all {
+		if _, err := p.store.Sweep(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("project %s: %w", p.Name, err))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -1,0 +1,64 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// ErrHomeHeld is found in the error of Hold when another process has the home
+// lock, and with it the socket.
+var ErrHomeHeld = errors.New("another process serves this home")
+
+// HomeLock is the held home lock, which guards the index and the live watchers.
+// Whoever has it serves the socket.
+type HomeLock struct{ held *lock.Lock }
+
+// Hold takes the home lock for a process that serves, known to people as
+// command, or answers an error that wraps ErrHomeHeld at once.
+func (h Home) Hold(command string) (*HomeLock, error) {
+	held, err := lock.Try(h.LockFile(), lock.Exclusive, lock.Self(command))
+	if errors.Is(err, lock.ErrHeld) {
+		return nil, Errorf(KindBusy, "umbra daemon status", "%w: %s", ErrHomeHeld, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take the home lock: %w", err)
+	}
+	return &HomeLock{held}, nil
+}
+
+// Release frees the lock.
+func (l *HomeLock) Release() error { return l.held.Release() }
+
+// Holder names the process that has the home lock, for messages, and its pid.
+// ok is false if nobody is known to have it.
+func (h Home) Holder() (text string, pid int, ok bool) {
+	note, ok := lock.Holder(h.LockFile())
+	if !ok {
+		return "", 0, false
+	}
+	return note.String(), note.PID, true
+}
+
+// Socket is the path of the socket that is served now, "" if none is known.
+func (h Home) Socket() string {
+	p, err := os.ReadFile(h.SocketFile())
+	path := strings.TrimSuffix(string(p), "\n")
+	if err != nil || !filepath.IsAbs(path) {
+		return ""
+	}
+	return path
+}
+
+// PublishSocket tells clients where the socket is. The caller has the home lock.
+func (h Home) PublishSocket(path string) error {
+	if err := journal.WriteVolatile(h.SocketFile(), 0o600, []byte(path+"\n")); err != nil {
+		return fmt.Errorf("publish the socket: %w", err)
+	}
+	return nil
+}
