@@ -1,0 +1,106 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Protocol is the version of the protocol that this package describes. It has
+// nothing to do with the version of the binary. Version 1 is always served.
+const Protocol = 1
+
+// Prefix begins the path of every call.
+const Prefix = "/v1/"
+
+// MaxRequest bounds a request's body, in bytes.
+const MaxRequest = 64 << 20
+
+// Headers of every call and answer.
+const (
+	// HeaderProtocol is the newest protocol version that the sender speaks.
+	HeaderProtocol = "Umbra-Protocol"
+	// HeaderVersion is the version of the sender's binary, for messages.
+	HeaderVersion = "Umbra-Version"
+	// HeaderTimeout is how many milliseconds the caller will wait, if not for ever.
+	HeaderTimeout = "Umbra-Timeout-Ms"
+)
+
+// ContentType is that of an answer.
+const ContentType = "application/x-ndjson"
+
+// Calls that are not of the Service.
+const (
+	MethodAbout = "about" // answers an About
+	MethodLeave = "leave" // asks the process to stop serving; answers an About
+)
+
+// The methods of the Service, by their names on the wire.
+const (
+	NewMission     = "new_mission"
+	Fork           = "fork"
+	Missions       = "missions"
+	Mission        = "mission"
+	Launch         = "launch"
+	Keep           = "keep"
+	Wait           = "wait"
+	Stop           = "stop"
+	Rename         = "rename"
+	Remove         = "remove"
+	Projects       = "projects"
+	MoveProject    = "move_project"
+	Snapshot       = "snapshot"
+	Pin            = "pin"
+	Unpin          = "unpin"
+	Pins           = "pins"
+	Log            = "log"
+	Show           = "show"
+	Cat            = "cat"
+	Diff           = "diff"
+	Restore        = "restore"
+	Undo           = "undo"
+	Redo           = "redo"
+	Resolve        = "resolve"
+	Hook           = "hook"
+	InstallHooks   = "install_hooks"
+	UninstallHooks = "uninstall_hooks"
+	HooksStatus    = "hooks_status"
+	Status         = "status"
+	Doctor         = "doctor"
+)
+
+// Reads reports whether a method only reads, so that a call of it may be sent
+// again when its answer was cut off. Methods that read and write, such as
+// doctor, do not.
+func Reads(method string) bool {
+	return slices.Contains([]string{
+		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, Status,
+	}, method)
+}
+
+// About is what a serving process says of itself.
+type About struct {
+	Protocol  int    `json:"protocol"`
+	Version   string `json:"version"`
+	PID       int    `json:"pid"`
+	Home      string `json:"home"`
+	Namespace string `json:"namespace"`         // of mounts, users and processes, as the process sees them
+	Leaving   bool   `json:"leaving,omitempty"` // it is about to stop
+}
+
+// Line is one line of an answer.
+type Line struct {
+	Notice json.RawMessage `json:"notice,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
+}
+
+// Last reports whether the line ends its answer.
+func (l Line) Last() bool { return l.Result != nil || l.Error != nil }
+
+// Error is an error of the domain as it crosses the wire, unchanged.
+type Error struct {
+	Kind    string          `json:"kind"`
+	Message string          `json:"message"`
+	Hint    string          `json:"hint,omitempty"`
+	Details json.RawMessage `json:"details,omitempty"`
+}

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+)
+
+// ErrBroken is found in the error of a call whose answer was cut off, so that
+// nobody knows whether it was done.
+var ErrBroken = errors.New("the daemon went away")
+
+var (
+	errNoSocket = errors.New("no socket is known")
+	errRefused  = errors.New("refused")
+)
+
+// Client is a missions.Service over the socket. It is safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu        sync.Mutex
+	path      string // of the socket that transport dials
+	transport *http.Transport
+}
+
+// Close lets go of the connections. Calls that run end in an error.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.transport != nil {
+		c.transport.CloseIdleConnections()
+		c.transport = nil
+	}
+	return nil
+}
+
+// over gives the transport to the socket that is served now.
+func (c *Client) over() (*http.Transport, error) {
+	path := c.options.Home.Socket()
+	if path == "" {
+		return nil, errNoSocket
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.transport == nil || c.path != path {
+		if c.transport != nil {
+			c.transport.CloseIdleConnections()
+		}
+		c.path, c.transport = path, &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				var d net.Dialer
+				return d.DialContext(ctx, "unix", path)
+			},
+			DisableCompression: true,
+			MaxIdleConns:       4,
+		}
+	}
+	return c.transport, nil
+}
+
+// send begins a call. Until an answer has begun nothing is known of it.
+func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
+	transport, err := c.over()
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://umbra"+api.Prefix+method, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
+	r.Header.Set(api.HeaderVersion, c.options.Version)
+	if deadline, ok := ctx.Deadline(); ok {
+		r.Header.Set(api.HeaderTimeout, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
+	}
+	return transport.RoundTrip(r)
+}
+
+// ask makes a call that is not of the Service, in bounded time.
+func (c *Client) ask(ctx context.Context, method string) (api.About, error) {
+	ctx, cancel := context.WithTimeout(ctx, aboutPatience)
+	defer cancel()
+	var about api.About
+	err := c.once(ctx, method, []byte("{}"), &about)
+	return about, err
+}
+
+func (c *Client) about(ctx context.Context) (api.About, error) { return c.ask(ctx, api.MethodAbout) }
+
+// call makes one call of the Service.
+func call[Request, Result any](ctx context.Context, c *Client, method string, request Request) (Result, error) {
+	var result Result
+	body, err := json.Marshal(request)
+	if err != nil {
+		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
+	}
+	err = c.once(ctx, method, body, &result)
+	if err == nil || ctx.Err() != nil || !mayRepeat(method, err) {
+		return result, told(ctx, method, err)
+	}
+	if err := c.connect(ctx); err != nil {
+		return result, err
+	}
+	result = *new(Result)
+	return result, told(ctx, method, c.once(ctx, method, body, &result))
+}
+
+// mayRepeat reports whether a failed call can be sent again: it was never sent,
+// or only reads.
+func mayRepeat(method string, err error) bool {
+	var op *net.OpError
+	unsent := errors.Is(err, errNoSocket) || errors.Is(err, errLeaving) || errors.As(err, &op) && op.Op == "dial"
+	return unsent || errors.Is(err, ErrBroken) && api.Reads(method)
+}
+
+// told turns an error of the wire into what the user is told.
+func told(ctx context.Context, method string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errNoSocket), errors.Is(err, errLeaving), errors.Is(err, fs.ErrNotExist):
+		return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "%s: the daemon is gone: %w", method, err)
+	case errors.Is(err, ErrBroken):
+		return missions.Errorf(missions.KindFailed, "umbra status shows whether it was done", "%s: %w", method, err)
+	}
+	return err
+}
+
+// errLeaving is the answer of a process that has stopped taking calls.
+var errLeaving = errors.New("the daemon is stopping")
+
+// once makes a call over one connection, and tells the notices on the way on
+// this goroutine.
+func (c *Client) once(ctx context.Context, method string, body []byte, result any) error {
+	response, err := c.send(ctx, method, body)
+	if err != nil {
+		var op *net.OpError
+		if errors.Is(err, errNoSocket) || errors.As(err, &op) && op.Op == "dial" {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusOK:
+		return readAnswer(ctx, response.Body, result)
+	case http.StatusServiceUnavailable:
+		return errLeaving
+	}
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	text = bytes.TrimSpace(text)
+	switch response.StatusCode {
+	case http.StatusForbidden:
+		return fmt.Errorf("%w: %s", errRefused, text)
+	case http.StatusNotFound:
+		return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon (%s) does not know %s", response.Header.Get(api.HeaderVersion), method)
+	}
+	return missions.Errorf(missions.KindFailed, "", "the daemon answered %s: %s", response.Status, text)
+}
+
+// readAnswer reads the lines of an answer up to its last.
+func readAnswer(ctx context.Context, body io.Reader, result any) error {
+	lines := json.NewDecoder(bufio.NewReader(body))
+	for {
+		var line api.Line
+		if err := lines.Decode(&line); err != nil {
+			return fmt.Errorf("%w in the middle of its answer: %w", ErrBroken, err)
+		}
+		if line.Notice != nil {
+			var n missions.Notice
+			if json.Unmarshal(line.Notice, &n) == nil {
+				missions.Notify(ctx, n)
+			}
+		}
+		if !line.Last() {
+			continue
+		}
+		// To the end, so that the connection can be used again.
+		_, _ = io.Copy(io.Discard, io.LimitReader(io.MultiReader(lines.Buffered(), body), 1<<10))
+		if line.Result != nil {
+			if err := json.Unmarshal(line.Result, result); err != nil {
+				return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon's answer makes no sense: %w", err)
+			}
+		}
+		if e := line.Error; e != nil {
+			return &missions.Error{Kind: missions.Kind(e.Kind), Message: e.Message, Hint: e.Hint, Details: e.Details}
+		}
+		return nil
+	}
+}
