@@ -79,6 +79,9 @@ func crossed(from, to string, test bool) string {
 	if test && slices.Contains(suites, to) && under(from, path.Dir(to)) {
 		return ""
 	}
+	if test && slices.Contains(together, arrow{from, to}) {
+		return ""
+	}
 	if under(from, "scripts") {
 		if under(to, "scripts") {
 			return ""

@@ -19,6 +19,7 @@ var rules = []rule{
 	{"commands", []string{"commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
 	{"commands/tui", []string{"missions"}, "the terminal interface shows what missions.Service tells it"},
 	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"missions/servicetest", []string{"missions"}, "the contract of missions.Service, which each implementation's tests run"},
 	{"gitstore", leaves, "the shadow repository knows nothing of agents and missions"},
 	{"gitstore/capture", list(leaves, "gitstore"), "workspace to tree"},
 	{"gitstore/restore", list(leaves, "gitstore", "gitstore/capture"), "plan, apply, recover"},
@@ -42,7 +43,17 @@ var rules = []rule{
 }
 
 // suites are packages of checks: only test files beside them may import them.
-var suites = []string{"sessions/sessionstest"}
+var suites = []string{"missions/servicetest", "sessions/sessionstest"}
+
+// An arrow leads from a package to one that it imports.
+type arrow struct{ from, to string }
+
+// together are the arrows that only tests may follow: the two sides of the
+// socket are tested against each other, and what both implement by one suite.
+var together = []arrow{
+	{"watcher/daemon", "watcher/client"},
+	{"watcher/daemon", "missions/servicetest"},
+}
 
 // A party is a third-party module and the one package that imports it.
 type party struct {

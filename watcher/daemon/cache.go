@@ -1,0 +1,131 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore/index"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+var _ missions.Index = (*cache)(nil)
+
+// cache is the index, which may be shut, lost or made anew at any time. While
+// it is shut everything is a miss.
+type cache struct {
+	dir string
+	log *slog.Logger
+	low func() error // why nothing may be written now
+
+	mu    sync.Mutex
+	index *index.Index
+	why   string // what is wrong with it, for people
+}
+
+func openCache(dir string, log *slog.Logger, low func() error) *cache {
+	c := &cache{dir: dir, log: log, low: low}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open()
+	return c
+}
+
+// open opens the index unless the disk is nearly full. The caller holds the
+// lock.
+func (c *cache) open() {
+	if err := c.low(); err != nil {
+		c.why = "the index is closed: " + err.Error()
+		return
+	}
+	opened, rebuilt, err := index.Open(c.dir)
+	if err != nil {
+		if c.why == "" {
+			c.log.Warn("open the index", "error", err)
+		}
+		c.why = fmt.Sprintf("the index can't be used, so listings are slower: %v", err)
+		return
+	}
+	if rebuilt != nil {
+		c.log.Warn("the index was made anew", "why", rebuilt)
+	}
+	c.index, c.why = opened, ""
+}
+
+// mend shuts the index before a full disk ends the process, opens it again
+// later, and makes it anew if somebody deleted it.
+func (c *cache) mend() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	low := c.low()
+	if c.index != nil {
+		lost := c.index.Lost()
+		if low == nil && !lost {
+			return
+		}
+		c.log.Warn("the index is closed", "deleted", lost, "disk", low)
+		if err := c.index.Close(); err != nil {
+			c.log.Warn("close the index", "error", err)
+		}
+		c.index = nil
+	}
+	c.open()
+}
+
+func (c *cache) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	open := c.index
+	c.index = nil
+	if open == nil {
+		return nil
+	}
+	return open.Close()
+}
+
+// now is the open index, nil while it is shut.
+func (c *cache) now() *index.Index {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.index
+}
+
+// trouble says for people what is wrong with the index, "" if nothing is.
+func (c *cache) trouble() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// Get implements missions.Index.
+func (c *cache) Get(key string) (json.RawMessage, bool) {
+	if x := c.now(); x != nil {
+		return x.Get(key)
+	}
+	return nil, false
+}
+
+// Put implements missions.Index.
+func (c *cache) Put(key string, value json.RawMessage) {
+	if x := c.now(); x != nil && c.low() == nil {
+		x.Put(key, value)
+	}
+}
+
+// Each implements missions.Index.
+func (c *cache) Each(fn func(key string, value json.RawMessage) bool) error {
+	if x := c.now(); x != nil {
+		return x.Each(fn)
+	}
+	return nil
+}
+
+// Reset implements missions.Index.
+func (c *cache) Reset() error {
+	if x := c.now(); x != nil {
+		return x.Reset()
+	}
+	c.mend()
+	return nil
+}

@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher"
+)
+
+// follower tells missions when a workspace stirs and when it has come to rest.
+type follower struct {
+	server *Server
+	root   string
+	tree   *watcher.Tree
+	end    context.CancelFunc
+	work   sync.WaitGroup
+
+	// What follows is the overseer's.
+	files map[string]*watcher.File // the sessions of the missions there
+	turns map[string]bool          // the missions last seen in a turn
+}
+
+// stirEvery is how often a workspace is asked whether something happened: a
+// stir is told once for each time between two rests.
+const stirEvery = 500 * time.Millisecond
+
+func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
+	ctx, end := context.WithCancel(s.reads)
+	f := &follower{server: s, root: root, tree: tree, end: end, files: map[string]*watcher.File{}, turns: map[string]bool{}}
+	f.work.Go(func() { f.run(ctx) })
+	return f
+}
+
+func (f *follower) run(ctx context.Context) {
+	ticker := time.NewTicker(stirEvery)
+	defer ticker.Stop()
+	stirred := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.tree.Quiet():
+			stirred = false
+			f.tell(ctx, missions.SawQuiet)
+		case <-ticker.C:
+			if f.tree.Busy() && !stirred {
+				stirred = true
+				f.tell(ctx, missions.SawChange)
+			}
+		}
+	}
+}
+
+func (f *follower) tell(ctx context.Context, saw missions.Observation) {
+	if f.server.lowSpace() != nil {
+		return
+	}
+	// A snapshot that has begun is finished though the process stops.
+	err := f.server.local.Observe(ctx, f.root, saw)
+	if err != nil && ctx.Err() == nil {
+		f.server.log.Warn("observe", "workspace", f.root, "saw", saw, "error", err)
+	}
+}
+
+// sessions watches the session files of the missions there: an agent that
+// thinks writes to its session, not to the workspace.
+func (f *follower) sessions(paths []string) {
+	now := map[string]bool{}
+	for _, path := range paths {
+		now[path] = true
+		if f.files[path] != nil {
+			continue
+		}
+		file, err := f.server.watch.watch.WatchFile(path, func() { _ = f.tree.Touch() })
+		if err != nil {
+			continue // its end is still seen by hooks, or by the process's
+		}
+		f.files[path] = file
+	}
+	for path, file := range f.files {
+		if !now[path] {
+			_ = file.Close()
+			delete(f.files, path)
+		}
+	}
+}
+
+// begun takes the missions that are in a turn. A turn that is new here counts
+// as an event: an agent that never changes anything comes to rest too.
+func (f *follower) begun(inTurn []string) {
+	now := map[string]bool{}
+	fresh := false
+	for _, id := range inTurn {
+		now[id] = true
+		fresh = fresh || !f.turns[id]
+	}
+	f.turns = now
+	if fresh {
+		_ = f.tree.Touch()
+	}
+}
+
+// stop returns when nothing of the follower runs.
+func (f *follower) stop() {
+	f.end()
+	for _, file := range f.files {
+		_ = file.Close()
+	}
+	f.work.Wait()
+}

@@ -1,0 +1,221 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+)
+
+// method is one method of the Service as it is served.
+type method struct {
+	grows bool // it writes, and is refused when the disk is nearly full
+	call  func(context.Context, missions.Service, []byte) (any, error)
+}
+
+// plain serves a method that reads, or that frees more than it writes.
+func plain[Request, Result any](do func(missions.Service, context.Context, Request) (Result, error)) method {
+	return method{call: func(ctx context.Context, svc missions.Service, body []byte) (any, error) {
+		var r Request
+		if err := json.Unmarshal(body, &r); err != nil {
+			return nil, missions.Errorf(missions.KindUsage, "", "the request makes no sense: %w", err)
+		}
+		return do(svc, ctx, r)
+	}}
+}
+
+// growing serves a method that writes.
+func growing[Request, Result any](do func(missions.Service, context.Context, Request) (Result, error)) method {
+	m := plain(do)
+	m.grows = true
+	return m
+}
+
+func aboutSelf(o Options) api.About {
+	return api.About{Protocol: api.Protocol, Version: o.Version, PID: os.Getpid(), Home: o.Home.Dir, Namespace: api.Namespace()}
+}
+
+// serve answers one request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	defer func() { s.lastCall.Store(time.Now().UnixNano()) }()
+	// The deadline of the answer before, on the same connection.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	w.Header().Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
+	w.Header().Set(api.HeaderVersion, s.options.Version)
+	if why := refused(r.Context()); why != "" {
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	// A browser sends one; no client of Umbra's does.
+	if r.Header.Get("Origin") != "" {
+		http.Error(w, "requests of web pages are not answered", http.StatusForbidden)
+		return
+	}
+	if r.Method != http.MethodPost {
+		http.Error(w, "a call is a POST", http.StatusMethodNotAllowed)
+		return
+	}
+	name, ok := strings.CutPrefix(r.URL.Path, api.Prefix)
+	m, known := s.table[name]
+	switch {
+	case ok && (name == api.MethodAbout || name == api.MethodLeave):
+		s.serveAbout(w, name)
+		return
+	case !ok || !known:
+		http.Error(w, "no such method", http.StatusNotFound)
+		return
+	case s.isLeaving():
+		http.Error(w, "this daemon is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxRequest))
+	if err != nil {
+		http.Error(w, "the request can't be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.answer(w, r, name, m, body)
+}
+
+// serveAbout says what this process is, and lets it stop if that was asked.
+func (s *Server) serveAbout(w http.ResponseWriter, name string) {
+	if name == api.MethodLeave {
+		s.leave("a client asked")
+	}
+	about := s.about
+	about.Leaving = s.isLeaving()
+	out := &answer{w: w, control: http.NewResponseController(w)}
+	out.end(about, nil)
+}
+
+// answer makes the call and writes what comes of it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m method, body []byte) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if api.Reads(name) {
+		defer context.AfterFunc(s.reads, cancel)()
+	}
+	if ms, err := strconv.ParseInt(r.Header.Get(api.HeaderTimeout), 10, 64); err == nil && ms > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+		defer done()
+	}
+	out := &answer{w: w, control: http.NewResponseController(w)}
+	ctx = missions.WithNotify(ctx, out.notice)
+	result, err := s.guarded(ctx, name, m, body)
+	if err != nil && api.Reads(name) && s.reads.Err() != nil && errors.Is(err, context.Canceled) {
+		out.cutOff() // the client asks whoever serves next
+		return
+	}
+	out.end(result, err)
+}
+
+// guarded makes the call unless the disk is nearly full. A panic ends the call
+// only.
+func (s *Server) guarded(ctx context.Context, name string, m method, body []byte) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("panic", "method", name, "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, missions.Errorf(missions.KindFailed, "umbra daemon logs", "%s went wrong inside Umbra: %v", name, p)
+		}
+	}()
+	if m.grows {
+		if err := s.lowSpace(); err != nil {
+			return nil, err
+		}
+	}
+	return m.call(ctx, s.Service(), body)
+}
+
+// answer writes the lines of one answer. Notices may come from any goroutine,
+// also when the answer is over: those of work that goes on are dropped.
+type answer struct {
+	mu      sync.Mutex
+	w       http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+	over    bool
+}
+
+// patience is how long a client may leave its answer unread: whoever reports
+// progress may hold a workspace meanwhile.
+const patience = 2 * time.Second
+
+func (a *answer) notice(n missions.Notice) {
+	p, err := json.Marshal(n)
+	if err != nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return
+	}
+	if err := errors.Join(a.line(api.Line{Notice: p}), a.control.Flush()); err != nil {
+		a.over = true
+	}
+}
+
+// line writes one line. The caller holds the lock.
+func (a *answer) line(l api.Line) error {
+	if !a.begun {
+		a.begun = true
+		a.w.Header().Set("Content-Type", api.ContentType)
+	}
+	p, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if err := a.control.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	_, err = a.w.Write(append(p, '\n'))
+	return err
+}
+
+// end writes the last line. Nobody is left to tell if that fails.
+func (a *answer) end(result any, err error) {
+	last := api.Line{}
+	if err != nil {
+		e := missions.AsError(err)
+		last.Error = &api.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint, Details: e.Details}
+	}
+	if result != nil {
+		p, failed := json.Marshal(result)
+		if failed != nil && last.Error == nil {
+			last.Error = &api.Error{Kind: string(missions.KindFailed), Message: fmt.Sprintf("write the answer: %v", failed)}
+		}
+		last.Result = p
+	}
+	if !last.Last() {
+		last.Result = json.RawMessage("null")
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.over {
+		_ = a.line(last)
+	}
+	a.over = true
+}
+
+// cutOff ends the connection without a last line.
+func (a *answer) cutOff() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	if conn, _, err := a.control.Hijack(); err == nil {
+		_ = conn.Close() // what it says is of no use to anybody
+	}
+}

@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// bench is a home, a workspace, and the environment that belongs to them.
+type bench struct {
+	testing.TB
+	home missions.Home
+	work string
+	user string
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	user := t.TempDir()
+	b := &bench{TB: t, user: user, work: filepath.Join(user, "work")}
+	must(t, os.Mkdir(b.work, 0o755))
+	home, err := missions.OpenHome(filepath.Join(user, "home"))
+	must(t, err)
+	b.home = home
+	config := "watch: {settle: 200ms, max_wait: 2s}\n"
+	must(t, os.WriteFile(home.ConfigFile(), []byte(config), 0o600))
+	return b
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// getenv is the environment of a test's daemon: short enough for a socket.
+func (b *bench) getenv(string) string { return "" }
+
+func (b *bench) options() Options {
+	return Options{Home: b.home, Version: "test", Getenv: b.getenv, Tick: 50 * time.Millisecond}
+}
+
+func (b *bench) start(change ...func(*Options)) *Server {
+	b.Helper()
+	o := b.options()
+	for _, c := range change {
+		c(&o)
+	}
+	s, err := Start(b.ctx(), o)
+	must(b, err)
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+func (b *bench) connect(change ...func(*client.Options)) *client.Client {
+	b.Helper()
+	c, err := b.tryConnect(change...)
+	must(b, err)
+	b.Cleanup(func() { must(b, c.Close()) })
+	return c
+}
+
+func (b *bench) tryConnect(change ...func(*client.Options)) (*client.Client, error) {
+	o := client.Options{Home: b.home, Version: "test", Environ: os.Environ(), Timeout: 10 * time.Second}
+	for _, c := range change {
+		c(&o)
+	}
+	return client.Connect(b.ctx(), o)
+}
+
+// ctx ends before the test's own time does.
+func (b *bench) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+	b.Cleanup(cancel)
+	return ctx
+}
+
+func (b *bench) caller() missions.Caller {
+	return missions.Caller{Cwd: b.work, Env: map[string]string{"HOME": b.user, "PATH": os.Getenv("PATH"), "SHELL": "/bin/sh"}}
+}
+
+func (b *bench) mission(svc missions.Service, name string) missions.Mission {
+	b.Helper()
+	m, err := svc.NewMission(b.ctx(), missions.NewMissionRequest{Caller: b.caller(), Name: name, Command: []string{"sh"}})
+	must(b, err)
+	return m
+}
+
+func (b *bench) write(name, content string) {
+	b.Helper()
+	must(b, os.MkdirAll(filepath.Dir(filepath.Join(b.work, name)), 0o755))
+	must(b, os.WriteFile(filepath.Join(b.work, name), []byte(content), 0o644))
+}
+
+// until waits for a condition, and fails the test if it does not come.
+func (b *bench) until(what string, there func() bool) {
+	b.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !there() {
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(b.home.LogFile())
+			b.Fatalf("waited in vain: %s\n%s", what, log)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestMain(m *testing.M) {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
+			os.Unsetenv(name)
+		}
+	}
+	os.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	os.Setenv("GIT_CONFIG_SYSTEM", "/dev/null")
+	if play := os.Getenv(playVariable); play != "" {
+		if err := perform(play); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// playVariable makes the test binary play another process.
+const playVariable = "DAEMON_TEST_PLAY"
+
+func perform(play string) error { return fmt.Errorf("no play %q", play) }

@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Options say what is served.
+type Options struct {
+	Home    missions.Home
+	Version string
+	// Command is what people know the process as; "umbra daemon" if empty.
+	Command string
+	// Getenv reads the process's environment: where sockets may be.
+	Getenv func(string) string
+	// IdleExit is how long the daemon stays with no call and no live mission;
+	// 30 minutes if 0.
+	IdleExit time.Duration
+	// SpaceFloor is how many bytes must be free on the home's disk for
+	// anything to be written; 200 MiB if 0.
+	SpaceFloor uint64
+	// FreeSpace asks the system for the bytes free to this user; tests lie.
+	FreeSpace func(dir string) (uint64, error)
+	// Tick is how often processes and workspaces are looked after; 1 s if 0.
+	Tick time.Duration
+}
+
+func (o *Options) fill() {
+	if o.Command == "" {
+		o.Command = "umbra daemon"
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.IdleExit <= 0 {
+		o.IdleExit = 30 * time.Minute
+	}
+	if o.SpaceFloor == 0 {
+		o.SpaceFloor = 200 << 20
+	}
+	if o.FreeSpace == nil {
+		o.FreeSpace = freeSpace
+	}
+	if o.Tick <= 0 {
+		o.Tick = time.Second
+	}
+}
+
+// Run serves until the context ends, a client asks the process to leave, or
+// there was nothing to do for long. If another process serves the home
+// already, that is as good: Run returns nil at once.
+func Run(ctx context.Context, o Options) error {
+	s, err := Start(ctx, o)
+	if errors.Is(err, missions.ErrHomeHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.Leaving():
+	}
+	return s.Close()
+}

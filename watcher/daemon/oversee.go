@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// quietTicks is how many ticks pass between looks at the missions while none
+// is known to live: other processes start missions too.
+const quietTicks = 15
+
+// oversee looks after what lives until the Server stops: which workspaces are
+// watched, whether agents are still there, whether there is anything to do.
+func (s *Server) oversee() {
+	ticker := time.NewTicker(s.options.Tick)
+	defer ticker.Stop()
+	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}}
+	defer o.stop()
+	for tick := 0; ; tick++ {
+		o.look(tick)
+		if !o.rest(ticker) {
+			return
+		}
+	}
+}
+
+// overseer is what one goroutine knows of the missions that live.
+type overseer struct {
+	*Server
+	follows map[string]*follower // by root
+	missed  map[string]int       // looks in a row that found no live mission there
+	live    int
+	stirred bool
+}
+
+// telling is how long a look waits for a busy workspace.
+const telling = 200 * time.Millisecond
+
+// settling is how long a change of a mission may be followed by others before
+// it is looked at.
+const settling = 50 * time.Millisecond
+
+// rest waits for the next look, and reports whether there is one.
+func (o *overseer) rest(ticker *time.Ticker) bool {
+	select {
+	case <-o.reads.Done():
+		return false
+	case <-ticker.C:
+		return true
+	case <-o.watch.changed:
+		o.stirred = true
+	}
+	select {
+	case <-o.reads.Done():
+		return false
+	case <-time.After(settling):
+		return true
+	}
+}
+
+func (o *overseer) look(tick int) {
+	o.index.mend()
+	if !o.socket.published() {
+		o.leave("the socket was taken away")
+		return
+	}
+	if o.stirred || o.live > 0 || tick%quietTicks == 0 {
+		o.stirred = false
+		o.sync()
+	}
+	quiet := time.Since(time.Unix(0, o.lastCall.Load()))
+	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
+		o.leave("nothing to do")
+	}
+}
+
+// sync closes the missions whose agents are gone and makes what is watched what
+// lives.
+func (o *overseer) sync() {
+	if o.lowSpace() == nil {
+		if err := o.local.ReapLost(o.reads); err != nil && o.reads.Err() == nil {
+			o.log.Warn("close lost missions", "error", err)
+		}
+	}
+	live := o.local.LiveWorkspaces()
+	o.live = len(live)
+	for root, ws := range live {
+		o.missed[root] = 0
+		o.follow(root, ws)
+	}
+	for root := range o.missed {
+		if _, ok := live[root]; ok {
+			continue
+		}
+		// Once may be a moment between two records.
+		if o.missed[root]++; o.missed[root] > 1 {
+			o.forget(root)
+		}
+	}
+}
+
+// follow watches a workspace, if it is not, and its missions' sessions.
+func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
+	if !o.watch.knows(root) {
+		// Only captures know what is ignored; none was made since the start.
+		limited, cancel := context.WithTimeout(o.reads, telling)
+		defer cancel()
+		if err := o.local.TellWatching(limited, root); err != nil {
+			return // the workspace is busy, or gone: the next look tries again
+		}
+	}
+	tree := o.watch.want(root)
+	if tree == nil {
+		return
+	}
+	f := o.follows[root]
+	if f != nil && f.tree != tree {
+		f.stop()
+		f = nil
+	}
+	if f == nil {
+		f = newFollower(o.Server, root, tree)
+		o.follows[root] = f
+	}
+	f.sessions(ws.Sessions)
+	f.begun(ws.InTurn)
+}
+
+func (o *overseer) forget(root string) {
+	delete(o.missed, root)
+	if f := o.follows[root]; f != nil {
+		f.stop()
+		delete(o.follows, root)
+	}
+	o.watch.drop(root)
+}
+
+func (o *overseer) stop() {
+	for _, f := range o.follows {
+		f.stop()
+	}
+}

@@ -1,0 +1,176 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher"
+)
+
+// barrierPatience is how long a capture waits for the barrier before it walks
+// everything instead.
+const barrierPatience = 2 * time.Second
+
+// watching is missions.Watching over one watcher.Watcher: a tree for each
+// workspace in which an agent works. Its methods may be called from any
+// goroutine.
+type watching struct {
+	log    *slog.Logger
+	watch  *watcher.Watcher // nil if the system lets nothing be watched
+	broken string           // why, then
+	// changed has a value when a mission changed since it was last received.
+	changed chan struct{}
+
+	mu      sync.Mutex
+	trees   map[string]*watcher.Tree
+	wanted  map[string]bool                  // the workspaces of live missions
+	ignored map[string]func(rel string) bool // by root, as captures told
+}
+
+func newWatching(cookies string, config missions.WatchConfig, log *slog.Logger) *watching {
+	w := &watching{
+		log: log, changed: make(chan struct{}, 1),
+		trees: map[string]*watcher.Tree{}, wanted: map[string]bool{}, ignored: map[string]func(string) bool{},
+	}
+	var err error
+	w.watch, err = watcher.New(watcher.Options{
+		CookieDir: cookies, Settle: time.Duration(config.Settle), MaxWait: time.Duration(config.MaxWait),
+	})
+	if err != nil {
+		log.Warn("nothing can be watched; every snapshot walks its workspace", "error", err)
+		w.watch, w.broken = nil, err.Error()
+	}
+	return w
+}
+
+func (w *watching) close() error {
+	if w.watch == nil {
+		return nil
+	}
+	return w.watch.Close()
+}
+
+// Watch implements missions.Watching. A workspace is watched from when the
+// overseer has seen that a mission lives there; until then its rules are only
+// remembered.
+func (w *watching) Watch(root string, _ missions.Place, ignored func(rel string) bool) {
+	w.mu.Lock()
+	w.ignored[root] = ignored
+	tree := w.trees[root]
+	if tree == nil && w.wanted[root] {
+		w.begin(root)
+	}
+	w.mu.Unlock()
+	w.Changed("")
+	if tree == nil {
+		return
+	}
+	if err := tree.SetIgnored(ignored); err != nil {
+		w.log.Warn("watch anew", "workspace", root, "error", err)
+	}
+}
+
+// begin watches a workspace whose ignore rules are known. The caller holds the
+// lock.
+func (w *watching) begin(root string) *watcher.Tree {
+	ignored := w.ignored[root]
+	if w.watch == nil || ignored == nil {
+		return nil
+	}
+	tree, err := w.watch.Watch(root, ignored)
+	if err != nil {
+		w.log.Warn("watch", "workspace", root, "error", err)
+		return nil
+	}
+	w.trees[root] = tree
+	return tree
+}
+
+// want watches a workspace from now on, and returns its tree; nil if its rules
+// are not known yet or it can't be watched.
+func (w *watching) want(root string) *watcher.Tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wanted[root] = true
+	if tree := w.trees[root]; tree != nil {
+		return tree
+	}
+	return w.begin(root)
+}
+
+// knows reports whether the ignore rules of a workspace are known.
+func (w *watching) knows(root string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watch == nil || w.ignored[root] != nil
+}
+
+// drop ends the watching of a workspace.
+func (w *watching) drop(root string) {
+	w.mu.Lock()
+	tree := w.trees[root]
+	delete(w.trees, root)
+	delete(w.wanted, root)
+	w.mu.Unlock()
+	if tree == nil {
+		return
+	}
+	if err := tree.Close(); err != nil && err != watcher.ErrClosed {
+		w.log.Warn("end watching", "workspace", root, "error", err)
+	}
+}
+
+func (w *watching) tree(root string) *watcher.Tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trees[root]
+}
+
+// Take implements missions.Watching.
+func (w *watching) Take(ctx context.Context, root string) missions.Dirty {
+	tree := w.tree(root)
+	if tree == nil {
+		return missions.Dirty{Full: true, Why: "not watched"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, barrierPatience)
+	defer cancel()
+	if err := tree.Barrier(ctx); err != nil {
+		return missions.Dirty{Full: true, Why: "no barrier: " + err.Error()}
+	}
+	d := tree.Take()
+	return missions.Dirty{Full: d.Full, Why: d.Why, Paths: d.Paths, Trees: d.Dirs}
+}
+
+// Return implements missions.Watching.
+func (w *watching) Return(root string, d missions.Dirty) {
+	if tree := w.tree(root); tree != nil {
+		tree.Return(watcher.Dirty{Full: d.Full, Why: d.Why, Paths: d.Paths, Dirs: d.Trees})
+	}
+}
+
+// Changed implements missions.Watching.
+func (w *watching) Changed(string) {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// roots are the workspaces watched now.
+func (w *watching) roots() map[string]*watcher.Tree {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.trees)
+}
+
+// stats are for people.
+func (w *watching) stats() watcher.Stats {
+	if w.watch == nil {
+		return watcher.Stats{LimitReached: true, LimitHint: w.broken}
+	}
+	return w.watch.Stats()
+}
