@@ -75,14 +75,40 @@ func (r *Root) Symlink(target, path string) error {
 func (r *Root) Create(path string, perm uint32) (*os.File, error) {
 	opened := -1
 	err := r.at("create", path, true, func(fd int, name string) (err error) {
-		const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
-		opened, err = unix.Openat(fd, name, flags, perm)
+		opened, err = createAt(fd, name, perm)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return os.NewFile(uintptr(opened), path), nil
+}
+
+// Create is Root.Create for the entry name: where many files are made in one
+// directory, its path is resolved once.
+func (d *Dir) Create(name string, perm uint32) (*os.File, error) {
+	at := d.join(name)
+	err := checkName(name)
+	if err == nil {
+		err = CheckPath(name)
+	}
+	if err != nil {
+		return nil, pathError("create", at, err)
+	}
+	opened := -1
+	err = ignoringEINTR(func() (err error) {
+		opened, err = createAt(d.fd, name, perm)
+		return err
+	})
+	if err != nil {
+		return nil, pathError("create", at, err)
+	}
+	return os.NewFile(uintptr(opened), at), nil
+}
+
+func createAt(fd int, name string, perm uint32) (int, error) {
+	const flags = unix.O_RDWR | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	return unix.Openat(fd, name, flags, perm)
 }
 
 // Chmod sets the permission bits (07777) of a file or directory, also one

@@ -372,3 +372,25 @@ func TestVerifyNoticesAnotherDirectory(t *testing.T) {
 		t.Errorf("Open of nothing: %v", err)
 	}
 }
+
+func TestCreateInDir(t *testing.T) {
+	bothWays(t, func(t *testing.T, r *Root) {
+		must(t, r.Mkdir("d", 0o755))
+		d, err := r.OpenDir("d")
+		must(t, err)
+		defer d.Close()
+		f, err := d.Create("f", 0o640)
+		must(t, err)
+		must(t, f.Close())
+		if st, err := r.Lstat("d/f"); err != nil || st.Kind() != File || st.Perm()&^0o640 != 0 {
+			t.Errorf("made %+v, %v", st, err)
+		}
+		must(t, r.Symlink("elsewhere", "d/l"))
+		for name, wanted := range map[string]error{
+			"f": fs.ErrExist, "l": fs.ErrExist, "a/b": ErrHostilePath, "..": ErrHostilePath, "": ErrHostilePath, ".GIT": ErrReserved,
+		} {
+			_, err := d.Create(name, 0o600)
+			want(t, err, wanted)
+		}
+	})
+}
