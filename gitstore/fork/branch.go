@@ -126,9 +126,11 @@ func (k *maker) addWorktree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.git = &userGit{operation: k.doc.Operation, gitDir: admin, top: k.doc.Directory, admin: admin}
-	out, err := k.git.run(ctx, nil, "config", "--list", "--name-only", "-z")
-	k.git.filters = withoutFilters(string(out))
+	// Its configuration may include other files than the source's.
+	k.git, err = openUserGit(ctx, k.doc.Operation, admin, k.doc.Directory)
+	if err == nil {
+		k.git.admin = admin
+	}
 	return err
 }
 

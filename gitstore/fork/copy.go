@@ -44,7 +44,8 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			return left, err
 		}
 	}
-	err := each(ctx, j.items, func(i item) error {
+	const share = 16 // neighbours, so that a directory is filled by one worker
+	err := each(ctx, j.items, share, func(i item) error {
 		if i.kind == beneath.Directory {
 			return nil
 		}
@@ -100,10 +101,9 @@ func finishDirectories(j job) error {
 	return nil
 }
 
-// each calls fn for every element, from several goroutines, and ends at the
-// first error or when ctx does.
-func each[T any](ctx context.Context, list []T, fn func(T) error) error {
-	const share = 16 // neighbours, so that a directory is filled by one worker
+// each calls fn for every element, from several goroutines that take share
+// neighbours at a time, and ends at the first error or when ctx does.
+func each[T any](ctx context.Context, list []T, share int, fn func(T) error) error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var first error

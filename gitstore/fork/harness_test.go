@@ -103,6 +103,7 @@ func (l *lab) git(dir string, args ...string) string {
 
 func tryGit(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-c", "user.name=U", "-c", "user.email=u@x", "-c", "commit.gpgsign=false",
+		"-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

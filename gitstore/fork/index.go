@@ -100,7 +100,7 @@ func (k *maker) finishGit(ctx context.Context, done map[string]written) error {
 		return err
 	}
 	index := filepath.Join(k.git.admin, "index")
-	if err := stampIndex(index, k.stamps(done)); err != nil {
+	if whole, err := stampIndex(index, k.stamps(done)); err != nil || whole {
 		return err
 	}
 	_, err := k.git.run(ctx, nil, "update-index", "-q", "--refresh")

@@ -126,7 +126,7 @@ func (h *Holdings) files(ctx context.Context, doc Document, newest Source) error
 // changed adds the files whose bytes are not those of the snapshot.
 func (h *Holdings) changed(ctx context.Context, root *beneath.Root, listed *listing) error {
 	var mu sync.Mutex
-	err := each(ctx, listed.files, func(f file) error {
+	err := each(ctx, listed.files, 16, func(f file) error {
 		id, err := blobOf(root, f)
 		if vanished(err) || err == nil && id == f.id {
 			return nil

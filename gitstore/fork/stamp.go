@@ -28,16 +28,23 @@ const (
 // stampIndex notes in a new worktree's index which files hold what it says, as
 // a checkout does; otherwise the first "git status" would read every file. It
 // is left as it is where it is of another version or format than git was told
-// to write: git then finds out by itself.
-func stampIndex(path string, done map[string]written) error {
+// to write. It reports whether git has nothing to find out by itself: all
+// entries are stamped, or are not as on disk.
+func stampIndex(path string, done map[string]written) (whole bool, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return false, err
 	}
-	if !stampEntries(data, done) {
-		return nil
+	known, unknown := stampEntries(data, done)
+	if !known {
+		return false, nil
 	}
-	// As git does, so that one that has just begun to look sees one index.
+	return unknown == 0, replaceFile(path, data)
+}
+
+// replaceFile writes a file of the worktree's entry as git does, so that one
+// that has just begun to look sees the old or the new one.
+func replaceFile(path string, data []byte) error {
 	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
@@ -55,60 +62,66 @@ func stampIndex(path string, done map[string]written) error {
 	return err
 }
 
-// stampEntries changes the entries in place. It reports false, having changed
-// nothing that is to be kept, for an index that it does not understand.
-func stampEntries(data []byte, done map[string]written) bool {
+// stampEntries changes the entries in place and counts those that it knows
+// nothing of. It reports false, having changed nothing that is to be kept, for
+// an index that it does not understand.
+func stampEntries(data []byte, done map[string]written) (known bool, unknown int) {
 	if len(data) < indexHeader+indexChecksum || string(data[:4]) != "DIRC" {
-		return false
+		return false, 0
 	}
 	version := binary.BigEndian.Uint32(data[4:])
 	end := len(data) - indexChecksum
 	if version != 2 && version != 3 || sha1.Sum(data[:end]) != [sha1.Size]byte(data[end:]) {
-		return false
+		return false, 0
 	}
 	at := indexHeader
 	for range binary.BigEndian.Uint32(data[8:]) {
-		next, ok := stampEntry(data[:end], at, done)
+		next, stamped, ok := stampEntry(data[:end], at, done)
 		if !ok {
-			return false
+			return false, 0
+		}
+		if !stamped {
+			unknown++
 		}
 		at = next
 	}
 	sum := sha1.Sum(data[:end])
 	copy(data[end:], sum[:])
-	return true
+	return true, unknown
 }
 
 // stampEntry stamps the entry at an offset and returns the next one's.
-func stampEntry(data []byte, at int, done map[string]written) (next int, ok bool) {
+func stampEntry(data []byte, at int, done map[string]written) (next int, stamped, ok bool) {
 	if at+entryName > len(data) {
-		return 0, false
+		return 0, false, false
 	}
 	entry := data[at:]
 	flags := binary.BigEndian.Uint16(entry[entryFlags:])
 	name, extended := entryName, uint16(0)
 	if flags&flagExtended != 0 {
 		if len(entry) < entryName+2 {
-			return 0, false
+			return 0, false, false
 		}
 		extended = binary.BigEndian.Uint16(entry[entryName:])
 		name += 2
 	}
 	length := bytes.IndexByte(entry[name:], 0)
 	if length < 0 {
-		return 0, false
+		return 0, false, false
 	}
 	size := (name + length + entryAlign) &^ (entryAlign - 1)
 	if size > len(entry) {
-		return 0, false
+		return 0, false, false
+	}
+	if flags&(stageMask|flagAssumed) != 0 || extended&(extendedSkip|extendedITA) != 0 {
+		return at + size, true, true // git does not look at the file
 	}
 	w, known := done[string(entry[name:name+length])]
-	if known && flags&(stageMask|flagAssumed) == 0 && extended&(extendedSkip|extendedITA) == 0 &&
-		bytes.Equal(entry[entryID:entryFlags], w.id[:]) &&
-		binary.BigEndian.Uint32(entry[entryMode:]) == uint32(w.mode) {
+	if known && bytes.Equal(entry[entryID:entryFlags], w.id[:]) && binary.BigEndian.Uint32(entry[entryMode:]) == uint32(w.mode) {
 		stamp(entry, w.stat)
+		return at + size, true, true
 	}
-	return at + size, true
+	return at + size, false, true
 }
 
 // stamp writes stat data, each value cut to 32 bits as Git does.

@@ -50,13 +50,63 @@ func (w *writer) snapshot(ctx context.Context) error {
 			return err
 		}
 	}
-	return each(ctx, w.list.files, func(f file) error {
-		if err := w.file(f); err != nil {
-			return fmt.Errorf("%s of the snapshot: %w", f.path, err)
+	return each(ctx, byDirectory(w.list.files), 1, func(group []file) error {
+		p, err := w.enter(parentOf(group[0].path))
+		if err != nil {
+			return err
 		}
-		w.k.progressed(0)
+		defer p.close()
+		for _, f := range group {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := w.file(p, f); err != nil {
+				return fmt.Errorf("%s of the snapshot: %w", f.path, err)
+			}
+			w.k.progressed(0)
+		}
 		return nil
 	})
+}
+
+// byDirectory divides files into neighbours of one directory, so many at most
+// that a flat directory is shared by the workers.
+func byDirectory(files []file) [][]file {
+	const most = 64
+	var groups [][]file
+	for len(files) > 0 {
+		n := 1
+		for n < min(most, len(files)) && parentOf(files[n].path) == parentOf(files[0].path) {
+			n++
+		}
+		groups, files = append(groups, files[:n]), files[n:]
+	}
+	return groups
+}
+
+// place is the directory that files are being written to, and where they may
+// be read from; live is nil if the source has no such directory.
+type place struct{ target, live *beneath.Dir }
+
+func (w *writer) enter(dir string) (*place, error) {
+	target, err := w.root.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{target: target}
+	if w.live != nil {
+		if p.live, err = w.live.OpenDir(dir); err != nil {
+			p.live = nil
+		}
+	}
+	return p, nil
+}
+
+func (p *place) close() {
+	p.target.Close()
+	if p.live != nil {
+		p.live.Close()
+	}
 }
 
 // finish gives directories the modes they had.
@@ -88,13 +138,13 @@ func (w *writer) finish(empty []string) error {
 	return nil
 }
 
-func (w *writer) file(f file) error {
+func (w *writer) file(p *place, f file) error {
 	if f.mode == gitstore.ModeSymlink {
 		return w.link(f)
 	}
-	if content, mtime, release := w.same(f); content != nil {
+	if content, mtime, release := w.same(p, f); content != nil {
 		defer release()
-		return w.put(f, func(target *os.File) error {
+		return w.put(p, f, func(target *os.File) error {
 			if _, err := target.Write(*content); err != nil {
 				return err
 			}
@@ -107,7 +157,7 @@ func (w *writer) file(f file) error {
 		return err
 	}
 	defer reader.Close()
-	return w.put(f, func(target *os.File) error {
+	return w.put(p, f, func(target *os.File) error {
 		if size > wholeFile {
 			_, err := io.Copy(target, reader)
 			return err
@@ -137,11 +187,11 @@ func (w *writer) buffer() *[]byte {
 // same reads the live file if it holds exactly the snapshot's bytes, which is
 // quicker than inflating them. A plain SHA-1 is enough here: an id of the Store
 // is never that of content made to collide (see gitstore.HashObject).
-func (w *writer) same(f file) (content *[]byte, mtime int64, release func()) {
-	if w.live == nil {
+func (w *writer) same(p *place, f file) (content *[]byte, mtime int64, release func()) {
+	if p.live == nil {
 		return nil, 0, nil
 	}
-	live, st, err := w.live.Open(f.path)
+	live, st, err := p.live.Open(baseOf(f.path))
 	if err != nil {
 		return nil, 0, nil
 	}
@@ -150,8 +200,8 @@ func (w *writer) same(f file) (content *[]byte, mtime int64, release func()) {
 		return nil, 0, nil
 	}
 	buffer := w.buffer()
-	n, err := io.ReadFull(live, (*buffer)[:st.Size+1])
-	if err != io.ErrUnexpectedEOF && err != io.EOF || int64(n) != st.Size || hash((*buffer)[:n]) != f.id {
+	n, err := live.Read((*buffer)[:st.Size])
+	if err != nil && err != io.EOF || int64(n) != st.Size || hash((*buffer)[:n]) != f.id {
 		w.buffers.Put(buffer)
 		return nil, 0, nil
 	}
@@ -168,7 +218,7 @@ func hash(content []byte) gitstore.ID {
 }
 
 // put makes the file and gives it its mode.
-func (w *writer) put(f file, fill func(*os.File) error) error {
+func (w *writer) put(p *place, f file, fill func(*os.File) error) error {
 	perm := w.perm(f.path, f.mode)
 	create := perm
 	if perm == 0 {
@@ -177,7 +227,7 @@ func (w *writer) put(f file, fill func(*os.File) error) error {
 			create = 0o777
 		}
 	}
-	target, err := w.root.Create(f.path, create&0o777|0o200)
+	target, err := p.target.Create(baseOf(f.path), create&0o777|0o200)
 	if errors.Is(err, fs.ErrExist) {
 		// A file system that takes two names for one.
 		w.leave(f.path, reasonInTheWay)
