@@ -109,7 +109,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 	}
 	if ms, err := strconv.ParseInt(r.Header.Get(api.HeaderTimeout), 10, 64); err == nil && ms > 0 {
 		var done context.CancelFunc
-		ctx, done = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+		ctx, done = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond+courtesy)
 		defer done()
 	}
 	out := &answer{w: w, control: http.NewResponseController(w)}
@@ -121,6 +121,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 	}
 	out.end(result, err)
 }
+
+// courtesy is what a call is given beyond the caller's deadline: the caller hangs
+// up by its own clock, and knows best why.
+const courtesy = time.Second
 
 // guarded makes the call unless the disk is nearly full. A panic ends the call
 // only.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/servicetest"
 )
 
 // TestServes takes snapshots through the socket and reads them back.
@@ -29,4 +30,13 @@ func TestServes(t *testing.T) {
 	if d := status.Daemon; d == nil || !d.Running || d.Version != "test" || d.Socket == "" || d.MemoryBytes == 0 {
 		t.Errorf("daemon: %+v", status.Daemon)
 	}
+}
+
+// TestContract holds the Service over the socket to its contract.
+func TestContract(t *testing.T) {
+	servicetest.Run(t, func(t testing.TB, home missions.Home) missions.Service {
+		b := &bench{TB: t, home: home}
+		b.start()
+		return b.connect()
+	})
 }
