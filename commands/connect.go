@@ -2,17 +2,52 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-// connect is the one place that decides where the Service runs.
-func connect(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
-	return inProcess(env, globals)
+// connect is the one place that decides where the Service runs: in the daemon,
+// which it starts if there is none, or in this process, where that was asked
+// for or this process sees other files than a daemon would.
+func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
+	if globals.NoDaemon {
+		return inProcess(env, globals)
+	}
+	o, err := clientOptions(env, globals)
+	if err != nil {
+		return nil, nil, err
+	}
+	served, err := client.Connect(ctx, o)
+	if errors.Is(err, client.ErrElsewhere) {
+		return inProcess(env, globals)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return served, served, nil
+}
+
+// clientOptions say which daemon is meant, and how it is started.
+func clientOptions(env Env, globals Globals) (client.Options, error) {
+	dir, err := globals.homeDir(env)
+	if err != nil {
+		return client.Options{}, err
+	}
+	home, err := missions.OpenHome(dir)
+	if err != nil {
+		return client.Options{}, err
+	}
+	o := client.Options{Home: home, Version: version(), Environ: env.Environ()}
+	if binary, err := env.Executable(); err == nil {
+		o.Start = []string{binary, "daemon", "run", "--home", home.Dir}
+	}
+	return o, nil
 }
 
 // inProcess opens the Service here.

@@ -80,6 +80,10 @@ func (c *call) hook(o hookOptions) error {
 	defer cancel()
 	c.ctx = ctx
 	svc, err := c.service()
+	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon {
+		c.NoDaemon = true // an agent waits: this process does the work
+		svc, err = c.service()
+	}
 	if err != nil {
 		return err
 	}

@@ -103,6 +103,9 @@ func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int,
 // Umbra needs; of equal names the last one counts.
 func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
 	env := append(append([]string{}, c.Environ()...), vars.list...)
+	if c.NoDaemon { // for the hooks beneath it too
+		env = append(env, "UMBRA_NO_DAEMON=1")
+	}
 	for name, value := range launch.Env {
 		env = append(env, name+"="+value)
 	}

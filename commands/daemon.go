@@ -1,0 +1,140 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+	"github.com/umbra-vcs/umbra/watcher/daemon"
+)
+
+// daemonPatience is how long a daemon may take to start or to stop.
+const daemonPatience = 10 * time.Second
+
+func daemonCommand() *verb {
+	return &verb{
+		name: "daemon", short: "the background process: it starts by itself when it is needed",
+		verbs: []*verb{
+			{name: "run", short: "serve in the foreground, until stopped or idle for long", run: runDaemon},
+			{name: "start", short: "start it, if it does not run", run: runDaemonStart},
+			{name: "stop", short: "stop it; snapshots go on, each command doing its own work", run: runDaemonStop},
+			{name: "status", short: "whether it runs, and what it watches", run: runDaemonStatus},
+			{name: "logs", short: "print its log", run: runDaemonLogs},
+		},
+	}
+}
+
+// runDaemon serves the home. Another process that serves it already is as good.
+func runDaemon(c *call) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
+	defer stop()
+	return daemon.Run(ctx, daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv})
+}
+
+func runDaemonStart(c *call) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	o.Timeout = daemonPatience
+	served, err := client.Connect(c.ctx, o)
+	if err != nil {
+		return err
+	}
+	defer served.Close()
+	return c.printDaemon(served)
+}
+
+func runDaemonStop(c *call) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, daemonPatience)
+	defer cancel()
+	was, err := client.Leave(ctx, o)
+	if err != nil {
+		return err
+	}
+	return c.print(missions.DaemonStatus{}, func(p *printer) {
+		if was {
+			p.line("stopped")
+		} else {
+			p.line("it does not run")
+		}
+	})
+}
+
+func runDaemonStatus(c *call) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	o.Start = nil
+	served, err := client.Connect(c.ctx, o)
+	if err == nil {
+		defer served.Close()
+		return c.printDaemon(served)
+	}
+	if missions.AsError(err).Kind != missions.KindNoDaemon {
+		return err
+	}
+	return c.print(missions.DaemonStatus{}, func(p *printer) { p.line("it does not run: %s", clean(missions.AsError(err).Message)) })
+}
+
+// printDaemon asks a daemon what it is.
+func (c *call) printDaemon(svc missions.Service) error {
+	caller, err := c.caller()
+	if err != nil {
+		return err
+	}
+	s, err := svc.Status(c.ctx, missions.StatusRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	if s.Daemon == nil {
+		s.Daemon = &missions.DaemonStatus{}
+	}
+	return c.print(s.Daemon, func(p *printer) {
+		d := s.Daemon
+		p.line("running: pid %d, version %s, since %s", d.PID, clean(d.Version), p.when(d.StartedAt))
+		p.line("socket %s", clean(d.Socket))
+		p.line("%s live, %s, %s of memory", count(d.Missions, "mission"), countWatches(d.Watches), size(d.MemoryBytes))
+	})
+}
+
+func countWatches(n int) string {
+	if n == 1 {
+		return "1 watch"
+	}
+	return strconv.Itoa(n) + " watches"
+}
+
+func runDaemonLogs(c *call) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(o.Home.LogFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was logged yet
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(c.Stdout, f)
+	return err
+}
