@@ -63,6 +63,27 @@ func (s *Store) UpdateRef(ctx context.Context, name RefName, old, new ID, d Dura
 	return s.swap(ctx, name, expect(refValue{id: old}), refValue{id: new}, d)
 }
 
+// MendRef sets a ref that is missing or can't be read. One that names an object
+// id, whatever it is, is a *RefMovedError. Durable.
+func (s *Store) MendRef(ctx context.Context, name RefName, id ID) error {
+	if name.Kind() == RefHead {
+		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
+	}
+	if _, err := s.typed(id, TypeCommit); err != nil {
+		return &RefError{Ref: string(name), Err: err}
+	}
+	lost := func(have refValue, err error) error {
+		if errors.Is(err, ErrRefBroken) || errors.Is(err, ErrRefNotFound) {
+			return nil
+		}
+		if err == nil {
+			err = &RefMovedError{Want: "nothing", Have: have.String()}
+		}
+		return err
+	}
+	return s.swap(ctx, name, lost, refValue{id: id}, Durable)
+}
+
 // DeleteRef removes a ref that names old, from packed-refs too. Durable.
 func (s *Store) DeleteRef(ctx context.Context, name RefName, old ID) error {
 	return s.swap(ctx, name, expect(refValue{id: old}), refValue{}, Durable)

@@ -231,9 +231,10 @@ func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot)
 		}
 	}
 	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), before, snap.Record, gitstore.Derived); err != nil {
-		// The snapshot stands: the ref is derived, and repaired when the
-		// project is opened next.
-		l.log.Warn("move the records ref", "mission", m.ID, "error", err)
+		// The snapshot stands, and the ref follows from it.
+		if _, repair := m.project.store.RepairRecords(ctx); repair != nil {
+			l.log.Warn("move the records ref", "mission", m.ID, "error", errors.Join(err, repair))
+		}
 	}
 	return nil
 }
@@ -288,11 +289,13 @@ func (l *Local) writeMeta(ctx context.Context, m *loaded, what string) error {
 	if err := batch.Flush(ctx); err != nil {
 		return err
 	}
-	have, err := m.project.store.Ref(gitstore.RecordRef(m.ID))
-	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
-		return err
+	ref := gitstore.RecordRef(m.ID)
+	if have, err := m.project.store.Ref(ref); err != nil || have != m.record {
+		if _, err := m.project.store.RepairRecords(ctx); err != nil {
+			return err
+		}
 	}
-	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), have, record, gitstore.Durable); err != nil {
+	if err := m.project.store.UpdateRef(ctx, ref, m.record, record, gitstore.Durable); err != nil {
 		return err
 	}
 	m.record = record

@@ -179,7 +179,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addPlace(g.Dir, g.Place); err != nil {
+	if err := l.addPlace(ctx, p, g.Dir, g.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
 	m := l.blank(p, n, name, g)

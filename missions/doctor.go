@@ -60,14 +60,22 @@ func (d *examination) found(p Problem, mend func() error) {
 
 // project checks what the shadow repository promises, then each mission.
 func (d *examination) project(ctx context.Context, p *project) error {
-	problems, err := p.store.Check(ctx)
+	problems, err := d.shadow(ctx, p)
 	if err != nil {
 		return fmt.Errorf("check project %s: %w", p.Name, err)
 	}
+	said := map[string]bool{}
 	for _, problem := range problems {
-		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(string(problem.Ref), problem.Message), Fix: problem.Fix}, nil)
+		name := gitstore.RefName(problem.Ref)
+		said[name.Mission()] = true
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(problem.Ref, problem.Message), Fix: problem.Fix}, nil)
 	}
-	missions, _ := d.l.missionsOf(p) // what can't be read was reported above
+	missions, unread := d.l.missionsOf(p)
+	for _, problem := range unread {
+		if !said[problem.Mission] {
+			d.found(problem, nil)
+		}
+	}
 	for _, m := range missions {
 		d.result.Missions++
 		if err := d.mission(ctx, m); err != nil {

@@ -248,7 +248,7 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 	if err := batch.Flush(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.addPlace(m.bind.Workspace, m.bind.Place); err != nil {
+	if err := j.l.addPlace(ctx, p, m.bind.Workspace, m.bind.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
 	if err := p.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, record, gitstore.Durable); err != nil {

@@ -41,11 +41,7 @@ func (l *Local) load(p *project, id string) (*loaded, error) {
 	if err != nil {
 		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: %w", id, err)
 	}
-	record, err := p.store.Ref(gitstore.RecordRef(id))
-	if err != nil {
-		record = snap.Record // derived: the next writer repairs it
-	}
-	m := &loaded{project: p, tip: snap, record: record}
+	m := &loaded{project: p, tip: snap, record: p.newestRecord(id, snap)}
 	if err := m.readRecord(l.home.Machine); err != nil {
 		return nil, err
 	}
@@ -53,6 +49,25 @@ func (l *Local) load(p *project, id string) (*loaded, error) {
 		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
 	}
 	return m, m.overlay(l)
+}
+
+// newestRecord is the record of a mission's newest snapshot, or the newest of
+// the meta records on top of it. The ref that says so is derived: where it is
+// missing, broken or behind, because a process was killed between the two refs,
+// the snapshot's trailer counts, and the next writer repairs the ref.
+func (p *project) newestRecord(mission string, tip *gitstore.Snapshot) gitstore.ID {
+	newest, err := p.store.Ref(gitstore.RecordRef(mission))
+	if err != nil {
+		return tip.Record
+	}
+	for at := newest; at != tip.Record; {
+		r, err := p.store.Record(at)
+		if err != nil || r.Kind != gitstore.KindMeta || len(r.Parents) == 0 {
+			return tip.Record
+		}
+		at = r.Parents[0]
+	}
+	return newest
 }
 
 // loadProvisional reads a mission that was not published yet.

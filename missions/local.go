@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -30,7 +32,7 @@ type Local struct {
 	self     lock.Owner
 
 	mu         sync.Mutex
-	projects   map[string]*project
+	stores     map[string]*gitstore.Store // by project directory
 	queues     map[string]*queue
 	workspaces map[Place]*workspace
 }
@@ -86,7 +88,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		projects: map[string]*project{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+		stores: map[string]*gitstore.Store{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
 	}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
@@ -101,11 +103,12 @@ func (l *Local) Close() error {
 	for _, ws := range l.workspaces {
 		ws.save()
 	}
-	for dir, p := range l.projects {
-		p.store.Close()
-		delete(l.projects, dir)
+	var errs []error
+	for dir, store := range l.stores {
+		errs = append(errs, store.Close())
+		delete(l.stores, dir)
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (l *Local) now() time.Time { return l.clock() }

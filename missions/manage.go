@@ -173,13 +173,16 @@ func (l *Local) MoveProject(ctx context.Context, r MoveProjectRequest) (Project,
 		return Project{}, busy(err)
 	}
 	defer held.Release()
-	all, _ := l.missionsOf(p)
-	for _, m := range all {
-		if err := l.moveMission(ctx, m, from, to.Dir); err != nil {
+	moves, err := l.planMoves(p, from, to.Dir)
+	if err != nil {
+		return Project{}, err
+	}
+	for _, move := range moves {
+		if err := l.moveMission(ctx, move, from, to.Dir); err != nil {
 			return Project{}, err
 		}
 	}
-	if err := p.rebind(from, to); err != nil {
+	if err := l.changeHints(ctx, p, func(h *hints) bool { return h.move(from, to) }); err != nil {
 		return Project{}, err
 	}
 	return l.projectView(p), nil
@@ -201,18 +204,34 @@ func (l *Local) projectAt(path string) *project {
 	return nil
 }
 
-// moveMission rebinds one mission whose workspace was below from. The workspace
-// must be there now: a binding never points at nothing.
-func (l *Local) moveMission(ctx context.Context, m *loaded, from, to string) error {
-	if m.bind.Workspace == "" || !within(from, m.bind.Workspace) {
-		return nil
+// missionMove is a mission and where its workspace is now.
+type missionMove struct {
+	mission *loaded
+	ground  ground
+}
+
+// planMoves finds the missions to be rebound. A binding never points at nothing:
+// if one of their workspaces is not in the new place, nothing is rebound.
+func (l *Local) planMoves(p *project, from, to string) ([]missionMove, error) {
+	var moves []missionMove
+	all, _ := l.missionsOf(p)
+	for _, m := range all {
+		if m.bind.Workspace == "" || !within(from, m.bind.Workspace) {
+			continue
+		}
+		g, err := survey(to + strings.TrimPrefix(m.bind.Workspace, from))
+		if err != nil {
+			return nil, Errorf(KindConflict, "move the workspace of mission "+m.Name+" too, or remove the mission", "mission %s: %w", m.Name, err)
+		}
+		moves = append(moves, missionMove{m, g})
 	}
-	workspace := to + strings.TrimPrefix(m.bind.Workspace, from)
-	g, err := survey(workspace)
-	if err != nil {
-		return Errorf(KindConflict, "move the workspace of mission "+m.Name+" too, or remove the mission", "mission %s: %w", m.Name, err)
-	}
-	return l.metaLocked(ctx, m, func(m *loaded) error {
+	return moves, nil
+}
+
+// moveMission rebinds one mission.
+func (l *Local) moveMission(ctx context.Context, move missionMove, from, to string) error {
+	g := move.ground
+	return l.metaLocked(ctx, move.mission, func(m *loaded) error {
 		m.bind.Workspace, m.bind.Place, m.bind.CommonDir = g.Dir, g.Place, ""
 		if g.Repo != nil {
 			m.bind.CommonDir = g.Repo.CommonDir
@@ -228,26 +247,23 @@ func (l *Local) moveMission(ctx context.Context, m *loaded, from, to string) err
 	})
 }
 
-// rebind writes the project's hints for its new place.
-func (p *project) rebind(from string, to ground) error {
-	move := func(path string) string {
+// move writes the new place of everything that was below from.
+func (h *hints) move(from string, to ground) bool {
+	moved := func(path string) string {
 		if path != "" && within(from, path) {
 			return to.Dir + strings.TrimPrefix(path, from)
 		}
 		return path
 	}
-	p.hints.Path, p.hints.CommonDir = move(p.hints.Path), move(p.hints.CommonDir)
+	h.Path, h.CommonDir = moved(h.Path), moved(h.CommonDir)
 	if to.Repo != nil {
-		p.hints.CommonDir, p.hints.Common = to.Repo.CommonDir, to.Common
+		h.CommonDir, h.Common = to.Repo.CommonDir, to.Common
 	}
-	for i, h := range p.hints.Places {
-		if moved := move(h.Path); moved != h.Path {
-			place, err := placeOf(moved)
-			if err != nil {
-				return err
-			}
-			p.hints.Places[i] = placeHint{Path: moved, Place: place}
+	for i, hint := range h.Places {
+		h.Places[i].Path = moved(hint.Path)
+		if place, err := placeOf(h.Places[i].Path); err == nil {
+			h.Places[i].Place = place
 		}
 	}
-	return p.saveHints()
+	return true
 }

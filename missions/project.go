@@ -133,32 +133,64 @@ func (l *Local) allProjects() ([]*project, []Problem) {
 	return found, problems
 }
 
-// openProject opens the project kept in dir, or gives the one already open.
+// openProject opens the project kept in dir. Its store is opened once a process,
+// and then what a kill left behind in it is repaired; the hints are read afresh,
+// so that every caller has its own.
 func (l *Local) openProject(dir string) (*project, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.projects[dir]; p != nil {
-		fresh, err := readHints(dir)
-		if err == nil && fresh.ID == p.ID {
-			p.hints, p.Name = fresh, fresh.Name
-			return p, nil
-		}
-		p.store.Close()
-		delete(l.projects, dir)
-	}
-	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
+	store, err := l.openStore(dir)
 	if err != nil {
 		return nil, Errorf(KindDamaged, "umbra doctor", "project %s: %w", filepath.Base(dir), err)
 	}
 	h, err := readHints(dir)
-	if err != nil {
-		// Hints can be lost without loss: missions' bindings bring them back.
-		name, _, _ := cutLast(filepath.Base(dir), "-")
-		h = hints{Format: projectFormat, ID: store.ProjectID(), Name: name}
+	if err != nil || h.ID != store.ProjectID() {
+		h = l.recoverHints(dir, store)
 	}
-	p := &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, hints: h}
-	l.projects[dir] = p
-	return p, nil
+	return &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, hints: h}, nil
+}
+
+func (l *Local) openStore(dir string) (*gitstore.Store, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if store := l.stores[dir]; store != nil {
+		return store, nil
+	}
+	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
+	if err != nil {
+		return nil, err
+	}
+	repaired, err := store.RepairRecords(context.Background())
+	if err != nil {
+		l.log.Warn("repair the records refs", "project", filepath.Base(dir), "error", err) // doctor says it too
+	}
+	for _, r := range repaired {
+		l.log.Info("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
+	}
+	l.stores[dir] = store
+	return store, nil
+}
+
+// recoverHints makes lost hints again from what the missions' records say of
+// this machine. They are written back by whoever changes them next.
+func (l *Local) recoverHints(dir string, store *gitstore.Store) hints {
+	name, _, _ := cutLast(filepath.Base(dir), "-")
+	p := &project{ID: store.ProjectID(), Dir: dir, Name: name, store: store}
+	p.hints = hints{Format: projectFormat, ID: p.ID, Name: name}
+	all, _ := l.missionsOf(p)
+	for _, m := range all {
+		if m.bind.Workspace == "" {
+			continue
+		}
+		p.hints.add(m.bind.Workspace, m.bind.Place)
+		if top, ok := strings.CutSuffix(m.bind.Workspace, "/"+m.bind.Scope); !m.bind.Made && p.hints.Path == "" && (ok || m.bind.Scope == "") {
+			p.hints.Path = top
+		}
+		if p.hints.CommonDir == "" && m.bind.CommonDir != "" {
+			if common, err := placeOf(m.bind.CommonDir); err == nil {
+				p.hints.CommonDir, p.hints.Common = m.bind.CommonDir, common
+			}
+		}
+	}
+	return p.hints
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -253,7 +285,7 @@ func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
 		return nil, fmt.Errorf("note where the project is: %w", err)
 	}
 	l.mu.Lock()
-	l.projects[dir] = p
+	l.stores[dir] = store
 	l.mu.Unlock()
 	return p, nil
 }
@@ -274,19 +306,40 @@ func (l *Local) ensureProject(ctx context.Context, g ground) (*project, error) {
 	return l.createProject(ctx, g)
 }
 
-// addPlace remembers that a directory belongs to the project. The caller holds
-// the lock on the home's projects.
-func (p *project) addPlace(path string, at Place) error {
-	for i, h := range p.hints.Places {
-		if h.Path == path {
-			if h.Place == at {
-				return nil
-			}
-			p.hints.Places[i].Place = at
-			return p.saveHints()
+// add notes a directory that belongs to the project, and reports whether that
+// is new.
+func (h *hints) add(path string, at Place) bool {
+	for i, have := range h.Places {
+		if have.Path == path {
+			h.Places[i].Place = at
+			return have.Place != at
 		}
 	}
-	p.hints.Places = append(p.hints.Places, placeHint{Path: path, Place: at})
-	slices.SortFunc(p.hints.Places, func(a, b placeHint) int { return strings.Compare(a.Path, b.Path) })
+	h.Places = append(h.Places, placeHint{Path: path, Place: at})
+	slices.SortFunc(h.Places, func(a, b placeHint) int { return strings.Compare(a.Path, b.Path) })
+	return true
+}
+
+// addPlace remembers that a directory belongs to the project.
+func (l *Local) addPlace(ctx context.Context, p *project, path string, at Place) error {
+	return l.changeHints(ctx, p, func(h *hints) bool { return h.add(path, at) })
+}
+
+// changeHints changes a project's hints, read afresh, while no other process
+// does. change reports whether they are to be written.
+func (l *Local) changeHints(ctx context.Context, p *project, change func(*hints) bool) error {
+	held, err := lock.Wait(ctx, l.home.path("locks", "hints-"+p.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer held.Release()
+	fresh, err := readHints(p.Dir)
+	lost := err != nil || fresh.ID != p.ID
+	if !lost {
+		p.hints, p.Name = fresh, fresh.Name
+	}
+	if !change(&p.hints) && !lost {
+		return nil
+	}
 	return p.saveHints()
 }

@@ -120,6 +120,8 @@ type queued struct {
 func (l *Local) enqueue(mission string, r *request) int64 {
 	var doc queued
 	switch {
+	case r.take == nil && r.event == nil:
+		return 0
 	case r.take != nil:
 		doc = queued{Trigger: r.take.Trigger, What: r.take.What, Owner: l.self}
 	case r.event != nil:

@@ -73,7 +73,7 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 		if err := l.rebindMade(m, made); err != nil {
 			return errors.Join(err, made.Undo(context.WithoutCancel(ctx)))
 		}
-		if err := m.project.addPlace(m.bind.Workspace, m.bind.Place); err != nil {
+		if err := l.addPlace(ctx, m.project, m.bind.Workspace, m.bind.Place); err != nil {
 			return err
 		}
 		if err := l.writeMeta(ctx, m, "workspace made again"); err != nil {

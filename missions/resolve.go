@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,15 +89,20 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 		return nil, nil
 	}
 	if uuidForm.MatchString(name) {
-		if _, err := p.store.Ref(gitstore.AgentRef(name)); err == nil {
-			return l.load(p, name)
-		}
-		return nil, nil
+		return l.loadPublished(p, name)
 	}
 	all, _ := l.missionsOf(p)
 	for _, m := range all {
 		if m.Name == name {
 			return m, nil
+		}
+	}
+	if nameForm.MatchString(name) {
+		// One that can't be read is not one that does not exist.
+		if ref, err := p.store.Symbolic(gitstore.HeadRef(name)); err == nil && ref.Kind() == gitstore.RefAgent {
+			if m, err := l.loadPublished(p, ref.Mission()); err != nil && m == nil {
+				return nil, err
+			}
 		}
 	}
 	if !idPrefix.MatchString(name) {
@@ -115,6 +121,18 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 		return found[0], nil
 	}
 	return nil, nil
+}
+
+// loadPublished loads the mission with an id, nil if the project has none.
+func (l *Local) loadPublished(p *project, id string) (*loaded, error) {
+	_, err := p.store.Ref(gitstore.AgentRef(id))
+	if errors.Is(err, gitstore.ErrRefNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refError(id, err)
+	}
+	return l.load(p, id)
 }
 
 func ambiguous(name string, found []*loaded) error {
@@ -153,6 +171,9 @@ func (l *Local) missionElsewhere(here *project, name string) (*loaded, string, e
 func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
 	if c.Mission != "" {
 		m, err := l.missionByID(c.Mission)
+		if err != nil && AsError(err).Kind != KindNotFound {
+			return nil, err
+		}
 		if err != nil {
 			return nil, Errorf(KindNotFound, "unset UMBRA_MISSION, or name a mission", "$UMBRA_MISSION is %q: %w", c.Mission, err)
 		}
@@ -161,7 +182,7 @@ func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
 	if at.project == nil {
 		return nil, Errorf(KindNotFound, "umbra mission new, or umbra mission ls --all for those elsewhere", "no mission here: %s belongs to no project of Umbra's", at.Dir)
 	}
-	all, _ := l.missionsOf(at.project)
+	all, problems := l.missionsOf(at.project)
 	var here, alive []*loaded
 	for _, m := range all {
 		if m.bind.Workspace == "" || !within(m.bind.Workspace, at.Dir) {
@@ -181,6 +202,9 @@ func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
 	if len(alive) > 1 {
 		here = alive
 	}
+	if len(here) == 0 && len(problems) > 0 {
+		return nil, Errorf(KindDamaged, "umbra doctor", "no mission that can be read works in %s: %s", at.Dir, problems[0].Message)
+	}
 	if len(here) == 0 {
 		return nil, Errorf(KindNotFound, "umbra mission new, or umbra mission ls", "no mission works in %s", at.Dir)
 	}
@@ -195,15 +219,14 @@ func ambiguousHere(dir string, found []*loaded) error {
 	return Errorf(KindAmbiguous, "name one of them", "%d live missions work in %s: %s", len(found), dir, strings.Join(names, ", "))
 }
 
-// missionByID finds a mission in any project, by its whole id or its name.
+// missionByID finds a mission in any project, by its whole id.
 func (l *Local) missionByID(id string) (*loaded, error) {
-	all, _ := l.allProjects()
-	for _, p := range all {
-		if uuidForm.MatchString(id) {
-			if _, err := p.store.Ref(gitstore.AgentRef(id)); err != nil {
-				continue
+	if uuidForm.MatchString(id) {
+		all, _ := l.allProjects()
+		for _, p := range all {
+			if m, err := l.loadPublished(p, id); m != nil || err != nil {
+				return m, err
 			}
-			return l.load(p, id)
 		}
 	}
 	return nil, Errorf(KindNotFound, "umbra mission ls --all", "no mission %s", id)

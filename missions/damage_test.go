@@ -1,0 +1,222 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// again is the bench in another process: nothing of the first one's memory.
+func (b *testBench) again() *testBench {
+	b.Helper()
+	home, err := OpenHome(b.home)
+	if err != nil {
+		b.Fatal(err)
+	}
+	local, err := NewLocal(Options{Home: home, Config: b.local.config, Adapters: b.local.adapters, Clock: b.local.clock})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { local.Close() })
+	return &testBench{T: b.T, local: local, home: b.home, dir: b.dir}
+}
+
+func (b *testBench) put(path, content string) {
+	b.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// cat reads a file of a moment.
+func (b *testBench) cat(moment, path string) string {
+	b.Helper()
+	p, err := b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: moment, Path: path})
+	if err != nil {
+		b.Fatalf("%s of %s: %v", path, moment, err)
+	}
+	return string(p)
+}
+
+// fails checks an operation's kind of error, and that it says what to do.
+func (b *testBench) fails(what string, err error, kind Kind) {
+	b.Helper()
+	if err == nil {
+		b.Errorf("%s: no error, want %s", what, kind)
+		return
+	}
+	if e := AsError(err); e.Kind != kind || e.Message == "" {
+		b.Errorf("%s: %s: %v, want %s", what, e.Kind, err, kind)
+	}
+}
+
+// mended lets doctor mend, and expects it to have said so and to be content.
+func (b *testBench) mended(what string) {
+	b.Helper()
+	before, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
+	if err != nil || len(before.Problems) == 0 {
+		b.Errorf("%s: doctor saw nothing: %+v %v", what, before, err)
+	}
+	for _, p := range before.Problems {
+		if strings.Contains(p.Message, "\n") || p.Message == "" {
+			b.Errorf("%s: not one line: %+v", what, p)
+		}
+	}
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true})
+	if err != nil || len(d.Fixed) == 0 {
+		b.Errorf("%s: nothing was mended: %+v %v", what, d, err)
+	}
+	b.healthy()
+}
+
+// TestLostHints finds the project again by what its missions' records say.
+func TestLostHints(t *testing.T) {
+	for name, content := range map[string]string{"deleted": "", "torn": `{"format":1,"id":"`, "of another": `{"format":1,"id":"x","name":"y"}`} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.git("init", "-q")
+			b.write("sub/a.txt", "one\n")
+			m := b.mission("work")
+			file := filepath.Join(filepath.Dir(m.ShadowRepo), hintsFile)
+			whole, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if content == "" {
+				os.Remove(file)
+			} else {
+				b.put(file, content)
+			}
+			b = b.again()
+			b.write("sub/a.txt", "two\n")
+			b.snapshot("without hints")
+			if got := b.cat("work", "sub/a.txt"); got != "two\n" {
+				t.Errorf("the newest snapshot holds %q", got)
+			}
+			projects, err := b.local.Projects(context.Background(), ProjectsRequest{Caller: b.caller()})
+			if err != nil || len(projects) != 1 || projects[0].Path != b.dir || projects[0].Missions != 1 {
+				t.Errorf("projects: %+v %v", projects, err)
+			}
+			b.mission("second") // writes the hints back
+			if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, whole) {
+				t.Errorf("hints are now %s %v, were %s", now, err, whole)
+			}
+			b.healthy()
+		})
+	}
+}
+
+// TestRecordsRefBehind is what SIGKILL between the two refs leaves behind, met by
+// a process that had the project open and by one that opens it.
+func TestRecordsRefBehind(t *testing.T) {
+	for name, damage := range map[string]func(file, before string) error{
+		"behind":  func(file, before string) error { return os.WriteFile(file, []byte(before), 0o600) },
+		"empty":   func(file, _ string) error { return os.WriteFile(file, nil, 0o600) },
+		"garbage": func(file, _ string) error { return os.WriteFile(file, []byte("ref: x\x00"), 0o600) },
+		"missing": func(file, _ string) error { return os.Remove(file) },
+	} {
+		for _, opened := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				b := newBench(t)
+				b.write("a.txt", "one\n")
+				m := b.mission("work")
+				file := filepath.Join(m.ShadowRepo, string(gitstore.RecordRef(m.ID)))
+				before, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.snapshot("second")
+				if err := damage(file, string(before)); err != nil {
+					t.Fatal(err)
+				}
+				if !opened {
+					b = b.again()
+				}
+				b.write("a.txt", "two\n")
+				b.snapshot("third")
+				if _, err := b.local.Rename(context.Background(), RenameRequest{Caller: b.caller(), Mission: "work", Name: "other"}); err != nil {
+					t.Fatal(err)
+				}
+				if err := damage(file, string(before)); err != nil { // loses the rename, no more
+					t.Fatal(err)
+				}
+				b.snapshot("fourth")
+				entries, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller()})
+				if err != nil || len(entries) != 4 {
+					t.Errorf("log: %+v %v", entries, err)
+				}
+				if _, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+					t.Error(err)
+				}
+				b.healthy()
+			})
+		}
+	}
+}
+
+// TestDamagedMission is a clear error of that mission alone.
+func TestDamagedMission(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	bad := b.mission("bad")
+	good := b.mission("good")
+	if err := os.Truncate(filepath.Join(bad.ShadowRepo, bad.Ref), 0); err != nil {
+		t.Fatal(err)
+	}
+	b = b.again()
+	for _, name := range []string{"bad", bad.ID} {
+		_, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: name})
+		b.fails("show "+name, err, KindDamaged)
+		_, err = b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: name + "@start", Path: "a.txt"})
+		b.fails("cat "+name, err, KindDamaged)
+		_, err = b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: name})
+		b.fails("snapshot "+name, err, KindDamaged)
+	}
+	c := b.caller()
+	c.Mission = bad.ID
+	_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: c})
+	b.fails("snapshot of $UMBRA_MISSION", err, KindDamaged)
+	if e, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: "good"}); err != nil || e.Mission != good.ID {
+		t.Errorf("the other mission: %+v %v", e, err)
+	}
+	if s, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()}); err != nil || len(s.Problems) == 0 || s.Problems[0].Fix == "" {
+		t.Errorf("status says nothing: %+v %v", s.Problems, err)
+	}
+	b.mended("a torn ref")
+	if got := b.cat("bad", "a.txt"); got != "one\n" {
+		t.Errorf("after mending: %q", got)
+	}
+}
+
+// TestLostRef mends a mission's ref that is gone or torn, from the records.
+func TestLostRef(t *testing.T) {
+	for name, damage := range map[string]func(string) error{
+		"gone": os.Remove,
+		"torn": func(file string) error { return os.Truncate(file, 12) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			m := b.mission("work")
+			b.snapshot("second")
+			b.write("a.txt", "two\n")
+			last := b.snapshot("third")
+			if err := damage(filepath.Join(m.ShadowRepo, m.Ref)); err != nil {
+				t.Fatal(err)
+			}
+			b = b.again()
+			b.mended("a lost ref")
+			if got, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: "work"}); err != nil || got.Head != last.ID {
+				t.Errorf("mended to %s, want %s: %v", got.Head, last.ID, err)
+			}
+		})
+	}
+}

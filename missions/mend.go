@@ -1,0 +1,158 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// shadow checks a project's shadow repository. If mending is asked for, what can
+// be mended without loss is, and what is returned remains.
+func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Problem, error) {
+	problems, err := p.store.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := p.lostRefs()
+	if err != nil {
+		return nil, err
+	}
+	problems = append(problems, lost...)
+	if !d.request.Fix {
+		return withFixes(problems), nil
+	}
+	mended := false
+	for i, problem := range problems {
+		mend := d.mendOf(ctx, p, problem)
+		if mend == nil {
+			continue
+		}
+		if err := mend(); err != nil {
+			d.l.log.Warn("mend", "project", p.Name, "ref", problem.Ref, "error", err)
+			continue
+		}
+		mended = true
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(problems[i].Ref, problem.Message)}, func() error { return nil })
+	}
+	if !mended {
+		return problems, nil
+	}
+	if problems, err = p.store.Check(ctx); err != nil {
+		return nil, err
+	}
+	lost, err = p.lostRefs()
+	return append(problems, lost...), err
+}
+
+// withFixes names the command for the problems that doctor can mend.
+func withFixes(problems []gitstore.Problem) []gitstore.Problem {
+	for i, problem := range problems {
+		if problem.Fix == "" && brokenAgent(problem) {
+			problems[i].Fix = "umbra doctor --fix"
+		}
+	}
+	return problems
+}
+
+func brokenAgent(problem gitstore.Problem) bool {
+	return problem.Invariant == "I1" && gitstore.RefName(problem.Ref).Kind() == gitstore.RefAgent
+}
+
+// mendOf is how a problem of a shadow repository is mended, nil if it is not.
+func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.Problem) func() error {
+	name := gitstore.RefName(problem.Ref)
+	switch {
+	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
+		return func() error {
+			_, err := p.store.Sweep(ctx)
+			return err
+		}
+	case brokenAgent(problem):
+		return func() error { return p.mendAgentRef(ctx, name.Mission()) }
+	case problem.Fix == "umbra doctor --fix":
+		return func() error {
+			_, err := p.store.RepairRecords(ctx)
+			return err
+		}
+	}
+	return nil
+}
+
+// lostRefs are missions whose records are there and whose ref is not.
+func (p *project) lostRefs() ([]gitstore.Problem, error) {
+	records, err := p.store.Refs(gitstore.RefRecord)
+	if err != nil {
+		return nil, err
+	}
+	var lost []gitstore.Problem
+	for _, ref := range records.Refs {
+		agent := gitstore.AgentRef(ref.Name.Mission())
+		_, err := p.store.Ref(agent)
+		if _, trashed := p.store.Ref(gitstore.TrashAgentRef(ref.Name.Mission())); trashed == nil || !errors.Is(err, gitstore.ErrRefNotFound) {
+			continue
+		}
+		lost = append(lost, gitstore.Problem{Invariant: "I1", Ref: string(agent), Message: "it is gone, its records are there", Fix: "umbra doctor --fix"})
+	}
+	return lost, nil
+}
+
+// mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot: the
+// one whose record is the newest on the chain of its records. A fork that has
+// taken none goes back to its fork point.
+func (p *project) mendAgentRef(ctx context.Context, mission string) error {
+	head, err := p.store.Ref(gitstore.RecordRef(mission))
+	if err != nil {
+		return fmt.Errorf("its records: %w", err)
+	}
+	of, err := p.snapshotsByRecord(ctx, mission)
+	if err != nil {
+		return err
+	}
+	for c, err := range p.store.History(head, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return err
+		}
+		if id, ok := of[c.ID]; ok {
+			return p.store.MendRef(ctx, gitstore.AgentRef(mission), id)
+		}
+	}
+	m := &loaded{project: p, record: head}
+	if err := m.readRecord(""); err != nil {
+		return err
+	}
+	if m.Parent == nil {
+		return errors.New("none of its snapshots is left")
+	}
+	id, err := gitstore.ParseID(m.Parent.Snapshot)
+	if err != nil {
+		return err
+	}
+	return p.store.MendRef(ctx, gitstore.AgentRef(mission), id)
+}
+
+// snapshotsByRecord finds a mission's snapshots among all objects, reachable or
+// not, by their records.
+func (p *project) snapshotsByRecord(ctx context.Context, mission string) (map[gitstore.ID]gitstore.ID, error) {
+	out, err := p.store.Git(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	of := map[gitstore.ID]gitstore.ID{}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		name, ok := strings.CutPrefix(line, "commit ")
+		if !ok {
+			continue
+		}
+		id, err := gitstore.ParseID(name)
+		if err != nil {
+			return nil, err
+		}
+		if s, err := p.store.Snapshot(id); err == nil && s.Mission == mission {
+			of[s.Record] = id
+		}
+	}
+	return of, ctx.Err()
+}
