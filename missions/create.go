@@ -230,14 +230,16 @@ func (l *Local) blank(p *project, n newMission, name string, g ground) *loaded {
 	return m
 }
 
-// keptVars are the variables that say where the agent keeps its sessions.
+// keptVars are the variables that say where the agent keeps its sessions, and
+// git its configuration.
 func keptVars(n newMission) map[string]string {
-	vars := map[string]string{"HOME": n.env.Home}
-	if n.adapter == nil {
-		return vars
+	names := []string{"XDG_CONFIG_HOME"} // where git looks for the user's own excludes
+	if n.adapter != nil {
+		names = append(names, n.adapter.Variables()...)
 	}
-	for _, name := range n.adapter.Variables() {
-		if v, ok := n.env.Vars[name]; ok {
+	vars := map[string]string{"HOME": n.env.Home}
+	for _, name := range names {
+		if v, ok := n.env.Vars[name]; ok && v != "" {
 			vars[name] = v
 		}
 	}
