@@ -87,23 +87,37 @@ func (r *Root) Create(path string, perm uint32) (*os.File, error) {
 // Create is Root.Create for the entry name: where many files are made in one
 // directory, its path is resolved once.
 func (d *Dir) Create(name string, perm uint32) (*os.File, error) {
-	at := d.join(name)
-	err := checkName(name)
-	if err == nil {
-		err = CheckPath(name)
-	}
-	if err != nil {
-		return nil, pathError("create", at, err)
-	}
 	opened := -1
-	err = ignoringEINTR(func() (err error) {
+	err := d.change("create", name, func() (err error) {
 		opened, err = createAt(d.fd, name, perm)
 		return err
 	})
 	if err != nil {
-		return nil, pathError("create", at, err)
+		return nil, err
 	}
-	return os.NewFile(uintptr(opened), at), nil
+	return os.NewFile(uintptr(opened), d.join(name)), nil
+}
+
+// Symlink is Root.Symlink for the entry name.
+func (d *Dir) Symlink(target, name string) error {
+	return d.change("symlink", name, func() error { return unix.Symlinkat(target, d.fd, name) })
+}
+
+// Unlink is Root.Unlink for the entry name.
+func (d *Dir) Unlink(name string) error {
+	return d.change("unlink", name, func() error { return unix.Unlinkat(d.fd, name, 0) })
+}
+
+// change runs one system call that changes the entry name.
+func (d *Dir) change(op, name string, call func() error) error {
+	err := checkName(name)
+	if err == nil {
+		err = CheckPath(name)
+	}
+	if err == nil {
+		err = ignoringEINTR(call)
+	}
+	return pathError(op, d.join(name), err)
 }
 
 func createAt(fd int, name string, perm uint32) (int, error) {

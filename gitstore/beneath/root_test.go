@@ -373,7 +373,7 @@ func TestVerifyNoticesAnotherDirectory(t *testing.T) {
 	}
 }
 
-func TestCreateInDir(t *testing.T) {
+func TestChangeInDir(t *testing.T) {
 	bothWays(t, func(t *testing.T, r *Root) {
 		must(t, r.Mkdir("d", 0o755))
 		d, err := r.OpenDir("d")
@@ -391,6 +391,13 @@ func TestCreateInDir(t *testing.T) {
 		} {
 			_, err := d.Create(name, 0o600)
 			want(t, err, wanted)
+			want(t, d.Symlink("x", name), wanted)
+		}
+		must(t, d.Symlink("f", "m"))
+		must(t, d.Unlink("m"))
+		want(t, d.Unlink(".git"), ErrReserved)
+		if target, err := r.Readlink("d/l"); err != nil || target != "elsewhere" {
+			t.Errorf("link %q, %v", target, err)
 		}
 	})
 }

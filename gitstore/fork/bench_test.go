@@ -68,6 +68,17 @@ func BenchmarkFork(b *testing.B) {
 	b.Run("store", func(b *testing.B) {
 		measure(b, func() { l.fork(past, l.target(name())) })
 	})
+	second := filepath.Join(base, "second")
+	if err := os.Mkdir(second, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	plain := newLabIn(b, second)
+	tree(plain, 10_000)
+	plain.write(".gitignore", "/src/\n")
+	ignored := plain.snapshot()
+	b.Run("ignored", func(b *testing.B) {
+		measure(b, func() { plain.fork(ignored, plain.target(name())) })
+	})
 	b.Run("cp", func(b *testing.B) {
 		measure(b, func() {
 			if out, err := exec.Command("cp", "-a", filepath.Join(l.top, "src"), filepath.Join(base, name())).CombinedOutput(); err != nil {

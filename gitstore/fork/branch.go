@@ -134,12 +134,16 @@ func (k *maker) addWorktree(ctx context.Context) error {
 	return err
 }
 
-// locked runs git on the source's repository again while some other git holds
-// a lock there, as that of another fork does for an instant.
+// locked runs git on the source's repository, again while some other git holds
+// a lock there, as that of another fork does for an instant. A git that has
+// begun is let end, or it would leave its own locks to the user.
 func (k *maker) locked(ctx context.Context, args ...string) ([]byte, error) {
 	const attempts = 20
 	for n := 1; ; n++ {
-		out, err := k.source.run(ctx, nil, args...)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out, err := k.source.run(context.WithoutCancel(ctx), nil, args...)
 		if err == nil || n == attempts || !refused(err, ".lock': File exists") {
 			return out, err
 		}

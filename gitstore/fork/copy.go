@@ -44,25 +44,88 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			return left, err
 		}
 	}
-	const share = 16 // neighbours, so that a directory is filled by one worker
-	err := each(ctx, j.items, share, func(i item) error {
-		if i.kind == beneath.Directory {
-			return nil
+	err := each(ctx, byDirectory(j.items), 1, func(group []item) error {
+		p, err := k.enter(j, parentOf(group[0].path))
+		if err != nil {
+			return err
 		}
-		reason, err := k.copyItem(j, i)
-		if err == nil && reason == "" && j.look != nil {
-			j.look(i)
+		defer p.close()
+		for _, i := range group {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if i.kind == beneath.Directory {
+				continue
+			}
+			reason, err := k.copyItem(p, i)
+			switch {
+			case err != nil:
+				return fmt.Errorf("copy %s: %w", i.path, err)
+			case reason != "":
+				mu.Lock()
+				left = append(left, Left{i.path, reason})
+				mu.Unlock()
+			case j.look != nil:
+				j.look(i)
+			}
+			k.progressed(i.size)
 		}
-		k.progressed(i.size)
-		if reason != "" {
-			mu.Lock()
-			left = append(left, Left{i.path, reason})
-			mu.Unlock()
-		}
-		return err
+		return nil
 	})
 	return left, err
 }
+
+// place is a directory that files are written to, and where they are read
+// from; live is nil if there is no such directory.
+type place struct{ target, live *beneath.Dir }
+
+func (p *place) close() {
+	p.target.Close()
+	if p.live != nil {
+		p.live.Close()
+	}
+}
+
+// enter opens a directory of a job, and makes it if it is missing: one that no
+// snapshot holds may hold a file that comes along.
+func (k *maker) enter(j job, dir string) (*place, error) {
+	target, err := j.to.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := j.to.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		target, err = j.to.OpenDir(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &place{target: target}
+	if j.from != nil {
+		if p.live, err = j.from.OpenDir(dir); err != nil {
+			p.live = nil
+		}
+	}
+	return p, nil
+}
+
+// byDirectory divides paths into neighbours of one directory, so many at most
+// that a flat directory is shared by the workers.
+func byDirectory[T interface{ where() string }](list []T) [][]T {
+	const most = 64
+	var groups [][]T
+	for len(list) > 0 {
+		dir, n := parentOf(list[0].where()), 1
+		for n < min(most, len(list)) && parentOf(list[n].where()) == dir {
+			n++
+		}
+		groups, list = append(groups, list[:n]), list[n:]
+	}
+	return groups
+}
+
+func (i item) where() string { return i.path }
+
+func (f file) where() string { return f.path }
 
 // directory makes path, and what is missing above it.
 func (k *maker) directory(root *beneath.Root, path string) error {
@@ -143,27 +206,34 @@ func each[T any](ctx context.Context, list []T, share int, fn func(T) error) err
 
 // copyItem copies one file or link. A reason is given for what could not be
 // read, with nothing or the last thing read in its place.
-func (k *maker) copyItem(j job, i item) (reason string, err error) {
-	to := join(j.prefix, i.path)
-	if i.kind == beneath.Symlink {
-		return k.copyLink(j, i.path, to)
+func (k *maker) copyItem(p *place, i item) (reason string, err error) {
+	if p.live == nil {
+		return reasonVanished, nil
 	}
-	from, before, err := j.from.Open(i.path)
+	name := baseOf(i.path)
+	if i.kind == beneath.Symlink {
+		target, err := p.live.Readlink(name)
+		if err != nil {
+			return unreadable(err), nil
+		}
+		return "", p.target.Symlink(target, name)
+	}
+	from, before, err := p.live.Open(name)
 	if err != nil {
 		return unreadable(err), nil
 	}
 	defer from.Close()
-	target, err := k.create(j.to, to)
+	target, err := p.target.Create(name, before.Perm()&0o777|0o200)
 	if err != nil {
 		return "", err
 	}
 	defer target.Close()
-	for range copyAttempts {
-		if err := k.content(from, target, before.Size); err != nil {
-			if !readFailure(err) {
-				return "", fmt.Errorf("copy %s: %w", i.path, err)
+	for n := range copyAttempts {
+		if err := k.content(from, target, before.Size, n > 0); err != nil {
+			if readFailure(err) {
+				return reasonUnreadable, p.target.Unlink(name)
 			}
-			return reasonUnreadable, j.to.Unlink(to)
+			return "", err
 		}
 		after, err := beneath.StatFile(from)
 		if err != nil {
@@ -175,33 +245,6 @@ func (k *maker) copyItem(j job, i item) (reason string, err error) {
 		before = after
 	}
 	return reasonChanging, attributes(from, target, before)
-}
-
-// create makes a file, with the directories above it that are missing.
-func (k *maker) create(root *beneath.Root, path string) (*os.File, error) {
-	target, err := root.Create(path, 0o600)
-	if errors.Is(err, fs.ErrNotExist) && parentOf(path) != "" {
-		if err := root.MkdirAll(parentOf(path), 0o777); err != nil {
-			return nil, err
-		}
-		return root.Create(path, 0o600)
-	}
-	return target, err
-}
-
-func (k *maker) copyLink(j job, path, to string) (string, error) {
-	target, err := j.from.Readlink(path)
-	if err != nil {
-		return unreadable(err), nil
-	}
-	err = j.to.Symlink(target, to)
-	if errors.Is(err, fs.ErrNotExist) && parentOf(to) != "" {
-		if err := j.to.MkdirAll(parentOf(to), 0o777); err != nil {
-			return "", err
-		}
-		err = j.to.Symlink(target, to)
-	}
-	return "", err
 }
 
 func unreadable(err error) string {
@@ -219,9 +262,11 @@ func readFailure(err error) bool {
 
 // content makes target hold what from does: shared where the file system can,
 // else copied, holes left out.
-func (k *maker) content(from, target *os.File, size int64) error {
-	if err := target.Truncate(0); err != nil {
-		return err
+func (k *maker) content(from, target *os.File, size int64, again bool) error {
+	if again {
+		if err := errors.Join(target.Truncate(0), rewind(from, target)); err != nil {
+			return err
+		}
 	}
 	if size > 0 && !k.noShare.Load() {
 		err := share(from, target)
@@ -230,16 +275,43 @@ func (k *maker) content(from, target *os.File, size int64) error {
 		}
 		k.noShare.Store(true)
 	}
-	for _, f := range []*os.File{from, target} {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
+	if size <= wholeFile {
+		return k.contentAtOnce(from, target, size)
 	}
 	if done, err := copySparse(from, target, size); done || err != nil {
 		return err
 	}
 	_, err := io.Copy(target, from)
 	return err
+}
+
+// contentAtOnce copies a file that fits into a buffer.
+func (k *maker) contentAtOnce(from, target *os.File, size int64) error {
+	buffer := k.buffer()
+	defer k.buffers.Put(buffer)
+	n, err := from.ReadAt((*buffer)[:size], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	_, err = target.Write((*buffer)[:n])
+	return err
+}
+
+func (k *maker) buffer() *[]byte {
+	if buffer, ok := k.buffers.Get().(*[]byte); ok {
+		return buffer
+	}
+	buffer := make([]byte, wholeFile+1)
+	return &buffer
+}
+
+func rewind(files ...*os.File) error {
+	for _, f := range files {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // attributes gives a copy what the original has besides content. What cannot

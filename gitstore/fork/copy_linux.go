@@ -66,15 +66,6 @@ func copySparse(from, target *os.File, size int64) (bool, error) {
 	return true, nil
 }
 
-func rewind(files ...*os.File) error {
-	for _, f := range files {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func setModTime(f *os.File, mtime time.Time) error {
 	spec, err := unix.TimeToTimespec(mtime)
 	if err != nil {

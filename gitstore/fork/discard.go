@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -77,16 +76,12 @@ func (d *Discarded) notMoved(doc Document, w *worktree) error {
 	if w == nil || w.admin == "" {
 		return nil
 	}
-	back, err := os.ReadFile(filepath.Join(w.admin, "gitdir"))
-	if err != nil {
-		if vanished(err) {
-			err = nil
-		}
-		return err
-	}
-	now := filepath.Dir(strings.TrimSpace(string(back)))
-	if now == doc.Directory {
+	now, err := directoryOf(w.admin)
+	if vanished(err) || err == nil && now == doc.Directory {
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if _, err := os.Lstat(now); err != nil {
 		return nil

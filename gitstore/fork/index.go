@@ -59,7 +59,10 @@ func (k *maker) addObject(ctx context.Context, id string, blob gitstore.ID) erro
 	}
 	defer content.Close()
 	whole := &watched{Reader: content}
-	out, err := k.source.run(ctx, whole, "hash-object", "-w", "--no-filters", "--stdin")
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	out, err := k.source.run(context.WithoutCancel(ctx), whole, "hash-object", "-w", "--no-filters", "--stdin")
 	if err == nil {
 		err = whole.err
 	}

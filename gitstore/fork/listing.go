@@ -39,6 +39,9 @@ func list(ctx context.Context, objects *gitstore.Objects, tree gitstore.ID) (*li
 		if _, double := l.modes[path]; double {
 			return fmt.Errorf("%q is there twice", path)
 		}
+		if parent := parentOf(path); parent != "" && !l.modes[parent].IsDir() {
+			return fmt.Errorf("%q is no name", path)
+		}
 		l.modes[path] = e.Mode
 		switch {
 		case e.Mode.IsDir(), e.Mode == gitstore.ModeGitlink:

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +35,7 @@ type maker struct {
 
 	claim   *os.File // the lock on a directory that was there; nil without
 	absent  map[string]bool
+	buffers sync.Pool
 	noShare atomic.Bool
 	mu      sync.Mutex
 	done    Progress
@@ -56,6 +59,8 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 		undone := undo(context.WithoutCancel(ctx), k.doc, "")
 		return nil, errors.Join(err, undone)
 	}
+	slices.Sort(k.made.PointsIn)
+	slices.SortFunc(k.made.Left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 	k.made.Document = k.doc
 	return k.made, nil
 }

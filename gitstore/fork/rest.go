@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -77,12 +78,20 @@ func (k *maker) lookOutside(ctx context.Context) error {
 	return nil
 }
 
+// tracked judges by what the user's repository tracks; a submodule comes whole.
 func tracked(index *usergit.Index) judge {
+	var submodules []string
+	for _, e := range index.Entries {
+		if e.Mode == usergit.ModeGitlink {
+			submodules = append(submodules, e.Path)
+		}
+	}
 	return func(path string, mode gitstore.Mode, _ int64) (verdict, error) {
 		switch {
-		case mode.IsDir() && index.TracksBelow(path), !mode.IsDir() && index.Tracks(path):
+		case mode.IsDir() && index.TracksBelow(path), !mode.IsDir() && index.Tracks(path),
+			slices.ContainsFunc(submodules, func(s string) bool { return inside(path, s) }):
 			return take, nil
-		case mode.IsDir() && !index.Tracks(path):
+		case mode.IsDir():
 			return shun, nil
 		}
 		return pass, nil

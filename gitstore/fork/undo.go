@@ -230,7 +230,7 @@ func entryOf(doc Document) (string, error) {
 		if err == nil && strings.TrimSpace(string(reason)) == lockReason(doc.Operation) {
 			return filepath.Join(dir, e.Name()), nil
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !vanished(err) {
 			return "", err
 		}
 	}

@@ -60,6 +60,7 @@ func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]b
 	c.Config = append([]string{
 		"umbra.operation=" + g.operation, "protocol.allow=never", "submodule.recurse=false",
 		"core.splitIndex=false", "core.untrackedCache=false", "feature.manyFiles=false",
+		"worktree.useRelativePaths=false",
 		"index.version=2", "index.sparse=false", "index.skipHash=false",
 	}, g.filters...)
 	if g.top != "" {

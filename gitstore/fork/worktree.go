@@ -67,11 +67,23 @@ func ownEntry(doc Document) string {
 	if err != nil || filepath.Dir(admin) != filepath.Join(doc.CommonDir, "worktrees") {
 		return ""
 	}
-	back, err := os.ReadFile(filepath.Join(admin, "gitdir"))
-	if err != nil || strings.TrimSpace(string(back)) != filepath.Join(doc.Directory, ".git") {
+	if dir, err := directoryOf(admin); err != nil || dir != doc.Directory {
 		return ""
 	}
 	return admin
+}
+
+// directoryOf is the directory that a worktree's entry leads to.
+func directoryOf(admin string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+	if err != nil {
+		return "", err
+	}
+	path := strings.TrimRight(string(data), "\r\n")
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(admin, path)
+	}
+	return filepath.Dir(path), nil
 }
 
 // resolve is the commit that a ref names, "" if there is none.

@@ -34,7 +34,6 @@ type writer struct {
 	live    *beneath.Root // nil if the source's workspace is gone
 	list    *listing
 	perm    func(path string, mode gitstore.Mode) uint32
-	buffers sync.Pool
 
 	mu   sync.Mutex
 	done map[string]written // by path below root
@@ -51,7 +50,7 @@ func (w *writer) snapshot(ctx context.Context) error {
 		}
 	}
 	return each(ctx, byDirectory(w.list.files), 1, func(group []file) error {
-		p, err := w.enter(parentOf(group[0].path))
+		p, err := w.k.enter(job{from: w.live, to: w.root}, parentOf(group[0].path))
 		if err != nil {
 			return err
 		}
@@ -67,46 +66,6 @@ func (w *writer) snapshot(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// byDirectory divides files into neighbours of one directory, so many at most
-// that a flat directory is shared by the workers.
-func byDirectory(files []file) [][]file {
-	const most = 64
-	var groups [][]file
-	for len(files) > 0 {
-		n := 1
-		for n < min(most, len(files)) && parentOf(files[n].path) == parentOf(files[0].path) {
-			n++
-		}
-		groups, files = append(groups, files[:n]), files[n:]
-	}
-	return groups
-}
-
-// place is the directory that files are being written to, and where they may
-// be read from; live is nil if the source has no such directory.
-type place struct{ target, live *beneath.Dir }
-
-func (w *writer) enter(dir string) (*place, error) {
-	target, err := w.root.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	p := &place{target: target}
-	if w.live != nil {
-		if p.live, err = w.live.OpenDir(dir); err != nil {
-			p.live = nil
-		}
-	}
-	return p, nil
-}
-
-func (p *place) close() {
-	p.target.Close()
-	if p.live != nil {
-		p.live.Close()
-	}
 }
 
 // finish gives directories the modes they had.
@@ -140,7 +99,7 @@ func (w *writer) finish(empty []string) error {
 
 func (w *writer) file(p *place, f file) error {
 	if f.mode == gitstore.ModeSymlink {
-		return w.link(f)
+		return w.link(p, f)
 	}
 	if content, mtime, release := w.same(p, f); content != nil {
 		defer release()
@@ -162,8 +121,8 @@ func (w *writer) file(p *place, f file) error {
 			_, err := io.Copy(target, reader)
 			return err
 		}
-		buffer := w.buffer()
-		defer w.buffers.Put(buffer)
+		buffer := w.k.buffer()
+		defer w.k.buffers.Put(buffer)
 		content := (*buffer)[:size]
 		if _, err := io.ReadFull(reader, content); err != nil {
 			return err
@@ -174,14 +133,6 @@ func (w *writer) file(p *place, f file) error {
 		_, err := target.Write(content)
 		return err
 	})
-}
-
-func (w *writer) buffer() *[]byte {
-	if buffer, ok := w.buffers.Get().(*[]byte); ok {
-		return buffer
-	}
-	buffer := make([]byte, wholeFile+1)
-	return &buffer
 }
 
 // same reads the live file if it holds exactly the snapshot's bytes, which is
@@ -199,14 +150,14 @@ func (w *writer) same(p *place, f file) (content *[]byte, mtime int64, release f
 	if st.Size > wholeFile {
 		return nil, 0, nil
 	}
-	buffer := w.buffer()
+	buffer := w.k.buffer()
 	n, err := live.Read((*buffer)[:st.Size])
 	if err != nil && err != io.EOF || int64(n) != st.Size || hash((*buffer)[:n]) != f.id {
-		w.buffers.Put(buffer)
+		w.k.buffers.Put(buffer)
 		return nil, 0, nil
 	}
 	read := (*buffer)[:n]
-	return &read, st.Mtime, func() { w.buffers.Put(buffer) }
+	return &read, st.Mtime, func() { w.k.buffers.Put(buffer) }
 }
 
 func hash(content []byte) gitstore.ID {
@@ -263,12 +214,12 @@ func fileMode(perm uint32) os.FileMode {
 	return mode
 }
 
-func (w *writer) link(f file) error {
+func (w *writer) link(p *place, f file) error {
 	target, err := w.objects.Blob(f.id)
 	if err != nil {
 		return err
 	}
-	err = w.root.Symlink(string(target), f.path)
+	err = p.target.Symlink(string(target), baseOf(f.path))
 	if errors.Is(err, fs.ErrExist) {
 		w.leave(f.path, reasonInTheWay)
 		return nil
@@ -276,7 +227,7 @@ func (w *writer) link(f file) error {
 	if err != nil {
 		return err
 	}
-	st, err := w.root.Lstat(f.path)
+	st, err := p.target.Lstat(baseOf(f.path))
 	if err != nil {
 		return err
 	}
