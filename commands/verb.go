@@ -33,8 +33,7 @@ func allVerbs() []*verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(),
-		versionCommand(), docsCommand(),
+		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(), versionCommand(), docsCommand(), scriptedAgentCommand(),
 	}
 }
 

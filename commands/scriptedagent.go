@@ -1,0 +1,235 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// scriptedOptions are those of Claude Code's that its launch by Umbra uses.
+type scriptedOptions struct {
+	session, resume, settings string
+}
+
+// scriptedAgentCommand is the agent of the demo. To Umbra it is Claude Code: it
+// has its options, keeps its sessions where and as Claude Code does and runs
+// its hooks. Instead of a model it has a script.
+func scriptedAgentCommand() *verb {
+	var o scriptedOptions
+	return &verb{
+		name: "scripted-agent", hidden: true, after: "[-- PROMPT]", short: "the demo's agent, which stands in for Claude Code",
+		long: `Reads prompts on stdin, a line each, and does what its script has for them.
+Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "session-id", Usage: "begin a session with the id `UUID`", Destination: &o.session},
+			&cli.StringFlag{Name: "resume", Usage: "go on with the session `UUID`", Destination: &o.resume},
+			&cli.StringFlag{Name: "settings", Usage: "take hooks from `JSON|FILE`", Destination: &o.settings},
+		},
+		run: func(c *call) error { return runScriptedAgent(c, o) },
+	}
+}
+
+// scriptedAgent is one run of it.
+type scriptedAgent struct {
+	ctx        context.Context
+	cwd        string // resolved, as Claude Code names it
+	out        *printer
+	transcript *transcript
+	hooks      agentHooks
+}
+
+// ready is what the agent prints when it waits for its user.
+const ready = "> "
+
+func runScriptedAgent(c *call, o scriptedOptions) error {
+	a, err := c.newScriptedAgent(o)
+	if err != nil {
+		return err
+	}
+	c.signals.stop() // a signal ends it, as it ends the real one
+	a.ctx = context.Background()
+	source := "startup"
+	if o.resume != "" {
+		source = "resume"
+		a.out.line("resumed: I remember %s", count(len(a.transcript.prompts), "prompt"))
+	}
+	if _, err := a.hooks.run(a.ctx, "SessionStart", "", map[string]any{"source": source}); err != nil {
+		return err
+	}
+	if len(c.after) > 0 {
+		prompt := strings.Join(c.after, " ")
+		a.out.line("%s%s", ready, clean(prompt))
+		if err := a.turn(prompt); err != nil {
+			return err
+		}
+	}
+	if err := a.converse(c.Stdin); err != nil {
+		return err
+	}
+	_, err = a.hooks.run(a.ctx, "SessionEnd", "", map[string]any{"reason": "prompt_input_exit"})
+	return err
+}
+
+func (c *call) newScriptedAgent(o scriptedOptions) (*scriptedAgent, error) {
+	usage := func(format string, args ...any) error {
+		return missions.Errorf(missions.KindUsage, "umbra demo", format, args...)
+	}
+	id := o.session
+	if o.resume != "" {
+		id = o.resume
+	}
+	root := c.Getenv("CLAUDE_CONFIG_DIR")
+	switch {
+	case id == "":
+		return nil, usage("the scripted agent needs --session-id or --resume")
+	case strings.ContainsAny(id, "/\\"):
+		return nil, usage("%q is no session id", id)
+	case root == "":
+		return nil, usage("the scripted agent writes no sessions but those of CLAUDE_CONFIG_DIR, which is not set")
+	}
+	cwd, err := c.Getwd()
+	if err == nil {
+		cwd, err = filepath.EvalSymlinks(cwd)
+	}
+	if err != nil {
+		return nil, noDirectory(err)
+	}
+	t, err := openTranscript(filepath.Join(root, "projects", projectDirOf(cwd), id+".jsonl"), id, cwd, c.Now, o.resume != "")
+	if err != nil {
+		return nil, err
+	}
+	a := &scriptedAgent{cwd: cwd, out: c.out, transcript: t}
+	a.hooks, err = readAgentHooks(o.settings, t, c.Environ())
+	return a, err
+}
+
+// converse takes prompts until there are no more.
+func (a *scriptedAgent) converse(stdin io.Reader) error {
+	lines := bufio.NewReader(stdin)
+	for {
+		a.out.w.WriteString(ready)
+		if err := a.out.flush(); err != nil {
+			return err
+		}
+		prompt, err := lines.ReadString('\n')
+		if prompt = strings.TrimSpace(prompt); prompt == "exit" || prompt == "/exit" {
+			return nil
+		}
+		if prompt != "" {
+			if terr := a.turn(prompt); terr != nil {
+				return terr
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			a.out.line("")
+			return a.out.flush()
+		case err != nil:
+			return fmt.Errorf("read the prompt: %w", err)
+		}
+	}
+}
+
+// turn answers one prompt as Claude Code does: the hooks and the lines of the
+// transcript come in its order.
+func (a *scriptedAgent) turn(prompt string) error {
+	promptID, err := newScriptedID()
+	if err != nil {
+		return err
+	}
+	said, err := a.hooks.run(a.ctx, "UserPromptSubmit", promptID, map[string]any{"prompt": prompt})
+	if err != nil {
+		return err
+	}
+	if said.blocked != "" {
+		a.out.line("%s", cleanLines(said.blocked))
+		return a.out.flush()
+	}
+	if said.context != "" {
+		a.out.line("  (told by a hook) %s", clean(said.context))
+	}
+	if err := a.transcript.prompt(prompt, promptID); err != nil {
+		return err
+	}
+	step := stepFor(prompt)
+	for _, use := range step.uses {
+		if err := a.use(use, promptID); err != nil {
+			return err
+		}
+	}
+	answer := fmt.Sprintf("%s (I remember %s.)", step.answer, count(len(a.transcript.prompts), "prompt"))
+	a.out.line("  %s", answer)
+	if err := a.transcript.answer(answer); err != nil {
+		return err
+	}
+	_, err = a.hooks.run(a.ctx, "Stop", promptID, map[string]any{
+		"stop_hook_active": false, "last_assistant_message": answer, "background_tasks": []any{}, "session_crons": []any{},
+	})
+	return err
+}
+
+// use runs one tool, with its hooks around it.
+func (a *scriptedAgent) use(use toolUse, promptID string) error {
+	id, err := newScriptedID()
+	if err != nil {
+		return err
+	}
+	id = "toolu_" + strings.ReplaceAll(id, "-", "")[:20]
+	input := use.input(a.cwd)
+	if err := a.transcript.toolUse(id, use.name, input); err != nil {
+		return err
+	}
+	payload := map[string]any{"tool_name": use.name, "tool_input": input, "tool_use_id": id}
+	said, err := a.hooks.run(a.ctx, "PreToolUse", promptID, payload)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	result, failed := said.blocked, said.blocked != ""
+	if !failed {
+		result, failed = use.run(a.ctx, a.cwd)
+	}
+	mark := "·"
+	if failed {
+		mark = "✗"
+	}
+	a.out.line("  %s %s %s", mark, use.name, clean(use.target))
+	if err := a.out.flush(); err != nil {
+		return err
+	}
+	event := "PostToolUse"
+	if failed {
+		event = "PostToolUseFailure"
+	}
+	payload["tool_response"], payload["duration_ms"] = result, time.Since(began).Milliseconds()
+	if _, err := a.hooks.run(a.ctx, event, promptID, payload); err != nil {
+		return err
+	}
+	return a.transcript.toolResult(id, result, failed, promptID)
+}
+
+// readSettings reads the value of --settings, which is JSON or a file of it.
+func readSettings(value string) ([]byte, error) {
+	if value == "" || strings.HasPrefix(strings.TrimSpace(value), "{") {
+		return []byte(value), nil
+	}
+	p, err := os.ReadFile(value)
+	if err == nil && !json.Valid(p) {
+		err = errors.New("it is no JSON")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings %s: %w", value, err)
+	}
+	return p, nil
+}
