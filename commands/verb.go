@@ -33,7 +33,7 @@ func allVerbs() []*verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(), versionCommand(), docsCommand(), scriptedAgentCommand(),
+		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(), versionCommand(), docsCommand(), scriptedAgentCommand(), demoCommand(),
 	}
 }
 

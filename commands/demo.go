@@ -1,0 +1,232 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func demoCommand() *verb {
+	return &verb{
+		name: "demo", short: "show what Umbra does, in a temporary directory, with a scripted agent",
+		long: `Clones Umbra's own repository if it is run in one, else makes a small one, and
+lets an agent that follows a script work there: Umbra's commands are shown as
+they are typed. Nothing outside the directory that it names is touched, and
+nothing needs to be installed but git.`,
+		run: runDemo,
+	}
+}
+
+// demo tells its story with the commands themselves, run as a person would.
+type demo struct {
+	c    *call
+	at   demoHome
+	step int
+	seen map[string]bool // snapshots that were shown
+}
+
+func runDemo(c *call) error {
+	if c.JSON {
+		return missions.Errorf(missions.KindUsage, "leave out --json", "the demo is to be read by people")
+	}
+	at, err := c.makeDemoHome()
+	if err != nil {
+		return err
+	}
+	d := &demo{c: c, at: at, seen: map[string]bool{}}
+	c.out.line("%s  Everything happens below %s", c.out.paint(boldCyan, "Umbra, a demo."), c.out.paint(bold, at.dir))
+	c.out.line("The agent follows a script: it needs no account, and keeps its sessions as Claude Code does.")
+	if err := d.tell(); err != nil {
+		c.out.line("\nThe demo ended early. What it made is in %s", at.dir)
+		return errors.Join(err, c.out.flush())
+	}
+	d.farewell()
+	return c.out.flush()
+}
+
+// tell is the story.
+func (d *demo) tell() error {
+	first, err := d.beginWork()
+	if err != nil {
+		return err
+	}
+	defer first.leave()
+	second, err := d.forkPast()
+	if err != nil {
+		return err
+	}
+	defer second.leave()
+	if err := d.bothGoOn(first, second); err != nil {
+		return err
+	}
+	if err := d.restoreAndUndo(); err != nil {
+		return err
+	}
+	return d.showGit()
+}
+
+// The missions of the story, and the snapshot that both begin from.
+const (
+	demoMission = "demo"
+	demoFork    = "french"
+	demoMoment  = demoMission + "@2"
+)
+
+func (d *demo) beginWork() (*demoAgent, error) {
+	d.say("An agent works in %s. Umbra takes a snapshot at each change of its state.", d.at.origin)
+	agent, err := d.launch("mission", "new", "--name", demoMission)
+	if err != nil {
+		return nil, err
+	}
+	for _, prompt := range []string{promptWrite, promptNames} {
+		if err := d.converse(told{agent, prompt}); err != nil {
+			return agent, err
+		}
+	}
+	d.say("It is asked for one thing more, and does too much of it.")
+	return agent, d.converse(told{agent, promptSimplify})
+}
+
+func (d *demo) forkPast() (*demoAgent, error) {
+	d.say("Fork it as it was after turn 2, files and conversation, into a workspace of its own. It goes on undisturbed.")
+	return d.launch("fork", demoMoment, "--name", demoFork)
+}
+
+func (d *demo) bothGoOn(first, second *demoAgent) error {
+	d.say("Two agents, live, each with its own files and its own past: the fork remembers 3 prompts, the other one 4.")
+	if err := d.converse(told{first, promptShout}, told{second, promptFrench}); err != nil {
+		return err
+	}
+	if err := d.run("mission", "ls", "--tree"); err != nil {
+		return err
+	}
+	return errors.Join(first.leave(), second.leave())
+}
+
+func (d *demo) restoreAndUndo() error {
+	d.say("Put the first one back to where they parted: the test and the README return, the conversation is cut there.")
+	if err := d.run("diff", demoMoment, demoMission, "--name-status"); err != nil {
+		return err
+	}
+	if err := d.run("restore", demoMoment); err != nil {
+		return err
+	}
+	d.say("That is a snapshot too, so it can be undone. The fork never noticed.")
+	return d.run("undo", demoMission)
+}
+
+func (d *demo) showGit() error {
+	d.say("All of it is Git: a bare repository, a branch for each mission, a commit for each snapshot.")
+	return d.run("git", "--", "log", "--graph", "--oneline", "--decorate", demoMission, demoFork)
+}
+
+// say begins a step.
+func (d *demo) say(format string, args ...any) {
+	d.step++
+	p := d.c.out
+	p.line("\n%s %s", p.paint(boldCyan, fmt.Sprintf("%d.", d.step)), p.paint(bold, fmt.Sprintf(format, args...)))
+}
+
+// typed shows a command as a person would type it, before it runs.
+func (d *demo) typed(args []string) error {
+	words := make([]string, len(args))
+	for i, a := range args {
+		if words[i] = a; a != "--" && strings.ContainsAny(a, " '\"$*~") {
+			words[i] = shellWord(a)
+		}
+	}
+	d.c.out.line("%s", d.c.out.paint(cyan, "$ umbra "+strings.Join(words, " ")))
+	return d.c.out.flush()
+}
+
+// run runs a command of Umbra's and shows what it prints, on the user's own
+// terminal if there is one.
+func (d *demo) run(args ...string) error {
+	if err := d.typed(args); err != nil {
+		return err
+	}
+	cmd := d.command(args)
+	cmd.Stdout, cmd.Stderr = d.c.Stdout, d.c.Stderr
+	return d.judge(args, d.c.Run(cmd))
+}
+
+func (d *demo) command(args []string) *exec.Cmd {
+	cmd := exec.CommandContext(d.c.ctx, d.at.umbra, args...)
+	cmd.Dir, cmd.Env = d.at.workspace, d.at.env
+	return cmd
+}
+
+// judge explains a command that went wrong.
+func (d *demo) judge(args []string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case d.c.ctx.Err() != nil:
+		return context.Canceled
+	}
+	return missions.Errorf(missions.KindFailed, "umbra doctor --home "+filepath.Join(d.at.dir, "umbra-home"),
+		"umbra %s: %w", strings.Join(args, " "), err)
+}
+
+// showSnapshots shows those of a mission that are new since it was called last.
+func (d *demo) showSnapshots(mission string) error {
+	args := []string{"log", mission, "--json"}
+	out, err := d.command(args).Output()
+	if err != nil {
+		return d.judge(args, err)
+	}
+	var list []missions.Entry
+	if err := json.Unmarshal(out, &list); err != nil {
+		return fmt.Errorf("read umbra log: %w", err)
+	}
+	p := d.c.out
+	var t table
+	for i := len(list) - 1; i >= 0; i-- {
+		e := list[i]
+		if d.seen[e.ID] {
+			continue
+		}
+		d.seen[e.ID] = true
+		t.row(cell{"●", green}, cell{clean(e.Address), cyan}, cell{short(e.ID), yellow}, cell{string(e.State), stateStyle(e.State)},
+			cell{changes(e), green}, cell{clean(e.Message), plain})
+	}
+	t.print(p, "    ")
+	return p.flush()
+}
+
+// farewell says what can be typed now. Each line works as it stands.
+func (d *demo) farewell() {
+	p := d.c.out
+	p.line("\n%s", p.paint(boldCyan, "It is all still there. Type what you like, beginning with the first two lines:"))
+	lines := []struct{ command, what string }{
+		{". " + shellArg(filepath.Join(d.at.dir, "env")), "this demo's umbra, for this shell"},
+		{"cd " + shellArg(d.at.workspace), ""},
+		{"umbra log " + demoMission, "its snapshots, by turn"},
+		{"umbra show " + demoFork + "@3", "one turn: what was said, what changed"},
+		{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
+		{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
+		{"umbra mission resume " + demoMission, "go on where the undo left it"},
+		{"umbra git -- log -p " + demoFork, "plain git, with diffs"},
+		{"umbra doctor", "checks every invariant"},
+		{"rm -rf " + shellArg(d.at.dir), "when you have seen enough"},
+	}
+	var t table
+	for _, l := range lines {
+		t.row(cell{l.command, cyan}, cell{l.what, dim})
+	}
+	t.print(p, "  ")
+}
+
+// shellArg quotes a path if a shell would not take it as it is.
+func shellArg(path string) string {
+	if strings.ContainsAny(path, " '\"$`\\*?[]()<>|&;~#!\t\n") {
+		return shellWord(path)
+	}
+	return path
+}

@@ -1,0 +1,121 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// demoHome is the one directory in which all of the demo happens.
+type demoHome struct {
+	dir       string
+	umbra     string   // this program, under its own name
+	workspace string   // a Git repository
+	origin    string   // what the workspace is, in words
+	env       []string // for Umbra's commands
+}
+
+// agentScript makes the scripted agent a program of its own, named as the agent
+// that it stands in for.
+const agentScript = `#!/bin/sh
+# The demo's agent: no Claude Code, but Umbra's own program with a script.
+exec "$(dirname "$0")/umbra" scripted-agent "$@"
+`
+
+func (c *call) makeDemoHome() (demoHome, error) {
+	var d demoHome
+	if _, err := lookPath("git", "", c.Getenv("PATH")); err != nil {
+		return d, missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "the demo needs the git program, which is not installed")
+	}
+	parent := c.Getenv("TMPDIR")
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	dir, err := os.MkdirTemp(parent, "umbra-demo-")
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return d, fmt.Errorf("make the demo's directory: %w", err)
+	}
+	d.dir, d.umbra, d.workspace = dir, filepath.Join(dir, "bin", "umbra"), filepath.Join(dir, "repository")
+	d.env = c.demoEnv(dir)
+	return d, errors.Join(d.furnish(c), d.makeRepository(c))
+}
+
+// furnish makes everything but the repository.
+func (d demoHome) furnish(c *call) error {
+	for _, name := range []string{"bin", "home", "tmp", "umbra-home", "claude", "forks"} {
+		if err := os.Mkdir(filepath.Join(d.dir, name), 0o700); err != nil {
+			return fmt.Errorf("make the demo's directory: %w", err)
+		}
+	}
+	self, err := c.Executable()
+	if err == nil {
+		err = copyProgram(self, d.umbra)
+	}
+	if err != nil {
+		return fmt.Errorf("copy this program: %w", err)
+	}
+	// PATH is what the person has, so that their shell still finds everything.
+	env := fmt.Sprintf(`# What the demo's commands need: . %[1]s/env
+UMBRA_HOME=%[2]s CLAUDE_CONFIG_DIR=%[3]s PATH=%[4]s:$PATH
+export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
+`, d.dir, shellArg(filepath.Join(d.dir, "umbra-home")), shellArg(filepath.Join(d.dir, "claude")), shellArg(filepath.Join(d.dir, "bin")))
+	for _, f := range []struct {
+		name, text string
+		mode       os.FileMode
+	}{
+		{"bin/claude", agentScript, 0o700},
+		{"env", env, 0o600},
+		{"umbra-home/config.yml", fmt.Sprintf("# forks stay in the demo's directory\nfork:\n  root: %q\n", filepath.Join(d.dir, "forks")), 0o600},
+	} {
+		if err := os.WriteFile(filepath.Join(d.dir, f.name), []byte(f.text), f.mode); err != nil {
+			return fmt.Errorf("write the demo's files: %w", err)
+		}
+	}
+	return nil
+}
+
+// copyProgram copies this program: one that `go run` made goes when it ends.
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// demoEnv is the environment of the demo's commands: the terminal's part of the
+// user's, and everything else below dir. Neither another mission nor an agent
+// that runs the demo is heard there.
+func (c *call) demoEnv(dir string) []string {
+	below := func(name string) string { return filepath.Join(dir, name) }
+	env := []string{
+		"PATH=" + below("bin") + string(filepath.ListSeparator) + c.Getenv("PATH"),
+		"HOME=" + below("home"), "TMPDIR=" + below("tmp"), "UMBRA_HOME=" + below("umbra-home"), "CLAUDE_CONFIG_DIR=" + below("claude"),
+		"PAGER=cat", "GIT_CONFIG_NOSYSTEM=1",
+	}
+	for _, kv := range c.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "TERM", name == "COLORTERM", name == "NO_COLOR", name == "TZ", name == "LANG", strings.HasPrefix(name, "LC_"):
+			env = append(env, kv)
+		}
+	}
+	return env
+}
