@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -48,6 +49,8 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 	if err != nil || m == nil {
 		return "", err
 	}
+	e.Tool.Target = m.below(e.Tool.Target)
+	what, _ = eventOf(e)
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, a, e)
 	note := ""
@@ -99,6 +102,12 @@ func (l *Local) nameByPrompt(ctx context.Context, m *loaded, prompt string) {
 	if err != nil {
 		l.log.Warn("name a mission", "mission", m.ID, "error", err)
 	}
+}
+
+// below names a file of the workspace as its snapshots do; any other target of a
+// tool stays as it is.
+func (m *loaded) below(target string) string {
+	return strings.TrimPrefix(target, m.bind.Workspace+string(filepath.Separator))
 }
 
 // eventOf is what an agent's event means for a mission's lifecycle.

@@ -85,7 +85,7 @@ func (c *talker) takeTurn(prompt, file, content string) {
 		c.line("user", id+"1", "", fmt.Sprintf("%q", prompt)),
 		c.line("assistant", id+"2", id+"1", fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":"Write","input":{"file_path":%q}}]`, tool, filepath.Join(c.dir, file))),
 	)
-	input := map[string]any{"tool_name": "Write", "tool_use_id": tool, "tool_input": map[string]any{"file_path": file}}
+	input := map[string]any{"tool_name": "Write", "tool_use_id": tool, "tool_input": map[string]any{"file_path": filepath.Join(c.dir, file)}}
 	c.hook("PreToolUse", input)
 	c.write(file, content)
 	c.say(
@@ -109,7 +109,7 @@ func TestAdoptedSession(t *testing.T) {
 		t.Fatalf("missions: %+v %v", list, err)
 	}
 	m := list[0]
-	if m.State != StateIdle || m.Turn != 2 || m.SessionID != c.session || m.LastPrompt.Text != "again" {
+	if m.State != StateIdle || m.Turn != 2 || m.SessionID != c.session || m.LastPrompt.Text != "again" || m.LastTool.Target != "a.txt" {
 		t.Errorf("mission: %+v", m)
 	}
 	for moment, want := range map[string]string{"@start": "zero\n", "@1.0": "zero\n", "@1": "one\n", "@2.0": "one\n", "@2": "two\n", "@-1": "two\n", "@-2": "one\n"} {
