@@ -117,7 +117,14 @@ func (d *demo) restoreAndUndo() error {
 	if err := d.run("restore", demoMoment); err != nil {
 		return err
 	}
-	d.say("That is a snapshot too, so it can be undone. The fork never noticed.")
+	agent, err := d.launch("mission", "resume", demoMission)
+	if err == nil {
+		err = agent.leave()
+	}
+	if err != nil {
+		return err
+	}
+	d.say("The restore is a snapshot too, so it can be undone: what it took back is there again. The fork never noticed.")
 	return d.run("undo", demoMission)
 }
 

@@ -20,9 +20,9 @@ type demoHome struct {
 	env       []string // for Umbra's commands
 }
 
-// agentScript makes the scripted agent a program of its own, named as the agent
+// demoAgentScript makes the scripted agent a program of its own, named as the agent
 // that it stands in for.
-const agentScript = `#!/bin/sh
+const demoAgentScript = `#!/bin/sh
 # The demo's agent: no Claude Code, but Umbra's own program with a script.
 exec "$(dirname "$0")/umbra" scripted-agent "$@"
 `
@@ -74,7 +74,7 @@ export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
 		name, text string
 		mode       os.FileMode
 	}{
-		{"bin/claude", agentScript, 0o700},
+		{"bin/claude", demoAgentScript, 0o700},
 		{"env", env, 0o600},
 		{"umbra-home/config.yml", fmt.Sprintf("# forks stay in the demo's directory\nfork:\n  root: %q\n", filepath.Join(d.dir, "forks")), 0o600},
 	} {
