@@ -41,8 +41,7 @@ func callerEnv(c Caller) sessions.Environ {
 // heardHook finds the event's mission, or adopts its session, and carries the
 // event out. It returns what the agent's model is to be told.
 func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
-	what, ok := eventOf(e)
-	if !ok && e.Kind != sessions.KindSessionStart {
+	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart {
 		return "", nil
 	}
 	m, err := l.missionOfEvent(ctx, a, r, e)
@@ -50,7 +49,7 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		return "", err
 	}
 	e.Tool.Target = m.below(e.Tool.Target)
-	what, _ = eventOf(e)
+	what, _ := eventOf(e)
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, a, e)
 	note := ""

@@ -1,0 +1,179 @@
+package commands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDemo runs the demo as a person on a fresh machine would, and holds it to
+// what it claims; then it types the commands that the demo ends with.
+func TestDemo(t *testing.T) {
+	t.Run("in a clone", func(t *testing.T) {
+		clone := t.TempDir()
+		writeFiles(t, clone, map[string]string{"go.mod": "module " + demoModule + "\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n"})
+		shell(t, os.Environ(), clone, "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -qm begin && cd . && mkdir sub")
+		before := fingerprint(t, clone)
+		d := runsDemo(t, filepath.Join(clone, "sub"))
+		if !strings.Contains(d.said, "a clone of "+clone) {
+			t.Error("it does not say what it cloned")
+		}
+		d.check(t, "# greet\n\nIt greets.\n")
+		if fingerprint(t, clone) != before {
+			t.Error("the repository that was cloned has changed")
+		}
+	})
+	t.Run("outside", func(t *testing.T) {
+		d := runsDemo(t, t.TempDir())
+		d.check(t, "# greet\n\nIt greets.\n")
+	})
+}
+
+// demoRun is a demo that was run.
+type demoRun struct {
+	dir  string
+	said string
+	env  []string // of the person: nothing of the demo's
+}
+
+func runsDemo(t *testing.T, cwd string) demoRun {
+	t.Helper()
+	temp, home := t.TempDir(), t.TempDir()
+	d := demoRun{env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LC_ALL=C.UTF-8",
+		"UMBRA_MISSION=none-of-its-business", "CLAUDECODE=1", "GIT_DIR=/nonexistent",
+	}}
+	d.said = shell(t, d.env, cwd, "umbra demo")
+	entries, err := os.ReadDir(temp)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("the demo left %v in the temporary directory, %v", entries, err)
+	}
+	d.dir = filepath.Join(temp, entries[0].Name())
+	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+		t.Errorf("the demo left %v in HOME, %v", left, err)
+	}
+	return d
+}
+
+// check holds the demo's claims against what is there.
+func (d demoRun) check(t *testing.T, readme string) {
+	t.Helper()
+	repository := filepath.Join(d.dir, "repository")
+	forks, err := filepath.Glob(filepath.Join(d.dir, "forks", "*", demoFork))
+	if err != nil || len(forks) != 1 {
+		t.Fatalf("forks are %v, %v", forks, err)
+	}
+	for file, want := range map[string]string{
+		filepath.Join(repository, "greet.sh"):    strings.ReplaceAll(greetNames, "world}\"", "world}!\""),
+		filepath.Join(repository, "README.md"):   readme,
+		filepath.Join(forks[0], "greet.sh"):      strings.ReplaceAll(greetNames, "Hello", "Bonjour"),
+		filepath.Join(forks[0], "greet_test.sh"): strings.ReplaceAll(greetTest, "Hello", "Bonjour"),
+	} {
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v, want %q", file, got, err, want)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(repository, "greet_test.sh")); !os.IsNotExist(err) {
+		t.Errorf("the undo left greet_test.sh: %v", err)
+	}
+	for _, want := range []string{
+		"resumed: I remember 2 prompts", "(I remember 3 prompts.)", "(I remember 4 prompts.)",
+		"1 created, 0 deleted", "1 deleted", "closed: undo to", "closed: restore to demo@2", "| * ",
+	} {
+		if !strings.Contains(d.said, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	d.typeOn(t)
+}
+
+// typeOn types the commands that the demo ends with, in one shell. The last one
+// takes the demo away, after the repositories were checked.
+func (d demoRun) typeOn(t *testing.T) {
+	t.Helper()
+	_, rest, ok := strings.Cut(d.said, "the first two lines:\n")
+	var script strings.Builder
+	script.WriteString("set -e\n")
+	lines := 0
+	for line := range strings.Lines(rest) {
+		command := regexp.MustCompile(` {2,}.*| *$`).ReplaceAllString(strings.TrimSpace(line), "")
+		if strings.HasPrefix(command, "rm -rf") {
+			fmt.Fprintf(&script, "[ $(umbra mission ls --json | grep -c '\"can_fork\"') = 3 ]\n")
+			fmt.Fprintf(&script, "for s in %[1]s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\ngit -C %[1]s/repository fsck --full\ncd /\n", d.dir)
+		}
+		if command != "" {
+			lines++
+			fmt.Fprintf(&script, "%s </dev/null\n", command)
+		}
+	}
+	if !ok || lines < 8 {
+		t.Fatalf("the demo ends with %d commands:\n%s", lines, rest)
+	}
+	env := append([]string{}, d.env...)
+	said := shell(t, env[:4], "/", script.String())
+	for _, want := range []string{"resumed: I remember 1 prompt\n", "resumed: I remember 4 prompts\n", "all is well", "Bonjour"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the commands typed do not say %q:\n%s", want, said)
+		}
+	}
+	if _, err := os.Lstat(d.dir); !os.IsNotExist(err) {
+		t.Errorf("the last command leaves %s: %v", d.dir, err)
+	}
+}
+
+// shell runs a script that must succeed, and returns what it says.
+func shell(t *testing.T, env []string, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir, cmd.Env = dir, env
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, said.String())
+	}
+	return said.String()
+}
+
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fingerprint changes if a file below dir does.
+func fingerprint(t *testing.T, dir string) string {
+	t.Helper()
+	sum := sha256.New()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(sum, path, info.Mode(), info.ModTime().UnixNano())
+		if info.Mode().IsRegular() {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			sum.Write(text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
