@@ -42,7 +42,7 @@ func runDemo(c *call) error {
 	d := &demo{c: c, at: at, seen: map[string]bool{}}
 	c.out.line("%s  Everything happens below %s", c.out.paint(boldCyan, "Umbra, a demo."), c.out.paint(bold, at.dir))
 	c.out.line("The agent follows a script: it needs no account, and keeps its sessions as Claude Code does.")
-	if err := d.tell(); err != nil {
+	if err := errors.Join(d.tell(), d.stopDaemon()); err != nil {
 		c.out.line("\nThe demo ended early. What it made is in %s", at.dir)
 		return errors.Join(err, c.out.flush())
 	}
@@ -133,6 +133,14 @@ func (d *demo) showGit() error {
 	return d.run("git", "--", "log", "--graph", "--oneline", "--decorate", demoMission, demoFork)
 }
 
+// stopDaemon leaves nothing running, also when the demo was interrupted.
+func (d *demo) stopDaemon() error {
+	args := []string{"daemon", "stop", "--quiet"}
+	cmd := exec.CommandContext(context.WithoutCancel(d.c.ctx), d.at.umbra, args...)
+	cmd.Dir, cmd.Env = d.at.dir, d.at.env
+	return d.judge(args, d.c.Run(cmd))
+}
+
 // say begins a step.
 func (d *demo) say(format string, args ...any) {
 	d.step++
@@ -221,7 +229,7 @@ func (d *demo) farewell() {
 		{"umbra mission resume " + demoMission, "go on where the undo left it"},
 		{"umbra git -- log -p " + demoFork, "plain git, with diffs"},
 		{"umbra doctor", "checks every invariant"},
-		{"rm -rf " + shellArg(d.at.dir), "when you have seen enough"},
+		{"umbra daemon stop; rm -rf " + shellArg(d.at.dir), "when you have seen enough"},
 	}
 	var t table
 	for _, l := range lines {

@@ -56,6 +56,9 @@ func runsDemo(t *testing.T, cwd string) demoRun {
 		t.Fatalf("the demo left %v in the temporary directory, %v", entries, err)
 	}
 	d.dir = filepath.Join(temp, entries[0].Name())
+	if said := shell(t, append(d.env, "UMBRA_HOME="+filepath.Join(d.dir, "umbra-home")), cwd, "umbra daemon status"); !strings.Contains(said, "does not run") {
+		t.Errorf("a daemon is left: %s", said)
+	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("the demo left %v in HOME, %v", left, err)
 	}
@@ -104,7 +107,7 @@ func (d demoRun) typeOn(t *testing.T) {
 	lines := 0
 	for line := range strings.Lines(rest) {
 		command := regexp.MustCompile(` {2,}.*| *$`).ReplaceAllString(strings.TrimSpace(line), "")
-		if strings.HasPrefix(command, "rm -rf") {
+		if strings.Contains(command, "rm -rf") {
 			fmt.Fprintf(&script, "[ $(umbra mission ls --json | grep -c '\"can_fork\"') = 3 ]\n")
 			fmt.Fprintf(&script, "for s in %[1]s/umbra-home/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\ngit -C %[1]s/repository fsck --full\ncd /\n", d.dir)
 		}

@@ -33,7 +33,9 @@ func allVerbs() []*verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(), versionCommand(), docsCommand(), scriptedAgentCommand(), demoCommand(),
+		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(),
+		versionCommand(), docsCommand(),
+		demoCommand(), scriptedAgentCommand(),
 	}
 }
 
