@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,9 +23,12 @@ type agent struct {
 	env     Env
 	tty     int           // the terminal, or -1
 	saved   *unix.Termios // its modes before the agent
-	own     *unix.Termios // the agent's modes while it is stopped
 	signals chan os.Signal
 	done    chan struct{}
+
+	mu      sync.Mutex
+	own     *unix.Termios // the agent's modes while it is stopped
+	stopped atomic.Bool   // the keeper stops with it, and sees to its going on
 }
 
 // startAgent starts the program. The caller waits for it.
@@ -42,7 +47,7 @@ func startAgent(env Env, program string, argv []string, dir string, vars []strin
 		return nil, plainStart(err)
 	}
 	if a.tty >= 0 {
-		a.handOver()
+		_ = setForeground(a.tty, a.pid())
 	}
 	return a, nil
 }
@@ -72,6 +77,8 @@ func (a *agent) wait() (int, error) {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			return 0, err
+		case status.Stopped() && a.stoppedTooEarly(status.StopSignal()):
+			_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
 		case status.Stopped():
 			a.stopToo()
 		case status.Signaled():
@@ -96,7 +103,7 @@ func (a *agent) passOn() {
 			switch s {
 			case syscall.SIGINT, syscall.SIGQUIT: // the terminal sent them to the agent as well
 			case syscall.SIGCONT:
-				if a.tty >= 0 && inForeground(a.tty) {
+				if a.tty >= 0 && !a.stopped.Load() && inForeground(a.tty) {
 					a.handOver()
 				}
 			default:
@@ -107,15 +114,23 @@ func (a *agent) passOn() {
 	}
 }
 
-// handOver puts the agent in the terminal's foreground and lets it go on: it may
-// have stopped by reading before it was there.
+// stoppedTooEarly reports whether the agent has stopped because it used the
+// terminal just before it was handed over.
+func (a *agent) stoppedTooEarly(sig syscall.Signal) bool {
+	return (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && a.tty >= 0 && foreground(a.tty) == a.pid()
+}
+
+// handOver lets the agent go on, in the terminal's foreground. In this order,
+// since a continue would undo a Ctrl-Z typed after the terminal was handed over.
 func (a *agent) handOver() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.own != nil {
-		_ = unix.IoctlSetTermios(a.tty, termiosSetDrain, a.own)
+		_ = setModes(a.tty, a.own)
 		a.own = nil
 	}
-	_ = setForeground(a.tty, a.pid())
 	_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+	_ = setForeground(a.tty, a.pid())
 }
 
 // stopToo stops the keeper as the agent has stopped, so that the user's shell
@@ -125,9 +140,12 @@ func (a *agent) stopToo() {
 		// The agent is in the keeper's own group, which its stop reached too.
 		return
 	}
-	holdsIt := foreground(a.tty) == a.pid()
-	if holdsIt {
+	a.stopped.Store(true)
+	defer a.stopped.Store(false)
+	if foreground(a.tty) == a.pid() {
+		a.mu.Lock()
 		a.own, _ = unix.IoctlGetTermios(a.tty, termiosGet)
+		a.mu.Unlock()
 		_ = setForeground(a.tty, unix.Getpgrp())
 		if a.saved != nil {
 			_ = setModes(a.tty, a.saved)

@@ -69,10 +69,10 @@ func onTerminal(t *testing.T, argv ...string) *pty {
 	}
 	go p.read()
 	t.Cleanup(func() {
+		master.Close() // hangs up whoever is left
+		slave.Close()
 		_ = p.cmd.Process.Kill()
 		<-p.ended
-		master.Close()
-		slave.Close()
 	})
 	go func() {
 		_ = p.cmd.Wait()
@@ -119,6 +119,23 @@ func (p *pty) expect(pattern string) string {
 	}
 	p.t.Fatalf("waited for %q; the terminal shows:\n%s", pattern, p.said.String())
 	return ""
+}
+
+// insist types s until the program has answered: what is typed while a shell
+// hands its terminal over is the shell's, or lost.
+func (p *pty) insist(s, pattern string) {
+	p.t.Helper()
+	re := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(ptyPatience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		p.mu.Lock()
+		said := re.MatchString(p.said.String()[p.seen:])
+		p.mu.Unlock()
+		if said {
+			break
+		}
+		p.typed(s)
+	}
+	p.expect(pattern)
 }
 
 // code waits for the end of the program.
@@ -170,8 +187,7 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	p.expect("shell42")
 	p.typed("fg\n")
 	p.expect("umbra mission new")
-	p.typed("hello\n")
-	p.expect("got-hello")
+	p.insist("hello\n", "got-hello")
 	p.typed("echo code$?\n")
 	if code := p.expect(`code(\d+)`); code != "4" {
 		t.Errorf("exit code %s, want 4", code)
@@ -193,12 +209,10 @@ func TestKeeperBroughtToTheForegroundFromTheBackground(t *testing.T) {
 	p.expect("shell42")
 	p.typed("fg\n")
 	p.expect("umbra mission new")
-	p.typed("\x1a")
-	p.expect("Stopped")
+	p.insist("\x1a", "Stopped")
 	p.typed("touch go; fg\n")
 	p.expect("umbra mission new")
-	p.typed("hello\n")
-	p.expect("got-hello")
+	p.insist("hello\n", "got-hello")
 	p.typed("exit\n")
 	p.code()
 }
