@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // maxBranches is how many names of a branch are tried.
@@ -144,13 +147,42 @@ func (k *maker) locked(ctx context.Context, args ...string) ([]byte, error) {
 			return nil, err
 		}
 		out, err := k.source.run(context.WithoutCancel(ctx), nil, args...)
-		if err == nil || n == attempts || !refused(err, ".lock': File exists") {
+		if err == nil || n == attempts || !passing(err) {
 			return out, err
+		}
+		if err := k.remakeDirectory(); err != nil {
+			return nil, err
 		}
 		if err := pause(ctx, n); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// passing tells whether git failed at what another git is in the midst of: it
+// holds a lock, or writes the entry of another worktree, which git takes for
+// damaged until it is whole.
+func passing(err error) bool {
+	return refused(err, ".lock': File exists") || refused(err, "failed to read ") && refused(err, "/worktrees/")
+}
+
+// remakeDirectory makes the directory again, which a git that fails to add a
+// worktree may have removed.
+func (k *maker) remakeDirectory() error {
+	_, err := os.Lstat(k.doc.Directory)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Mkdir(k.doc.Directory, 0o777); err != nil {
+		return err
+	}
+	root, err := beneath.Open(k.doc.Directory)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	k.doc.Identity = root.Identity()
+	return k.record()
 }
 
 // adminOf is the entry of a linked worktree in its repository.
