@@ -14,11 +14,25 @@ import (
 // first, then the mission's ref by compare-and-swap, which is the commit point,
 // then the records ref. A failure before that publishes nothing, and no older
 // snapshot is handed out in its place. The caller holds the workspace.
-func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (t taken, err error) {
+func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error) {
 	ws, err := l.workspace(ctx, m)
 	if err != nil {
 		return taken{}, err
 	}
+	before := *m
+	t, err := l.tryCommit(ctx, m, w, ws)
+	lost := errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged)
+	if lost && before.live.Provisional == "" {
+		// Objects that were there are not any more: read everything again, which
+		// brings back what is on disk.
+		*m = before
+		ws.scanner.Suspect()
+		t, err = l.tryCommit(ctx, m, w, ws)
+	}
+	return t, err
+}
+
+func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspace) (t taken, err error) {
 	batch := m.project.store.NewBatch()
 	defer batch.Discard()
 	captured, err := ws.capture(ctx, m.project.store, batch)

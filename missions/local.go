@@ -31,6 +31,10 @@ type Local struct {
 	version  string
 	self     lock.Owner
 
+	closing context.Context // ends with Close
+	close   context.CancelFunc
+	working sync.WaitGroup // workers of queues
+
 	mu         sync.Mutex
 	stores     map[string]*gitstore.Store // by project directory
 	queues     map[string]*queue
@@ -90,14 +94,21 @@ func NewLocal(o Options) (*Local, error) {
 		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		stores: map[string]*gitstore.Store{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
 	}
+	l.closing, l.close = context.WithCancel(context.Background())
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
 	return l, nil
 }
 
-// Close writes caches and closes the projects.
+// Close ends what is being carried out, writes caches and closes the projects.
+// Requests that were not answered stay in the journal: the next process that
+// serves the home makes up for them.
 func (l *Local) Close() error {
+	l.mu.Lock()
+	l.close()
+	l.mu.Unlock()
+	l.working.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ws := range l.workspaces {
@@ -109,6 +120,20 @@ func (l *Local) Close() error {
 		delete(l.stores, dir)
 	}
 	return errors.Join(errs...)
+}
+
+// errClosing answers requests that come, or are met, by the end of the Service.
+var errClosing = Errorf(KindInterrupted, "", "umbra is ending")
+
+// startWorker counts a worker in, unless the Service is ending.
+func (l *Local) startWorker() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing.Err() != nil {
+		return false
+	}
+	l.working.Add(1)
+	return true
 }
 
 func (l *Local) now() time.Time { return l.clock() }

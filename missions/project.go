@@ -269,25 +269,50 @@ func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
 	if len(name) > 40 {
 		name = name[:40]
 	}
-	dir := filepath.Join(l.home.ProjectsDir(), name+"-"+id[:8])
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the project's directory: %w", err)
-	}
-	store, err := gitstore.Create(ctx, filepath.Join(dir, "shadow.git"), gitstore.CreateOptions{ProjectID: id})
-	if err != nil {
-		return nil, fmt.Errorf("make the shadow repository: %w", err)
-	}
-	p := &project{ID: id, Dir: dir, Name: name, store: store, hints: hints{Format: projectFormat, ID: id, Name: name, Path: g.Top}}
+	p := &project{ID: id, Name: name, hints: hints{Format: projectFormat, ID: id, Name: name, Path: g.Top}}
 	if g.Repo != nil {
 		p.hints.CommonDir, p.hints.Common = g.Repo.CommonDir, g.Common
+	} else {
+		p.hints.add(g.Dir, g.Place)
 	}
-	if err := p.saveHints(); err != nil {
-		return nil, fmt.Errorf("note where the project is: %w", err)
+	dir := filepath.Join(l.home.ProjectsDir(), name+"-"+id[:8])
+	if err := l.makeProject(ctx, p, dir); err != nil {
+		return nil, fmt.Errorf("make the project: %w", err)
 	}
-	l.mu.Lock()
-	l.stores[dir] = store
-	l.mu.Unlock()
-	return p, nil
+	return l.openProject(dir)
+}
+
+// unfinishedProject begins the name of a project that is being made.
+const unfinishedProject = ".new-"
+
+// makeProject makes a project under another name, so that it appears whole.
+func (l *Local) makeProject(ctx context.Context, p *project, dir string) (err error) {
+	old, err := filepath.Glob(l.home.ProjectsDir() + "/" + unfinishedProject + "*")
+	if err != nil {
+		return err
+	}
+	for _, left := range old { // by a process that died: this one holds the lock
+		if err := os.RemoveAll(left); err != nil {
+			return err
+		}
+	}
+	p.Dir = filepath.Join(l.home.ProjectsDir(), unfinishedProject+p.ID)
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(p.Dir))
+		}
+	}()
+	store, err := gitstore.Create(ctx, p.shadow(), gitstore.CreateOptions{ProjectID: p.ID})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(store.Close(), p.saveHints()); err != nil {
+		return err
+	}
+	return journal.MoveDirectory(p.Dir, dir)
 }
 
 // ensureProject finds the project of a directory, or makes it.

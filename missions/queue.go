@@ -65,27 +65,48 @@ func (l *Local) queueOf(mission string) *queue {
 // others. If ctx ends first, the request still is.
 func (l *Local) submit(ctx context.Context, p *project, mission string, r *request) (answer, error) {
 	r.done = make(chan struct{})
+	told, gone := make(chan Notice), make(chan struct{})
+	defer close(gone)
 	r.seq = l.enqueue(mission, r)
 	q := l.queueOf(mission)
 	q.mu.Lock()
-	q.waiting = append(q.waiting, r)
 	start := !q.working
+	if start && !l.startWorker() {
+		q.mu.Unlock()
+		return answer{}, errClosing
+	}
 	q.working = true
+	q.waiting = append(q.waiting, r)
 	q.mu.Unlock()
 	if start {
-		// The work outlives the caller: others may have joined it.
-		go l.work(context.WithoutCancel(ctx), p, mission, q)
+		// The work outlives the caller: others may have joined it. What it tells
+		// reaches the caller on the caller's own goroutine, while that waits.
+		work := WithNotify(context.WithoutCancel(ctx), func(n Notice) {
+			select {
+			case told <- n:
+			case <-gone:
+			}
+		})
+		go l.work(work, p, mission, q)
 	}
-	select {
-	case <-r.done:
-		return r.answer, r.err
-	case <-ctx.Done():
-		return answer{}, ctx.Err()
+	for {
+		select {
+		case n := <-told:
+			Notify(ctx, n)
+		case <-r.done:
+			return r.answer, r.err
+		case <-ctx.Done():
+			return answer{}, ctx.Err()
+		}
 	}
 }
 
 // work carries out what waits, in order, until nothing does.
 func (l *Local) work(ctx context.Context, p *project, mission string, q *queue) {
+	defer l.working.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.closing, cancel)()
 	for {
 		q.mu.Lock()
 		batch := q.waiting
@@ -101,7 +122,9 @@ func (l *Local) work(ctx context.Context, p *project, mission string, q *queue) 
 		}
 		l.carryOut(ctx, p, mission, batch)
 		for _, r := range batch {
-			l.dequeue(mission, r)
+			if r.err == nil || ctx.Err() == nil {
+				l.dequeue(mission, r)
+			}
 			close(r.done)
 		}
 	}

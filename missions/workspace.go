@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,20 +21,22 @@ import (
 // workspace is what this process knows of a directory it captures: caches, all
 // of which prove themselves. It is used under the workspace's lock only.
 type workspace struct {
-	l       *Local
-	root    string
-	place   Place
-	scanner *capture.Scanner
-	rules   *capture.Rules
-	limits  CaptureConfig // that rules were made with
-	repo    *usergit.Repository
-	config  *usergit.Configuration
-	stamps  map[string]fileStamp // of the files the configuration came from
-	git     *userGit
-	sides   map[string]fileStamp // of the sessions' side files
-	unsaved bool                 // the stat cache on disk is older
-	watched bool                 // the watcher knows of it
-	dirty   Dirty                // taken from the watcher, to be given back
+	l          *Local
+	root       string
+	place      Place
+	project    string // whose store has what the caches say is there
+	generation uint64
+	scanner    *capture.Scanner
+	rules      *capture.Rules
+	limits     CaptureConfig // that rules were made with
+	repo       *usergit.Repository
+	config     *usergit.Configuration
+	stamps     map[string]fileStamp // of the files the configuration came from
+	git        *userGit
+	sides      map[string]fileStamp // of the sessions' side files
+	unsaved    bool                 // the stat cache on disk is older
+	watched    bool                 // the watcher knows of it
+	dirty      Dirty                // taken from the watcher, to be given back
 }
 
 // workspace returns what is known of a mission's workspace, its rules and its
@@ -40,14 +44,14 @@ type workspace struct {
 func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	l.mu.Lock()
 	ws := l.workspaces[m.bind.Place]
-	if ws == nil || ws.root != m.bind.Workspace {
+	if ws == nil || ws.root != m.bind.Workspace || ws.project != m.project.ID {
 		scanner, err := capture.OpenScanner(capture.Workspace{
 			Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place), Avoid: l.avoid(),
-		}, l.home.statCache(m.bind.Place), pruneGeneration)
+		}, l.home.statCache(m.bind.Place), m.project.generation())
 		if err != nil {
 			l.log.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.bind.Workspace, "reason", err)
 		}
-		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, sides: map[string]fileStamp{}, scanner: scanner}
+		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, project: m.project.ID, generation: m.project.generation(), sides: map[string]fileStamp{}, scanner: scanner}
 		l.workspaces[m.bind.Place] = ws
 	}
 	l.mu.Unlock()
@@ -192,8 +196,13 @@ func (ws *workspace) watch(m *loaded, r *capture.Result) {
 // at each capture, in rotation: what stat can't see (H4) is found in time.
 const rechecked = 4
 
-// pruneGeneration is the generation of the object stores: nothing prunes yet.
-const pruneGeneration = 1
+// generation tells one object store from another: what is in one need not be in
+// the next. It is the project's, since nothing prunes yet.
+func (p *project) generation() uint64 {
+	digits, _, _ := strings.Cut(p.ID, "-")
+	n, _ := strconv.ParseUint(digits, 16, 64)
+	return n
+}
 
 // accept makes a capture what the next one starts from: its objects are stored.
 func (ws *workspace) accept(r *capture.Result) {
@@ -208,7 +217,7 @@ func (ws *workspace) save() {
 		return
 	}
 	file := ws.l.home.statCache(ws.place)
-	err := ws.scanner.Save(pruneGeneration, func(data []byte) error { return journal.WriteVolatile(file, 0o600, data) })
+	err := ws.scanner.Save(ws.generation, func(data []byte) error { return journal.WriteVolatile(file, 0o600, data) })
 	if err != nil {
 		ws.l.log.Warn("save the stat cache", "workspace", ws.root, "error", err)
 		return

@@ -60,6 +60,15 @@ func Place(path string, mode fs.FileMode, fill func(io.Writer) error, options Pl
 	return nil
 }
 
+// MoveDirectory gives a directory that was made under another name its own,
+// durably. A directory of that name is an error wrapping fs.ErrExist.
+func MoveDirectory(from, to string) error {
+	if err := renameNewDirectory(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
 // Remove deletes the file at path durably. That it is gone already is no
 // error.
 func Remove(path string) error {

@@ -1,0 +1,301 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// history reads a mission's snapshots and checks that they are one line.
+func (b *testBench) history(name string) []Entry {
+	b.Helper()
+	entries, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Mission: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, e := range entries {
+		if i+1 < len(entries) && e.Parent != entries[i+1].ID {
+			b.Errorf("snapshot %s is on %s, not on %s", e.Address, e.Parent, entries[i+1].ID)
+		}
+	}
+	return entries
+}
+
+const childHome, childWork = "UMBRA_TEST_CHILD_HOME", "UMBRA_TEST_CHILD_WORK"
+
+// TestSnapshotChild is the other process of TestManyAtOnce: it takes snapshots
+// if it was started for that.
+func TestSnapshotChild(t *testing.T) {
+	dir := os.Getenv(childHome)
+	if dir == "" {
+		return
+	}
+	home, err := OpenHome(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := NewLocal(Options{Home: home, Config: DefaultConfig()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	b := &testBench{T: t, local: local, home: dir, dir: os.Getenv(childWork)}
+	for _, err := range b.rounds("child", 2, 6) {
+		t.Error(err)
+	}
+}
+
+// rounds snapshots from several goroutines at once, each after a write of its
+// own, which the snapshot must hold.
+func (b *testBench) rounds(who string, goroutines, rounds int) []error {
+	var wg sync.WaitGroup
+	errs := make(chan error, goroutines*rounds)
+	for g := range goroutines {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for r := range rounds {
+				name, content := fmt.Sprintf("%s-%d", who, g), fmt.Sprint(r)
+				if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o644); err != nil {
+					errs <- err
+					continue
+				}
+				e, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: "work", Message: name})
+				if err != nil {
+					errs <- err
+					continue
+				}
+				got, err := b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: e.ID, Path: name})
+				if err != nil || string(got) != content {
+					errs <- fmt.Errorf("round %d of %s: snapshot %s holds %q: %w", r, name, e.ID, got, errors.Join(err))
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	close(errs)
+	var all []error
+	for err := range errs {
+		all = append(all, err)
+	}
+	return all
+}
+
+// TestManyAtOnce snapshots one workspace from many goroutines and from two
+// processes: all succeed (H26).
+func TestManyAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	child := exec.Command(os.Args[0], "-test.run=^TestSnapshotChild$", "-test.v")
+	child.Env = append(os.Environ(), childHome+"="+b.home, childWork+"="+b.dir)
+	var said strings.Builder
+	child.Stdout, child.Stderr = &said, &said
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range b.rounds("parent", 8, 8) {
+		t.Error(err)
+	}
+	if err := child.Wait(); err != nil || !strings.Contains(said.String(), "--- PASS: TestSnapshotChild") {
+		t.Errorf("the other process: %v\n%s", err, said.String())
+	}
+	entries := b.history("work")
+	if len(entries) < 9 {
+		t.Errorf("%d snapshots", len(entries))
+	}
+	b.healthy()
+}
+
+// TestManyMissionsInOneWorkspace has their captures take turns.
+func TestManyMissionsInOneWorkspace(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			name := fmt.Sprintf("worker-%d", g)
+			if _, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Name: name, Command: []string{"sh"}}); err != nil {
+				t.Error(err)
+				return
+			}
+			for range 3 {
+				if _, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: name}); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	if err != nil || len(list) != 8 {
+		t.Errorf("%d missions, %v", len(list), err)
+	}
+	projects, err := b.local.Projects(context.Background(), ProjectsRequest{Caller: b.caller()})
+	if err != nil || len(projects) != 1 {
+		t.Errorf("%d projects, %v", len(projects), err)
+	}
+	b.healthy()
+}
+
+// TestHooksAndSnapshotsAtOnce mixes an agent's turns with snapshots by hand.
+func TestHooksAndSnapshotsAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()}); err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()}); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	for n := range 4 {
+		c.takeTurn("turn", "a.txt", fmt.Sprint(n))
+	}
+	close(stop)
+	wg.Wait()
+	entries := b.history("")
+	if entries[0].Turn != 4 {
+		t.Errorf("the last turn is %d", entries[0].Turn)
+	}
+	for n := 1; n <= 4; n++ {
+		if got := b.cat(fmt.Sprintf("@%d", n), "a.txt"); got != fmt.Sprint(n-1) {
+			t.Errorf("turn %d ended with %q", n, got)
+		}
+	}
+	b.healthy()
+}
+
+// TestJoin answers requests that wait together by one snapshot with all their
+// triggers, and keeps changes of state apart.
+func TestJoin(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	created := b.mission("work")
+	m, err := b.local.missionByID(created.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual := func(what string) *request { return &request{take: &Take{Trigger: TriggerManual, What: what}} }
+	tool := &request{event: ToolStarting{Tool: ToolUse{Name: "Edit"}, Writes: true}}
+	batch := []*request{manual("one"), manual("two"), {event: PromptSubmitted{Text: "go", ID: "p"}}, tool, manual("three"), {event: TurnEnded{}}}
+	b.write("a.txt", "two\n")
+	b.local.carryOut(context.Background(), m.project, m.ID, batch)
+	var heads []string
+	for i, r := range batch {
+		taken, ok := r.answer.last()
+		if r.err != nil || !ok {
+			t.Fatalf("request %d: %v", i, r.err)
+		}
+		heads = append(heads, taken.snapshot.ID.String())
+	}
+	if heads[0] != heads[1] || heads[2] != heads[3] || heads[3] != heads[4] || heads[1] == heads[2] || heads[4] == heads[5] {
+		t.Errorf("the answers are %v", heads)
+	}
+	var triggers []string
+	for _, e := range b.history("work") {
+		triggers = append(triggers, strings.Join(e.Triggers, "+"))
+	}
+	if got := strings.Join(triggers, " "); got != "idle prompt+tool+manual manual manual" {
+		t.Errorf("the triggers are %s", got)
+	}
+}
+
+// TestCallerGivesUp carries a request out although its caller has left.
+func TestCallerGivesUp(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller(), Message: "left"}); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	b.local.working.Wait()
+	if entries := b.history("work"); len(entries) != 2 || entries[0].Message != "left" {
+		t.Errorf("the request was dropped: %+v", entries)
+	}
+}
+
+// TestClose ends a request that waits for another process, which the next one
+// makes up for.
+func TestClose(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	held, err := lock.WaitTree(context.Background(), b.home, b.dir, lock.Self("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Message: "asked"})
+		answered <- err
+	}()
+	waiting := func() bool {
+		list, _, err := b.local.journal.Requests(m.ID)
+		return err == nil && len(list) == 1 && list[0].Status == journal.InProgress
+	}
+	for deadline := time.Now().Add(10 * time.Second); !waiting(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the request is not in the journal")
+		}
+	}
+	if err := b.local.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.fails("the request", <-answered, KindInterrupted)
+	if err := held.Release(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
+	b.fails("a request after the end", err, KindInterrupted)
+}
+
+// TestProgressIsTheCallers tells progress on the goroutine that called.
+func TestProgressIsTheCallers(t *testing.T) {
+	b := newBench(t)
+	for n := range manyFiles + 1 {
+		b.write(fmt.Sprintf("d/%d", n), "x")
+	}
+	b.mission("work")
+	told := 0 // no lock: the race detector sees another goroutine
+	ctx := WithNotify(context.Background(), func(Notice) { told++ })
+	if _, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller()}); err != nil {
+		t.Fatal(err)
+	}
+	if told == 0 {
+		t.Error("nothing was told")
+	}
+}
