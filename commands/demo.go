@@ -41,7 +41,7 @@ func runDemo(c *call) error {
 	}
 	d := &demo{c: c, at: at, seen: map[string]bool{}}
 	c.out.line("%s  Everything happens below %s", c.out.paint(boldCyan, "Umbra, a demo."), c.out.paint(bold, at.dir))
-	c.out.line("The agent follows a script: it needs no account, and keeps its sessions as Claude Code does.")
+	c.out.line("An agent that follows a script stands in for Claude Code, in %s.", at.origin)
 	if err := errors.Join(d.tell(), d.stopDaemon()); err != nil {
 		c.out.line("\nThe demo ended early. What it made is in %s", at.dir)
 		return errors.Join(err, c.out.flush())
@@ -79,7 +79,7 @@ const (
 )
 
 func (d *demo) beginWork() (*demoAgent, error) {
-	d.say("An agent works in %s. Umbra takes a snapshot at each change of its state.", d.at.origin)
+	d.say("An agent works. Each change of its state becomes a snapshot (●).")
 	agent, err := d.launch("mission", "new", "--name", demoMission)
 	if err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (d *demo) beginWork() (*demoAgent, error) {
 }
 
 func (d *demo) forkPast() (*demoAgent, error) {
-	d.say("Fork it as it was after turn 2, files and conversation, into a workspace of its own. It goes on undisturbed.")
+	d.say("Fork it at turn 2, files and conversation, into a workspace of its own.")
 	return d.launch("fork", demoMoment, "--name", demoFork)
 }
 
 func (d *demo) bothGoOn(first, second *demoAgent) error {
-	d.say("Two agents, live, each with its own files and its own past: the fork remembers 3 prompts, the other one 4.")
+	d.say("Both are live, each with its own files and memory: 4 prompts, 3 in the fork.")
 	if err := d.converse(told{first, promptShout}, told{second, promptFrench}); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (d *demo) bothGoOn(first, second *demoAgent) error {
 }
 
 func (d *demo) restoreAndUndo() error {
-	d.say("Put the first one back to where they parted: the test and the README return, the conversation is cut there.")
+	d.say("Restore the first to where they parted: its files, and what it remembers.")
 	if err := d.run("diff", demoMoment, demoMission, "--name-status"); err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (d *demo) restoreAndUndo() error {
 	if err != nil {
 		return err
 	}
-	d.say("The restore is a snapshot too, so it can be undone: what it took back is there again. The fork never noticed.")
+	d.say("Undo that: what the restore took back is there again.")
 	return d.run("undo", demoMission)
 }
 
 func (d *demo) showGit() error {
-	d.say("All of it is Git: a bare repository, a branch for each mission, a commit for each snapshot.")
+	d.say("All of it is Git: a branch for each mission, a commit for each snapshot.")
 	return d.run("git", "--", "log", "--graph", "--oneline", "--decorate", demoMission, demoFork)
 }
 
@@ -215,12 +215,13 @@ func (d *demo) showSnapshots(mission string) error {
 	return p.flush()
 }
 
-// farewell says what can be typed now. Each line works as it stands.
+// farewell says what can be typed now. Each indented line works as it stands,
+// and is never cut.
 func (d *demo) farewell() {
 	p := d.c.out
-	p.line("\n%s", p.paint(boldCyan, "It is all still there. Type what you like, beginning with the first two lines:"))
-	lines := []struct{ command, what string }{
-		{". " + shellArg(filepath.Join(d.at.dir, "env")), "this demo's umbra, for this shell"},
+	p.line("\n%s", p.paint(boldCyan, "It is all still there. Begin with these two lines, then type what you like:"))
+	for _, l := range []struct{ command, what string }{
+		{". " + shellArg(filepath.Join(d.at.dir, "env")), ""},
 		{"cd " + shellArg(d.at.workspace), ""},
 		{"umbra log " + demoMission, "its snapshots, by turn"},
 		{"umbra show " + demoFork + "@3", "one turn: what was said, what changed"},
@@ -228,14 +229,15 @@ func (d *demo) farewell() {
 		{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
 		{"umbra mission resume " + demoMission, "go on where the undo left it"},
 		{"umbra git -- log -p " + demoFork, "plain git, with diffs"},
-		{"umbra doctor", "checks every invariant"},
-		{"umbra daemon stop; rm -rf " + shellArg(d.at.dir), "when you have seen enough"},
+		{"umbra doctor", "check every invariant"},
+	} {
+		text := l.command
+		if l.what != "" {
+			text = fmt.Sprintf("%-32s", text)
+		}
+		p.line("  %s%s", p.paint(cyan, text), p.paint(dim, l.what))
 	}
-	var t table
-	for _, l := range lines {
-		t.row(cell{l.command, cyan}, cell{l.what, dim})
-	}
-	t.print(p, "  ")
+	p.line("When you have seen enough:\n  %s", p.paint(cyan, "umbra daemon stop; rm -rf "+shellArg(d.at.dir)))
 }
 
 // shellArg quotes a path if a shell would not take it as it is.

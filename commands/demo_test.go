@@ -101,11 +101,14 @@ func (d demoRun) check(t *testing.T, readme string) {
 // takes the demo away, after the repositories were checked.
 func (d demoRun) typeOn(t *testing.T) {
 	t.Helper()
-	_, rest, ok := strings.Cut(d.said, "the first two lines:\n")
+	_, rest, ok := strings.Cut(d.said, "then type what you like:\n")
 	var script strings.Builder
 	script.WriteString("set -e\n")
 	lines := 0
 	for line := range strings.Lines(rest) {
+		if !strings.HasPrefix(line, "  ") {
+			continue
+		}
 		command := regexp.MustCompile(` {2,}.*| *$`).ReplaceAllString(strings.TrimSpace(line), "")
 		if strings.Contains(command, "rm -rf") {
 			fmt.Fprintf(&script, "[ $(umbra mission ls --json | grep -c '\"can_fork\"') = 3 ]\n")
