@@ -3,6 +3,7 @@ package fork
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,14 +77,7 @@ func TestWhatComesAlong(t *testing.T) {
 	target := l.target("skipped")
 	target.CopyIgnored = false
 	made = l.fork(past, target)
-	for _, path := range []string{"ignored", "venv"} {
-		delete(want, path)
-	}
-	for path := range want {
-		if strings.HasPrefix(path, "ignored/") || strings.HasPrefix(path, "venv/") {
-			delete(want, path)
-		}
-	}
+	maps.DeleteFunc(want, func(path, _ string) bool { return inside(path, "ignored") || inside(path, "venv") })
 	equal(t, "the fork without ignored files", contents(t, made.Workspace, ".git"), want)
 }
 

@@ -109,6 +109,7 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 		return s.unopened(path, err)
 	}
 	names, st, pseudo, err := s.list(dir, device)
+	stats := s.stats(dir, path, names)
 	dir.Close()
 	if err != nil {
 		return s.unopened(path, err)
@@ -126,12 +127,38 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	if taken {
 		s.add(item{path: path, kind: beneath.Directory, perm: st.Perm()})
 	}
-	for _, e := range names {
-		if err := s.entry(join(path, e.Name), e, taken, st.Device); err != nil {
+	for n, e := range names {
+		if stats[n].skip {
+			continue
+		}
+		if err := s.entry(join(path, e.Name), stats[n], st.Device); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stated is what the system says of a name; skip means that it was not asked.
+type stated struct {
+	st   beneath.Stat
+	err  error
+	skip bool
+}
+
+// stats looks at the names of a directory that may come along.
+func (s *scanner) stats(dir *beneath.Dir, path string, names []beneath.Entry) []stated {
+	list := make([]stated, len(names))
+	for n, e := range names {
+		at := join(path, e.Name)
+		_, _, scratch := beneath.ParseScratch(e.Name)
+		if e.Name == ".git" || scratch || s.exclude != "" && at == s.exclude ||
+			e.Kind != beneath.Directory && s.snapshot.holdsFile(at) {
+			list[n].skip = true
+			continue
+		}
+		list[n].st, list[n].err = dir.Lstat(e.Name)
+	}
+	return list
 }
 
 func isDotGit(e beneath.Entry) bool { return e.Name == ".git" }
@@ -165,24 +192,15 @@ func (s *scanner) unopened(path string, err error) error {
 }
 
 // entry judges one name of a directory.
-func (s *scanner) entry(path string, e beneath.Entry, taken bool, device uint64) error {
-	if e.Name == ".git" || s.exclude != "" && path == s.exclude {
-		return nil
-	}
-	if _, _, scratch := beneath.ParseScratch(e.Name); scratch {
-		return nil
-	}
-	if e.Kind != beneath.Directory && s.snapshot.holdsFile(path) {
-		return nil
-	}
-	if beneath.IsGitDisguise(e.Name) {
+func (s *scanner) entry(path string, e stated, device uint64) error {
+	if beneath.IsGitDisguise(baseOf(path)) {
 		s.leave(path, reasonReserved)
 		return nil
 	}
-	st, err := s.root.Lstat(path)
-	if err != nil {
-		return s.unopened(path, err)
+	if e.err != nil {
+		return s.unopened(path, e.err)
 	}
+	st := e.st
 	kind := st.Kind()
 	v, err := s.judge(path, modeOf(kind, st), st.Size)
 	if err != nil || v == shun {

@@ -63,9 +63,10 @@ func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]b
 		"worktree.useRelativePaths=false",
 		"index.version=2", "index.sparse=false", "index.skipHash=false",
 	}, g.filters...)
+	c.Env = []string{"GIT_NO_LAZY_FETCH=1"}
 	if g.top != "" {
 		c.Dir = g.top
-		c.Env = []string{"GIT_WORK_TREE=" + g.top}
+		c.Env = append(c.Env, "GIT_WORK_TREE="+g.top)
 	}
 	return gitstore.RunGit(ctx, c)
 }

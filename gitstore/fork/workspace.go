@@ -133,6 +133,9 @@ func (k *maker) pointsIn(to *beneath.Root, prefix string) func(item) {
 		return nil
 	}
 	places := []string{filepath.Clean(k.src.Live)}
+	if k.doc.Scope != "" {
+		places = append(places, k.src.Repo.TopLevel)
+	}
 	if real, err := resolve(k.src.Live); err == nil && !slices.Contains(places, real) {
 		places = append(places, real)
 	}
