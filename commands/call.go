@@ -129,3 +129,11 @@ func (c *call) notice(format string, args ...any) {
 	c.err.line("%s", clean(fmt.Sprintf(format, args...)))
 	_ = c.err.flush() // nobody is left to tell
 }
+
+// listed is never null in JSON.
+func listed[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}

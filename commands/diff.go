@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -49,7 +48,7 @@ func runDiff(c *call, o diffOptions) error {
 		return err
 	}
 	if c.JSON {
-		d.Files = slices.Concat([]missions.FileChange{}, d.Files)
+		d.Files = listed(d.Files)
 		return c.printJSON(d)
 	}
 	return c.paged(func(p *printer) { writeDifference(p, d, o) })

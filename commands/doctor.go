@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -34,8 +33,7 @@ func runDoctor(c *call, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	r.Problems = slices.Concat([]missions.Problem{}, r.Problems)
-	r.Fixed = slices.Concat([]missions.Problem{}, r.Fixed)
+	r.Problems, r.Fixed, r.Checked = listed(r.Problems), listed(r.Fixed), listed(r.Checked)
 	if err := c.print(r, func(p *printer) { writeDoctor(p, r) }); err != nil {
 		return err
 	}

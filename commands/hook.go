@@ -79,15 +79,16 @@ func (c *call) hook(o hookOptions) error {
 	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(began))
 	defer cancel()
 	c.ctx = ctx
-	svc, err := c.service()
-	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon {
-		c.NoDaemon = true // an agent waits: this process does the work
-		svc, err = c.service()
+	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload}
+	result, err := c.sendHook(request)
+	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
+		// What the time allows is done here.
+		c.NoDaemon = true
+		if err := c.close(); err != nil {
+			return err
+		}
+		result, err = c.sendHook(request)
 	}
-	if err != nil {
-		return err
-	}
-	result, err := svc.Hook(ctx, missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload})
 	if len(result.Output) > 0 {
 		if _, werr := c.Stdout.Write(result.Output); err == nil {
 			err = werr
@@ -97,6 +98,14 @@ func (c *call) hook(o hookOptions) error {
 		err = missions.Errorf(missions.KindFailed, "umbra status", "%s", result.Problem)
 	}
 	return err
+}
+
+func (c *call) sendHook(r missions.HookRequest) (missions.HookResult, error) {
+	svc, err := c.service()
+	if err != nil {
+		return missions.HookResult{}, err
+	}
+	return svc.Hook(c.ctx, r)
 }
 
 // readPayload reads the event. The read itself can't be interrupted; it is left

@@ -52,11 +52,8 @@ func runLog(c *call, o logOptions) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []missions.Entry{}
-	}
 	if c.JSON {
-		return c.printJSON(list)
+		return c.printJSON(listed(list))
 	}
 	return c.paged(func(p *printer) { writeLog(p, list, o.graph) })
 }

@@ -71,7 +71,7 @@ func missionRow(t *table, p *printer, branch string, m missions.Mission, project
 
 // printMissions prints what a verb did to each mission.
 func (c *call) printMissions(list []missions.Mission, did string) error {
-	return c.print(list, func(p *printer) {
+	return c.print(listed(list), func(p *printer) {
 		for _, m := range list {
 			p.line("%s %s", clean(m.Name), did)
 		}

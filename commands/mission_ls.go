@@ -30,9 +30,6 @@ func runMissionLs(c *call, o missionLsOptions) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []missions.Mission{}
-	}
 	if o.tree {
 		list = inTree(list)
 	}
@@ -40,7 +37,7 @@ func runMissionLs(c *call, o missionLsOptions) error {
 		c.notice("no missions here; begin one with: umbra mission new")
 		return nil
 	}
-	return c.print(list, func(p *printer) {
+	return c.print(listed(list), func(p *printer) {
 		var t table
 		for _, m := range list {
 			branch := ""

@@ -44,7 +44,7 @@ func runMissionWait(c *call, o missionWaitOptions) error {
 	if err != nil {
 		return err
 	}
-	return c.print(list, func(p *printer) {
+	return c.print(listed(list), func(p *printer) {
 		for _, m := range list {
 			p.line("%s %s", clean(m.Name), p.paint(stateStyle(m.State), string(m.State)))
 		}

@@ -15,10 +15,7 @@ func runPins(c *call) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []missions.Pin{}
-	}
-	return c.print(list, func(p *printer) {
+	return c.print(listed(list), func(p *printer) {
 		var t table
 		for _, pin := range list {
 			t.row(cell{clean(pin.Name), bold}, cell{short(pin.Snapshot), yellow}, cell{clean(pin.Address), cyan},

@@ -28,14 +28,11 @@ func runProjectLs(c *call) error {
 	if err != nil {
 		return err
 	}
-	if list == nil {
-		list = []missions.Project{}
-	}
 	if len(list) == 0 && !c.JSON {
 		c.notice("no projects yet; begin a mission with: umbra mission new")
 		return nil
 	}
-	return c.print(list, func(p *printer) {
+	return c.print(listed(list), func(p *printer) {
 		var t table
 		for _, project := range list {
 			t.row(cell{clean(project.Name), bold}, cell{count(project.Missions, "mission"), plain},

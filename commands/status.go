@@ -30,6 +30,7 @@ func runStatus(c *call, line bool) error {
 	if err != nil {
 		return err
 	}
+	s.Missions, s.Problems = listed(s.Missions), listed(s.Problems)
 	if line {
 		return c.print(s, func(p *printer) { p.line("%s", statusLine(p, s)) })
 	}
