@@ -78,8 +78,12 @@ func (c *Client) connect(ctx context.Context) error {
 // step looks once, and does what helps. An error is final.
 func (s *search) step(ctx context.Context) (bool, error) {
 	about, err := s.about(ctx)
-	s.last = err
+	if ctx.Err() == nil || s.last == nil {
+		s.last = err
+	}
 	switch {
+	case errors.Is(err, errRefused), errors.Is(err, fs.ErrPermission):
+		return false, missions.Errorf(missions.KindNoDaemon, "run as the user that Umbra's home belongs to", "the daemon can't be used: %w", err)
 	case err == nil && about.Namespace != "" && about.Namespace != api.Namespace():
 		return false, missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"the daemon (pid %d) sees other files than this process, which is %w", about.PID, ErrElsewhere)
@@ -125,8 +129,6 @@ func (s *search) explain() error {
 	holder, _, held := s.options.Home.Holder()
 	log := filepath.Clean(s.options.Home.LogFile())
 	switch {
-	case errors.Is(s.last, errRefused), errors.Is(s.last, fs.ErrPermission):
-		return missions.Errorf(missions.KindNoDaemon, "run as the user that Umbra's home belongs to", "the daemon refused: %w", s.last)
 	case !nobody(s.last) && held:
 		return missions.Errorf(missions.KindNoDaemon, "umbra daemon stop, or see "+log,
 			"%s does not answer within %s: %w", holder, s.options.Timeout, s.last)

@@ -48,6 +48,8 @@ func aboutSelf(o Options) api.About {
 
 // serve answers one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.handlers.Add(1)
+	defer s.handlers.Done()
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
 	defer func() { s.lastCall.Store(time.Now().UnixNano()) }()

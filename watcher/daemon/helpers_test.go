@@ -2,10 +2,8 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -116,26 +114,3 @@ func (b *bench) until(what string, there func() bool) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
-
-func TestMain(m *testing.M) {
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
-			os.Unsetenv(name)
-		}
-	}
-	os.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-	os.Setenv("GIT_CONFIG_SYSTEM", "/dev/null")
-	if play := os.Getenv(playVariable); play != "" {
-		if err := perform(play); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// playVariable makes the test binary play another process.
-const playVariable = "DAEMON_TEST_PLAY"
-
-func perform(play string) error { return fmt.Errorf("no play %q", play) }

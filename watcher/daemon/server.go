@@ -35,7 +35,7 @@ type Server struct {
 	// had their time; reads ends at once.
 	calls, reads       context.Context
 	endCalls, endReads context.CancelFunc
-	work               sync.WaitGroup
+	work, handlers     sync.WaitGroup
 	inFlight           atomic.Int64
 	lastCall           atomic.Int64 // in Unix nanoseconds
 	leaveOnce          sync.Once
@@ -197,6 +197,7 @@ func (s *Server) close() error {
 			s.endCalls()
 			errs = append(errs, fmt.Errorf("calls were cut off: %w", err), s.http.Close())
 		}
+		s.handlers.Wait()
 	}
 	s.endCalls()
 	if s.watch != nil {

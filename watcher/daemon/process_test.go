@@ -1,0 +1,290 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// TestStartsRace lets many clients find no daemon at once: one daemon stays,
+// and all are served by it.
+func TestStartsRace(t *testing.T) {
+	b := newBench(t)
+	const racers = 5
+	pids := make([]int, racers)
+	var wg sync.WaitGroup
+	for i := range racers {
+		wg.Go(func() {
+			c, err := b.tryConnect(b.starting)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			pids[i] = status.Daemon.PID
+		})
+	}
+	wg.Wait()
+	for _, pid := range pids {
+		if pid == 0 || pid != pids[0] {
+			t.Fatalf("served by %v", pids)
+		}
+	}
+}
+
+// TestStartedDaemonIsApart looks at the process that a client has started.
+func TestStartedDaemonIsApart(t *testing.T) {
+	b := newBench(t)
+	c := b.connect(b.starting, func(o *client.Options) { o.Environ = append(os.Environ(), "SECRET_TOKEN=x", "XDG_RUNTIME_DIR=") })
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(t, err)
+	proc := filepath.Join("/proc", strconv.Itoa(status.Daemon.PID))
+	if cwd, err := os.Readlink(filepath.Join(proc, "cwd")); err != nil || cwd != "/" {
+		t.Errorf("it is in %s, %v", cwd, err)
+	}
+	environ, err := os.ReadFile(filepath.Join(proc, "environ"))
+	must(t, err)
+	for v := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
+		switch name, _, _ := strings.Cut(v, "="); {
+		case name == "HOME", name == "PATH", name == "LANG", name == "TMPDIR", name == "UMBRA_HOME", strings.HasPrefix(name, "XDG_"):
+		default:
+			t.Errorf("it was given %s", v)
+		}
+	}
+	if session, err := syscall.Getpgid(status.Daemon.PID); err != nil || session != status.Daemon.PID {
+		t.Errorf("its process group is %d, %v", session, err)
+	}
+}
+
+// TestKilledDaemon goes on after the daemon was killed: a call that reads is
+// asked again, and the next daemon takes over what is on disk.
+func TestKilledDaemon(t *testing.T) {
+	b := newBench(t)
+	c := b.connect(b.starting)
+	b.write("a.txt", "one\n")
+	b.mission(c, "work")
+	for range 3 {
+		status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+		must(t, err)
+		must(t, syscall.Kill(status.Daemon.PID, syscall.SIGKILL))
+		b.until("the lock is free", func() bool { _, _, held := b.home.Holder(); return !held })
+		entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()})
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("log after the kill: %v %v", entries, err)
+		}
+		b.write("a.txt", time.Now().String())
+		_, err = c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+	}
+	d, err := c.Doctor(b.ctx(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) != 0 || d.Snapshots != 4 {
+		t.Errorf("doctor: %+v %v", d, err)
+	}
+}
+
+// TestKilledInACall kills the daemon under a call that waits: the client waits
+// on at the next one.
+func TestKilledInACall(t *testing.T) {
+	b := newBench(t)
+	c := b.connect(b.starting)
+	b.mission(c, "work")
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(t, err)
+	waited := make(chan error, 1)
+	go func() {
+		_, err := c.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: 3 * time.Second})
+		waited <- err
+	}()
+	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(status.Daemon.PID, syscall.SIGKILL) })
+	if err := <-waited; err == nil || missions.AsError(err).Kind != missions.KindTimeout {
+		t.Errorf("waited: %v", err)
+	}
+}
+
+// TestStaleSocket finds what a dead process left where the socket should be.
+func TestStaleSocket(t *testing.T) {
+	b := newBench(t)
+	stale := filepath.Join(b.user, socketName)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale, Net: "unix"})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	must(t, l.Close())
+	file := filepath.Join(b.user, "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	for _, published := range []string{stale, file, "/nowhere/umbra.sock", "relative", ""} {
+		must(t, os.WriteFile(b.home.SocketFile(), []byte(published+"\n"), 0o600))
+		_, err := b.tryConnect(func(o *client.Options) { o.Timeout = 200 * time.Millisecond })
+		if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || e.Hint == "" {
+			t.Errorf("published %q: %v", published, err)
+		}
+		s, err := Start(b.ctx(), b.options())
+		must(t, err)
+		must(t, b.connect().Close())
+		must(t, s.Close())
+		if b.home.Socket() != "" {
+			t.Errorf("still published: %s", b.home.Socket())
+		}
+	}
+	if _, err := os.Lstat(file); err != nil {
+		t.Errorf("a file that is no socket is gone: %v", err)
+	}
+}
+
+// impostor serves the home's socket with a handler of the test's.
+func (b *bench) impostor(h http.HandlerFunc) *http.Server {
+	path := filepath.Join(b.user, "i.sock")
+	l, err := net.Listen("unix", path)
+	must(b, err)
+	must(b, b.home.PublishSocket(path))
+	s := &http.Server{Handler: h}
+	go func() { _ = s.Serve(l) }()
+	b.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestHungDaemon connects to a process that never answers.
+func TestHungDaemon(t *testing.T) {
+	b := newBench(t)
+	lock, err := b.home.Hold("umbra daemon")
+	must(t, err)
+	defer lock.Release()
+	b.impostor(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	began := time.Now()
+	_, err = b.tryConnect(func(o *client.Options) { o.Timeout = 1500 * time.Millisecond })
+	e := missions.AsError(err)
+	if err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "does not answer") || !strings.Contains(e.Message, strconv.Itoa(os.Getpid())) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// TestOlderProtocol asks a daemon that is too old to leave, and takes its place.
+func TestOlderProtocol(t *testing.T) {
+	b := newBench(t)
+	var asked sync.Once
+	var old *http.Server
+	left := make(chan struct{})
+	old = b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`, api.Protocol-1)
+		if r.URL.Path == api.Prefix+api.MethodLeave {
+			asked.Do(func() {
+				go func() {
+					defer close(left)
+					_ = old.Shutdown(b.ctx())
+				}()
+			})
+		}
+	})
+	c := b.connect(b.starting)
+	<-left
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(t, err)
+	if status.Daemon.Version != "played" {
+		t.Errorf("served by version %s", status.Daemon.Version)
+	}
+}
+
+// TestNewerProtocol is served by a daemon that is newer than the client.
+func TestNewerProtocol(t *testing.T) {
+	b := newBench(t)
+	b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"result":{"protocol":%d,"some_news":true}}`+"\n", api.Protocol+1)
+	})
+	b.connect()
+}
+
+// TestSandbox connects from namespaces of its own: the caller is told to work
+// in process, whether there is a daemon or not.
+func TestSandbox(t *testing.T) {
+	b := newBench(t)
+	ask := func() string {
+		argv := player("connect", b.home.Dir)
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+		return strings.TrimSpace(output(t, cmd))
+	}
+	if got := ask(); got != "elsewhere" {
+		t.Errorf("without a daemon: %s", got)
+	}
+	b.start()
+	if got := ask(); got != "elsewhere" {
+		t.Errorf("with a daemon: %s", got)
+	}
+}
+
+// TestForeignUser connects as somebody else, for whom every door was opened.
+func TestForeignUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	b := newBench(t)
+	runtime := filepath.Join(b.user, "run")
+	must(t, os.Mkdir(runtime, 0o755))
+	s := b.start(func(o *Options) {
+		o.Getenv = func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": runtime}[name] }
+	})
+	for dir := filepath.Dir(s.socket.path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		must(t, os.Chmod(dir, 0o755))
+	}
+	must(t, os.Chmod(s.socket.path, 0o666))
+	binary := filepath.Join(b.user, "other")
+	content, err := os.ReadFile(os.Args[0])
+	must(t, err)
+	must(t, os.WriteFile(binary, content, 0o755))
+	cmd := exec.Command(binary, playing+"dial", s.socket.path)
+	cmd.Env = []string{"PATH=/bin:/usr/bin"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if got := output(t, cmd); !strings.Contains(got, " 403 ") || !strings.Contains(got, "not user 65534") {
+		t.Errorf("answered %s", got)
+	}
+	own := exec.Command(binary, playing+"dial", s.socket.path)
+	if got := output(t, own); !strings.Contains(got, " 200 ") {
+		t.Errorf("its own user is answered %s", got)
+	}
+}
+
+// TestRefusedPeer explains itself at the client.
+func TestRefusedPeer(t *testing.T) {
+	b := newBench(t)
+	b.impostor(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this daemon serves user 1", http.StatusForbidden)
+	})
+	_, err := b.tryConnect(func(o *client.Options) { o.Timeout = 200 * time.Millisecond })
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "serves user 1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestDaemonThatCannotStart says why it could not.
+func TestDaemonThatCannotStart(t *testing.T) {
+	b := newBench(t)
+	_, err := b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/bin/false"}, 300*time.Millisecond })
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "ended: exit status 1") {
+		t.Errorf("error %v", err)
+	}
+	_, err = b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/nowhere/umbra"}, 300*time.Millisecond })
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

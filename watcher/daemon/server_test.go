@@ -1,0 +1,410 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// ask makes a plain HTTP request over the socket.
+func (b *bench) ask(s *Server, method, path string, header http.Header, body string) (int, string) {
+	b.Helper()
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", s.socket.path)
+	}}
+	r, err := http.NewRequestWithContext(b.ctx(), method, "http://umbra"+path, strings.NewReader(body))
+	must(b, err)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	answer, err := transport.RoundTrip(r)
+	must(b, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(b, err)
+	if answer.Header.Get(api.HeaderProtocol) != "1" || answer.Header.Get(api.HeaderVersion) != "test" {
+		b.Errorf("%s %s: headers %v", method, path, answer.Header)
+	}
+	return answer.StatusCode, string(text)
+}
+
+func TestStrangeRequests(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	for name, c := range map[string]struct {
+		method, path string
+		header       http.Header
+		body         string
+		status       int
+		answer       string
+	}{
+		"of a web page":   {"POST", "/v1/missions", http.Header{"Origin": {"https://example.com"}}, "{}", 403, "web pages"},
+		"null origin":     {"POST", "/v1/about", http.Header{"Origin": {"null"}}, "{}", 403, "web pages"},
+		"GET":             {"GET", "/v1/missions", nil, "", 405, "POST"},
+		"unknown method":  {"POST", "/v1/format_disk", nil, "{}", 404, "no such method"},
+		"unknown version": {"POST", "/v2/missions", nil, "{}", 404, "no such method"},
+		"no JSON":         {"POST", "/v1/missions", nil, "{", 200, `"kind":"usage"`},
+		"empty":           {"POST", "/v1/missions", nil, "", 200, `"kind":"usage"`},
+		"of the future":   {"POST", "/v1/missions", nil, `{"news":1}`, 200, `"result":[]`},
+	} {
+		if status, answer := b.ask(s, c.method, c.path, c.header, c.body); status != c.status || !strings.Contains(answer, c.answer) {
+			t.Errorf("%s: %d %s", name, status, answer)
+		}
+	}
+}
+
+func TestEveryMethodIsServed(t *testing.T) {
+	service := reflect.TypeFor[missions.Service]()
+	if served := len(table()); served != service.NumMethod() {
+		t.Errorf("%d methods are served, the Service has %d", served, service.NumMethod())
+	}
+}
+
+func TestPanicEndsTheCallOnly(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	s.table[api.Log] = method{call: func(context.Context, missions.Service, []byte) (any, error) {
+		var none map[string]int
+		none["x"] = 1
+		return nil, nil
+	}}
+	c := b.connect()
+	_, err := c.Log(b.ctx(), missions.LogRequest{})
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindFailed || !strings.Contains(e.Message, "nil map") {
+		t.Errorf("error %v", err)
+	}
+	log, err := os.ReadFile(b.home.LogFile())
+	if err != nil || !strings.Contains(string(log), "stack=") {
+		t.Errorf("log %v: %s", err, log)
+	}
+	_, err = c.Missions(b.ctx(), missions.MissionsRequest{Caller: b.caller()})
+	must(t, err)
+}
+
+// TestClientGoesAway ends the context of a call whose client hangs up.
+func TestClientGoesAway(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	began, ended := make(chan struct{}), make(chan struct{})
+	s.table[api.Snapshot] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+		close(began)
+		<-ctx.Done()
+		missions.Notify(ctx, missions.Notice{Text: "to nobody"})
+		close(ended)
+		return nil, ctx.Err()
+	}}
+	ctx, cancel := context.WithCancel(b.ctx())
+	failed := make(chan error, 1)
+	c := b.connect()
+	go func() {
+		_, err := c.Snapshot(ctx, missions.SnapshotRequest{})
+		failed <- err
+	}()
+	<-began
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("the client says %v", err)
+	}
+	select {
+	case <-ended:
+	case <-b.ctx().Done():
+		t.Error("the call goes on")
+	}
+}
+
+// TestUnreadAnswer lets a client leave its answer unread: whoever tells progress
+// is not held up for ever.
+func TestUnreadAnswer(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	done := make(chan struct{})
+	s.table[api.Snapshot] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+		defer close(done)
+		for range 20_000 {
+			missions.Notify(ctx, missions.Notice{Text: strings.Repeat("x", 1000)})
+		}
+		return nil, nil
+	}}
+	conn, err := net.Dial("unix", s.socket.path)
+	must(t, err)
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /v1/snapshot HTTP/1.1\r\nHost: umbra\r\nContent-Length: 2\r\n\r\n{}")
+	select {
+	case <-done:
+	case <-time.After(15 * time.Second):
+		t.Error("held up by a client that does not read")
+	}
+}
+
+// TestWritingCallIsNotRepeated breaks a call that writes in the middle.
+func TestWritingCallIsNotRepeated(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	var calls atomic.Int32
+	cut := method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+		calls.Add(1)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	s.table[api.Snapshot] = cut
+	c := b.connect()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{})
+		failed <- err
+	}()
+	b.until("the call is made", func() bool { return calls.Load() > 0 })
+	must(t, s.http.Close())
+	err := <-failed
+	if e := missions.AsError(err); !errors.Is(err, client.ErrBroken) || e.Kind != missions.KindFailed || e.Hint == "" {
+		t.Errorf("error %v", err)
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("called %d times", n)
+	}
+}
+
+func TestLeavesWhenIdle(t *testing.T) {
+	b := newBench(t)
+	o := b.options()
+	o.IdleExit, o.Tick = 300*time.Millisecond, 10*time.Millisecond
+	began := time.Now()
+	must(t, Run(b.ctx(), o))
+	if took := time.Since(began); took < o.IdleExit {
+		t.Errorf("left after %s", took)
+	}
+	if b.home.Socket() != "" {
+		t.Error("the socket is still published")
+	}
+	held, err := b.home.Hold("test")
+	must(t, err)
+	must(t, held.Release())
+}
+
+// TestLeaveLetsWritesEnd asks a daemon to leave while one call writes and one
+// waits: the first ends well, the second goes on at the next daemon.
+func TestLeaveLetsWritesEnd(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	writing, waiting := b.connect(), b.connect(b.starting)
+	b.mission(writing, "work")
+	began := make(chan struct{})
+	s.table[api.Snapshot] = method{call: func(context.Context, missions.Service, []byte) (any, error) {
+		close(began)
+		time.Sleep(200 * time.Millisecond)
+		return missions.Entry{ID: "written"}, nil
+	}}
+	wrote, waited := make(chan error, 1), make(chan error, 1)
+	go func() {
+		e, err := writing.Snapshot(b.ctx(), missions.SnapshotRequest{})
+		if err == nil && e.ID != "written" {
+			err = fmt.Errorf("entry %+v", e)
+		}
+		wrote <- err
+	}()
+	go func() {
+		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: 2 * time.Second})
+		waited <- err
+	}()
+	<-began
+	b.until("both calls run", func() bool { return s.inFlight.Load() == 2 })
+	go func() { <-s.Leaving(); _ = s.Close() }()
+	there, err := client.Leave(b.ctx(), client.Options{Home: b.home})
+	if err != nil || !there {
+		// A daemon that the waiting client has started may hold the home by now.
+		if !errors.Is(err, missions.ErrHomeHeld) {
+			t.Errorf("leave: %v %v", there, err)
+		}
+	}
+	must(t, <-wrote)
+	if err := <-waited; err == nil || missions.AsError(err).Kind != missions.KindTimeout {
+		t.Errorf("waited: %v", err)
+	}
+}
+
+func TestSecondServerIsTold(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	_, err := Start(b.ctx(), b.options())
+	if !errors.Is(err, missions.ErrHomeHeld) {
+		t.Errorf("error %v", err)
+	}
+	must(t, Run(b.ctx(), b.options()))
+}
+
+func TestSocketPlaces(t *testing.T) {
+	b := newBench(t)
+	long := filepath.Join(b.user, strings.Repeat("long-", 30))
+	home, err := missions.OpenHome(long)
+	must(t, err)
+	runtime := filepath.Join(b.user, "r")
+	must(t, os.Mkdir(runtime, 0o700))
+	temp := filepath.Join(b.user, "t")
+	must(t, os.Mkdir(temp, 0o700))
+	for name, c := range map[string]struct {
+		home    missions.Home
+		runtime string
+		under   string
+	}{
+		"runtime":         {b.home, runtime, runtime},
+		"home":            {b.home, "", b.home.Dir},
+		"no such runtime": {b.home, filepath.Join(b.user, "none"), b.home.Dir},
+		"relative":        {b.home, "relative", b.home.Dir},
+		"long home":       {home, "", temp},
+	} {
+		o := b.options()
+		o.Home = c.home
+		o.Getenv = func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": c.runtime, "TMPDIR": temp}[name] }
+		s, err := Start(b.ctx(), o)
+		must(t, err)
+		dir := filepath.Dir(s.socket.path)
+		info, err := os.Stat(dir)
+		must(t, err)
+		socket, err := os.Stat(s.socket.path)
+		must(t, err)
+		if filepath.Dir(dir) != c.under || info.Mode().Perm() != 0o700 || socket.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %s, modes %v and %v", name, s.socket.path, info.Mode(), socket.Mode())
+		}
+		must(t, s.Close())
+	}
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
+		t.Errorf("left in the temporary directory: %v", left)
+	}
+}
+
+// TestKeepsOthersSocket does not take away what has replaced its own.
+func TestKeepsOthersSocket(t *testing.T) {
+	b := newBench(t)
+	s := b.start(func(o *Options) { o.Tick = time.Hour })
+	must(t, b.home.PublishSocket("/somebody/else"))
+	must(t, os.Remove(s.socket.path))
+	must(t, os.WriteFile(s.socket.path, []byte("precious"), 0o600))
+	must(t, s.Close())
+	if b.home.Socket() != "/somebody/else" {
+		t.Errorf("published: %q", b.home.Socket())
+	}
+	if p, err := os.ReadFile(s.socket.path); string(p) != "precious" {
+		t.Errorf("%q %v", p, err)
+	}
+}
+
+func TestLowDiskRefusesWrites(t *testing.T) {
+	b := newBench(t)
+	var free atomic.Uint64
+	free.Store(1 << 40)
+	s := b.start(func(o *Options) {
+		o.FreeSpace = func(string) (uint64, error) { return free.Load(), nil }
+		o.SpaceFloor = 100 << 20
+	})
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	b.mission(c, "work")
+	free.Store(50 << 20)
+	_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+	if e := missions.AsError(err); err == nil || !strings.Contains(e.Message, "only 50 MiB are free") || e.Hint == "" {
+		t.Errorf("error %v", err)
+	}
+	b.until("the index is closed", func() bool { return s.index.now() == nil })
+	if entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()}); err != nil || len(entries) != 1 {
+		t.Errorf("reading: %v %v", entries, err)
+	}
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || len(status.Problems) != 2 {
+		t.Errorf("status: %+v %v", status.Problems, err)
+	}
+	free.Store(1 << 40)
+	_, err = c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+	must(t, err)
+	b.until("the index is open again", func() bool { return s.index.now() != nil })
+}
+
+func TestIndexDeletedMeanwhile(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	b.mission(c, "work")
+	log := func() []missions.Entry {
+		t.Helper()
+		entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller(), Lines: true})
+		must(t, err)
+		return entries
+	}
+	want := log()
+	entries := func() int {
+		n := 0
+		must(t, s.index.Each(func(string, json.RawMessage) bool { n++; return true }))
+		return n
+	}
+	if entries() == 0 {
+		t.Error("nothing is cached")
+	}
+	for _, remove := range []func() error{
+		func() error { return os.RemoveAll(b.home.IndexDir()) },
+		func() error { return os.Remove(filepath.Join(b.home.IndexDir(), "MANIFEST")) },
+	} {
+		was := s.index.now()
+		must(t, remove())
+		b.until("the index is made anew", func() bool { now := s.index.now(); return now != nil && now != was })
+		if got := log(); len(got) != len(want) || got[0].ID != want[0].ID {
+			t.Errorf("log is %+v", got)
+		}
+		if entries() == 0 {
+			t.Error("nothing is cached again")
+		}
+	}
+}
+
+func TestNothingIsLeftRunning(t *testing.T) {
+	b := newBench(t)
+	cycle := func() {
+		s, err := Start(b.ctx(), b.options())
+		must(t, err)
+		c, err := b.tryConnect()
+		must(t, err)
+		_, err = c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+		must(t, err)
+		must(t, c.Close())
+		must(t, s.Close())
+	}
+	cycle() // what the runtime and libraries start once
+	before := runtime.NumGoroutine()
+	for range 3 {
+		cycle()
+	}
+	b.until("goroutines end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestLogIsRotated(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	f := &rotatingFile{name: name, limit: 100}
+	for i := range 30 {
+		_, err := fmt.Fprintf(f, "line %02d\n", i)
+		must(t, err)
+	}
+	must(t, f.Close())
+	now, err := os.ReadFile(name)
+	must(t, err)
+	old, err := os.ReadFile(name + ".1")
+	must(t, err)
+	if len(now) > 100 || len(old) > 100 || !strings.HasSuffix(string(now), "line 29\n") || !strings.HasSuffix(string(old)+string(now), string(now)) {
+		t.Errorf("old %q, now %q", old, now)
+	}
+}
