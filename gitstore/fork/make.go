@@ -138,7 +138,11 @@ func (k *maker) prepareGit(ctx context.Context) error {
 		k.note("HEAD had no commit: the fork is a plain directory, without Git.")
 		return nil
 	}
-	g, err := openUserGit(ctx, k.target.Operation, repo.GitDir, repo.TopLevel)
+	g, err := k.openSource(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		k.note("The repository of the source is gone: the fork is a plain directory, without Git.")
+		return nil
+	}
 	if errors.Is(err, gitstore.ErrNoGit) {
 		k.note("The git program is not installed: the fork is a plain directory, without Git.")
 		return nil
@@ -160,6 +164,23 @@ func (k *maker) prepareGit(ctx context.Context) error {
 	}
 	k.source, k.doc.Head, k.doc.CommonDir, k.doc.Scope = g, head, repo.CommonDir, k.src.Scope
 	return nil
+}
+
+// openSource runs git in the source's worktree, or in the repository if only
+// that is left.
+func (k *maker) openSource(ctx context.Context) (*userGit, error) {
+	repo := k.src.Repo
+	if _, err := os.Stat(repo.CommonDir); err != nil {
+		return nil, err
+	}
+	gitDir, top := repo.GitDir, repo.TopLevel
+	if _, err := os.Stat(gitDir); err != nil {
+		gitDir, top = repo.CommonDir, ""
+	}
+	if _, err := os.Stat(top); err != nil {
+		top = ""
+	}
+	return openUserGit(ctx, k.target.Operation, gitDir, top)
 }
 
 func short(id string) string { return id[:min(len(id), 10)] }

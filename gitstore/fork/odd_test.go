@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 func TestSHA256Repository(t *testing.T) {
@@ -70,6 +72,38 @@ func TestPartialCloneFetchesNothing(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	l.same(made)
+}
+
+func TestForkOfARemovedFork(t *testing.T) {
+	l := newLab(t)
+	l.write(".gitignore", "ignored\n")
+	l.write("a.txt", "a\n")
+	l.initGit()
+	parent := l.fork(l.snapshot(), l.target("parent"))
+	main := l.top
+	l.top = parent.Workspace
+	l.write("b.txt", "b\n")
+	l.git(l.top, "add", "b.txt")
+	l.write("ignored", "x\n")
+	src := l.snapshot()
+	want := contents(t, l.top, ".git", "ignored")
+	if _, err := Discard(t.Context(), parent.Document, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	src.Live, src.Identity = "", beneath.Identity{}
+	made := l.fork(src, l.target("child"))
+	equal(t, "the child", contents(t, made.Workspace, ".git"), want)
+	if got := l.git(made.Worktree, "status", "--porcelain"); got != "A  b.txt" || made.Branch != "umbra/child" {
+		t.Errorf("status %q on %s", got, made.Branch)
+	}
+	if err := os.RemoveAll(main); err != nil {
+		t.Fatal(err)
+	}
+	plain := l.fork(src, l.target("plain"))
+	equal(t, "the plain child", contents(t, plain.Workspace), want)
+	if plain.Branch != "" || len(plain.Notes) != 1 {
+		t.Errorf("made %+v", plain)
+	}
 }
 
 func TestShallowClone(t *testing.T) {
@@ -258,5 +292,21 @@ func TestReadOnlyDirectories(t *testing.T) {
 	child.Env = append(os.Environ(), childRoot+"="+base, "TMPDIR="+base)
 	if out, err := child.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestNoGitProgram(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "a\n")
+	l.initGit()
+	src := l.snapshot()
+	t.Setenv("PATH", "")
+	made := l.fork(src, l.target("no-git"))
+	equal(t, "the fork", contents(t, made.Workspace), contents(t, l.top, ".git"))
+	if made.Branch != "" || len(made.Notes) != 1 {
+		t.Errorf("made %+v", made)
+	}
+	if err := UndoDocument(t.Context(), made.Document, t.TempDir()); err != nil {
+		t.Error(err)
 	}
 }
