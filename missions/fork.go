@@ -66,9 +66,9 @@ func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (found, error) {
 		return found{}, err
 	}
 	if moment.At != Newest {
-		return l.findMoment(r.Caller, r.From, reading)
+		return l.findMoment(ctx, r.Caller, r.From, reading)
 	}
-	m, snapshot, err := l.findBase(r.Caller, moment, reading)
+	m, snapshot, err := l.findBase(ctx, r.Caller, moment, reading)
 	if err != nil {
 		return found{}, err
 	}

@@ -20,7 +20,7 @@ import (
 // Launch says how a keeper is to start a mission's agent, and puts in place
 // what the agent needs for it: a missing session file, the hooks of this launch.
 func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
-	m, err := l.findMission(r.Caller, r.Mission, writing)
+	m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 	if err != nil {
 		return Launch{}, err
 	}
@@ -204,7 +204,7 @@ func (l *Local) processOf(pid int) lock.Owner { return lock.Process(pid, "") }
 
 // Stop ends the agents of missions: SIGTERM, and SIGKILL after five seconds.
 func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
-	list, err := l.findMissions(r.Caller, r.Missions)
+	list, err := l.findMissions(ctx, r.Caller, r.Missions)
 	if err != nil {
 		return nil, err
 	}

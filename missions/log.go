@@ -13,7 +13,7 @@ import (
 
 // Log lists a mission's snapshots, newest first.
 func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
-	at, err := l.findMoment(r.Caller, r.Mission, reading)
+	at, err := l.findMoment(ctx, r.Caller, r.Mission, reading)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (l *Local) Missions(ctx context.Context, r MissionsRequest) ([]Mission, err
 
 // Mission shows one mission.
 func (l *Local) Mission(ctx context.Context, r MissionRequest) (Mission, error) {
-	m, err := l.findMission(r.Caller, r.Name, reading)
+	m, err := l.findMission(ctx, r.Caller, r.Name, reading)
 	if err != nil {
 		return Mission{}, err
 	}
@@ -60,7 +60,7 @@ func (l *Local) Rename(ctx context.Context, r RenameRequest) (Mission, error) {
 	if err := CheckName(r.Name); err != nil {
 		return Mission{}, err
 	}
-	m, err := l.findMission(r.Caller, r.Mission, writing)
+	m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 	if err != nil {
 		return Mission{}, err
 	}

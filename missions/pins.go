@@ -12,7 +12,7 @@ func (l *Local) Pin(ctx context.Context, r PinRequest) (Pin, error) {
 	if err := CheckName(r.Name); err != nil {
 		return Pin{}, err
 	}
-	at, err := l.findMoment(r.Caller, r.Moment, writing)
+	at, err := l.findMoment(ctx, r.Caller, r.Moment, writing)
 	if err != nil {
 		return Pin{}, err
 	}

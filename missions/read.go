@@ -39,7 +39,7 @@ func (m *loaded) pathIn(c Caller, typed string) (string, error) {
 
 // Show gives a moment whole: what was asked, what was said, what changed.
 func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
-	at, err := l.findMoment(r.Caller, r.Moment, reading)
+	at, err := l.findMoment(ctx, r.Caller, r.Moment, reading)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -93,8 +93,8 @@ func (l *Local) showRecord(shown *Shown, at found) error {
 }
 
 // Cat gives a file as it was.
-func (l *Local) Cat(_ context.Context, r CatRequest) ([]byte, error) {
-	at, err := l.findMoment(r.Caller, r.Moment, reading)
+func (l *Local) Cat(ctx context.Context, r CatRequest) ([]byte, error) {
+	at, err := l.findMoment(ctx, r.Caller, r.Moment, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (l *Local) Cat(_ context.Context, r CatRequest) ([]byte, error) {
 
 // Diff compares two moments, or a moment with the workspace as it is now.
 func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
-	from, to, err := l.diffEnds(r)
+	from, to, err := l.diffEnds(ctx, r)
 	if err != nil {
 		return Difference{}, err
 	}
@@ -147,10 +147,10 @@ func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
 }
 
 // diffEnds resolves what to compare. A nil end is the workspace now.
-func (l *Local) diffEnds(r DiffRequest) (found, *found, error) {
+func (l *Local) diffEnds(ctx context.Context, r DiffRequest) (found, *found, error) {
 	if r.Turn != 0 {
 		base := r.From
-		before, err := l.findMoment(r.Caller, base+"@"+itoa(r.Turn)+".0", reading)
+		before, err := l.findMoment(ctx, r.Caller, base+"@"+itoa(r.Turn)+".0", reading)
 		if err != nil {
 			return found{}, nil, err
 		}
@@ -165,20 +165,20 @@ func (l *Local) diffEnds(r DiffRequest) (found, *found, error) {
 		return before, &found{before.loaded, after}, nil
 	}
 	if r.From == "" {
-		from, err := l.beforeLastPrompt(r.Caller)
+		from, err := l.beforeLastPrompt(ctx, r.Caller)
 		return from, nil, err
 	}
-	from, err := l.findMoment(r.Caller, r.From, reading)
+	from, err := l.findMoment(ctx, r.Caller, r.From, reading)
 	if err != nil || r.To == "" {
 		return from, nil, err
 	}
-	to, err := l.findMoment(r.Caller, r.To, reading)
+	to, err := l.findMoment(ctx, r.Caller, r.To, reading)
 	return from, &to, err
 }
 
 // beforeLastPrompt is the snapshot before the last turn of the default mission.
-func (l *Local) beforeLastPrompt(c Caller) (found, error) {
-	m, err := l.findMission(c, "", reading)
+func (l *Local) beforeLastPrompt(ctx context.Context, c Caller) (found, error) {
+	m, err := l.findMission(ctx, c, "", reading)
 	if err != nil {
 		return found{}, err
 	}

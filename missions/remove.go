@@ -18,7 +18,7 @@ func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, erro
 	if len(r.Missions) == 0 {
 		return result, Errorf(KindUsage, "umbra mission rm NAME", "name the missions to remove")
 	}
-	list, err := l.findMissions(r.Caller, r.Missions)
+	list, err := l.findMissions(ctx, r.Caller, r.Missions)
 	if err != nil {
 		return result, err
 	}

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,13 +57,13 @@ const (
 
 // findMission resolves a mission's name, id or unique prefix; "" is the
 // default mission.
-func (l *Local) findMission(c Caller, name string, r reach) (*loaded, error) {
+func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach) (*loaded, error) {
 	at, err := l.stand(c)
 	if err != nil {
 		return nil, err
 	}
 	if name == "" {
-		return l.defaultMission(c, at, r)
+		return l.defaultMission(ctx, c, at, r)
 	}
 	if !baseForm(name) {
 		return nil, Errorf(KindNotFound, "umbra mission ls", "%q names no mission", name)
@@ -168,7 +169,7 @@ func (l *Local) missionElsewhere(here *project, name string) (*loaded, string, e
 }
 
 // defaultMission is the mission a command means that names none.
-func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
+func (l *Local) defaultMission(ctx context.Context, c Caller, at place, r reach) (*loaded, error) {
 	if c.Mission != "" {
 		m, err := l.missionByID(c.Mission)
 		if err != nil && AsError(err).Kind != KindNotFound {
@@ -208,7 +209,11 @@ func (l *Local) defaultMission(c Caller, at place, r reach) (*loaded, error) {
 	if len(here) == 0 {
 		return nil, Errorf(KindNotFound, "umbra mission new, or umbra mission ls", "no mission works in %s", at.Dir)
 	}
-	return slices.MaxFunc(here, func(a, b *loaded) int { return a.used().Compare(b.used()) }), nil
+	m := slices.MaxFunc(here, func(a, b *loaded) int { return a.used().Compare(b.used()) })
+	if len(here) > 1 {
+		Notify(ctx, Notice{Text: "no mission was named: this is " + m.Name + ", the most recently used here"})
+	}
+	return m, nil
 }
 
 func ambiguousHere(dir string, found []*loaded) error {
@@ -239,7 +244,7 @@ type found struct {
 }
 
 // findMoment resolves the name of a moment; "" is the default mission's newest.
-func (l *Local) findMoment(c Caller, text string, r reach) (found, error) {
+func (l *Local) findMoment(ctx context.Context, c Caller, text string, r reach) (found, error) {
 	moment, err := ParseMoment(text)
 	if text == "" {
 		moment, err = Moment{}, nil
@@ -247,7 +252,7 @@ func (l *Local) findMoment(c Caller, text string, r reach) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	m, direct, err := l.findBase(c, moment, r)
+	m, direct, err := l.findBase(ctx, c, moment, r)
 	if err != nil {
 		return found{}, err
 	}
@@ -262,9 +267,9 @@ func (l *Local) findMoment(c Caller, text string, r reach) (found, error) {
 
 // findBase resolves what stands before the @ or ~: a mission, or a snapshot
 // (by pin or id) with the mission it belongs to. Two matches are an error.
-func (l *Local) findBase(c Caller, moment Moment, r reach) (*loaded, gitstore.ID, error) {
+func (l *Local) findBase(ctx context.Context, c Caller, moment Moment, r reach) (*loaded, gitstore.ID, error) {
 	if moment.Base == "" {
-		m, err := l.findMission(c, "", r)
+		m, err := l.findMission(ctx, c, "", r)
 		return m, gitstore.ID{}, err
 	}
 	at, err := l.stand(c)

@@ -90,7 +90,7 @@ func TestDefaultMission(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := func(c Caller, r reach) string {
-		m, err := b.local.findMission(c, "", r)
+		m, err := b.local.findMission(context.Background(), c, "", r)
 		if err != nil {
 			return string(AsError(err).Kind)
 		}

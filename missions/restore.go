@@ -17,7 +17,7 @@ func (l *Local) Restore(ctx context.Context, r RestoreRequest) (RestoreResult, e
 	if err := r.check(); err != nil {
 		return RestoreResult{}, err
 	}
-	at, m, err := l.restoreScope(r)
+	at, m, err := l.restoreScope(ctx, r)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -67,13 +67,13 @@ func (r RestoreResult) filled() RestoreResult {
 // one that --mission names, else the one named by the moment or working in the
 // current directory, if it has the snapshot in its history and its workspace
 // holds the directory.
-func (l *Local) restoreScope(r RestoreRequest) (found, *loaded, error) {
-	at, err := l.findMoment(r.Caller, r.Moment, writing)
+func (l *Local) restoreScope(ctx context.Context, r RestoreRequest) (found, *loaded, error) {
+	at, err := l.findMoment(ctx, r.Caller, r.Moment, writing)
 	if err != nil {
 		return found{}, nil, err
 	}
 	if r.Mission != "" {
-		m, err := l.findMission(r.Caller, r.Mission, writing)
+		m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 		if err != nil {
 			return found{}, nil, err
 		}
@@ -86,7 +86,7 @@ func (l *Local) restoreScope(r RestoreRequest) (found, *loaded, error) {
 	if within(at.bind.Workspace, here) && at.bind.Workspace != "" {
 		return at, at.loaded, nil
 	}
-	if m, err := l.findMission(r.Caller, "", writing); err == nil && m.project.ID == at.project.ID && within(m.bind.Workspace, here) {
+	if m, err := l.findMission(ctx, r.Caller, "", writing); err == nil && m.project.ID == at.project.ID && within(m.bind.Workspace, here) {
 		if _, ok, err := m.project.locate(m.tip.ID, at.step.ID); ok || err != nil {
 			return at, m, err
 		}

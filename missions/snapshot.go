@@ -4,7 +4,7 @@ import "context"
 
 // Snapshot takes one now, of everything written before the call.
 func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) {
-	m, err := l.findMission(r.Caller, r.Mission, writing)
+	m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 	if err != nil {
 		return Entry{}, err
 	}

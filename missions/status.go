@@ -82,13 +82,13 @@ func (l *Local) journalProblems() []Problem {
 // Resolve says where a mission or moment is in the shadow repository.
 func (l *Local) Resolve(ctx context.Context, r ResolveRequest) (Resolved, error) {
 	if r.Moment != "" {
-		at, err := l.findMoment(r.Caller, r.Moment, reading)
+		at, err := l.findMoment(ctx, r.Caller, r.Moment, reading)
 		if err != nil {
 			return Resolved{}, err
 		}
 		return Resolved{Mission: l.view(at.loaded), Snapshot: at.step.ID.String(), ShadowRepo: at.project.shadow()}, nil
 	}
-	m, err := l.findMission(r.Caller, r.Mission, reading)
+	m, err := l.findMission(ctx, r.Caller, r.Mission, reading)
 	if err != nil {
 		return Resolved{}, err
 	}

@@ -28,7 +28,7 @@ func (l *Local) Redo(ctx context.Context, r UndoRequest) (RestoreResult, error) 
 }
 
 func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (RestoreResult, error) {
-	m, err := l.findMission(r.Caller, r.Mission, writing)
+	m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 	if err != nil {
 		return RestoreResult{}, err
 	}

@@ -36,7 +36,7 @@ func (l *Local) Wait(ctx context.Context, r WaitRequest) ([]Mission, error) {
 			return nil, Errorf(KindUsage, "use initializing, running, waiting, idle, error or closed", "no state %q", s)
 		}
 	}
-	list, err := l.findMissions(r.Caller, r.Missions)
+	list, err := l.findMissions(ctx, r.Caller, r.Missions)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +91,13 @@ func (l *Local) fresh(ctx context.Context, old *loaded) (*loaded, error) {
 }
 
 // findMissions resolves several names; none is the default mission.
-func (l *Local) findMissions(c Caller, names []string) ([]*loaded, error) {
+func (l *Local) findMissions(ctx context.Context, c Caller, names []string) ([]*loaded, error) {
 	if len(names) == 0 {
 		names = []string{""}
 	}
 	var list []*loaded
 	for _, name := range names {
-		m, err := l.findMission(c, name, writing)
+		m, err := l.findMission(ctx, c, name, writing)
 		if err != nil {
 			return nil, err
 		}
