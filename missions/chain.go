@@ -121,6 +121,24 @@ func (p *project) turnSteps(tip gitstore.ID, n int) ([]step, error) {
 	return found, err
 }
 
+// before returns the snapshot before s in its history; one without a Snapshot
+// if s is the first.
+func (p *project) before(tip gitstore.ID, s step) (step, error) {
+	var at step
+	seen := false
+	err := p.eachTurn(tip, func(turn []step) error {
+		for _, other := range turn {
+			if seen {
+				at = other
+				return errStop
+			}
+			seen = other.ID == s.ID
+		}
+		return nil
+	})
+	return at, err
+}
+
 // endOf returns the snapshot that turn n ended with.
 func (p *project) endOf(name string, tip gitstore.ID, n int) (step, error) {
 	steps, err := p.turnSteps(tip, n)

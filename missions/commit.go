@@ -216,11 +216,14 @@ func (l *Local) prove(ctx context.Context, m *loaded, snap *gitstore.Snapshot, b
 func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
 	first := m.tip
 	m.tip, m.record = nil, gitstore.ID{}
+	if m.Unnamed && m.live.Name != "" {
+		m.Name, m.Unnamed = m.live.Name, false
+	}
 	m.Name = freeName(m.Name, l.taken(m.project))
 	if err := l.publish(ctx, m, first); err != nil {
 		return err
 	}
-	m.live.Provisional = ""
+	m.live.Provisional, m.live.Asked, m.live.Name = "", nil, ""
 	return nil
 }
 

@@ -95,7 +95,6 @@ func (l *Local) nameByPrompt(ctx context.Context, m *loaded, prompt string) {
 		if !m.Unnamed {
 			return nil
 		}
-		m.Unnamed = false
 		return l.rename(ctx, m, freeName(name, l.taken(m.project)))
 	})
 	if err != nil {
@@ -144,6 +143,9 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	switch e.Kind {
 	case sessions.KindPrompt:
 		m.LastPrompt = &Prompt{Text: e.Prompt, At: now}
+		if m.live.Provisional != "" {
+			m.live.asked(m.LastPrompt)
+		}
 	case sessions.KindToolBefore:
 		m.live.LastTool = &ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: now}
 		m.LastTool = m.live.LastTool

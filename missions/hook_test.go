@@ -163,10 +163,10 @@ func TestHeadlessSession(t *testing.T) {
 	c.takeTurn("write it", "a.txt", "one\n")
 	c.hook("SessionEnd", map[string]any{"reason": "other"})
 	list := missions()
-	if len(list) != 1 || list[0].State != StateClosed {
+	if len(list) != 1 || list[0].State != StateClosed || list[0].Name != "what-this" || list[0].LastPrompt.Text != "write it" {
 		t.Fatalf("missions: %+v", list)
 	}
-	for moment, want := range map[string]string{"@start": "zero\n", "": "one\n"} {
+	for moment, want := range map[string]string{"@start": "zero\n", "@2.0": "zero\n", "": "one\n"} {
 		got, err := b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: moment, Path: "a.txt"})
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %q %v", moment, got, err)
@@ -180,5 +180,22 @@ func TestHeadlessSession(t *testing.T) {
 	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
 	if err != nil || len(d.Problems) > 0 {
 		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+}
+
+// TestAdoptedNameStays renames an adopted mission before its first prompt: it is
+// not named by that again.
+func TestAdoptedNameStays(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	if _, err := b.local.Rename(context.Background(), RenameRequest{Caller: b.caller(), Name: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	c.takeTurn("call it something else", "a.txt", "one\n")
+	list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	if err != nil || len(list) != 1 || list[0].Name != "mine" {
+		t.Errorf("missions: %+v %v", list, err)
 	}
 }

@@ -28,6 +28,9 @@ type live struct {
 	// Provisional is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.
 	Provisional string `json:"provisional,omitempty"`
+	// Asked is such a session's last prompt, and Name what its first one names it.
+	Asked *Prompt `json:"asked,omitempty"`
+	Name  string  `json:"name,omitempty"`
 
 	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
@@ -51,6 +54,14 @@ func (l *live) firstTime(id string) bool {
 		l.Seen = slices.Delete(l.Seen, 0, extra)
 	}
 	return true
+}
+
+// asked notes a prompt of a mission that has no record of it yet.
+func (l *live) asked(p *Prompt) {
+	l.Asked = p
+	if l.Name == "" {
+		l.Name = nameFromPrompt(p.Text)
+	}
 }
 
 // process returns the mission's process that lives, its keeper's agent first.

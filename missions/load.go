@@ -92,6 +92,9 @@ func (l *Local) loadProvisional(p *project, id string) (*loaded, error) {
 	if err := m.readRecord(l.home.Machine); err != nil {
 		return nil, err
 	}
+	if m.live.Asked != nil {
+		m.LastPrompt = m.live.Asked
+	}
 	return m, m.overlay(l)
 }
 

@@ -97,7 +97,7 @@ func (l *Local) rename(ctx context.Context, m *loaded, name string) error {
 	if err != nil {
 		return err
 	}
-	m.Name = name
+	m.Name, m.Unnamed = name, false
 	if err := l.writeMeta(ctx, m, "renamed "+old+" to "+name); err != nil {
 		return errors.Join(err, store.DeleteSymbolic(ctx, gitstore.HeadRef(name), gitstore.AgentRef(m.ID)))
 	}

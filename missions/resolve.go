@@ -452,6 +452,12 @@ func (p *project) inside(name string, tip gitstore.ID, moment Moment) (step, err
 	if len(steps) == 0 {
 		return step{}, Errorf(KindNotFound, "umbra log "+name, "%s has no turn %d", name, moment.N)
 	}
+	if moment.K == 0 {
+		// No snapshot was taken for its prompt: nothing had changed since.
+		if s, err := p.before(tip, steps[0]); err != nil || s.Snapshot != nil {
+			return s, err
+		}
+	}
 	return step{}, Errorf(KindNotFound, fmt.Sprintf("it has %s@%d.%d to %s@%d.%d", name, moment.N, steps[0].K, name, moment.N, steps[len(steps)-1].K),
 		"turn %d of %s has no snapshot %d", moment.N, name, moment.K)
 }
