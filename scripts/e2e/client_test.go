@@ -16,8 +16,6 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
-func TestMain(m *testing.M) { os.Exit(clients.Main(m)) }
-
 // TestClaude talks three turns, one process each, and proves that each went on
 // with the history of the ones before, tool call and result included.
 func TestClaude(t *testing.T) {
@@ -45,7 +43,7 @@ func TestClaude(t *testing.T) {
 				return result
 			}
 
-			const createdIn = "result: File created successfully at: notes.txt"
+			const created = createdIn + "notes.txt"
 			const one = "first PLATYPUS [[say hello]]"
 			const two = `second [[write path=notes.txt content="two\nlines\n"]] [[bash cmd="cat notes.txt"]] [[say written]]`
 			const three = "third [[say bye]]"
@@ -65,15 +63,15 @@ func TestClaude(t *testing.T) {
 			var got []string
 			for _, line := range standin.Lines(history) {
 				// The versions word the result of a write differently after its name.
-				if strings.HasPrefix(line, createdIn) {
-					line = createdIn
+				if strings.HasPrefix(line, created) {
+					line = created
 				}
 				got = append(got, line)
 			}
 			want := []string{
 				"user: " + one, "assistant: hello",
 				"user: " + two,
-				`call Write {"content":"two\nlines\n","file_path":"notes.txt"}`, createdIn,
+				`call Write {"content":"two\nlines\n","file_path":"notes.txt"}`, created,
 				`call Bash {"command":"cat notes.txt"}`, "result: two\nlines",
 				"assistant: written",
 				"user: " + three,

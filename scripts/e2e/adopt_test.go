@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+)
+
+// TestAdopt installs the hooks for good and starts Claude Code by hand: its
+// session becomes a mission, can be forked, and uninstalling leaves the user's
+// settings to the byte.
+func TestAdopt(t *testing.T) {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")
+			settings := filepath.Join(p.home, ".claude", "settings.json")
+			// The last key is one that Claude Code would add itself.
+			const user = "{\n  \"env\": {\"MINE\": \"1\"},\n\"skipDangerousModePermissionPrompt\": true }\n"
+			if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(settings, []byte(user), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.umbra("hooks", "install", "claude")
+			p.umbra("hooks", "install", "claude")
+
+			k := &talk{p: p, workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+			k.mission = "hand"
+			session := k.byHand("alpha", "")
+			list := asked[[]mission](p, "mission", "ls", "--all")
+			if len(list) != 1 || list[0].SessionID != session || list[0].Turn != 1 {
+				t.Fatalf("after a session by hand the missions are %+v", list)
+			}
+			p.umbra("mission", "rename", list[0].Name, "hand")
+			if got := k.byHand("bravo", session); got != session {
+				t.Errorf("the second turn ran in session %s", got)
+			}
+			for moment, want := range map[string]string{"hand@1.0": "0\n", "hand@1": "0\nalpha\n", "hand@2": "0\nalpha\nbravo\n"} {
+				if got := p.umbra("cat", moment, "state.txt"); got != want {
+					t.Errorf("state.txt at %s is %q, want %q", moment, got, want)
+				}
+			}
+
+			// Hooks that are installed and handed to the launch run once.
+			k.say("charlie")
+			var of []string
+			for _, e := range asked[[]entry](p, "log", "hand") {
+				if e.Turn == 3 {
+					of = append(of, strings.Join(e.Triggers, "+"))
+				}
+			}
+			if want := []string{"close", "idle", "tool", "prompt"}; !slices.Equal(of, want) {
+				t.Errorf("turn 3 has the snapshots %s, want %s", of, want)
+			}
+			p.umbra("fork", "hand@1", "--name", "f", "--no-launch")
+			fork := k.forked("f", 1)
+			same(t, "the fork", files(t, fork.workspace), k.ends[1].files)
+			fork.say("delta")
+
+			p.umbra("hooks", "uninstall", "claude")
+			if data, err := os.ReadFile(settings); err != nil || string(data) != user {
+				t.Errorf("after uninstalling the settings are %q, %v", data, err)
+			}
+		})
+	}
+}
+
+// byHand has one turn without umbra on the command line.
+func (k *talk) byHand(word, resume string) string {
+	k.p.Helper()
+	prompt, lines := k.prompt(word)
+	var more []string
+	if resume != "" {
+		more = []string{"--resume", resume}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	result, err := k.p.client.Print(ctx, k.p.repo, k.p.env, prompt, more...)
+	if err != nil {
+		k.p.Fatal(err)
+	}
+	k.heard(word, lines)
+	return result.SessionID
+}

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+)
+
+// binaryVar tells the process in the namespace where its parent built umbra.
+const binaryVar = "UMBRA_E2E_BINARY"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if testing.Short() || os.Getenv(binaryVar) != "" {
+		return clients.Main(m)
+	}
+	dir, err := os.MkdirTemp("", "umbra-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "umbra")
+	if out, err := exec.Command("go", "build", "-race=false", "-o", binary, "../..").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build umbra: %v\n%s", err, out)
+		return 1
+	}
+	if err := os.Setenv(binaryVar, binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return clients.Main(m)
+}

@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
+)
+
+// A person has a home, a repository they work in, Claude Code and umbra on
+// PATH, and a model server that logs what the model is sent.
+type person struct {
+	*testing.T
+	client clients.Client
+	server *standin.Server
+	home   string
+	repo   string
+	env    []string
+}
+
+// newPerson begins with a fresh home and repository; at its end every invariant
+// must hold.
+func newPerson(t *testing.T, version string, env ...string) *person {
+	t.Helper()
+	client := clients.Claude(t, version)
+	server := standin.New(t)
+	home := t.TempDir()
+	repo := filepath.Join(home, "src", "app")
+	p := &person{T: t, client: client, server: server, home: home, repo: repo}
+	bin := filepath.Dir(os.Getenv(binaryVar))
+	for _, v := range client.Env(home, server.URL) {
+		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
+			v = "PATH=" + bin + string(os.PathListSeparator) + rest
+		}
+		p.env = append(p.env, v)
+	}
+	p.env = append(p.env, env...)
+	if err := os.MkdirAll(repo, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Prepare(home, repo); err != nil {
+		t.Fatal(err)
+	}
+	makeRepository(t, repo)
+	t.Cleanup(p.leave)
+	return p
+}
+
+// leave checks all invariants and ends what still runs.
+func (p *person) leave() {
+	p.Helper()
+	if out := p.run(p.repo, "umbra", "doctor"); out.code != 0 {
+		p.Errorf("doctor: %s", out)
+	}
+	shadows, err := filepath.Glob(filepath.Join(p.home, ".local", "share", "umbra", "projects", "*", "shadow.git"))
+	if err != nil || len(shadows) == 0 {
+		p.Errorf("no shadow repository: %v", err)
+	}
+	for _, dir := range append(shadows, p.repo) {
+		if out := p.run(dir, "git", "fsck", "--full", "--strict"); out.code != 0 {
+			p.Errorf("fsck of %s: %s", dir, out)
+		}
+	}
+	if !p.withoutDaemon() {
+		if out := p.run(p.home, "umbra", "daemon", "stop"); out.code != 0 {
+			p.Errorf("stop the daemon: %s", out)
+		}
+	}
+}
+
+func (p *person) withoutDaemon() bool {
+	for _, v := range p.env {
+		if v == "UMBRA_NO_DAEMON=1" {
+			return true
+		}
+	}
+	return false
+}
+
+// output is what a program ended with.
+type output struct {
+	args           []string
+	stdout, stderr string
+	code           int
+}
+
+func (o output) String() string {
+	return strings.Join(o.args, " ") + "\nexit code " + itoa(o.code) + "\nstdout: " + o.stdout + "\nstderr: " + o.stderr
+}
+
+// command is a program to be run in dir, ended after two minutes.
+func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	path := args[0]
+	if path == "umbra" {
+		path = os.Getenv(binaryVar)
+	}
+	cmd := exec.CommandContext(ctx, path, args[1:]...)
+	cmd.Dir, cmd.Env = dir, append(p.env, "PWD="+dir)
+	return cmd, cancel
+}
+
+func (p *person) run(dir string, args ...string) output {
+	p.Helper()
+	cmd, cancel := p.command(dir, args...)
+	defer cancel()
+	begin := time.Now()
+	defer func() { p.Logf("%6.2fs %.60q", time.Since(begin).Seconds(), args) }()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		p.Fatalf("%s: %v", strings.Join(args, " "), err)
+	}
+	return output{args: args, stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// umbra runs umbra in the repository; it must succeed.
+func (p *person) umbra(args ...string) string {
+	p.Helper()
+	return p.umbraIn(p.repo, args...)
+}
+
+func (p *person) umbraIn(dir string, args ...string) string {
+	p.Helper()
+	out := p.run(dir, append([]string{"umbra"}, args...)...)
+	if out.code != 0 {
+		p.Fatalf("%s", out)
+	}
+	return out.stdout
+}
+
+// refused runs umbra, which must end with that code and say what was said.
+func (p *person) refused(code int, says string, args ...string) {
+	p.Helper()
+	out := p.run(p.repo, append([]string{"umbra"}, args...)...)
+	if out.code != code || !strings.Contains(out.stderr, says) {
+		p.Fatalf("want exit code %d and %q: %s", code, says, out)
+	}
+}
+
+// asked is umbra's answer as JSON.
+func asked[T any](p *person, args ...string) T {
+	p.Helper()
+	var v T
+	out := p.umbra(append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		p.Fatalf("umbra %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return v
+}
+
+// mission is what these tests read of a mission's JSON.
+type mission struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	State       string `json:"state"`
+	Managed     string `json:"managed"`
+	Workspace   string `json:"workspace"`
+	SessionID   string `json:"session_id"`
+	SessionPath string `json:"session_path"`
+	Turn        int    `json:"turn"`
+	ExitCode    *int   `json:"exit_code"`
+	ClosedHow   string `json:"closed_how"`
+	Head        string `json:"head"`
+}
+
+func (p *person) mission(name string) mission {
+	p.Helper()
+	return asked[mission](p, "mission", "show", name)
+}
+
+// entry is what these tests read of a snapshot's JSON.
+type entry struct {
+	ID       string   `json:"id"`
+	Address  string   `json:"address"`
+	State    string   `json:"state"`
+	Triggers []string `json:"triggers"`
+	Message  string   `json:"message"`
+	Turn     int      `json:"turn"`
+	Partial  bool     `json:"partial"`
+}
+
+// wait polls until done says so; without it the test fails after a minute.
+func (p *person) wait(what string, done func() bool) {
+	p.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.Fatalf("waited a minute for %s", what)
+		}
+	}
+}
