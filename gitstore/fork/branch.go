@@ -122,6 +122,9 @@ func (k *maker) addWorktree(ctx context.Context) error {
 	}
 	_, err = k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
 		k.doc.Directory, k.doc.Branch)
+	if refused(err, "missing but locked worktree") {
+		return &TargetError{k.doc.Directory, "is the place of a fork that was not removed, though its directory is gone"}
+	}
 	if err != nil {
 		return err
 	}

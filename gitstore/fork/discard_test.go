@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,5 +123,36 @@ func TestDiscardKeepsWhatIsNotTheForks(t *testing.T) {
 	}
 	if _, err := os.Stat(moved.Worktree + "-2/a.txt"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLostWorkspaceIsMadeAgain(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "a\n")
+	l.initGit()
+	src := l.snapshot()
+	lost := l.fork(src, l.target("lost"))
+	if err := os.RemoveAll(lost.Worktree); err != nil {
+		t.Fatal(err)
+	}
+	refusal := (*TargetError)(nil)
+	if _, err := Make(t.Context(), src, l.target("lost")); !errors.As(err, &refusal) {
+		t.Errorf("in the place of a fork that is not removed: %v", err)
+	}
+	if out := l.git(l.top, "branch", "--list", "umbra/*"); strings.Contains(out, "lost-2") {
+		t.Errorf("branches: %s", out)
+	}
+	h, err := Inspect(t.Context(), lost.Document, src)
+	if err != nil || !h.Empty() {
+		t.Errorf("holdings %+v, %v", h, err)
+	}
+	d, err := Discard(t.Context(), lost.Document, t.TempDir())
+	if err != nil || d.Directory != "" || d.Entry == "" || len(d.Kept) > 0 {
+		t.Errorf("discarded %+v, %v", d, err)
+	}
+	made := l.fork(src, l.target("lost"))
+	l.same(made)
+	if made.Branch != "umbra/lost" {
+		t.Errorf("branch %s", made.Branch)
 	}
 }

@@ -99,6 +99,15 @@ func TestUndoLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestUndoOfNothing(t *testing.T) {
+	if err := UndoDocument(t.Context(), Document{}, t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	if err := UndoDocument(t.Context(), Document{Version: documentVersion + 1, Operation: uuid(), Directory: t.TempDir()}, t.TempDir()); err == nil {
+		t.Error("a description of another version was taken")
+	}
+}
+
 // gone checks that nothing of a fork is left.
 func (l *lab) gone(doc Document) {
 	l.t.Helper()

@@ -23,8 +23,12 @@ const outlive = 30 * time.Second
 // directory), or beside its place under a name of Umbra's if trash is on
 // another file system. It touches only what is shown to be that fork's, by
 // device and inode or by the operation in its marks, and may be called any
-// number of times.
+// number of times. The zero Document stands for a fork of which nothing was
+// made.
 func UndoDocument(ctx context.Context, doc Document, trash string) error {
+	if doc.Version == 0 && doc.Operation == "" && doc.Directory == "" {
+		return nil // killed before anything was described, and so made
+	}
 	if trash == "" {
 		return errors.New("undo of a fork: no trash directory")
 	}
