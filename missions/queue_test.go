@@ -290,6 +290,9 @@ func TestProgressIsTheCallers(t *testing.T) {
 		b.write(fmt.Sprintf("d/%d", n), "x")
 	}
 	b.mission("work")
+	for n := range manyFiles + 1 {
+		b.write(fmt.Sprintf("d/%d", n), "y")
+	}
 	told := 0 // no lock: the race detector sees another goroutine
 	ctx := WithNotify(context.Background(), func(Notice) { told++ })
 	if _, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller()}); err != nil {
