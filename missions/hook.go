@@ -2,6 +2,8 @@ package missions
 
 import (
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,6 +43,11 @@ func callerEnv(c Caller) sessions.Environ {
 // heardHook finds the event's mission, or adopts its session, and carries the
 // event out. It returns what the agent's model is to be told.
 func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
+	if r.Caller.Mission == "" && e.PID == 0 && e.Kind == sessions.KindSessionEnd {
+		// Nothing would tell which session the agent goes on with: that one will
+		// be another mission.
+		e.Reason = ""
+	}
 	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart {
 		return "", nil
 	}
@@ -61,6 +68,9 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		return fresh && what != nil, nil
 	}}
 	answer, err := l.submit(ctx, m.project, m.ID, req)
+	if err == nil {
+		err = l.leaveBehind(ctx, m, e)
+	}
 	if err != nil {
 		return note, err
 	}
@@ -157,7 +167,9 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 func eventID(e sessions.Event) string {
 	switch {
 	case e.Kind == sessions.KindPrompt && e.PromptID != "":
-		return e.SessionID + " " + e.PromptID
+		// /clear may leave the id of the prompt before it on the next one.
+		text := sha1.Sum([]byte(e.Prompt))
+		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])
 	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:
 		return string(e.Kind) + " " + e.Tool.ID
 	}
@@ -214,6 +226,9 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 	if m := l.missionOfSession(a.Name(), e.SessionID); m != nil {
 		return m, nil
 	}
+	if m := l.missionOfProcess(a, e); m != nil {
+		return m, nil
+	}
 	if e.Kind == sessions.KindSessionEnd {
 		return nil, nil // nothing was seen of it, and nothing more will be
 	}
@@ -231,16 +246,68 @@ func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool 
 		return true
 	case m.stored.Session == "" || m.live.Bound == "":
 		return true
-	case e.Kind == sessions.KindSessionStart:
-		return e.Source != "startup"
+	case e.Kind == sessions.KindSessionStart && e.Source != "startup":
+		return !m.anotherProcess(e)
 	}
 	return false
+}
+
+// anotherProcess reports whether an event is known to come from another process
+// than the mission's agent, while that lives.
+func (m *loaded) anotherProcess(e sessions.Event) bool {
+	a := m.live.Agent
+	return e.PID > 0 && a != nil && a.PID != e.PID && a.Liveness() == lock.Alive
+}
+
+// missionOfProcess finds the mission whose agent, started by hand, goes on in
+// another session: after /clear and the like.
+func (l *Local) missionOfProcess(a sessions.Adapter, e sessions.Event) *loaded {
+	if e.Kind != sessions.KindSessionStart || e.Source == "startup" || e.PID <= 0 {
+		return nil
+	}
+	all, _ := l.allProjects()
+	for _, p := range all {
+		list, _ := l.missionsOf(p)
+		for _, m := range list {
+			if m.Agent == a.Name() && HasAgent(m.life) && m.live.speaksFrom(e.PID) {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// speaksFrom reports whether the mission's agent is the process with this pid.
+func (l *live) speaksFrom(pid int) bool {
+	return l.Agent != nil && l.Agent.PID == pid && l.Agent.Liveness() == lock.Alive
+}
+
+// leaveBehind closes the missions that an agent has left for a session of
+// another mission, with /resume.
+func (l *Local) leaveBehind(ctx context.Context, now *loaded, e sessions.Event) error {
+	if e.Kind != sessions.KindSessionStart || e.Source == "startup" || e.PID <= 0 {
+		return nil
+	}
+	list, _ := l.missionsOf(now.project)
+	for _, m := range list {
+		if m.ID == now.ID || !HasAgent(m.life) || !m.live.speaksFrom(e.PID) {
+			continue
+		}
+		left := &request{event: SessionEnded{}, heard: func(m *loaded) (bool, error) {
+			m.live.Agent = nil
+			return true, nil
+		}}
+		if _, err := l.submit(ctx, m.project, m.ID, left); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // missionOfSession finds the mission that has, or had, a session.
 func (l *Local) missionOfSession(agent, session string) *loaded {
 	all, _ := l.allProjects()
-	id := l.adoptedID(agent, session)
+	id := l.adoptedID(all, agent, session)
 	for _, p := range all {
 		if m, err := l.load(p, id); err == nil {
 			return m
@@ -282,8 +349,9 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	if err != nil {
 		return nil, err
 	}
+	all, _ := l.allProjects()
 	n := newMission{
-		id: l.adoptedID(a.Name(), e.SessionID), agent: a.Name(), command: []string{a.Name()},
+		id: l.adoptedID(all, a.Name(), e.SessionID), agent: a.Name(), command: []string{a.Name()},
 		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
 		adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
 		provisional: e.Headless,

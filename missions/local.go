@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,9 +142,23 @@ func (l *Local) now() time.Time { return l.clock() }
 func (l *Local) newID() string { return uuid.NewString() }
 
 // adoptedID is the id of the mission for a session started by hand: the same
-// from whichever hook asks, so that two at once make one mission.
-func (l *Local) adoptedID(agent, session string) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("umbra:"+l.home.Machine+":"+agent+":"+session)).String()
+// from whichever hook asks, so that two at once make one mission. The id of a
+// mission that was removed is not used again.
+func (l *Local) adoptedID(all []*project, agent, session string) string {
+	for n := 0; ; n++ {
+		name := "umbra:" + l.home.Machine + ":" + agent + ":" + session
+		if n > 0 {
+			name += ":" + itoa(n)
+		}
+		id := uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String()
+		removed := slices.ContainsFunc(all, func(p *project) bool {
+			_, err := p.store.Ref(gitstore.TrashAgentRef(id))
+			return !errors.Is(err, gitstore.ErrRefNotFound)
+		})
+		if !removed {
+			return id
+		}
+	}
 }
 
 // adapter returns the agent's adapter, or nil for any other command.

@@ -31,6 +31,7 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 		return
 	}
 	err = l.locked(ctx, m, func(m *loaded) error {
+		before, record := m.heard(), m.record
 		list, perform := l.apply(m, batch)
 		for _, w := range list {
 			t, err := l.commit(ctx, m, w)
@@ -40,6 +41,11 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 					continue
 				}
 				r.answer.taken = append(r.answer.taken, t)
+			}
+		}
+		if m.heard() != before && m.record == record && m.live.Provisional == "" {
+			if err := l.writeMeta(ctx, m, "session"); err != nil {
+				return err
 			}
 		}
 		l.saveLive(m)
@@ -59,6 +65,18 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 	if err != nil {
 		fail(err)
 	}
+}
+
+// heard is what events say of a mission's conversation: it must outlive the
+// process, also where no snapshot was asked for.
+type heard struct {
+	session, path, note string
+	former              int
+	diverged            bool
+}
+
+func (m *loaded) heard() heard {
+	return heard{m.stored.Session, m.bind.Session, m.Note, len(m.Sessions), m.Diverged}
 }
 
 // apply runs the events through Transition and gathers what they ask for.

@@ -131,7 +131,7 @@ func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 }
 
 func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
-	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID {
+	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID && r.Prompt == e.Text {
 		return l, nil // the same hook, heard twice
 	}
 	var effects []Effect

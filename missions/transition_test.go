@@ -24,6 +24,8 @@ func TestTransition(t *testing.T) {
 		{"launch of any command", Initializing{}, Launched{}, want{Running{}, nil}},
 		{"a prompt begins a turn", Idle{}, prompt, want{running, []Trigger{TriggerPrompt}}},
 		{"the same prompt heard twice", running, prompt, want{running, nil}},
+		{"another prompt under the same id", running, PromptSubmitted{Text: "go on", ID: "p1"},
+			want{Running{Turn: 2, Prompt: "go on", PromptID: "p1"}, []Trigger{TriggerIdle, TriggerPrompt}}},
 		{"a prompt whose turn's end was not heard", Running{Turn: 1, PromptID: "p0"}, prompt,
 			want{Running{Turn: 2, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerIdle, TriggerPrompt}}},
 		{"turns go on after a restore", Closed{Turn: 7}, prompt, want{Running{Turn: 8, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},

@@ -1,0 +1,329 @@
+package missions
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// recordedHook is one call of a hook by a real client.
+type recordedHook struct {
+	Payload map[string]any
+	Env     map[string]string
+}
+
+func recordedHooks(t *testing.T, version string) []recordedHook {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "sessions", "claude", "testdata", version, "hooks.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []recordedHook
+	for d := json.NewDecoder(bufio.NewReader(f)); d.More(); {
+		var h recordedHook
+		if err := d.Decode(&h); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// TestRecordedHooks plays what real clients gave to their hooks: every session
+// is a mission with as many turns as it had prompts, closed at its end.
+func TestRecordedHooks(t *testing.T) {
+	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
+		t.Run(version, func(t *testing.T) {
+			b := newBench(t)
+			b.local.adapters = Agents()
+			b.write("a.txt", "zero\n")
+			prompts, ended, tools := map[string]int{}, map[string]bool{}, map[string]bool{}
+			for i, h := range recordedHooks(t, version) {
+				session := fmt.Sprint(h.Payload["session_id"])
+				h.Payload["cwd"] = b.dir
+				h.Payload["transcript_path"] = filepath.Join(os.Getenv("HOME"), ".claude/projects/x", session+".jsonl")
+				b.put(fmt.Sprint(h.Payload["transcript_path"]), "")
+				prompts[session] += 0
+				if h.Payload["hook_event_name"] == "UserPromptSubmit" {
+					prompts[session]++
+				}
+				tools[session] = tools[session] || prompts[session] == 0 && h.Payload["tool_name"] != nil
+				ended[session] = h.Payload["hook_event_name"] == "SessionEnd"
+				b.write("a.txt", fmt.Sprint(i))
+				raw, err := json.Marshal(h.Payload)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := b.caller()
+				for k, v := range h.Env {
+					c.Env[k] = v
+				}
+				c.Env["CLAUDE_CODE_ENTRYPOINT"] = "cli"
+				delete(c.Env, "CLAUDE_PID") // of a process of another machine
+				for range 2 {               // both the user's and the launch's hooks may run
+					result, err := b.local.Hook(context.Background(), HookRequest{Caller: c, Agent: "claude", Payload: raw})
+					if err != nil || result.Problem != "" {
+						t.Fatalf("event %d, %v: %v %s", i, h.Payload["hook_event_name"], err, result.Problem)
+					}
+				}
+			}
+			list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+			if err != nil || len(list) != len(prompts) {
+				t.Fatalf("%d missions of %d sessions, %v", len(list), len(prompts), err)
+			}
+			for _, m := range list {
+				twice := 1
+				if version == "1.0.128" || version == "2.0.77" {
+					twice = 2 // a prompt without an id can't be told from the next
+				}
+				want := twice * prompts[m.SessionID]
+				if tools[m.SessionID] {
+					want++ // a turn whose prompt was not recorded
+				}
+				if m.Turn != want {
+					t.Errorf("%s: %d turns, %d prompts", m.SessionID, m.Turn, prompts[m.SessionID])
+				}
+				if ended[m.SessionID] && m.State != StateClosed {
+					t.Errorf("%s is %s", m.SessionID, m.State)
+				}
+				b.history(m.Name)
+			}
+			b.healthy()
+		})
+	}
+}
+
+// only is the bench's only mission.
+func (b *testBench) only() Mission {
+	b.Helper()
+	list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	if err != nil || len(list) != 1 {
+		b.Fatalf("missions: %+v %v", list, err)
+	}
+	return list[0]
+}
+
+const otherSession = "22222222-2222-4222-8222-222222222222"
+
+func (c *talker) switchTo(session string) {
+	c.transcript = strings.ReplaceAll(c.transcript, c.session, session)
+	c.session = session
+}
+
+func startTalker(t *testing.T) *talker {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	return c
+}
+
+// TestClear goes on in the session that /clear or /resume begins: in a kept
+// mission, and in one started by hand whose process is known.
+func TestClear(t *testing.T) {
+	for name, kept := range map[string]bool{"kept": true, "by hand": false} {
+		t.Run(name, func(t *testing.T) {
+			c := startTalker(t)
+			c.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
+			if kept {
+				m, err := c.local.NewMission(context.Background(), NewMissionRequest{Caller: c.caller(), Name: "work", Agent: "claude"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.mission = m.ID
+			}
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			c.takeTurn("first", "a.txt", "one\n")
+			first := c.only()
+			c.hook("SessionEnd", map[string]any{"reason": "clear"})
+			c.switchTo(otherSession)
+			c.hook("SessionStart", map[string]any{"source": "clear"})
+			c.takeTurn("second", "a.txt", "two\n")
+			m := c.only()
+			if m.ID != first.ID || m.SessionID != otherSession || m.Turn != 2 || m.State != StateIdle || m.Diverged {
+				t.Errorf("after /clear: %+v", m)
+			}
+			c.switchTo(testSession)
+			c.takeTurn("third", "a.txt", "three\n")
+			if m := c.only(); !m.Diverged || m.SessionID != otherSession {
+				t.Errorf("a former session speaks on: %+v", m)
+			}
+			c.healthy()
+		})
+	}
+}
+
+// TestClearUnseen is /clear of a client that does not say which process it is:
+// the next session is another mission, and the first one is over.
+func TestClearUnseen(t *testing.T) {
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	c.hook("SessionEnd", map[string]any{"reason": "clear"})
+	c.switchTo(otherSession)
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	c.takeTurn("second", "a.txt", "two\n")
+	list, err := c.local.Missions(context.Background(), MissionsRequest{Caller: c.caller(), Live: true})
+	if err != nil || len(list) != 1 || list[0].SessionID != otherSession {
+		t.Errorf("live missions: %+v %v", list, err)
+	}
+}
+
+// TestAgentInAgent makes a mission of its own for an agent that an agent starts.
+func TestAgentInAgent(t *testing.T) {
+	c := startTalker(t)
+	outer, err := c.local.NewMission(context.Background(), NewMissionRequest{Caller: c.caller(), Name: "outer", Agent: "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mission = outer.ID
+	c.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	for source, session := range map[string]string{"startup": otherSession, "resume": "33333333-3333-4333-8333-333333333333"} {
+		in := *c
+		in.turn += 10
+		in.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getppid())}
+		in.switchTo(session)
+		in.hook("SessionStart", map[string]any{"source": source})
+		in.takeTurn("inner", "b.txt", source)
+		result := in.hook("SessionEnd", map[string]any{"reason": "other"})
+		m, err := c.local.missionByID(result.Mission)
+		if err != nil || m.ID == outer.ID || m.StartedIn != outer.ID || m.stored.Session != session {
+			t.Errorf("%s: the inner agent's mission: %+v %v", source, m, err)
+		}
+	}
+	m, err := c.local.Mission(context.Background(), MissionRequest{Caller: c.caller(), Name: "outer"})
+	if err != nil || m.SessionID != testSession || m.Turn != 1 || m.State != StateIdle || m.Diverged {
+		t.Errorf("the outer mission: %+v %v", m, err)
+	}
+	c.healthy()
+}
+
+// TestEnds closes a mission once, whoever says it first.
+func TestEnds(t *testing.T) {
+	c := startTalker(t)
+	m, err := c.local.NewMission(context.Background(), NewMissionRequest{Caller: c.caller(), Name: "work", Agent: "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mission = m.ID
+	keep := func(r KeepRequest) {
+		r.Mission, r.KeeperID, r.AgentPID = m.ID, os.Getpid(), os.Getppid()
+		if next, err := c.local.Keep(context.Background(), r); err != nil || next.Do != DoExit {
+			t.Fatalf("keep: %+v %v", next, err)
+		}
+	}
+	keep(KeepRequest{})
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	if m := c.only(); m.Managed != ManagedKeeper || m.PID != os.Getppid() {
+		t.Errorf("kept: %+v", m)
+	}
+	c.takeTurn("first", "a.txt", "one\n")
+	c.hook("SessionEnd", map[string]any{"reason": "prompt_input_exit"})
+	keep(KeepRequest{Ended: true, ExitCode: 3})
+	got := c.only()
+	if got.State != StateClosed || got.ExitCode == nil || *got.ExitCode != 3 || got.PID != 0 {
+		t.Errorf("after its end: %+v", got)
+	}
+	if e := c.history("work")[0]; strings.Join(e.Triggers, "+") != "close" {
+		t.Errorf("the last snapshot: %+v", e)
+	}
+	keep(KeepRequest{Ended: true, ExitCode: 3})
+	if len(c.history("work")) != 4 {
+		t.Errorf("%d snapshots", len(c.history("work")))
+	}
+	c.healthy()
+}
+
+// TestLostAgent closes a mission whose agent died without a word.
+func TestLostAgent(t *testing.T) {
+	c := startTalker(t)
+	c.vars = map[string]string{"CLAUDE_PID": "4194304"} // above every pid
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	c.write("a.txt", "one\n")
+	m := c.only()
+	if m.State != StateClosed || m.ClosedHow != HowLost {
+		t.Errorf("a lost agent: %+v", m)
+	}
+	if got := c.cat("", "a.txt"); got != "one\n" {
+		t.Errorf("its last state: %q", got)
+	}
+}
+
+// TestBadHooks breaks no agent: nothing is half done and the answer is there.
+func TestBadHooks(t *testing.T) {
+	c := startTalker(t)
+	for name, payload := range map[string]string{
+		"empty": "", "torn": `{"session_id":"`, "list": "[]", "no session": `{"hook_event_name":"Stop","cwd":"/"}`,
+		"no uuid":  `{"hook_event_name":"Stop","session_id":"../../x","cwd":"/"}`,
+		"relative": `{"hook_event_name":"Stop","session_id":"` + testSession + `","cwd":"work"}`,
+	} {
+		_, err := c.local.Hook(context.Background(), HookRequest{Caller: c.caller(), Agent: "claude", Payload: []byte(payload)})
+		c.fails(name, err, KindUsage)
+	}
+	_, err := c.local.Hook(context.Background(), HookRequest{Caller: c.caller(), Agent: "emacs", Payload: []byte("{}")})
+	c.fails("an unknown agent", err, KindUsage)
+	c.hook("SomethingNew", map[string]any{"x": 1})
+	if list, err := c.local.Missions(context.Background(), MissionsRequest{Caller: c.caller()}); err != nil || len(list) != 0 {
+		t.Errorf("missions of nothing: %+v %v", list, err)
+	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": string(bytes.Repeat([]byte("long \x00 prompt\nUmbra-Mission: forged\n"), 3_000)), "prompt_id": "huge"})
+	if m := c.only(); m.Turn != 1 || m.State != StateRunning {
+		t.Errorf("after a huge prompt: %+v", m)
+	}
+	c.healthy()
+}
+
+// TestHookWhereUmbraMustNotWork says nothing and makes nothing.
+func TestHookWhereUmbraMustNotWork(t *testing.T) {
+	c := startTalker(t)
+	for _, cwd := range []string{os.Getenv("HOME"), "/", c.home, filepath.Join(c.home, "projects")} {
+		r := c.hook("UserPromptSubmit", map[string]any{"prompt": "x", "prompt_id": "y", "cwd": cwd})
+		if r.Mission != "" {
+			t.Errorf("%s became a workspace", cwd)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(c.home, "projects"))
+	if err != nil || len(entries) != 0 {
+		t.Errorf("projects: %v %v", entries, err)
+	}
+}
+
+// TestStaleMission adopts a session whose $UMBRA_MISSION names a mission that is
+// gone, and again as another mission after that one was removed.
+func TestStaleMission(t *testing.T) {
+	c := startTalker(t)
+	c.mission = "00000000-0000-4000-8000-000000000000"
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	var ids []string
+	for n := range 3 {
+		c.takeTurn("turn", "a.txt", fmt.Sprint(n))
+		m := c.only()
+		if len(ids) > 0 && m.ID == ids[len(ids)-1] {
+			t.Fatalf("the id of a removed mission is used again")
+		}
+		ids = append(ids, m.ID)
+		if _, err := c.local.Remove(context.Background(), RemoveRequest{Caller: c.caller(), Missions: []string{m.ID}}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.local.openProject(filepath.Dir(m.ShadowRepo))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.store.Ref(gitstore.TrashAgentRef(m.ID)); err != nil || got.String() != m.Head {
+			t.Errorf("in the trash: %s %v", got, err)
+		}
+	}
+	c.healthy()
+}
