@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -74,6 +74,11 @@ func tuned(dir string) badger.Options {
 		WithNumCompactors(2).WithNumGoroutines(2)
 }
 
+// opening marks an index that is being opened. Badger panics on some damage in
+// goroutines of its own, which ends the process: the next one must not try
+// again.
+const opening = "OPENING"
+
 // open opens what is there. Badger panics on some damage.
 func open(dir string) (x *Index, err error) {
 	defer func() {
@@ -84,9 +89,17 @@ func open(dir string) (x *Index, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	mark := filepath.Join(dir, opening)
+	if _, err := os.Lstat(mark); err == nil {
+		return nil, fmt.Errorf("damaged: a process ended while it opened it")
+	}
 	fresh := !Exists(dir)
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return nil, err
+	}
 	db, err := badger.Open(tuned(dir))
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if inUse(err) {
+		_ = os.Remove(mark)
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
 	if err != nil {
@@ -99,12 +112,21 @@ func open(dir string) (x *Index, err error) {
 		err = x.checkFormat()
 	}
 	if err == nil {
+		err = os.Remove(mark)
+	}
+	if err == nil {
 		x.at, err = os.Stat(dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return x, nil
+}
+
+// inUse tells that another process has the index open. Badger gives it no type
+// and wraps no cause (dir_unix.go of v4): only the text says it.
+func inUse(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Cannot acquire directory lock")
 }
 
 // Exists reports whether dir holds an index.

@@ -169,12 +169,14 @@ func About(ctx context.Context, o Options) (api.About, error) {
 	return about, err
 }
 
-// Leave asks the process that serves the home to stop, and returns when nobody
-// holds the home any more. It reports whether there was one.
+// Leave asks the process that serves the home to stop, and returns when it no
+// longer holds the home; another one may by then. It reports whether there was
+// one.
 func Leave(ctx context.Context, o Options) (bool, error) {
 	c := &Client{options: o}
 	defer c.Close()
-	if _, err := c.ask(ctx, api.MethodLeave); err != nil {
+	asked, err := c.ask(ctx, api.MethodLeave)
+	if err != nil {
 		if nobody(err) {
 			return false, nil
 		}
@@ -187,6 +189,9 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 		}
 		if !errors.Is(err, missions.ErrHomeHeld) {
 			return true, err
+		}
+		if _, pid, known := o.Home.Holder(); known && pid != asked.PID {
+			return true, nil
 		}
 		if wait(ctx, 10*time.Millisecond) != nil {
 			return true, missions.Errorf(missions.KindTimeout, "", "the daemon was asked to stop and still runs: %w", err)
