@@ -78,3 +78,36 @@ func TestFork(t *testing.T) {
 		t.Errorf("doctor: %+v %v", d.Problems, err)
 	}
 }
+
+// TestLostForkIsMadeAgain removes a fork's directory behind Umbra's back: it is
+// made again in its place, on its own branch.
+func TestLostForkIsMadeAgain(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.git("init", "-q")
+	b.git("add", ".")
+	b.git("commit", "-q", "-m", "first")
+	b.mission("parent")
+	result, err := b.local.Fork(t.Context(), ForkRequest{Caller: b.caller(), From: "parent", Name: "child"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := result.Missions[0]
+	if err := os.RemoveAll(child.Workspace); err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.local.missionByID(child.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.local.recreate(t.Context(), m, LaunchRequest{Caller: b.caller()}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(child.Workspace, "a.txt"))
+	if err != nil || string(got) != "one\n" {
+		t.Errorf("the file: %q %v", got, err)
+	}
+	if m, err = b.local.missionByID(child.ID); err != nil || m.bind.Branch != "umbra/child" || m.bind.Workspace != child.Workspace {
+		t.Errorf("bound to %+v, %v", m.bind, err)
+	}
+}

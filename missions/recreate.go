@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -86,12 +87,33 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 
 // remake is a fork's making, without a fork: the mission stays the same.
 func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*fork.Made, error) {
+	if err := l.dropLost(ctx, m); err != nil {
+		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
+	}
 	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, id: m.ID, name: m.Name, directory: directory}
 	if err := job.begin(); err != nil {
 		return nil, err
 	}
 	err := job.makeWorkspace(ctx)
 	return job.made, errors.Join(err, job.operation.Finish())
+}
+
+// dropLost takes what is left of a workspace whose directory is gone into the
+// trash: its entry in the user's repository would hold on to the place.
+func (l *Local) dropLost(ctx context.Context, m *loaded) error {
+	if m.bind.Fork == nil {
+		return nil
+	}
+	if place, err := placeOf(m.bind.Workspace); err == nil && place == m.bind.Place {
+		return nil
+	}
+	trash := l.home.path("trash", m.ID)
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return err
+	}
+	_, err := fork.Discard(ctx, *m.bind.Fork, trash)
+	_ = os.Remove(trash) // stays if something was moved there
+	return err
 }
 
 // rebindMade points the mission at its new workspace, and its conversation too
