@@ -19,11 +19,11 @@ type answer struct{ letter, meaning string }
 // the context's.
 func (c *call) ask(question string, answers ...answer) (string, error) {
 	c.progress.end()
-	var said []string
+	fmt.Fprintln(c.Stderr, question)
 	for _, a := range answers {
-		said = append(said, a.letter+" "+a.meaning)
+		fmt.Fprintf(c.Stderr, "  %s  %s\n", a.letter, a.meaning)
 	}
-	fmt.Fprintf(c.Stderr, "%s [%s] ", question, strings.Join(said, ", "))
+	fmt.Fprint(c.Stderr, "> ")
 	typed := make(chan string, 1)
 	// The read can't be interrupted; what it holds goes with the process.
 	go func() {

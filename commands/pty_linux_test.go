@@ -109,8 +109,7 @@ func (p *pty) expect(pattern string) string {
 	for deadline := time.Now().Add(ptyPatience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		p.mu.Lock()
 		text := p.said.String()[p.seen:]
-		at := re.FindStringSubmatchIndex(text)
-		if at != nil {
+		if at := re.FindStringSubmatchIndex(text); at != nil {
 			p.seen += at[1]
 			p.mu.Unlock()
 			return text[at[len(at)-2]:at[len(at)-1]]
@@ -303,4 +302,33 @@ func TestKeeperReportsItsAgent(t *testing.T) {
 	if out := p.run("doctor"); !strings.Contains(out, "all is well") {
 		t.Errorf("doctor: %s", out)
 	}
+}
+
+func TestTerminalIsAsked(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
+	p.typed("echo ready$((1+1))\n")
+	p.expect("ready2")
+	p.run("mission", "new", "--no-launch", "--name", "one", "--", "true")
+	p.run("mission", "new", "--no-launch", "--name", "two", "--", "true")
+
+	p.typed("umbra mission rm one; echo code$?\n")
+	p.expect(`Remove\?\r\n  y  yes\r\n  n  no\r\n> `)
+	p.typed("n\n")
+	p.expect("nothing was removed")
+	p.expect("code12")
+	p.typed("umbra mission rm one; echo code$?\n")
+	p.expect(`Remove\?(.|\s)*> `)
+	p.typed("yes\n")
+	p.expect("one.* removed")
+	p.expect("code0")
+
+	p.typed("PAGER='sed s/^/paged:/' umbra log two\n")
+	p.expect("paged:.*turn 0")
+	p.expect(`\x1b\[36m`) // an address, in colour
+	p.typed("NO_COLOR=1 PAGER=cat umbra log two; echo over$((1+1))\n")
+	p.expect("two@start .* ago|two@start .* now")
+	p.expect("over2")
+	p.typed("exit\n")
+	p.code()
 }

@@ -1,0 +1,286 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// fake is a Service of which a test gives the methods it needs.
+type fake struct {
+	missions.Service
+	wait    func(context.Context, missions.WaitRequest) ([]missions.Mission, error)
+	restore func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error)
+	log     func(context.Context, missions.LogRequest) ([]missions.Entry, error)
+	list    func(context.Context, missions.MissionsRequest) ([]missions.Mission, error)
+	hook    func(context.Context, missions.HookRequest) (missions.HookResult, error)
+}
+
+func (f fake) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.Mission, error) {
+	return f.wait(ctx, r)
+}
+
+func (f fake) Restore(ctx context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
+	return f.restore(ctx, r)
+}
+
+func (f fake) Log(ctx context.Context, r missions.LogRequest) ([]missions.Entry, error) {
+	return f.log(ctx, r)
+}
+
+func (f fake) Missions(ctx context.Context, r missions.MissionsRequest) ([]missions.Mission, error) {
+	return f.list(ctx, r)
+}
+
+func (f fake) Hook(ctx context.Context, r missions.HookRequest) (missions.HookResult, error) {
+	return f.hook(ctx, r)
+}
+
+// bench runs umbra in this process.
+type bench struct {
+	env            Env
+	stdout, stderr bytes.Buffer
+	signals        chan<- os.Signal
+	closed         int
+}
+
+type closing struct{ n *int }
+
+func (c closing) Close() error { *c.n++; return nil }
+
+func newBench(t *testing.T, svc missions.Service) *bench {
+	t.Helper()
+	b := &bench{}
+	home := t.TempDir()
+	vars := map[string]string{"HOME": home, "UMBRA_HOME": home + "/umbra", "PATH": "/nowhere"}
+	b.env = Env{
+		Stdin: strings.NewReader(""), Stdout: &b.stdout, Stderr: &b.stderr,
+		IsTerminal: func(any) bool { return false }, Width: func() int { return 80 },
+		Now:    func() time.Time { return time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC) },
+		Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },
+		Getwd: func() (string, error) { return "/work", nil }, Executable: func() (string, error) { return "/usr/bin/umbra", nil },
+		Run:    func(*exec.Cmd) error { return errors.New("no program is run here") },
+		Notify: func(ch chan<- os.Signal, _ ...os.Signal) { b.signals = ch }, Unnotify: func(chan<- os.Signal) {},
+		Connect: func(context.Context, Env, Globals) (missions.Service, io.Closer, error) {
+			return svc, closing{&b.closed}, nil
+		},
+	}
+	return b
+}
+
+func (b *bench) run(args ...string) int {
+	b.stdout.Reset()
+	b.stderr.Reset()
+	b.env.Args = args
+	return Run(b.env)
+}
+
+func TestRunInterrupted(t *testing.T) {
+	var b *bench
+	b = newBench(t, fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
+		b.signals <- os.Interrupt
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	if code := b.run("mission", "wait", "one"); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	if got := b.stderr.String(); got != "umbra: interrupted\n" {
+		t.Errorf("stderr %q", got)
+	}
+	if b.closed != 1 {
+		t.Errorf("the Service was closed %d times", b.closed)
+	}
+}
+
+func TestRunExitCodes(t *testing.T) {
+	for kind, want := range map[missions.Kind]int{
+		missions.KindFailed: 1, missions.KindUsage: 2, missions.KindNotFound: 10, missions.KindAmbiguous: 10, missions.KindBusy: 11,
+		missions.KindConflict: 12, missions.KindDamaged: 13, missions.KindNoDaemon: 14, missions.KindTimeout: 15, missions.KindInterrupted: 130,
+	} {
+		b := newBench(t, fake{wait: func(context.Context, missions.WaitRequest) ([]missions.Mission, error) {
+			return nil, missions.Errorf(kind, "do this\nor that", "went\x1b[2J wrong")
+		}})
+		if code := b.run("mission", "wait", "one"); code != want {
+			t.Errorf("%s: exit code %d, want %d", kind, code, want)
+		}
+		if got := b.stderr.String(); got != "umbra: went\\x1b[2J wrong\n  do this\n  or that\n" {
+			t.Errorf("%s: stderr %q", kind, got)
+		}
+		if code := b.run("mission", "wait", "one", "--json"); code != want {
+			t.Errorf("%s --json: exit code %d, want %d", kind, code, want)
+		}
+		var said struct {
+			Error struct {
+				Kind, Message, Hint string
+				ExitCode            int `json:"exit_code"`
+			}
+		}
+		if err := json.Unmarshal(b.stderr.Bytes(), &said); err != nil {
+			t.Fatalf("%s: %v: %s", kind, err, b.stderr.String())
+		}
+		if said.Error.Kind != string(kind) || said.Error.ExitCode != want || said.Error.Hint == "" {
+			t.Errorf("%s: %s", kind, b.stderr.String())
+		}
+	}
+}
+
+func TestRunTellsProgress(t *testing.T) {
+	b := newBench(t, fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
+		for range 3 {
+			missions.Notify(ctx, missions.Notice{Text: "waiting for one: it is in turn 3"})
+		}
+		missions.Notify(ctx, missions.Notice{Text: "reading", Done: 1, Total: 9, Unit: "files"})
+		return nil, nil
+	}})
+	if code := b.run("mission", "wait", "one"); code != 0 || b.stderr.String() != "waiting for one: it is in turn 3\n" {
+		t.Errorf("exit code %d, stderr %q", code, b.stderr.String())
+	}
+	if b.run("mission", "wait", "one", "--quiet"); b.stderr.Len() > 0 {
+		t.Errorf("--quiet: stderr %q", b.stderr.String())
+	}
+	// On a terminal, what takes more than a second shows a bar, and takes it away.
+	now := b.env.Now()
+	b.env.IsTerminal = func(stream any) bool { return stream == b.env.Stderr }
+	b.env.Now = func() time.Time { now = now.Add(700 * time.Millisecond); return now }
+	b.env.Connect = func(context.Context, Env, Globals) (missions.Service, io.Closer, error) {
+		return fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
+			for n := range int64(4) {
+				missions.Notify(ctx, missions.Notice{Text: "copying", Done: n + 1, Total: 4, Unit: "bytes"})
+			}
+			return nil, nil
+		}}, closing{&b.closed}, nil
+	}
+	b.run("mission", "wait", "one")
+	if got, want := b.stderr.String(), "\r\x1b[Kcopying: 3 B of 4 B [###############     ]\r\x1b[Kcopying: 4 B of 4 B [####################]\r\x1b[K"; got != want {
+		t.Errorf("bar %q, want %q", got, want)
+	}
+}
+
+func TestRestoreAsksWhose(t *testing.T) {
+	var asked []missions.RestoreRequest
+	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), Modify: []string{"mine"}, Foreign: []missions.Kept{{Path: "theirs\x1b", Reason: "mission two"}}}
+	b := newBench(t, fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
+		asked = append(asked, r)
+		if !r.Mine && !r.All {
+			e := missions.Errorf(missions.KindConflict, "--mine or --all", "1 path was changed by others")
+			e.Details, _ = json.Marshal(plan)
+			return missions.RestoreResult{}, e
+		}
+		done := plan
+		done.Done, done.Foreign = true, nil
+		return done, nil
+	}})
+	if code := b.run("restore", "one@1", "--yes"); code != 12 || len(asked) != 1 {
+		t.Errorf("off a terminal: exit code %d, asked %d times", code, len(asked))
+	}
+	b.env.IsTerminal = func(any) bool { return true }
+	for typed, want := range map[string]struct {
+		code      int
+		mine, all bool
+	}{"m\n": {0, true, false}, "all\n": {0, false, true}, "\n": {12, false, false}, "s\n": {12, false, false}, "": {12, false, false}} {
+		asked = nil
+		b.env.Stdin = strings.NewReader(typed)
+		code := b.run("restore", "one@1")
+		last := asked[len(asked)-1]
+		if code != want.code || last.Mine != want.mine || last.All != want.all {
+			t.Errorf("typed %q: exit code %d, mine %t, all %t", typed, code, last.Mine, last.All)
+		}
+		if got := b.stderr.String(); !strings.Contains(got, `"theirs\x1b"`) {
+			t.Errorf("the plan: %q", got)
+		}
+	}
+}
+
+func TestRestorePartly(t *testing.T) {
+	b := newBench(t, fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
+		return missions.RestoreResult{Target: strings.Repeat("a", 40), Done: true, Displaced: []missions.Kept{{Path: "a.txt", Reason: "saved meanwhile"}}}, nil
+	}})
+	if code := b.run("restore", "one@1"); code != 3 || !strings.Contains(b.stdout.String(), "a.txt") {
+		t.Errorf("exit code %d: %s", code, b.stdout.String())
+	}
+}
+
+func TestLogIsCutToTheTerminal(t *testing.T) {
+	b := newBench(t, fake{log: func(context.Context, missions.LogRequest) ([]missions.Entry, error) {
+		return []missions.Entry{
+			{ID: strings.Repeat("a", 40), Address: "one@2", Turn: 2, Mission: "m", State: missions.StateIdle, Message: "idle: " + strings.Repeat("世界\n", 40)},
+			{ID: strings.Repeat("b", 40), Address: "one@1", Turn: 1, Mission: "m", State: missions.StateIdle, Message: "idle", Pins: []string{"good"}},
+		}, nil
+	}})
+	b.run("log", "--color=never")
+	if got := b.stdout.String(); strings.Count(got, "turn") != 2 || !strings.Contains(got, strings.Repeat(`世界\n`, 40)) || !strings.Contains(got, "idle [good]") {
+		t.Errorf("off a terminal: %s", got)
+	}
+	b.env.IsTerminal = func(stream any) bool { return stream == b.env.Stdout }
+	b.run("log")
+	for line := range strings.Lines(b.stdout.String()) {
+		bare := line
+		for _, code := range []string{"\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[33m", "\x1b[32m", "\x1b[0m"} {
+			bare = strings.ReplaceAll(bare, code, "")
+		}
+		if n := columns(strings.TrimSuffix(bare, "\n")); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestMissionTree(t *testing.T) {
+	m := func(id, parent string) missions.Mission {
+		m := missions.Mission{ID: id, Name: id}
+		if parent != "" {
+			m.Parent = &missions.Parent{Mission: parent}
+		}
+		return m
+	}
+	list := inTree([]missions.Mission{m("a", ""), m("b", "gone"), m("a1", "a"), m("a2", "a"), m("a11", "a1"), m("a12", "a1")})
+	var got []string
+	for _, m := range list {
+		got = append(got, branchOf(list, m)+m.Name)
+	}
+	if want := "a|├─ a1|│  ├─ a11|│  └─ a12|└─ a2|b"; strings.Join(got, "|") != want {
+		t.Errorf("tree %q, want %q", strings.Join(got, "|"), want)
+	}
+}
+
+func TestHookFailsOpen(t *testing.T) {
+	b := newBench(t, fake{hook: func(_ context.Context, r missions.HookRequest) (missions.HookResult, error) {
+		switch r.Event {
+		case "panic":
+			var none []int
+			_ = none[len(r.Payload)]
+		case "error":
+			return missions.HookResult{}, missions.Errorf(missions.KindDamaged, "", "all is broken")
+		case "problem":
+			return missions.HookResult{Output: []byte("{}"), Problem: "late"}, nil
+		}
+		return missions.HookResult{Output: []byte("{}")}, nil
+	}})
+	for _, event := range []string{"panic", "error", "problem", "fine"} {
+		b.env.Stdin = strings.NewReader(`{"x":1}`)
+		if code := b.run("hook", "claude", "--event", event); code != 0 || b.stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, stderr %q", event, code, b.stderr.String())
+		}
+	}
+	b.env.Stdin = strings.NewReader(`{"x":1}`)
+	if code := b.run("hook", "claude", "--event", "error", "--strict"); code != 13 {
+		t.Errorf("--strict: exit code %d, want 13", code)
+	}
+	b.env.Stdin = io.LimitReader(zeros{}, mostPayload+1)
+	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.stderr.String(), "over 64.0 MiB") {
+		t.Errorf("huge: exit code %d, stderr %q", code, b.stderr.String())
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
