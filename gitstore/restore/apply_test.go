@@ -12,7 +12,7 @@ func TestApply(t *testing.T) {
 		}
 		for name, options := range map[string]PrepareOptions{"journal": {}, "beside": {Beside: true}} {
 			t.Run(row.name+"/"+name, func(t *testing.T) {
-				l := newLab(t)
+				l := newFastLab(t)
 				l.settings.SizeCap = 100
 				row.then(l)
 				to := l.capture()

@@ -18,11 +18,11 @@ func (r *run) backward() error {
 	if err != nil {
 		return err
 	}
-	r.slots = slots
+	r.slots, r.resumed = slots, true
 	var errs []error
 	try := func(err error) { errs = append(errs, err) }
-	try(r.openDirs())
 	try(r.unsetModes())
+	try(r.openDirs())
 	plan := &r.Document.Plan
 	try(r.makeRemoved(false))
 	try(r.eachBack(func(c *Change) bool { return c.Action() == Delete && !c.Frees }, r.restoreDeleted))
@@ -36,11 +36,12 @@ func (r *run) backward() error {
 	}
 	try(r.makeRemoved(true))
 	try(r.eachBack(func(c *Change) bool { return c.Action() == Delete && c.Frees }, r.restoreDeleted))
+	try(r.judge())
 	for _, d := range plan.RemoveDirs {
 		try(r.dressDir(d))
 	}
 	try(r.closeDirs())
-	try(r.settleDown())
+	try(r.syncChanged())
 	return errors.Join(errs...)
 }
 

@@ -66,14 +66,33 @@ func (r *run) chmodRoot(perm uint32) error {
 	return os.NewSyscallError("chmod", syscall.Fchmod(int(dir.Fd()), perm))
 }
 
-// openDirs makes directories writable that are not.
+// openDirs makes directories writable that are not. Those that an earlier run
+// had made or put back may have their modes already.
 func (r *run) openDirs() error {
 	for _, m := range r.Document.Opened {
 		if err := r.chmodDir(m); err != nil {
 			return err
 		}
 	}
+	if !r.resumed {
+		return nil
+	}
+	for _, d := range slices.Concat(r.Document.Plan.MakeDirs, r.Document.Plan.RemoveDirs) {
+		if _, err := r.openDir(d.Path); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// openDir makes one directory writable, and returns how to put its mode back.
+func (r *run) openDir(dir string) (DirMode, error) {
+	st, there, err := statDir(r.Root, dir)
+	if err != nil || !there || st.Perm()&0o300 == 0o300 {
+		return DirMode{Path: dir}, err
+	}
+	m := DirMode{Path: dir, From: st.Perm(), To: st.Perm() | 0o700}
+	return DirMode{Path: dir, From: m.To, To: m.From}, r.chmodDir(m)
 }
 
 // closeDirs puts their modes back, the deepest first.

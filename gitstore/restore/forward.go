@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -101,13 +100,16 @@ func (r *run) forward(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.setModes(); err != nil {
-		return err
-	}
 	if err := r.Root.Verify(); err != nil {
 		return err
 	}
-	return r.settleDown()
+	if err := r.judge(); err != nil {
+		return err
+	}
+	if err := r.setModes(); err != nil {
+		return err
+	}
+	return r.syncChanged()
 }
 
 // free makes room: for directories where files are, and for files where
@@ -199,26 +201,11 @@ func (r *run) setModes() error {
 	return nil
 }
 
-// settleDown makes the changes durable, looks at everything that was displaced
-// and drops what was staged in vain.
-func (r *run) settleDown() error {
+// syncChanged makes the names in the directories that were touched durable.
+func (r *run) syncChanged() error {
 	if err := r.step("sync"); err != nil {
 		return err
 	}
-	if err := r.syncChanged(); err != nil {
-		return err
-	}
-	if err := r.step("judge"); err != nil {
-		return err
-	}
-	if err := r.judge(); err != nil {
-		return fmt.Errorf("look at what was displaced: %w", err)
-	}
-	return nil
-}
-
-// syncChanged makes the names in the directories that were touched durable.
-func (r *run) syncChanged() error {
 	dirs := map[string]bool{}
 	for i := range r.Document.Plan.Changes {
 		dirs[parent(r.change(i).Path)] = true

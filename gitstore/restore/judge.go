@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -12,6 +13,16 @@ import (
 // nor T's was written by somebody else, and is reported. What was staged and
 // not used is dropped.
 func (r *run) judge() error {
+	if err := r.step("judge"); err != nil {
+		return err
+	}
+	if err := r.judgeAll(); err != nil {
+		return fmt.Errorf("look at what was displaced: %w", err)
+	}
+	return nil
+}
+
+func (r *run) judgeAll() error {
 	slots, err := r.inventory()
 	if err != nil {
 		return err

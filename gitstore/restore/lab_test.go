@@ -20,9 +20,18 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
+// reporter is what a lab needs of a test, also of one of rapid's.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Cleanup(func())
+}
+
 // lab is a workspace and a shadow repository under test.
 type lab struct {
-	t        testing.TB
+	t        reporter
 	base     string
 	root     string
 	store    *gitstore.Store
@@ -33,6 +42,17 @@ type lab struct {
 func newLab(t testing.TB) *lab {
 	t.Helper()
 	return newLabAt(t, t.TempDir(), "")
+}
+
+// newFastLab is on a file system in memory, if there is one.
+func newFastLab(t testing.TB) *lab {
+	t.Helper()
+	base, err := os.MkdirTemp("/dev/shm", "umbra-restore-")
+	if err != nil {
+		return newLab(t)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	return newLabAt(t, base, "")
 }
 
 // newLabAt has its workspace elsewhere if root is not "".

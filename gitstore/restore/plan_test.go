@@ -303,7 +303,7 @@ func oddRows() []row {
 func TestPlan(t *testing.T) {
 	for _, row := range rows() {
 		t.Run(row.name, func(t *testing.T) {
-			l := newLab(t)
+			l := newFastLab(t)
 			l.settings.SizeCap = 100
 			row.then(l)
 			to := l.capture()
@@ -328,7 +328,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanRefusesHostileTrees(t *testing.T) {
-	l := newLab(t)
+	l := newFastLab(t)
 	l.write("a", "1")
 	l.write("link/x", "1")
 	from := l.capture()
@@ -365,7 +365,7 @@ func TestPlanRefusesHostileTrees(t *testing.T) {
 }
 
 func TestPlanFailsForWhatCannotBeRead(t *testing.T) {
-	l := newLab(t)
+	l := newFastLab(t)
 	l.write("a", "1")
 	l.write("d/b", "1")
 	to := l.capture()

@@ -96,7 +96,7 @@ func (r *run) recover(ctx context.Context, ok bool) (Recovery, *Outcome, error) 
 		}
 		return Interrupted, r.result(), nil
 	}
-	r.careful = true
+	r.careful, r.resumed = true, true
 	outcome, err := r.carryOut(ctx)
 	if err == nil {
 		return Forward, outcome, nil
@@ -137,7 +137,7 @@ func (w *Work) FinishForward(ctx context.Context) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	r.careful = true
+	r.careful, r.resumed = true, true
 	return r.carryOut(ctx)
 }
 

@@ -31,6 +31,13 @@ func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) 
 	if err != nil {
 		return nil, err
 	}
+	for _, dir := range w.Document.besideDirs() {
+		back, err := r.openDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = r.chmodDir(back) }()
+	}
 	out := &Settled{Empty: true}
 	for i, list := range slots {
 		for _, s := range list {

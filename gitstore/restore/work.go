@@ -41,6 +41,8 @@ type run struct {
 	staged, displaced *beneath.Root // nil if the directory is gone
 	// careful looks at each path first and touches only what is as planned.
 	careful bool
+	// resumed says that another run was there before.
+	resumed bool
 
 	mu      sync.Mutex
 	slots   map[int][]spot // staged and displaced when the run began, and displaced since

@@ -1,0 +1,323 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// mounted mounts a file system in memory, or reports that this is not allowed.
+func mounted(t *testing.T, dir, options string) bool {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("none", dir, "tmpfs", 0, options); err != nil {
+		t.Logf("MOUNTING IS NOT PERMITTED (%v): the error is injected instead", err)
+		return false
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return true
+}
+
+// TestFullDiskWhileStaging: nothing is changed and the error says why.
+func TestFullDiskWhileStaging(t *testing.T) {
+	base := t.TempDir()
+	root := filepath.Join(base, "tiny")
+	real := mounted(t, root, "size=256k")
+	l := newLabAt(t, base, root)
+	l.write("a", "target")
+	l.write("big", strings.Repeat("x", 150_000))
+	to := l.capture()
+	l.write("a", "source")
+	l.write("big", strings.Repeat("y", 150_000))
+	p := l.plan(l.capture(), to)
+	o := l.begin(p, PrepareOptions{})
+	if real != (len(o.work.Document.Beside) == 2) {
+		t.Errorf("beside: %v", o.work.Document.Beside)
+	}
+	if !real {
+		o.work.Step = func(step string) error {
+			if step == "stage big" {
+				return unix.ENOSPC
+			}
+			return nil
+		}
+	}
+	if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "big") {
+		t.Errorf("error is %v", err)
+	}
+	l.want(map[string]string{"a": "file source", "big": "file " + strings.Repeat("y", 150_000)})
+	o.end()
+}
+
+// TestFullDiskInTheMiddle: a directory that cannot be made sends all back.
+func TestFullDiskInTheMiddle(t *testing.T) {
+	base := t.TempDir()
+	root := filepath.Join(base, "tiny")
+	real := mounted(t, root, "size=1m,nr_inodes=24")
+	l := newLabAt(t, base, root)
+	l.write("a", "target")
+	for n := range 8 {
+		l.write(fmt.Sprintf("new%d/f", n), "n")
+	}
+	to := l.capture()
+	for n := range 8 {
+		l.remove(fmt.Sprintf("new%d", n))
+	}
+	l.write("a", "source")
+	for n := range 10 {
+		l.write(fmt.Sprintf("old%d", n), "o")
+	}
+	p := l.plan(l.capture(), to)
+	before := l.disk()
+	o := l.begin(p, PrepareOptions{})
+	if !real {
+		o.work.Step = func(step string) error {
+			if step == "mkdir new5" {
+				return unix.ENOSPC
+			}
+			return nil
+		}
+	}
+	if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.ENOSPC) {
+		t.Errorf("error is %v", err)
+	}
+	l.want(before)
+	o.end()
+}
+
+// TestMountsInTheWorkspace: another file system, and the same one bound a
+// second time, where a rename from the journal fails too.
+func TestMountsInTheWorkspace(t *testing.T) {
+	l := newLab(t)
+	var want []string
+	if mounted(t, l.path("disk"), "size=1m") {
+		want = append(want, "disk", "disk/d")
+	}
+	source := filepath.Join(l.base, "bound")
+	l.must(os.MkdirAll(source, 0o755))
+	l.must(os.MkdirAll(l.path("bind"), 0o755))
+	if err := unix.Mount(source, l.path("bind"), "", unix.MS_BIND, ""); err == nil {
+		t.Cleanup(func() { l.must(unix.Unmount(l.path("bind"), unix.MNT_DETACH)) })
+		want = append(want, "bind")
+	} else {
+		t.Logf("BINDING IS NOT PERMITTED (%v)", err)
+	}
+	p, o := l.two(
+		func() {
+			l.write("disk/a", "1")
+			l.write("disk/d/b", "1")
+			l.write("bind/a", "1")
+			l.write("bind/gone/g", "1")
+			l.write("a", "1")
+		},
+		func() {
+			l.write("disk/a", "2")
+			l.write("disk/d/b", "2")
+			l.write("disk/new/x", "2")
+			l.write("bind/a", "2")
+			l.write("bind/new/deep/x", "2")
+			l.remove("bind/gone")
+			l.write("a", "2")
+		})
+	got := map[string]bool{}
+	for _, dir := range o.work.Document.Beside {
+		got[dir] = true
+	}
+	for _, dir := range want {
+		if !got[dir] {
+			t.Errorf("nothing is staged in %s: %v", dir, o.work.Document.Beside)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("staged in %v, want %v", got, want)
+	}
+	after := l.planned(l.disk(), p)
+	o.apply()
+	o.end()
+	l.want(after)
+	l.apply(l.inverse(p), PrepareOptions{})
+}
+
+// TestStagedBesideIsNotCaptured while the operation is under way.
+func TestStagedBesideIsNotCaptured(t *testing.T) {
+	l := newFastLab(t)
+	l.write("a", "1")
+	to := l.capture()
+	l.write("a", "2")
+	from := l.capture()
+	o := l.begin(l.plan(from, to), PrepareOptions{Beside: true})
+	l.must(o.work.Stage(context.Background()))
+	if got := l.capture(); got.Tree != from.Tree || len(got.Skipped.All()) > 0 {
+		t.Errorf("captured: %s", got.Tree)
+	}
+	recovery, _, err := l.resume(o.work.Entry.ID()).work.Recover(context.Background(), nil)
+	if err != nil || recovery != Back {
+		t.Errorf("recovery is %s, %v", recovery, err)
+	}
+	o.end()
+	l.want(map[string]string{"a": "file 2"})
+}
+
+// TestCrossDeviceOnlyTold by the rename itself: all is taken back, and a second
+// try stages in the workspace.
+func TestCrossDeviceOnlyTold(t *testing.T) {
+	l := newFastLab(t)
+	p, o := l.two(func() { l.write("a", "1"); l.write("b", "1") }, func() { l.write("a", "2"); l.write("b", "2") })
+	o.work.Workers = 1
+	o.work.Step = func(step string) error {
+		if step == "exchange b" {
+			return &os.LinkError{Op: "exchange", Err: beneath.ErrCrossDevice}
+		}
+		return nil
+	}
+	if _, err := o.work.Apply(context.Background()); !errors.Is(err, beneath.ErrCrossDevice) {
+		t.Fatal(err)
+	}
+	l.want(map[string]string{"a": "file 2", "b": "file 2"})
+	o.end()
+	l.apply(p, PrepareOptions{Beside: true})
+	l.want(map[string]string{"a": "file 1", "b": "file 1"})
+}
+
+// TestReadOnlyDirectories as somebody who may not pass over their modes.
+func TestReadOnlyDirectories(t *testing.T) {
+	if os.Getuid() != 0 {
+		readOnlyDirectories(t)
+		return
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := os.MkdirTemp("", "umbra-restore-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(base)
+	copied := filepath.Join(base, "test")
+	data, err := os.ReadFile(program)
+	if err == nil {
+		err = errors.Join(os.WriteFile(copied, data, 0o755), os.Chmod(copied, 0o755), os.Chmod(base, 0o777))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(copied, "-test.run=^TestReadOnlyDirectories$", "-test.v")
+	cmd.Dir = base
+	cmd.Env = []string{"TMPDIR=" + base, "HOME=" + base, "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestReadOnlyDirectories") {
+		t.Errorf("as nobody: %v\n%s", err, out)
+	}
+}
+
+func readOnlyDirectories(t *testing.T) {
+	for _, options := range []PrepareOptions{{}, {Beside: true}} {
+		l := newFastLab(t)
+		l.write("ro/a", "1")
+		l.write("ro/in/b", "1")
+		l.write("ro/gone/g", "1")
+		l.must(os.Chmod(l.path("ro/a"), 0o444))
+		l.must(os.Chmod(l.path("ro/in"), 0o500))
+		l.must(os.Chmod(l.path("ro/gone"), 0o555))
+		l.must(os.Chmod(l.path("ro"), 0o555))
+		to := l.capture()
+		l.must(os.Chmod(l.path("ro"), 0o755))
+		l.must(os.Chmod(l.path("ro/gone"), 0o755))
+		l.remove("ro/a", "ro/gone")
+		l.write("ro/a", "2")
+		l.must(os.Chmod(l.path("ro/a"), 0o444))
+		l.must(os.Chmod(l.path("ro/in"), 0o700))
+		l.remove("ro/in/b")
+		l.write("ro/new/n", "2")
+		l.must(os.Chmod(l.path("ro/in"), 0o500))
+		l.must(os.Chmod(l.path("ro/new"), 0o555))
+		l.must(os.Chmod(l.path("ro"), 0o555))
+		before := l.exact()
+		if err := os.WriteFile(l.path("ro/x"), nil, 0o644); !errors.Is(err, os.ErrPermission) {
+			t.Fatalf("the directory is not read-only: %v", err)
+		}
+		p := l.plan(l.capture(), to)
+		o := l.begin(p, options)
+		o.work.Step = func(step string) error {
+			if step == "judge" {
+				return unix.EIO
+			}
+			return nil
+		}
+		if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.EIO) {
+			t.Fatal(err)
+		}
+		l.same("back", l.exact(), before)
+		o.work.Step = nil
+		_, err := o.work.TakeBack()
+		l.must(err)
+		o.end()
+		l.apply(p, options)
+		l.same("there", l.exact(), map[string]string{
+			"ro": "dir 555", "ro/a": "file 1 444", "ro/in": "dir 500", "ro/in/b": "file 1 644", "ro/gone": "dir 555", "ro/gone/g": "file 1 644",
+		})
+		l.apply(l.inverse(p), options)
+		l.same("undone", l.exact(), before)
+		for _, dir := range []string{"ro", "ro/in", "ro/new"} {
+			l.must(os.Chmod(l.path(dir), 0o755))
+		}
+	}
+}
+
+// TestHostileTreeWritesNothingOutside applies what the plan leaves of one.
+func TestHostileTreeWritesNothingOutside(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	outside := filepath.Join(l.base, "outside")
+	l.must(os.Mkdir(outside, 0o755))
+	l.must(os.MkdirAll(l.path(".git/hooks"), 0o755))
+	l.link(outside, "link")
+	from := l.capture()
+	evil := l.blob("evil")
+	file := func(name string) gitstore.TreeEntry {
+		return gitstore.TreeEntry{Name: name, Mode: gitstore.ModeFile, ID: evil}
+	}
+	dir := func(name string, entries ...gitstore.TreeEntry) gitstore.TreeEntry {
+		return gitstore.TreeEntry{Name: name, Mode: gitstore.ModeDir, ID: l.tree(entries...)}
+	}
+	to := from
+	to.Tree = l.tree(
+		file("../outside/1"), dir("..", dir("outside", file("2"))), file(outside+"/3"), dir(".git", dir("hooks", file("pre-commit"))),
+		dir(".GIT", file("config")), dir("link", file("4")), file("link/5"),
+		gitstore.TreeEntry{Name: "new", Mode: gitstore.ModeSymlink, ID: l.blob(outside)}, file("new/6"), dir("new", file("7")), file("good"),
+	)
+	p := l.plan(from, to)
+	o := l.begin(p, PrepareOptions{})
+	o.apply()
+	o.end()
+	entries, err := os.ReadDir(outside)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v, %v", entries, err)
+	}
+	hooks, err := os.ReadDir(l.path(".git/hooks"))
+	if err != nil || len(hooks) > 0 {
+		t.Errorf("hooks: %v, %v", hooks, err)
+	}
+	if l.disk()["good"] != "file evil" {
+		t.Errorf("disk: %v", l.disk())
+	}
+}
