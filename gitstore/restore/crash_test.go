@@ -178,18 +178,6 @@ func afterEverything(t *testing.T) map[string]string {
 	return l.exact()
 }
 
-func equal(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if b[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
 // variants are the ways in which files are staged and exchanged.
 func variants() map[string][]string {
 	return map[string][]string{"journal": nil, "beside": {"", "beside"}, "without exchange": {"noexchange"}}

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,7 +54,9 @@ func (r *run) inventory() (map[int][]spot, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(entries, func(a, b beneath.Entry) int { return len(a.Name) - len(b.Name) })
+		slices.SortFunc(entries, func(a, b beneath.Entry) int {
+			return cmp.Or(len(a.Name)-len(b.Name), strings.Compare(a.Name, b.Name))
+		})
 		for _, e := range entries {
 			name, _, _ := strings.Cut(e.Name, "-")
 			i, err := strconv.Atoi(name)
