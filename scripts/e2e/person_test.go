@@ -35,7 +35,7 @@ func newPerson(t *testing.T, version string, env ...string) *person {
 	home := t.TempDir()
 	repo := filepath.Join(home, "src", "app")
 	p := &person{T: t, client: client, server: server, home: home, repo: repo}
-	bin := filepath.Dir(os.Getenv(binaryVar))
+	bin := filepath.Dir(umbraPath())
 	for _, v := range client.Env(home, server.URL) {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
 			v = "PATH=" + bin + string(os.PathListSeparator) + rest
@@ -85,6 +85,8 @@ func (p *person) withoutDaemon() bool {
 	return false
 }
 
+func umbraPath() string { return os.Getenv(binaryVar) }
+
 // output is what a program ended with.
 type output struct {
 	args           []string
@@ -101,7 +103,7 @@ func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelF
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	path := args[0]
 	if path == "umbra" {
-		path = os.Getenv(binaryVar)
+		path = umbraPath()
 	}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Dir, cmd.Env = dir, append(p.env, "PWD="+dir)
