@@ -85,7 +85,7 @@ func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, 
 		base = before.Tree
 	}
 	t := m.project.store.NewRecordTree(base)
-	git, err := putUserGit(t, ws, batch)
+	git, err := putUserGit(t, m.project.store, ws, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func stampOf(path string) fileStamp {
 // read brings the state up to date, importing the blobs of staged entries. What
 // can't be read is said in the record and fails no snapshot: the user's files
 // matter more than their index.
-func (u *userGit) read(batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
+func (u *userGit) read(store *gitstore.Store, batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
 	head, err := u.repo.Head()
 	if err != nil {
 		return gitRecord{Unread: err.Error()}, stagedRecord{}, nil
@@ -86,7 +86,9 @@ func (u *userGit) read(batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
 	}
 	stamp := stampOf(filepath.Join(u.repo.GitDir, "index"))
 	if stamp == u.index && u.stagedOf == u.state.Head && u.headOf == u.state.Head {
-		return u.state, u.staged, u.again(batch)
+		if kept, err := u.kept(store); err != nil || kept {
+			return u.state, u.staged, err
+		}
 	}
 	objects, err := gitstore.OpenObjects(u.repo.CommonDir)
 	if err != nil {
@@ -103,9 +105,15 @@ func (u *userGit) read(batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
 	return u.state, u.staged, nil
 }
 
-// again makes sure that what was imported before is part of this record too.
-func (u *userGit) again(batch *gitstore.Batch) error {
-	return batch.Prove(u.blobs...)
+// kept reports whether what was imported before is stored: the snapshot that
+// imported it may have failed.
+func (u *userGit) kept(store *gitstore.Store) (bool, error) {
+	for _, id := range u.blobs {
+		if ok, err := store.Has(id); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func (u *userGit) readObjects(head usergit.Head, objects *gitstore.Objects, batch *gitstore.Batch) error {
@@ -180,11 +188,11 @@ func (u *userGit) importStaged(e usergit.StagedEntry, objects *gitstore.Objects,
 }
 
 // putUserGit writes the state of the workspace's repository into a record.
-func putUserGit(t *gitstore.RecordTree, ws *workspace, batch *gitstore.Batch) (gitRecord, error) {
+func putUserGit(t *gitstore.RecordTree, store *gitstore.Store, ws *workspace, batch *gitstore.Batch) (gitRecord, error) {
 	if ws.git == nil {
 		return gitRecord{}, t.Remove("git")
 	}
-	g, staged, err := ws.git.read(batch)
+	g, staged, err := ws.git.read(store, batch)
 	if err != nil {
 		return g, err
 	}

@@ -1,0 +1,35 @@
+package missions
+
+import "testing"
+
+// TestStagedStays takes snapshots of a change beside a staged state that does not
+// change, in one process, and of a staged state that does.
+func TestStagedStays(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("a.txt", "one\n")
+	b.git("add", "a.txt")
+	b.mission("m")
+	b.write("b.txt", "beside it\n")
+	first := b.snapshot("a change")
+	b.write("b.txt", "again\n")
+	second := b.snapshot("another")
+	b.write("a.txt", "two\n")
+	b.git("add", "a.txt")
+	third := b.snapshot("staged anew")
+	staged := func(e Entry) string {
+		t.Helper()
+		at, err := b.local.findMoment(t.Context(), b.caller(), e.ID, reading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := at.project.store.RecordFile(at.step.Record, stagedDoc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(p)
+	}
+	if staged(first) != staged(second) || staged(second) == staged(third) {
+		t.Errorf("staged states are\n%s\n%s\n%s", staged(first), staged(second), staged(third))
+	}
+}
