@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -104,12 +105,17 @@ func LoadConfig(file string) (Config, error) {
 	return c, nil
 }
 
+// unknownKey is how the decoder words it, with a type of ours.
+var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
 // decodeStrict decodes one YAML document, refusing unknown keys.
 func decodeStrict(p []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(p))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return errors.New(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ", ""))
+		text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ", "")
+		text = unknownKey.ReplaceAllString(text, `unknown key "$1"`)
+		return errors.New(strings.ReplaceAll(text, "\n  ", "; "))
 	}
 	return nil
 }

@@ -55,12 +55,15 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 		return l.sessionMissing(t, m)
 	}
 	if err != nil {
-		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+		return l.sessionUnread(t, m, err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
 		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return l.sessionUnread(t, m, fmt.Errorf("%s is no file", m.bind.Session))
 	}
 	before, _ := t.SessionMeta()
 	identity := identityOf(info)
@@ -77,6 +80,16 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 	}
 	m.bind.SessionFile, m.inherited = identity, nil
 	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
+}
+
+// sessionUnread goes on without the conversation: the user's files matter more.
+// What was recorded of it stays, and the snapshot is marked as partial.
+func (l *Local) sessionUnread(t *gitstore.RecordTree, m *loaded, why error) (sessionState, error) {
+	m.live.Problem = fmt.Sprintf("the session of %s can't be read, its snapshots are without the conversation: %v", m.Name, plain(why))
+	l.log.Warn("read a session", "mission", m.ID, "error", why)
+	state, err := l.sessionMissing(t, m)
+	state.Partial = true
+	return state, err
 }
 
 // sessionMissing keeps what the record holds of a session whose file is gone:

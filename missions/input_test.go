@@ -1,0 +1,256 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// TestRefusedWorkspaces are refused before anything is written.
+func TestRefusedWorkspaces(t *testing.T) {
+	b := newBench(t)
+	b.write("file", "x")
+	for dir, kind := range map[string]Kind{
+		"/": KindConflict, os.Getenv("HOME"): KindConflict, filepath.Dir(os.Getenv("HOME")): KindConflict, b.home: KindConflict,
+		filepath.Join(b.home, "projects"): KindConflict, "/proc": KindConflict,
+		filepath.Join(b.dir, "file"): KindUsage, filepath.Join(b.dir, "none"): KindNotFound,
+	} {
+		_, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Workspace: dir, Command: []string{"sh"}})
+		b.fails(dir, err, kind)
+	}
+	b.nothingMade()
+	for name, r := range map[string]NewMissionRequest{
+		"a bad name":       {Name: "No Name"},
+		"an unknown agent": {Agent: "nobody"},
+		"no command":       {Command: []string{""}},
+	} {
+		r.Caller = b.caller()
+		_, err := b.local.NewMission(context.Background(), r)
+		b.fails(name, err, KindUsage)
+	}
+	b.nothingMade()
+}
+
+// nothingMade fails if the home holds a project.
+func (b *testBench) nothingMade() {
+	b.Helper()
+	entries, err := os.ReadDir(filepath.Join(b.home, "projects"))
+	if err != nil || len(entries) != 0 {
+		b.Errorf("projects: %v %v", entries, err)
+	}
+}
+
+// TestBudget refuses a tree that is too big, and narrows with .umbra.yml.
+func TestBudget(t *testing.T) {
+	b := newBench(t)
+	b.write(".umbra.yml", "capture:\n  max_files: 2\n")
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "two\n")
+	request := NewMissionRequest{Caller: b.caller(), Name: "work", Command: []string{"sh"}}
+	_, err := b.local.NewMission(context.Background(), request)
+	if err == nil {
+		t.Fatal("a tree over the budget was taken")
+	}
+	b.write(".umbra.yml", "capture:\n  max_file_size: 10\n  secrets: ['*.pem2']\n")
+	b.write("big.bin", "more than ten bytes")
+	b.write("key.pem2", "secret")
+	m, err := b.local.NewMission(context.Background(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: "work"})
+	if err != nil || shown.Entry.Skipped != 3 { // .umbra.yml is over its own cap too
+		t.Errorf("skipped: %+v %v", shown.Skipped, err)
+	}
+	for name, text := range map[string]string{
+		"an unknown key": "capture:\n  max_file: 1\n", "a command": "launch:\n  open: rm\n", "no YAML": "{",
+	} {
+		b.write(".umbra.yml", text)
+		_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
+		b.fails(name, err, KindUsage)
+		if !strings.Contains(err.Error(), ".umbra.yml") || name != "no YAML" && !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "missions.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(b.dir, ".umbra.yml")); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("again")
+	if got := b.history("work"); len(got) != 2 || got[1].ID != m.Head {
+		t.Errorf("history: %+v", got)
+	}
+}
+
+// TestConfigErrors name file and line.
+func TestConfigErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yml")
+	if c, err := LoadConfig(file); err != nil || c.Capture.MaxFileSize != DefaultConfig().Capture.MaxFileSize {
+		t.Errorf("without a file: %+v %v", c, err)
+	}
+	for text, want := range map[string]string{
+		"capture:\n  max_files: 1\nforks: {}\n": `line 3: unknown key "forks"`,
+		"a: 1\nb: 2\n":                          `line 1: unknown key "a"; line 2: unknown key "b"`,
+		"hooks:\n  max_wait: soon\n":            `line 2: "soon" is no duration`,
+		"capture:\n  max_files: many\n":         "line 2",
+		"capture: [\n":                          "line 1",
+		"launch:\n  open: x\n  close: y\n":      `line 3: unknown key "close"`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadConfig(file)
+		if err == nil || AsError(err).Kind != KindUsage || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if err := os.WriteFile(file, []byte("# nothing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadConfig(file); err != nil {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+// TestWorkspaceGone never takes a workspace that is not there, or another one in
+// its place, for an empty one.
+func TestWorkspaceGone(t *testing.T) {
+	for name, damage := range map[string]func(dir string) error{
+		"moved":    func(dir string) error { return os.Rename(dir, dir+"-moved") },
+		"replaced": func(dir string) error { return errorsOf(os.Rename(dir, dir+"-moved"), os.Mkdir(dir, 0o755)) },
+		"removed":  os.RemoveAll,
+		"a file":   func(dir string) error { return errorsOf(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+		"a loop":   func(dir string) error { return errorsOf(os.RemoveAll(dir), os.Symlink(dir, dir)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			m := b.mission("work")
+			if err := damage(b.dir); err != nil {
+				t.Fatal(err)
+			}
+			elsewhere := b.caller()
+			elsewhere.Cwd = t.TempDir()
+			_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: elsewhere, Mission: m.ID})
+			b.fails("snapshot", err, KindFailed)
+			if !strings.Contains(err.Error(), "moved or not visible") || !strings.Contains(AsError(err).Hint, "umbra project move") {
+				t.Errorf("the error is %q, the hint %q", err, AsError(err).Hint)
+			}
+			if r, err := b.local.Resolve(context.Background(), ResolveRequest{Caller: elsewhere, Moment: "work"}); err != nil || r.Snapshot != m.Head {
+				t.Errorf("the newest snapshot is %s, was %s: %v", r.Snapshot, m.Head, err)
+			}
+			d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: elsewhere})
+			if err != nil || len(d.Problems) == 0 || !strings.Contains(d.Problems[0].Fix, "umbra project move") {
+				t.Errorf("doctor: %+v %v", d.Problems, err)
+			}
+		})
+	}
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestUnchanged answers a request of a tool by the snapshot that it equals; one
+// by hand is always made.
+func TestUnchanged(t *testing.T) {
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	prompt := c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	write := func(id string) HookResult {
+		return c.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": id, "tool_input": map[string]any{"file_path": "a.txt"}})
+	}
+	if got := write("t1"); got.Snapshot != prompt.Snapshot {
+		t.Errorf("an unchanged tool request answers %s, want %s", got.Snapshot, prompt.Snapshot)
+	}
+	c.write("a.txt", "one\n")
+	changed := write("t2")
+	if changed.Snapshot == prompt.Snapshot {
+		t.Error("a change was not taken")
+	}
+	if got := write("t2"); got.Snapshot != "" {
+		t.Errorf("an event heard twice answers %s", got.Snapshot)
+	}
+	if e := c.snapshot("by hand"); e.ID == changed.Snapshot || e.Unchanged {
+		t.Errorf("by hand: %+v", e)
+	}
+}
+
+// TestClockSetBack keeps the order that `git log` relies on.
+func TestClockSetBack(t *testing.T) {
+	b := newBench(t)
+	clock := &clockwork{time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	b.local.clock = clock.time
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	clock.now = clock.now.Add(-24 * time.Hour)
+	b.snapshot("earlier")
+	clock.now = clock.now.Add(time.Minute)
+	b.snapshot("still earlier")
+	p, err := b.local.openProject(filepath.Dir(m.ShadowRepo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last time.Time
+	for _, e := range b.history("work") {
+		id, err := gitstore.ParseID(e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.store.Snapshot(id)
+		if err != nil || !last.IsZero() && s.At.After(last) {
+			t.Errorf("snapshot %s is of %s, the next of %s: %v", e.ID, s.At, last, err)
+		}
+		last = s.At
+	}
+	b.healthy()
+}
+
+// TestFailedCapture hands out no snapshot, and no older one in its place (H1).
+func TestFailedCapture(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	b.write(".gitignore/x", "a directory where a file of rules belongs")
+	b.write("a.txt", "two\n")
+	e, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
+	if err == nil { // taken for what it is: a directory
+		if got := b.cat(e.ID, "a.txt"); got != "two\n" {
+			t.Errorf("the snapshot holds %q", got)
+		}
+	}
+	before := b.only().Head
+	objects := filepath.Join(m.ShadowRepo, "objects")
+	if err := os.Rename(objects, objects+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(objects, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "three\n")
+	if e, err = b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()}); err == nil || e.ID != "" {
+		t.Errorf("a snapshot without a store: %+v %v", e, err)
+	}
+	if err := errorsOf(os.Remove(objects), os.Rename(objects+"-away", objects)); err != nil {
+		t.Fatal(err)
+	}
+	b = b.again()
+	if head := b.only().Head; head != before {
+		t.Errorf("the newest snapshot is %s, was %s", head, before)
+	}
+	b.snapshot("when it works again")
+	if got := b.cat("", "a.txt"); got != "three\n" {
+		t.Errorf("it holds %q", got)
+	}
+	b.healthy()
+}
