@@ -45,7 +45,7 @@ func (l *Local) awaitAnswer(ctx context.Context, a sessions.Adapter, e sessions.
 
 // newestState is what the newest turn of a session file of that size shows.
 func newestState(a sessions.Adapter, path string, size int64) sessions.State {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return sessions.StateEmpty
 	}

@@ -21,16 +21,25 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error)
 	}
 	before := *m
 	t, err := l.tryCommit(ctx, m, w, ws)
-	lost := errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged)
-	if lost && before.live.Provisional == "" {
-		// Objects that were there are not any more: read everything again, which
-		// brings back what is on disk.
+	for again := 1; err != nil && again < mostTries && before.live.Provisional == ""; again++ {
+		switch {
+		case errors.Is(err, gitstore.ErrMissing), errors.Is(err, gitstore.ErrDamaged):
+			// Objects that were there are not any more: read everything again,
+			// which brings back what is on disk.
+			ws.scanner.Suspect()
+		case errors.Is(err, gitstore.ErrSessionChanged):
+		default:
+			return t, err
+		}
 		*m = before
-		ws.scanner.Suspect()
 		t, err = l.tryCommit(ctx, m, w, ws)
 	}
 	return t, err
 }
+
+// mostTries is how often a snapshot is tried that something got in the way of
+// which need not be there the next time.
+const mostTries = 3
 
 func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspace) (t taken, err error) {
 	batch := m.project.store.NewBatch()

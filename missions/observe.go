@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
@@ -104,7 +103,7 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 	if a == nil || m.bind.Session == "" {
 		return sessions.StateEmpty
 	}
-	f, err := os.Open(m.bind.Session)
+	f, _, err := openRegular(m.bind.Session)
 	if err != nil {
 		return sessions.StateEmpty
 	}

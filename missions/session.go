@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -50,7 +51,7 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 	if a == nil || m.bind.Session == "" {
 		return sessionState{}, nil
 	}
-	file, err := os.Open(m.bind.Session)
+	file, info, err := openRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l.sessionMissing(t, m)
 	}
@@ -58,13 +59,6 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 		return l.sessionUnread(t, m, err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
-	}
-	if !info.Mode().IsRegular() {
-		return l.sessionUnread(t, m, fmt.Errorf("%s is no file", m.bind.Session))
-	}
 	before, _ := t.SessionMeta()
 	identity := identityOf(info)
 	meta, err := t.AppendSession(batch, gitstore.SessionSource{
@@ -80,6 +74,23 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 	}
 	m.bind.SessionFile, m.inherited = identity, nil
 	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
+}
+
+// openRegular opens a file that an agent names, without waiting at a FIFO.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // sessionUnread goes on without the conversation: the user's files matter more.
@@ -294,7 +305,7 @@ func (l *Local) presentConversation(m *loaded) (sessions.Conversation, error) {
 	if a == nil || m.bind.Session == "" {
 		return sessions.Conversation{}, nil
 	}
-	f, err := os.Open(m.bind.Session)
+	f, _, err := openRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sessions.Conversation{}, nil
 	}
