@@ -51,19 +51,24 @@ func (o *Options) fill() {
 }
 
 // Run serves until the context ends, a client asks the process to leave, or
-// there was nothing to do for long. If another process serves the home
-// already, that is as good: Run returns nil at once.
+// there was nothing to do for long. When the user's configuration changes it
+// begins anew with it. If another process serves the home already, that is as
+// good: Run returns nil at once.
 func Run(ctx context.Context, o Options) error {
-	s, err := Start(ctx, o)
-	if errors.Is(err, missions.ErrHomeHeld) {
-		return nil
+	for {
+		s, err := Start(ctx, o)
+		if errors.Is(err, missions.ErrHomeHeld) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.Leaving():
+		}
+		if err := s.Close(); err != nil || !s.again.Load() || ctx.Err() != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case <-s.Leaving():
-	}
-	return s.Close()
 }

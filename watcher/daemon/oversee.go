@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -40,7 +42,7 @@ const telling = 200 * time.Millisecond
 
 // settling is how long a change of a mission may be followed by others before
 // it is looked at.
-const settling = 50 * time.Millisecond
+const settling = 200 * time.Millisecond
 
 // rest waits for the next look, and reports whether there is one.
 func (o *overseer) rest(ticker *time.Ticker) bool {
@@ -66,6 +68,7 @@ func (o *overseer) look(tick int) {
 		o.leave("the socket was taken away")
 		return
 	}
+	o.reconfigure()
 	if o.stirred || o.live > 0 || tick%quietTicks == 0 {
 		o.stirred = false
 		o.sync()
@@ -74,6 +77,31 @@ func (o *overseer) look(tick int) {
 	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
 		o.leave("nothing to do")
 	}
+}
+
+// reconfigure leaves, to begin anew, when the user's configuration has changed
+// and can be read.
+func (o *overseer) reconfigure() {
+	now := fileState(o.options.Home.ConfigFile())
+	if now == o.configured {
+		return
+	}
+	if _, err := missions.LoadConfig(o.options.Home.ConfigFile()); err != nil {
+		o.log.Warn("the configuration stays as it was", "error", err)
+		o.configured = now
+		return
+	}
+	o.again.Store(true)
+	o.leave("the configuration has changed")
+}
+
+// fileState tells a file from what it was; "" if there is none.
+func fileState(name string) string {
+	info, err := os.Stat(name)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
 // sync closes the missions whose agents are gone and makes what is watched what

@@ -38,6 +38,8 @@ type Server struct {
 	work, handlers     sync.WaitGroup
 	inFlight           atomic.Int64
 	lastCall           atomic.Int64 // in Unix nanoseconds
+	configured         string       // the state of the configuration file that was read
+	again              atomic.Bool  // leaving to begin anew with another one
 	leaveOnce          sync.Once
 	leaving            chan struct{}
 	closeOnce          sync.Once
@@ -104,6 +106,7 @@ func (s *Server) open() error {
 	o := s.options
 	s.logFile = &rotatingFile{name: o.Home.LogFile(), limit: logLimit}
 	s.log = slog.New(slog.NewTextHandler(s.logFile, nil))
+	s.configured = fileState(o.Home.ConfigFile())
 	config, err := missions.LoadConfig(o.Home.ConfigFile())
 	if err != nil {
 		return err

@@ -236,6 +236,41 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 	}
 }
 
+// TestConfigurationChanges works by the user's configuration as it is now.
+func TestConfigurationChanges(t *testing.T) {
+	b := newBench(t)
+	ctx, stop := context.WithCancel(b.ctx())
+	ran := make(chan error, 1)
+	go func() { ran <- Run(ctx, b.options()) }()
+	c := b.connect()
+	b.mission(c, "work")
+	b.write("big", strings.Repeat("x", 1000))
+	skipped := func() int {
+		t.Helper()
+		e, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+		return e.Skipped
+	}
+	if n := skipped(); n != 0 {
+		t.Fatalf("%d skipped", n)
+	}
+	must(t, os.WriteFile(b.home.ConfigFile(), []byte("capture: {no such key: 1}\n"), 0o600))
+	b.until("a bad one is told", func() bool {
+		log, _ := os.ReadFile(b.home.LogFile())
+		return strings.Contains(string(log), "the configuration stays as it was")
+	})
+	if n := skipped(); n != 0 {
+		t.Errorf("%d skipped by a bad configuration", n)
+	}
+	must(t, os.WriteFile(b.home.ConfigFile(), []byte("capture: {max_file_size: 100}\n"), 0o600))
+	b.until("a good one is in force", func() bool {
+		e, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		return err == nil && e.Skipped == 1
+	})
+	stop()
+	must(t, <-ran)
+}
+
 func TestSecondServerIsTold(t *testing.T) {
 	b := newBench(t)
 	b.start()
