@@ -75,6 +75,11 @@ func TestEveryMethodIsServed(t *testing.T) {
 	if served := len(table()); served != service.NumMethod() {
 		t.Errorf("%d methods are served, the Service has %d", served, service.NumMethod())
 	}
+	for name, m := range table() {
+		if m.grows && api.Reads(name) {
+			t.Errorf("%s writes, and would be sent again", name)
+		}
+	}
 }
 
 func TestPanicEndsTheCallOnly(t *testing.T) {
