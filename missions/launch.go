@@ -27,7 +27,7 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	if err := l.mayLaunch(m); err != nil {
 		return Launch{}, err
 	}
-	if err := l.recreate(ctx, m, r); err != nil {
+	if m, err = l.recreate(ctx, m, r); err != nil {
 		return Launch{}, err
 	}
 	var launch Launch

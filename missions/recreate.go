@@ -13,18 +13,19 @@ import (
 )
 
 // recreate makes again what a launch needs and somebody removed: a workspace
-// that Umbra made, and a session file, both from the newest snapshot.
-func (l *Local) recreate(ctx context.Context, m *loaded, r LaunchRequest) error {
+// that Umbra made, and a session file, both from the newest snapshot. It returns
+// the mission as it is then.
+func (l *Local) recreate(ctx context.Context, m *loaded, r LaunchRequest) (*loaded, error) {
 	place, err := placeOf(m.bind.Workspace)
 	if err != nil || place != m.bind.Place || r.Recreate != "" {
 		if err := l.recreateWorkspace(ctx, m, r); err != nil {
-			return err
+			return nil, err
 		}
 		if m, err = l.load(m.project, m.ID); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return l.recreateSession(ctx, m)
+	return m, l.recreateSession(ctx, m)
 }
 
 // recreateSession puts a lost session file back as the newest record holds it.
