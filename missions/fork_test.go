@@ -100,7 +100,7 @@ func TestLostForkIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.local.recreate(t.Context(), m, LaunchRequest{Caller: b.caller()}); err != nil {
+	if _, err := b.local.recreate(t.Context(), m, LaunchRequest{Caller: b.caller()}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(child.Workspace, "a.txt"))
