@@ -180,7 +180,11 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 		if nobody(err) {
 			return false, nil
 		}
-		return false, fmt.Errorf("ask the daemon to stop: %w", err)
+		holder, pid, known := o.Home.Holder()
+		if !known {
+			return false, fmt.Errorf("ask the daemon to stop: %w", err)
+		}
+		return true, missions.Errorf(missions.KindFailed, fmt.Sprintf("kill %d ends it; nothing is lost", pid), "%s does not answer: %w", holder, err)
 	}
 	for {
 		held, err := o.Home.Hold("umbra daemon stop")

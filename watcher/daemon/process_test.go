@@ -153,6 +153,10 @@ func TestHungDaemon(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}
+	_, err = client.Leave(b.ctx(), client.Options{Home: b.home})
+	if e := missions.AsError(err); err == nil || e.Hint != fmt.Sprintf("kill %d ends it; nothing is lost", os.Getpid()) {
+		t.Errorf("leave: %v", err)
+	}
 }
 
 // TestOlderProtocol asks a daemon that is too old to leave, and takes its place.
