@@ -16,10 +16,10 @@ import (
 // session becomes a mission, can be forked, and uninstalling leaves the user's
 // settings to the byte.
 func TestAdopt(t *testing.T) {
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
+	for version, env := range map[string][]string{clients.ClaudeCurrent: nil, clients.ClaudeOlder: {"UMBRA_NO_DAEMON=1"}} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")
+			p := newPerson(t, version, env...)
 			settings := filepath.Join(p.home, ".claude", "settings.json")
 			// The last key is one that Claude Code would add itself.
 			const user = "{\n  \"env\": {\"MINE\": \"1\"},\n\"skipDangerousModePermissionPrompt\": true }\n"

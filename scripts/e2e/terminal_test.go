@@ -96,15 +96,17 @@ func TestTerminal(t *testing.T) {
 		s.is("tui", "idle", turn+1)
 		k.heard(word, lines)
 	}
-	t.Logf("%s", p.umbra("log"))
-	t.Logf("%s", p.run(p.repo, "sh", "-c", "cat ~/.local/share/umbra/daemon.log; umbra status; umbra daemon status").stdout)
 	for moment, want := range map[string]string{"tui@1.0": "0\n", "tui@1": "0\nalpha\n", "tui@2": "0\nalpha\nbravo\n"} {
 		if got := p.umbra("cat", moment, "state.txt"); got != want {
 			t.Errorf("state.txt at %s is %q, want %q", moment, got, want)
 		}
 	}
 
-	s.enter("stuck, please [[wait never]]")
+	s.enter(`stuck, please [[bash cmd="echo in the middle"]] [[wait never]]`)
+	p.wait("the model to be asked", func() bool {
+		r, ok := p.server.Last(standin.Prompted("stuck, please"))
+		return ok && slices.Contains(standin.Lines(standin.History(r)), "result: in the middle")
+	})
 	s.is("tui", "running", 3)
 	s.tmux("send-keys", "Escape")
 	s.see("nterrupted")
