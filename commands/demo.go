@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -174,6 +176,8 @@ func (d *demo) run(args ...string) error {
 func (d *demo) command(args []string) *exec.Cmd {
 	cmd := exec.CommandContext(d.c.ctx, d.at.umbra, args...)
 	cmd.Dir, cmd.Env = d.at.workspace, d.at.env
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // a keeper passes it on
+	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
 

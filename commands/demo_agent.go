@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,16 +40,18 @@ func (d *demo) launch(args ...string) (*demoAgent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	defer w.Close()
 	cmd := d.command(args)
 	cmd.Stdout, cmd.Stderr = w, w
 	a := &demoAgent{d: d, args: args, cmd: cmd, output: output, lines: bufio.NewReader(output)}
 	if a.stdin, err = cmd.StdinPipe(); err == nil {
 		err = cmd.Start()
 	}
+	err = errors.Join(err, w.Close()) // the end of the agent is the end of its output
 	if err != nil {
 		return nil, errors.Join(d.judge(args, err), output.Close())
 	}
+	// An agent whose keeper was killed lets go when it has no input any more.
+	context.AfterFunc(d.c.ctx, func() { _, _ = a.stdin.Close(), output.Close() })
 	return a, a.listen()
 }
 

@@ -48,7 +48,13 @@ func (c *call) makeDemoHome() (demoHome, error) {
 	}
 	d.dir, d.umbra, d.workspace = dir, filepath.Join(dir, "bin", "umbra"), filepath.Join(dir, "repository")
 	d.env = c.demoEnv(dir)
-	return d, errors.Join(d.furnish(c), d.makeRepository(c))
+	if err = d.furnish(c); err == nil {
+		err = d.makeRepository(c)
+	}
+	if err != nil {
+		return d, errors.Join(err, os.RemoveAll(dir))
+	}
+	return d, nil
 }
 
 // furnish makes everything but the repository.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,7 +69,11 @@ func (d *demoHome) git(c *call, commands ...[]string) error {
 		cmd := exec.CommandContext(c.ctx, "git", args...)
 		var said bytes.Buffer
 		cmd.Dir, cmd.Env, cmd.Stderr = d.dir, d.env, &said
-		if err := c.Run(cmd); err != nil {
+		err := c.Run(cmd)
+		if c.ctx.Err() != nil {
+			return context.Canceled
+		}
+		if err != nil {
 			return missions.Errorf(missions.KindFailed, "", "git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
 		}
 	}
