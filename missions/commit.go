@@ -253,7 +253,8 @@ func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot)
 	if first {
 		before = gitstore.ID{}
 		if err := l.publishName(ctx, m); err != nil {
-			return err
+			// The snapshot stands; doctor makes the name lead to it.
+			l.log.Warn("make the name lead to its mission", "mission", m.ID, "name", m.Name, "error", err)
 		}
 	}
 	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), before, snap.Record, gitstore.Derived); err != nil {

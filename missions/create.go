@@ -262,13 +262,28 @@ func (l *Local) nameFor(p *project, n newMission) (string, error) {
 	return freeName(n.name, taken), nil
 }
 
-// taken tells which names a project's missions and pins have.
+// taken tells which names a project's missions and pins have, those of forks
+// that are being made among them.
 func (l *Local) taken(p *project) func(string) bool {
+	making := l.namesBeingMade(p)
 	return func(name string) bool {
 		_, err := p.store.Symbolic(gitstore.HeadRef(name))
 		_, pinned := p.store.Ref(gitstore.PinRef(name))
-		return !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
+		return making[name] || !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
 	}
+}
+
+// namesBeingMade are the names of forks in flight.
+func (l *Local) namesBeingMade(p *project) map[string]bool {
+	names := map[string]bool{}
+	entries, _, _ := l.journal.List()
+	for _, entry := range entries {
+		var doc forkDoc
+		if entry.Kind() == forkKind && entry.Document(&doc) == nil && doc.Project == p.Dir && !doc.Again {
+			names[doc.Name] = true
+		}
+	}
+	return names
 }
 
 // neighbours names the live missions that work in the same files.

@@ -146,24 +146,13 @@ func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
 // forkOne makes one fork: workspace and session first, then its record, and at
 // last its ref, which is the commit point.
 func (l *Local) forkOne(ctx context.Context, at found, r ForkRequest, n int, result *ForkResult) (m *loaded, err error) {
-	p := at.project
-	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
-	if err != nil {
-		return nil, busy(err)
-	}
-	defer naming.Release()
 	job := &forkJob{l: l, at: at, request: r, id: l.newID()}
-	if job.name, err = l.forkName(at, r, n); err != nil {
+	if err := job.reserve(ctx, n); err != nil {
 		return nil, err
 	}
-	if job.directory, err = l.forkDirectory(p, r, job.name); err != nil {
-		return nil, err
-	}
-	if err := job.begin(); err != nil {
-		return nil, err
-	}
+	published := false
 	defer func() {
-		if err != nil {
+		if err != nil && !published {
 			// The user's Ctrl-C ends the fork, not its taking away.
 			err = errors.Join(err, job.takeAway(context.WithoutCancel(ctx)))
 		}
@@ -177,8 +166,30 @@ func (l *Local) forkOne(ctx context.Context, at found, r ForkRequest, n int, res
 	if m, err = job.publish(ctx); err != nil {
 		return nil, err
 	}
+	published = true
+	if err := job.operation.Finish(); err != nil {
+		job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))
+	}
 	job.report(result)
-	return m, job.operation.Finish()
+	return m, nil
+}
+
+// reserve chooses the fork's name and place and opens its journal entry, which
+// keeps the name from others while the workspace is made.
+func (j *forkJob) reserve(ctx context.Context, n int) error {
+	p := j.at.project
+	naming, err := lock.Wait(ctx, j.l.home.path("locks", "names-"+p.ID), lock.Exclusive, j.l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer naming.Release()
+	if j.name, err = j.l.forkName(j.at, j.request, n); err != nil {
+		return err
+	}
+	if j.directory, err = j.l.forkDirectory(p, j.request, j.name); err != nil {
+		return err
+	}
+	return j.begin()
 }
 
 // forkName is the fork's name: the one given, numbered where several are made.

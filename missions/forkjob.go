@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -28,6 +29,10 @@ type forkDoc struct {
 	Name      string        `json:"name"`
 	Workspace fork.Document `json:"workspace"`
 	Session   []string      `json:"session,omitempty"` // files placed in the agent's store
+	// Again is a mission's lost workspace being made again: the mission is
+	// there, and only its binding says whether the new workspace is its own.
+	Again bool       `json:"again,omitempty"`
+	Owner lock.Owner `json:"owner"` // the process that makes it
 }
 
 // forkJob is one fork being made.
@@ -47,7 +52,7 @@ type forkJob struct {
 }
 
 func (j *forkJob) begin() error {
-	j.doc = forkDoc{Project: j.at.project.Dir, Mission: j.id, Name: j.name}
+	j.doc = forkDoc{Project: j.at.project.Dir, Mission: j.id, Name: j.name, Again: j.id == j.at.ID, Owner: j.l.self}
 	op, err := j.l.journal.Begin(j.l.newID(), forkKind, j.doc)
 	if err != nil {
 		return fmt.Errorf("journal the fork: %w", err)
@@ -56,9 +61,13 @@ func (j *forkJob) begin() error {
 	return nil
 }
 
-// takeAway undoes a fork that failed.
+// takeAway undoes a fork that failed. One that was published, or of which that
+// is not known, is left as it is.
 func (j *forkJob) takeAway(ctx context.Context) error {
-	err := errors.Join(j.session.remove(), j.l.dropFork(ctx, j.at.project, j.doc))
+	err := j.l.dropFork(ctx, j.at.project, j.doc)
+	if err == nil {
+		err = j.session.remove()
+	}
 	if err == nil && j.made != nil {
 		err = j.made.Undo(ctx)
 	}
@@ -68,10 +77,14 @@ func (j *forkJob) takeAway(ctx context.Context) error {
 	return j.operation.Finish()
 }
 
-// dropFork removes the refs of a fork that was not published.
+// errPublished is the answer for a fork whose ref is there: it is a mission.
+var errPublished = errors.New("the fork is there already")
+
+// dropFork removes the refs of a fork that was not published. Only a ref that
+// is known not to exist says so (H3).
 func (l *Local) dropFork(ctx context.Context, p *project, doc forkDoc) error {
-	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); err == nil {
-		return fmt.Errorf("mission %s is there already", doc.Name)
+	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
+		return errors.Join(errPublished, err)
 	}
 	ref := gitstore.RecordRef(doc.Mission)
 	id, err := p.store.Ref(ref)

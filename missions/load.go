@@ -45,7 +45,8 @@ func (l *Local) load(p *project, id string) (*loaded, error) {
 	if err := m.readRecord(l.home.Machine); err != nil {
 		return nil, err
 	}
-	if m.ID != id { // a fork whose first record was not written
+	defer func() { m.live.Provisional = "" }() // its ref is there: it was published
+	if m.ID != id {                            // a fork whose first record was not written
 		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
 	}
 	return m, m.overlay(l)

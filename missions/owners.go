@@ -61,26 +61,29 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 	return o, err
 }
 
-// since lists the mission's snapshots from target on, oldest first. None if
-// target is not in its history: then nothing is known, and all counts as own.
+// since lists the mission's snapshots, oldest first, from target on, or from
+// where target's history and the mission's part: a fork's moment says nothing
+// of who changed what here. With nothing in common, all of them.
 func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot) ([]step, error) {
+	common := map[gitstore.ID]bool{}
+	for s, err := range m.project.store.Snapshots(target.ID, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		common[s.ID] = true
+	}
 	var steps []step
-	reached := false
 	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
 		for _, s := range turn {
 			steps = append(steps, s)
-			if s.ID == target.ID {
-				reached = true
+			if common[s.ID] {
 				return errStop
 			}
 		}
 		return ctx.Err()
 	})
-	if err != nil || !reached {
-		return nil, err
-	}
 	slices.Reverse(steps)
-	return steps, nil
+	return steps, err
 }
 
 // add attributes what changed between two neighbouring snapshots.
@@ -106,12 +109,12 @@ func (o *owners) mine(path string, from, to time.Time) {
 // otherTurns lists the turns of missions in overlapping workspaces that ended
 // after a time.
 func (l *Local) otherTurns(m *loaded, after time.Time) ([]otherTurn, error) {
-	all, _ := l.missionsOf(m.project)
+	all, err := l.overlapping(m)
+	if err != nil {
+		return nil, err
+	}
 	var turns []otherTurn
 	for _, o := range all {
-		if o.ID == m.ID || !overlap(o.bind.Workspace, m.bind.Workspace) {
-			continue
-		}
 		err := o.project.eachTurn(o.tip.ID, func(turn []step) error {
 			newest, oldest := turn[0], turn[len(turn)-1]
 			if newest.At.Before(after) {

@@ -127,8 +127,13 @@ func (w *wanted) join(r *request, t Take) {
 	}
 	w.waiters = append(w.waiters, r)
 	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
-	if t.changesState() || t.Trigger == TriggerManual && !w.changesState() {
-		w.Trigger, w.What, w.Of = t.Trigger, t.What, t.Of
+	switch {
+	case w.Named: // the user's own words stay
+	case t.Named, t.changesState(), t.Trigger == TriggerManual && !w.changesState():
+		w.What, w.Named = t.What, t.Named
+	}
+	if t.changesState() {
+		w.Trigger, w.Of = t.Trigger, t.Of
 	}
 }
 

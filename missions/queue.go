@@ -211,6 +211,9 @@ func joins(a, b Take) bool {
 	if State(a.Of) != State(b.Of) || a.Of.LastTurn() != b.Of.LastTurn() || a.Late != b.Late {
 		return false
 	}
+	if a.Named && b.Named && a.What != b.What {
+		return false // two messages of the user's are two snapshots
+	}
 	return !a.changesState() || !b.changesState() || a.Trigger == b.Trigger
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
@@ -63,16 +65,16 @@ func (l *Local) recoverFork(ctx context.Context, op *journal.Operation) error {
 	if err != nil {
 		return err
 	}
-	naming, err := lock.Try(l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
-	if errors.Is(err, lock.ErrHeld) {
-		return nil
+	if doc.Owner.Liveness() == lock.Alive {
+		return nil // it is still being made
 	}
+	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
 	if err != nil {
-		return err
+		return busy(err)
 	}
 	defer naming.Release()
 	if op, err = l.journal.Load(op.ID()); errors.Is(err, fs.ErrNotExist) {
-		return nil // finished meanwhile
+		return nil // another process has recovered it
 	}
 	if err != nil {
 		return err
@@ -80,19 +82,55 @@ func (l *Local) recoverFork(ctx context.Context, op *journal.Operation) error {
 	if err := op.Document(&doc); err != nil {
 		return err
 	}
-	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); err == nil {
+	if doc.Again {
+		return l.recoverAgain(ctx, p, op, doc)
+	}
+	if err := l.dropFork(ctx, p, doc); err != nil {
+		if _, known := p.store.Ref(gitstore.AgentRef(doc.Mission)); errors.Is(err, errPublished) && known == nil {
+			return op.Finish()
+		}
+		return err
+	}
+	return l.takeForkAway(ctx, op, doc)
+}
+
+// recoverAgain keeps a workspace that was made again if its mission is bound to
+// it, and takes it away otherwise.
+func (l *Local) recoverAgain(ctx context.Context, p *project, op *journal.Operation, doc forkDoc) error {
+	m, err := l.load(p, doc.Mission)
+	if err != nil {
+		return err
+	}
+	if m.bind.Fork != nil && m.bind.Fork.Operation == op.ID() {
 		return op.Finish()
 	}
+	return l.takeForkAway(ctx, op, doc)
+}
+
+// takeForkAway moves what an unfinished fork has made into the trash.
+func (l *Local) takeForkAway(ctx context.Context, op *journal.Operation, doc forkDoc) error {
 	trash := l.home.path("trash", doc.Mission)
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return err
 	}
-	err = errors.Join(placed{files: doc.Session}.remove(), l.dropFork(ctx, p, doc), fork.UndoDocument(ctx, doc.Workspace, trash))
+	err := errors.Join(intoTrash(doc.Session, trash), fork.UndoDocument(ctx, doc.Workspace, trash))
 	if err != nil {
 		return err
 	}
 	_ = os.Remove(trash) // stays if something was moved there
 	return op.Finish()
+}
+
+// intoTrash moves files that may be gone already. On another file system they
+// stay where they are: under names that nobody uses, they harm nobody.
+func intoTrash(files []string, trash string) error {
+	for _, file := range files {
+		err := os.Rename(file, filepath.Join(trash, filepath.Base(file)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EXDEV) {
+			return err
+		}
+	}
+	return nil
 }
 
 // recoverRequests takes, late, the snapshots that were asked for and not taken.

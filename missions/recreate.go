@@ -68,12 +68,12 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 	}
 	Notify(ctx, Notice{Text: "making " + directory + " again from the newest snapshot of " + m.Name})
 	return l.metaLocked(ctx, m, func(m *loaded) error {
-		made, err := l.remake(ctx, m, directory)
+		job, err := l.remake(ctx, m, directory)
 		if err != nil {
 			return err
 		}
-		if err := l.rebindMade(m, made); err != nil {
-			return errors.Join(err, made.Undo(context.WithoutCancel(ctx)))
+		if err := l.rebindMade(m, job.made); err != nil {
+			return errors.Join(err, job.made.Undo(context.WithoutCancel(ctx)), job.operation.Finish())
 		}
 		if err := l.addPlace(ctx, m.project, m.bind.Workspace, m.bind.Place); err != nil {
 			return err
@@ -82,12 +82,13 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 			return err
 		}
 		l.saveLive(m)
-		return nil
+		return job.operation.Finish()
 	})
 }
 
-// remake is a fork's making, without a fork: the mission stays the same.
-func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*fork.Made, error) {
+// remake is a fork's making, without a fork: the mission stays the same. The
+// journal's entry stays open until the mission is bound to what was made.
+func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*forkJob, error) {
 	if err := l.dropLost(ctx, m); err != nil {
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
 	}
@@ -95,8 +96,10 @@ func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*fork.
 	if err := job.begin(); err != nil {
 		return nil, err
 	}
-	err := job.makeWorkspace(ctx)
-	return job.made, errors.Join(err, job.operation.Finish())
+	if err := job.makeWorkspace(ctx); err != nil {
+		return nil, errors.Join(err, job.operation.Finish())
+	}
+	return job, nil
 }
 
 // dropLost takes what is left of a workspace whose directory is gone into the

@@ -134,7 +134,15 @@ func (l *Local) trashRefs(ctx context.Context, m *loaded) error {
 		{gitstore.RecordRef(m.ID), gitstore.TrashRecordRef(m.ID), record},
 		{gitstore.AgentRef(m.ID), gitstore.TrashAgentRef(m.ID), m.tip.ID},
 	} {
-		if err := store.UpdateRef(ctx, move.to, gitstore.ID{}, move.id, gitstore.Durable); err != nil {
+		// A removal that was cut off has left one there already.
+		before, err := store.Ref(move.to)
+		if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+			return err
+		}
+		if before == move.id {
+			continue
+		}
+		if err := store.UpdateRef(ctx, move.to, before, move.id, gitstore.Durable); err != nil {
 			return err
 		}
 	}

@@ -328,8 +328,11 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 	}
 	var ids []gitstore.ID
 	if nameForm.MatchString(name) {
-		if id, err := p.store.Ref(gitstore.PinRef(name)); err == nil {
+		id, err := p.store.Ref(gitstore.PinRef(name))
+		if err == nil {
 			ids = append(ids, id)
+		} else if !errors.Is(err, gitstore.ErrRefNotFound) {
+			return nil, gitstore.ID{}, Errorf(KindDamaged, "umbra doctor", "pin %s: %w", name, err)
 		}
 	}
 	if len(name) >= 4 && hexForm.MatchString(name) {

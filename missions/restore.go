@@ -27,7 +27,7 @@ func (l *Local) Restore(ctx context.Context, r RestoreRequest) (RestoreResult, e
 	}
 	var result RestoreResult
 	err = l.locked(ctx, m, func(m *loaded) error {
-		if !r.Force && InTurn(m.life) {
+		if !r.Force && !r.Preview && InTurn(m.life) {
 			return inTurn(m)
 		}
 		result, err = l.restoreLocked(ctx, m, r)
@@ -151,15 +151,51 @@ func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) 
 }
 
 // neighbourInTurn refuses while the agent of another mission is at work in the
-// same files.
+// same files: of any project, since a nested repository is one of its own.
 func (l *Local) neighbourInTurn(m *loaded) error {
-	all, _ := l.missionsOf(m.project)
-	for _, o := range all {
-		if o.ID != m.ID && InTurn(o.life) && !o.lost() && overlap(o.bind.Workspace, m.bind.Workspace) {
+	others, err := l.overlapping(m)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if InTurn(o.life) && !o.lost() {
 			return Errorf(KindBusy, "wait for it: umbra mission wait "+o.Name, "mission %s is in a turn in %s", o.Name, o.bind.Workspace)
 		}
 	}
 	return nil
+}
+
+// overlapping lists the other missions whose workspace holds m's, or is in it.
+// One that can't be read may be such: nothing is known then.
+func (l *Local) overlapping(m *loaded) ([]*loaded, error) {
+	projects, problems := l.allProjects()
+	var list []*loaded
+	for _, p := range projects {
+		all, more := l.missionsOf(p)
+		if p.ID == m.project.ID || p.near(m.bind.Workspace) {
+			problems = append(problems, more...)
+		}
+		for _, o := range all {
+			if o.ID != m.ID && overlap(o.bind.Workspace, m.bind.Workspace) {
+				list = append(list, o)
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return nil, Errorf(KindDamaged, "umbra doctor --fix; --force goes on without",
+			"who else works in %s can't be told: %s", m.bind.Workspace, problems[0].Message)
+	}
+	return list, nil
+}
+
+// near reports whether a workspace of the project is known to overlap path.
+func (p *project) near(path string) bool {
+	for _, h := range p.hints.Places {
+		if overlap(h.Path, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // job is a restore that was planned.
@@ -177,7 +213,7 @@ type job struct {
 // refusal is the first reason not to go on that was not overridden.
 func (j *job) refusal(r RestoreRequest) error {
 	if !r.Force && len(j.refusals) > 0 {
-		return j.refusals[0]
+		return joinRefusals(j.refusals)
 	}
 	if len(j.result.Foreign) == 0 || r.Mine || r.All {
 		return nil
@@ -190,6 +226,16 @@ func (j *job) refusal(r RestoreRequest) error {
 		"%d paths were changed by others since then:\n%s", len(lines), strings.Join(lines, "\n"))
 	e.Details, _ = json.Marshal(j.result)
 	return e
+}
+
+// joinRefusals tells every reason that --force would pass over.
+func joinRefusals(list []error) error {
+	first := AsError(list[0])
+	var reasons []string
+	for _, err := range list {
+		reasons = append(reasons, AsError(err).Message)
+	}
+	return Errorf(first.Kind, first.Hint, "%s", strings.Join(reasons, "; "))
 }
 
 // planRestore takes the safety snapshot (a preview only looks) and works out

@@ -188,3 +188,78 @@ func TestRestorePaths(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestUndoCounts refuses more steps than there are before it takes one.
+func TestUndoCounts(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("two")
+	b.write("b.txt", "b\n")
+	b.snapshot("b")
+	b.restore("work~1")
+	b.restore("work@start")
+	_, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Steps: 3})
+	if kindOf(err) != KindNotFound || b.read("a.txt") != "one\n" {
+		t.Fatalf("three of two: %v, a is %q", err, b.read("a.txt"))
+	}
+	done, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Steps: 2})
+	if err != nil || b.read("a.txt") != "two\n" || b.read("b.txt") != "b\n" {
+		t.Fatalf("two of two: %v, a is %q, b is %q", err, b.read("a.txt"), b.read("b.txt"))
+	}
+	if strings.Join(done.Modify, " ") != "a.txt" || strings.Join(done.Create, " ") != "b.txt" {
+		t.Errorf("what was done: %+v", done)
+	}
+	b.healthy()
+}
+
+// TestNeighbours refuse restore and undo while another mission, of whichever
+// project, is in a turn in the same files.
+func TestNeighbours(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("two")
+	b.restore("work@start")
+	inner := &testBench{T: t, local: b.local, home: b.home, dir: filepath.Join(b.dir, "inner")}
+	inner.write("i.txt", "inner\n")
+	inner.git("init", "-q")
+	c := newTalker(inner)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"}); kindOf(err) != KindBusy {
+		t.Errorf("undo beside a turn: %v", err)
+	}
+	if _, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "work~1"}); kindOf(err) != KindBusy {
+		t.Errorf("restore beside a turn: %v", err)
+	}
+	if b.read("a.txt") != "one\n" {
+		t.Error("a refused operation has changed files")
+	}
+}
+
+// TestRestoreFromElsewhere asks about the user's own work also where the target
+// is no moment of the mission's history.
+func TestRestoreFromElsewhere(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), Name: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("mine.txt", "the user's\n")
+	_, err = b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "other", Mission: result.Source.Name})
+	if kindOf(err) != KindConflict || !strings.Contains(err.Error(), "mine.txt") {
+		t.Errorf("restore of a fork's moment: %v", err)
+	}
+	if b.read("mine.txt") != "the user's\n" {
+		t.Error("a refused restore has changed files")
+	}
+}

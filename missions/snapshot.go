@@ -17,7 +17,7 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 	if what == "" {
 		what = "by hand"
 	}
-	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: what}})
+	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: what, Named: r.Message != ""}})
 	if err != nil {
 		return Entry{}, err
 	}

@@ -96,6 +96,10 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 	if err != nil {
 		return out, err
 	}
+	// The session file comes last: where it is, its side files are too.
+	if err := l.placeSides(p, plan, a, env, to, &out); err != nil {
+		return out, errors.Join(err, out.remove())
+	}
 	var length int64
 	err = journal.Place(out.path, 0o600, func(w io.Writer) error {
 		r, _, err := l.sessionOf(p, plan.record)
@@ -108,14 +112,14 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 		length = count.n
 		return err
 	}, journal.PlaceOptions{})
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) {
 		return out, fmt.Errorf("place the session: %w", err)
+	}
+	if err != nil {
+		return out, errors.Join(fmt.Errorf("place the session: %w", err), out.remove())
 	}
 	out.files = append(out.files, out.path)
 	out.inherited = &gitstore.Inherited{Length: length, Record: plan.record, SourceLength: plan.cut.Length, Recipe: recipe}
-	if err := l.placeSides(p, plan, a, env, to, &out); err != nil {
-		return out, errors.Join(err, out.remove())
-	}
 	return out, nil
 }
 
@@ -140,7 +144,11 @@ func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env s
 		return fmt.Errorf("side files of the session: %w", err)
 	}
 	for _, f := range files {
-		if err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{}); err != nil {
+		err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{})
+		if errors.Is(err, fs.ErrExist) {
+			continue // of a placing that was cut off: the name holds the new session's id
+		}
+		if err != nil {
 			return fmt.Errorf("side files of the session: %w", err)
 		}
 		out.files = append(out.files, f.Path)

@@ -74,6 +74,8 @@ type Take struct {
 	// OnlyIfChanged lets the request be answered by the newest snapshot if
 	// nothing is new. A change of state is always committed.
 	OnlyIfChanged bool
+	// Named says that What is a message of the user's.
+	Named bool
 	// Late marks a moment that was noticed after it had passed.
 	Late bool
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // past is an operation in a mission's history.
@@ -48,22 +50,60 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 		if err := l.finishCutOff(ctx, m); err != nil {
 			return err
 		}
-		for range max(1, r.Steps) {
-			if result, err = l.stepOnce(ctx, m, r, kind); err != nil {
+		if !r.Force {
+			if err := l.neighbourInTurn(m); err != nil {
 				return err
 			}
 		}
-		return nil
+		result, err = l.stepEach(ctx, m, r, kind)
+		return err
 	})
 	return result, err
 }
 
-// stepOnce undoes or redoes one operation. The caller holds the workspace.
-func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
-	op, err := l.standing(m, kind)
+// stepEach takes the steps asked for, or none if there are not as many.
+func (l *Local) stepEach(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
+	list, err := l.standing(m, kind)
 	if err != nil {
 		return RestoreResult{}, err
 	}
+	steps := max(1, r.Steps)
+	switch {
+	case len(list) == 0:
+		return RestoreResult{}, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
+	case len(list) < steps:
+		return RestoreResult{}, Errorf(KindNotFound, fmt.Sprintf("umbra %s -n %d", kind, len(list)), "there are only %d to %s on %s", len(list), kind, m.Name)
+	}
+	var all RestoreResult
+	for i := range steps {
+		result, err := l.stepOnce(ctx, m, r, kind, list[len(list)-1-i])
+		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("after %d of %d steps: %w", i, steps, err)
+			}
+			return result, err
+		}
+		all = result.after(all)
+	}
+	return all, nil
+}
+
+// after adds what was done to what an earlier step had done.
+func (r RestoreResult) after(first RestoreResult) RestoreResult {
+	merge := func(a, b []string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a), b...))))
+	}
+	if !first.Done {
+		return r
+	}
+	r.Modify, r.Create, r.Delete = merge(first.Modify, r.Modify), merge(first.Create, r.Create), merge(first.Delete, r.Delete)
+	r.Keep, r.Displaced = append(first.Keep, r.Keep...), append(first.Displaced, r.Displaced...)
+	r.Notes, r.Partial, r.Safety = append(first.Notes, r.Notes...), first.Partial || r.Partial, first.Safety
+	return r
+}
+
+// stepOnce undoes or redoes one operation. The caller holds the workspace.
+func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind string, op past) (RestoreResult, error) {
 	id, err := gitstore.ParseID(op.Safety)
 	if err != nil {
 		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
@@ -81,6 +121,12 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 	}
 	if err := l.planStep(ctx, m, j, op, false); err != nil {
 		return RestoreResult{}, err
+	}
+	if err := l.planGit(ctx, m, j); err != nil {
+		return RestoreResult{}, err
+	}
+	if len(j.refusals) > 0 && !r.Force {
+		return j.result, joinRefusals(j.refusals)
 	}
 	return l.runRestore(ctx, m, j)
 }
@@ -106,62 +152,62 @@ func (l *Local) planStep(ctx context.Context, m *loaded, j *job, op past, previe
 		}
 		j.files.describe(&j.result)
 	}
-	if op.Before != "" {
-		if _, err := os.Stat(op.BeforePath); err == nil || op.Before != m.stored.Session {
-			j.talk = &talkPlan{session: op.Before, path: op.BeforePath}
+	if op.Before != "" && op.Before != m.stored.Session {
+		talk, err := l.formerTalk(m, j.target, op)
+		if err != nil {
+			return err
 		}
+		j.talk = talk
 	}
 	j.result = j.result.filled()
 	return nil
 }
 
-// standing finds the operation that undo or redo is about: undos cancel the
-// operations before them, redos the undos.
-func (l *Local) standing(m *loaded, kind string) (past, error) {
-	var found *past
-	undone, redone := 0, 0
+// formerTalk is the conversation from before an operation: its own file, or a
+// copy made from the snapshot of that time if the agent has cleaned it up.
+func (l *Local) formerTalk(m *loaded, safety *gitstore.Snapshot, op past) (*talkPlan, error) {
+	if _, err := os.Stat(op.BeforePath); err == nil {
+		return &talkPlan{session: op.Before, path: op.BeforePath}, nil
+	}
+	plan, err := l.cutAt(m.project, safety)
+	if errors.Is(err, sessions.ErrNoSession) {
+		return &talkPlan{session: op.Before, path: op.BeforePath}, nil // it was never written
+	}
+	return plan, err
+}
+
+// standing lists the operations that undo or redo can take back, the next one
+// last. An undo takes the newest from the one list to the other, a redo brings
+// it back, and any other operation ends what could be done again.
+func (l *Local) standing(m *loaded, kind string) ([]past, error) {
+	var all []past
 	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
 		for _, s := range turn {
 			op, ok, err := m.operationOf(s)
 			if err != nil {
 				return err
 			}
-			if !ok {
-				continue
-			}
-			switch {
-			case op.Kind == "undo" && redone > 0:
-				redone--
-			case op.Kind == "undo" && kind == "redo":
-				found = &op
-				return errStop
-			case op.Kind == "undo":
-				undone++
-			case op.Kind == "redo" && kind == "undo" && undone == 0:
-				found = &op
-				return errStop
-			case op.Kind == "redo" && undone > 0:
-				undone--
-			case op.Kind == "redo":
-				redone++
-			case kind == "redo":
-				return errStop // a new restore ends what could be done again
-			case undone > 0:
-				undone--
-			default:
-				found = &op
-				return errStop
+			if ok {
+				all = append(all, op)
 			}
 		}
 		return nil
 	})
-	if err == nil && found == nil {
-		return past{}, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
+	var done, undone []past
+	for _, op := range slices.Backward(all) {
+		switch op.Kind {
+		case "undo":
+			done, undone = done[:max(0, len(done)-1)], append(undone, op)
+		case "redo":
+			done, undone = append(done, op), undone[:max(0, len(undone)-1)]
+		default:
+			done, undone = append(done, op), nil
+		}
 	}
-	if err != nil {
-		return past{}, err
+	if kind == "redo" {
+		return undone, err
 	}
-	return *found, nil
+	return done, err
 }
 
 // operationOf reads the operation that a snapshot records. Only the mission's
