@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -30,9 +31,36 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	if err != nil {
 		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)
 		result.Problem = AsError(err).Message
+		if ctx.Err() == nil { // else the work goes on without the hook
+			l.noteProblem(ctx, result)
+		}
 	}
 	result.Output = adapter.Reply(event, sessions.Answer{Context: context})
 	return result, nil
+}
+
+// problemPatience bounds what a hook spends on noting that it went wrong.
+const problemPatience = 200 * time.Millisecond
+
+// noteProblem keeps what went wrong for status, until an event goes well.
+func (l *Local) noteProblem(ctx context.Context, r HookResult) {
+	if r.Mission == "" {
+		return
+	}
+	m, err := l.missionByID(r.Mission)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, problemPatience)
+	defer cancel()
+	err = l.metaLocked(ctx, m, func(m *loaded) error {
+		m.live.Problem = "the last hook failed: " + r.Problem
+		l.saveLive(m)
+		return nil
+	})
+	if err != nil {
+		l.log.Warn("note a hook's problem", "mission", r.Mission, "error", err)
+	}
 }
 
 // callerEnv is the part of a caller's environment that adapters read.
