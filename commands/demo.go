@@ -55,15 +55,15 @@ func runDemo(c *call) error {
 // tell is the story.
 func (d *demo) tell() error {
 	first, err := d.beginWork()
+	defer first.leave() // also one whose launch was interrupted
 	if err != nil {
 		return err
 	}
-	defer first.leave()
 	second, err := d.forkPast()
+	defer second.leave()
 	if err != nil {
 		return err
 	}
-	defer second.leave()
 	if err := d.bothGoOn(first, second); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *demo) beginWork() (*demoAgent, error) {
 	d.say("An agent works. Each change of its state becomes a snapshot (●).")
 	agent, err := d.launch("mission", "new", "--name", demoMission)
 	if err != nil {
-		return nil, err
+		return agent, err
 	}
 	for _, prompt := range []string{promptWrite, promptNames} {
 		if err := d.converse(told{agent, prompt}); err != nil {
