@@ -97,6 +97,9 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 			break // the parent's, checked there
 		}
 		d.result.Snapshots++
+		if err := d.restorable(m, s); err != nil {
+			d.found(Problem{Invariant: "I7", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s could not be restored: %v", s.ID.Short(), err)}, nil)
+		}
 		if err := d.conversation(m, s); err != nil {
 			d.found(Problem{Invariant: "I3", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s: %v", s.ID.Short(), err)}, nil)
 		}
@@ -122,7 +125,7 @@ func (d *examination) conversation(m *loaded, s *gitstore.Snapshot) error {
 	return drain(r)
 }
 
-// workspace looks for staged names of a restore that is over.
+// workspace looks whether the workspace is there, and for what is not to be in it.
 func (d *examination) workspace(m *loaded) {
 	if m.bind.Workspace == "" {
 		return
@@ -133,7 +136,9 @@ func (d *examination) workspace(m *loaded) {
 			Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced or removed",
 			Fix: "umbra project move OLD NEW, or umbra mission resume " + m.Name,
 		}, nil)
+		return
 	}
+	d.strays(m)
 }
 
 // names checks that each mission is found under its name and no other.

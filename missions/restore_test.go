@@ -263,3 +263,15 @@ func TestRestoreFromElsewhere(t *testing.T) {
 		t.Error("a refused restore has changed files")
 	}
 }
+
+// TestDoctorFindsStrays names a file that an operation has left in a workspace.
+func TestDoctorFindsStrays(t *testing.T) {
+	b := newBench(t)
+	b.write("dir/a.txt", "one\n")
+	b.mission("work")
+	b.write("dir/.umbra-00000000-0000-4000-8000-000000000001-3", "somebody's bytes\n")
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) != 1 || d.Problems[0].Invariant != "I5" || !strings.Contains(d.Problems[0].Message, "dir/.umbra-") {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+}

@@ -1,0 +1,62 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// strays looks for what an operation has left in a workspace (I5): staged names
+// of a restore that is over.
+func (d *examination) strays(m *loaded) {
+	dirs := []string{""}
+	err := m.project.store.WalkTree(m.tip.Tree, func(path string, e gitstore.TreeEntry) error {
+		if e.Mode.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return // reported by the store's own check
+	}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(filepath.Join(m.bind.Workspace, dir))
+		if err != nil {
+			continue // not there now, or not readable: no name of ours was left in it that we could see
+		}
+		for _, e := range entries {
+			if operation, _, ok := beneath.ParseScratch(e.Name()); ok && !d.inFlight(operation) {
+				d.found(Problem{
+					Invariant: "I5", Project: m.project.Name, Mission: m.Name,
+					Message: fmt.Sprintf("%s was left by operation %s, which is over", filepath.Join(m.bind.Workspace, dir, e.Name()), operation),
+					Fix:     "look at the file; what it holds may be in no snapshot",
+				}, nil)
+			}
+		}
+	}
+}
+
+// inFlight reports whether the journal still has an operation: what is its own
+// is settled or recovered with it. Only "not there" is over.
+func (d *examination) inFlight(operation string) bool {
+	_, err := d.l.journal.Load(operation)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// restorable proves that a snapshot's record says all that a restore needs:
+// its rules, what was left out, and modes (I7).
+func (d *examination) restorable(m *loaded, s *gitstore.Snapshot) error {
+	side, err := d.l.recordedSide(m.project, s)
+	if err != nil {
+		return err
+	}
+	if side.Modes == nil || side.Rules == nil || side.Skipped == nil {
+		return errors.New("its record is not whole")
+	}
+	return nil
+}
