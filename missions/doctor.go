@@ -68,7 +68,7 @@ func (d *examination) project(ctx context.Context, p *project) error {
 	for _, problem := range problems {
 		name := gitstore.RefName(problem.Ref)
 		said[name.Mission()] = true
-		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(problem.Ref, problem.Message), Fix: problem.Fix}, nil)
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Fix: problem.Fix}, nil)
 	}
 	missions, unread := d.l.missionsOf(p)
 	for _, problem := range unread {

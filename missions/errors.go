@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // Kind says what sort of error happened. It is part of the API: scripts read
@@ -71,14 +73,18 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Hint: hint, cause: errors.Unwrap(err)}
 }
 
-// AsError returns err as an Error. One that is none becomes KindFailed with no
-// hint: an unknown cause gets none.
+// AsError returns err as an Error. One that is none becomes KindDamaged where the
+// store says that something is lost or broken, else KindFailed with no hint: an
+// unknown cause gets none.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		if e.Message == err.Error() {
 			return e
 		}
 		return &Error{Kind: e.Kind, Message: err.Error(), Hint: e.Hint, Details: e.Details, cause: err}
+	}
+	if errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
+		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}
 	}
 	return &Error{Kind: KindFailed, Message: err.Error(), cause: err}
 }

@@ -26,6 +26,7 @@ type loaded struct {
 	// inherited marks the first record after a fork or restore gave the mission
 	// a session made of another one.
 	inherited *gitstore.Inherited
+	removed   bool // it is in the trash: no name leads to it
 }
 
 // load reads a mission. It takes no lock: what it reads was published at once.
@@ -48,6 +49,27 @@ func (l *Local) load(p *project, id string) (*loaded, error) {
 	defer func() { m.live.Provisional = "" }() // its ref is there: it was published
 	if m.ID != id {                            // a fork whose first record was not written
 		return nil, Errorf(KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
+	}
+	return m, m.overlay(l)
+}
+
+// loadRemoved reads a mission that is in the trash. It can be read and forked, as
+// a pin on it leads there; whatever changes a mission does not find it.
+func (l *Local) loadRemoved(p *project, id string) (*loaded, error) {
+	tip, err := p.store.Ref(gitstore.TrashAgentRef(id))
+	if err != nil {
+		return nil, refError(id, err)
+	}
+	m := &loaded{project: p, removed: true}
+	if m.tip, err = p.store.Snapshot(tip); err != nil {
+		return nil, refError(id, err)
+	}
+	m.record = m.tip.Record
+	if newest, err := p.store.Ref(gitstore.TrashRecordRef(id)); err == nil {
+		m.record = newest
+	}
+	if err := m.readRecord(l.home.Machine); err != nil {
+		return nil, err
 	}
 	return m, m.overlay(l)
 }

@@ -25,7 +25,7 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 		return withFixes(problems), nil
 	}
 	mended := false
-	for i, problem := range problems {
+	for _, problem := range problems {
 		mend := d.mendOf(ctx, p, problem)
 		if mend == nil {
 			continue
@@ -35,7 +35,7 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 			continue
 		}
 		mended = true
-		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: oneLine(problems[i].Ref, problem.Message)}, func() error { return nil })
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem)}, func() error { return nil })
 	}
 	if !mended {
 		return problems, nil
@@ -45,6 +45,14 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 	}
 	lost, err = p.lostRefs()
 	return append(problems, lost...), err
+}
+
+// messageOf is a problem of a shadow repository in one line.
+func messageOf(problem gitstore.Problem) string {
+	if problem.Ref == "" {
+		return oneLine(problem.Message, "")
+	}
+	return oneLine(problem.Ref, problem.Message)
 }
 
 // withFixes names the command for the problems that doctor can mend.

@@ -107,7 +107,7 @@ func (l *Local) pinView(p *project, name string, id gitstore.ID) Pin {
 		return v
 	}
 	v.Mission, v.At, v.Message = s.Mission, s.At, s.Message
-	if m, err := l.holder(p, id); err == nil && m != nil {
+	if m, err := l.holder(p, id); err == nil && m != nil && !m.removed {
 		if at, ok, err := p.locate(m.tip.ID, id); ok && err == nil {
 			v.Address = at.address(m.Name)
 		}

@@ -50,7 +50,7 @@ func TestSnapshotChild(t *testing.T) {
 	}
 	defer local.Close()
 	b := &testBench{T: t, local: local, home: dir, dir: os.Getenv(childWork)}
-	for _, err := range b.rounds("child", 2, 6) {
+	for _, err := range b.rounds("child", 2, 4) {
 		t.Error(err)
 	}
 }

@@ -363,8 +363,8 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 }
 
 // holder is a mission whose history holds a snapshot: its own if that is still
-// there, else the first fork that shares it. A snapshot that only a pin keeps
-// has none.
+// there, else the first fork that shares it, else its own in the trash. An
+// unreachable snapshot has none.
 func (l *Local) holder(p *project, id gitstore.ID) (*loaded, error) {
 	snap, err := p.store.Snapshot(id)
 	if err != nil {
@@ -377,6 +377,11 @@ func (l *Local) holder(p *project, id gitstore.ID) (*loaded, error) {
 	}
 	all, _ := l.missionsOf(p)
 	for _, m := range all {
+		if _, ok, err := p.locate(m.tip.ID, id); ok || err != nil {
+			return m, err
+		}
+	}
+	if m, err := l.loadRemoved(p, snap.Mission); err == nil {
 		if _, ok, err := p.locate(m.tip.ID, id); ok || err != nil {
 			return m, err
 		}

@@ -184,7 +184,7 @@ func TestAddresses(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++
-		if n > 3 && testing.Short() || n > 7 {
+		if n > 2 && testing.Short() || n > 4 {
 			return // each takes a tenth of a second and more
 		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
