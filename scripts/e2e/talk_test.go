@@ -123,17 +123,3 @@ func (k *talk) history(want ...string) {
 		k.p.Errorf("the log of %s is\n%s\nwant\n%s", k.mission, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
-
-// claudeFiles is what Claude Code holds of conversations: path to content.
-func (p *person) conversations() map[string]string {
-	p.Helper()
-	paths, err := filepath.Glob(filepath.Join(p.home, ".claude", "projects", "*", "*.jsonl"))
-	if err != nil {
-		p.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, path := range paths {
-		found[path] = content(p.T, path)
-	}
-	return found
-}

@@ -87,6 +87,7 @@ func TestPanicEndsTheCallOnly(t *testing.T) {
 	s := b.start()
 	s.table[api.Log] = method{call: func(context.Context, missions.Service, []byte) (any, error) {
 		var none map[string]int
+		//lint:ignore SA5000 the panic is what is tested
 		none["x"] = 1
 		return nil, nil
 	}}

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -158,13 +157,6 @@ func (w *watching) Changed(string) {
 	case w.changed <- struct{}{}:
 	default:
 	}
-}
-
-// roots are the workspaces watched now.
-func (w *watching) roots() map[string]*watcher.Tree {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return maps.Clone(w.trees)
 }
 
 // stats are for people.
