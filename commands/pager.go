@@ -74,6 +74,9 @@ func (c *call) page(pager string, text *bytes.Buffer) error {
 	if _, set := c.lookupEnv("LESS"); !set {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
+	if _, set := c.lookupEnv("LESSCHARSET"); !set { // what is printed is UTF-8 whatever the locale
+		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8")
+	}
 	err := c.Run(cmd)
 	var exit *exec.ExitError
 	switch {

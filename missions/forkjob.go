@@ -286,11 +286,15 @@ func (j *forkJob) mission() (*loaded, error) {
 		return nil, err
 	}
 	now, s := j.l.now(), j.at.step
+	then, err := j.at.project.storedAt(s.Record)
+	if err != nil {
+		return nil, err
+	}
 	m := &loaded{project: j.at.project, life: Initializing{Turn: s.Turn}, since: now}
 	m.stored = stored{
 		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Command: j.at.Command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
-		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: j.at.LastPrompt, Session: j.session.id,
+		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: then.LastPrompt, LastTool: then.LastTool, Session: j.session.id,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true

@@ -130,3 +130,13 @@ func parseDoc(path string, p []byte, v any) error {
 	}
 	return nil
 }
+
+// storedAt reads the mission as a record has it.
+func (p *project) storedAt(record gitstore.ID) (stored, error) {
+	var s stored
+	doc, err := p.store.RecordFile(record, missionDoc)
+	if err != nil {
+		return s, Errorf(KindDamaged, "umbra doctor", "record %s: %w", record.Short(), err)
+	}
+	return s, parseDoc(missionDoc, doc, &s)
+}
