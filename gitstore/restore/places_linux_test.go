@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestFullDiskWhileStaging(t *testing.T) {
 			return nil
 		}
 	}
-	if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), "big") {
+	if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.ENOSPC) || !strings.HasPrefix(err.Error(), "stage ") {
 		t.Errorf("error is %v", err)
 	}
 	l.want(map[string]string{"a": "file source", "big": "file " + strings.Repeat("y", 150_000)})
@@ -229,58 +230,77 @@ func TestReadOnlyDirectories(t *testing.T) {
 	}
 }
 
+// readOnlyDirectories fails at each step, and then at none.
 func readOnlyDirectories(t *testing.T) {
 	for _, options := range []PrepareOptions{{}, {Beside: true}} {
-		l := newFastLab(t)
-		l.write("ro/a", "1")
-		l.write("ro/in/b", "1")
-		l.write("ro/gone/g", "1")
-		l.must(os.Chmod(l.path("ro/a"), 0o444))
-		l.must(os.Chmod(l.path("ro/in"), 0o500))
-		l.must(os.Chmod(l.path("ro/gone"), 0o555))
-		l.must(os.Chmod(l.path("ro"), 0o555))
-		to := l.capture()
-		l.must(os.Chmod(l.path("ro"), 0o755))
-		l.must(os.Chmod(l.path("ro/gone"), 0o755))
-		l.remove("ro/a", "ro/gone")
-		l.write("ro/a", "2")
-		l.must(os.Chmod(l.path("ro/a"), 0o444))
-		l.must(os.Chmod(l.path("ro/in"), 0o700))
-		l.remove("ro/in/b")
-		l.write("ro/new/n", "2")
-		l.must(os.Chmod(l.path("ro/in"), 0o500))
-		l.must(os.Chmod(l.path("ro/new"), 0o555))
-		l.must(os.Chmod(l.path("ro"), 0o555))
-		before := l.exact()
-		if err := os.WriteFile(l.path("ro/x"), nil, 0o644); !errors.Is(err, os.ErrPermission) {
-			t.Fatalf("the directory is not read-only: %v", err)
-		}
-		p := l.plan(l.capture(), to)
-		o := l.begin(p, options)
-		o.work.Step = func(step string) error {
-			if step == "judge" {
-				return unix.EIO
+		for at, failed := 1, true; failed && !t.Failed(); at++ {
+			l := newFastLab(t)
+			to, before := l.readOnly()
+			p := l.plan(l.capture(), to)
+			o := l.begin(p, options)
+			var count atomic.Int64
+			failed = false
+			o.work.Step = func(string) error {
+				if count.Add(1) == int64(at) {
+					failed = true
+					return unix.EIO
+				}
+				return nil
 			}
-			return nil
-		}
-		if _, err := o.work.Apply(context.Background()); !errors.Is(err, unix.EIO) {
-			t.Fatal(err)
-		}
-		l.same("back", l.exact(), before)
-		o.work.Step = nil
-		_, err := o.work.TakeBack()
-		l.must(err)
-		o.end()
-		l.apply(p, options)
-		l.same("there", l.exact(), map[string]string{
-			"ro": "dir 555", "ro/a": "file 1 444", "ro/in": "dir 500", "ro/in/b": "file 1 644", "ro/gone": "dir 555", "ro/gone/g": "file 1 644",
-		})
-		l.apply(l.inverse(p), options)
-		l.same("undone", l.exact(), before)
-		for _, dir := range []string{"ro", "ro/in", "ro/new"} {
-			l.must(os.Chmod(l.path(dir), 0o755))
+			_, err := o.work.Apply(context.Background())
+			o.work.Step = nil
+			if failed {
+				var failure *Failure
+				if !errors.Is(err, unix.EIO) || errors.As(err, &failure) && failure.Back != nil {
+					t.Fatal(err)
+				}
+				l.same(fmt.Sprintf("failed at step %d", at), l.exact(), before)
+				o.end()
+			} else {
+				l.must(err)
+				o.end()
+				l.same("there", l.exact(), map[string]string{
+					"ro": "dir 555", "ro/a": "file 1 444", "ro/in": "dir 500", "ro/in/b": "file 1 644", "ro/in/same": "file s 644",
+					"ro/gone": "dir 555", "ro/gone/g": "file 1 644",
+				})
+				l.apply(l.inverse(p), options)
+				l.same("undone", l.exact(), before)
+			}
+			for _, dir := range []string{"ro", "ro/in", "ro/new"} {
+				l.must(os.Chmod(l.path(dir), 0o755))
+			}
 		}
 	}
+}
+
+// readOnly makes two states with directories that may not be written to.
+func (l *lab) readOnly() (to Side, before map[string]string) {
+	l.t.Helper()
+	l.write("ro/a", "1")
+	l.write("ro/in/b", "1")
+	l.write("ro/in/same", "s")
+	l.write("ro/gone/g", "1")
+	l.must(os.Chmod(l.path("ro/a"), 0o444))
+	l.must(os.Chmod(l.path("ro/in"), 0o500))
+	l.must(os.Chmod(l.path("ro/gone"), 0o555))
+	l.must(os.Chmod(l.path("ro"), 0o555))
+	to = l.capture()
+	l.must(os.Chmod(l.path("ro"), 0o755))
+	l.must(os.Chmod(l.path("ro/gone"), 0o755))
+	l.remove("ro/a", "ro/gone")
+	l.write("ro/a", "2")
+	l.must(os.Chmod(l.path("ro/a"), 0o444))
+	l.must(os.Chmod(l.path("ro/in"), 0o700))
+	l.remove("ro/in/b")
+	l.write("ro/in/new", "2")
+	l.write("ro/new/n", "2")
+	l.must(os.Chmod(l.path("ro/in"), 0o550))
+	l.must(os.Chmod(l.path("ro/new"), 0o555))
+	l.must(os.Chmod(l.path("ro"), 0o555))
+	if err := os.WriteFile(l.path("ro/x"), nil, 0o644); !errors.Is(err, os.ErrPermission) {
+		l.t.Fatalf("the directory is not read-only: %v", err)
+	}
+	return to, l.exact()
 }
 
 // TestHostileTreeWritesNothingOutside applies what the plan leaves of one.
