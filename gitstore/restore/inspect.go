@@ -26,13 +26,13 @@ type found struct {
 	stat  beneath.Stat
 }
 
-// inspect reads what is at a path. A file that never holds still has the zero
-// Blob, which nothing is equal to.
+// inspect reads what is at a path. A file that never holds still, or may not be
+// read, has the zero Blob, which nothing is equal to.
 func inspect(disk Disk, path string) (found, error) {
 	for attempt := 0; ; attempt++ {
 		l, err := lookAt(disk, path)
 		if l.why == ReasonUnreadable {
-			err = &fs.PathError{Op: "lstat", Path: path, Err: fs.ErrPermission}
+			return found{kind: content, state: State{Mode: gitstore.ModeFile}}, nil
 		}
 		if err != nil || !l.there {
 			return found{}, err
@@ -53,9 +53,12 @@ func inspect(disk Disk, path string) (found, error) {
 				return f, nil
 			}
 		default:
+			f.kind = content
 			if f.state, f.stat, err = inspectFile(disk, path); err == nil {
-				f.kind = content
 				return f, nil
+			}
+			if errors.Is(err, fs.ErrPermission) {
+				return found{kind: content, state: State{Mode: fileMode(l.stat)}, stat: l.stat}, nil
 			}
 		}
 		if attempt >= 3 {

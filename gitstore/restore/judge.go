@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -147,6 +148,9 @@ func dropIf(s spot, known func(found) (bool, error)) (verdict, error) {
 
 func dropFile(s spot, known func(found) (bool, error)) (verdict, error) {
 	file, st, err := s.root.Open(s.path)
+	if errors.Is(err, fs.ErrPermission) {
+		return unknown, nil
+	}
 	if err != nil {
 		return unknown, err
 	}

@@ -80,6 +80,9 @@ func (l *lab) must(err error) {
 	}
 }
 
+// filler is a content of some length.
+func filler(n int) string { return strings.Repeat("0", n) }
+
 func (l *lab) path(name string) string { return l.root + "/" + name }
 
 func (l *lab) write(name, content string) {

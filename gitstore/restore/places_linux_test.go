@@ -197,10 +197,11 @@ func TestCrossDeviceOnlyTold(t *testing.T) {
 	l.want(map[string]string{"a": "file 1", "b": "file 1"})
 }
 
-// TestReadOnlyDirectories as somebody who may not pass over their modes.
-func TestReadOnlyDirectories(t *testing.T) {
+// asNobody runs the test in a process that may not pass over modes.
+func asNobody(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
 	if os.Getuid() != 0 {
-		readOnlyDirectories(t)
+		test(t)
 		return
 	}
 	program, err := os.Executable()
@@ -220,14 +221,41 @@ func TestReadOnlyDirectories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(copied, "-test.run=^TestReadOnlyDirectories$", "-test.v")
+	cmd := exec.Command(copied, "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Dir = base
 	cmd.Env = []string{"TMPDIR=" + base, "HOME=" + base, "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestReadOnlyDirectories") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("as nobody: %v\n%s", err, out)
 	}
+}
+
+func TestReadOnlyDirectories(t *testing.T) { asNobody(t, readOnlyDirectories) }
+
+// TestUnreadableFiles: saved with a mode under which even their owner cannot
+// read them, while a restore runs.
+func TestUnreadableFiles(t *testing.T) {
+	asNobody(t, func(t *testing.T) {
+		l := newFastLab(t)
+		p, o := l.two(func() { l.write("a", "1"); l.write("b", "1") }, func() { l.write("a", "2"); l.write("b", "2"); l.write("c", "2") })
+		save := func(name string) { l.write(name, "theirs"); l.must(os.Chmod(l.path(name), 0)) }
+		o.at("exchange a", func() { save("a"); save("c") })
+		outcome := o.apply()
+		l.want(map[string]string{"a": "file 1", "b": "file 1"})
+		if len(outcome.Displaced) != 2 || read(t, &outcome.Displaced[0]) != "theirs" || read(t, &outcome.Displaced[1]) != "theirs" {
+			t.Errorf("displaced %v", outcome.Displaced)
+		}
+		if settled := o.end(); settled.Empty || len(settled.Displaced) != 2 {
+			t.Errorf("settled %+v", settled)
+		}
+		save("a")
+		undo := l.inverse(p)
+		if got := lines(undo); got != "C c, K a changed, R b" {
+			t.Errorf("undo: %s", got)
+		}
+		l.must(os.Chmod(l.path("a"), 0o600))
+	})
 }
 
 // readOnlyDirectories fails at each step, and then at none.

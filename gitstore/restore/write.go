@@ -247,7 +247,11 @@ func (r *run) remove(i int) error {
 	if err != nil {
 		return err
 	}
-	if l.why != "" || l.there && !isContent(l.stat) {
+	if l.why != "" {
+		r.setLeft(i, l.why)
+		return nil
+	}
+	if l.there && !isContent(l.stat) {
 		r.setLeft(i, ReasonDirectory)
 		return nil
 	}

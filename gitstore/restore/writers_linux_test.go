@@ -79,8 +79,6 @@ func newBattle(t *testing.T) *battle {
 	return b
 }
 
-func filler(n int) string { return fmt.Sprintf("%0*d", n+1, 0) }
-
 // writer runs save, again and again, until the battle ends.
 func (b *battle) writer(save func(n int, path string), dir string) {
 	b.group.Go(func() {
