@@ -155,7 +155,11 @@ func (p *project) endOf(name string, tip gitstore.ID, n int) (step, error) {
 	}
 	last := steps[len(steps)-1]
 	if n > 0 && last.ID == tip {
-		return step{}, Errorf(KindNotFound, fmt.Sprintf("%s is its newest snapshot, %s@%d.0 the one before it", last.address(name), name, n),
+		hint := last.address(name) + " is its newest snapshot"
+		if before := fmt.Sprintf("%s@%d.0", name, n); before != last.address(name) {
+			hint += ", " + before + " the one before it"
+		}
+		return step{}, Errorf(KindNotFound, hint,
 			"turn %d of %s has not ended", n, name)
 	}
 	return last, nil

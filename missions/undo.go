@@ -116,7 +116,7 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 	j.result = RestoreResult{Target: target.ID.String(), Mission: m.ID, Workspace: m.bind.Workspace}
 	later := m.life.LastTurn() - op.snapshot.Turn
 	if later > 0 && !r.Force {
-		e := Errorf(KindConflict, "umbra "+kind+" --force", "%d turns ran since that %s: what they changed stays, the rest would go back", later, op.Kind)
+		e := Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", turnsRan(later), op.Kind)
 		return l.previewStep(ctx, m, j, op, e)
 	}
 	if err := l.planStep(ctx, m, j, op, false); err != nil {
@@ -229,4 +229,11 @@ func (m *loaded) operationOf(s step) (past, bool, error) {
 		return past{}, false, fmt.Errorf("snapshot %s: %w", s.ID.Short(), err)
 	}
 	return p, true, nil
+}
+
+func turnsRan(n int) string {
+	if n == 1 {
+		return "a turn ran"
+	}
+	return itoa(n) + " turns ran"
 }
