@@ -111,3 +111,24 @@ func TestLostForkIsMadeAgain(t *testing.T) {
 		t.Errorf("bound to %+v, %v", m.bind, err)
 	}
 }
+
+// TestForkHasTheLastWords forks a source whose conversation went on after its
+// newest snapshot, without a change of files.
+func TestForkHasTheLastWords(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("write it", "a.txt", "one\n")
+	c.say(c.line("user", "x1", "", `"thanks"`), c.line("assistant", "x2", "x1", `[{"type":"text","text":"welcome"}]`))
+	result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk, err := os.ReadFile(result.Missions[0].Session)
+	if err != nil || !strings.Contains(string(talk), "welcome") {
+		t.Errorf("the fork's conversation lacks the last words: %v\n%s", err, talk)
+	}
+	b.healthy()
+}

@@ -40,6 +40,7 @@ type Local struct {
 	stores     map[string]*gitstore.Store // by project directory
 	queues     map[string]*queue
 	workspaces map[Place]*workspace
+	order      map[Place]*sync.Mutex // of what is cached of a workspace
 }
 
 var _ Service = (*Local)(nil)
@@ -93,7 +94,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		stores: map[string]*gitstore.Store{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+		stores: map[string]*gitstore.Store{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{}, order: map[Place]*sync.Mutex{},
 	}
 	l.closing, l.close = context.WithCancel(context.Background())
 	if l.log == nil {

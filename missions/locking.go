@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -39,6 +40,11 @@ func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) (
 	if device, inode := tree.Identity(); (Place{Device: device, Inode: inode}) != m.bind.Place {
 		return moved(m, "another directory is in its place")
 	}
+	// The kernel's lock keeps goroutines apart too, but says so to nobody who
+	// orders memory: what is cached of the workspace goes from one to the next.
+	order := l.orderOf(m.bind.Place)
+	order.Lock()
+	defer order.Unlock()
 	if m.tip != nil {
 		fresh, err := l.load(m.project, m.ID)
 		if err != nil {
@@ -47,6 +53,16 @@ func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) (
 		m = fresh
 	}
 	return fn(m)
+}
+
+// orderOf is the mutex of a workspace in this process.
+func (l *Local) orderOf(at Place) *sync.Mutex {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.order[at] == nil {
+		l.order[at] = &sync.Mutex{}
+	}
+	return l.order[at]
 }
 
 func (l *Local) lockFailed(m *loaded, err error) error {

@@ -224,3 +224,7 @@ func (t Take) changesState() bool {
 	}
 	return true
 }
+
+// filesOnly reports whether a request is about files alone: that only the
+// conversation went on answers it with the snapshot there is.
+func (t Take) filesOnly() bool { return t.Trigger == TriggerTool || t.Trigger == TriggerWatch }

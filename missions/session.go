@@ -355,3 +355,17 @@ func drain(r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err
 }
+
+// talkRecorded reports whether the newest snapshot holds all that the session's
+// file does.
+func (m *loaded) talkRecorded() bool {
+	if m.bind.Session == "" {
+		return true
+	}
+	info, err := os.Stat(m.bind.Session)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	meta, err := m.project.store.SessionMeta(m.tip.Record)
+	return err == nil && meta.SessionID == m.stored.Session && meta.Length == info.Size()
+}
