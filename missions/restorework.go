@@ -151,6 +151,7 @@ func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
 		if failure.Back != nil {
 			return Errorf(KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
 		}
+		return Errorf(KindFailed, "", "restore: %w", errors.Join(err, work.Entry.Finish()))
 	}
 	return Errorf(KindFailed, "", "restore: %w; the workspace is as it was", errors.Join(err, work.Entry.Finish()))
 }
