@@ -44,7 +44,7 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 			}
 			return ended(code)
 		}
-		launch = *next.Launch
+		launch, svc = *next.Launch, c.svc // the Service may be another one by now
 		if next.Banner != "" {
 			c.err.line("%s", clean(next.Banner))
 			_ = c.err.flush() // the agent is launched all the same
@@ -91,12 +91,41 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 // keeper lets go. The journal finishes it.
 const endPatience = 2 * time.Minute
 
+// reportEnd tells the Service, here if no daemon can be had. A Ctrl-C too many,
+// meant for the agent, does not end it; a second one does.
 func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int, failed string) (missions.Next, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	return svc.Keep(missions.WithNotify(ctx, c.progress.notice), missions.KeepRequest{
+	interrupts := make(chan os.Signal, 2)
+	c.Notify(interrupts, os.Interrupt)
+	defer c.Unnotify(interrupts)
+	go func() {
+		for range 2 {
+			select {
+			case <-interrupts:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel()
+	}()
+	defer c.progress.end()
+	report := missions.KeepRequest{
 		Mission: launch.Mission.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
-	})
+	}
+	telling := missions.WithNotify(ctx, c.progress.notice)
+	next, err := svc.Keep(telling, report)
+	if err == nil || c.NoDaemon || missions.AsError(err).Kind != missions.KindNoDaemon {
+		return next, err
+	}
+	if err := c.close(); err != nil {
+		return next, err
+	}
+	c.NoDaemon = true
+	if svc, err = c.service(); err != nil {
+		return next, err
+	}
+	return svc.Keep(telling, report)
 }
 
 // agentEnv is the keeper's own environment, then what the user gave, then what
