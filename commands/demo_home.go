@@ -119,7 +119,8 @@ func (c *call) demoEnv(dir string) []string {
 	for _, kv := range c.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
-		case name == "TERM", name == "COLORTERM", name == "NO_COLOR", name == "TZ", name == "LANG", strings.HasPrefix(name, "LC_"):
+		case name == "TERM", name == "COLORTERM", name == "NO_COLOR", name == "TZ", name == "LANG", strings.HasPrefix(name, "LC_"),
+			name == "GORACE": // of a umbra built for the race detector
 			env = append(env, kv)
 		}
 	}
