@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -29,12 +30,20 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error)
 			ws.scanner.Suspect()
 		case errors.Is(err, gitstore.ErrSessionChanged):
 		default:
-			return t, err
+			return t, l.diskFull(err)
 		}
 		*m = before
 		t, err = l.tryCommit(ctx, m, w, ws)
 	}
-	return t, err
+	return t, l.diskFull(err)
+}
+
+// diskFull says what to do about a full disk, if that is what went wrong.
+func (l *Local) diskFull(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	return Errorf(KindFailed, "free some space on the disk that holds "+l.home.Dir, "no snapshot was taken, the disk is full: %w", err)
 }
 
 // mostTries is how often a snapshot is tried that something got in the way of
