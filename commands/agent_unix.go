@@ -78,7 +78,7 @@ func (a *agent) wait() (int, error) {
 		case err != nil:
 			return 0, err
 		case status.Stopped() && a.stoppedTooEarly(status.StopSignal()):
-			_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+			a.handOver()
 		case status.Stopped():
 			a.stopToo()
 		case status.Signaled():
@@ -115,9 +115,14 @@ func (a *agent) passOn() {
 }
 
 // stoppedTooEarly reports whether the agent has stopped because it used the
-// terminal just before it was handed over.
+// terminal just before it was handed over: the terminal is the agent's by now,
+// or its keeper's, whom the shell has brought to the foreground.
 func (a *agent) stoppedTooEarly(sig syscall.Signal) bool {
-	return (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && a.tty >= 0 && foreground(a.tty) == a.pid()
+	if sig != syscall.SIGTTIN && sig != syscall.SIGTTOU || a.tty < 0 {
+		return false
+	}
+	fg := foreground(a.tty)
+	return fg == a.pid() || fg == unix.Getpgrp()
 }
 
 // handOver lets the agent go on, in the terminal's foreground. In this order,
