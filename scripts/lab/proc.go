@@ -1,0 +1,68 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Process is one that runs and is looked at from outside, by Linux's /proc.
+type Process int
+
+// Resident is the memory it holds now, and Highest the most it ever held, both
+// in bytes.
+func (p Process) Resident() (int64, error) { return p.memory("VmRSS") }
+
+// Highest is the most memory it ever held, in bytes.
+func (p Process) Highest() (int64, error) { return p.memory("VmHWM") }
+
+func (p Process) memory(field string) (int64, error) {
+	text, err := os.ReadFile(p.file("status"))
+	if err != nil {
+		return 0, fmt.Errorf("read the memory of process %d: %w", p, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != field {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the memory of process %d: %w", p, err)
+		}
+		return kib << 10, nil
+	}
+	return 0, fmt.Errorf("read the memory of process %d: no field %s", p, field)
+}
+
+// CPU is the processor time of its threads that still run, by the scheduler's
+// own count, which is exact where ticks are not.
+func (p Process) CPU() (time.Duration, error) {
+	tasks, err := filepath.Glob(p.file("task/*/schedstat"))
+	if err != nil || len(tasks) == 0 {
+		return 0, fmt.Errorf("process %d has no %s", p, p.file("task/*/schedstat"))
+	}
+	var total time.Duration
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if os.IsNotExist(err) {
+			continue // a thread that has just ended
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read the time of process %d: %w", p, err)
+		}
+		ns, err := strconv.ParseInt(strings.Fields(string(text) + " ")[0], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the time of process %d: %w", p, err)
+		}
+		total += time.Duration(ns)
+	}
+	return total, nil
+}
+
+func (p Process) file(name string) string {
+	return filepath.Join("/proc", strconv.Itoa(int(p)), name)
+}

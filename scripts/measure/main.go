@@ -1,0 +1,97 @@
+// Command measure runs Umbra and its peers side by side and says what each
+// costs: what docs/performance.md is made of. It fails on nothing that is slow;
+// what can't be measured is said, with the reason. scripts/bench calls it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// page is where a full run's results go, below the top of the source.
+const page = "docs/performance.md"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	quick bool
+	dir   string
+	only  []string // goals, all if empty
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "usage: scripts/bench [--quick] [--dir DIR] [GOAL...]\nA full run, without --quick and goals (P1 to P%d), writes %s.\n", lastGoal, page)
+		flags.PrintDefaults()
+	}
+	flags.BoolVar(&o.quick, "quick", false, "few samples, no tree of 100,000 files: to try out, not to quote")
+	flags.StringVar(&o.dir, "dir", os.TempDir(), "where trees and repositories are made, and removed at the end (30 GB)")
+	// Flags are taken after goals too.
+	for rest := args; ; {
+		if err := flags.Parse(rest); err != nil {
+			return o, err
+		}
+		if rest = flags.Args(); len(rest) == 0 {
+			return o, nil
+		}
+		goal := strings.ToUpper(rest[0])
+		if !slices.ContainsFunc(experiments(), func(e experiment) bool { return slices.Contains(e.goals, goal) }) {
+			return o, fmt.Errorf("unknown goal %s: P1 to P%d", rest[0], lastGoal)
+		}
+		o.only = append(o.only, goal)
+		rest = rest[1:]
+	}
+}
+
+// run measures what was asked for and prints it as it comes.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	top, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	b, err := newBench(ctx, o, top, out)
+	if err != nil {
+		return err
+	}
+	found := b.measure(ctx)
+	if err := b.close(); err != nil {
+		fmt.Fprintln(out, "what was made is not all removed:", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return errors.New("interrupted")
+	}
+	text := render(b.about, found)
+	fmt.Fprintf(out, "\n%s\ntook %s\n", text, time.Since(began).Round(time.Second))
+	if o.quick || len(o.only) > 0 {
+		return nil
+	}
+	return writePage(filepath.Join(top, page), text)
+}
