@@ -305,6 +305,31 @@ func TestOwnerLiveness(t *testing.T) {
 	}
 }
 
+// TestEndedChildIsGone looks at a process that has ended and was not waited for.
+func TestEndedChildIsGone(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	child := Process(cmd.Process.Pid, "cat")
+	if got := child.Liveness(); got != Alive {
+		t.Errorf("while it runs: %v", got)
+	}
+	if err := stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); child.Liveness() != Gone; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has ended, and is not gone")
+		}
+	}
+}
+
 func TestGarbageIsNoNote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	for _, content := range []string{"", "1234\n", "{", strings.Repeat("x", 5000), "{}"} {

@@ -80,7 +80,10 @@ func (o Owner) Liveness() Liveness {
 }
 
 // startOf reads field 22 of /proc/<pid>/stat (proc(5)); the second field may
-// hold spaces and parentheses, so the fields are counted from its end.
+// hold spaces and parentheses, so the fields are counted from its end. A process
+// that has ended and that its parent has not asked after (field 3; for ever, in
+// a container whose first process asks after nobody) is gone, unless some of
+// its threads (field 20) outlive the first.
 func startOf(pid int) (uint64, error) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -89,6 +92,9 @@ func startOf(pid int) (uint64, error) {
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 {
 		return 0, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
+	}
+	if ended := fields[0] == "Z" || fields[0] == "X"; ended && (fields[17] == "0" || fields[17] == "1") {
+		return 0, fmt.Errorf("process %d has ended: %w", pid, fs.ErrNotExist)
 	}
 	return strconv.ParseUint(fields[19], 10, 64)
 }
