@@ -54,7 +54,7 @@ func runDaemonStart(c *call) error {
 		return err
 	}
 	defer served.Close()
-	return c.printDaemon(served)
+	return c.printDaemon(served, o.Version)
 }
 
 func runDaemonStop(c *call) error {
@@ -77,25 +77,62 @@ func runDaemonStop(c *call) error {
 	})
 }
 
+// runDaemonStatus asks, and changes nothing: it starts no daemon, and lets one of
+// another version be.
 func runDaemonStatus(c *call) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
 	o.Start = nil
-	served, err := client.Connect(c.ctx, o)
-	if err == nil {
-		defer served.Close()
-		return c.printDaemon(served)
+	about, err := client.About(c.ctx, o)
+	if err != nil {
+		return c.printNoDaemon(o, err)
 	}
-	if missions.AsError(err).Kind != missions.KindNoDaemon {
-		return err
+	status := missions.DaemonStatus{Running: true, PID: about.PID, Version: about.Version}
+	switch {
+	case about.Leaving:
+		status.Problem = "it is stopping"
+	case client.TooOld(about):
+		status.Problem = "it is too old for this umbra (" + o.Version + "): the next command takes its place"
+	default:
+		served, err := client.Connect(c.ctx, o)
+		if err == nil {
+			defer served.Close()
+			return c.printDaemon(served, o.Version)
+		}
+		if missions.AsError(err).Kind != missions.KindNoDaemon {
+			return err
+		}
+		status.Problem = missions.AsError(err).Message
 	}
-	return c.print(missions.DaemonStatus{}, func(p *printer) { p.line("it does not run: %s", clean(missions.AsError(err).Message)) })
+	return c.print(status, func(p *printer) {
+		p.line("running: pid %d, version %s", status.PID, clean(status.Version))
+		p.line("%s %s", p.paint(red, "problem:"), clean(status.Problem))
+	})
 }
 
-// printDaemon asks a daemon what it is.
-func (c *call) printDaemon(svc missions.Service) error {
+// printNoDaemon says whether there is none, or one that is of no use.
+func (c *call) printNoDaemon(o client.Options, why error) error {
+	e := missions.AsError(why)
+	if e.Kind != missions.KindNoDaemon {
+		return why
+	}
+	holder, pid, held := o.Home.Holder()
+	status := missions.DaemonStatus{Running: held, PID: pid, Problem: e.Message}
+	return c.print(status, func(p *printer) {
+		if !held {
+			p.line("it does not run")
+			return
+		}
+		p.line("running: %s", clean(holder))
+		p.line("%s %s", p.paint(red, "problem:"), clean(e.Message))
+		p.line("  to mend it: %s", clean(e.Hint))
+	})
+}
+
+// printDaemon asks a daemon what it is. own is the version of this program.
+func (c *call) printDaemon(svc missions.Service, own string) error {
 	caller, err := c.caller()
 	if err != nil {
 		return err
@@ -112,6 +149,9 @@ func (c *call) printDaemon(svc missions.Service) error {
 		p.line("running: pid %d, version %s, since %s", d.PID, clean(d.Version), p.when(d.StartedAt))
 		p.line("socket %s", clean(d.Socket))
 		p.line("%s live, %s, %s of memory", count(d.Missions, "mission"), countWatches(d.Watches), size(d.MemoryBytes))
+		if d.Version != own {
+			p.line("this umbra is version %s: after umbra daemon stop the next command starts that", clean(own))
+		}
 	})
 }
 

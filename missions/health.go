@@ -68,6 +68,7 @@ type DaemonStatus struct {
 	Watches     int       `json:"watches"`
 	MemoryBytes int64     `json:"memory_bytes"`
 	Overflows   int       `json:"overflows"`
+	Problem     string    `json:"problem,omitempty"` // why it is of no use as it is
 }
 
 // Problem is something wrong, and the command that mends it.

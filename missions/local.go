@@ -142,6 +142,9 @@ func (l *Local) now() time.Time { return l.clock() }
 
 func (l *Local) newID() string { return uuid.NewString() }
 
+// NewRequestID makes an id for a request that may have to be made again.
+func NewRequestID() string { return uuid.NewString() }
+
 // adoptedID is the id of the mission for a session started by hand: the same
 // from whichever hook asks, so that two at once make one mission. The id of a
 // mission that was removed is not used again.

@@ -2,6 +2,9 @@ package missions
 
 import (
 	"context"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // wanted is a snapshot to be taken for one or more requests.
@@ -93,6 +96,10 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, perform bool
 	}
 	for _, r := range batch {
 		if r.take != nil {
+			if s, err := m.answered(r); err != nil || s != nil {
+				r.err, r.answer.taken = err, []taken{{snapshot: s}}
+				continue
+			}
 			t := *r.take
 			t.Of = m.life
 			add(r, t)
@@ -117,6 +124,41 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, perform bool
 		}
 	}
 	return list, perform
+}
+
+// mostAnswers is how many snapshots may have come between one whose answer was
+// cut off and the request that asks again.
+const mostAnswers = 32
+
+// answered is the snapshot that a request was answered with which is made again,
+// nil if there is none. Only the newest are looked at: it was made just before.
+func (m *loaded) answered(r *request) (*gitstore.Snapshot, error) {
+	if !r.asked || len(r.ids) == 0 {
+		return nil, nil
+	}
+	seen := 0
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if seen++; err != nil || seen > mostAnswers || s.Mission != m.ID {
+			return nil, err
+		}
+		info, err := m.project.snapshotInfo(s)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(r.ids, func(id string) bool { return slices.Contains(info.Requests, id) }) {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// requests are the ids of what a snapshot answers.
+func (w *wanted) requests() []string {
+	var ids []string
+	for _, r := range w.waiters {
+		ids = append(ids, r.ids...)
+	}
+	return ids
 }
 
 // join adds a request to a snapshot. The first one's message stays, unless the

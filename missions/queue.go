@@ -24,6 +24,8 @@ type request struct {
 	event  Event                       // nil: by hand
 	heard  func(*loaded) (bool, error) // run first, under the lock; false drops the event
 	take   *Take                       // by hand
+	ids    []string                    // of what asked for it, where it may ask again
+	asked  bool                        // it did, and may have been answered
 	seq    int64                       // its entry in the journal, 0 for none
 	done   chan struct{}
 	answer answer
@@ -134,6 +136,7 @@ func (l *Local) work(ctx context.Context, p *project, mission string, q *queue) 
 type queued struct {
 	Trigger Trigger    `json:"trigger,omitempty"`
 	What    string     `json:"what,omitempty"`
+	IDs     []string   `json:"ids,omitempty"`
 	Owner   lock.Owner `json:"owner"` // the process that is to answer it
 }
 
@@ -146,7 +149,7 @@ func (l *Local) enqueue(mission string, r *request) int64 {
 	case r.take == nil && r.event == nil:
 		return 0
 	case r.take != nil:
-		doc = queued{Trigger: r.take.Trigger, What: r.take.What, Owner: l.self}
+		doc = queued{Trigger: r.take.Trigger, What: r.take.What, IDs: r.ids, Owner: l.self}
 	case r.event != nil:
 		take, asks := asksFor(r.event)
 		if !asks {

@@ -155,12 +155,13 @@ func (l *Local) recoverQueue(ctx context.Context, id string) error {
 	}
 	take := Take{Trigger: TriggerWatch, What: "asked for by a process that died", OnlyIfChanged: true, Late: true}
 	var list []journal.Request
+	var ids []string
 	for _, r := range all {
 		var doc queued
 		if json.Unmarshal(r.Payload, &doc) == nil && doc.Owner.Liveness() == lock.Alive {
 			continue // its process will answer it
 		}
-		list = append(list, r)
+		list, ids = append(list, r), append(ids, doc.IDs...)
 		if !r.Status.Final() && doc.Trigger != "" && take.Trigger == TriggerWatch {
 			take.Trigger, take.What = doc.Trigger, doc.What
 		}
@@ -172,7 +173,7 @@ func (l *Local) recoverQueue(ctx context.Context, id string) error {
 	if err != nil {
 		return l.forgetRequests(id, list)
 	}
-	if _, err := l.submit(ctx, m.project, m.ID, &request{take: &take}); err != nil {
+	if _, err := l.submit(ctx, m.project, m.ID, &request{take: &take, ids: ids}); err != nil {
 		return fmt.Errorf("mission %s: %w", m.Name, err)
 	}
 	return l.forgetRequests(id, list)

@@ -239,6 +239,16 @@ type SnapshotRequest struct {
 	Mission string `json:"mission,omitempty"`
 	Message string `json:"message,omitempty"`
 	Pin     string `json:"pin,omitempty"`
+	// ID tells the request when it is made again, because its answer was cut
+	// off; it is kept with the snapshot. "" is one that is not made again.
+	ID       string `json:"id,omitempty"`
+	Repeated bool   `json:"repeated,omitempty"`
+}
+
+// Again is the request when it is made again.
+func (r SnapshotRequest) Again() SnapshotRequest {
+	r.Repeated = true
+	return r
 }
 
 // PinRequest names a moment and a pin.

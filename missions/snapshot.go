@@ -17,7 +17,11 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 	if what == "" {
 		what = "by hand"
 	}
-	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: what, Named: r.Message != ""}})
+	req := &request{take: &Take{Trigger: TriggerManual, What: what, Named: r.Message != ""}, asked: r.Repeated}
+	if r.ID != "" {
+		req.ids = []string{r.ID}
+	}
+	answer, err := l.submit(ctx, m.project, m.ID, req)
 	if err != nil {
 		return Entry{}, err
 	}

@@ -112,6 +112,7 @@ type snapshotInfo struct {
 	Partial    bool      `json:"partial,omitempty"`
 	Corrected  int       `json:"corrected,omitempty"`
 	OpenTools  []string  `json:"pending_tools,omitempty"`
+	Requests   []string  `json:"requests,omitempty"` // ids of those that it answers
 }
 
 // writeDoc puts v into a record as JSON.

@@ -68,13 +68,19 @@ const (
 	Doctor         = "doctor"
 )
 
-// Reads reports whether a method only reads, so that a call of it may be sent
-// again when its answer was cut off. Methods that read and write, such as
-// doctor, do not.
+// Reads reports whether a method only reads. Methods that read and write, such
+// as doctor, do not.
 func Reads(method string) bool {
 	return slices.Contains([]string{
 		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, Status,
 	}, method)
+}
+
+// Repeats reports whether a call may be made again when its answer was cut off:
+// it only reads, or made twice does what it does once. Events of hooks and
+// requests for snapshots have ids by which they are told.
+func Repeats(method string) bool {
+	return Reads(method) || slices.Contains([]string{Hook, Keep, Stop, Snapshot, Pin, InstallHooks, UninstallHooks, Doctor}, method)
 }
 
 // About is what a serving process says of itself.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -102,45 +101,39 @@ func (c *Client) ask(ctx context.Context, method string) (api.About, error) {
 
 func (c *Client) about(ctx context.Context) (api.About, error) { return c.ask(ctx, api.MethodAbout) }
 
-// call makes one call of the Service.
+// call makes one call of the Service, and makes it once more, of whoever serves
+// then, where that does no harm.
 func call[Request, Result any](ctx context.Context, c *Client, method string, request Request) (Result, error) {
 	var result Result
 	body, err := json.Marshal(request)
 	if err != nil {
 		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
 	}
-	err = c.once(ctx, method, body, &result)
-	if err == nil || ctx.Err() != nil || !mayRepeat(method, err) {
+	err = c.watched(ctx, method, body, &result)
+	if err == nil || ctx.Err() != nil || !unsent(err) && !errors.Is(err, ErrBroken) {
 		return result, told(ctx, method, err)
 	}
-	if err := c.connect(ctx); err != nil {
-		return result, err
+	if !unsent(err) && !api.Repeats(method) {
+		// Whoever serves next finishes what was begun, or takes it back.
+		_ = c.connect(ctx)
+		return result, told(ctx, method, err)
 	}
-	result = *new(Result)
-	return result, told(ctx, method, c.once(ctx, method, body, &result))
-}
-
-// mayRepeat reports whether a failed call can be sent again: it was never sent,
-// or only reads.
-func mayRepeat(method string, err error) bool {
-	var op *net.OpError
-	unsent := errors.Is(err, errNoSocket) || errors.Is(err, errLeaving) || errors.As(err, &op) && op.Op == "dial"
-	return unsent || errors.Is(err, ErrBroken) && api.Reads(method)
-}
-
-// told turns an error of the wire into what the user is told.
-func told(ctx context.Context, method string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, errNoSocket), errors.Is(err, errLeaving), errors.Is(err, fs.ErrNotExist):
-		return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "%s: the daemon is gone: %w", method, err)
-	case errors.Is(err, ErrBroken):
-		return missions.Errorf(missions.KindFailed, "umbra status shows whether it was done", "%s: %w", method, err)
+	begun := !unsent(err)
+	if begun {
+		if body, err = json.Marshal(again(request)); err != nil {
+			return result, missions.Errorf(missions.KindUsage, "", "send %s again: %w", method, err)
+		}
 	}
-	return err
+	if err = c.connect(ctx); err == nil {
+		result = *new(Result)
+		if err = c.watched(ctx, method, body, &result); !unsent(err) {
+			return result, told(ctx, method, err)
+		}
+	}
+	if begun {
+		err = fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	return result, told(ctx, method, err)
 }
 
 // errLeaving is the answer of a process that has stopped taking calls.
@@ -151,8 +144,7 @@ var errLeaving = errors.New("the daemon is stopping")
 func (c *Client) once(ctx context.Context, method string, body []byte, result any) error {
 	response, err := c.send(ctx, method, body)
 	if err != nil {
-		var op *net.OpError
-		if errors.Is(err, errNoSocket) || errors.As(err, &op) && op.Op == "dial" {
+		if unsent(err) {
 			return err
 		}
 		return fmt.Errorf("%w: %w", ErrBroken, err)

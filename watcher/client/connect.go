@@ -56,9 +56,14 @@ type search struct {
 	last    error
 }
 
-// connect finds a process that serves, within the timeout.
+// connect finds a process that serves, within the timeout, or within half of
+// the time that the caller has: the other half is for doing without.
 func (c *Client) connect(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, c.options.Timeout)
+	timeout := c.options.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline)/2)
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	s := &search{Client: c}
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -88,12 +93,14 @@ func (s *search) step(ctx context.Context) (bool, error) {
 		return false, missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"the daemon (pid %d) sees other files than this process, which is %w", about.PID, ErrElsewhere)
 	case err == nil && about.Leaving:
+		s.last = errLeaving
 		return false, nil
-	case err == nil && about.Protocol < api.Protocol:
+	case err == nil && TooOld(about):
 		if !s.asked {
 			s.asked = true
-			_, s.last = s.ask(ctx, api.MethodLeave)
+			_, _ = s.ask(ctx, api.MethodLeave)
 		}
+		s.last = fmt.Errorf("version %s is too old, and does not make way", about.Version)
 		return false, nil
 	case err == nil:
 		return true, nil
@@ -126,25 +133,26 @@ func nobody(err error) bool {
 
 // explain says why no daemon was found in time.
 func (s *search) explain() error {
-	holder, _, held := s.options.Home.Holder()
+	holder, pid, held := s.options.Home.Holder()
 	log := filepath.Clean(s.options.Home.LogFile())
+	without := "umbra --no-daemon works in this process"
+	last := plain(s.last)
 	switch {
-	case !nobody(s.last) && held:
-		return missions.Errorf(missions.KindNoDaemon, "umbra daemon stop, or see "+log,
-			"%s does not answer within %s: %w", holder, s.options.Timeout, s.last)
+	case held && !nobody(s.last):
+		return missions.Errorf(missions.KindNoDaemon, endsIt(pid)+"; "+without, "%s holds Umbra's home, but %w", holder, last)
 	case held:
-		return missions.Errorf(missions.KindNoDaemon, "see "+log,
-			"%s holds Umbra's home but serves nothing: %w", holder, s.last)
+		return missions.Errorf(missions.KindNoDaemon, endsIt(pid)+"; see "+log, "%s holds Umbra's home but serves nothing: %w", holder, last)
 	case s.started != nil && s.started.failed() != nil:
-		return missions.Errorf(missions.KindNoDaemon, "umbra daemon run shows why; see "+log,
-			"the daemon that was started ended: %w", s.started.failed())
+		return missions.Errorf(missions.KindNoDaemon, "umbra daemon run shows why; "+without,
+			"the daemon that was started ended: %w; see %s", s.started.failed(), log)
 	case s.started != nil:
-		return missions.Errorf(missions.KindNoDaemon, "see "+log, "the daemon that was started does not serve after %s", s.options.Timeout)
-	case len(s.options.Start) == 0:
-		return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon runs: %w", s.last)
+		return missions.Errorf(missions.KindNoDaemon, without+"; see "+log, "the daemon that was started does not serve after %s", s.options.Timeout)
 	}
-	return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon was reached: %w", s.last)
+	return missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon runs: %w", last)
 }
+
+// endsIt is how a process is ended that answers nobody.
+func endsIt(pid int) string { return fmt.Sprintf("kill -9 %d ends it, and nothing is lost", pid) }
 
 // wait sleeps, unless the context ends first.
 func wait(ctx context.Context, d time.Duration) error {
@@ -158,16 +166,30 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// About asks the process that serves the home what it is, and starts none.
+// About asks the process that serves the home what it is, and starts none. One
+// that begins or ends just now is waited for, a moment.
 func About(ctx context.Context, o Options) (api.About, error) {
-	c := &Client{options: o}
-	defer c.Close()
-	about, err := c.about(ctx)
-	if err != nil && nobody(err) {
-		return about, missions.Errorf(missions.KindNoDaemon, "umbra daemon start", "no daemon runs: %w", err)
+	s := &search{Client: &Client{options: o}}
+	defer s.Close()
+	limited, cancel := context.WithTimeout(ctx, aboutPatience)
+	defer cancel()
+	for {
+		about, err := s.about(limited)
+		if err == nil {
+			return about, nil
+		}
+		if limited.Err() == nil || s.last == nil {
+			s.last = err
+		}
+		_, _, held := o.Home.Holder()
+		if nobody(err) && !held || wait(limited, 10*time.Millisecond) != nil {
+			return api.About{}, s.explain()
+		}
 	}
-	return about, err
 }
+
+// TooOld reports whether a process serves less than this binary asks for.
+func TooOld(about api.About) bool { return about.Protocol < api.Protocol }
 
 // Leave asks the process that serves the home to stop, and returns when it no
 // longer holds the home; another one may by then. It reports whether there was
@@ -182,9 +204,9 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 		}
 		holder, pid, known := o.Home.Holder()
 		if !known {
-			return false, fmt.Errorf("ask the daemon to stop: %w", err)
+			return false, fmt.Errorf("ask the daemon to stop: %w", plain(err))
 		}
-		return true, missions.Errorf(missions.KindFailed, fmt.Sprintf("kill %d ends it; nothing is lost", pid), "%s does not answer: %w", holder, err)
+		return true, missions.Errorf(missions.KindFailed, endsIt(pid), "%s: %w", holder, plain(err))
 	}
 	for {
 		held, err := o.Home.Hold("umbra daemon stop")

@@ -71,6 +71,9 @@ func (c *Client) MoveProject(ctx context.Context, r missions.MoveProjectRequest)
 
 // Snapshot implements missions.Service.
 func (c *Client) Snapshot(ctx context.Context, r missions.SnapshotRequest) (missions.Entry, error) {
+	if r.ID == "" {
+		r.ID = missions.NewRequestID()
+	}
 	return call[missions.SnapshotRequest, missions.Entry](ctx, c, api.Snapshot, r)
 }
 

@@ -127,11 +127,11 @@ func TestStaleSocket(t *testing.T) {
 
 // impostor serves the home's socket with a handler of the test's.
 func (b *bench) impostor(h http.HandlerFunc) *http.Server {
-	path := filepath.Join(b.user, "i.sock")
+	path := filepath.Join(b.TempDir(), "i.sock")
 	l, err := net.Listen("unix", path)
 	must(b, err)
 	must(b, b.home.PublishSocket(path))
-	s := &http.Server{Handler: h}
+	s := &http.Server{Handler: h, ConnContext: withPeer}
 	go func() { _ = s.Serve(l) }()
 	b.Cleanup(func() { _ = s.Close() })
 	return s
@@ -154,7 +154,7 @@ func TestHungDaemon(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	_, err = client.Leave(b.ctx(), client.Options{Home: b.home})
-	if e := missions.AsError(err); err == nil || e.Hint != fmt.Sprintf("kill %d ends it; nothing is lost", os.Getpid()) {
+	if e := missions.AsError(err); err == nil || e.Hint != fmt.Sprintf("kill -9 %d ends it, and nothing is lost", os.Getpid()) {
 		t.Errorf("leave: %v", err)
 	}
 }

@@ -169,11 +169,11 @@ func TestWritingCallIsNotRepeated(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	s.table[api.Snapshot] = cut
-	c := b.connect()
+	s.table[api.Undo] = cut
+	c := b.connect(func(o *client.Options) { o.Timeout = 300 * time.Millisecond })
 	failed := make(chan error, 1)
 	go func() {
-		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{})
+		_, err := c.Undo(b.ctx(), missions.UndoRequest{})
 		failed <- err
 	}()
 	b.until("the call is made", func() bool { return calls.Load() > 0 })

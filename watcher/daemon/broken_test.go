@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// cutting connects to a Server that cuts off its first so many answers, before or
+// after it has done what was asked. It counts the calls.
+func (b *bench) cutting(s *Server, cuts int32, after bool) (*client.Client, *atomic.Int32) {
+	var calls atomic.Int32
+	front := &bench{TB: b.TB, home: b.home, user: b.user, work: b.work}
+	front.home.Machine = "front" // a socket of its own beside the Server's
+	front.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if name := strings.TrimPrefix(r.URL.Path, api.Prefix); s.table[name].call == nil {
+			s.serve(w, r)
+			return
+		}
+		if calls.Add(1) > cuts {
+			s.serve(w, r)
+			return
+		}
+		if after {
+			s.serve(&deaf{header: http.Header{}}, r)
+		}
+		panic(http.ErrAbortHandler)
+	})
+	return front.connect(), &calls
+}
+
+// deaf is an answer that nobody reads.
+type deaf struct{ header http.Header }
+
+func (d *deaf) Header() http.Header         { return d.header }
+func (d *deaf) Write(p []byte) (int, error) { return len(p), nil }
+func (d *deaf) WriteHeader(int)             {}
+
+// TestCutOff cuts the answer of every kind of call: what does no harm twice is
+// asked again, of the rest it is said what is not known and what shows it.
+func TestCutOff(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	b.write("a.txt", "one\n")
+	b.mission(s.Service(), "work")
+	for _, after := range []bool{false, true} {
+		c, calls := b.cutting(s, 1, after)
+		entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()})
+		must(t, err)
+		before := len(entries)
+		if calls.Load() != 2 {
+			t.Errorf("asked %d times", calls.Load())
+		}
+		calls.Store(0)
+		b.write("a.txt", fmt.Sprint("changed ", after))
+		e, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller(), Message: "mine"})
+		must(t, err)
+		entries, err = c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()})
+		must(t, err)
+		if len(entries) != before+1 || entries[0].ID != e.ID || calls.Load() != 3 {
+			t.Errorf("after %t: %d snapshots more, %d calls", after, len(entries)-before, calls.Load())
+		}
+	}
+	c, _ := b.cutting(s, 1000, false)
+	_, err := c.Restore(b.ctx(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start"})
+	e := missions.AsError(err)
+	if err == nil || e.Kind != missions.KindFailed || !strings.Contains(e.Message, "whether the restore was done: the connection was cut") || !strings.Contains(e.Hint, "umbra log --ops") {
+		t.Errorf("restore: %v (%s)", err, e.Hint)
+	}
+	_, err = c.Hook(b.ctx(), missions.HookRequest{Caller: b.caller(), Agent: "claude"})
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !errors.Is(err, client.ErrBroken) {
+		t.Errorf("hook: %v", err)
+	}
+}
+
+// TestCutOffCallsAreExplained has words for each call that is not made twice.
+func TestCutOffCallsAreExplained(t *testing.T) {
+	b := newBench(t)
+	b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.Prefix+api.MethodAbout {
+			fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	})
+	c := b.connect()
+	answers := map[string]error{
+		api.NewMission:  second(c.NewMission(b.ctx(), missions.NewMissionRequest{})),
+		api.Fork:        second(c.Fork(b.ctx(), missions.ForkRequest{})),
+		api.Launch:      second(c.Launch(b.ctx(), missions.LaunchRequest{})),
+		api.Rename:      second(c.Rename(b.ctx(), missions.RenameRequest{})),
+		api.Remove:      second(c.Remove(b.ctx(), missions.RemoveRequest{})),
+		api.MoveProject: second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
+		api.Unpin:       second(c.Unpin(b.ctx(), missions.PinRequest{})),
+		api.Restore:     second(c.Restore(b.ctx(), missions.RestoreRequest{})),
+		api.Undo:        second(c.Undo(b.ctx(), missions.UndoRequest{})),
+		api.Redo:        second(c.Redo(b.ctx(), missions.UndoRequest{})),
+	}
+	for name, err := range answers {
+		if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra ") || strings.Contains(e.Message, "EOF") || !strings.Contains(e.Message, "whether the ") {
+			t.Errorf("%s: %v (%s)", name, err, e.Hint)
+		}
+	}
+	for name := range table() {
+		if _, once := answers[name]; once == api.Repeats(name) {
+			t.Errorf("%s: neither asked again nor explained, or both", name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestHangsInACall stops answering in the middle of a call with a deadline: half
+// of the time is left to do without.
+func TestHangsInACall(t *testing.T) {
+	b := newBench(t)
+	var hung atomic.Bool
+	b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.Prefix+api.MethodAbout && !hung.Load() {
+			fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+			return
+		}
+		hung.Store(true)
+		<-r.Context().Done()
+	})
+	c := b.connect()
+	ctx, cancel := context.WithTimeout(b.ctx(), 4*time.Second)
+	defer cancel()
+	_, err := c.Hook(ctx, missions.HookRequest{Caller: b.caller(), Agent: "claude"})
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || ctx.Err() != nil {
+		t.Errorf("hook: %v, %v", err, ctx.Err())
+	}
+}
+
+// TestWorksOnPastHalf lets a call take long that is answered in time.
+func TestWorksOnPastHalf(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	s.table[api.Hook] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+		deadline, _ := ctx.Deadline()
+		timer := time.NewTimer(time.Until(deadline.Add(-courtesy)) * 3 / 4)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-timer.C:
+			return missions.HookResult{Mission: "slow"}, nil
+		}
+	}}
+	c := b.connect()
+	ctx, cancel := context.WithTimeout(b.ctx(), 4*time.Second)
+	defer cancel()
+	r, err := c.Hook(ctx, missions.HookRequest{Caller: b.caller(), Agent: "claude"})
+	if err != nil || r.Mission != "slow" {
+		t.Errorf("hook: %+v %v", r, err)
+	}
+}
+
+// TestRequestsAreTold asks again with the id of a request that was answered, and
+// with one that never was.
+func TestRequestsAreTold(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	b.write("a.txt", "one\n")
+	b.mission(s.Service(), "work")
+	r := missions.SnapshotRequest{Caller: b.caller(), ID: missions.NewRequestID()}
+	first, err := s.Service().Snapshot(b.ctx(), r)
+	must(t, err)
+	b.write("a.txt", "two\n")
+	_, err = s.Service().Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+	must(t, err)
+	told, err := s.Service().Snapshot(b.ctx(), r.Again())
+	must(t, err)
+	if told.ID != first.ID {
+		t.Errorf("answered with %s, not %s", told.ID, first.ID)
+	}
+	r.ID = missions.NewRequestID()
+	other, err := s.Service().Snapshot(b.ctx(), r.Again())
+	must(t, err)
+	if other.ID == first.ID {
+		t.Error("a request that was not heard is answered with another's snapshot")
+	}
+}
