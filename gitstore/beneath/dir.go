@@ -4,7 +4,6 @@ package beneath
 
 import (
 	"os"
-	"path"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,11 +18,12 @@ type Entry struct {
 // Dir is an open directory below a root, for reading it and what is in it
 // with single names: a walk that goes from Dir to Dir resolves no path twice
 // and cannot be led astray by a directory that becomes a link meanwhile (H2).
-// Its methods may run at once, except Close, and ReadDir with itself.
+// Its methods may run at once, except Close, and List and ReadDir with themselves.
 type Dir struct {
 	fd   int
 	root *Root
 	path string
+	read bool // listed before: the next listing begins with a seek
 }
 
 func newDir(fd int, root *Root, at string, err error) (*Dir, error) {
@@ -42,7 +42,12 @@ func (d *Dir) Close() error { return pathError("close", d.path, unix.Close(d.fd)
 // Path is the directory's path below the root, "" for the root.
 func (d *Dir) Path() string { return d.path }
 
-func (d *Dir) join(name string) string { return path.Join(d.path, name) }
+func (d *Dir) join(name string) string {
+	if d.path == "" {
+		return name
+	}
+	return d.path + "/" + name
+}
 
 // Stat describes the directory itself.
 func (d *Dir) Stat() (Stat, error) {
@@ -93,13 +98,16 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return readlinkAt(d.fd, name, d.join(name))
 }
 
-// ReadDir lists the whole directory from its start, unsorted, without "." and
-// "..". A buffer, if given, is used as scratch space and spares a walk the
-// allocation; 32 KiB is plenty.
+// ReadDir lists the whole directory from its start, without "." and "..". A
+// buffer, if given, is used as scratch space. See List for a walk.
 func (d *Dir) ReadDir(buffer []byte) ([]Entry, error) {
-	entries, err := listDirectory(d.fd, buffer)
-	if err != nil {
-		return nil, pathError("readdir", d.path, err)
+	l := Listing{data: buffer}
+	if err := d.List(&l); err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, l.Len())
+	for i := range entries {
+		entries[i] = Entry{Name: string(l.Name(i)), Kind: l.Kind(i)}
 	}
 	return entries, nil
 }

@@ -43,7 +43,7 @@ func checkForm(path string) error {
 // git fsck reports as hasDotgit (is_hfs_dotgit in git's utf8.c,
 // is_ntfs_dotgit in its path.c) and their combinations.
 func IsGitDisguise(name string) bool {
-	if len(name) < len(".git") {
+	if len(name) < len(".git") || isPlain(name) {
 		return false
 	}
 	for part := range strings.SplitSeq(stripIgnorable(name), `\`) {
@@ -52,6 +52,19 @@ func IsGitDisguise(name string) bool {
 		}
 	}
 	return false
+}
+
+// isPlain tells at once of most names that they disguise nothing.
+func isPlain(name string) bool {
+	if c := name[0]; c == '.' || c == 'g' || c == 'G' {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] >= utf8.RuneSelf || name[i] == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func isDotGit(name string) bool {

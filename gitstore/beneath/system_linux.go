@@ -1,7 +1,9 @@
 package beneath
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -65,54 +67,53 @@ func chmodAt(fd int, name string, perm uint32) error {
 
 // listDirectory reads getdents64 records itself: the os package would call
 // lstat, by path, for entries without a kind.
-func listDirectory(fd int, buffer []byte) ([]Entry, error) {
-	if len(buffer) < 4096 {
-		buffer = make([]byte, 8192)
-	}
-	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
-		return nil, err
-	}
-	var entries []Entry
+func listDirectory(fd int, l *Listing) error {
 	for {
+		l.data = slices.Grow(l.data, listingRoom)
+		used := len(l.data)
 		var n int
 		err := ignoringEINTR(func() (err error) {
-			n, err = unix.Getdents(fd, buffer)
+			n, err = unix.Getdents(fd, l.data[used:cap(l.data)])
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if n == 0 {
-			return entries, nil
+			return nil
 		}
-		entries = appendRecords(entries, buffer[:n])
+		l.data = l.data[:used+n]
+		if err := l.addRecords(used); err != nil {
+			return err
+		}
 	}
 }
 
-func appendRecords(entries []Entry, records []byte) []Entry {
+// addRecords notes the names of the records that the data has from there on. A
+// record that makes no sense is EIO: names must not be missing in silence.
+func (l *Listing) addRecords(at int) error {
 	const (
-		lengthAt = unsafe.Offsetof(unix.Dirent{}.Reclen)
-		typeAt   = unsafe.Offsetof(unix.Dirent{}.Type)
-		nameAt   = unsafe.Offsetof(unix.Dirent{}.Name)
+		lengthAt = int(unsafe.Offsetof(unix.Dirent{}.Reclen))
+		typeAt   = int(unsafe.Offsetof(unix.Dirent{}.Type))
+		nameAt   = int(unsafe.Offsetof(unix.Dirent{}.Name))
 	)
-	for len(records) > int(nameAt) {
-		length := int(binary.NativeEndian.Uint16(records[lengthAt:]))
-		if length <= int(nameAt) || length > len(records) {
-			return entries
+	for at < len(l.data) {
+		record := l.data[at:]
+		if len(record) <= nameAt {
+			return unix.EIO
 		}
-		name := records[nameAt:length]
-		for i, c := range name {
-			if c == 0 {
-				name = name[:i]
-				break
-			}
+		length := int(binary.NativeEndian.Uint16(record[lengthAt:]))
+		if length <= nameAt || length > len(record) {
+			return unix.EIO
 		}
-		if string(name) != "." && string(name) != ".." {
-			entries = append(entries, Entry{Name: string(name), Kind: kindOf(records[typeAt])})
+		end := bytes.IndexByte(record[nameAt:length], 0)
+		if end < 0 {
+			return unix.EIO
 		}
-		records = records[length:]
+		l.add(at+nameAt, at+nameAt+end, kindOf(record[typeAt]))
+		at += length
 	}
-	return entries
+	return nil
 }
 
 func kindOf(direntType byte) Kind {

@@ -29,20 +29,21 @@ func chmodAt(fd int, name string, perm uint32) error {
 
 // listDirectory gives no kinds: the os package would find missing ones by
 // path, which may lead elsewhere by then.
-func listDirectory(fd int, _ []byte) ([]Entry, error) {
+func listDirectory(fd int, l *Listing) error {
 	own, err := unix.Openat(fd, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dir := os.NewFile(uintptr(own), ".")
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	entries := make([]Entry, len(names))
-	for i, name := range names {
-		entries[i] = Entry{Name: name}
+	for _, name := range names {
+		at := len(l.data)
+		l.data = append(append(l.data, name...), 0)
+		l.add(at, at+len(name), Unknown)
 	}
-	return entries, nil
+	return nil
 }

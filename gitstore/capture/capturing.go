@@ -75,8 +75,9 @@ func (c *capturing) walk(full, stable bool, dirty *dirtyTree) (*walker, *node, e
 	s := c.scanner
 	w := &walker{
 		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
-		slots: make(chan struct{}, s.workspace.Workers-1), systems: map[uint64]fileSystem{},
+		systems: map[uint64]fileSystem{},
 	}
+	w.idle.Store(int64(s.workspace.Workers) - 1)
 	if s.suspect && c.options.Present != nil {
 		w.verify = c.options.Present
 	}

@@ -3,7 +3,6 @@ package capture
 import (
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
@@ -37,10 +36,10 @@ func (o *ownRules) sameRules(other *ownRules) bool {
 
 // ownRules reads the rules that a directory has of its own, if any. It returns
 // old itself if its files have not changed.
-func (w *walker) ownRules(s *scene, names []beneath.Entry, old *ownRules) (*ownRules, error) {
+func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*ownRules, error) {
 	own := &ownRules{}
 	for _, name := range []string{gitIgnoreName, umbraIgnoreName} {
-		if !listed(names, name) {
+		if !names.Has(name) {
 			continue
 		}
 		src, ok, err := w.source(s, name, old)
@@ -51,7 +50,7 @@ func (w *walker) ownRules(s *scene, names []beneath.Entry, old *ownRules) (*ownR
 			own.sources = append(own.sources, src)
 		}
 	}
-	if s.at.depth > 0 && listed(names, gitName) {
+	if s.at.depth > 0 && names.Has(gitName) {
 		var before *nested
 		if old != nil {
 			before = old.nested
@@ -73,13 +72,6 @@ func (w *walker) ownRules(s *scene, names []beneath.Entry, old *ownRules) (*ownR
 	}
 	own.parse(s.at.path)
 	return own, nil
-}
-
-func listed(names []beneath.Entry, name string) bool {
-	_, ok := slices.BinarySearchFunc(names, name, func(e beneath.Entry, name string) int {
-		return strings.Compare(e.Name, name)
-	})
-	return ok
 }
 
 // parse makes the lists of the sources. An .umbraignore and a .gitignore are

@@ -62,13 +62,12 @@ func (r *reading) sealBelow(n *node) error {
 		if e.kind != kindDirectory || e.dir == nil || e.dir.sealed {
 			continue
 		}
-		select {
-		case r.slots <- struct{}{}:
+		if r.hire() {
 			wait.Go(func() {
-				defer func() { <-r.slots }()
+				defer r.idle.Add(1)
 				visit(e.dir)
 			})
-		default:
+		} else {
 			visit(e.dir)
 		}
 	}

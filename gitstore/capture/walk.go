@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -25,14 +24,14 @@ type walker struct {
 	verify func(gitstore.ID) (bool, error) // nil if stored ids are taken for present
 	avoid  []beneath.Identity
 	hooks  *hooks
-	slots  chan struct{} // for goroutines besides the first
+	idle   atomic.Int64 // how many more goroutines may work
 
 	rulesChanged atomic.Bool // of a directory inside
 
-	mu      sync.Mutex
-	systems map[uint64]fileSystem // by device
-	units   []*unit
-	buffers sync.Pool
+	mu       sync.Mutex
+	systems  map[uint64]fileSystem // by device
+	units    []*unit
+	listings sync.Pool // of *beneath.Listing
 }
 
 // place is a directory being walked.
@@ -66,7 +65,7 @@ type scene struct {
 }
 
 // open begins a visit: it reads the directory's rules of its own.
-func (w *walker) open(at *place, dir *beneath.Dir, names []beneath.Entry, old *node) (*scene, error) {
+func (w *walker) open(at *place, dir *beneath.Dir, names *beneath.Listing, old *node) (*scene, error) {
 	st, err := dir.Stat()
 	if err != nil {
 		return nil, err
@@ -150,86 +149,156 @@ func (w *walker) full(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) 
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	list, err := w.list(dir)
+	s, sheet, err := w.list(at, dir, old, dirty)
 	if err != nil {
 		return nil, err
-	}
-	s, err := w.open(at, dir, list, old)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]entry, 0, len(list))
-	var reads []int
-	for _, name := range list {
-		e, v, err := w.evaluate(s, name.Name, name.Kind, old.lookup(name.Name), dirty.at(name.Name))
-		if err != nil {
-			return nil, err
-		}
-		if v == verdictNone {
-			continue
-		}
-		if v == verdictRead {
-			reads = append(reads, len(entries))
-		}
-		entries = append(entries, e)
 	}
 	if at.depth >= heldDepth {
 		closeDir()
 	}
-	if err := w.descend(s, entries, old, dirty); err != nil {
+	if err := w.descend(s, sheet, dirty); err != nil {
 		return nil, err
 	}
-	return w.assemble(s, entries, reads, old), nil
+	return w.assemble(s, sheet), nil
 }
 
-// list reads the names of a directory, sorted.
-func (w *walker) list(dir *beneath.Dir) ([]beneath.Entry, error) {
-	buffer, _ := w.buffers.Get().(*[]byte)
-	if buffer == nil {
-		b := make([]byte, 32<<10)
-		buffer = &b
+// keptListing is the size up to which a Listing is kept for the next directory.
+const keptListing = 1 << 20
+
+// list judges the names of a directory, one after the other.
+func (w *walker) list(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) (*scene, *sheet, error) {
+	names, _ := w.listings.Get().(*beneath.Listing)
+	if names == nil {
+		names = &beneath.Listing{}
 	}
-	list, err := dir.ReadDir(*buffer)
-	w.buffers.Put(buffer)
-	slices.SortFunc(list, func(a, b beneath.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return list, err
+	defer func() {
+		if names.Size() <= keptListing {
+			w.listings.Put(names)
+		}
+	}()
+	if err := dir.List(names); err != nil {
+		return nil, nil, err
+	}
+	s, err := w.open(at, dir, names, old)
+	if err != nil {
+		return nil, nil, err
+	}
+	sheet := newSheet(old, names.Len())
+	for i := range names.Len() {
+		if err := w.name(s, names, i, sheet, dirty); err != nil {
+			return nil, nil, err
+		}
+	}
+	sheet.done()
+	return s, sheet, nil
 }
 
-// descend visits the subdirectories among entries, some of them at once.
-func (w *walker) descend(s *scene, entries []entry, old *node, dirty *dirtyTree) error {
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	var first error
-	visit := func(e *entry) {
-		var oldDir *node
-		if o := old.lookup(e.name); o != nil && o.kind == kindDirectory && o.stat.inode == e.stat.inode {
-			oldDir = o.dir
+// name judges one name. Of one that stands as it did nothing is allocated.
+func (w *walker) name(s *scene, names *beneath.Listing, i int, sheet *sheet, dirty *dirtyTree) error {
+	was := sheet.find(names.Name(i))
+	var name string
+	if was != nil {
+		name = was.name
+	} else {
+		name = string(names.Name(i))
+	}
+	below := dirty.at(name)
+	if was != nil && s.stable && w.verify == nil && !below.named() {
+		st, err := s.dir.LstatListed(names, i)
+		if err == nil && w.stands(s, was, &st) {
+			sheet.keep(was)
+			return nil
 		}
-		if err := w.subdirectory(s, e, oldDir, dirty.at(e.name)); err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			if first == nil {
-				first = err
+	}
+	e, v, err := w.evaluate(s, name, names.Kind(i), was, below)
+	if err != nil || v == verdictNone {
+		return err
+	}
+	sheet.add(e, v == verdictRead, was)
+	return nil
+}
+
+// stands tells whether by its stat data an entry is what it was, so that there
+// is nothing to judge: evaluate would give it again.
+func (w *walker) stands(s *scene, was *entry, st *beneath.Stat) bool {
+	switch was.kind {
+	case kindSkipped:
+		return false
+	case kindDirectory:
+		return was.flags == 0 && was.stat.inode == st.Inode && was.stat.mode == st.Mode
+	}
+	linked := st.Links > 1 && was.kind != kindSymlink
+	return was.flags&^(flagTracked|flagLinked) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
+		was.stat == fingerprintOf(st) && st.Device == s.device && st.Size <= w.rules.settings.SizeCap
+}
+
+// descend visits the subdirectories, another goroutine helping where one may.
+func (w *walker) descend(s *scene, sheet *sheet, dirty *dirtyTree) error {
+	entries := sheet.entries
+	first := slices.IndexFunc(entries, func(e entry) bool { return e.kind == kindDirectory })
+	if first < 0 {
+		return nil
+	}
+	var next atomic.Int64
+	next.Store(int64(first))
+	var failed firstError
+	visit := func() bool {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(entries) || failed.get() != nil {
+				return false
+			}
+			if entries[i].kind == kindDirectory {
+				failed.set(w.visit(s, sheet, i, &entries[i], dirty))
+				return true
 			}
 		}
 	}
-	for i := range entries {
-		e := &entries[i]
-		if e.kind != kindDirectory {
-			continue
-		}
-		select {
-		case w.slots <- struct{}{}:
-			wait.Go(func() {
-				defer func() { <-w.slots }()
-				visit(e)
+	var helpers sync.WaitGroup
+	helped := false
+	for visit() {
+		if !helped && int(next.Load()) < len(entries) && w.hire() {
+			helped = true
+			helpers.Go(func() {
+				defer w.idle.Add(1)
+				for visit() {
+				}
 			})
-		default:
-			visit(e)
 		}
 	}
-	wait.Wait()
-	return first
+	if helped {
+		// Whoever waits leaves its place to somebody further below.
+		w.idle.Add(1)
+		helpers.Wait()
+		w.idle.Add(-1)
+	}
+	return failed.get()
+}
+
+// hire reports whether one more goroutine may work, until it adds itself to
+// idle again.
+func (w *walker) hire() bool {
+	for {
+		n := w.idle.Load()
+		if n <= 0 {
+			return false
+		}
+		if w.idle.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
+
+// visit goes into the directory that is the i-th entry.
+func (w *walker) visit(s *scene, sheet *sheet, i int, is *entry, dirty *dirtyTree) error {
+	e := *is
+	if err := w.subdirectory(s, &e, e.dir, dirty.at(e.name)); err != nil {
+		return err
+	}
+	if e != *is {
+		sheet.set(i, e)
+	}
+	return nil
 }
 
 // subdirectory fills in the node of a directory's entry, or what it turned out
@@ -269,13 +338,13 @@ func (w *walker) settle(e *entry, err error) error {
 }
 
 // assemble makes the directory's node, unless it is as it was.
-func (w *walker) assemble(s *scene, entries []entry, reads []int, old *node) *node {
-	if old != nil && len(reads) == 0 && w.verify == nil && old.own == s.own &&
-		old.device == s.device && slices.Equal(old.entries, entries) {
+func (w *walker) assemble(s *scene, sheet *sheet) *node {
+	old := sheet.old
+	if sheet.same && old.own == s.own && old.device == s.device && w.verify == nil {
 		return old
 	}
-	n := &node{entries: entries, device: s.device, own: s.own, treeOf: old}
-	w.want(s, n, reads)
+	n := &node{entries: sheet.owned(), device: s.device, own: s.own, treeOf: old}
+	w.want(s, n, sheet.reads)
 	return n
 }
 
