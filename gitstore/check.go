@@ -44,6 +44,7 @@ type checker struct {
 // as that needs. The error is one of the check itself, such as a cancelled
 // context.
 func (s *Store) Check(ctx context.Context) ([]Problem, error) {
+	s.recent.forget()
 	c := &checker{ctx: ctx, store: s, chunks: map[chunk]bool{}}
 	list, err := s.Refs("")
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *Commit) FirstParent() ID {
 // Commit reads a commit. Signatures, encodings and other extra headers, which
 // Umbra never writes but a user's commit may have, are passed over.
 func (o *Objects) Commit(id ID) (*Commit, error) {
-	data, err := o.typed(id, TypeCommit)
+	data, err := o.recalled(id, TypeCommit)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 
 // Objects reads the objects of a Git repository: its own object directory and
 // the alternates that it names, to any depth that Git allows. Every object is
-// verified against its id when it is read. All methods are safe for concurrent
+// verified against its id when it is read; a tree or commit that was read a
+// short while ago may be given again without being looked for. All methods are safe for concurrent
 // use, also while other processes write, repack or prune the same directory; an
 // object that is not found is looked up once more after the packs were listed
 // again (H39).
@@ -26,6 +27,7 @@ type Objects struct {
 	root      string
 	inflaters inflaterPool
 	open      fileCache
+	recent    recent
 
 	mu   sync.RWMutex
 	dirs []*objectDir

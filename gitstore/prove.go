@@ -94,6 +94,11 @@ func (b *Batch) proveTree(prefix string, tree, parent ID) error {
 			if old.Mode.IsDir() {
 				below = old.ID
 			}
+			// That it can be read does not show that it is stored: it may be
+			// remembered.
+			if err := b.prove(e.ID); err != nil {
+				return &NotProvedError{Path: prefix + e.Name, Err: err}
+			}
 			if err := b.proveTree(prefix+e.Name+"/", e.ID, below); err != nil {
 				return err
 			}

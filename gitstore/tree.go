@@ -167,7 +167,7 @@ func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
 	if id == EmptyTree() {
 		return nil, nil
 	}
-	data, err := o.typed(id, TypeTree)
+	data, err := o.recalled(id, TypeTree)
 	if err != nil {
 		return nil, err
 	}
