@@ -166,6 +166,44 @@ func TestDiffTreesAgreesWithGit(t *testing.T) {
 	}
 }
 
+// TestDiffTreesIn enters only the directories that it may.
+func TestDiffTreesIn(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	rnd := rand.New(rand.NewPCG(5, 7))
+	for range 20 {
+		b := s.NewBatch()
+		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
+		noErr(t, b.Flush(context.Background()))
+		b.Discard()
+		allowed := map[string]bool{}
+		enter := func(dir string) bool {
+			if _, asked := allowed[dir]; !asked {
+				allowed[dir] = dir == "" || rnd.IntN(3) > 0
+			}
+			return allowed[dir]
+		}
+		var got, want []string
+		noErr(t, s.DiffTreesIn(from, to, enter, func(c Change) error {
+			got = append(got, c.Path)
+			return nil
+		}))
+		noErr(t, s.DiffTrees(from, to, func(c Change) error {
+			ok := true
+			for at, b := range c.Path {
+				ok = ok && (b != '/' || enter(c.Path[:at]))
+			}
+			if ok {
+				want = append(want, c.Path)
+			}
+			return nil
+		}))
+		if !slices.Equal(got, want) {
+			t.Fatalf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
 func TestWriteDiffApplies(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

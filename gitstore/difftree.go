@@ -45,18 +45,32 @@ func regular(m Mode) bool { return m == ModeFile || m == ModeExec }
 // the zero ID stands for the empty tree, in Git's order of paths. Equal subtrees
 // are not read, so the cost follows the difference. An error of fn ends it.
 func (o *Objects) DiffTrees(a, b ID, fn func(Change) error) error {
-	return o.diffTrees("", a, b, fn)
+	return o.DiffTreesIn(a, b, nil, fn)
 }
 
-func (o *Objects) diffTrees(prefix string, a, b ID, fn func(Change) error) error {
-	if a == b {
+// DiffTreesIn is DiffTrees without what lies below directories for which enter
+// is false. It is asked by the path, "" for the trees themselves; nil enters
+// all.
+func (o *Objects) DiffTreesIn(a, b ID, enter func(dir string) bool, fn func(Change) error) error {
+	return (&treeDiff{o, enter, fn}).trees("", a, b)
+}
+
+type treeDiff struct {
+	*Objects
+	enter func(dir string) bool
+	found func(Change) error
+}
+
+// trees compares two trees; prefix is their path with a slash at its end.
+func (d *treeDiff) trees(prefix string, a, b ID) error {
+	if a == b || d.enter != nil && !d.enter(strings.TrimSuffix(prefix, "/")) {
 		return nil
 	}
-	from, err := o.treeOrNone(a)
+	from, err := d.treeOrNone(a)
 	if err != nil {
 		return err
 	}
-	to, err := o.treeOrNone(b)
+	to, err := d.treeOrNone(b)
 	if err != nil {
 		return err
 	}
@@ -71,7 +85,7 @@ func (o *Objects) diffTrees(prefix string, a, b ID, fn func(Change) error) error
 			x, from = from[0], from[1:]
 			y, to = to[0], to[1:]
 		}
-		if err := o.diffEntry(prefix, x, y, fn); err != nil {
+		if err := d.entry(prefix, x, y); err != nil {
 			return err
 		}
 	}
@@ -97,9 +111,9 @@ func compareHeads(from, to []TreeEntry) int {
 	return compareEntries(from[0], to[0])
 }
 
-// diffEntry handles entries that have one name and agree in being a directory,
-// or of which one is absent.
-func (o *Objects) diffEntry(prefix string, x, y TreeEntry, fn func(Change) error) error {
+// entry handles entries that have one name and agree in being a directory, or
+// of which one is absent.
+func (d *treeDiff) entry(prefix string, x, y TreeEntry) error {
 	if x.ID == y.ID && x.Mode == y.Mode {
 		return nil
 	}
@@ -108,9 +122,9 @@ func (o *Objects) diffEntry(prefix string, x, y TreeEntry, fn func(Change) error
 		name = y.Name
 	}
 	if x.Mode.IsDir() || y.Mode.IsDir() {
-		return o.diffTrees(prefix+name+"/", x.ID, y.ID, fn)
+		return d.trees(prefix+name+"/", x.ID, y.ID)
 	}
-	return fn(Change{Path: prefix + name, From: x, To: y})
+	return d.found(Change{Path: prefix + name, From: x, To: y})
 }
 
 // Rename pairs a change with the path that the content came from; OldPath is ""

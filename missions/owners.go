@@ -3,17 +3,21 @@ package missions
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// owners says who changed which path since a snapshot: this mission in its own
-// turns, others outside of them, or this mission while another was at work in
-// the same files.
+// owners says who changed the paths that a restore would take back since its
+// target: this mission in its own turns, others outside of them, or this
+// mission while another was at work in the same files.
 type owners struct {
 	turns  bool             // the mission has turns at all; without, all is its own
+	differ map[string]bool  // the paths it is about
+	dirs   map[string]bool  // the directories that hold them, and those above
 	own    map[string][]int // path -> indexes of spans in which it changed
 	alien  map[string]bool
 	spans  []span
@@ -30,14 +34,18 @@ type otherTurn struct {
 }
 
 // owners walks the mission's history from what is on disk back to target, and
-// compares each snapshot with the one before.
-func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot, present gitstore.ID) (*owners, error) {
-	o := &owners{own: map[string][]int{}, alien: map[string]bool{}}
-	steps, err := l.since(ctx, m, target)
-	if err != nil {
-		return nil, err
+// compares each snapshot with the one before. Of the trees it reads only what
+// leads to the paths that differ now, those of paths if there are any.
+func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot, present gitstore.ID, paths []string) (*owners, error) {
+	o := &owners{differ: map[string]bool{}, dirs: map[string]bool{}, own: map[string][]int{}, alien: map[string]bool{}}
+	if err := o.differing(m.project, present, target.Tree, paths); err != nil || len(o.differ) == 0 {
+		return o, err
 	}
-	if len(steps) == 0 {
+	steps, err := l.since(ctx, m, target)
+	if err != nil || len(steps) == 0 {
+		return o, err
+	}
+	if o.turns = slices.ContainsFunc(steps[1:], func(s step) bool { return s.Turn > 0 }); !o.turns {
 		return o, nil
 	}
 	for i := 1; i < len(steps); i++ {
@@ -46,13 +54,12 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 		}
 	}
 	last := steps[len(steps)-1]
-	err = m.project.store.DiffTrees(last.Tree, present, func(c gitstore.Change) error {
+	err = o.changed(m.project, last.Tree, present, func(path string) {
 		if InTurn(m.life) {
-			o.mine(c.Path, last.At, l.now())
+			o.mine(path, last.At, l.now())
 		} else {
-			o.alien[c.Path] = true
+			o.alien[path] = true
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -61,43 +68,93 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 	return o, err
 }
 
+// differing finds the paths that the restore would take back.
+func (o *owners) differing(p *project, present, target gitstore.ID, paths []string) error {
+	return p.store.DiffTrees(present, target, func(c gitstore.Change) error {
+		if len(paths) > 0 && !slices.ContainsFunc(paths, func(dir string) bool { return dir == "" || within(dir, c.Path) }) {
+			return nil
+		}
+		o.differ[c.Path] = true
+		dir := c.Path
+		for at := strings.LastIndexByte(dir, '/'); at >= 0; at = strings.LastIndexByte(dir, '/') {
+			dir = dir[:at]
+			o.dirs[dir] = true
+		}
+		return nil
+	})
+}
+
+// changed calls fn for those of the paths that differ between two trees.
+func (o *owners) changed(p *project, before, after gitstore.ID, fn func(path string)) error {
+	enter := func(dir string) bool { return dir == "" || o.dirs[dir] }
+	return p.store.DiffTreesIn(before, after, enter, func(c gitstore.Change) error {
+		if o.differ[c.Path] {
+			fn(c.Path)
+		}
+		return nil
+	})
+}
+
 // since lists the mission's snapshots, oldest first, from target on, or from
 // where target's history and the mission's part: a fork's moment says nothing
-// of who changed what here. With nothing in common, all of them.
+// of who changed what here. With nothing in common, all of them. Both histories
+// are followed at one pace, so that only what is since is read.
 func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot) ([]step, error) {
-	common := map[gitstore.ID]bool{}
-	for s, err := range m.project.store.Snapshots(target.ID, gitstore.HistoryOptions{}) {
-		if err != nil {
-			return nil, err
+	theirs, stop := iter.Pull2(m.project.store.Snapshots(target.ID, gitstore.HistoryOptions{}))
+	defer stop()
+	ofTarget, ours := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
+	common := -1
+	follow := func() error {
+		s, err, more := theirs()
+		if !more || err != nil {
+			return err
 		}
-		common[s.ID] = true
+		ofTarget[s.ID] = true
+		if at, ok := ours[s.ID]; ok && common < 0 {
+			common = at
+		}
+		return nil
 	}
 	var steps []step
 	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
 		for _, s := range turn {
+			if err := follow(); err != nil {
+				return err
+			}
+			if ofTarget[s.ID] && common < 0 {
+				common = len(steps)
+			}
+			ours[s.ID] = len(steps)
 			steps = append(steps, s)
-			if common[s.ID] {
+			if common >= 0 {
 				return errStop
 			}
 		}
 		return ctx.Err()
 	})
+	for err == nil && common < 0 {
+		before := len(ofTarget)
+		if err = follow(); len(ofTarget) == before {
+			break
+		}
+	}
+	if common >= 0 {
+		steps = steps[:common+1]
+	}
 	slices.Reverse(steps)
 	return steps, err
 }
 
 // add attributes what changed between two neighbouring snapshots.
 func (o *owners) add(p *project, before, after step) error {
-	o.turns = o.turns || after.Turn > 0
 	inside := before.Turn == after.Turn && after.Turn > 0 && !before.ended
 	operation := triggersOf(after.Snapshot).Has(TriggerRestore) || triggersOf(after.Snapshot).Has(TriggerUndo)
-	return p.store.DiffTrees(before.Tree, after.Tree, func(c gitstore.Change) error {
+	return o.changed(p, before.Tree, after.Tree, func(path string) {
 		if inside || operation {
-			o.mine(c.Path, before.At, after.At)
+			o.mine(path, before.At, after.At)
 		} else {
-			o.alien[c.Path] = true
+			o.alien[path] = true
 		}
-		return nil
 	})
 }
 
@@ -145,25 +202,20 @@ func endTime(turn []step, running bool, now time.Time) time.Time {
 	return turn[0].At
 }
 
-// foreign lists the paths that differ between two trees and are not the
-// mission's own, with the reason.
-func (o *owners) foreign(p *project, from, to gitstore.ID, paths []string) ([]Kept, error) {
-	var list []Kept
+// foreign lists the paths that are not the mission's own, with the reason.
+func (o *owners) foreign() []Kept {
 	if !o.turns {
-		return nil, nil
-	}
-	err := p.store.DiffTrees(from, to, func(c gitstore.Change) error {
-		if len(paths) > 0 && !slices.ContainsFunc(paths, func(dir string) bool { return dir == "" || within(dir, c.Path) }) {
-			return nil
-		}
-		if o.alien[c.Path] {
-			list = append(list, Kept{Path: c.Path, Reason: "changed outside this mission's turns"})
-		} else if other := o.contested(c.Path); other != "" {
-			list = append(list, Kept{Path: c.Path, Reason: fmt.Sprintf("mission %s was at work here at the time", other)})
-		}
 		return nil
-	})
-	return sortedKept(list), err
+	}
+	var list []Kept
+	for path := range o.differ {
+		if o.alien[path] {
+			list = append(list, Kept{Path: path, Reason: "changed outside this mission's turns"})
+		} else if other := o.contested(path); other != "" {
+			list = append(list, Kept{Path: path, Reason: fmt.Sprintf("mission %s was at work here at the time", other)})
+		}
+	}
+	return sortedKept(list)
 }
 
 // contested names another mission whose turn overlapped one in which this one

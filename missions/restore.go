@@ -274,21 +274,17 @@ func (l *Local) planFiles(ctx context.Context, m *loaded, j *job, r RestoreReque
 		}
 		paths = append(paths, rel)
 	}
-	owners, err := l.owners(ctx, m, j.target, present.Tree)
+	owners, err := l.owners(ctx, m, j.target, present.Tree, paths)
 	if err != nil {
 		return err
 	}
 	leave := map[string]string{}
-	foreign, err := owners.foreign(m.project, present.Tree, j.target.Tree, paths)
-	if err != nil {
-		return err
-	}
-	for _, f := range foreign {
+	j.result.Foreign = owners.foreign()
+	for _, f := range j.result.Foreign {
 		if r.Mine {
 			leave[f.Path] = f.Reason
 		}
 	}
-	j.result.Foreign = foreign
 	if j.files, err = l.planPaths(m, present, j.target, paths, leave); err != nil {
 		return err
 	}
