@@ -62,13 +62,20 @@ func (c *call) asking() (missions.Service, missions.Caller, context.Context, err
 
 // caller says who asks, and from where.
 func (c *call) caller() (missions.Caller, error) {
-	cwd, err := c.Getwd()
+	caller, err := callerOf(c.Env)
+	caller.Binary = c.binary()
+	return caller, err
+}
+
+// callerOf is caller for a request that names no program.
+func callerOf(env Env) (missions.Caller, error) {
+	cwd, err := env.Getwd()
 	if err != nil {
 		return missions.Caller{}, noDirectory(err)
 	}
-	caller := missions.Caller{Cwd: cwd, Mission: c.Getenv("UMBRA_MISSION"), Env: map[string]string{}, Binary: c.binary()}
+	caller := missions.Caller{Cwd: cwd, Mission: env.Getenv("UMBRA_MISSION"), Env: map[string]string{}}
 	for _, name := range missions.CallerVariables {
-		if v := c.Getenv(name); v != "" {
+		if v := env.Getenv(name); v != "" {
 			caller.Env[name] = v
 		}
 	}

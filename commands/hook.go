@@ -3,15 +3,18 @@ package commands
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
 type hookOptions struct{ event string }
@@ -51,6 +54,56 @@ func noteHook(env Env, globals Globals, err error) {
 	file := &logFile{name: missions.Home{Dir: dir}.LogFile()}
 	defer file.Close()
 	slog.New(slog.NewTextHandler(file, nil)).Warn("hook", "error", missions.AsError(err).Message, "args", env.Args)
+}
+
+// quickHook is the usual way of a hook: one question over the socket before
+// anything of a command line is set up, since the agent waits. It reports false
+// where that is not enough, with the environment from which Run goes on.
+func quickHook(env Env) (code int, next Env, done bool) {
+	if len(env.Args) != 2 || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
+		return 0, env, false
+	}
+	if v := env.Getenv("UMBRA_NO_DAEMON"); v != "" && v != "0" {
+		return 0, env, false
+	}
+	dir, err := missions.HomeDir(env.Getenv)
+	if err != nil {
+		return 0, env, false
+	}
+	home, well := missions.FindHome(dir)
+	if !well {
+		return 0, env, false
+	}
+	payload, err := readPayload(context.Background(), env.Stdin)
+	if err == nil {
+		err = askHook(env, home, payload)
+	}
+	if errors.Is(err, client.ErrUndone) {
+		env.Stdin = bytes.NewReader(payload)
+		return 0, env, false
+	}
+	if err != nil {
+		noteHook(env, Globals{}, err)
+	}
+	return 0, env, true
+}
+
+// askHook hands an event in and prints what the agent expects.
+func askHook(env Env, home missions.Home, payload []byte) error {
+	caller, err := callerOf(env)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hookTime("", payload))
+	defer cancel()
+	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
+		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload})
+	if len(result.Output) > 0 {
+		if _, werr := env.Stdout.Write(result.Output); err == nil {
+			err = werr
+		}
+	}
+	return err
 }
 
 func runHook(c *call, o hookOptions) (err error) {

@@ -4,4 +4,10 @@
 package commands
 
 // Main runs umbra with the process's arguments and returns its exit code.
-func Main() int { return Run(processEnv()) }
+func Main() int {
+	code, env, done := quickHook(processEnv())
+	if done {
+		return code
+	}
+	return Run(env)
+}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func LoadConfig(file string) (Config, error) {
 }
 
 // unknownKey is how the decoder words it, with a type of ours.
-var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+var unknownKey = pattern(`field (\S+) not found in type \S+`)
 
 // decodeStrict decodes one YAML document, refusing unknown keys.
 func decodeStrict(p []byte, into any) error {
@@ -114,7 +113,7 @@ func decodeStrict(p []byte, into any) error {
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
 		text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ", "")
-		text = unknownKey.ReplaceAllString(text, `unknown key "$1"`)
+		text = unknownKey().ReplaceAllString(text, `unknown key "$1"`)
 		return errors.New(strings.ReplaceAll(text, "\n  ", "; "))
 	}
 	return nil

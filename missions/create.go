@@ -251,8 +251,8 @@ func (l *Local) nameFor(p *project, n newMission) (string, error) {
 	taken := l.taken(p)
 	switch {
 	case n.name == "":
-		base := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(n.agent), "-"), "-._")
-		if base == "" || !nameForm.MatchString(base) {
+		base := strings.Trim(unfitForName().ReplaceAllString(strings.ToLower(n.agent), "-"), "-._")
+		if base == "" || !nameForm().MatchString(base) {
 			base = "mission"
 		}
 		return numberedName(base, taken), nil

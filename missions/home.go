@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -73,6 +72,18 @@ func OpenHome(dir string) (Home, error) {
 	return Home{Dir: resolved, Machine: machine}, nil
 }
 
+// FindHome is OpenHome for a process in a hurry: the home at dir if it is there
+// and well. It makes nothing and explains nothing; where it reports false,
+// OpenHome does.
+func FindHome(dir string) (Home, bool) {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil || checkOwner(resolved) != nil {
+		return Home{}, false
+	}
+	machine, err := knownMachineID(resolved)
+	return Home{Dir: resolved, Machine: machine}, err == nil && machine != ""
+}
+
 func checkOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -89,21 +100,33 @@ func checkOwner(dir string) error {
 	return nil
 }
 
-var machineForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+// isMachineID reports whether id is in the form of machine-id(5).
+func isMachineID(id string) bool {
+	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// knownMachineID is the system's id of this machine, else the one that the home
+// keeps, "" if neither is there.
+func knownMachineID(home string) (string, error) {
+	for _, name := range []string{"/etc/machine-id", filepath.Join(home, "machine-id")} {
+		p, err := os.ReadFile(name)
+		if id := strings.TrimSpace(string(p)); err == nil && isMachineID(id) {
+			return id, nil
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && filepath.Dir(name) == home {
+			return "", fmt.Errorf("read the machine's id: %w", err)
+		}
+	}
+	return "", nil
+}
 
 // machineID is a name for this machine that says nothing about it: made once
 // and kept in the home, apart for each machine that mounts the same home.
 func machineID(home string) (string, error) {
-	host, _ := os.ReadFile("/etc/machine-id")
-	if id := strings.TrimSpace(string(host)); machineForm.MatchString(id) {
-		return id, nil
+	if id, err := knownMachineID(home); id != "" || err != nil {
+		return id, err
 	}
 	name := filepath.Join(home, "machine-id")
-	if p, err := os.ReadFile(name); err == nil && machineForm.MatchString(strings.TrimSpace(string(p))) {
-		return strings.TrimSpace(string(p)), nil
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read the machine's id: %w", err)
-	}
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", fmt.Errorf("make a machine id: %w", err)

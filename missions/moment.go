@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +31,8 @@ const (
 )
 
 var (
-	backForm = regexp.MustCompile(`^(.*)~([0-9]{1,9})$`)
-	turnForm = regexp.MustCompile(`^(-?[0-9]{1,9})(?:\.([0-9]{1,9}))?$`)
+	backForm = pattern(`^(.*)~([0-9]{1,9})$`)
+	turnForm = pattern(`^(-?[0-9]{1,9})(?:\.([0-9]{1,9}))?$`)
 )
 
 // ParseMoment reads the name of a moment. It does not look whether the moment
@@ -54,7 +53,7 @@ func ParseMoment(s string) (Moment, error) {
 	case strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") && len(rest) > 2:
 		return Moment{Base: base, At: ByTime, When: rest[1 : len(rest)-1]}, nil
 	}
-	m := turnForm.FindStringSubmatch(rest)
+	m := turnForm().FindStringSubmatch(rest)
 	if m == nil {
 		return Moment{}, badMoment(s)
 	}
@@ -73,7 +72,7 @@ func ParseMoment(s string) (Moment, error) {
 }
 
 func parseBack(s string) (Moment, error) {
-	if m := backForm.FindStringSubmatch(s); m != nil && (m[1] == "" || baseForm(m[1])) {
+	if m := backForm().FindStringSubmatch(s); m != nil && (m[1] == "" || baseForm(m[1])) {
 		n, _ := strconv.Atoi(m[2])
 		return Moment{Base: m[1], At: Back, N: n}, nil
 	}
@@ -83,7 +82,7 @@ func parseBack(s string) (Moment, error) {
 	return Moment{Base: s}, nil
 }
 
-func baseForm(s string) bool { return nameForm.MatchString(s) || idPrefix.MatchString(s) }
+func baseForm(s string) bool { return nameForm().MatchString(s) || idPrefix().MatchString(s) }
 
 func badMoment(s string) *Error {
 	return Errorf(KindNotFound, "a moment is a mission, a snapshot's id, a pin, or M@5, M@-1, M@5.0, M~2, M@start, M@{10m}: see `umbra log`",

@@ -4,15 +4,22 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 var (
-	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-	hexForm  = regexp.MustCompile(`^[0-9a-f]{4,40}$`)
-	uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	idPrefix = regexp.MustCompile(`^[0-9a-f][0-9a-f-]{3,35}$`)
+	nameForm = pattern(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	hexForm  = pattern(`^[0-9a-f]{4,40}$`)
+	uuidForm = pattern(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	idPrefix = pattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
 )
+
+// pattern is a regular expression that is compiled when it is first needed: a
+// hook's process needs none.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // reservedNames are words of the command line that no mission may have.
 var reservedNames = map[string]bool{
@@ -25,9 +32,9 @@ var reservedNames = map[string]bool{
 func CheckName(name string) error {
 	const hint = "use lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit, at most 63"
 	switch {
-	case !nameForm.MatchString(name):
+	case !nameForm().MatchString(name):
 		return Errorf(KindUsage, hint, "%q can't be a name", name)
-	case hexForm.MatchString(name) || uuidForm.MatchString(name):
+	case hexForm().MatchString(name) || uuidForm().MatchString(name):
 		return Errorf(KindUsage, "put another letter in it", "%q can't be a name: it reads like an id", name)
 	case reservedNames[name]:
 		return Errorf(KindUsage, "choose another", "%q can't be a name: it is a word of the command line", name)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -256,13 +255,13 @@ func (l *Local) projectOf(g ground) *project {
 	return found
 }
 
-var unfitForName = regexp.MustCompile(`[^a-z0-9._-]+`)
+var unfitForName = pattern(`[^a-z0-9._-]+`)
 
 // createProject makes the project of a directory. The caller holds the home's
 // project creation lock, so that two commands make one project.
 func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
 	id := l.newID()
-	name := strings.Trim(unfitForName.ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
+	name := strings.Trim(unfitForName().ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
 	if name == "" {
 		name = "project"
 	}

@@ -75,7 +75,7 @@ func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach)
 	if err != nil {
 		return nil, err
 	}
-	if m != nil && (r == reading || uuidForm.MatchString(name)) {
+	if m != nil && (r == reading || uuidForm().MatchString(name)) {
 		return m, nil
 	}
 	if m != nil {
@@ -89,7 +89,7 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 	if p == nil {
 		return nil, nil
 	}
-	if uuidForm.MatchString(name) {
+	if uuidForm().MatchString(name) {
 		return l.loadPublished(p, name)
 	}
 	all, _ := l.missionsOf(p)
@@ -98,7 +98,7 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 			return m, nil
 		}
 	}
-	if nameForm.MatchString(name) {
+	if nameForm().MatchString(name) {
 		// One that can't be read is not one that does not exist.
 		if ref, err := p.store.Symbolic(gitstore.HeadRef(name)); err == nil && ref.Kind() == gitstore.RefAgent {
 			if m, err := l.loadPublished(p, ref.Mission()); err != nil && m == nil {
@@ -106,7 +106,7 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 			}
 		}
 	}
-	if !idPrefix.MatchString(name) {
+	if !idPrefix().MatchString(name) {
 		return nil, nil
 	}
 	var found []*loaded
@@ -226,7 +226,7 @@ func ambiguousHere(dir string, found []*loaded) error {
 
 // missionByID finds a mission in any project, by its whole id.
 func (l *Local) missionByID(id string) (*loaded, error) {
-	if uuidForm.MatchString(id) {
+	if uuidForm().MatchString(id) {
 		all, _ := l.allProjects()
 		for _, p := range all {
 			if m, err := l.loadPublished(p, id); m != nil || err != nil {
@@ -327,7 +327,7 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 		return nil, gitstore.ID{}, nil
 	}
 	var ids []gitstore.ID
-	if nameForm.MatchString(name) {
+	if nameForm().MatchString(name) {
 		id, err := p.store.Ref(gitstore.PinRef(name))
 		if err == nil {
 			ids = append(ids, id)
@@ -335,7 +335,7 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 			return nil, gitstore.ID{}, Errorf(KindDamaged, "umbra doctor", "pin %s: %w", name, err)
 		}
 	}
-	if len(name) >= 4 && hexForm.MatchString(name) {
+	if len(name) >= 4 && hexForm().MatchString(name) {
 		more, err := p.store.ResolvePrefix(name)
 		if err != nil {
 			return nil, gitstore.ID{}, err

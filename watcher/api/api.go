@@ -23,6 +23,9 @@ const (
 	HeaderVersion = "Umbra-Version"
 	// HeaderTimeout is how many milliseconds the caller will wait, if not for ever.
 	HeaderTimeout = "Umbra-Timeout-Ms"
+	// HeaderNamespace is the caller's Namespace. A process that has another one
+	// answers 421 and does nothing.
+	HeaderNamespace = "Umbra-Namespace"
 )
 
 // ContentType is that of an answer.

@@ -77,17 +77,26 @@ func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Re
 	if err != nil {
 		return nil, err
 	}
+	r, err := newCall(ctx, method, body, c.options.Version)
+	if err != nil {
+		return nil, err
+	}
+	return transport.RoundTrip(r)
+}
+
+// newCall is a call as it goes over the wire.
+func newCall(ctx context.Context, method string, body []byte, version string) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://umbra"+api.Prefix+method, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
-	r.Header.Set(api.HeaderVersion, c.options.Version)
+	r.Header.Set(api.HeaderVersion, version)
 	if deadline, ok := ctx.Deadline(); ok {
 		r.Header.Set(api.HeaderTimeout, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
 	}
-	return transport.RoundTrip(r)
+	return r, nil
 }
 
 // ask makes a call that is not of the Service, in bounded time.
@@ -139,6 +148,10 @@ func call[Request, Result any](ctx context.Context, c *Client, method string, re
 // errLeaving is the answer of a process that has stopped taking calls.
 var errLeaving = errors.New("the daemon is stopping")
 
+// errMisdirected is the answer of a process that sees other files than the one
+// that asks.
+var errMisdirected = errors.New("the daemon sees other files than this process")
+
 // once makes a call over one connection, and tells the notices on the way on
 // this goroutine.
 func (c *Client) once(ctx context.Context, method string, body []byte, result any) error {
@@ -149,12 +162,19 @@ func (c *Client) once(ctx context.Context, method string, body []byte, result an
 		}
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
+	return answerTo(ctx, method, response, result)
+}
+
+// answerTo reads the answer to a call.
+func answerTo(ctx context.Context, method string, response *http.Response, result any) error {
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK:
 		return readAnswer(ctx, response.Body, result)
 	case http.StatusServiceUnavailable:
 		return errLeaving
+	case http.StatusMisdirectedRequest:
+		return errMisdirected
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
 	text = bytes.TrimSpace(text)

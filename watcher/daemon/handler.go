@@ -82,6 +82,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case s.isLeaving():
 		http.Error(w, "this daemon is stopping", http.StatusServiceUnavailable)
 		return
+	case elsewhere(r.Header.Get(api.HeaderNamespace), s.about.Namespace):
+		http.Error(w, "this daemon sees other files than who asks", http.StatusMisdirectedRequest)
+		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, api.MaxRequest))
 	if err != nil {
@@ -90,6 +93,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.answer(w, r, name, m, body)
 }
+
+// elsewhere reports whether a caller is known to see another part of the
+// machine.
+func elsewhere(caller, own string) bool { return caller != "" && own != "" && caller != own }
 
 // serveAbout says what this process is, and lets it stop if that was asked.
 func (s *Server) serveAbout(w http.ResponseWriter, name string) {

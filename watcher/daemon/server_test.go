@@ -62,6 +62,8 @@ func TestStrangeRequests(t *testing.T) {
 		"unknown version": {"POST", "/v2/missions", nil, "{}", 404, "no such method"},
 		"no JSON":         {"POST", "/v1/missions", nil, "{", 200, `"kind":"usage"`},
 		"empty":           {"POST", "/v1/missions", nil, "", 200, `"kind":"usage"`},
+		"other files":     {"POST", "/v1/missions", http.Header{"Umbra-Namespace": {"mnt:[1]"}}, "{}", 421, "other files"},
+		"same files":      {"POST", "/v1/missions", http.Header{"Umbra-Namespace": {api.Namespace()}}, "{}", 200, `"result":[]`},
 		"of the future":   {"POST", "/v1/missions", nil, `{"news":1}`, 200, `"result":[]`},
 	} {
 		if status, answer := b.ask(s, c.method, c.path, c.header, c.body); status != c.status || !strings.Contains(answer, c.answer) {

@@ -1,0 +1,73 @@
+package commands
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestQuickHookGivesWay leaves to the long way what the short one can't do, with
+// the event unread or to be read again.
+func TestQuickHookGivesWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		home func(t *testing.T, dir string)
+	}{
+		"another command": {args: []string{"status"}},
+		"a flag":          {args: []string{"hook", "claude", "--strict"}},
+		"a flag alone":    {args: []string{"hook", "--help"}},
+		"no agent":        {args: []string{"hook"}},
+		"no home":         {args: []string{"hook", "claude"}},
+		"an open home":    {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) { mustDo(t, os.Mkdir(dir, 0o755)) }},
+		"no daemon": {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) {
+			_, err := missions.OpenHome(dir)
+			mustDo(t, err)
+		}},
+		"a dead daemon": {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) {
+			home, err := missions.OpenHome(dir)
+			mustDo(t, err)
+			mustDo(t, os.WriteFile(home.SocketFile(), []byte(filepath.Join(dir, "gone.sock")+"\n"), 0o600))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake{})
+			if c.home != nil {
+				c.home(t, b.env.Getenv("UMBRA_HOME"))
+			}
+			b.env.Args, b.env.Stdin = c.args, strings.NewReader("the event")
+			_, next, done := quickHook(b.env)
+			if done {
+				t.Fatal("done")
+			}
+			if left, err := io.ReadAll(next.Stdin); err != nil || string(left) != "the event" {
+				t.Errorf("left of the event: %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// TestQuickHookFailsOpen ends well, and says nothing, whatever comes in.
+func TestQuickHookFailsOpen(t *testing.T) {
+	b := newBench(t, fake{})
+	home, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	mustDo(t, err)
+	b.env.Args = []string{"hook", "claude"}
+	code, _, done := quickHook(b.env) // nothing on stdin
+	if code != 0 || !done || b.stdout.Len()+b.stderr.Len() > 0 {
+		t.Errorf("code %d, done %v, %s%s", code, done, b.stdout.String(), b.stderr.String())
+	}
+	if log, err := os.ReadFile(home.LogFile()); err != nil || !strings.Contains(string(log), "the event is empty") {
+		t.Errorf("log: %s %v", log, err)
+	}
+}
+
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

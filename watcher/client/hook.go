@@ -1,0 +1,76 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+)
+
+// ErrUndone is found in the error of a call that nobody has begun to carry out.
+var ErrUndone = errors.New("nobody took the call")
+
+// Hook makes one call of Service.Hook over a connection of its own and does
+// nothing else: an agent waits for this process. It neither looks first who
+// serves nor starts a daemon. On an error that wraps ErrUndone the event is
+// still to be handed in, by way of Connect.
+func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.HookResult, error) {
+	var result missions.HookResult
+	body, err := json.Marshal(r)
+	if err != nil {
+		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", api.Hook, err)
+	}
+	conn, err := dial(ctx, o.Home.Socket())
+	if err != nil {
+		return result, fmt.Errorf("%w: %w", ErrUndone, err)
+	}
+	defer conn.Close()
+	err = exchange(ctx, conn, o.Version, body, &result)
+	if errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) {
+		return result, fmt.Errorf("%w: %w", ErrUndone, err)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.DeadlineExceeded // by the connection's clock
+	}
+	return result, told(ctx, api.Hook, err)
+}
+
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	if path == "" {
+		return nil, errNoSocket
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		err = conn.SetDeadline(deadline)
+	}
+	return conn, err
+}
+
+// exchange asks over a connection that is used once, and reads the answer.
+func exchange(ctx context.Context, conn net.Conn, version string, body []byte, result any) error {
+	call, err := newCall(ctx, api.Hook, body, version)
+	if err != nil {
+		return err
+	}
+	call.Close = true
+	call.Header.Set(api.HeaderNamespace, api.Namespace())
+	if err := call.Write(conn); err != nil {
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), call)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	return answerTo(ctx, api.Hook, response, result)
+}

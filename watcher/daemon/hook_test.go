@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/api"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// quick hands in one event the way an agent's hook does.
+func (b *bench) quick(ctx context.Context) (missions.HookResult, error) {
+	return client.Hook(ctx, client.Options{Home: b.home, Version: "test"}, missions.HookRequest{Caller: b.caller(), Agent: "claude", Payload: []byte(`{}`)})
+}
+
+// TestQuickHook takes an event over one connection, which nothing else is asked.
+func TestQuickHook(t *testing.T) {
+	b := newBench(t)
+	asked := 0
+	b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.URL.Path != api.Prefix+api.Hook || r.Header.Get(api.HeaderNamespace) != api.Namespace() || !r.Close {
+			t.Errorf("asked %s %v", r.URL.Path, r.Header)
+		}
+		fmt.Fprint(w, `{"notice":{"text":"wait"}}{"result":{"output":"b2sK","mission":"m"}}`)
+	})
+	got, err := b.quick(b.ctx())
+	must(t, err)
+	if string(got.Output) != "ok\n" || got.Mission != "m" || asked != 1 {
+		t.Errorf("%+v after %d requests", got, asked)
+	}
+}
+
+// TestQuickHookIsServed reaches the real Service.
+func TestQuickHookIsServed(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	if _, err := b.quick(b.ctx()); missions.AsError(err).Kind != missions.KindUsage || errors.Is(err, client.ErrUndone) {
+		t.Errorf("an empty event: %v", err)
+	}
+}
+
+// TestQuickHookUndone tells an event that nobody has begun with, which may be
+// handed in again, from one of which that isn't known.
+func TestQuickHookUndone(t *testing.T) {
+	answers := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", status) }
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc // nil: nobody listens
+		undone bool
+	}{
+		"nobody":      {nil, true},
+		"leaving":     {answers(http.StatusServiceUnavailable), true},
+		"other files": {answers(http.StatusMisdirectedRequest), true},
+		"other user":  {answers(http.StatusForbidden), true},
+		"cut off":     {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"notice":{}}`) }, false},
+		"dropped":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			if c.answer != nil {
+				b.impostor(c.answer)
+			}
+			_, err := b.quick(b.ctx())
+			if err == nil || errors.Is(err, client.ErrUndone) != c.undone {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// TestQuickHookIsBounded lets go of a process that does not answer in time.
+func TestQuickHookIsBounded(t *testing.T) {
+	b := newBench(t)
+	release := make(chan struct{})
+	b.impostor(func(http.ResponseWriter, *http.Request) { <-release })
+	t.Cleanup(func() { close(release) })
+	ctx, cancel := context.WithTimeout(b.ctx(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := b.quick(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
