@@ -80,3 +80,6 @@ func (n *Native) Restore(ctx context.Context, id string) (Cost, error) {
 	cost, _, err := n.Git(ctx, "read-tree", "-u", "--reset", id)
 	return cost, err
 }
+
+// Forget makes an older snapshot the newest again, after it was restored.
+func (n *Native) Forget(id string) { n.Tip, n.tree = id, "" }

@@ -16,6 +16,7 @@ type Session struct {
 	Workspace  string
 	Transcript string // may be missing
 	Mission    Mission
+	Alone      bool // its hooks work without a daemon
 
 	umbra   *Umbra
 	prompts int
@@ -101,6 +102,9 @@ func (s *Session) event(ctx context.Context, name string, fields map[string]any)
 		return Cost{}, fmt.Errorf("write an event: %w", err)
 	}
 	command := s.umbra.Command(s.Workspace, "hook", "claude")
+	if s.Alone {
+		command.Args = append(command.Args, "--no-daemon")
+	}
 	if !s.lenient {
 		command.Args = append(command.Args, "--strict")
 	}
@@ -108,6 +112,9 @@ func (s *Session) event(ctx context.Context, name string, fields map[string]any)
 	cost, _, err := command.Run(ctx)
 	return cost, err
 }
+
+// Umbra is the home that the session is in.
+func (s *Session) Umbra() *Umbra { return s.umbra }
 
 // Tip is the newest snapshot of the session's mission.
 func (s *Session) Tip(ctx context.Context) (string, error) { return s.Mission.Tip(ctx) }

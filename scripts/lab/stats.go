@@ -33,6 +33,16 @@ func (d Durations) Percentile(p int) time.Duration {
 	return s[min(max(rank, 1), len(s))-1]
 }
 
+// Over is how much longer a sample takes than the one of e that was taken beside
+// it, in the median, and never less than 0. Samples without a fellow don't count.
+func (d Durations) Over(e Durations) time.Duration {
+	var more Durations
+	for i := range min(len(d), len(e)) {
+		more = append(more, d[i]-e[i])
+	}
+	return max(0, more.Median())
+}
+
 // Ratio is how many times a goes into b by their medians: how much faster a is
 // than b. It is 0 if either is missing.
 func Ratio(a, b Durations) float64 {

@@ -38,6 +38,15 @@ func TestDurations(t *testing.T) {
 	}
 }
 
+func TestOver(t *testing.T) {
+	if got := (Durations{5, 100, 7, 1}).Over(Durations{3, 2, 4}); got != 3 {
+		t.Errorf("Over = %d, want 3", got)
+	}
+	if got := (Durations{1}).Over(Durations{2}); got != 0 {
+		t.Errorf("Over of something longer = %d, want 0", got)
+	}
+}
+
 func TestRatio(t *testing.T) {
 	if got := Ratio(Durations{2, 2, 2}, Durations{5, 9, 9}); got != 4.5 {
 		t.Errorf("Ratio = %g, want 4.5", got)

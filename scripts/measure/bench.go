@@ -31,6 +31,13 @@ func experiments() []experiment {
 		{[]string{"P13"}, measureStart},
 		{[]string{"P4", "P5"}, measureFirst},
 		{[]string{"P1", "P2", "P3"}, measureHooks},
+		{[]string{"P6"}, measureWalk},
+		{[]string{"P7"}, measureRestore},
+		{[]string{"P8"}, measureFork},
+		{[]string{"P9"}, measureConversation},
+		{[]string{"P10"}, measureMemory},
+		{[]string{"P11"}, measureThousand},
+		{[]string{"P12"}, measureMany},
 	}
 }
 
@@ -55,6 +62,7 @@ type tree struct {
 	checkout bool
 
 	directories int
+	version     int // of the file that was edited last
 }
 
 // stageSize is the size of the file system, of which only what is used takes
@@ -174,6 +182,9 @@ func (t *tree) tally() error {
 		switch {
 		case err != nil:
 			return err
+		case entry.Name() == ".git" && entry.IsDir():
+			return fs.SkipDir
+		case entry.Name() == ".git": // of a worktree
 		case entry.IsDir():
 			t.directories++
 		default:

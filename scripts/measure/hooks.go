@@ -16,7 +16,6 @@ type subject struct {
 	session *lab.Session
 	native  *lab.Native
 	daemon  lab.Process
-	version int // of the file that was edited last
 }
 
 // measureHooks measures the whole way of a hook in trees of three sizes, one
@@ -86,7 +85,7 @@ func (b *bench) subjects(ctx context.Context, home string, names ...string) ([]*
 		if err != nil {
 			return nil, err
 		}
-		s := &subject{tree: t, session: u.NewSession(t.dir, n+1), daemon: daemon.PID, version: 1}
+		s := &subject{tree: t, session: u.NewSession(t.dir, n+1), daemon: daemon.PID}
 		if s.native, err = b.native(ctx, home+"-"+name, t); err != nil {
 			return nil, err
 		}
