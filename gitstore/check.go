@@ -40,7 +40,7 @@ type checker struct {
 }
 
 // Check looks for everything in the repository that breaks I1, I2, I3 or, of its
-// own lock files, I6. It changes nothing, reads every object, and takes as long
+// own lock files and temporary files, I6. It changes nothing, reads every object, and takes as long
 // as that needs. The error is one of the check itself, such as a cancelled
 // context.
 func (s *Store) Check(ctx context.Context) ([]Problem, error) {
@@ -71,6 +71,9 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 		}
 	}
 	if err := c.locks(); err != nil {
+		return nil, err
+	}
+	if err := c.leftovers(); err != nil {
 		return nil, err
 	}
 	return c.problems, nil
@@ -217,4 +220,26 @@ func (c *checker) lock(path string) {
 		return
 	}
 	c.add(p)
+}
+
+// leftovers reports temporary files of writers that are gone.
+func (c *checker) leftovers() error {
+	n, size := 0, int64(0)
+	err := c.store.eachLeftover(c.ctx, time.Now(), func(_ string, bytes int64) error {
+		n++
+		size += bytes
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		c.add(Problem{Invariant: "I6", Message: fmt.Sprintf("%d temporary files (%d KiB) of processes that are gone", n, size>>10), Fix: fixCommand})
+	}
+	return c.store.withQuarantines(func(left []os.DirEntry) error {
+		if len(left) > 0 {
+			c.add(Problem{Invariant: "I6", Message: "what a repack left that was killed", Fix: fixCommand})
+		}
+		return nil
+	})
 }

@@ -3,6 +3,7 @@ package gitstore
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -34,10 +35,13 @@ func runChild(what string) int {
 			return childAppend(s, parts[2])
 		case "forever":
 			for i := 0; ; i++ {
-				if err := childSnapshot(s, parts[2], i); err != nil {
+				if err := childSnapshot(s, os.Stdout, parts[2], i); err != nil {
 					return err
 				}
 			}
+		case "repack":
+			_, err := s.Repack(context.Background())
+			return err
 		}
 		return fmt.Errorf("no program %q", parts[0])
 	}()
@@ -59,8 +63,8 @@ func childAppend(s *Store, tag string) error {
 }
 
 // childSnapshot publishes a snapshot of a few files, now and then of many or of
-// large ones, with its record, and says so on standard output.
-func childSnapshot(s *Store, tag string, i int) error {
+// large ones, with its record, and says so on out.
+func childSnapshot(s *Store, out io.Writer, tag string, i int) error {
 	ctx := context.Background()
 	ref, recordRef := AgentRef(testMission), RecordRef(testMission)
 	tip, err := s.Ref(ref)
@@ -124,7 +128,7 @@ func childSnapshot(s *Store, tag string, i int) error {
 		err = s.UpdateRef(ctx, recordRef, at, rec, Derived)
 	}
 	if err == nil {
-		_, err = fmt.Println(snap)
+		_, err = fmt.Fprintln(out, snap)
 	}
 	return err
 }

@@ -6,5 +6,6 @@
 // It is the only package that imports go-git, of which it uses formats and
 // types, never the porcelain, the ref writes or the object writes (their writes
 // tear when killed, H31). It knows nothing of agents' programs, of the terminal
-// or of the daemon, never touches a workspace, and never deletes an object.
+// or of the daemon, never touches a workspace, and never deletes an object: only
+// a second copy of one.
 package gitstore

@@ -30,6 +30,11 @@ type GitCommand struct {
 	// Stdout receives the output instead of the result.
 	Stdout io.Writer
 	Args   []string
+	// Gentle runs git at the lowest priority, in a process group of its own,
+	// which is killed whole if the context ends, and on Linux if this process
+	// does. Inherit are files that git and its children keep open.
+	Gentle  bool
+	Inherit []*os.File
 }
 
 // GitError is returned when git could be started and failed.
@@ -95,7 +100,8 @@ func RunGit(ctx context.Context, c GitCommand) ([]byte, error) {
 	if c.Stdout != nil {
 		cmd.Stdout = c.Stdout
 	}
-	err := cmd.Run()
+	cmd.ExtraFiles = c.Inherit
+	err := run(cmd, c.Gentle)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

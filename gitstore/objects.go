@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -75,9 +76,15 @@ func (o *Objects) Close() error {
 
 // rescan lists alternates and packs again, keeping what is still there.
 func (o *Objects) rescan() error {
+	_, err := o.relist()
+	return err
+}
+
+// relist is rescan; it reports whether the packs were others than before.
+func (o *Objects) relist() (changed bool, err error) {
 	paths, err := alternates(o.root)
 	if err != nil {
-		return err
+		return false, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,13 +98,15 @@ func (o *Objects) rescan() error {
 		if old := known[p]; old != nil {
 			d.packs = old.packs
 		}
+		before := d.packs
 		if err := d.list(); err != nil {
-			return err
+			return false, err
 		}
+		changed = changed || !slices.Equal(before, d.packs)
 		dirs = append(dirs, d)
 	}
 	o.dirs = dirs
-	return nil
+	return changed, nil
 }
 
 func (o *Objects) current() []*objectDir {
@@ -210,14 +219,22 @@ func (o *Objects) Object(id ID) (ObjectType, []byte, error) {
 	return t, data, objectErr(id, err)
 }
 
-// read tries what is known, then lists the packs again and tries once more. A
-// damaged copy is passed over while another store may hold a good one.
+// mostLooks is how often an object is looked for while packs come and go.
+const mostLooks = 5
+
+// read tries what is known, then lists the packs again and tries once more, and
+// again if they were repacked just then. A damaged copy is passed over while
+// another store may hold a good one.
 func (o *Objects) read(id ID) (ObjectType, []byte, error) {
 	var first error
-	for attempt := range 2 {
+	for attempt := range mostLooks {
 		if attempt > 0 {
-			if err := o.rescan(); err != nil {
+			changed, err := o.relist()
+			if err != nil {
 				return 0, nil, err
+			}
+			if attempt > 1 && !changed {
+				break
 			}
 		}
 		for _, d := range o.current() {

@@ -83,28 +83,43 @@ func TestLargeOffsets(t *testing.T) {
 func TestSweepLeavesOthersWork(t *testing.T) {
 	t.Parallel()
 	s, ctx := newStore(t), context.Background()
-	young, old := filepath.Join(s.packDir(), "tmp_pack_young"), filepath.Join(s.packDir(), "tmp_pack_old")
-	unnamed := filepath.Join(s.packDir(), "pack-0000.pack")
-	for _, path := range []string{young, old, unnamed} {
-		noErr(t, os.WriteFile(path, []byte("x"), 0o600))
-	}
+	in := func(name string) string { return filepath.Join(s.packDir(), name) }
 	past := time.Now().Add(-2 * foreignTempAge)
-	noErr(t, os.Chtimes(old, past, past))
-	noErr(t, os.Chtimes(unnamed, past, past))
+	for _, name := range []string{"tmp_pack_young", "tmp_pack_old", ".tmp-1-pack-old.idx", "pack-0000.pack"} {
+		noErr(t, os.WriteFile(in(name), []byte("x"), 0o600))
+		if name != "tmp_pack_young" {
+			noErr(t, os.Chtimes(in(name), past, past))
+		}
+	}
 	live, err := s.newPack()
 	noErr(t, err)
 	defer live.discard()
 	dead, err := s.newPack()
 	noErr(t, err)
 	dead.file.Close()
+	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) != 1 || problems[0].Invariant != "I6" || !strings.HasPrefix(problems[0].Message, "3 temporary files") {
+		t.Errorf("check: %+v", problems)
+	}
 	stats := must[SweepStats](t)(s.Sweep(ctx))
 	if stats.Temporary != 3 {
 		t.Errorf("%+v", stats)
 	}
-	for path, want := range map[string]bool{young: true, old: false, unnamed: false, live.file.Name(): true, dead.file.Name(): false} {
+	// A pack without index is an old one that was linked a moment ago.
+	for path, want := range map[string]bool{
+		in("tmp_pack_young"): true, in("tmp_pack_old"): false, in(".tmp-1-pack-old.idx"): false,
+		in("pack-0000.pack"): true, live.file.Name(): true, dead.file.Name(): false,
+	} {
 		if _, err := os.Lstat(path); (err == nil) != want {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+	var later []string
+	noErr(t, s.eachLeftover(ctx, time.Now().Add(2*foreignTempAge), func(path string, _ int64) error {
+		later = append(later, filepath.Base(path))
+		return nil
+	}))
+	if got := strings.Join(later, " "); got != "pack-0000.pack tmp_pack_young" {
+		t.Errorf("two hours later: %s", got)
 	}
 }
 

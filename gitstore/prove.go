@@ -3,6 +3,7 @@ package gitstore
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // NotProvedError names an object that a snapshot about to be published needs and
@@ -23,18 +24,27 @@ func (e *NotProvedError) Error() string {
 // Unwrap gives the cause, an *ObjectError.
 func (e *NotProvedError) Unwrap() error { return e.Err }
 
+// proof is one look at what is stored, of a batch about to be published.
+type proof struct {
+	*Batch
+	// there are the packs that were seen to be on disk during this proof.
+	there map[*pack]bool
+}
+
 // Prove returns a *NotProvedError unless each object was flushed by this batch
-// or is stored. Only presence is looked at.
+// or is stored. Only presence is looked at: on disk, now, since another process
+// may have packed what was there when the batch found it.
 func (b *Batch) Prove(ids ...ID) error {
+	p := &proof{Batch: b, there: map[*pack]bool{}}
 	for _, id := range ids {
-		if err := b.prove(id); err != nil {
+		if err := p.prove(id); err != nil {
 			return &NotProvedError{Err: err}
 		}
 	}
 	return nil
 }
 
-func (b *Batch) prove(id ID) error {
+func (b *proof) prove(id ID) error {
 	b.mu.Lock()
 	_, ok := b.written[id]
 	unflushed := b.pack != nil || len(b.pending) > 0 || b.failed != nil
@@ -45,11 +55,50 @@ func (b *Batch) prove(id ID) error {
 	if ok {
 		return nil
 	}
-	ok, err := b.store.Has(id)
+	ok, err := b.present(id)
 	if err == nil && !ok {
-		err = objectErr(id, ErrMissing)
+		err = ErrMissing
 	}
-	return err
+	return objectErr(id, err)
+}
+
+// present is Has that believes no index in memory whose pack is gone.
+func (b *proof) present(id ID) (bool, error) {
+	ok, err := b.presentQuick(id)
+	if ok {
+		return true, nil
+	}
+	if err := b.store.rescan(); err != nil {
+		return false, err
+	}
+	clear(b.there)
+	ok, err = b.presentQuick(id)
+	return ok, err
+}
+
+func (b *proof) presentQuick(id ID) (bool, error) {
+	var first error
+	for _, d := range b.store.current() {
+		p, _, ok, err := d.find(id)
+		if ok && !b.there[p] {
+			_, gone := os.Lstat(p.base + ".pack")
+			ok = gone == nil
+			b.there[p] = ok
+		}
+		if first == nil {
+			first = err
+		}
+		if !ok {
+			ok, err = d.hasLoose(id)
+		}
+		if ok {
+			return true, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return false, first
 }
 
 // ProveTree returns a *NotProvedError unless every object reachable from tree
@@ -57,13 +106,14 @@ func (b *Batch) prove(id ID) error {
 // equal in both are passed over, so the cost follows the difference. Gitlinks
 // are refused. Call it after Flush and before publishing a ref.
 func (b *Batch) ProveTree(tree, parent ID) error {
-	if err := b.prove(tree); err != nil {
+	p := &proof{Batch: b, there: map[*pack]bool{}}
+	if err := p.prove(tree); err != nil {
 		return &NotProvedError{Err: err}
 	}
-	return b.proveTree("", tree, parent)
+	return p.proveTree("", tree, parent)
 }
 
-func (b *Batch) proveTree(prefix string, tree, parent ID) error {
+func (b *proof) proveTree(prefix string, tree, parent ID) error {
 	if tree == parent {
 		return nil
 	}

@@ -13,10 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignTempAge is how old a temporary file of another program, which holds no
-// flock, must be to count as left behind.
-const foreignTempAge = time.Hour
-
 // SweepStats says what Sweep removed.
 type SweepStats struct {
 	// Temporary counts tmp_* files and packs without an index, Bytes their size.
@@ -37,6 +33,7 @@ func (s *Store) Sweep(ctx context.Context) (SweepStats, error) {
 	var stats SweepStats
 	err := errors.Join(
 		s.sweepLocks(&stats),
+		s.sweepQuarantines(),
 		s.sweepTemps(ctx, &stats),
 		s.retireSegments(ctx, &stats),
 	)
@@ -206,71 +203,5 @@ func (s *Store) sweepLocks(stats *SweepStats) error {
 		}
 		stats.Locks++
 	}
-	return nil
-}
-
-// sweepTemps removes temporary files of object writes.
-func (s *Store) sweepTemps(ctx context.Context, stats *SweepStats) error {
-	root := filepath.Join(s.dir, "objects")
-	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if e.IsDir() {
-			return nil
-		}
-		left := strings.HasPrefix(e.Name(), "tmp_") || isUnindexed(path)
-		if !left {
-			return nil
-		}
-		return s.sweepTemp(path, stats)
-	})
-}
-
-// isUnindexed reports a pack whose writer was killed before it named the index.
-func isUnindexed(path string) bool {
-	base, isPack := strings.CutSuffix(path, ".pack")
-	if !isPack {
-		return false
-	}
-	_, err := os.Lstat(base + ".idx")
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-func (s *Store) sweepTemp(path string, stats *SweepStats) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	ours := strings.HasPrefix(fi.Name(), "tmp_umbra_")
-	if !fi.Mode().IsRegular() || !ours && time.Since(fi.ModTime()) < foreignTempAge {
-		return nil
-	}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil
-	}
-	defer func() { _ = flock(f, unix.LOCK_UN) }()
-	if !sameFile(f, path) {
-		return nil
-	}
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	stats.Temporary++
-	stats.Bytes += fi.Size()
 	return nil
 }

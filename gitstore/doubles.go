@@ -1,0 +1,244 @@
+package gitstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1" //nolint:gosec // the pack format's checksum
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// doubles removes what stands twice: packs all of whose objects are in other
+// packs, and loose objects that are in a pack. A pack is believed only if its
+// content has its checksum.
+type doubles struct {
+	ctx   context.Context
+	store *Store
+	stats *RepackStats
+	packs []*pack
+	sound map[*pack]bool
+}
+
+// dropDoubles needs the lock of Repack: of two that remove at once, each could
+// rely on what the other removes.
+func (s *Store) dropDoubles(ctx context.Context, stats *RepackStats) error {
+	// A pack that somebody wrote a moment ago may not have its name for good.
+	if err := s.sync.dir(s.packDir()); err != nil {
+		return err
+	}
+	if err := s.rescan(); err != nil {
+		return err
+	}
+	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.own().packs), sound: map[*pack]bool{}}
+	d.packs = slices.DeleteFunc(d.packs, func(p *pack) bool { return p.broken != nil })
+	if err := d.dropPacks(); err != nil {
+		return err
+	}
+	if err := d.dropLoose(); err != nil {
+		return err
+	}
+	return s.rescan()
+}
+
+// dropPacks goes from the smallest up; each that is removed holds nothing up for
+// the next.
+func (d *doubles) dropPacks() error {
+	all := slices.Clone(d.packs)
+	slices.SortFunc(all, func(a, b *pack) int { return cmp.Compare(a.count(), b.count()) })
+	for _, p := range all {
+		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *pack) bool { return o == p })
+		if p.kept() {
+			continue
+		}
+		double, err := d.holdAll(others, p)
+		if err != nil {
+			return err
+		}
+		if !double {
+			continue
+		}
+		d.packs = others
+		if err := d.removePack(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pack) kept() bool {
+	_, err := os.Lstat(p.base + keepSuffix)
+	return err == nil
+}
+
+// holdAll reports whether sound packs hold every object of p.
+func (d *doubles) holdAll(packs []*pack, p *pack) (bool, error) {
+	for n := range p.count() {
+		if n%1024 == 0 && d.ctx.Err() != nil {
+			return false, d.ctx.Err()
+		}
+		id, err := p.name(n)
+		if err != nil {
+			return false, err
+		}
+		held, err := d.held(packs, id)
+		if !held || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// held reports whether a sound pack has the object.
+func (d *doubles) held(packs []*pack, id ID) (bool, error) {
+	for _, p := range packs {
+		if _, ok, err := p.find(id); !ok || err != nil {
+			continue
+		}
+		sound, known := d.sound[p]
+		if !known {
+			_, err := p.verify(d.ctx)
+			if d.ctx.Err() != nil {
+				return false, d.ctx.Err()
+			}
+			sound = err == nil
+			d.sound[p] = sound
+		}
+		if sound {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// removePack removes the index first, so that nobody begins to read the rest.
+func (d *doubles) removePack(p *pack) error {
+	d.stats.Packs++
+	for _, suffix := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
+		info, err := os.Lstat(p.base + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.Remove(p.base + suffix)
+		}
+		if err != nil {
+			return err
+		}
+		d.stats.Freed += info.Size()
+	}
+	return nil
+}
+
+// dropLoose keeps the directories: the next snapshots need them.
+func (d *doubles) dropLoose() error {
+	if len(d.packs) == 0 {
+		return nil
+	}
+	objects := filepath.Join(d.store.dir, "objects")
+	dirs, err := os.ReadDir(objects)
+	if err != nil {
+		return err
+	}
+	for _, e := range dirs {
+		if len(e.Name()) != 2 || !e.IsDir() {
+			continue
+		}
+		if err := d.dropLooseIn(filepath.Join(objects, e.Name()), e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *doubles) dropLooseIn(dir, first string) error {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range names {
+		if err := d.ctx.Err(); err != nil {
+			return err
+		}
+		id, err := ParseID(first + e.Name())
+		if err != nil {
+			continue
+		}
+		held, err := d.held(d.packs, id)
+		if err != nil {
+			return err
+		}
+		if !held {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil {
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		d.stats.Loose++
+		d.stats.Freed += info.Size()
+	}
+	return nil
+}
+
+// verify reads the whole pack and compares it with its checksum, and that with
+// the index's note of it; it returns the pack's size.
+func (p *pack) verify(ctx context.Context) (int64, error) {
+	if p.broken != nil {
+		return 0, p.broken
+	}
+	f, err := os.Open(p.base + ".pack")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := info.Size()
+	if size < packHeader+IDSize {
+		return 0, damaged("%s.pack is too short", p.base)
+	}
+	h := sha1.New() //nolint:gosec // see the import
+	in := &stoppable{ctx: ctx, r: io.NewSectionReader(f, 0, size-IDSize)}
+	if _, err := io.CopyBuffer(h, in, make([]byte, 256<<10)); err != nil {
+		return 0, err
+	}
+	var trailer, noted [IDSize]byte
+	if _, err := f.ReadAt(trailer[:], size-IDSize); err != nil {
+		return 0, err
+	}
+	if err := p.readIndex(noted[:], p.info.Size()-2*IDSize); err != nil {
+		return 0, err
+	}
+	if sum := h.Sum(nil); !bytes.Equal(sum, trailer[:]) || trailer != noted {
+		return 0, damaged("%s.pack has the checksum %s, its trailer says %s, its index %s",
+			filepath.Base(p.base), hex.EncodeToString(sum), hex.EncodeToString(trailer[:]), hex.EncodeToString(noted[:]))
+	}
+	return size, nil
+}
+
+// stoppable ends a long read with the context.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}

@@ -1,0 +1,132 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// foreignTempAge is how old a temporary file of another program, which holds no
+// flock, must be to count as left behind.
+const foreignTempAge = time.Hour
+
+// sweepTemps removes temporary files of object writes.
+func (s *Store) sweepTemps(ctx context.Context, stats *SweepStats) error {
+	return s.eachLeftover(ctx, time.Now(), func(path string, size int64) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		stats.Temporary++
+		stats.Bytes += size
+		return nil
+	})
+}
+
+// sweepQuarantines removes what a killed Repack left, unless its git still runs.
+func (s *Store) sweepQuarantines() error {
+	return s.withQuarantines(func([]os.DirEntry) error { return s.clearQuarantines() })
+}
+
+// withQuarantines calls fn with what Repack has left, if it has ever run and
+// nobody runs it now.
+func (s *Store) withQuarantines(fn func(left []os.DirEntry) error) error {
+	if _, err := os.Lstat(filepath.Join(s.dir, repackDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	held, err := s.holdRepack()
+	if errors.Is(err, ErrRepacking) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	defer func() { _ = flock(held, unix.LOCK_UN) }()
+	left, err := os.ReadDir(held.Name())
+	if err != nil {
+		return err
+	}
+	return fn(left)
+}
+
+// eachLeftover calls fn for each temporary file of object writes whose writer is
+// gone: ours are flocked while their writer lives, those of other programs count
+// after an hour. The flock is held during the call.
+func (s *Store) eachLeftover(ctx context.Context, now time.Time, fn func(path string, size int64) error) error {
+	root := filepath.Join(s.dir, "objects")
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e.IsDir() || !isTemporary(e.Name()) && !isUnindexed(path) {
+			return nil
+		}
+		return leftover(path, now, fn)
+	})
+}
+
+// isTemporary knows the names of git (tmp_pack_*, tmp_obj_*, .tmp-<pid>-pack-*)
+// and of this package (tmp_umbra_*).
+func isTemporary(name string) bool {
+	return strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, ".tmp-")
+}
+
+// isUnindexed reports a pack whose writer was killed before it named the index.
+func isUnindexed(path string) bool {
+	base, isPack := strings.CutSuffix(path, ".pack")
+	if !isPack {
+		return false
+	}
+	_, err := os.Lstat(base + ".idx")
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func leftover(path string, now time.Time, fn func(path string, size int64) error) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	ours := strings.HasPrefix(filepath.Base(path), "tmp_umbra_")
+	if !fi.Mode().IsRegular() || !ours && now.Sub(lastTouched(f, fi)) < foreignTempAge {
+		return nil
+	}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil
+	}
+	defer func() { _ = flock(f, unix.LOCK_UN) }()
+	if !sameFile(f, path) {
+		return nil
+	}
+	return fn(path, fi.Size())
+}
+
+// lastTouched is when a file was last written; of a pack, when it was written or
+// linked to: one that was hard-linked a moment ago and waits for its index may
+// be years old.
+func lastTouched(f *os.File, fi fs.FileInfo) time.Time {
+	var st unix.Stat_t
+	if filepath.Ext(f.Name()) == ".pack" && unix.Fstat(int(f.Fd()), &st) == nil {
+		return time.Unix(st.Ctim.Unix())
+	}
+	return fi.ModTime()
+}

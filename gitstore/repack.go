@@ -1,0 +1,158 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrRepacking is returned by Repack while another process packs the same
+// repository, or a git program that such a process left behind still does.
+var ErrRepacking = errors.New("the repository is being repacked already")
+
+// repackDir is where Repack lets git work. Its flock says that somebody does.
+const repackDir = "umbra/repack"
+
+// Bulk is how much a repository holds that is not packed together.
+type Bulk struct {
+	// Loose is about how many loose objects there are, Packs how many packs
+	// that may be repacked.
+	Loose, Packs int
+}
+
+// RepackStats says what Repack did.
+type RepackStats struct {
+	// Packed counts the objects of new packs.
+	Packed int
+	// Loose and Packs count what was removed because packs hold it all, Freed
+	// its bytes less those of the new packs.
+	Loose, Packs int
+	Freed        int64
+}
+
+// Repack packs loose objects and small packs together with git's geometric
+// repack, at the lowest priority, so that the packs' sizes form a progression
+// and their number stays small. Every object stays: unreachable ones too.
+//
+// Git works in a quarantine, a directory that looks like this repository's
+// objects: its temporary files are never among ours, and what it read stays as
+// it was to the nanosecond, packs with a .keep above all. What it has made is
+// proved, made durable and moved here; only then is what stands twice removed.
+// So Repack may be killed at any instant, and snapshots may be taken meanwhile:
+// an object moves, but is never absent, nor kept by something that power may
+// take away. Readers that do not find it list the packs again.
+//
+// The caller holds the project's lock, shared. ErrRepacking says that somebody
+// else is at it, ErrNoGit that there is no git.
+func (s *Store) Repack(ctx context.Context) (RepackStats, error) {
+	var stats RepackStats
+	held, err := s.holdRepack()
+	if err != nil {
+		return stats, err
+	}
+	defer func() {
+		_ = flock(held, unix.LOCK_UN)
+		held.Close()
+	}()
+	if err := s.repack(ctx, held, &stats); err != nil {
+		return stats, fmt.Errorf("repack %s: %w", s.dir, err)
+	}
+	return stats, nil
+}
+
+func (s *Store) repack(ctx context.Context, held *os.File, stats *RepackStats) error {
+	if err := s.clearQuarantines(); err != nil {
+		return err
+	}
+	if err := s.dropDoubles(ctx, stats); err != nil { // of a run that was cut off
+		return err
+	}
+	q, err := s.newQuarantine()
+	if err != nil {
+		return err
+	}
+	defer q.remove()
+	if err := q.repack(ctx, held); err != nil {
+		return err
+	}
+	if err := q.adopt(ctx, stats); err != nil {
+		return err
+	}
+	return s.dropDoubles(ctx, stats)
+}
+
+// holdRepack takes the lock that keeps all but one Repack away. Git inherits it:
+// it is free only when git has ended too.
+func (s *Store) holdRepack() (*os.File, error) {
+	dir := filepath.Join(s.dir, repackDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrRepacking
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+// clearQuarantines removes what a killed Repack left. The caller holds its lock.
+func (s *Store) clearQuarantines() error {
+	dir := filepath.Join(s.dir, repackDir)
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sampledDirs is of how many of the 256 directories of loose objects Bulk counts
+// the files.
+const sampledDirs = 16
+
+// Bulk counts packs, and loose objects in a sample of their directories: ids are
+// spread evenly. It is cheap enough to be asked often.
+func (s *Store) Bulk() (Bulk, error) {
+	var b Bulk
+	objects := filepath.Join(s.dir, "objects")
+	for n := range sampledDirs {
+		names, err := os.ReadDir(filepath.Join(objects, fmt.Sprintf("%02x", n*256/sampledDirs)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return b, err
+		}
+		b.Loose += len(names) * (256 / sampledDirs)
+	}
+	names, err := os.ReadDir(s.packDir())
+	if err != nil {
+		return b, err
+	}
+	kept := map[string]bool{}
+	for _, e := range names {
+		if base, ok := strings.CutSuffix(e.Name(), keepSuffix); ok {
+			kept[base] = true
+		}
+	}
+	for _, e := range names {
+		if base, ok := strings.CutSuffix(e.Name(), ".idx"); ok && strings.HasPrefix(base, "pack-") && !kept[base] {
+			b.Packs++
+		}
+	}
+	return b, nil
+}
