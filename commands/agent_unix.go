@@ -21,6 +21,7 @@ import (
 type agent struct {
 	cmd     *exec.Cmd
 	env     Env
+	start   *starting     // nil without a terminal
 	tty     int           // the terminal, or -1
 	saved   *unix.Termios // its modes before the agent
 	signals chan os.Signal
@@ -31,25 +32,51 @@ type agent struct {
 	stopped atomic.Bool   // the keeper stops with it, and sees to its going on
 }
 
-// startAgent starts the program. The caller waits for it.
+// startAgent starts the program. The caller waits for it, and may learn only
+// then that it could not be started.
 func startAgent(env Env, program string, argv []string, dir string, vars []string) (*agent, error) {
 	a := &agent{env: env, tty: -1, signals: make(chan os.Signal, 8), done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
 	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
-		a.tty = int(f.Fd())
-		a.saved, _ = unix.IoctlGetTermios(a.tty, termiosGet) // nil: nothing to put back
-		a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := a.takeTerminal(int(f.Fd())); err != nil {
+			return nil, err
+		}
 	}
 	// Without these the keeper would die of what is meant for the agent.
 	env.Notify(a.signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
 	if err := a.cmd.Start(); err != nil {
 		env.Unnotify(a.signals)
+		if a.start != nil {
+			a.start.close()
+		}
 		return nil, plainStart(err)
 	}
-	if a.tty >= 0 {
+	if a.start != nil {
 		_ = setForeground(a.tty, a.pid())
+		a.start.release()
 	}
 	return a, nil
+}
+
+// takeTerminal makes the program one that waits for the terminal.
+func (a *agent) takeTerminal(tty int) error {
+	self, err := a.env.self()
+	if err != nil {
+		return err
+	}
+	if a.start, err = newStarting(); err != nil {
+		return err
+	}
+	first, err := a.start.args()
+	if err != nil {
+		a.start.close()
+		return err
+	}
+	a.tty = tty
+	a.saved, _ = unix.IoctlGetTermios(tty, termiosGet) // nil: nothing to put back
+	a.cmd.Path, a.cmd.Args = self, append(append(first, a.cmd.Path), a.cmd.Args...)
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return nil
 }
 
 // plainStart leaves out what the user has not asked for: the system call.
@@ -63,12 +90,16 @@ func plainStart(err error) error {
 func (a *agent) pid() int { return a.cmd.Process.Pid }
 
 // wait returns when the agent has ended, with its exit code: 128 and the
-// signal's number for one that was killed.
+// signal's number for one that was killed. The error says why it was never
+// started.
 func (a *agent) wait() (int, error) {
 	go a.passOn()
 	defer func() {
 		close(a.done)
 		a.env.Unnotify(a.signals)
+		if a.start != nil {
+			a.start.close()
+		}
 	}()
 	for {
 		var status syscall.WaitStatus
@@ -77,7 +108,7 @@ func (a *agent) wait() (int, error) {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			return 0, err
-		case status.Stopped() && a.stoppedTooEarly(status.StopSignal()):
+		case status.Stopped() && a.wasBroughtBack(status.StopSignal()):
 			a.handOver()
 		case status.Stopped():
 			a.stopToo()
@@ -86,7 +117,10 @@ func (a *agent) wait() (int, error) {
 			return 128 + int(status.Signal()), nil
 		case status.Exited():
 			a.takeBack(false)
-			return status.ExitStatus(), nil
+			if a.start != nil {
+				err = a.start.failure()
+			}
+			return status.ExitStatus(), err
 		}
 	}
 }
@@ -114,10 +148,10 @@ func (a *agent) passOn() {
 	}
 }
 
-// stoppedTooEarly reports whether the agent has stopped because it used the
-// terminal just before it was handed over: the terminal is the agent's by now,
-// or its keeper's, whom the shell has brought to the foreground.
-func (a *agent) stoppedTooEarly(sig syscall.Signal) bool {
+// wasBroughtBack reports whether an agent that stopped because it used the
+// terminal from the background need not stop its keeper: the shell has brought
+// the keeper to the foreground meanwhile.
+func (a *agent) wasBroughtBack(sig syscall.Signal) bool {
 	if sig != syscall.SIGTTIN && sig != syscall.SIGTTOU || a.tty < 0 {
 		return false
 	}
@@ -126,7 +160,7 @@ func (a *agent) stoppedTooEarly(sig syscall.Signal) bool {
 }
 
 // handOver lets the agent go on, in the terminal's foreground. In this order,
-// since a continue would undo a Ctrl-Z typed after the terminal was handed over.
+// as shells do it: one that went on first could be stopped again by reading.
 func (a *agent) handOver() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -134,8 +168,8 @@ func (a *agent) handOver() {
 		_ = setModes(a.tty, a.own)
 		a.own = nil
 	}
-	_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
 	_ = setForeground(a.tty, a.pid())
+	_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
 }
 
 // stopToo stops the keeper as the agent has stopped, so that the user's shell

@@ -69,9 +69,12 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if err != nil {
 		return failed(err)
 	}
+	notStarted := func(err error) (int, error) {
+		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
+	}
 	agent, err := startAgent(c.Env, program, launch.Argv, launch.Dir, env)
 	if err != nil {
-		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
+		return notStarted(err)
 	}
 	reported := make(chan error, 1)
 	go func() { // the agent need not wait for it
@@ -84,7 +87,10 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if rerr := <-reported; rerr != nil {
 		c.notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
 	}
-	return code, err
+	if err != nil {
+		return notStarted(err)
+	}
+	return code, nil
 }
 
 // endPatience is how long the last snapshot of an agent may take before the

@@ -3,8 +3,13 @@
 // terminal and the exit code; it never touches a repository or a workspace.
 package commands
 
+import "os"
+
 // Main runs umbra with the process's arguments and returns its exit code.
 func Main() int {
+	if len(os.Args) > 1 && os.Args[1] == startWord {
+		return becomeAgent(os.Args[2:])
+	}
 	code, env, done := quickHook(processEnv())
 	if done {
 		return code

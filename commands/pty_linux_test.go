@@ -198,7 +198,9 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 func TestKeeperBroughtToTheForegroundFromTheBackground(t *testing.T) {
 	t.Parallel()
 	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
-	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; while ! test -e go; do sleep 0.05; done; read x; echo got-$x'\n")
+	// bash, since dash starts programs by vfork: one that is stopped before its
+	// exec leaves dash itself where no signal reaches it.
+	p.typed("umbra mission new -- bash -c 'echo rea\"\"dy; while ! test -e go; do sleep 0.05; done; read x; echo got-$x'\n")
 	p.expect("ready\r?\n")
 	p.typed("\x1a")
 	p.expect("Stopped")
@@ -268,6 +270,39 @@ func TestKeeperThatCannotStartItsAgent(t *testing.T) {
 		t.Errorf("exit code %d, want 125", code)
 	}
 	p.expect("no such program")
+}
+
+func TestKeeperSaysWhyItsAgentDidNotBegin(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "sh", "-c", `echo rubbish >agent; chmod +x agent; exec umbra mission new -- ./agent`)
+	if code := p.code(); code != 125 {
+		t.Errorf("exit code %d, want 125", code)
+	}
+	p.expect("umbra: start ./agent: exec format error")
+	if out := p.run("mission", "ls"); !strings.Contains(out, "error") {
+		t.Errorf("mission ls: %s", out)
+	}
+}
+
+func TestAgentOwnsTheTerminalFromItsFirstInstant(t *testing.T) {
+	t.Parallel()
+	agent := agentScript(`read -r pid comm state ppid group session tty foreground rest </proc/$$/stat; echo "apart $((foreground - group))"
+		read line <&3 && echo "inherited $line"; exit 6`)
+	p := onTerminal(t, append([]string{"bash", "-c", `echo three >three; exec 3<three; "$@"`, "bash"}, agent...)...)
+	p.expect(`apart 0\r\n`)
+	p.expect(`inherited three\r\n`)
+	if code := p.code(); code != 6 {
+		t.Errorf("exit code %d, want 6", code)
+	}
+}
+
+// What an agent leaves running must hold nothing that its keeper waits for.
+func TestKeeperDoesNotWaitForWhatItsAgentLeavesBehind(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, agentScript("sleep 60 & exit 6")...)
+	if code := p.code(); code != 6 {
+		t.Errorf("exit code %d, want 6", code)
+	}
 }
 
 // run runs umbra without a terminal, in the pty's home and workspace.
