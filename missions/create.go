@@ -183,7 +183,11 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
 	m := l.blank(p, n, name, g)
-	err = l.locked(ctx, m, func(m *loaded) error {
+	hold := l.locked
+	if n.adopted {
+		hold = l.holding // a hook waits for it
+	}
+	err = hold(ctx, m, func(m *loaded) error {
 		_, err := l.commit(ctx, m, &wanted{
 			Take:     Take{Trigger: TriggerManual, Of: n.life, What: "mission " + name + " begins"},
 			triggers: Triggers{TriggerManual}, provisional: n.provisional,

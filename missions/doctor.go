@@ -181,8 +181,8 @@ func (d *examination) journal(ctx context.Context) error {
 	}
 	for _, op := range operations {
 		phase, _ := op.Phase()
-		if phase == journal.Done {
-			continue // finished; what it took away is kept until the next idle point
+		if phase == journal.Done || phase != journal.Interrupted && !abandoned(op) {
+			continue // finished, and what it took away is kept until the next idle point; or at work
 		}
 		message := fmt.Sprintf("a %s that began at %s was not finished", op.Kind(), op.Began().Format("2006-01-02 15:04:05"))
 		d.found(Problem{Invariant: "I6", Message: message}, func() error { return d.l.recoverOperation(ctx, op) })

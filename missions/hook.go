@@ -53,7 +53,7 @@ func (l *Local) noteProblem(ctx context.Context, r HookResult) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, problemPatience)
 	defer cancel()
-	err = l.metaLocked(ctx, m, func(m *loaded) error {
+	err = l.metaHeld(ctx, m, l.holding, func(m *loaded) error {
 		m.live.Problem = "the last hook failed: " + r.Problem
 		l.saveLive(m)
 		return nil
@@ -129,7 +129,7 @@ func (l *Local) nameByPrompt(ctx context.Context, m *loaded, prompt string) {
 		return
 	}
 	defer naming.Release()
-	err = l.locked(ctx, m, func(m *loaded) error {
+	err = l.holding(ctx, m, func(m *loaded) error {
 		if !m.Unnamed {
 			return nil
 		}

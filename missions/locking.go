@@ -21,9 +21,31 @@ func busy(err error) error {
 	return Errorf(KindBusy, "wait for it to end and try again", "another operation is at work here: %w", err)
 }
 
-// locked runs fn on a mission, read afresh, with its project shared and its
-// workspace exclusive: no other process captures or restores meanwhile.
-func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) (err error) {
+// holder is locked or holding.
+type holder func(context.Context, *loaded, func(*loaded) error) error
+
+// locked is holding for what a user asked for: what a killed process left undone
+// in the workspace is finished or taken back first, so that nobody goes on from
+// the middle of a restore.
+func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) error {
+	return l.holding(ctx, m, func(m *loaded) error {
+		found, err := l.finishCutOff(ctx, m)
+		if err != nil {
+			return err
+		}
+		if found && m.tip != nil {
+			if m, err = l.load(m.project, m.ID); err != nil {
+				return err
+			}
+		}
+		return fn(m)
+	})
+}
+
+// holding runs fn on a mission, read afresh, with its project shared and its
+// workspace exclusive: no other process captures or restores meanwhile. By
+// itself it is for what an agent waits for, and for recovery.
+func (l *Local) holding(ctx context.Context, m *loaded, fn func(*loaded) error) (err error) {
 	if err := m.bound(); err != nil {
 		return err
 	}

@@ -109,8 +109,12 @@ func (l *Local) rename(ctx context.Context, m *loaded, name string) error {
 // It takes the workspace if that is there; a mission whose workspace is gone
 // can still be renamed and removed.
 func (l *Local) metaLocked(ctx context.Context, m *loaded, fn func(*loaded) error) error {
+	return l.metaHeld(ctx, m, l.locked, fn)
+}
+
+func (l *Local) metaHeld(ctx context.Context, m *loaded, hold holder, fn func(*loaded) error) error {
 	if place, err := placeOf(m.bind.Workspace); err == nil && place == m.bind.Place {
-		return l.locked(ctx, m, fn)
+		return hold(ctx, m, fn)
 	}
 	held, err := lock.Wait(ctx, lock.ProjectFile(l.home.Dir, m.project.ID), lock.Shared, l.self)
 	if err != nil {

@@ -164,7 +164,7 @@ func (l *Local) TellWatching(ctx context.Context, root string) error {
 	if l.watching == nil || len(list) == 0 {
 		return nil
 	}
-	return l.locked(ctx, list[0], func(m *loaded) error {
+	return l.holding(ctx, list[0], func(m *loaded) error {
 		ws, err := l.workspace(ctx, m)
 		if err != nil {
 			return err

@@ -33,7 +33,11 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 		fail(err)
 		return
 	}
-	err = l.locked(ctx, m, func(m *loaded) error {
+	hold := l.holding
+	if slices.ContainsFunc(batch, func(r *request) bool { return r.event == nil }) {
+		hold = l.locked // by hand: no agent waits for it
+	}
+	err = hold(ctx, m, func(m *loaded) error {
 		before, record := m.heard(), m.record
 		list, perform := l.apply(m, batch)
 		for _, w := range list {

@@ -134,7 +134,7 @@ func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) 
 	if err := l.neighbourInTurn(m); err != nil && !r.Force && !r.Preview {
 		return RestoreResult{}, err
 	}
-	if err := l.finishCutOff(ctx, m); err != nil {
+	if err := l.refuseInterrupted(ctx, m); err != nil {
 		return RestoreResult{}, err
 	}
 	job, err := l.planRestore(ctx, m, target, r)

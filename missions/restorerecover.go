@@ -26,25 +26,60 @@ func (l *Local) recoverRestore(ctx context.Context, op *journal.Operation) error
 	if err != nil {
 		return err
 	}
-	return l.locked(ctx, m, func(m *loaded) error { return l.recoverEntry(ctx, m, op.ID()) })
+	return l.holding(ctx, m, func(m *loaded) error { return l.recoverEntry(ctx, m, op.ID()) })
 }
 
-// finishCutOff recovers what was cut off in the mission's workspace before
-// another operation begins there. The caller holds the workspace.
-func (l *Local) finishCutOff(ctx context.Context, m *loaded) error {
+// finishCutOff recovers what was cut off in the mission's workspace and reports
+// whether there was anything. Where people have gone on working it is left to
+// them, and only said. The caller holds the workspace.
+func (l *Local) finishCutOff(ctx context.Context, m *loaded) (found bool, err error) {
+	return l.eachCutOff(m, func(entry *journal.Operation, phase journal.Phase) error {
+		if phase == journal.Interrupted {
+			return nil
+		}
+		err := l.recoverEntry(ctx, m, entry.ID())
+		if e, ok := errors.AsType[*Error](err); ok && e.Kind == KindConflict {
+			Notify(ctx, Notice{Text: e.Message + ": " + e.Hint})
+			return nil
+		}
+		return err
+	})
+}
+
+// refuseInterrupted recovers like finishCutOff, but refuses to go on over a
+// restore that waits for the user's decision. The caller holds the workspace.
+func (l *Local) refuseInterrupted(ctx context.Context, m *loaded) error {
+	_, err := l.eachCutOff(m, func(entry *journal.Operation, _ journal.Phase) error {
+		return l.recoverEntry(ctx, m, entry.ID())
+	})
+	return err
+}
+
+// eachCutOff calls fn for the restores in the mission's workspace that have not
+// ended, and reports whether there were any.
+func (l *Local) eachCutOff(m *loaded, fn func(*journal.Operation, journal.Phase) error) (found bool, err error) {
 	entries, _, err := l.journal.List()
 	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
+		return false, fmt.Errorf("read the journal: %w", err)
 	}
 	for _, entry := range entries {
-		if phase, _ := entry.Phase(); entry.Kind() != restoreKind || phase == journal.Done {
+		phase, _ := entry.Phase()
+		if entry.Kind() != restoreKind || phase == journal.Done {
 			continue
 		}
-		if err := l.recoverEntry(ctx, m, entry.ID()); err != nil {
-			return err
+		var doc restoreDoc
+		if err := entry.Document(&doc); err != nil {
+			return found, err
+		}
+		if doc.Place != m.bind.Place || doc.Project != m.project.Dir {
+			continue
+		}
+		found = true
+		if err := fn(entry, phase); err != nil {
+			return found, err
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // recoverEntry recovers one entry if it is of the mission's workspace. The

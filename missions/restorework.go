@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
 
@@ -27,6 +28,7 @@ type restoreDoc struct {
 	Talk      *talkDoc          `json:"conversation,omitempty"`
 	Describes string            `json:"describes"`
 	Note      string            `json:"note,omitempty"`
+	Owner     lock.Owner        `json:"owner"` // the process that carries it out
 }
 
 // talkDoc is the conversation's side: the session that the mission goes on in,
@@ -75,7 +77,7 @@ func (l *Local) describeRestore(m *loaded, j *job) (restoreDoc, error) {
 	}
 	doc := restoreDoc{
 		Project: m.project.Dir, Mission: m.ID, Place: m.bind.Place, Expected: m.tip.ID.String(),
-		Describes: j.kind + " " + j.describe(m), Note: noteOfRestore(j),
+		Describes: j.kind + " " + j.describe(m), Note: noteOfRestore(j), Owner: l.self,
 	}
 	var err error
 	if j.files != nil && !j.files.empty() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
 // Status is one glance: the missions here, their states, what is wrong and the
@@ -69,14 +70,29 @@ func (l *Local) journalProblems() []Problem {
 		problems = append(problems, Problem{Invariant: "I6", Message: d.Error(), Fix: "umbra doctor --fix"})
 	}
 	for _, op := range list {
-		if phase, since := op.Phase(); phase == journal.Interrupted {
+		switch phase, since := op.Phase(); {
+		case phase == journal.Interrupted:
 			problems = append(problems, Problem{
 				Invariant: "I6", Fix: "umbra undo, or umbra doctor --fix",
 				Message: fmt.Sprintf("a %s was cut off at %s and people have gone on working since; what it took away is in %s", op.Kind(), since.Format(time.DateTime), op.DisplacedDir()),
 			})
+		case phase != journal.Done && abandoned(op):
+			problems = append(problems, Problem{
+				Invariant: "I6", Fix: "umbra doctor --fix",
+				Message: fmt.Sprintf("a %s that began at %s was cut off; the next command there finishes it or takes it back", op.Kind(), op.Began().Format(time.DateTime)),
+			})
 		}
 	}
 	return problems
+}
+
+// abandoned reports whether the process of an operation in flight is not known
+// to be at work on it still.
+func abandoned(op *journal.Operation) bool {
+	var doc struct {
+		Owner lock.Owner `json:"owner"`
+	}
+	return op.Document(&doc) != nil || doc.Owner.Liveness() != lock.Alive
 }
 
 // Resolve says where a mission or moment is in the shadow repository.

@@ -38,7 +38,7 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" -n 2", "%d is no number of steps", r.Steps)
 	}
 	var result RestoreResult
-	err = l.locked(ctx, m, func(m *loaded) error {
+	err = l.holding(ctx, m, func(m *loaded) error {
 		if InTurn(m.life) && !r.Force {
 			return inTurn(m)
 		}
@@ -47,7 +47,7 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 		if result, ended, err = l.endInterrupted(ctx, m, kind); ended || err != nil {
 			return err
 		}
-		if err := l.finishCutOff(ctx, m); err != nil {
+		if err := l.refuseInterrupted(ctx, m); err != nil {
 			return err
 		}
 		if !r.Force {

@@ -1,0 +1,201 @@
+package missions
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// cutOff leaves a restore as a process that was killed after some of it does.
+func (b *testBench) cutOff(mission, moment string, some func(*restoreWork) error) {
+	b.Helper()
+	at, err := b.local.findMoment(context.Background(), b.caller(), moment, reading)
+	if err != nil {
+		b.Fatal(err)
+	}
+	self := b.local.self
+	b.local.self = lock.Owner{PID: 1 << 30, Start: 1, Boot: "another", Command: "umbra restore"}
+	defer func() { b.local.self = self }()
+	err = b.local.holding(context.Background(), at.loaded, func(m *loaded) error {
+		target, err := m.project.store.Snapshot(gitstore.ID(at.step.ID))
+		if err != nil {
+			return err
+		}
+		j, err := b.local.planRestore(context.Background(), m, target, RestoreRequest{Caller: b.caller(), Moment: at.step.ID.String(), Mission: mission})
+		if err != nil {
+			return err
+		}
+		doc, err := b.local.describeRestore(m, j)
+		if err != nil {
+			return err
+		}
+		work, err := b.local.beginRestore(m, doc, j)
+		if err != nil {
+			return err
+		}
+		defer work.close()
+		return some(work)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func applied(w *restoreWork) error {
+	_, err := w.Apply(context.Background())
+	return err
+}
+
+// applying is a restore that had begun to change things, and had changed nothing.
+func applying(w *restoreWork) error {
+	if err := w.Stage(context.Background()); err != nil {
+		return err
+	}
+	if err := w.Entry.Advance(journal.Staged); err != nil {
+		return err
+	}
+	return w.Entry.Advance(journal.Applying)
+}
+
+func (b *testBench) messages(mission string) []string {
+	b.Helper()
+	l, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Mission: mission})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out []string
+	for _, e := range l {
+		out = append(out, e.Message)
+	}
+	return out
+}
+
+// TestNobodyGoesOnFromTheMiddleOfARestore: what a killed restore left undone is
+// finished before anything that a user asks for there.
+func TestNobodyGoesOnFromTheMiddleOfARestore(t *testing.T) {
+	commands := map[string]func(*testBench) error{
+		"snapshot": func(b *testBench) error {
+			_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Message: "after"})
+			return err
+		},
+		"fork": func(b *testBench) error {
+			_, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "forked"})
+			return err
+		},
+		"resume": func(b *testBench) error {
+			_, err := b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: "work", Resume: true})
+			return err
+		},
+		"another mission": func(b *testBench) error {
+			_, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Name: "other", Command: []string{"sh"}})
+			return err
+		},
+		"removal": func(b *testBench) error {
+			_, err := b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{"work"}})
+			return err
+		},
+	}
+	for name, command := range commands {
+		for how, some := range map[string]func(*restoreWork) error{"applied": applied, "applying": applying} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				b := newBench(t)
+				b.write("a.txt", "one\n")
+				b.write("b.txt", "one\n")
+				b.mission("work")
+				b.write("a.txt", "two\n")
+				b.write("c.txt", "two\n")
+				b.snapshot("second")
+				b.cutOff("work", "work@start", some)
+				s, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()})
+				if err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, "cut off") {
+					t.Errorf("status: %+v %v", s.Problems, err)
+				}
+				if err := command(b); err != nil {
+					t.Fatal(err)
+				}
+				if a, c := b.read("a.txt"), b.read("c.txt"); a != "one\n" || c != "(none)" {
+					t.Errorf("a.txt %q, c.txt %q: the restore was not finished", a, c)
+				}
+				if name != "removal" {
+					if list := b.messages("work"); !strings.Contains(strings.Join(list, "\n"), "restore") {
+						t.Errorf("no snapshot of the restore: %q", list)
+					}
+				}
+				b.healthy()
+			})
+		}
+	}
+}
+
+// TestWorkAfterACutOffRestoreIsKept: where people have gone on working nothing
+// is touched; their snapshot is taken, and they are told.
+func TestWorkAfterACutOffRestoreIsKept(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("second")
+	b.cutOff("work", "work@start", applying)
+	b.write("a.txt", "by hand\n")
+	var told []string
+	ctx := WithNotify(context.Background(), func(n Notice) { told = append(told, n.Text) })
+	e, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller(), Message: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := b.read("a.txt"); a != "by hand\n" {
+		t.Errorf("a.txt %q", a)
+	}
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "umbra undo work") {
+		t.Errorf("told %q", text)
+	}
+	r, err := b.local.Resolve(context.Background(), ResolveRequest{Caller: b.caller(), Mission: "work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := b.git("--git-dir", r.ShadowRepo, "show", e.ID+":a.txt"); kept != "by hand\n" {
+		t.Errorf("the snapshot holds %q", kept)
+	}
+	if _, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "work@start"}); kindOf(err) != KindConflict {
+		t.Errorf("a restore over it: %v", err)
+	}
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"}); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+	if a := b.read("a.txt"); a != "by hand\n" {
+		t.Errorf("a.txt %q after undo", a)
+	}
+	b.healthy()
+}
+
+// TestHookDoesNotWaitForRecovery: what an agent waits for is the snapshot alone.
+func TestHookDoesNotWaitForRecovery(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("second")
+	b.cutOff("work", "work@start", applied)
+	at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.submit(context.Background(), at.project, at.ID, &request{event: PromptSubmitted{Text: "next"}}); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := b.local.journal.List()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	if phase, _ := entries[0].Phase(); phase != journal.Applied {
+		t.Errorf("the restore is %v: a hook has recovered it", phase)
+	}
+	if err := b.local.Recover(context.Background()); err != nil {
+		t.Error(err)
+	}
+	b.healthy()
+}
