@@ -16,6 +16,7 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 	if err != nil {
 		return err
 	}
+	request.KeeperID = os.Getpid()
 	launch, err := svc.Launch(ctx, request)
 	if err != nil {
 		return err

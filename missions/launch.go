@@ -24,7 +24,7 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	if err := l.mayLaunch(m); err != nil {
+	if err := l.mayLaunch(m, r.KeeperID); err != nil {
 		return Launch{}, err
 	}
 	if m, err = l.recreate(ctx, m, r); err != nil {
@@ -32,7 +32,7 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	}
 	var launch Launch
 	err = l.locked(ctx, m, func(m *loaded) error {
-		if err := l.mayLaunch(m); err != nil {
+		if err := l.mayLaunch(m, r.KeeperID); err != nil {
 			return err
 		}
 		launch, err = l.prepare(ctx, m, r)
@@ -41,12 +41,13 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	return launch, err
 }
 
-// mayLaunch refuses a mission that has an agent, here or outside Umbra.
-func (l *Local) mayLaunch(m *loaded) error {
+// mayLaunch refuses a mission that has an agent, here or outside Umbra, or that
+// another keeper than this one is about to give one.
+func (l *Local) mayLaunch(m *loaded, keeper int) error {
 	if err := m.bound(); err != nil {
 		return err
 	}
-	if p, alive := m.live.process(); alive {
+	if p, alive := m.live.process(); alive && p.PID != keeper {
 		return Errorf(KindBusy, fmt.Sprintf("go to it, or: umbra mission stop %s", m.Name), "mission %s is live already (pid %d)", m.Name, p.PID)
 	}
 	if a := l.adapter(m.Agent); a != nil && m.stored.Session != "" {
@@ -72,6 +73,10 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
 	m.live.Hooked, m.live.Bound = false, ""
+	if r.KeeperID > 0 {
+		keeper := l.processOf(r.KeeperID)
+		m.live.Keeper, m.live.Agent = &keeper, nil
+	}
 	changed := !slices.Equal(m.Command, command)
 	m.Command = command
 	if a := l.adapter(m.Agent); a != nil {

@@ -128,7 +128,8 @@ type MissionRequest struct {
 type LaunchRequest struct {
 	Caller   Caller   `json:"caller"`
 	Mission  string   `json:"mission"`
-	Resume   bool     `json:"resume"` // false: its first start
+	KeeperID int      `json:"keeper_pid"` // who will run it: from now on the mission is that process's
+	Resume   bool     `json:"resume"`     // false: its first start
 	Prompt   string   `json:"prompt,omitempty"`
 	Command  []string `json:"command,omitempty"`  // replaces the recorded one
 	Recreate string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
