@@ -2,6 +2,9 @@ package missions
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,5 +200,45 @@ func TestHookDoesNotWaitForRecovery(t *testing.T) {
 	if err := b.local.Recover(context.Background()); err != nil {
 		t.Error(err)
 	}
+	b.healthy()
+}
+
+// TestRedoOfACutOffRestoreSaysWhatItDid finishes a restore over which people
+// have gone on working, and takes one back.
+func TestRedoOfACutOffRestoreSaysWhatItDid(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"a.txt", "d.txt"} {
+		b.write(name, "one\n")
+	}
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.write("c.txt", "two\n")
+	if err := os.Remove(filepath.Join(b.dir, "d.txt")); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("second")
+	step := func(name string, run func(context.Context, UndoRequest) (RestoreResult, error), some func(*restoreWork) error) {
+		t.Helper()
+		b.cutOff("work", "work@start", func(w *restoreWork) error {
+			if err := some(w); err != nil {
+				return err
+			}
+			return w.Entry.Advance(journal.Interrupted)
+		})
+		r, err := run(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := []string{strings.Join(r.Modify, " "), strings.Join(r.Create, " "), strings.Join(r.Delete, " ")}
+		want := []string{"a.txt", "d.txt", "c.txt"}
+		if name == "undo" {
+			want = []string{"a.txt", "c.txt", "d.txt"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: changed, created, deleted %q, want %q", name, got, want)
+		}
+	}
+	step("undo", b.local.Undo, applied)
+	step("redo", b.local.Redo, applying)
 	b.healthy()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
@@ -217,6 +218,7 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 			return j.result, l.restoreFailed(j, work, err)
 		}
 		j.addOutcome(outcome)
+		j.result.Modify, j.result.Create, j.result.Delete = work.doneOf(outcome)
 		err = l.completeRestore(ctx, m, work, outcome, j)
 		return j.result, err
 	}
@@ -225,6 +227,7 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 		return j.result, err
 	}
 	j.addOutcome(outcome)
+	j.result.Modify, j.result.Delete, j.result.Create = work.doneOf(outcome)
 	t, err := l.commit(ctx, m, &wanted{
 		Take:     Take{Trigger: TriggerUndo, Of: m.life, What: "took back a " + work.doc.Operation.Kind + " that was cut off"},
 		triggers: Triggers{TriggerUndo}, displaced: displacedFiles(outcome.Displaced),
@@ -235,4 +238,15 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 	l.saveLive(m)
 	j.result.Done, j.result.Snapshot = true, t.snapshot.ID.String()
 	return j.result, work.Entry.Finish()
+}
+
+// doneOf sorts what became of the plan's paths by what the plan meant to do.
+func (w *restoreWork) doneOf(o *restore.Outcome) (modify, create, remove []string) {
+	did := func(actions ...restore.Action) []string {
+		return slices.DeleteFunc(w.Document.Plan.Paths(actions...), func(path string) bool {
+			_, done := slices.BinarySearch(o.Done, path)
+			return !done
+		})
+	}
+	return did(restore.Replace, restore.Chmod), did(restore.Create), did(restore.Delete)
 }
