@@ -290,6 +290,11 @@ func (b *Batch) flush() error {
 		if err := b.store.writeLoose(b.pending); err != nil {
 			return fmt.Errorf("write objects: %w", err)
 		}
+		for _, o := range b.pending {
+			if o.kind != TypeBlob { // what the next snapshot begins from
+				b.store.recent.put(o.id, o.kind, o.data)
+			}
+		}
 		b.pending, b.bytes = nil, 0
 	}
 	if b.borrowedFresh {

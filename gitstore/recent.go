@@ -3,15 +3,16 @@ package gitstore
 import "sync"
 
 const (
-	// recentBytes is how much of the trees and commits read last is remembered.
+	// recentBytes is how much of the objects read or written last is remembered.
 	recentBytes = 4 << 20
 	// recentLargest is up to which size one is remembered: a flat directory of
 	// thousands would push everything else out.
 	recentLargest = 128 << 10
 )
 
-// recent remembers the trees and commits that were read last, verified: a
-// history walk, a plan and a proof read the same ones again and again. An id
+// recent remembers the trees, commits and documents of records that were read
+// last, verified, or written: a snapshot begins from the one before, and a history
+// walk, a plan and a proof read the same ones again and again. An id
 // always means the same bytes, so nothing here is ever wrong; that an object is
 // still stored is for Has to say. The zero value is ready.
 type recent struct {

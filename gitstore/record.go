@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -100,7 +101,13 @@ func (s *Store) RecordFile(record ID, path string) ([]byte, error) {
 	if !e.Mode.IsBlob() {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoEntry)
 	}
-	return s.Blob(e.ID)
+	return s.document(e.ID)
+}
+
+// document is Blob for what records hold, which is read again at each snapshot.
+func (s *Store) document(id ID) ([]byte, error) {
+	data, err := s.recalled(id, TypeBlob)
+	return slices.Clone(data), err
 }
 
 // RepairedRef is a records ref that RepairRecords moved.

@@ -100,7 +100,7 @@ func (t *RecordTree) set(path string, n *recordNode) error {
 }
 
 // Put sets the file at path; what stood there, and a file in the place of a
-// directory above, is replaced. It keeps content until Write.
+// directory above, is replaced. It keeps content, which is not to be changed any more.
 func (t *RecordTree) Put(path string, content []byte) error {
 	return t.set(path, &recordNode{mode: ModeFile, content: content, fresh: true})
 }
@@ -151,7 +151,7 @@ func (t *RecordTree) File(path string) ([]byte, error) {
 	case n.mode.IsDir():
 		return nil, fmt.Errorf("%s: %w", path, ErrNoEntry)
 	}
-	return t.store.Blob(n.id)
+	return t.store.document(n.id)
 }
 
 // List returns the names and modes below the directory at path ("" is the root),
@@ -200,6 +200,9 @@ func (t *RecordTree) Write(b *Batch) (ID, error) {
 func (t *RecordTree) write(b *Batch, n *recordNode) error {
 	if n.fresh {
 		id, err := b.Blob(n.content)
+		if err == nil {
+			t.store.recent.put(id, TypeBlob, n.content)
+		}
 		n.id, n.content, n.fresh = id, nil, err != nil
 		return err
 	}

@@ -57,10 +57,21 @@ func (s *Store) UpdateRef(ctx context.Context, name RefName, old, new ID, d Dura
 	if name.Kind() == RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
 	}
-	if _, err := s.typed(new, TypeCommit); err != nil {
+	if err := s.storedCommit(new); err != nil {
 		return &RefError{Ref: string(name), Err: err}
 	}
 	return s.swap(ctx, name, expect(refValue{id: old}), refValue{id: new}, d)
+}
+
+// storedCommit is an error unless id is a commit that is stored.
+func (s *Store) storedCommit(id ID) error {
+	if _, ok := s.recent.get(id, TypeCommit); ok {
+		if stored, err := s.Has(id); stored || err != nil {
+			return err
+		}
+	}
+	_, err := s.typed(id, TypeCommit)
+	return err
 }
 
 // MendRef sets a ref that is missing or can't be read. One that names an object
@@ -69,7 +80,7 @@ func (s *Store) MendRef(ctx context.Context, name RefName, id ID) error {
 	if name.Kind() == RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
 	}
-	if _, err := s.typed(id, TypeCommit); err != nil {
+	if err := s.storedCommit(id); err != nil {
 		return &RefError{Ref: string(name), Err: err}
 	}
 	lost := func(have refValue, err error) error {

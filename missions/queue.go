@@ -27,6 +27,7 @@ type request struct {
 	ids    []string                    // of what asked for it, where it may ask again
 	asked  bool                        // it did, and may have been answered
 	seq    int64                       // its entry in the journal, 0 for none
+	begun  bool                        // the entry says that it is in progress
 	done   chan struct{}
 	answer answer
 	err    error
@@ -69,8 +70,8 @@ func (l *Local) submit(ctx context.Context, p *project, mission string, r *reque
 	r.done = make(chan struct{})
 	told, gone := make(chan Notice), make(chan struct{})
 	defer close(gone)
-	r.seq = l.enqueue(mission, r)
 	q := l.queueOf(mission)
+	r.seq, r.begun = l.enqueue(mission, q, r)
 	q.mu.Lock()
 	start := !q.working
 	if start && !l.startWorker() {
@@ -142,57 +143,65 @@ type queued struct {
 
 // enqueue notes a request for a snapshot in the journal, so that one whose
 // process dies is made up for. It is not fsynced: a power cut may lose a
-// request, never a snapshot.
-func (l *Local) enqueue(mission string, r *request) int64 {
+// request, never a snapshot. It reports whether the entry says already that the
+// request is in progress, as one with no other before it is in a moment.
+func (l *Local) enqueue(mission string, q *queue, r *request) (sequence int64, begun bool) {
 	var doc queued
 	switch {
 	case r.take == nil && r.event == nil:
-		return 0
+		return 0, false
 	case r.take != nil:
 		doc = queued{Trigger: r.take.Trigger, What: r.take.What, IDs: r.ids, Owner: l.self}
 	case r.event != nil:
 		take, asks := asksFor(r.event)
 		if !asks {
-			return 0
+			return 0, false
 		}
 		doc = queued{Trigger: take.Trigger, What: take.What, Owner: l.self}
 	}
 	p, err := json.Marshal(doc)
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	entry, err := l.journal.Enqueue(mission, p)
+	note := l.journal.EnqueueBegun
+	if q.busy() {
+		note = l.journal.Enqueue
+	}
+	entry, err := note(mission, p)
 	if err != nil {
 		l.log.Warn("note a request", "mission", mission, "error", err)
-		return 0
+		return 0, false
 	}
-	return entry.Sequence
+	return entry.Sequence, entry.Status == journal.InProgress
+}
+
+func (q *queue) busy() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.working
 }
 
 // begin marks a request as being carried out.
-func (l *Local) begin(mission string, r *request) { l.setStatus(mission, r, journal.InProgress) }
+func (l *Local) begin(mission string, r *request) {
+	if r.seq == 0 || r.begun {
+		return
+	}
+	if _, err := l.journal.SetStatus(mission, r.seq, journal.InProgress, nil); err != nil {
+		l.log.Warn("note a request's status", "mission", mission, "error", err)
+	}
+}
 
 // dequeue takes an answered request out of the journal.
 func (l *Local) dequeue(mission string, r *request) {
+	if r.seq == 0 {
+		return
+	}
 	status := journal.Completed
 	if r.err != nil {
 		status = journal.Failed
 	}
-	l.setStatus(mission, r, status)
-	if r.seq == 0 {
-		return
-	}
-	if err := l.journal.Forget(mission, r.seq); err != nil {
+	if err := l.journal.Finish(mission, r.seq, status); err != nil {
 		l.log.Warn("forget a request", "mission", mission, "error", err)
-	}
-}
-
-func (l *Local) setStatus(mission string, r *request, status journal.Status) {
-	if r.seq == 0 {
-		return
-	}
-	if _, err := l.journal.SetStatus(mission, r.seq, status, nil); err != nil {
-		l.log.Warn("note a request's status", "mission", mission, "error", err)
 	}
 }
 

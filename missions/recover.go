@@ -182,17 +182,7 @@ func (l *Local) recoverQueue(ctx context.Context, id string) error {
 func (l *Local) forgetRequests(id string, list []journal.Request) error {
 	var errs []error
 	for _, r := range list {
-		if !r.Status.Final() {
-			if _, err := l.journal.SetStatus(id, r.Sequence, journal.InProgress, nil); err != nil && !errors.Is(err, journal.ErrStatus) {
-				errs = append(errs, err)
-				continue
-			}
-			if _, err := l.journal.SetStatus(id, r.Sequence, journal.Canceled, nil); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		errs = append(errs, l.journal.Forget(id, r.Sequence))
+		errs = append(errs, l.journal.Finish(id, r.Sequence, journal.Canceled))
 	}
 	return errors.Join(errs...)
 }

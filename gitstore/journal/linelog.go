@@ -53,6 +53,60 @@ func (l lineLog) read() (values []json.RawMessage, bad int, err error) {
 	return values, bad, nil
 }
 
+// lastChunk is read of a log's end first: a state of a mission in all but rare
+// cases.
+const lastChunk = 16 << 10
+
+// last returns the last value that is whole, nil if there is none, and whether
+// any line is not whole that is met on the way to it. It costs what the value
+// is long, not the log.
+func (l lineLog) last() (value json.RawMessage, bad int, err error) {
+	file, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	for chunk := int64(lastChunk); ; chunk *= 4 {
+		from := max(0, info.Size()-chunk)
+		content := make([]byte, info.Size()-from)
+		n, err := file.ReadAt(content, from)
+		if err != nil && err != io.EOF {
+			return nil, 0, err
+		}
+		if value, bad = lastLine(content[:n], from == 0); value != nil || from == 0 {
+			return value, bad, nil
+		}
+	}
+}
+
+// lastLine finds the last whole line; the first one only counts if content
+// begins the log.
+func lastLine(content []byte, whole bool) (value json.RawMessage, bad int) {
+	for len(content) > 0 {
+		at := bytes.LastIndexByte(content, '\n')
+		if at < 0 && !whole {
+			return nil, bad
+		}
+		line := content[at+1:]
+		content = content[:max(at, 0)]
+		if len(line) == 0 {
+			continue
+		}
+		if value, ok := decodeLine(line); ok {
+			return value, bad
+		}
+		bad++
+	}
+	return nil, bad
+}
+
 func encodeLine(value any) ([]byte, error) {
 	// Marshal also takes the line breaks out of a value that is JSON already.
 	text, err := json.Marshal(value)

@@ -12,7 +12,7 @@ import (
 
 // longestLive is the length at which a log of states is written anew, with
 // the last one alone.
-const longestLive = 64 << 10
+const longestLive = 256 << 10
 
 // PutLive stores the state of a live mission, any JSON: readers and killed
 // processes see the old or the new, a power cut may lose both.
@@ -43,12 +43,12 @@ func (j *Journal) Live(mission string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, bad, err := log.read()
+	state, bad, err := log.last()
 	switch {
 	case err != nil:
 		return nil, err
-	case len(states) > 0:
-		return states[len(states)-1], nil
+	case state != nil:
+		return state, nil
 	case bad > 0:
 		return nil, &DamagedError{Path: log.path, Err: fmt.Errorf("%d broken lines", bad)}
 	}

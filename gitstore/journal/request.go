@@ -47,13 +47,22 @@ type Request struct {
 // Enqueue adds a request to the end of the mission's queue. It survives the
 // process, not a power cut.
 func (j *Journal) Enqueue(mission string, payload json.RawMessage) (Request, error) {
+	return j.enqueue(mission, Queued, payload)
+}
+
+// EnqueueBegun is Enqueue for a request that is in progress at once.
+func (j *Journal) EnqueueBegun(mission string, payload json.RawMessage) (Request, error) {
+	return j.enqueue(mission, InProgress, payload)
+}
+
+func (j *Journal) enqueue(mission string, status Status, payload json.RawMessage) (Request, error) {
 	var request Request
 	err := j.changeQueue(mission, func(q *queue) error {
 		// The time makes a number that was never used; what is there keeps
 		// the order if the clock stands or goes back.
 		now := j.now()
 		sequence := max(now.UnixNano(), q.last+1)
-		request = Request{Sequence: sequence, Status: Queued, Queued: now, Changed: now, Payload: payload}
+		request = Request{Sequence: sequence, Status: status, Queued: now, Changed: now, Payload: payload}
 		return q.add(request)
 	})
 	return request, err
@@ -97,6 +106,19 @@ func (j *Journal) SetStatus(mission string, sequence int64, status Status, resul
 // Forget removes a request whose status is final from the queue; one that is
 // not there is no error.
 func (j *Journal) Forget(mission string, sequence int64) error {
+	return j.finish(mission, sequence, "")
+}
+
+// Finish is SetStatus with a final status and then Forget, in one step: what
+// was waited for has been told.
+func (j *Journal) Finish(mission string, sequence int64, status Status) error {
+	if !status.Final() {
+		return fmt.Errorf("finish request %d, %s: %w", sequence, status, ErrStatus)
+	}
+	return j.finish(mission, sequence, status)
+}
+
+func (j *Journal) finish(mission string, sequence int64, status Status) error {
 	return j.changeQueue(mission, func(q *queue) error {
 		found, err := q.find(sequence)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +127,7 @@ func (j *Journal) Forget(mission string, sequence int64) error {
 		if err != nil {
 			return err
 		}
-		if !found.Status.Final() {
+		if !found.Status.Final() && !status.Final() {
 			return fmt.Errorf("forget request %d, %s: %w", sequence, found.Status, ErrStatus)
 		}
 		return q.forget(sequence)
