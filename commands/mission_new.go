@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -125,6 +127,11 @@ func newMission(c *call, o missionNewOptions) error {
 		Caller: caller, Name: o.name, Agent: o.agent, Workspace: o.workspace, Prompt: o.prompt, Command: c.after,
 		EnvNames: vars.names(), Launching: !o.noLaunch, Force: o.force,
 	})
+	if errors.Is(err, context.Canceled) {
+		return missions.Errorf(missions.KindInterrupted,
+			"the same command begins anew; umbra mission ls shows whether it was too late to interrupt",
+			"interrupted during the first snapshot; nothing that was read for it is kept")
+	}
 	if err != nil {
 		return err
 	}

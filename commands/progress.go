@@ -23,6 +23,7 @@ type progress struct {
 
 	text  string // what is being done
 	since time.Time
+	from  int64 // the bytes that were done then
 	drawn time.Time
 	open  bool // a bar is on the line
 }
@@ -39,7 +40,7 @@ func (p *progress) notice(n missions.Notice) {
 	now := p.now()
 	if n.Text != p.text {
 		p.end()
-		p.text, p.since, p.drawn = n.Text, now, time.Time{}
+		p.text, p.since, p.from, p.drawn = n.Text, now, doneBytes(n), time.Time{}
 		if n.Total == 0 && n.Done == 0 {
 			fmt.Fprintf(p.w, "%s\n", clean(n.Text))
 		}
@@ -55,28 +56,69 @@ func (p *progress) notice(n missions.Notice) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", p.bar(n))
 }
 
-// bar is one line that says how far something has come.
+// bar is one line that says how far something has come. If it does not fit, the
+// drawing goes first, then the end of the text, the figures last.
 func (p *progress) bar(n missions.Notice) string {
-	figure := func(v int64) string {
-		if n.Unit == "bytes" {
-			return size(v)
+	most := max(p.width()-1, 10)
+	figures, text := p.figures(n), clean(n.Text)
+	line := text + ": " + figures
+	if drawn := line + drawing(n); columns(drawn) <= most {
+		return drawn
+	}
+	if room := most - columns(figures) - len(": "); room >= minText && columns(line) > most {
+		return cut(text, room) + ": " + figures
+	}
+	return cut(line, most)
+}
+
+// minText is how much of a text must be left for it to say anything.
+const minText = 10
+
+// doneBytes is how many bytes of the work are done, as far as that is known.
+func doneBytes(n missions.Notice) int64 {
+	if n.Unit == "bytes" {
+		return n.Done
+	}
+	return n.Bytes
+}
+
+// figures are how much is done of how much, and how fast.
+func (p *progress) figures(n missions.Notice) string {
+	var parts []string
+	if n.Unit == "bytes" {
+		n.Bytes, n.TotalBytes = n.Done, n.Total
+	} else {
+		said := fmt.Sprint(n.Done)
+		if n.Total > 0 {
+			said += fmt.Sprintf(" of %d", n.Total)
 		}
-		return fmt.Sprintf("%d", v)
+		parts = append(parts, strings.TrimSpace(said+" "+n.Unit))
 	}
-	said := figure(n.Done)
-	if n.Total > 0 {
-		said += " of " + figure(n.Total)
+	if n.Bytes > 0 || n.Unit == "bytes" {
+		said := size(n.Bytes)
+		if n.TotalBytes > 0 {
+			said += " of " + size(n.TotalBytes)
+		}
+		parts = append(parts, said)
 	}
-	if n.Unit != "bytes" && n.Unit != "" {
-		said += " " + n.Unit
+	if took := p.drawn.Sub(p.since).Seconds(); took >= 1 && n.Bytes > p.from {
+		parts = append(parts, size(int64(float64(n.Bytes-p.from)/took))+"/s")
 	}
-	line := clean(n.Text) + ": " + said
-	if n.Total > 0 {
-		const most = 20
-		full := int(most * min(n.Done, n.Total) / n.Total)
-		line += " [" + strings.Repeat("#", full) + strings.Repeat(" ", most-full) + "]"
+	return strings.Join(parts, ", ")
+}
+
+// drawing is the bar itself, of the bytes where they are known.
+func drawing(n missions.Notice) string {
+	const most = 20
+	done, total := n.Done, n.Total
+	if n.TotalBytes > 0 {
+		done, total = n.Bytes, n.TotalBytes
 	}
-	return cut(line, max(p.width()-1, 10))
+	if total <= 0 {
+		return ""
+	}
+	full := int(most * min(done, total) / total)
+	return " [" + strings.Repeat("#", full) + strings.Repeat(" ", most-full) + "]"
 }
 
 // end takes the bar off the line, before something else is written there.

@@ -23,6 +23,11 @@ type fake struct {
 	log     func(context.Context, missions.LogRequest) ([]missions.Entry, error)
 	list    func(context.Context, missions.MissionsRequest) ([]missions.Mission, error)
 	hook    func(context.Context, missions.HookRequest) (missions.HookResult, error)
+	begin   func(context.Context, missions.NewMissionRequest) (missions.Mission, error)
+}
+
+func (f fake) NewMission(ctx context.Context, r missions.NewMissionRequest) (missions.Mission, error) {
+	return f.begin(ctx, r)
 }
 
 func (f fake) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.Mission, error) {
@@ -102,6 +107,22 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedFirstSnapshot says how to go on.
+func TestInterruptedFirstSnapshot(t *testing.T) {
+	var b *bench
+	b = newBench(t, fake{begin: func(ctx context.Context, _ missions.NewMissionRequest) (missions.Mission, error) {
+		b.signals <- os.Interrupt
+		<-ctx.Done()
+		return missions.Mission{}, ctx.Err()
+	}})
+	if code := b.run("mission", "new", "--no-launch"); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	if got := b.stderr.String(); !strings.HasPrefix(got, "umbra: interrupted during the first snapshot") || !strings.Contains(got, "begins anew") {
+		t.Errorf("stderr %q", got)
+	}
+}
+
 func TestRunExitCodes(t *testing.T) {
 	for kind, want := range map[missions.Kind]int{
 		missions.KindFailed: 1, missions.KindUsage: 2, missions.KindNotFound: 10, missions.KindAmbiguous: 10, missions.KindBusy: 11,
@@ -161,7 +182,7 @@ func TestRunTellsProgress(t *testing.T) {
 		}}, closing{&b.closed}, nil
 	}
 	b.run("mission", "wait", "one")
-	if got, want := b.stderr.String(), "\r\x1b[Kcopying: 3 B of 4 B [###############     ]\r\x1b[Kcopying: 4 B of 4 B [####################]\r\x1b[K"; got != want {
+	if got, want := b.stderr.String(), "\r\x1b[Kcopying: 3 B of 4 B, 1 B/s [###############     ]\r\x1b[Kcopying: 4 B of 4 B, 1 B/s [####################]\r\x1b[K"; got != want {
 		t.Errorf("bar %q, want %q", got, want)
 	}
 }

@@ -31,6 +31,8 @@ func runChild(what string) int {
 		}
 		defer s.Close()
 		switch parts[0] {
+		case "import":
+			return childImport(s)
 		case "append":
 			return childAppend(s, parts[2])
 		case "forever":
@@ -50,6 +52,20 @@ func runChild(what string) int {
 		return 1
 	}
 	return 0
+}
+
+// childImport begins a pack, says so, and goes on until it is killed.
+func childImport(s *Store) error {
+	b := s.NewBatch()
+	defer b.Discard()
+	for i := 0; ; i++ {
+		if _, err := b.Blob(fmt.Appendf(nil, "blob %d", i)); err != nil {
+			return err
+		}
+		if i == 2*looseObjects {
+			fmt.Println("begun")
+		}
+	}
 }
 
 // childAppend adds 20 commits to the mission's ref.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -53,6 +54,46 @@ func TestKilledWriters(t *testing.T) {
 	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) > 0 {
 		t.Errorf("%+v", problems)
 	}
+	fsck(t, s)
+}
+
+// TestKilledImport kills processes in the middle of a pack. The next pack takes
+// what they left away, without anybody sweeping, and not what a live one writes.
+func TestKilledImport(t *testing.T) {
+	t.Parallel()
+	s, ctx := newStore(t), context.Background()
+	temporary := func() []string {
+		return must[[]string](t)(filepath.Glob(filepath.Join(s.packDir(), "tmp_*")))
+	}
+	for range 2 {
+		cmd := child(t, "import", s.Dir(), "")
+		out := must[io.ReadCloser](t)(cmd.StdoutPipe())
+		noErr(t, cmd.Start())
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "begun\n" {
+			t.Fatalf("the child said %q (%v)", line, err)
+		}
+		noErr(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+	}
+	if left := temporary(); len(left) != 1 {
+		t.Fatalf("two killed processes left %q, the second should have swept", left)
+	}
+	fill := func() *Batch {
+		b := s.NewBatch()
+		for i := range 2 * looseObjects {
+			must[ID](t)(b.Blob(fmt.Appendf(nil, "file %d", i)))
+		}
+		return b
+	}
+	live, next := fill(), fill()
+	defer live.Discard()
+	defer next.Discard()
+	if left := temporary(); len(left) != 2 {
+		t.Errorf("two batches write %q", left)
+	}
+	noErr(t, live.Flush(ctx))
+	noErr(t, next.Flush(ctx))
+	noLeftovers(t, s)
 	fsck(t, s)
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,8 +36,11 @@ const packHeader = 12
 func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
 
 // newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
-// lives so that Sweep leaves it alone.
+// lives so that Sweep leaves it alone. What a killed process left of another
+// goes first: it may be as large as the workspace, and there need be no daemon
+// that sweeps (H24).
 func (s *Store) newPack() (*packWriter, error) {
+	s.sweepPacks()
 	f, err := createTemp(s.packDir(), "tmp_umbra_pack_*")
 	if err != nil {
 		return nil, err
@@ -47,6 +51,18 @@ func (s *Store) newPack() (*packWriter, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// sweepPacks removes packs and indexes of ours that were never finished. What
+// can't be removed is left to Sweep, which says why: no snapshot is to fail for
+// it.
+func (s *Store) sweepPacks() {
+	entries, _ := os.ReadDir(s.packDir())
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "tmp_umbra_") {
+			_ = s.sweepTemp(filepath.Join(s.packDir(), e.Name()), &SweepStats{})
+		}
+	}
 }
 
 // createTemp makes a temporary file with its owner's flock on it. A sweep that

@@ -280,6 +280,10 @@ type Notice struct {
 	Done  int64  `json:"done,omitempty"`  // of Total, in Unit
 	Total int64  `json:"total,omitempty"` // 0: unknown
 	Unit  string `json:"unit,omitempty"`  // files, bytes
+	// Bytes of TotalBytes is how much of the files' content that is, where it is
+	// known.
+	Bytes      int64 `json:"bytes,omitempty"`
+	TotalBytes int64 `json:"total_bytes,omitempty"`
 }
 
 type notifyKey struct{}

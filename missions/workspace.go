@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -139,34 +138,16 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 	if ws.l.watching != nil {
 		ws.dirty = ws.l.watching.Take(ctx, ws.root)
 	}
-	tell := progressTeller(ctx, "reading "+ws.root)
+	tell := readingTeller(ctx, ws.root)
 	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
 		Present:  store.Has,
 		Recheck:  rechecked,
-		Progress: func(p capture.Progress) { tell(int64(p.Files), int64(p.TotalFiles)) },
+		Progress: tell,
 	})
 	if err != nil {
 		ws.giveBack()
 	}
 	return result, err
-}
-
-// manyFiles is from how many files on reading them is worth a progress line.
-const manyFiles = 1000
-
-// progressTeller tells how far a work over files is, ten times a second at
-// most. It may be called from several goroutines.
-func progressTeller(ctx context.Context, text string) func(done, total int64) {
-	var mu sync.Mutex
-	var told time.Time
-	return func(done, total int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		if now := time.Now(); total > manyFiles && now.Sub(told) > 100*time.Millisecond {
-			told = now
-			Notify(ctx, Notice{Text: text, Done: done, Total: total, Unit: "files"})
-		}
-	}
 }
 
 // avoid are directories that are in no snapshot, wherever they are met.

@@ -18,9 +18,14 @@ func (e *batchError) cause() error { return e.err }
 
 func batchFailed(err error) error { return &batchError{err} }
 
-// fileReader remembers that reading a file failed, as opposed to writing what
-// was read.
-type fileReader struct{ f *os.File }
+// fileReader reads a large file for the batch. It tells how far it is, ends
+// when the capture is called off, and remembers that reading failed, as opposed
+// to writing what was read.
+type fileReader struct {
+	f       *os.File
+	reading *reading
+	read    int64
+}
 
 // fileError is a failed read of the workspace's file.
 type fileError struct{ err error }
@@ -29,7 +34,13 @@ func (e *fileError) Error() string { return e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
 
 func (r *fileReader) Read(p []byte) (int, error) {
+	if err := r.reading.ctx.Err(); err != nil {
+		return 0, &fileError{err}
+	}
 	n, err := r.f.Read(p)
+	r.read += int64(n)
+	r.reading.bytes.Add(int64(n))
+	r.reading.report()
 	if err != nil && n == 0 && err != io.EOF {
 		err = &fileError{err}
 	}

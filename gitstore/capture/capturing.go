@@ -52,7 +52,7 @@ func (c *capturing) run() (*Result, error) {
 	if err := c.budget(w, top, files, bytes); err != nil {
 		return nil, err
 	}
-	r := &reading{walker: w, batch: c.batch, progress: c.options.Progress}
+	r := &reading{walker: w, batch: c.batch}
 	r.total.TotalFiles, r.total.TotalBytes = w.wanted()
 	if err := r.all(s.workspace.Workers); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (c *capturing) walk(full, stable bool, dirty *dirtyTree) (*walker, *node, e
 	s := c.scanner
 	w := &walker{
 		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
-		systems: map[uint64]fileSystem{},
+		systems: map[uint64]fileSystem{}, progress: c.options.Progress,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
 	if s.suspect && c.options.Present != nil {

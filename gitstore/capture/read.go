@@ -42,8 +42,7 @@ type unit struct {
 // reading is the phase of a capture that reads contents.
 type reading struct {
 	*walker
-	batch    Batch
-	progress func(Progress)
+	batch Batch
 
 	total     Progress
 	files     atomic.Int64
@@ -227,15 +226,7 @@ func (r *reader) opened(s *scene, e *entry, f *os.File, before beneath.Stat, at 
 	}
 	r.hooks.call(r.hooks.beforeRead, path)
 	if before.Size > wholeSize && !last {
-		id, err := r.batch.BlobFrom(&fileReader{f: f}, before.Size)
-		if errors.Is(err, gitstore.ErrSizeChanged) {
-			return false, nil
-		}
-		if err != nil {
-			return false, streamFailed(err)
-		}
-		r.hooks.call(r.hooks.afterRead, path)
-		return r.finish(s, e, f, before, at, before.Size, func() (gitstore.ID, error) { return id, nil }, last)
+		return r.streamed(s, e, f, before, at)
 	}
 	data, err := r.whole(f, before.Size, limit)
 	if err != nil {
@@ -246,6 +237,22 @@ func (r *reader) opened(s *scene, e *entry, f *os.File, before beneath.Stat, at 
 	}
 	r.hooks.call(r.hooks.afterRead, path)
 	return r.finish(s, e, f, before, at, int64(len(data)), func() (gitstore.ID, error) { return r.batch.Blob(data) }, last)
+}
+
+// streamed hands a large file on as it is read. What an attempt in vain has
+// read does not count.
+func (r *reader) streamed(s *scene, e *entry, f *os.File, before beneath.Stat, at stamp) (bool, error) {
+	src := &fileReader{f: f, reading: r.reading}
+	id, err := r.batch.BlobFrom(src, before.Size)
+	r.bytes.Add(-src.read)
+	if errors.Is(err, gitstore.ErrSizeChanged) {
+		return false, nil
+	}
+	if err != nil {
+		return false, streamFailed(err)
+	}
+	r.hooks.call(r.hooks.afterRead, join(s.at.path, e.name))
+	return r.finish(s, e, f, before, at, before.Size, func() (gitstore.ID, error) { return id, nil }, false)
 }
 
 // finish stores what was read if the file is as it was before the read, or if
@@ -293,9 +300,15 @@ func (r *reader) store(s *scene, e *entry, st *beneath.Stat, id gitstore.ID, at 
 	if at.trusts(&stat) && st.Device == s.device {
 		e.flags |= flagTrusted
 	}
-	done := r.files.Add(1)
+	r.files.Add(1)
+	r.report()
+}
+
+func (r *reading) report() {
 	if r.progress != nil {
-		r.progress(Progress{Files: int(done), Bytes: r.bytes.Load(), TotalFiles: r.total.TotalFiles, TotalBytes: r.total.TotalBytes})
+		r.progress(Progress{
+			Files: int(r.files.Load()), Bytes: r.bytes.Load(), TotalFiles: r.total.TotalFiles, TotalBytes: r.total.TotalBytes,
+		})
 	}
 }
 

@@ -72,7 +72,8 @@ func (*hooks) call(hook func(string), path string) {
 
 // Options are what one capture is told besides.
 type Options struct {
-	// Progress is called, from several goroutines, as files are read.
+	// Progress is called, from several goroutines and very often, as the
+	// workspace is looked through and as files are read.
 	Progress func(Progress)
 	// Recheck is how many files to read whose stat data have not changed, in
 	// rotation; Stats.Corrected counts those that had.
@@ -81,7 +82,9 @@ type Options struct {
 	Present func(gitstore.ID) (bool, error)
 }
 
-// Progress is how far the reading of a capture is.
+// Progress is how far a capture is. While the workspace is looked through
+// TotalFiles is 0, and Files counts the names that were seen; then Files and
+// Bytes are read, of the totals.
 type Progress struct {
 	Files, TotalFiles int
 	Bytes, TotalBytes int64

@@ -26,6 +26,9 @@ type walker struct {
 	hooks  *hooks
 	idle   atomic.Int64 // how many more goroutines may work
 
+	progress func(Progress)
+	seen     atomic.Int64 // names
+
 	rulesChanged atomic.Bool // of a directory inside
 
 	mu       sync.Mutex
@@ -182,6 +185,9 @@ func (w *walker) list(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) 
 	s, err := w.open(at, dir, names, old)
 	if err != nil {
 		return nil, nil, err
+	}
+	if seen := w.seen.Add(int64(names.Len())); w.progress != nil {
+		w.progress(Progress{Files: int(seen)})
 	}
 	sheet := newSheet(old, names.Len())
 	for i := range names.Len() {
