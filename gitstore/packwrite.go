@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,7 +61,8 @@ func (s *Store) sweepPacks() {
 	entries, _ := os.ReadDir(s.packDir())
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "tmp_umbra_") {
-			_ = s.sweepTemp(filepath.Join(s.packDir(), e.Name()), &SweepStats{})
+			path := filepath.Join(s.packDir(), e.Name())
+			_ = leftover(path, time.Now(), func(string, int64) error { return os.Remove(path) })
 		}
 	}
 }
