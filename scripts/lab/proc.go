@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +62,33 @@ func (p Process) CPU() (time.Duration, error) {
 		total += time.Duration(ns)
 	}
 	return total, nil
+}
+
+// Rest waits until the process takes less than one part in a thousand of a
+// processor over that time, or a minute at most.
+func (p Process) Rest(ctx context.Context, over time.Duration) error {
+	for began := time.Now(); time.Since(began) < time.Minute; {
+		used, err := p.During(ctx, over)
+		if err != nil || used <= over/1000 {
+			return err
+		}
+	}
+	return nil
+}
+
+// During is the processor time that the process takes in the time to come.
+func (p Process) During(ctx context.Context, d time.Duration) (time.Duration, error) {
+	before, err := p.CPU()
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(d):
+	}
+	after, err := p.CPU()
+	return after - before, err
 }
 
 func (p Process) file(name string) string {

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // page is where a full run's results go, below the top of the source.
@@ -93,5 +95,5 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if o.quick || len(o.only) > 0 {
 		return nil
 	}
-	return writePage(filepath.Join(top, page), text)
+	return lab.WriteSection(filepath.Join(top, page), "scripts/bench", text)
 }

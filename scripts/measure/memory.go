@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // measureMemory measures a daemon that watches one large tree and nothing else,
@@ -50,43 +47,15 @@ func measureMemory(ctx context.Context, b *bench) error {
 	if _, err := s.session.Stop(ctx); err != nil {
 		return err
 	}
-	used, over, err := atRest(ctx, s.daemon)
+	if err := s.daemon.Rest(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	used, err := s.daemon.During(ctx, 10*time.Second)
 	if err != nil {
 		return err
 	}
-	f.most(fmt.Sprintf("at rest, processor time in %s", duration(over)), float64(used)/float64(time.Millisecond), 10, " ms")
+	f.most("at rest, processor time in 10 s", float64(used)/float64(time.Millisecond), 10, " ms")
 	return nil
-}
-
-// atRest waits until a process has come to rest, a minute at most, and measures
-// the processor time that it takes then.
-func atRest(ctx context.Context, p lab.Process) (used, over time.Duration, err error) {
-	const look, measure = 2 * time.Second, 10 * time.Second
-	for range 30 {
-		used, err = during(ctx, p, look)
-		if err != nil || used < 2*time.Millisecond {
-			break
-		}
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	used, err = during(ctx, p, measure)
-	return used, measure, err
-}
-
-func during(ctx context.Context, p lab.Process, d time.Duration) (time.Duration, error) {
-	before, err := p.CPU()
-	if err != nil {
-		return 0, err
-	}
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(d):
-	}
-	after, err := p.CPU()
-	return after - before, err
 }
 
 // numbers writes figures one after the other.

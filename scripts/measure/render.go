@@ -1,18 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
-)
-
-// The lines between which the page holds what was measured.
-const (
-	pageBegin = "<!-- measured: written by scripts/bench -->"
-	pageEnd   = "<!-- end of what is measured -->"
 )
 
 // render writes what was found as Markdown.
@@ -87,17 +79,3 @@ func figures(c lab.Costs) []string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// writePage puts the text between the page's markers.
-func writePage(name, text string) error {
-	old, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(old), pageBegin+"\n")
-	_, after, ended := strings.Cut(rest, pageEnd)
-	if !ok || !ended {
-		return errors.New(name + " has no place for what was measured: the lines " + pageBegin + " and " + pageEnd)
-	}
-	return os.WriteFile(name, []byte(before+pageBegin+"\n"+text+pageEnd+after), 0o644)
-}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,7 +38,7 @@ func measureThousand(ctx context.Context, b *bench) error {
 		return err
 	}
 	// What is done when nobody works is part of it.
-	if _, _, err := atRest(ctx, s.daemon); err != nil {
+	if err := s.daemon.Rest(ctx, 2*time.Second); err != nil {
 		return err
 	}
 	if err := b.readHistory(ctx, f, s, snapshots); err != nil {
@@ -77,57 +75,19 @@ func (b *bench) readHistory(ctx context.Context, f *finding, s *subject, snapsho
 // weigh compares the repository with what git makes of a copy.
 func (b *bench) weigh(ctx context.Context, f *finding, s *subject) error {
 	shadow := s.session.Mission.Shadow
-	now, err := survey(shadow)
+	now, err := lab.Weigh(shadow)
 	if err != nil {
 		return err
 	}
-	copied := filepath.Join(b.stage.Dir, "thousand-gc.git")
-	for _, args := range [][]string{
-		{"cp", "-a", shadow, copied},
-		{"git", "--git-dir=" + copied, "gc", "-q", "--prune=now"},
-		{"git", "--git-dir=" + shadow, "fsck", "--full", "--no-progress"},
-	} {
-		if _, _, err := (lab.Command{Args: args, Env: lab.GitEnv(b.stage.Dir)}).Run(ctx); err != nil {
-			return err
-		}
-	}
-	after, err := survey(copied)
+	after, err := lab.WeighCollected(ctx, shadow, filepath.Join(b.stage.Dir, "thousand-gc.git"))
 	if err != nil {
 		return err
 	}
-	f.most("size over git gc", float64(now.bytes)/float64(after.bytes), 1.2, "×")
-	f.most("left over", float64(now.leftovers), 0, "")
-	f.note("the shadow repository has %d loose objects and %d packs and takes %s MB of disk; after a fresh `git gc` %s MB", now.loose, now.packs, number(megabytes(now.bytes)), number(megabytes(after.bytes)))
+	if _, err := s.session.Mission.Git(ctx, "fsck", "--full", "--no-progress"); err != nil {
+		return err
+	}
+	f.most("size over git gc", float64(now.Bytes)/float64(after.Bytes), 1.2, "×")
+	f.most("left over", float64(now.Leftovers), 0, "")
+	f.note("the shadow repository has %d loose objects and %d packs and takes %s MB of disk; after a fresh `git gc` %s MB", now.Loose, now.Packs, number(megabytes(now.Bytes)), number(megabytes(after.Bytes)))
 	return nil
-}
-
-// holds is what a repository consists of.
-type holds struct {
-	bytes                   int64 // on disk, whole blocks
-	loose, packs, leftovers int
-}
-
-func survey(repository string) (holds, error) {
-	var h holds
-	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name := entry.Name()
-		switch {
-		case strings.HasPrefix(name, "tmp_"), strings.HasPrefix(name, ".tmp"), strings.HasSuffix(name, ".lock"):
-			h.leftovers++
-		case filepath.Ext(name) == ".pack":
-			h.packs++
-		case len(name) == 38 && len(filepath.Base(filepath.Dir(path))) == 2:
-			h.loose++
-		}
-		info, err := os.Lstat(path)
-		if err != nil {
-			return err
-		}
-		h.bytes += onDisk(info)
-		return nil
-	})
-	return h, err
 }
