@@ -40,11 +40,18 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error)
 
 // diskFull says what to do about a full disk, if that is what went wrong.
 func (l *Local) diskFull(err error) error {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !isDiskFull(err) {
 		return err
 	}
-	return Errorf(KindFailed, "free some space on the disk that holds "+l.home.Dir, "no snapshot was taken, the disk is full: %w", err)
+	return Errorf(KindFailed, l.freeSpace(), "no snapshot was taken, the disk is full: %w", err)
 }
+
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// freeSpace is what to do about a full disk.
+func (l *Local) freeSpace() string { return "free some space on the disk that holds " + l.home.Dir }
 
 // mostTries is how often a snapshot is tried that something got in the way of
 // which need not be there the next time.

@@ -220,3 +220,85 @@ func TestLostRef(t *testing.T) {
 		})
 	}
 }
+
+// TestClosedProjectIsNotNone: a project that can't be opened is never taken for
+// one that does not exist, and nothing of it is thrown away (H3).
+func TestClosedProjectIsNotNone(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.live.Problem = "kept"
+	b.local.saveLive(at)
+	config := filepath.Join(at.project.shadow(), "config")
+	saved, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put(config, "")
+	b = b.again()
+	_, err = b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	b.fails("mission ls", err, KindDamaged)
+	_, err = b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: "work"})
+	b.fails("snapshot", err, KindDamaged)
+	_, err = b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Command: []string{"sh"}})
+	b.fails("mission new", err, KindDamaged)
+	status, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()})
+	if err != nil || len(status.Problems) == 0 {
+		t.Errorf("status: %+v %v", status, err)
+	}
+	var told []string
+	ctx := WithNotify(context.Background(), func(n Notice) { told = append(told, n.Text) })
+	if _, err := b.local.Missions(ctx, MissionsRequest{Caller: b.caller(), All: true}); err != nil || len(told) != 1 {
+		t.Errorf("mission ls --all: told %q, %v", told, err)
+	}
+	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true})
+	if err != nil || len(d.Problems) != 1 || len(d.Fixed) != 0 {
+		t.Errorf("doctor --fix: %+v %v", d, err)
+	}
+	b.put(config, string(saved))
+	b = b.again()
+	if at, err = b.local.findMission(context.Background(), b.caller(), m.ID, writing); err != nil || at.live.Problem != "kept" {
+		t.Errorf("its live state is gone: %+v %v", at, err)
+	}
+	at.live.Problem = ""
+	b.local.saveLive(at)
+	b.healthy()
+}
+
+// TestRestoreOfADamagedSnapshot says that it is damaged, and leaves everything
+// as it was.
+func TestRestoreOfADamagedSnapshot(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "one too\n")
+	m := b.mission("work")
+	b.write("a.txt", "two\n")
+	b.write("b.txt", "two too\n")
+	b.snapshot("second")
+	at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob := strings.TrimSpace(b.git("--git-dir", at.project.shadow(), "rev-parse", m.Head+":a.txt"))
+	loose := filepath.Join(at.project.shadow(), "objects", blob[:2], blob[2:])
+	if err := os.Remove(loose); err != nil {
+		t.Fatal(err)
+	}
+	b = b.again()
+	_, err = b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "work@start"})
+	b.fails("restore", err, KindDamaged)
+	if e := AsError(err); !strings.Contains(e.Hint, "umbra doctor") {
+		t.Errorf("hint %q", e.Hint)
+	}
+	if b.read("a.txt") != "two\n" || b.read("b.txt") != "two too\n" {
+		t.Error("the workspace is not as it was")
+	}
+	b.restore("work@start", func(r *RestoreRequest) { r.Paths = []string{"b.txt"} })
+	if b.read("b.txt") != "one too\n" {
+		t.Error("what is intact was not restored")
+	}
+}

@@ -32,6 +32,11 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		}
 		d.result.Projects++
 	}
+	if len(problems) == 0 { // else what seems to be no more may be what can't be read
+		if err := d.leftovers(projects); err != nil {
+			return d.result, err
+		}
+	}
 	return d.result, d.index(ctx, projects)
 }
 
@@ -187,22 +192,34 @@ func (d *examination) journal(ctx context.Context) error {
 		message := fmt.Sprintf("a %s that began at %s was not finished", op.Kind(), op.Began().Format("2006-01-02 15:04:05"))
 		d.found(Problem{Invariant: "I6", Message: message}, func() error { return d.l.recoverOperation(ctx, op) })
 	}
-	return d.leftovers()
+	return nil
 }
 
-// leftovers are requests and live states of missions that are no more.
-func (d *examination) leftovers() error {
+// leftovers are live states of missions that are no more: of which no project,
+// all of which can be read, has a ref (H3).
+func (d *examination) leftovers(projects []*project) error {
 	ids, err := d.l.journal.LiveMissions()
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	for _, id := range ids {
-		if _, err := d.l.missionByID(id); err == nil || AsError(err).Kind != KindNotFound || d.l.waitsToBePublished(id) {
+		if d.l.waitsToBePublished(id) || slices.ContainsFunc(projects, func(p *project) bool { return p.names(id) }) {
 			continue
 		}
 		d.found(Problem{Invariant: "I6", Mission: id, Message: "the journal holds the state of a mission that is no more"}, func() error { return d.l.journal.DeleteLive(id) })
 	}
 	return nil
+}
+
+// names reports whether anything in the project's repository is, or may be, of
+// a mission.
+func (p *project) names(id string) bool {
+	for _, ref := range []gitstore.RefName{gitstore.AgentRef(id), gitstore.RecordRef(id)} {
+		if _, err := p.store.Ref(ref); !errors.Is(err, gitstore.ErrRefNotFound) {
+			return true
+		}
+	}
+	return false
 }
 
 // index compares the cache with what it is a cache of, and rebuilds it if asked.

@@ -16,7 +16,9 @@ import (
 func (l *Local) Missions(ctx context.Context, r MissionsRequest) ([]Mission, error) {
 	var projects []*project
 	if r.All {
-		projects, _ = l.allProjects()
+		var problems []Problem
+		projects, problems = l.allProjects()
+		notifyProblems(ctx, problems)
 	} else {
 		at, err := l.stand(r.Caller)
 		if err != nil {
@@ -28,7 +30,8 @@ func (l *Local) Missions(ctx context.Context, r MissionsRequest) ([]Mission, err
 	}
 	list := []Mission{}
 	for _, p := range projects {
-		all, _ := l.missionsOf(p)
+		all, problems := l.missionsOf(p)
+		notifyProblems(ctx, problems)
 		for _, m := range all {
 			m, err := l.fresh(ctx, m)
 			if err != nil {

@@ -132,6 +132,13 @@ func (l *Local) allProjects() ([]*project, []Problem) {
 	return found, problems
 }
 
+// closedProject is a project that can't be opened, with what its hints say.
+func (l *Local) closedProject(name string) *project {
+	dir := filepath.Join(l.home.ProjectsDir(), name)
+	h, _ := readHints(dir)
+	return &project{ID: h.ID, Dir: dir, Name: name, hints: h}
+}
+
 // openProject opens the project kept in dir. Its store is opened once a process,
 // and then what a kill left behind in it is repaired; the hints are read afresh,
 // so that every caller has its own.
@@ -242,9 +249,10 @@ func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// projectOf finds the project of a directory, or nil.
-func (l *Local) projectOf(g ground) *project {
-	all, _ := l.allProjects()
+// projectOf finds the project of a directory, or nil. One that can't be opened
+// is not one that does not exist (H3).
+func (l *Local) projectOf(g ground) (*project, error) {
+	all, problems := l.allProjects()
 	var found *project
 	best := -1
 	for _, p := range all {
@@ -252,7 +260,12 @@ func (l *Local) projectOf(g ground) *project {
 			found, best = p, fit
 		}
 	}
-	return found
+	for _, problem := range problems {
+		if problem.Project != "" && l.closedProject(problem.Project).holds(g) > best {
+			return nil, Errorf(KindDamaged, "umbra doctor", "the project of %s can't be opened: %s", g.Dir, problem.Message)
+		}
+	}
+	return found, nil
 }
 
 var unfitForName = pattern(`[^a-z0-9._-]+`)
@@ -316,16 +329,16 @@ func (l *Local) makeProject(ctx context.Context, p *project, dir string) (err er
 
 // ensureProject finds the project of a directory, or makes it.
 func (l *Local) ensureProject(ctx context.Context, g ground) (*project, error) {
-	if p := l.projectOf(g); p != nil {
-		return p, nil
+	if p, err := l.projectOf(g); p != nil || err != nil {
+		return p, err
 	}
 	held, err := lock.Wait(ctx, l.home.path("locks", "projects"), lock.Exclusive, l.self)
 	if err != nil {
 		return nil, busy(err)
 	}
 	defer held.Release()
-	if p := l.projectOf(g); p != nil {
-		return p, nil
+	if p, err := l.projectOf(g); p != nil || err != nil {
+		return p, err
 	}
 	return l.createProject(ctx, g)
 }

@@ -16,12 +16,15 @@ type place struct {
 	project *project
 }
 
+// stand finds out where a caller stands. The place is told also where the
+// project that it belongs to can't be opened.
 func (l *Local) stand(c Caller) (place, error) {
 	g, err := survey(c.Cwd)
 	if err != nil {
 		return place{}, err
 	}
-	return place{ground: g, project: l.projectOf(g)}, nil
+	p, err := l.projectOf(g)
+	return place{ground: g, project: p}, err
 }
 
 // missionsOf loads a project's missions. A damaged one hides no other.
@@ -71,7 +74,7 @@ func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach)
 	if m, err := l.missionIn(at.project, name); m != nil || err != nil {
 		return m, err
 	}
-	m, elsewhere, err := l.missionElsewhere(at.project, name)
+	m, elsewhere, err := l.missionElsewhere(ctx, at.project, name)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +147,8 @@ func ambiguous(name string, found []*loaded) error {
 	return Errorf(KindAmbiguous, "use one of the names, or more of the id", "%q could be %s", name, strings.Join(list, ", "))
 }
 
-func (l *Local) missionElsewhere(here *project, name string) (*loaded, string, error) {
-	all, _ := l.allProjects()
+func (l *Local) missionElsewhere(ctx context.Context, here *project, name string) (*loaded, string, error) {
+	all, problems := l.allProjects()
 	var found []*loaded
 	for _, p := range all {
 		if here != nil && p.ID == here.ID {
@@ -161,11 +164,19 @@ func (l *Local) missionElsewhere(here *project, name string) (*loaded, string, e
 	}
 	switch len(found) {
 	case 0:
+		notifyProblems(ctx, problems)
 		return nil, "", nil
 	case 1:
 		return found[0], found[0].project.Name, nil
 	}
 	return nil, "", ambiguous(name, found)
+}
+
+// notifyProblems says what could not be looked at: what was asked for may be there.
+func notifyProblems(ctx context.Context, problems []Problem) {
+	for _, p := range problems {
+		Notify(ctx, Notice{Text: p.Message + ": " + p.Fix})
+	}
 }
 
 // defaultMission is the mission a command means that names none.
@@ -294,7 +305,7 @@ func (l *Local) findBase(ctx context.Context, c Caller, moment Moment, r reach) 
 		return owner, snap, nil
 	}
 	if r == reading {
-		if m, owner, snap, err := l.baseElsewhere(at.project, moment.Base); m != nil || owner != nil || err != nil {
+		if m, owner, snap, err := l.baseElsewhere(ctx, at.project, moment.Base); m != nil || owner != nil || err != nil {
 			if owner != nil {
 				m = owner
 			}
@@ -304,8 +315,8 @@ func (l *Local) findBase(ctx context.Context, c Caller, moment Moment, r reach) 
 	return nil, gitstore.ID{}, Errorf(KindNotFound, "umbra log, umbra mission ls or umbra pins list what there is", "no mission, pin or snapshot %q", moment.Base)
 }
 
-func (l *Local) baseElsewhere(here *project, base string) (m, owner *loaded, snap gitstore.ID, err error) {
-	if m, _, err = l.missionElsewhere(here, base); m != nil || err != nil {
+func (l *Local) baseElsewhere(ctx context.Context, here *project, base string) (m, owner *loaded, snap gitstore.ID, err error) {
+	if m, _, err = l.missionElsewhere(ctx, here, base); m != nil || err != nil {
 		return m, nil, snap, err
 	}
 	all, _ := l.allProjects()

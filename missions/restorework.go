@@ -153,9 +153,22 @@ func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
 		if failure.Back != nil {
 			return Errorf(KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
 		}
-		return Errorf(KindFailed, "", "restore: %w", errors.Join(err, work.Entry.Finish()))
+		kind, hint := l.afterFailure(err)
+		return Errorf(kind, hint, "restore: %w", errors.Join(err, work.Entry.Finish()))
 	}
-	return Errorf(KindFailed, "", "restore: %w; the workspace is as it was", errors.Join(err, work.Entry.Finish()))
+	kind, hint := l.afterFailure(err)
+	return Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, work.Entry.Finish()))
+}
+
+// afterFailure is what kind of failure a restore's is, and what helps.
+func (l *Local) afterFailure(err error) (Kind, string) {
+	switch {
+	case AsError(err).Kind == KindDamaged:
+		return KindDamaged, "umbra doctor says what is damaged; umbra restore MOMENT --path PATH takes what is intact"
+	case isDiskFull(err):
+		return KindFailed, l.freeSpace() + ", or of the workspace, and try again"
+	}
+	return KindFailed, ""
 }
 
 // addOutcome adds what became of the plan to what the user is told.

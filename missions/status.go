@@ -14,10 +14,10 @@ import (
 func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	s := Status{Home: l.home.Dir, Missions: []Mission{}, Problems: []Problem{}}
 	at, err := l.stand(r.Caller)
-	if err != nil {
+	if err != nil && at.Dir == "" {
 		return s, err
 	}
-	_, problems := l.allProjects()
+	_, problems := l.allProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
 	s.Problems = append(s.Problems, l.journalProblems()...)
 	if at.project == nil {
