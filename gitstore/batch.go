@@ -198,6 +198,9 @@ func (b *Batch) borrow(id ID) (bool, error) {
 // stored looks id up without listing packs again: a false no only costs a second
 // copy. An index that cannot be read is passed over for the same reason.
 func (s *Store) stored(id ID) (stored, fresh bool, err error) {
+	if !s.trusts(id) {
+		return false, false, nil
+	}
 	for _, d := range s.current() {
 		p, _, ok, _ := d.find(id)
 		if ok {
@@ -273,7 +276,11 @@ func (b *Batch) Flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return b.fail(b.flush())
+	err := b.fail(b.flush())
+	if err == nil {
+		b.store.wrote(b.written)
+	}
+	return err
 }
 
 func (b *Batch) flush() error {

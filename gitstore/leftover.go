@@ -83,10 +83,14 @@ func isTemporary(name string) bool {
 	return strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, ".tmp-")
 }
 
-// isUnindexed reports a pack whose writer was killed before it named the index.
+// isUnindexed reports a pack, or a .keep beside one, whose writer was killed
+// before it named the index.
 func isUnindexed(path string) bool {
-	base, isPack := strings.CutSuffix(path, ".pack")
-	if !isPack {
+	base, ok := strings.CutSuffix(path, ".pack")
+	if !ok {
+		base, ok = strings.CutSuffix(path, keepSuffix)
+	}
+	if !ok {
 		return false
 	}
 	_, err := os.Lstat(base + ".idx")

@@ -112,22 +112,21 @@ func readLooseHeader(r *bufio.Reader, deflated int64) (ObjectType, int64, error)
 	return t, size, nil
 }
 
-// looseType reads only the header.
-func (o *Objects) looseType(path string) (ObjectType, error) {
+// looseHeader reads only the header: the type and the size of the content.
+func (o *Objects) looseHeader(path string) (ObjectType, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	z, err := o.inflaters.get(bufio.NewReaderSize(f, 512))
 	if err != nil {
-		return 0, damaged("loose object: %v", err)
+		return 0, 0, damaged("loose object: %v", err)
 	}
 	defer o.inflaters.put(z)
-	t, _, err := readLooseHeader(bufio.NewReaderSize(z, 64), fi.Size())
-	return t, err
+	return readLooseHeader(bufio.NewReaderSize(z, 64), fi.Size())
 }

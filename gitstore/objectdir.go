@@ -104,18 +104,29 @@ func (d *objectDir) hasLoose(id ID) (bool, error) {
 	return true, nil
 }
 
+// read tries one copy after the other: a damaged one may have been written again.
 func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
-	p, off, ok, broken := d.find(id)
-	if ok {
-		t, data, err := p.read(o, off)
-		if err == nil {
-			return t, data, nil
+	var broken error
+	for _, p := range d.packs {
+		off, ok, err := p.find(id)
+		if ok {
+			var t ObjectType
+			var data []byte
+			if t, data, err = p.read(o, off); err == nil && hashFast(t, data) != id {
+				err = damaged("its content hashes to another id")
+			}
+			if err == nil {
+				return t, data, nil
+			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			broken = err
 		}
 	}
 	t, data, err := o.readLoose(d.loosePath(id))
+	if err == nil && hashFast(t, data) != id {
+		err = damaged("its content hashes to another id")
+	}
 	if errors.Is(err, fs.ErrNotExist) && broken != nil {
 		return 0, nil, broken
 	}

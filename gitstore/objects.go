@@ -213,9 +213,6 @@ func (o *Objects) hasQuick(id ID) (bool, error) {
 // caller's.
 func (o *Objects) Object(id ID) (ObjectType, []byte, error) {
 	t, data, err := o.read(id)
-	if err == nil && hashFast(t, data) != id {
-		err = damaged("its content hashes to another id")
-	}
 	return t, data, objectErr(id, err)
 }
 
@@ -224,7 +221,7 @@ const mostLooks = 5
 
 // read tries what is known, then lists the packs again and tries once more, and
 // again if they were repacked just then. A damaged copy is passed over while
-// another store may hold a good one.
+// there may be a good one elsewhere. What it returns hashes to id.
 func (o *Objects) read(id ID) (ObjectType, []byte, error) {
 	var first error
 	for attempt := range mostLooks {

@@ -137,8 +137,16 @@ func (p *pack) bucket(first byte) (lo, hi int) {
 }
 
 func (p *pack) names(lo, hi int) ([]byte, error) {
-	at := idxFanout + int64(lo)*IDSize
-	n := (hi - lo) * IDSize
+	return p.slice(idxFanout+int64(lo)*IDSize, (hi-lo)*IDSize)
+}
+
+// smalls are the offsets of four bytes of some positions.
+func (p *pack) smalls(lo, hi int) ([]byte, error) {
+	return p.slice(p.smallOffsets()+int64(lo)*4, (hi-lo)*4)
+}
+
+// slice is n bytes of the index, not to be changed.
+func (p *pack) slice(at int64, n int) ([]byte, error) {
 	if p.whole != nil && at+int64(n) <= int64(len(p.whole)) {
 		return p.whole[at : at+int64(n)], nil
 	}
@@ -155,17 +163,24 @@ func (p *pack) name(i int) (ID, error) {
 }
 
 func (p *pack) offset(n int) (int64, error) {
-	count := int64(p.count())
-	small := idxFanout + count*24
-	var buf [8]byte
-	if err := p.readIndex(buf[:4], small+int64(n)*4); err != nil {
+	small, err := p.smalls(n, n+1)
+	if err != nil {
 		return 0, err
 	}
-	off := binary.BigEndian.Uint32(buf[:4])
+	return p.largeOffset(binary.BigEndian.Uint32(small))
+}
+
+// smallOffsets is where in the index the offsets of four bytes begin.
+func (p *pack) smallOffsets() int64 { return idxFanout + int64(p.count())*24 }
+
+// largeOffset resolves an offset of four bytes, which from 2 GiB on is a place
+// in the table of those of eight.
+func (p *pack) largeOffset(off uint32) (int64, error) {
 	if off&(1<<31) == 0 {
 		return int64(off), nil
 	}
-	if err := p.readIndex(buf[:], small+count*4+int64(off&^(1<<31))*8); err != nil {
+	var buf [8]byte
+	if err := p.readIndex(buf[:], p.smallOffsets()+int64(p.count())*4+int64(off&^(1<<31))*8); err != nil {
 		return 0, err
 	}
 	large := binary.BigEndian.Uint64(buf[:])

@@ -51,7 +51,7 @@ func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
 		if err != nil || !strings.HasPrefix(id.String(), prefix) {
 			continue
 		}
-		if t, err := o.looseType(d.loosePath(id)); err == nil && t == TypeCommit {
+		if t, _, err := o.looseHeader(d.loosePath(id)); err == nil && t == TypeCommit {
 			out = append(out, id)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // NotProvedError names an object that a snapshot about to be published needs and
@@ -64,6 +65,9 @@ func (b *proof) prove(id ID) error {
 
 // present is Has that believes no index in memory whose pack is gone.
 func (b *proof) present(id ID) (bool, error) {
+	if !b.store.trusts(id) {
+		return false, nil
+	}
 	ok, err := b.presentQuick(id)
 	if ok {
 		return true, nil
@@ -80,11 +84,7 @@ func (b *proof) presentQuick(id ID) (bool, error) {
 	var first error
 	for _, d := range b.store.current() {
 		p, _, ok, err := d.find(id)
-		if ok && !b.there[p] {
-			_, gone := os.Lstat(p.base + ".pack")
-			ok = gone == nil
-			b.there[p] = ok
-		}
+		ok = ok && b.onDisk(p)
 		if first == nil {
 			first = err
 		}
@@ -110,10 +110,56 @@ func (b *Batch) ProveTree(tree, parent ID) error {
 	if err := p.prove(tree); err != nil {
 		return &NotProvedError{Err: err}
 	}
-	return p.proveTree("", tree, parent)
+	var needed []ID
+	err := p.proveTree("", tree, parent, func(_ string, id ID) error {
+		needed = append(needed, id)
+		return nil
+	})
+	if err != nil || p.haveAll(needed) {
+		return err
+	}
+	// Some may be missing. Each is looked up by itself, for those that another
+	// process has repacked just now and for the path of one that is not there.
+	return p.proveTree("", tree, parent, func(path string, id ID) error {
+		if err := p.prove(id); err != nil {
+			return &NotProvedError{Path: path, Err: err}
+		}
+		return nil
+	})
 }
 
-func (b *proof) proveTree(prefix string, tree, parent ID) error {
+// haveAll looks many objects up at once. It may say no of one that was repacked
+// a moment ago.
+func (b *proof) haveAll(ids []ID) bool {
+	b.mu.Lock()
+	unflushed := b.pack != nil || len(b.pending) > 0 || b.failed != nil
+	ids = slices.DeleteFunc(ids, func(id ID) bool {
+		_, ok := b.written[id]
+		return ok
+	})
+	b.mu.Unlock()
+	slices.SortFunc(ids, ID.Compare)
+	ids = slices.Compact(ids)
+	for i, at := range b.store.locate(ids) {
+		if at.nowhere() || at.pack != nil && !b.onDisk(at.pack) || !b.store.trusts(ids[i]) {
+			return false
+		}
+	}
+	return !unflushed
+}
+
+// onDisk looks, once a proof, whether a pack is still there.
+func (b *proof) onDisk(p *pack) bool {
+	if !b.there[p] {
+		_, gone := os.Lstat(p.base + ".pack")
+		b.there[p] = gone == nil
+	}
+	return b.there[p]
+}
+
+// proveTree reads the trees, and calls need, with its path, for each object that
+// is not the parent's.
+func (b *proof) proveTree(prefix string, tree, parent ID, need func(path string, id ID) error) error {
 	if tree == parent {
 		return nil
 	}
@@ -146,16 +192,16 @@ func (b *proof) proveTree(prefix string, tree, parent ID) error {
 			}
 			// That it can be read does not show that it is stored: it may be
 			// remembered.
-			if err := b.prove(e.ID); err != nil {
-				return &NotProvedError{Path: prefix + e.Name, Err: err}
+			if err := need(prefix+e.Name, e.ID); err != nil {
+				return err
 			}
-			if err := b.proveTree(prefix+e.Name+"/", e.ID, below); err != nil {
+			if err := b.proveTree(prefix+e.Name+"/", e.ID, below, need); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := b.prove(e.ID); err != nil {
-			return &NotProvedError{Path: prefix + e.Name, Err: err}
+		if err := need(prefix+e.Name, e.ID); err != nil {
+			return err
 		}
 	}
 	return nil

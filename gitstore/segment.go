@@ -277,8 +277,8 @@ func (s *Store) placeAgain(id ID, raw []byte) error {
 	return s.placeLoose(id, raw)
 }
 
-// own is the Store's object directory, as opposed to its alternates.
-func (s *Store) own() *objectDir { return s.current()[0] }
+// own is the repository's object directory, as opposed to its alternates.
+func (o *Objects) own() *objectDir { return o.current()[0] }
 
 // segments lists the segment files; a directory that is not there has none.
 func (s *Store) segments() []string {

@@ -23,12 +23,15 @@ type Store struct {
 	dir     string
 	project string
 	sync    *syncer
+	// link is os.Link, but for tests.
+	link func(from, to string) error
 
 	deflaters deflaterPool
 
-	mu      sync.Mutex
-	closed  bool
-	segment *segment
+	mu         sync.Mutex
+	closed     bool
+	segment    *segment
+	distrusted map[ID]bool
 }
 
 // CreateOptions are what a new shadow repository is told about itself.
@@ -126,7 +129,7 @@ func sweepDirs(parent, prefix string) error {
 }
 
 func populate(s *syncer, dir string, opts CreateOptions) error {
-	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, "refs/trash"}
+	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, unverifiedDir, "refs/trash"}
 	for _, kind := range RefKinds() {
 		dirs = append(dirs, string(kind))
 	}
@@ -167,7 +170,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Objects: objects, dir: dir, project: project, sync: &syncer{}}
+	s := &Store{Objects: objects, dir: dir, project: project, sync: &syncer{}, link: os.Link}
 	if err := s.replaySegments(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}

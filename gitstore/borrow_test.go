@@ -1,0 +1,369 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// lender is a repository of a user's.
+type lender struct {
+	t   testing.TB
+	dir string
+}
+
+// newLender makes one with some commits of files that are worth deltas.
+func newLender(t testing.TB) *lender {
+	t.Helper()
+	l := &lender{t, filepath.Join(t.TempDir(), "user")}
+	noErr(t, os.Mkdir(l.dir, 0o755))
+	l.git("init", "-q", ".")
+	for i := range 6 {
+		for f := range 12 {
+			l.write(fmt.Sprintf("d%d/f%d", f%3, f), strings.Repeat(fmt.Sprintf("line of file %d\n", f), 40)+strings.Repeat(fmt.Sprintf("more in %d\n", i), i))
+		}
+		l.git("add", ".")
+		l.git("commit", "-q", "-m", fmt.Sprint("c", i))
+	}
+	return l
+}
+
+func (l *lender) git(args ...string) string {
+	l.t.Helper()
+	out, err := RunGit(context.Background(), GitCommand{Dir: l.dir, Args: args})
+	noErr(l.t, err)
+	return strings.TrimSpace(string(out))
+}
+
+func (l *lender) write(name, content string) {
+	l.t.Helper()
+	path := filepath.Join(l.dir, name)
+	noErr(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	noErr(l.t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+func (l *lender) objects() *Objects {
+	l.t.Helper()
+	o := must[*Objects](l.t)(OpenObjects(filepath.Join(l.dir, ".git")))
+	l.t.Cleanup(func() { o.Close() })
+	return o
+}
+
+// tree is HEAD's tree and the blobs in it, as the work tree's files tell.
+func (l *lender) tree() (ID, []Wanted) {
+	l.t.Helper()
+	var wanted []Wanted
+	for line := range strings.SplitSeq(l.git("ls-tree", "-r", "-l", "HEAD"), "\n") {
+		meta, name, _ := strings.Cut(line, "\t")
+		fields := strings.Fields(meta)
+		fi := must[fs.FileInfo](l.t)(os.Stat(filepath.Join(l.dir, name)))
+		wanted = append(wanted, Wanted{must[ID](l.t)(ParseID(fields[2])), fi.Size()})
+	}
+	return must[ID](l.t)(ParseID(l.git("rev-parse", "HEAD^{tree}"))), wanted
+}
+
+// publish takes a snapshot of the tree, by name only where its objects are here.
+func publish(t testing.TB, s *Store, tree ID, from *Objects) {
+	t.Helper()
+	ctx := context.Background()
+	b := s.NewBatch()
+	defer b.Discard()
+	noErr(t, from.WalkTree(tree, func(_ string, e TreeEntry) error {
+		if !e.Mode.IsDir() {
+			return nil
+		}
+		return b.Import(from, e.ID)
+	}))
+	noErr(t, b.Import(from, tree))
+	snap := &Snapshot{Tree: tree, Author: testSignature(1), At: testSignature(1).When, State: "idle", Message: "x", Trailers: Trailers{Mission: testMission}}
+	id := must[ID](t)(b.Commit(FormatSnapshot(snap)))
+	noErr(t, b.Flush(ctx))
+	noErr(t, b.ProveTree(tree, ID{}))
+	noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, id, Durable))
+}
+
+func (l *lender) packs() []string {
+	l.t.Helper()
+	names := must[[]string](l.t)(filepath.Glob(filepath.Join(l.dir, ".git/objects/pack/*")))
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	return names
+}
+
+func borrow(t testing.TB, s *Store, from *Objects, wanted []Wanted) Borrowed {
+	t.Helper()
+	b := must[Borrowed](t)(s.Borrow(context.Background(), from, wanted))
+	if len(b.Have) != len(wanted) {
+		t.Fatalf("%d answers to %d questions", len(b.Have), len(wanted))
+	}
+	return b
+}
+
+func (b Borrowed) all() bool { return !slices.Contains(b.Have, false) }
+
+// TestBorrowPacks links packs, and what was borrowed outlives everything that
+// the user's git may do (H20).
+func TestBorrowPacks(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(*lender){
+		"gc --prune=now": func(l *lender) { l.git("reflog", "expire", "--expire=now", "--all"); l.git("gc", "-q", "--prune=now") },
+		"repack -ad":     func(l *lender) { l.git("repack", "-adfq") },
+		"history rewritten": func(l *lender) {
+			l.git("checkout", "-q", "--orphan", "other")
+			l.git("rm", "-rfq", ".")
+			l.git("commit", "-q", "--allow-empty", "-m", "empty")
+			l.git("branch", "-D", "master")
+			l.git("reflog", "expire", "--expire=now", "--all")
+			l.git("gc", "-q", "--prune=now")
+		},
+		"removed": func(l *lender) { noErr(l.t, os.RemoveAll(filepath.Join(l.dir, ".git"))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, s := newLender(t), newStore(t)
+			l.git("repack", "-adq", "--depth=20", "--write-bitmap-index", "--write-midx")
+			noErr(t, os.WriteFile(filepath.Join(l.dir, ".git/objects/pack", strings.TrimSuffix(l.packs()[0], ".bitmap")+".x"), nil, 0o600))
+			tree, wanted := l.tree()
+			o := l.objects()
+			b := borrow(t, s, o, wanted)
+			if !b.all() || b.Packs != 1 || b.Copied+b.Loose != 0 {
+				t.Fatalf("borrowed %+v", b)
+			}
+			for _, name := range l.packs() {
+				user := must[fs.FileInfo](t)(os.Stat(filepath.Join(l.dir, ".git/objects/pack", name)))
+				own, err := os.Stat(filepath.Join(s.packDir(), name))
+				switch filepath.Ext(name) {
+				case ".pack", ".idx", ".rev":
+					if err != nil || !os.SameFile(user, own) {
+						t.Errorf("%s is no link: %v", name, err)
+					}
+				default:
+					if err == nil {
+						t.Errorf("%s is here", name)
+					}
+				}
+			}
+			if keeps := must[[]string](t)(filepath.Glob(filepath.Join(s.packDir(), "*.keep"))); len(keeps) != 1 {
+				t.Errorf("kept: %v", keeps)
+			}
+			publish(t, s, tree, o)
+			after(l)
+			fsck(t, s)
+			_, err := s.Git(context.Background(), "repack", "-adq")
+			noErr(t, err)
+			again := must[*Store](t)(Open(s.Dir()))
+			defer again.Close()
+			for _, w := range wanted {
+				if data := must[[]byte](t)(again.Blob(w.ID)); int64(len(data)) != w.Size {
+					t.Errorf("%s has %d bytes, not %d", w.ID, len(data), w.Size)
+				}
+			}
+			fsck(t, again)
+		})
+	}
+}
+
+// TestBorrowLoose links loose objects, and tells those that are torn.
+func TestBorrowLoose(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	tree, wanted := l.tree()
+	o := l.objects()
+	torn := l.objects().own().loosePath(wanted[3].ID)
+	noErr(t, os.Chmod(torn, 0o600))
+	content := must[[]byte](t)(os.ReadFile(torn))
+	noErr(t, os.Truncate(torn, 0))
+	short := l.objects().own().loosePath(wanted[4].ID)
+	noErr(t, os.Chmod(short, 0o600))
+	noErr(t, os.Truncate(short, 3))
+	b := borrow(t, s, o, wanted)
+	for i, have := range b.Have {
+		if have != (i != 3 && i != 4) {
+			t.Errorf("%d: %t", i, have)
+		}
+	}
+	if b.Packs != 0 || b.Loose != len(wanted)-1 {
+		t.Errorf("borrowed %+v", b)
+	}
+	noErr(t, os.WriteFile(torn, content, 0o600))
+	if b := borrow(t, s, o, wanted[3:4]); !b.all() {
+		t.Errorf("whole again: %+v", b)
+	}
+	content = l.content(wanted[4].ID)
+	batch := s.NewBatch()
+	defer batch.Discard()
+	must[ID](t)(batch.Blob(content))
+	noErr(t, batch.Flush(context.Background()))
+	publish(t, s, tree, o)
+	noErr(t, os.RemoveAll(filepath.Join(l.dir, ".git")))
+	fsck(t, s)
+}
+
+// content is that of a blob, as a file in the work tree has it.
+func (l *lender) content(id ID) []byte {
+	l.t.Helper()
+	for name := range strings.FieldsSeq(l.git("ls-files")) {
+		data := must[[]byte](l.t)(os.ReadFile(filepath.Join(l.dir, name)))
+		if HashObject(TypeBlob, data) == id {
+			return data
+		}
+	}
+	l.t.Fatalf("no file holds %s", id)
+	return nil
+}
+
+// TestBorrowDamagedPack writes again what the pack holds damaged.
+func TestBorrowDamagedPack(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	l.git("repack", "-adfq", "--window=0")
+	tree, wanted := l.tree()
+	o := l.objects()
+	at := o.locate([]ID{wanted[5].ID})[0]
+	noErr(t, os.Chmod(at.pack.base+".pack", 0o600))
+	f := must[*os.File](t)(os.OpenFile(at.pack.base+".pack", os.O_RDWR, 0))
+	must[int](t)(f.WriteAt([]byte{0x70, 0xff, 0xff}, at.offset))
+	noErr(t, f.Close())
+	b := borrow(t, s, o, wanted)
+	for i, have := range b.Have {
+		if have != (i != 5) {
+			t.Errorf("%d: %t", i, have)
+		}
+	}
+	if ok := must[bool](t)(s.Has(wanted[5].ID)); ok {
+		t.Error("what is damaged counts as stored")
+	}
+	content := l.content(wanted[5].ID)
+	batch := s.NewBatch()
+	defer batch.Discard()
+	must[ID](t)(batch.Blob(content))
+	noErr(t, batch.Flush(context.Background()))
+	publish(t, s, tree, l.objects())
+	other := must[*Store](t)(Open(s.Dir()))
+	defer other.Close()
+	if got := must[[]byte](t)(other.Blob(wanted[5].ID)); !bytes.Equal(got, content) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestBorrowRefuses asks for what is not there, or not as it must be.
+func TestBorrowRefuses(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	for _, packed := range []bool{false, true} {
+		if packed {
+			l.git("repack", "-adq")
+			s = newStore(t)
+		}
+		tree, wanted := l.tree()
+		questions := []Wanted{
+			wanted[0],
+			{wanted[1].ID, wanted[1].Size + 1},
+			{wanted[2].ID, 0},
+			{testID(9), 5},
+			{tree, 100},
+			wanted[0],
+			{wanted[0].ID, wanted[0].Size + 7},
+		}
+		b := borrow(t, s, l.objects(), questions)
+		if want := []bool{true, false, false, false, false, true, false}; !slices.Equal(b.Have, want) {
+			t.Errorf("packed %t: %v", packed, b.Have)
+		}
+		if b := borrow(t, s, nil, questions[:1]); !b.all() {
+			t.Errorf("packed %t: what is stored is not had", packed)
+		}
+	}
+}
+
+// TestBorrowFollowsAlternates takes from the repository that a clone borrows
+// from, and from a linked worktree's common directory.
+func TestBorrowFollowsAlternates(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	l.git("repack", "-adq")
+	clone := &lender{t, filepath.Join(t.TempDir(), "clone")}
+	l.git("clone", "-q", "--shared", ".", clone.dir)
+	clone.write("own", "own")
+	clone.git("add", ".")
+	clone.git("commit", "-q", "-m", "own")
+	tree, wanted := clone.tree()
+	o := clone.objects()
+	if b := borrow(t, s, o, wanted); !b.all() || b.Packs != 1 || b.Loose != 1 {
+		t.Fatalf("borrowed %+v", b)
+	}
+	publish(t, s, tree, o)
+	noErr(t, os.RemoveAll(l.dir))
+	noErr(t, os.RemoveAll(clone.dir))
+	fsck(t, s)
+}
+
+// TestBorrowFromParts takes from shallow and partial clones what they have; the
+// history that they lack is of no account.
+func TestBorrowFromParts(t *testing.T) {
+	t.Parallel()
+	l := newLender(t)
+	l.git("config", "uploadpack.allowFilter", "true")
+	for name, args := range map[string][]string{
+		"shallow": {"--depth=1"},
+		"partial": {"--filter=blob:none", "--no-checkout"},
+		"limited": {"--filter=blob:limit=560"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clone, s := &lender{t, filepath.Join(t.TempDir(), "clone")}, newStore(t)
+			l.t = t
+			l.git(append(append([]string{"clone", "-q"}, args...), "file://"+l.dir, clone.dir)...)
+			o := clone.objects()
+			tree, wanted := l.tree()
+			b := borrow(t, s, o, wanted)
+			if want := name != "partial"; b.all() != want || slices.Contains(b.Have, true) != want {
+				t.Fatalf("borrowed %+v", b)
+			}
+			if name == "partial" {
+				return
+			}
+			publish(t, s, tree, o)
+			if names := must[[]string](t)(filepath.Glob(filepath.Join(s.packDir(), "*.promisor"))); len(names) > 0 {
+				t.Errorf("here: %v", names)
+			}
+			noErr(t, os.RemoveAll(clone.dir))
+			fsck(t, s)
+		})
+	}
+}
+
+// TestBorrowWithoutLinks is another file system, or protected_hardlinks: a pack
+// is copied if that is cheap, and otherwise nothing is had.
+func TestBorrowWithoutLinks(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []syscall.Errno{syscall.EXDEV, syscall.EPERM, syscall.EMLINK} {
+		l, s := newLender(t), newStore(t)
+		s.link = func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: cause} }
+		_, wanted := l.tree()
+		if b := borrow(t, s, l.objects(), wanted); slices.Contains(b.Have, true) || b.Loose+b.Packs > 0 {
+			t.Errorf("%v: loose: %+v", cause, b)
+		}
+		l.git("repack", "-adq")
+		o := l.objects()
+		if b := borrow(t, s, o, wanted[:1]); b.all() || b.Packs > 0 {
+			t.Errorf("%v: a copy that is not worth it: %+v", cause, b)
+		}
+		if left := must[[]string](t)(filepath.Glob(filepath.Join(s.packDir(), "*"))); len(left) > 0 {
+			t.Errorf("%v: left: %v", cause, left)
+		}
+		tree, wanted := l.tree()
+		if b := borrow(t, s, o, wanted); !b.all() || b.Packs != 1 || b.Copied != 1 {
+			t.Fatalf("%v: %+v", cause, b)
+		}
+		publish(t, s, tree, o)
+		noErr(t, os.RemoveAll(l.dir))
+		fsck(t, s)
+	}
+}

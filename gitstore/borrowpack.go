@@ -1,0 +1,187 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pack brings a pack of the user's here: .keep, .pack, .idx in this order,
+// since a reader looks for the index and a repack for the .keep. While that
+// goes on a flock on the pack (the same file in both places) keeps Sweep from
+// taking it for left behind. It reports gone if the pack was removed meanwhile.
+func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
+	f, err := os.Open(p.base + ".pack")
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist), nil
+	}
+	defer f.Close()
+	if flock(f, unix.LOCK_SH) == nil {
+		defer func() { _ = flock(f, unix.LOCK_UN) }()
+	}
+	own := filepath.Join(b.store.packDir(), filepath.Base(p.base))
+	if err := errors.Join(b.notePack(filepath.Base(p.base)), b.keep(own, p.base)); err != nil {
+		return false, err
+	}
+	copied, err := b.place(p.base+".pack", own+".pack", worth)
+	if err == nil {
+		// The index is about a tenth of its pack at most, and of no use without.
+		_, err = b.place(p.base+".idx", own+".idx", worth)
+		if err != nil {
+			b.drop(own + ".pack")
+		}
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
+		b.drop(own + keepSuffix)
+		return true, nil
+	case errors.Is(err, errNotWorth):
+		b.drop(own + keepSuffix)
+		return false, nil
+	default:
+		b.drop(own + keepSuffix)
+		return false, err
+	}
+	if !copied {
+		// Git makes its own where it has none; of a copy's it would be another.
+		if _, err := b.place(p.base+".rev", own+".rev", 0); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotWorth) {
+			return false, err
+		}
+	}
+	b.dirty = true
+	b.done.Packs++
+	if copied {
+		b.done.Copied++
+	}
+	return false, nil
+}
+
+// errNotWorth is returned for a file that can't be linked and is too large to
+// copy.
+var errNotWorth = errors.New("not worth a copy")
+
+// place links a file, or copies it if it is not larger than worth.
+func (b *borrowing) place(from, to string, worth int64) (copied bool, err error) {
+	err = b.store.link(from, to)
+	switch {
+	case err == nil:
+		info, err := os.Stat(to)
+		if err == nil && time.Since(info.ModTime()) < settledAge {
+			b.fresh = append(b.fresh, to)
+		}
+		return false, err
+	case errors.Is(err, fs.ErrExist):
+		return false, nil // a pack is named by what is in it
+	case !noLink(err):
+		return false, err
+	}
+	return true, b.copy(from, to, worth)
+}
+
+// noLink tells of an error of link(2) that says the file can't be linked, here
+// or at all: EXDEV, EPERM (protected_hardlinks, or a file system without
+// links), EMLINK and their like.
+func noLink(err error) bool {
+	for _, is := range []error{unix.EXDEV, unix.EPERM, unix.EACCES, unix.EMLINK, unix.ENOTSUP, unix.ENOSYS} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *borrowing) copy(from, to string, worth int64) error {
+	src, err := os.Open(from)
+	if errors.Is(err, fs.ErrPermission) {
+		return errNotWorth
+	}
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > worth {
+		return errNotWorth
+	}
+	tmp, err := createTemp(filepath.Dir(to), "tmp_umbra_copy_*")
+	if err != nil {
+		return err
+	}
+	defer dropTemp(tmp)
+	if n, err := io.Copy(tmp, src); err != nil {
+		return err
+	} else if n != info.Size() {
+		return fs.ErrNotExist // cut off by somebody: as good as gone
+	}
+	if err := tmp.Chmod(0o444); err != nil {
+		return err
+	}
+	if err := b.store.sync.file(tmp); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), to)
+}
+
+// drop takes back a name that was made here for nothing.
+func (b *borrowing) drop(path string) {
+	if base, ok := strings.CutSuffix(path, ".pack"); ok || strings.HasSuffix(path, keepSuffix) {
+		if base = strings.TrimSuffix(base, keepSuffix); isThere(base + ".idx") {
+			return // another process has brought the whole of it
+		}
+	}
+	_ = os.Remove(path)
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// sync makes durable what was brought here: the content of files that are new,
+// and all names.
+func (b *borrowing) sync() error {
+	s := b.store
+	if len(b.loose) > 0 {
+		if done, err := syncFileSystem(s.dir); done || err != nil {
+			return err
+		}
+		b.fresh = append(b.fresh, filepath.Join(s.dir, "objects"))
+		dirs := map[string]bool{}
+		for _, id := range b.loose {
+			path := s.own().loosePath(id)
+			b.fresh = append(b.fresh, path)
+			if dir := filepath.Dir(path); !dirs[dir] {
+				dirs[dir] = true
+				b.fresh = append(b.fresh, dir)
+			}
+		}
+	}
+	for _, path := range b.fresh {
+		if err := s.syncPath(path); err != nil {
+			return err
+		}
+	}
+	if !b.dirty {
+		return nil
+	}
+	return errors.Join(s.sync.dir(filepath.Join(s.dir, unverifiedDir)), s.sync.dir(s.packDir()))
+}
+
+// keep puts a .keep of ours beside a pack that is to come.
+func (b *borrowing) keep(own, source string) error {
+	if isThere(own + ".idx") {
+		return nil
+	}
+	return os.WriteFile(own+keepSuffix, fmt.Appendf(nil, "borrowed by umbra from %s\n", QuotePath(source)), 0o600)
+}

@@ -1,0 +1,127 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestBorrowWhileRepacked borrows again and again while the user's git repacks:
+// what is had is here, whatever becomes of the user's.
+func TestBorrowWhileRepacked(t *testing.T) {
+	t.Parallel()
+	l := newLender(t)
+	l.git("repack", "-adq")
+	_, wanted := l.tree()
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_, err := RunGit(context.Background(), GitCommand{Dir: l.dir, Args: []string{"repack", "-adfq", fmt.Sprintf("--window=%d", i%7)}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	defer wg.Wait()
+	defer close(stop)
+	for range 15 {
+		s := newStore(t)
+		b := borrow(t, s, l.objects(), wanted)
+		for i, have := range b.Have {
+			if have {
+				must[[]byte](t)(s.Blob(wanted[i].ID))
+			}
+		}
+		if !b.all() {
+			t.Errorf("borrowed %+v", b)
+		}
+	}
+}
+
+// TestBorrowVanishingPack has a pack go between being found and being linked, at
+// each step, as a repack does.
+func TestBorrowVanishingPack(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{".pack", ".idx", ".rev"} {
+		l, s := newLender(t), newStore(t)
+		l.git("repack", "-adq")
+		_, wanted := l.tree()
+		o := l.objects()
+		done := false
+		s.link = func(from, to string) error {
+			if filepath.Ext(from) == at && !done {
+				done = true
+				l.git("repack", "-adfq", "--window=0")
+			}
+			return os.Link(from, to)
+		}
+		b := borrow(t, s, o, wanted)
+		if !done && at != ".rev" {
+			t.Fatalf("%s was not linked", at)
+		}
+		if !b.all() {
+			t.Errorf("%s: borrowed %+v", at, b)
+		}
+		fsck(t, s)
+		packs := must[[]string](t)(filepath.Glob(filepath.Join(s.packDir(), "*")))
+		for _, p := range packs {
+			if base := strings.TrimSuffix(p, filepath.Ext(p)); !isThere(base+".pack") || !isThere(base+".idx") || !isThere(base+keepSuffix) {
+				t.Errorf("%s: %s is not whole", at, p)
+			}
+		}
+	}
+}
+
+// TestBorrowAndSweepAtOnce lets nothing be swept away while it is being brought.
+func TestBorrowAndSweepAtOnce(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	l.git("repack", "-adq")
+	_, wanted := l.tree()
+	s.link = func(from, to string) error {
+		err := os.Link(from, to)
+		if _, e := s.Sweep(context.Background()); e != nil {
+			t.Error(e)
+		}
+		return err
+	}
+	if b := borrow(t, s, l.objects(), wanted); !b.all() {
+		t.Errorf("borrowed %+v", b)
+	}
+	fsck(t, s)
+}
+
+// TestBorrowSyncs counts what durability costs: nothing of a pack that has been
+// on the disk for long.
+func TestBorrowSyncs(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	l.git("repack", "-adq")
+	_, wanted := l.tree()
+	o := l.objects()
+	before := s.Fsyncs()
+	borrow(t, s, o, wanted)
+	if n := s.Fsyncs() - before; n > 5 {
+		t.Errorf("a fresh pack: %d fsyncs", n)
+	}
+	for _, name := range l.packs() {
+		noErr(t, os.Chtimes(filepath.Join(l.dir, ".git/objects/pack", name), testSignature(0).When, testSignature(0).When))
+	}
+	other := newStore(t)
+	before = other.Fsyncs()
+	borrow(t, other, o, wanted)
+	if n := other.Fsyncs() - before; n != 2 {
+		t.Errorf("an old pack: %d fsyncs", n)
+	}
+}

@@ -1,0 +1,179 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+)
+
+// location is where an object is stored: in a pack, or in a file of its own.
+// The zero location is nowhere.
+type location struct {
+	pack   *pack
+	offset int64
+	loose  string // path
+}
+
+func (l location) nowhere() bool { return l.pack == nil && l.loose == "" }
+
+// locate looks up many objects at once, ids being sorted, each once: an index
+// on disk is read front to back instead of once an object. It does not list
+// packs again, and passes over what cannot be read.
+func (o *Objects) locate(ids []ID) []location {
+	at := make([]location, len(ids))
+	rest := make([]int, len(ids))
+	for i := range rest {
+		rest[i] = i
+	}
+	for _, d := range o.current() {
+		for _, p := range d.packs {
+			rest = p.locate(ids, at, rest)
+		}
+		rest = d.locateLoose(ids, at, rest)
+	}
+	return at
+}
+
+// locate notes which of ids[rest] are in the pack and returns the others.
+func (p *pack) locate(ids []ID, at []location, rest []int) []int {
+	if len(rest) == 0 || p.broken != nil {
+		return rest
+	}
+	left := rest[:0:0]
+	for from := 0; from < len(rest); {
+		to := from + 1
+		for to < len(rest) && ids[rest[to]][0] == ids[rest[from]][0] {
+			to++
+		}
+		left = p.locateBucket(ids, at, rest[from:to], left)
+		from = to
+	}
+	return left
+}
+
+// locateBucket does so for ids that begin with the same byte.
+func (p *pack) locateBucket(ids []ID, at []location, rest, left []int) []int {
+	lo, hi := p.bucket(ids[rest[0]][0])
+	if (hi-lo)*IDSize > len(rest)*bucketBytes {
+		for _, i := range rest {
+			if off, ok, err := p.find(ids[i]); ok && err == nil {
+				at[i] = location{pack: p, offset: off}
+			} else {
+				left = append(left, i)
+			}
+		}
+		return left
+	}
+	names, err := p.names(lo, hi)
+	if err != nil {
+		return append(left, rest...)
+	}
+	smalls, err := p.smalls(lo, hi)
+	if err != nil {
+		return append(left, rest...)
+	}
+	n := 0
+	for _, i := range rest {
+		n += sort.Search(hi-lo-n, func(k int) bool {
+			return bytes.Compare(names[(n+k)*IDSize:(n+k+1)*IDSize], ids[i][:]) >= 0
+		})
+		if n < hi-lo && ID(names[n*IDSize:(n+1)*IDSize]) == ids[i] {
+			if off, err := p.largeOffset(binary.BigEndian.Uint32(smalls[n*4:])); err == nil {
+				at[i] = location{pack: p, offset: off}
+				continue
+			}
+		}
+		left = append(left, i)
+	}
+	return left
+}
+
+func (d *objectDir) locateLoose(ids []ID, at []location, rest []int) []int {
+	left := rest[:0:0]
+	var there bool
+	for n, i := range rest {
+		if n == 0 || ids[i][0] != ids[rest[n-1]][0] {
+			_, err := os.Lstat(d.path + "/" + ids[i].String()[:2])
+			there = !errors.Is(err, fs.ErrNotExist)
+		}
+		if there {
+			if ok, err := d.hasLoose(ids[i]); ok && err == nil {
+				at[i].loose = d.loosePath(ids[i])
+				continue
+			}
+		}
+		left = append(left, i)
+	}
+	return left
+}
+
+// blobSize is the size of the blob at a location, of which no more is read than
+// that needs; errNoBlob if it is known to be no blob. The type of a delta is
+// not followed to its base: whoever asks has the id from where Git keeps blobs.
+func (o *Objects) blobSize(at location) (int64, error) {
+	if at.pack == nil {
+		t, size, err := o.looseHeader(at.loose)
+		if err == nil && t != TypeBlob {
+			err = errNoBlob
+		}
+		return size, err
+	}
+	p := at.pack
+	f, err := p.open.acquire(p.base + ".pack")
+	if err != nil {
+		return 0, err
+	}
+	defer p.open.release(f)
+	h, err := p.header(f, at.offset)
+	switch {
+	case err != nil:
+		return 0, err
+	case h.kind == TypeBlob:
+		return h.size, nil
+	case h.kind <= TypeTag:
+		return 0, errNoBlob
+	}
+	return p.deltaSize(o, f, h)
+}
+
+var errNoBlob = errors.New("not a blob")
+
+// deltaSize reads the size of what a delta makes, which it begins with: that of
+// its base, then its own, both in groups of seven bits (gitformat-pack(5)).
+func (p *pack) deltaSize(o *Objects, f *cachedFile, h packed) (int64, error) {
+	const most = 20 // bytes of two numbers
+	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(0)))
+	if err != nil {
+		return 0, damaged("inflate from %s.pack: %v", p.base, err)
+	}
+	defer o.inflaters.put(z)
+	buf := make([]byte, min(h.size, most))
+	if _, err := io.ReadFull(z, buf); err != nil {
+		return 0, damaged("inflate from %s.pack: %v", p.base, err)
+	}
+	_, rest := deltaNumber(buf)
+	size, rest := deltaNumber(rest)
+	if rest == nil {
+		return 0, damaged("delta in %s.pack has no size", p.base)
+	}
+	return size, nil
+}
+
+// deltaNumber takes a number off the front; the rest is nil if there was none.
+func deltaNumber(b []byte) (n int64, rest []byte) {
+	for i, c := range b {
+		if i > 8 {
+			break
+		}
+		n |= int64(c&0x7f) << (7 * i)
+		if c&0x80 == 0 {
+			return n, b[i+1:]
+		}
+	}
+	return 0, nil
+}
