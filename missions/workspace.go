@@ -141,13 +141,27 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 	tell := readingTeller(ctx, ws.root)
 	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
 		Present:  store.Has,
+		Seed:     ws.seed(store),
 		Recheck:  rechecked,
 		Progress: tell,
 	})
 	if err != nil {
 		ws.giveBack()
+		return nil, err
 	}
-	return result, err
+	if result.Unseeded != nil {
+		ws.l.log.Info("all files were read", "workspace", ws.root, "reason", result.Unseeded)
+	}
+	return result, nil
+}
+
+// seed is what the first capture need not read, nil without a repository that
+// could tell, or without git, which alone knows all attribute files.
+func (ws *workspace) seed(store *gitstore.Store) *capture.Seed {
+	if ws.repo == nil || ws.repo.Format != usergit.SHA1 || !ws.config.Git {
+		return nil
+	}
+	return &capture.Seed{Repository: ws.repo, Attributes: ws.config.Attributes, Store: store}
 }
 
 // avoid are directories that are in no snapshot, wherever they are met.
@@ -188,7 +202,7 @@ func (p *project) generation() uint64 {
 // accept makes a capture what the next one starts from: its objects are stored.
 func (ws *workspace) accept(r *capture.Result) {
 	ws.scanner.Accept(r)
-	ws.unsaved = ws.unsaved || r.Stats.ReadFiles > 0
+	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
 }
 
 // save writes the stat cache, so that the next process need not read every file

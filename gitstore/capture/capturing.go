@@ -11,14 +11,16 @@ import (
 
 // capturing is one run of Scanner.Capture.
 type capturing struct {
-	scanner *Scanner
-	ctx     context.Context
-	root    *beneath.Root
-	batch   Batch
-	rules   *Rules
-	options Options
-	rotor   string
-	tracked []string // paths that the user's repository began or ceased to track
+	scanner  *Scanner
+	ctx      context.Context
+	root     *beneath.Root
+	batch    Batch
+	rules    *Rules
+	options  Options
+	rotor    string
+	tracked  []string // paths that the user's repository began or ceased to track
+	seeded   int
+	unseeded error // why nothing was taken over from the user's repository
 }
 
 func (c *capturing) run() (*Result, error) {
@@ -52,6 +54,7 @@ func (c *capturing) run() (*Result, error) {
 	if err := c.budget(w, top, files, bytes); err != nil {
 		return nil, err
 	}
+	c.unseeded = c.seed(w)
 	r := &reading{walker: w, batch: c.batch}
 	r.total.TotalFiles, r.total.TotalBytes = w.wanted()
 	if err := r.all(s.workspace.Workers); err != nil {
@@ -122,9 +125,10 @@ func (c *capturing) result(r *reading, top *node, full bool) (*Result, error) {
 		Changing: collectFlagged(top, flagChanging, func(s *summary) int { return s.changing }),
 		Stats: Stats{
 			Files: top.sum.files, Bytes: top.sum.bytes, Directories: top.sum.dirs,
-			ReadFiles: int(r.files.Load()), ReadBytes: r.bytes.Load(), Corrected: int(r.corrected.Load()),
+			ReadFiles: int(r.files.Load()), ReadBytes: r.bytes.Load(), Corrected: int(r.corrected.Load()), Seeded: c.seeded,
 		},
-		root: top, rules: c.rules, rotor: c.rotor,
+		Unseeded: c.unseeded,
+		root:     top, rules: c.rules, rotor: c.rotor,
 	}
 	return result, nil
 }
@@ -205,6 +209,8 @@ type Result struct {
 	// accepted before, or that this is the first one: what a Filter answers may
 	// have changed for directories that a watcher has asked about.
 	RulesChanged bool
+	// Unseeded is why a Seed was of no use; everything was read then.
+	Unseeded error
 
 	root  *node
 	rules *Rules
@@ -219,4 +225,5 @@ type Stats struct {
 	ReadFiles   int   // read in this capture
 	ReadBytes   int64 // of them
 	Corrected   int   // read again and found changed, though their stat data had not
+	Seeded      int   // taken over from the user's repository instead of being read
 }

@@ -80,6 +80,8 @@ type Options struct {
 	Recheck int
 	// Present asks the repository for an object. It is needed after Suspect.
 	Present func(gitstore.ID) (bool, error)
+	// Seed is what a first capture need not read; nil if all of it.
+	Seed *Seed
 }
 
 // Progress is how far a capture is. While the workspace is looked through

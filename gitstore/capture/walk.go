@@ -35,6 +35,8 @@ type walker struct {
 	systems  map[uint64]fileSystem // by device
 	units    []*unit
 	listings sync.Pool // of *beneath.Listing
+
+	attributes []string // directories listed that have a .gitattributes
 }
 
 // place is a directory being walked.
@@ -89,6 +91,11 @@ func (w *walker) open(at *place, dir *beneath.Dir, names *beneath.Listing, old *
 	}
 	if s.own, err = w.ownRules(s, names, oldOwn); err != nil {
 		return nil, err
+	}
+	if names.Has(attributesName) {
+		w.mu.Lock()
+		w.attributes = append(w.attributes, at.path)
+		w.mu.Unlock()
 	}
 	same := s.own.sameRules(oldOwn)
 	if !same {

@@ -19,6 +19,9 @@ type Configuration struct {
 	// Excludes is the user's own excludes file, which need not exist; "" if
 	// the user has turned it off.
 	Excludes string
+	// Attributes are the user's and the system's own attribute files, outside
+	// of any repository. They need not exist.
+	Attributes []string
 	// Name and Email are the author's; without a configured one, those of
 	// Umbra itself.
 	Name, Email string
@@ -82,7 +85,29 @@ func ReadConfiguration(ctx context.Context, dir string, repository *Repository, 
 			return nil, fmt.Errorf("core.excludesFile: %w", err)
 		}
 	}
-	return c, nil
+	return c, c.addAttributes(e, dir)
+}
+
+// addAttributes lists the attribute files. The system's stands beside the
+// system's configuration.
+func (c *Configuration) addAttributes(e environment, dir string) error {
+	own := e.xdg("attributes")
+	if value, ok := c.values.last("core.attributesfile"); ok {
+		var err error
+		if own, err = e.expand(value, dir); err != nil {
+			return fmt.Errorf("core.attributesFile: %w", err)
+		}
+	}
+	if own != "" {
+		c.Attributes = append(c.Attributes, own)
+	}
+	c.Attributes = append(c.Attributes, "/etc/gitattributes")
+	for _, file := range c.Files {
+		if beside := filepath.Join(filepath.Dir(file), "gitattributes"); filepath.Base(file) == "gitconfig" && beside != "/etc/gitattributes" {
+			c.Attributes = append(c.Attributes, beside)
+		}
+	}
+	return nil
 }
 
 func (c *Configuration) run(ctx context.Context, git, dir string, e environment) error {

@@ -65,6 +65,14 @@ func TestConfiguration(t *testing.T) {
 	if c := r.configuration(); c.Excludes != filepath.Join(r.dir, "rel/ignore") {
 		t.Errorf("relative: %s", c.Excludes)
 	}
+	if c := r.configuration("GIT_CONFIG_SYSTEM="+home+"/etc/gitconfig", "GIT_CONFIG_NOSYSTEM=0"); c.Attributes[0] != filepath.Join(home, ".config/git/attributes") || c.Attributes[1] != "/etc/gitattributes" {
+		t.Errorf("attributes %v", c.Attributes)
+	}
+	r.write("../etc/gitconfig", "[core]\n attributesFile = ~/my attributes\n")
+	c = r.configuration("GIT_CONFIG_SYSTEM="+home+"/etc/gitconfig", "GIT_CONFIG_NOSYSTEM=0")
+	if want := []string{home + "/my attributes", "/etc/gitattributes", home + "/etc/gitattributes"}; !slices.Equal(c.Attributes, want) {
+		t.Errorf("attributes %v, want %v", c.Attributes, want)
+	}
 	r.git("config", "core.excludesFile", "~no-such-user/x")
 	if _, err := ReadConfiguration(t.Context(), r.dir, r.discover(), testEnv(home)); err == nil {
 		t.Error("a home of nobody is no error")

@@ -28,7 +28,9 @@ type Index struct {
 	// being ModeDir and their path ending in a slash. See Expand.
 	Sparse bool
 
-	trees map[string]cachedTree // by directory: "" or "a/b/"
+	trees  map[string]cachedTree // by directory: "" or "a/b/"
+	device uint64                // of the index file
+	split  bool
 }
 
 // Entry is one entry of an index.
@@ -76,7 +78,7 @@ func (r *Repository) Index() (*Index, error) {
 // UnsupportedError; a file that Git could not have written, or whose checksum
 // is wrong, is a DamagedError.
 func ReadIndex(path string, format ObjectFormat) (*Index, error) {
-	data, modTime, err := readWhole(path)
+	data, info, err := readWhole(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
 	}
@@ -95,26 +97,30 @@ func ReadIndex(path string, format ObjectFormat) (*Index, error) {
 	if why := disorder(x.entries); why != "" {
 		return nil, &DamagedError{Path: path, Why: why}
 	}
-	return &Index{Entries: x.entries, ModTime: modTime, Sparse: x.sparse, trees: x.trees}, nil
+	device, _, _ := deviceAndInode(info)
+	return &Index{
+		Entries: x.entries, ModTime: info.ModTime(), Sparse: x.sparse,
+		trees: x.trees, device: device, split: x.link != nil && !x.link.base.IsZero(),
+	}, nil
 }
 
-// readWhole reads a file and the modification time of that same file.
-func readWhole(path string) ([]byte, time.Time, error) {
+// readWhole reads a file, and what that same file is.
+func readWhole(path string) ([]byte, os.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, time.Time{}, &DamagedError{Path: path, Why: "not a regular file"}
+		return nil, nil, &DamagedError{Path: path, Why: "not a regular file"}
 	}
 	data := make([]byte, info.Size())
 	_, err = io.ReadFull(f, data)
-	return data, info.ModTime(), err
+	return data, info, err
 }
 
 // decodeFile checks the checksum, which it returns too, and decodes the rest.
