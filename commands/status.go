@@ -57,7 +57,20 @@ func writeStatus(p *printer, s missions.Status) {
 	if e := s.Last; e != nil {
 		p.line("last snapshot: %s %s %s", p.paint(cyan, clean(e.Address)), p.when(e.At), clean(e.Message))
 	}
+	if s.Daemon != nil {
+		writeHousekeeping(p, s.Daemon.Housekeeping)
+	}
 	writeProblems(p, s.Problems)
+}
+
+// writeHousekeeping says what was done last where it was done well.
+func writeHousekeeping(p *printer, list []missions.Housekeeping) {
+	for _, h := range list {
+		if h.Problem == "" {
+			p.line("housekeeping: %s packed in %s, %s freed, %s", count(h.Packed, "object"), clean(h.Project), size(max(0, h.FreedBytes)), p.when(h.At))
+			return
+		}
+	}
 }
 
 // statusLine is for prompts and status bars.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // doubles removes what stands twice: packs all of whose objects are in other
@@ -130,9 +131,17 @@ func (d *doubles) removePack(p *pack) error {
 		if err != nil {
 			return err
 		}
-		d.stats.Freed += info.Size()
+		d.stats.Freed += onDisk(info)
 	}
 	return nil
+}
+
+// onDisk is what a file takes, in bytes: small ones take more than they hold.
+func onDisk(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
 }
 
 // dropLoose keeps the directories: the next snapshots need them.
@@ -187,13 +196,13 @@ func (d *doubles) dropLooseIn(dir, first string) error {
 			return err
 		}
 		d.stats.Loose++
-		d.stats.Freed += info.Size()
+		d.stats.Freed += onDisk(info)
 	}
 	return nil
 }
 
 // verify reads the whole pack and compares it with its checksum, and that with
-// the index's note of it; it returns the pack's size.
+// the index's note of it; it returns what the pack takes on disk.
 func (p *pack) verify(ctx context.Context) (int64, error) {
 	if p.broken != nil {
 		return 0, p.broken
@@ -227,7 +236,7 @@ func (p *pack) verify(ctx context.Context) (int64, error) {
 		return 0, damaged("%s.pack has the checksum %s, its trailer says %s, its index %s",
 			filepath.Base(p.base), hex.EncodeToString(sum), hex.EncodeToString(trailer[:]), hex.EncodeToString(noted[:]))
 	}
-	return size, nil
+	return onDisk(info), nil
 }
 
 // stoppable ends a long read with the context.

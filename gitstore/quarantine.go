@@ -154,6 +154,6 @@ func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInf
 		}
 	}
 	stats.Packed += p.count()
-	stats.Freed -= size + info.Size()
+	stats.Freed -= size + onDisk(info)
 	return nil
 }

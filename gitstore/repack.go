@@ -31,7 +31,7 @@ type RepackStats struct {
 	// Packed counts the objects of new packs.
 	Packed int
 	// Loose and Packs count what was removed because packs hold it all, Freed
-	// its bytes less those of the new packs.
+	// what that took on disk less what the new packs take.
 	Loose, Packs int
 	Freed        int64
 }

@@ -68,7 +68,9 @@ type DaemonStatus struct {
 	Watches     int       `json:"watches"`
 	MemoryBytes int64     `json:"memory_bytes"`
 	Overflows   int       `json:"overflows"`
-	Problem     string    `json:"problem,omitempty"` // why it is of no use as it is
+	// Housekeeping is what was last done in each project, newest first.
+	Housekeeping []Housekeeping `json:"housekeeping,omitempty"`
+	Problem      string         `json:"problem,omitempty"` // why it is of no use as it is
 }
 
 // Problem is something wrong, and the command that mends it.

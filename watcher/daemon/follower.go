@@ -57,6 +57,7 @@ func (f *follower) tell(ctx context.Context, saw missions.Observation) {
 	if f.server.lowSpace() != nil {
 		return
 	}
+	defer f.server.house.enter()()
 	// A snapshot that has begun is finished though the process stops.
 	err := f.server.local.Observe(ctx, f.root, saw)
 	if err != nil && ctx.Err() == nil {

@@ -25,6 +25,9 @@ type Options struct {
 	SpaceFloor uint64
 	// FreeSpace asks the system for the bytes free to this user; tests lie.
 	FreeSpace func(dir string) (uint64, error)
+	// HousekeepQuiet is how long no call that writes must have come before
+	// repositories are repacked; 10 s if 0.
+	HousekeepQuiet time.Duration
 	// Tick is how often processes and workspaces are looked after; 1 s if 0.
 	Tick time.Duration
 }
@@ -44,6 +47,9 @@ func (o *Options) fill() {
 	}
 	if o.FreeSpace == nil {
 		o.FreeSpace = freeSpace
+	}
+	if o.HousekeepQuiet <= 0 {
+		o.HousekeepQuiet = 10 * time.Second
 	}
 	if o.Tick <= 0 {
 		o.Tick = time.Second

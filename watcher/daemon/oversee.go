@@ -34,6 +34,7 @@ type overseer struct {
 	follows map[string]*follower // by root
 	missed  map[string]int       // looks in a row that found no live mission there
 	live    int
+	inTurn  bool // an agent is, anywhere
 	stirred bool
 }
 
@@ -73,6 +74,7 @@ func (o *overseer) look(tick int) {
 		o.stirred = false
 		o.sync()
 	}
+	o.house.begin(o.inTurn)
 	quiet := time.Since(time.Unix(0, o.lastCall.Load()))
 	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
 		o.leave("nothing to do")
@@ -113,9 +115,10 @@ func (o *overseer) sync() {
 		}
 	}
 	live := o.local.LiveWorkspaces()
-	o.live = len(live)
+	o.live, o.inTurn = len(live), false
 	for root, ws := range live {
 		o.missed[root] = 0
+		o.inTurn = o.inTurn || len(ws.InTurn) > 0
 		o.follow(root, ws)
 	}
 	for root := range o.missed {

@@ -23,6 +23,7 @@ type Server struct {
 	local   *missions.Local
 	watch   *watching
 	index   *cache
+	house   *housekeeper
 	log     *slog.Logger
 	logFile *rotatingFile
 	began   time.Time
@@ -59,6 +60,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{options: o, lock: lock, began: time.Now(), leaving: make(chan struct{}), table: table()}
+	s.house = newHousekeeper(s)
 	s.calls, s.endCalls = context.WithCancel(context.WithoutCancel(ctx))
 	s.reads, s.endReads = context.WithCancel(s.calls)
 	s.lastCall.Store(s.began.UnixNano())

@@ -34,11 +34,17 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 		Running: true, PID: os.Getpid(), Version: s.server.options.Version, StartedAt: s.server.began,
 		Socket: s.server.socket.path, Missions: live, Watches: stats.Watches,
 		MemoryBytes: residentMemory(), Overflows: stats.Overflows,
+		Housekeeping: s.server.house.report(),
 	}
 	if stats.LimitReached {
 		status.Problems = append(status.Problems, missions.Problem{
 			Message: "not every workspace can be watched, so snapshots there walk all their files", Fix: stats.LimitHint,
 		})
+	}
+	for _, h := range status.Daemon.Housekeeping {
+		if h.Problem != "" {
+			status.Problems = append(status.Problems, missions.Problem{Project: h.Project, Message: "housekeeping failed: " + h.Problem, Fix: "umbra doctor"})
+		}
 	}
 	if err := s.server.lowSpace(); err != nil {
 		e := missions.AsError(err)

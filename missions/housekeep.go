@@ -1,0 +1,101 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// Housekeeping is what was last done to keep a project's shadow repository fast
+// and small.
+type Housekeeping struct {
+	Project string    `json:"project"`
+	At      time.Time `json:"at"`
+	// Packed counts objects that were packed together, Removed the loose objects
+	// and packs that this made superfluous.
+	Packed  int `json:"packed"`
+	Removed int `json:"removed"`
+	// FreedBytes is what the repository shrank by.
+	FreedBytes int64 `json:"freed_bytes"`
+	// Problem is why it was not done, or not to its end.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Urgency is how much a project must be in need of housekeeping.
+type Urgency int
+
+// The urgencies. From Due on it is worth an idle moment; from Overdue on it is
+// done although agents are at work.
+const (
+	Due Urgency = iota
+	Overdue
+)
+
+// needs says from when on: thousands of loose objects cost time and disk, dozens
+// of packs cost each read.
+func (u Urgency) needs(b gitstore.Bulk) bool {
+	if u == Overdue {
+		return b.Loose >= 20_000 || b.Packs >= 50
+	}
+	return b.Loose >= 2_000 || b.Packs >= 20
+}
+
+// Unkempt lists the directories of the projects that need housekeeping.
+func (l *Local) Unkempt(u Urgency) []string {
+	all, _ := l.allProjects()
+	var dirs []string
+	for _, p := range all {
+		if b, err := p.store.Bulk(); err == nil && u.needs(b) {
+			dirs = append(dirs, p.Dir)
+		}
+	}
+	return dirs
+}
+
+// Housekeep packs what a project has scattered and removes what killed processes
+// left. It may take seconds and may be cut off at any instant, by the end of the
+// context too; it keeps nobody waiting but who prunes. The error is the
+// context's, or that somebody else is at it; another is in the result.
+func (l *Local) Housekeep(ctx context.Context, dir string) (Housekeeping, error) {
+	h := Housekeeping{Project: filepath.Base(dir)}
+	p, err := l.openProject(dir)
+	if err == nil {
+		h.Project = p.Name
+		err = l.housekeep(ctx, p, &h)
+	}
+	h.At = l.now()
+	switch {
+	case err == nil:
+		return h, nil
+	case ctx.Err() != nil:
+		return h, ctx.Err()
+	case errors.Is(err, gitstore.ErrRepacking), errors.Is(err, lock.ErrHeld):
+		return h, busy(err)
+	}
+	h.Problem = err.Error()
+	return h, nil
+}
+
+func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) error {
+	held, err := lock.Try(lock.ProjectFile(l.home.Dir, p.ID), lock.Shared, l.self)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Release() }()
+	stats, err := p.store.Repack(ctx)
+	h.Packed, h.Removed, h.FreedBytes = stats.Packed, stats.Loose+stats.Packs, stats.Freed
+	if err != nil {
+		return err
+	}
+	swept, err := p.store.Sweep(ctx)
+	h.FreedBytes += swept.Bytes
+	if err != nil {
+		return fmt.Errorf("after the repack: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// housekeeper keeps the shadow repositories fast and small while nothing else
+// is to be done: off the way of every call, and given up at once when one comes
+// that writes. Its methods may be called from any goroutine.
+type housekeeper struct {
+	server *Server
+
+	calls atomic.Int64 // that write, running now
+	last  atomic.Int64 // when one ended, in Unix nanoseconds
+
+	mu      sync.Mutex
+	stop    context.CancelFunc // ends what is being done, nil if nothing is
+	overdue bool               // it can't wait: calls do not stop it
+	looked  map[missions.Urgency]time.Time
+	tried   map[string]time.Time             // by project directory: the last attempt that came to an end
+	done    map[string]missions.Housekeeping // by project directory
+}
+
+const (
+	// restEvery is how often a project is tried again that stays in need.
+	restEvery = 10 * time.Minute
+	// overdueQuiet is how long no call must have come where housekeeping is
+	// overdue.
+	overdueQuiet = 2 * time.Second
+)
+
+func newHousekeeper(s *Server) *housekeeper {
+	h := &housekeeper{
+		server: s, looked: map[missions.Urgency]time.Time{},
+		tried: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
+	}
+	h.last.Store(s.began.UnixNano())
+	return h
+}
+
+// enter tells of a call that writes: what is being done is given up. The caller
+// calls what is returned when the call is over.
+func (h *housekeeper) enter() (leave func()) {
+	h.calls.Add(1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stop != nil && !h.overdue {
+		h.stop()
+	}
+	return func() {
+		h.last.Store(time.Now().UnixNano())
+		h.calls.Add(-1)
+	}
+}
+
+// begin does what is to be done, in the background, if this is a moment for it:
+// no call that writes runs or has run for a while, and no agent is in a turn.
+func (h *housekeeper) begin(inTurn bool) {
+	s := h.server
+	quiet := time.Since(time.Unix(0, h.last.Load()))
+	if h.calls.Load() > 0 || quiet < min(overdueQuiet, s.options.HousekeepQuiet) || s.lowSpace() != nil {
+		return
+	}
+	urgency := missions.Due
+	if inTurn || quiet < s.options.HousekeepQuiet {
+		urgency = missions.Overdue
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stop != nil || h.looked[urgency].UnixNano() > h.last.Load() {
+		return // at it, or nothing was written since
+	}
+	h.looked[urgency] = time.Now()
+	ctx, stop := context.WithCancel(s.reads)
+	h.stop, h.overdue = stop, urgency == missions.Overdue
+	s.work.Go(func() {
+		defer h.end()
+		h.run(ctx, urgency)
+	})
+}
+
+func (h *housekeeper) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stop()
+	h.stop = nil
+}
+
+func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
+	s := h.server
+	for _, dir := range s.local.Unkempt(urgency) {
+		if ctx.Err() != nil || !h.mayTry(dir) {
+			continue
+		}
+		done, err := s.local.Housekeep(ctx, dir)
+		if err != nil {
+			continue // given up, or another process does it: the next idle moment is as good
+		}
+		h.mu.Lock()
+		h.tried[dir], h.done[dir] = time.Now(), done
+		h.mu.Unlock()
+		if done.Problem != "" {
+			s.log.Warn("housekeeping", "project", done.Project, "error", done.Problem)
+			continue
+		}
+		s.log.Info("housekeeping", "project", done.Project, "packed", done.Packed, "removed", done.Removed, "freed", done.FreedBytes)
+	}
+}
+
+// mayTry keeps a project that stays in need, whatever is done, from being tried
+// all the time.
+func (h *housekeeper) mayTry(dir string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at, tried := h.tried[dir]
+	return !tried || time.Since(at) >= restEvery
+}
+
+// report is what was last done in each project, newest first.
+func (h *housekeeper) report() []missions.Housekeeping {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []missions.Housekeeping
+	for _, done := range h.done {
+		list = append(list, done)
+	}
+	slices.SortFunc(list, func(a, b missions.Housekeeping) int { return b.At.Compare(a.At) })
+	return list
+}

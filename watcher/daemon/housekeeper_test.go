@@ -1,0 +1,180 @@
+package daemon
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func quickly(o *Options) { o.HousekeepQuiet = 30 * time.Millisecond }
+
+// scatter gives a shadow repository n loose objects that no ref reaches.
+func (b *bench) scatter(shadow string, n int) {
+	b.Helper()
+	dir := b.TempDir()
+	var names bytes.Buffer
+	for i := range n {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		must(b, os.WriteFile(name, fmt.Appendf(nil, "object %d\n", i), 0o600))
+		fmt.Fprintln(&names, name)
+	}
+	cmd := exec.Command("git", "--git-dir="+shadow, "hash-object", "-w", "--stdin-paths")
+	cmd.Stdin = &names
+	must(b, cmd.Run())
+}
+
+func (b *bench) loose(shadow string) int {
+	b.Helper()
+	found, err := filepath.Glob(filepath.Join(shadow, "objects", "??", "*"))
+	must(b, err)
+	return len(found)
+}
+
+func (b *bench) housekeeping(svc missions.Service) []missions.Housekeeping {
+	b.Helper()
+	status, err := svc.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(b, err)
+	return status.Daemon.Housekeeping
+}
+
+// TestHousekeeping packs what is scattered once nothing is to be done.
+func TestHousekeeping(t *testing.T) {
+	b := newBench(t)
+	b.start(quickly)
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	shadow := b.mission(c, "work").ShadowRepo
+	b.scatter(shadow, 2500)
+	snapshot := func(text string) {
+		t.Helper()
+		b.write("a.txt", text)
+		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+	}
+	snapshot("two\n")
+	b.until("it is packed", func() bool { return len(b.housekeeping(c)) > 0 })
+	done := b.housekeeping(c)[0]
+	if done.Packed < 2500 || done.Removed < 2500 || done.FreedBytes <= 0 || done.Problem != "" || done.Project != "work" {
+		t.Errorf("%+v", done)
+	}
+	if n := b.loose(shadow); n != 0 {
+		t.Errorf("%d objects are loose", n)
+	}
+	snapshot("three\n")
+	if entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()}); err != nil || len(entries) != 3 {
+		t.Errorf("%v %v", entries, err)
+	}
+	if out := output(t, exec.Command("git", "--git-dir="+shadow, "cat-file", "--batch-all-objects", "--batch-check")); strings.Count(out, "\n") < 2500 {
+		t.Error("objects are gone")
+	}
+	output(t, exec.Command("git", "--git-dir="+shadow, "fsck", "--full", "--no-dangling"))
+	doctor, err := c.Doctor(b.ctx(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(doctor.Problems) > 0 {
+		t.Errorf("doctor: %+v %v", doctor.Problems, err)
+	}
+}
+
+// oddGit puts a git in the way that runs a script of its own when it is to repack.
+func (b *bench) oddGit(repack string) {
+	b.Helper()
+	real, err := exec.LookPath("git")
+	must(b, err)
+	dir := b.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *repack*) %s;; esac\nexec %s \"$@\"\n", repack, real)
+	must(b, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700))
+	b.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// started waits for the slow git, and returns its process id.
+func (b *bench) started(note string) int {
+	b.Helper()
+	var pid int
+	b.until("git is at work", func() bool {
+		text, err := os.ReadFile(note)
+		if err == nil {
+			_, err = fmt.Sscan(string(text), &pid)
+		}
+		return err == nil
+	})
+	return pid
+}
+
+// TestCallStopsHousekeeping gives it up when a call comes that writes, and when
+// the process stops.
+func TestCallStopsHousekeeping(t *testing.T) {
+	b := newBench(t)
+	note := filepath.Join(t.TempDir(), "note")
+	b.oddGit(fmt.Sprintf("echo $$ > %[1]s.new; mv %[1]s.new %[1]s; exec sleep 300", note))
+	s := b.start(quickly)
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	shadow := b.mission(c, "work").ShadowRepo
+	b.scatter(shadow, 2500)
+	snapshot := func() {
+		t.Helper()
+		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+	}
+	snapshot()
+	pid := b.started(note)
+	if n, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err != nil || 20-n != 19 {
+		t.Errorf("its priority is %d: %v", 20-n, err)
+	}
+	must(t, os.Remove(note))
+	snapshot()
+	b.until("git is gone", func() bool { return unix.Kill(pid, 0) != nil })
+	pid = b.started(note) // again, when it is quiet
+	began := time.Now()
+	must(t, s.Close())
+	if took := time.Since(began); took > grace {
+		t.Errorf("the process stopped after %s", took)
+	}
+	if unix.Kill(pid, 0) == nil {
+		t.Error("git goes on")
+	}
+	if left, err := filepath.Glob(filepath.Join(shadow, "umbra", "repack", "*")); len(left) > 0 || err != nil {
+		t.Errorf("left %v %v", left, err)
+	}
+	output(t, exec.Command("git", "--git-dir="+shadow, "fsck", "--full", "--no-dangling"))
+}
+
+// TestHousekeepingFails says so, and is not tried all the time.
+func TestHousekeepingFails(t *testing.T) {
+	b := newBench(t)
+	b.oddGit("echo no memory >&2; exit 128")
+	s := b.start(quickly)
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	b.scatter(b.mission(c, "work").ShadowRepo, 2500)
+	snapshot := func() {
+		t.Helper()
+		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+	}
+	snapshot()
+	b.until("it has failed", func() bool { return len(b.housekeeping(c)) > 0 })
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(t, err)
+	if len(status.Problems) != 1 || !strings.Contains(status.Problems[0].Message, "no memory") {
+		t.Errorf("%+v", status.Problems)
+	}
+	at := status.Daemon.Housekeeping[0].At
+	snapshot()
+	b.until("it was looked at again", func() bool {
+		s.house.mu.Lock()
+		defer s.house.mu.Unlock()
+		return s.house.looked[missions.Due].UnixNano() > s.house.last.Load() && s.house.stop == nil
+	})
+	if again := b.housekeeping(c)[0].At; !again.Equal(at) {
+		t.Error("tried again at once")
+	}
+}
