@@ -76,12 +76,27 @@ func (s *Stage) Settle(ctx context.Context) error {
 // Close takes all of it away.
 func (s *Stage) Close() error {
 	if s.image != "" {
-		// The context of a run that was interrupted is over by now.
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if _, _, err := (Command{Args: []string{"umount", s.Dir}, Env: os.Environ()}).Run(ctx); err != nil {
+		if err := s.unmount(); err != nil {
 			return fmt.Errorf("%w; then remove %s", err, s.base)
 		}
 	}
 	return os.RemoveAll(s.base)
+}
+
+// unmount waits for a process that has ended to let go of its files.
+func (s *Stage) unmount() error {
+	// The context of a run that was interrupted is over by now.
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for {
+		_, _, err := Command{Args: []string{"umount", s.Dir}, Env: os.Environ()}.Run(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
@@ -94,7 +95,7 @@ func (b *bench) first(ctx context.Context, f *finding, name string, rounds int, 
 // firstSnapshot makes a mission, which takes its first snapshot, in a process of
 // its own, whose memory is then all there is.
 func firstSnapshot(ctx context.Context, u *lab.Umbra, t *tree) (lab.Cost, error) {
-	cost, _, err := u.Run(ctx, t.dir, "--no-daemon", "mission", "new", "--no-launch", "--name", "first", "--", "true")
+	cost, _, err := u.Run(ctx, t.dir, "--no-daemon", "mission", "new", "--no-launch", "--", "true")
 	if err != nil {
 		return cost, err
 	}
@@ -102,10 +103,11 @@ func firstSnapshot(ctx context.Context, u *lab.Umbra, t *tree) (lab.Cost, error)
 	if err != nil {
 		return cost, err
 	}
-	if len(list) != 1 {
-		return cost, fmt.Errorf("%d missions were made", len(list))
+	at := slices.IndexFunc(list, func(m lab.Mission) bool { return m.Workspace == t.dir })
+	if at < 0 {
+		return cost, fmt.Errorf("no mission was made in %s", t.dir)
 	}
-	names, err := list[0].Git(ctx, "ls-tree", "-r", "--name-only", list[0].Ref)
+	names, err := list[at].Git(ctx, "ls-tree", "-r", "--name-only", list[at].Ref)
 	if err != nil {
 		return cost, err
 	}
