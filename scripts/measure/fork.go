@@ -117,17 +117,10 @@ func idleSession(ctx context.Context, u *lab.Umbra, t *tree, n int) (*lab.Sessio
 }
 
 func forkOnce(ctx context.Context, u *lab.Umbra, daemon lab.Process, s *lab.Session, dir string) (lab.Cost, error) {
-	busy, err := daemon.CPU()
-	if err != nil {
-		return lab.Cost{}, err
-	}
-	cost, _, err := u.Run(ctx, s.Workspace, "fork", s.Mission.ID, "--no-launch", "--yes", "--workspace", dir)
-	if err != nil {
+	return withDaemon(daemon, func() (lab.Cost, error) {
+		cost, _, err := u.Run(ctx, s.Workspace, "fork", s.Mission.ID, "--no-launch", "--yes", "--workspace", dir)
 		return cost, err
-	}
-	done, err := daemon.CPU()
-	cost.CPU += done - busy
-	return cost, err
+	})
 }
 
 // copyTree copies what is in the tree but for its repository.

@@ -178,23 +178,14 @@ func (s *subject) hook(ctx context.Context, changed bool) (lab.Cost, error) {
 	if err != nil {
 		return lab.Cost{}, err
 	}
-	busy, err := s.daemon.CPU()
-	if err != nil {
-		return lab.Cost{}, err
-	}
-	cost, err := s.session.Tool(ctx)
+	cost, err := withDaemon(s.daemon, func() (lab.Cost, error) { return s.session.Tool(ctx) })
 	if err != nil {
 		return cost, err
 	}
 	after, err := s.session.Tip(ctx)
-	if err != nil {
-		return cost, err
+	if err == nil && (after != before) != changed {
+		err = fmt.Errorf("the hook left the mission at %s, after %s", after, before)
 	}
-	if (after != before) != changed {
-		return cost, fmt.Errorf("the hook left the mission at %s, after %s", after, before)
-	}
-	done, err := s.daemon.CPU()
-	cost.CPU += done - busy
 	return cost, err
 }
 

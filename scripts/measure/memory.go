@@ -8,10 +8,7 @@ import (
 // measureMemory measures a daemon that watches one large tree and nothing else,
 // over many snapshots, and then at rest.
 func measureMemory(ctx context.Context, b *bench) error {
-	name := "T100k"
-	if b.quick {
-		name = "T10k"
-	}
+	name := b.large()
 	subjects, err := b.subjects(ctx, "memory", name)
 	if err != nil {
 		return err

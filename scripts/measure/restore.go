@@ -67,19 +67,13 @@ func (b *bench) restoreBoth(ctx context.Context, s *subject, files int) (own, na
 	if err != nil {
 		return own, native, err
 	}
-	busy, err := s.daemon.CPU()
-	if err != nil {
-		return own, native, err
-	}
-	own, _, err = s.session.Umbra().Run(ctx, s.dir, "restore", "--files-only", "--yes", "--mission", s.session.Mission.ID, before)
+	own, err = withDaemon(s.daemon, func() (lab.Cost, error) {
+		cost, _, err := s.session.Umbra().Run(ctx, s.dir, "restore", "--files-only", "--yes", "--mission", s.session.Mission.ID, before)
+		return cost, err
+	})
 	if err == nil {
 		err = s.same(kept)
 	}
-	if err != nil {
-		return own, native, fmt.Errorf("restore: %w", err)
-	}
-	done, err := s.daemon.CPU()
-	own.CPU += done - busy
 	if err == nil {
 		_, err = s.change(files)
 	}
