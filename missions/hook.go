@@ -251,7 +251,11 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 			parent = m
 		}
 	}
+	if m := l.rememberedSession(a.Name(), e.SessionID); m != nil {
+		return m, nil
+	}
 	if m := l.missionOfSession(a.Name(), e.SessionID); m != nil {
+		l.known.speaks(m, e.SessionID)
 		return m, nil
 	}
 	if m := l.missionOfProcess(a, e); m != nil {

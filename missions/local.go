@@ -36,8 +36,9 @@ type Local struct {
 	close   context.CancelFunc
 	working sync.WaitGroup // workers of queues
 
+	known      *remembered
 	mu         sync.Mutex
-	stores     map[string]*gitstore.Store // by project directory
+	stores     map[string]*openStore // by project directory
 	queues     map[string]*queue
 	workspaces map[Place]*workspace
 	order      map[Place]*sync.Mutex // of what is cached of a workspace
@@ -94,7 +95,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		stores: map[string]*gitstore.Store{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{}, order: map[Place]*sync.Mutex{},
+		known: newRemembered(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{}, order: map[Place]*sync.Mutex{},
 	}
 	l.closing, l.close = context.WithCancel(context.Background())
 	if l.log == nil {
@@ -117,8 +118,8 @@ func (l *Local) Close() error {
 		ws.save()
 	}
 	var errs []error
-	for dir, store := range l.stores {
-		errs = append(errs, store.Close())
+	for dir, open := range l.stores {
+		errs = append(errs, open.close())
 		delete(l.stores, dir)
 	}
 	return errors.Join(errs...)

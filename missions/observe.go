@@ -44,8 +44,9 @@ func (l *Local) liveIn(root string) []*loaded {
 	return slices.DeleteFunc(l.liveMissions(), func(m *loaded) bool { return m.bind.Workspace != root })
 }
 
-// liveMissions lists the missions with an agent. Only those with a state in the
-// journal can have one, so what is long closed costs nothing.
+// liveMissions lists the missions with an agent, which are not to be changed.
+// Only those with a state in the journal can have one, and only what has changed
+// since the last time is read.
 func (l *Local) liveMissions() []*loaded {
 	ids, err := l.journal.LiveMissions()
 	if err != nil {
@@ -54,10 +55,7 @@ func (l *Local) liveMissions() []*loaded {
 	}
 	var list []*loaded
 	for _, id := range ids {
-		if !l.mayLive(id) {
-			continue
-		}
-		if m, err := l.missionByID(id); err == nil && HasAgent(m.life) {
+		if m := l.glance(id); m != nil {
 			list = append(list, m)
 		}
 	}

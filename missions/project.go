@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -154,11 +155,34 @@ func (l *Local) openProject(dir string) (*project, error) {
 	return &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, hints: h}, nil
 }
 
+// openStore is a project's store, opened when it is first needed. Opening one
+// may take long, and holds up no other project.
+type openStore struct {
+	mu    sync.Mutex
+	store *gitstore.Store // nil while it could not be opened
+}
+
+func (o *openStore) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.store == nil {
+		return nil
+	}
+	return o.store.Close()
+}
+
 func (l *Local) openStore(dir string) (*gitstore.Store, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if store := l.stores[dir]; store != nil {
-		return store, nil
+	open := l.stores[dir]
+	if open == nil {
+		open = &openStore{}
+		l.stores[dir] = open
+	}
+	l.mu.Unlock()
+	open.mu.Lock()
+	defer open.mu.Unlock()
+	if open.store != nil {
+		return open.store, nil
 	}
 	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
 	if err != nil {
@@ -171,7 +195,7 @@ func (l *Local) openStore(dir string) (*gitstore.Store, error) {
 	for _, r := range repaired {
 		l.log.Info("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
 	}
-	l.stores[dir] = store
+	open.store = store
 	return store, nil
 }
 

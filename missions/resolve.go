@@ -238,9 +238,15 @@ func ambiguousHere(dir string, found []*loaded) error {
 // missionByID finds a mission in any project, by its whole id.
 func (l *Local) missionByID(id string) (*loaded, error) {
 	if uuidForm().MatchString(id) {
+		if m := l.rememberedMission(id); m != nil && m.live.Provisional == "" {
+			return m, nil
+		}
 		all, _ := l.allProjects()
 		for _, p := range all {
 			if m, err := l.loadPublished(p, id); m != nil || err != nil {
+				if m != nil {
+					l.known.found(m)
+				}
 				return m, err
 			}
 		}

@@ -39,10 +39,12 @@ type workspace struct {
 }
 
 // workspace returns what is known of a mission's workspace, its rules and its
-// repository read afresh where they have changed.
+// repository read afresh where they have changed. The caller holds the
+// workspace, so nobody else makes it known meanwhile.
 func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	l.mu.Lock()
 	ws := l.workspaces[m.bind.Place]
+	l.mu.Unlock()
 	if ws == nil || ws.root != m.bind.Workspace || ws.project != m.project.ID {
 		scanner, err := capture.OpenScanner(capture.Workspace{
 			Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place), Avoid: l.avoid(),
@@ -51,9 +53,10 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 			l.log.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.bind.Workspace, "reason", err)
 		}
 		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, project: m.project.ID, generation: m.project.generation(), sides: map[string]fileStamp{}, scanner: scanner}
+		l.mu.Lock()
 		l.workspaces[m.bind.Place] = ws
+		l.mu.Unlock()
 	}
-	l.mu.Unlock()
 	if err := ws.readConfig(ctx, m); err != nil {
 		return nil, err
 	}

@@ -69,6 +69,13 @@ func (j *Journal) LiveMissions() ([]string, error) {
 	return uuidNames(filepath.Join(j.dir, liveDir), logSuffix)
 }
 
+// LiveFile is the file that holds the state of a mission, for those who look
+// whether it has changed. It may not be there.
+func (j *Journal) LiveFile(mission string) (string, error) {
+	log, err := j.liveLog(mission)
+	return log.path, err
+}
+
 const logSuffix = ".log"
 
 func (j *Journal) liveLog(mission string) (lineLog, error) {
