@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +21,7 @@ type agent struct {
 	cmd     *exec.Cmd
 	env     Env
 	start   *starting     // nil without a terminal
+	stop    func()        // stops the keeper's group
 	tty     int           // the terminal, or -1
 	saved   *unix.Termios // its modes before the agent
 	signals chan os.Signal
@@ -34,8 +34,8 @@ type agent struct {
 
 // startAgent starts the program. The caller waits for it, and may learn only
 // then that it could not be started.
-func startAgent(env Env, program string, argv []string, dir string, vars []string) (*agent, error) {
-	a := &agent{env: env, tty: -1, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+func startAgent(env Env, stop func(), program string, argv []string, dir string, vars []string) (*agent, error) {
+	a := &agent{env: env, stop: stop, tty: -1, signals: make(chan os.Signal, 8), done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
 	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
 		if err := a.takeTerminal(int(f.Fd())); err != nil {
@@ -190,16 +190,7 @@ func (a *agent) stopToo() {
 			_ = setModes(a.tty, a.saved)
 		}
 	}
-	continued := make(chan os.Signal, 1)
-	signal.Notify(continued, syscall.SIGCONT)
-	_ = syscall.Kill(0, syscall.SIGTSTP)
-	// A group that nobody could continue is not stopped by it (POSIX, orphaned
-	// process groups); then the agent goes on at once.
-	select {
-	case <-continued:
-	case <-time.After(100 * time.Millisecond):
-	}
-	signal.Stop(continued)
+	a.stop()
 	if inForeground(a.tty) {
 		a.handOver()
 	} else {

@@ -12,25 +12,56 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
+// reach says where a command may find the Service when no daemon is wanted.
+type reach int
+
+const (
+	alone   reach = iota // in its own process
+	joining              // with whoever serves: a hook beneath a keeper
+	staying              // it serves the home itself while nobody else does
+)
+
 // connect is the one place that decides where the Service runs: in the daemon,
-// which it starts if there is none, or in this process, where that was asked
-// for or this process sees other files than a daemon would.
+// which it starts if there is none; in this process, where that was asked for or
+// this process sees other files than a daemon would; or in a command that stays.
 func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
-	if globals.NoDaemon {
+	if globals.NoDaemon && globals.reach == alone {
 		return inProcess(env, globals)
 	}
 	o, err := clientOptions(env, globals)
 	if err != nil {
 		return nil, nil, err
 	}
+	if globals.NoDaemon {
+		return withoutDaemon(ctx, env, globals, o)
+	}
 	served, err := client.Connect(ctx, o)
-	if errors.Is(err, client.ErrElsewhere) {
+	switch {
+	case err == nil:
+		return served, served, nil
+	case errors.Is(err, client.ErrElsewhere):
 		return inProcess(env, globals)
+	case globals.reach == staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
+		if svc, closer, serr := stay(ctx, env, o); serr == nil {
+			return svc, closer, nil
+		}
 	}
-	if err != nil {
-		return nil, nil, err
+	return nil, nil, err
+}
+
+// withoutDaemon starts none, but asks whoever serves, or serves itself.
+func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Options) (missions.Service, io.Closer, error) {
+	o.Start = nil
+	if globals.reach == joining {
+		if served, err := client.Connect(ctx, o); err == nil {
+			return served, served, nil
+		}
+	} else if !client.Sandboxed() {
+		if svc, closer, err := stay(ctx, env, o); err == nil {
+			return svc, closer, nil
+		}
 	}
-	return served, served, nil
+	return inProcess(env, globals)
 }
 
 // clientOptions say which daemon is meant, and how it is started.

@@ -28,21 +28,23 @@ func runFork(c *call, o missionNewOptions, from string) error {
 	if err != nil {
 		return err
 	}
+	if o.launching() {
+		c.reach = staying
+	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	launching := !o.noLaunch && o.count == 0
 	r, err := svc.Fork(ctx, missions.ForkRequest{
 		Caller: caller, From: from, Name: o.name, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
 		Command: c.after, EnvNames: vars.names(), Ignored: o.ignored, NoWait: o.noWait, Timeout: o.wait,
-		Launching: launching, Yes: c.Yes, Force: o.force,
+		Launching: o.launching(), Yes: c.Yes, Force: o.force,
 	})
 	if err != nil {
 		return err
 	}
 	c.tellFork(r)
-	if launching {
+	if o.launching() {
 		m := r.Missions[0]
 		c.announce(m)
 		return c.keep(missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)

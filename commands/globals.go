@@ -17,13 +17,14 @@ type Globals struct {
 	Yes      bool
 	Color    string // auto, always, never
 	Help     bool
+	reach    reach // not a flag: the command says it
 }
 
 func (g *Globals) flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "home", Usage: "keep Umbra's data in `DIR` (UMBRA_HOME)", Destination: &g.Home},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &g.JSON},
-		&cli.BoolFlag{Name: "no-daemon", Usage: "work in this process (UMBRA_NO_DAEMON=1)", Destination: &g.NoDaemon},
+		&cli.BoolFlag{Name: "no-daemon", Usage: "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", Destination: &g.NoDaemon},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress and no notices", Destination: &g.Quiet},
 		&cli.BoolFlag{Name: "yes", Usage: "answer questions with yes", Destination: &g.Yes},
 		&cli.StringFlag{Name: "color", Value: "auto", Usage: "colour: `auto|always|never`", Destination: &g.Color},

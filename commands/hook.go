@@ -132,11 +132,12 @@ func (c *call) hook(o hookOptions) error {
 	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(began))
 	defer cancel()
 	c.ctx = ctx
+	c.reach = joining
 	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload}
 	result, err := c.sendHook(request)
 	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.
-		c.NoDaemon = true
+		c.NoDaemon, c.reach = true, alone
 		if err := c.close(); err != nil {
 			return err
 		}

@@ -73,9 +73,12 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	notStarted := func(err error) (int, error) {
 		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
 	}
-	agent, err := startAgent(c.Env, program, launch.Argv, launch.Dir, env)
+	agent, err := startAgent(c.Env, c.stopGroup, program, launch.Argv, launch.Dir, env)
 	if err != nil {
 		return notStarted(err)
+	}
+	if agent.tty < 0 {
+		c.heedStops()
 	}
 	reported := make(chan error, 1)
 	go func() { // the agent need not wait for it
@@ -122,13 +125,13 @@ func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int,
 	}
 	telling := missions.WithNotify(ctx, c.progress.notice)
 	next, err := svc.Keep(telling, report)
-	if err == nil || c.NoDaemon || missions.AsError(err).Kind != missions.KindNoDaemon {
+	if err == nil || c.NoDaemon && c.reach == alone || missions.AsError(err).Kind != missions.KindNoDaemon {
 		return next, err
 	}
 	if err := c.close(); err != nil {
 		return next, err
 	}
-	c.NoDaemon = true
+	c.NoDaemon, c.reach = true, alone
 	if svc, err = c.service(); err != nil {
 		return next, err
 	}

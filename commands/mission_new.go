@@ -57,6 +57,9 @@ func (o *missionNewOptions) forkFlags() []cli.Flag {
 	}
 }
 
+// launching reports whether this command becomes a keeper.
+func (o missionNewOptions) launching() bool { return !o.noLaunch && o.count == 0 }
+
 func (o missionNewOptions) check(c *call, fork bool) error {
 	usage := func(hint, format string, args ...any) error {
 		return missions.Errorf(missions.KindUsage, hint, format, args...)
@@ -70,9 +73,8 @@ func (o missionNewOptions) check(c *call, fork bool) error {
 			}
 		}
 	}
-	launching := !o.noLaunch && o.count == 0
 	switch {
-	case c.JSON && launching:
+	case c.JSON && o.launching():
 		return usage("add --no-launch", "--json can't be printed while the agent has the terminal")
 	case fork && o.agent != "":
 		return usage("leave out --agent", "a fork has the agent of its source")
@@ -118,6 +120,9 @@ func newMission(c *call, o missionNewOptions) error {
 	vars, err := o.vars.read(c)
 	if err != nil {
 		return err
+	}
+	if o.launching() {
+		c.reach = staying
 	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {

@@ -39,6 +39,7 @@ func runMissionResume(c *call, o missionResumeOptions) error {
 	if err != nil {
 		return err
 	}
+	c.reach = staying
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err

@@ -36,11 +36,7 @@ func runMissionWait(c *call, o missionWaitOptions) error {
 	if err != nil {
 		return err
 	}
-	svc, caller, ctx, err := c.asking()
-	if err != nil {
-		return err
-	}
-	list, err := svc.Wait(ctx, missions.WaitRequest{Caller: caller, Missions: c.args, States: states, Any: o.any, Timeout: o.timeout})
+	list, err := c.wait(missions.WaitRequest{Missions: c.args, States: states, Any: o.any, Timeout: o.timeout})
 	if err != nil {
 		return err
 	}
@@ -49,6 +45,32 @@ func runMissionWait(c *call, o missionWaitOptions) error {
 			p.line("%s %s", clean(m.Name), p.paint(stateStyle(m.State), string(m.State)))
 		}
 	})
+}
+
+// wait waits, with whoever serves the home meanwhile: that may change, also
+// because this process was stopped for a while.
+func (c *call) wait(r missions.WaitRequest) ([]missions.Mission, error) {
+	c.reach = staying
+	began := c.Now()
+	for whole := r.Timeout; ; {
+		svc, caller, ctx, err := c.asking()
+		if err != nil {
+			return nil, err
+		}
+		c.heedStops()
+		r.Caller = caller
+		asked := c.Now()
+		list, err := svc.Wait(ctx, r)
+		if err == nil || c.ctx.Err() != nil || missions.AsError(err).Kind != missions.KindNoDaemon || c.Now().Sub(asked) < time.Second {
+			return list, err
+		}
+		if whole > 0 {
+			r.Timeout = max(whole-c.Now().Sub(began), time.Nanosecond)
+		}
+		if err := c.close(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func allStates() []missions.StateName {

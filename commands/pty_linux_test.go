@@ -182,8 +182,8 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	p.expect("ready\r?\n")
 	p.typed("\x1a")
 	p.expect("Stopped")
-	p.typed("echo shell$((40+2))\n")
-	p.expect("shell42")
+	p.typed("umbra daemon status\n") // a keeper that is stopped keeps nobody out
+	p.expect("it does not run")
 	p.typed("fg\n")
 	p.expect("umbra mission new")
 	p.insist("hello\n", "got-hello")
@@ -191,6 +191,23 @@ func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	if code := p.expect(`code(\d+)`); code != "4" {
 		t.Errorf("exit code %s, want 4", code)
 	}
+	p.typed("exit\n")
+	p.code()
+}
+
+// TestWaitStops waits on after a Ctrl-Z, and serves nobody meanwhile.
+func TestWaitStops(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
+	p.typed("umbra mission new --name one --no-launch -- true && echo ma\"\"de\n")
+	p.expect("made")
+	p.typed("umbra mission wait one --state closed\n")
+	p.expect(`--state closed\r?\n(?s:.*)\[\?2004l`)
+	p.insist("\x1a", `Stopped +umbra mission wait`)
+	p.typed("umbra daemon status\n")
+	p.expect("it does not run")
+	p.typed("umbra mission resume one; fg\n")
+	p.expect("one .*closed")
 	p.typed("exit\n")
 	p.code()
 }

@@ -115,7 +115,7 @@ func (s *search) start() error {
 	if s.started != nil || len(s.options.Start) == 0 {
 		return nil
 	}
-	if sandboxed() {
+	if Sandboxed() {
 		return missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"no daemon runs, and none is started by a process that is %w", ErrElsewhere)
 	}

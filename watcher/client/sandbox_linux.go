@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// sandboxed reports whether this process was put into namespaces of its own
+// Sandboxed reports whether this process was put into namespaces of its own
 // below somebody who is not in them: an agent's tool in a sandbox, say. A
 // daemon started here would see too little, and serve everybody. A container
 // as a whole is no sandbox in this sense: all its processes agree.
-func sandboxed() bool {
+func Sandboxed() bool {
 	mount, user := namespace("self", "mnt"), namespace("self", "user")
 	if mount == "" || user == "" {
 		return false

@@ -2,5 +2,5 @@
 
 package client
 
-// sandboxed is never true where there are no namespaces.
-func sandboxed() bool { return false }
+// Sandboxed is never true where there are no namespaces.
+func Sandboxed() bool { return false }

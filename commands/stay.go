@@ -1,0 +1,124 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+	"github.com/umbra-vcs/umbra/watcher/daemon"
+)
+
+// stayed is the Service of a command that stays, and that serves the home
+// itself while nobody else does.
+type stayed struct {
+	closers
+	env     Env
+	staying *daemon.Staying
+	heeding sync.Once
+	stops   chan os.Signal // Ctrl-Z
+	done    chan struct{}
+}
+
+// stay serves the home from this process, unless another one does, and gives
+// the Service of whoever it is.
+func stay(ctx context.Context, env Env, o client.Options) (missions.Service, *stayed, error) {
+	s := &stayed{env: env, stops: make(chan os.Signal, 1), done: make(chan struct{})}
+	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv})
+	select {
+	case <-s.staying.Settled():
+	case <-ctx.Done():
+	}
+	o.Start, o.Timeout = nil, daemonPatience
+	served, err := client.Connect(ctx, o)
+	if err != nil {
+		_ = s.staying.Close() // why nobody serves is said already
+		return nil, nil, err
+	}
+	s.closers = closers{served, s.staying}
+	return served, s, nil
+}
+
+// Close stops serving.
+func (s *stayed) Close() error {
+	s.env.Unnotify(s.stops)
+	close(s.done)
+	return s.closers.Close()
+}
+
+// heedStops lets a Ctrl-Z stop a command that stays, where the terminal is not
+// its agent's alone, but not before it serves nobody.
+func (c *call) heedStops() {
+	if s, ok := c.closer.(*stayed); ok {
+		s.heeding.Do(func() {
+			c.Notify(s.stops, syscall.SIGTSTP)
+			go s.heed()
+		})
+	}
+}
+
+func (s *stayed) heed() {
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.stops:
+			// Where nobody could make it go on, it goes on. A program in Go that
+			// has heard a SIGTSTP is never again stopped by one.
+			if continuable() {
+				s.stop(os.Getpid(), syscall.SIGSTOP)
+			}
+			select {
+			case <-s.stops: // typed again before it was stopped
+			default:
+			}
+		}
+	}
+}
+
+// continuable reports whether this process has a shell that would make it go on:
+// a parent in its session that is not in its group.
+func continuable() bool {
+	parent := os.Getppid()
+	session, err := unix.Getsid(parent)
+	own, ownErr := unix.Getsid(0)
+	group, groupErr := unix.Getpgid(parent)
+	return err == nil && ownErr == nil && groupErr == nil && session == own && group != unix.Getpgrp()
+}
+
+// stop stops the process, or with pid 0 its group, by a signal, and returns when
+// it goes on. Nobody is left waiting for a home that a stopped process holds.
+func (s *stayed) stop(pid int, sig syscall.Signal) {
+	resume, _ := s.staying.Pause() // what went wrong is in the log
+	stopProcess(pid, sig)
+	resume()
+}
+
+// stopGroup stops the process's group as Ctrl-Z does.
+func (c *call) stopGroup() {
+	if s, ok := c.closer.(*stayed); ok {
+		s.stop(0, syscall.SIGTSTP)
+		return
+	}
+	stopProcess(0, syscall.SIGTSTP)
+}
+
+// stopProcess stops the process with the pid, 0 for this one's group, and
+// returns when it goes on. A group that nobody could continue is not stopped by
+// a SIGTSTP (POSIX, orphaned process groups): then it goes on at once.
+func stopProcess(pid int, sig syscall.Signal) {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = syscall.Kill(pid, sig)
+	select {
+	case <-continued:
+	case <-time.After(100 * time.Millisecond):
+	}
+}
