@@ -36,6 +36,8 @@ type Env struct {
 	Unnotify func(chan<- os.Signal)
 	// Connect gives the Service, and what is to be closed after it.
 	Connect func(context.Context, Env, Globals) (missions.Service, io.Closer, error)
+
+	began time.Time // when a hook began that has tried its usual way already
 }
 
 func processEnv() Env {

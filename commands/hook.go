@@ -63,9 +63,6 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
 		return 0, env, false
 	}
-	if v := env.Getenv("UMBRA_NO_DAEMON"); v != "" && v != "0" {
-		return 0, env, false
-	}
 	dir, err := missions.HomeDir(env.Getenv)
 	if err != nil {
 		return 0, env, false
@@ -74,6 +71,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	if !well {
 		return 0, env, false
 	}
+	env.began = env.Now()
 	payload, err := readPayload(context.Background(), env.Stdin)
 	if err == nil {
 		err = askHook(env, home, payload)
@@ -94,7 +92,7 @@ func askHook(env Env, home missions.Home, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookTime("", payload))
+	ctx, cancel := context.WithTimeout(context.Background(), hookTime("", payload)-env.Now().Sub(env.began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
 		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload})
@@ -120,7 +118,9 @@ func (c *call) strict() bool { return slices.Contains(c.Args, "--strict") }
 func (c *call) hook(o hookOptions) error {
 	c.Quiet = true
 	c.progress.quiet = true
-	began := c.Now()
+	if c.began.IsZero() {
+		c.began = c.Now()
+	}
 	payload, err := readPayload(c.ctx, c.Stdin)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *call) hook(o hookOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(began))
+	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx = ctx
 	c.reach = joining

@@ -32,10 +32,10 @@ func again[Request any](r Request) Request {
 // watched makes a call. If it has a deadline and half of its time is over, the
 // daemon must show that it lives, or the call counts as broken: the rest of the
 // time is for doing without it.
-func (c *Client) watched(ctx context.Context, method string, body []byte, result any) error {
+func (c *Client) watched(ctx context.Context, do func(context.Context) error) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return c.once(ctx, method, body, result)
+		return do(ctx)
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -48,7 +48,7 @@ func (c *Client) watched(ctx context.Context, method string, body []byte, result
 		}
 	})
 	defer timer.Stop()
-	err := c.once(limited, method, body, result)
+	err := do(limited)
 	if ctx.Err() == nil && context.Cause(limited) == errHangs {
 		return errHangs
 	}

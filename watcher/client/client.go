@@ -118,7 +118,8 @@ func call[Request, Result any](ctx context.Context, c *Client, method string, re
 	if err != nil {
 		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
 	}
-	err = c.watched(ctx, method, body, &result)
+	once := func(ctx context.Context) error { return c.once(ctx, method, body, &result) }
+	err = c.watched(ctx, once)
 	if err == nil || ctx.Err() != nil || !unsent(err) && !errors.Is(err, ErrBroken) {
 		return result, told(ctx, method, err)
 	}
@@ -135,7 +136,7 @@ func call[Request, Result any](ctx context.Context, c *Client, method string, re
 	}
 	if err = c.connect(ctx); err == nil {
 		result = *new(Result)
-		if err = c.watched(ctx, method, body, &result); !unsent(err) {
+		if err = c.watched(ctx, once); !unsent(err) {
 			return result, told(ctx, method, err)
 		}
 	}

@@ -14,13 +14,15 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
-// ErrUndone is found in the error of a call that nobody has begun to carry out.
+// ErrUndone is found in the error of a call that nobody has carried out, as far
+// as is known.
 var ErrUndone = errors.New("nobody took the call")
 
 // Hook makes one call of Service.Hook over a connection of its own and does
 // nothing else: an agent waits for this process. It neither looks first who
 // serves nor starts a daemon. On an error that wraps ErrUndone the event is
-// still to be handed in, by way of Connect.
+// still to be handed in, by way of Connect, in what is left of the context's
+// time: also if a daemon died over it, since events are known by their ids.
 func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.HookResult, error) {
 	var result missions.HookResult
 	body, err := json.Marshal(r)
@@ -32,8 +34,14 @@ func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.Hook
 		return result, fmt.Errorf("%w: %w", ErrUndone, err)
 	}
 	defer conn.Close()
-	err = exchange(ctx, conn, o.Version, body, &result)
-	if errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) {
+	c := &Client{options: o}
+	defer c.Close()
+	err = c.watched(ctx, func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+		return exchange(ctx, conn, o.Version, body, &result)
+	})
+	broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
+	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) {
 		return result, fmt.Errorf("%w: %w", ErrUndone, err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -45,8 +45,8 @@ func TestQuickHookIsServed(t *testing.T) {
 	}
 }
 
-// TestQuickHookUndone tells an event that nobody has begun with, which may be
-// handed in again, from one of which that isn't known.
+// TestQuickHookUndone leaves to the long way what nobody has carried out, as far
+// as is known.
 func TestQuickHookUndone(t *testing.T) {
 	answers := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", status) }
@@ -55,12 +55,13 @@ func TestQuickHookUndone(t *testing.T) {
 		answer http.HandlerFunc // nil: nobody listens
 		undone bool
 	}{
+		"no JSON":     {answers(http.StatusBadRequest), false},
 		"nobody":      {nil, true},
 		"leaving":     {answers(http.StatusServiceUnavailable), true},
 		"other files": {answers(http.StatusMisdirectedRequest), true},
 		"other user":  {answers(http.StatusForbidden), true},
-		"cut off":     {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"notice":{}}`) }, false},
-		"dropped":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+		"cut off":     {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"notice":{}}`) }, true},
+		"dropped":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -75,15 +76,26 @@ func TestQuickHookUndone(t *testing.T) {
 	}
 }
 
-// TestQuickHookIsBounded lets go of a process that does not answer in time.
+// TestQuickHookIsBounded lets go of a daemon that works too long, and leaves time
+// to do without one that hangs.
 func TestQuickHookIsBounded(t *testing.T) {
-	b := newBench(t)
-	release := make(chan struct{})
-	b.impostor(func(http.ResponseWriter, *http.Request) { <-release })
-	t.Cleanup(func() { close(release) })
-	ctx, cancel := context.WithTimeout(b.ctx(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := b.quick(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+	for name, hangs := range map[string]bool{"works": false, "hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			release := make(chan struct{})
+			b.impostor(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == api.Prefix+api.Hook || hangs {
+					<-release
+				}
+				fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+			})
+			t.Cleanup(func() { close(release) })
+			ctx, cancel := context.WithTimeout(b.ctx(), 2*time.Second)
+			defer cancel()
+			_, err := b.quick(ctx)
+			if errors.Is(err, client.ErrUndone) != hangs || (ctx.Err() == nil) != hangs || !hangs && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v, %v", err, ctx.Err())
+			}
+		})
 	}
 }
