@@ -43,11 +43,12 @@ type options struct {
 	seed      uint64
 	dir       string
 	binary    string
-	settle    time.Duration // how long the daemon is to be quiet at the end
+	rest      int           // after how many snapshots nobody works for a while
+	pause     time.Duration // how long, before it is waited until the daemon has come to rest
 }
 
 func parse(args []string) (options, error) {
-	o := options{settle: 5 * time.Second}
+	o := options{rest: 1000, pause: lab.Pause}
 	flags := flag.NewFlagSet("scripts/soak", flag.ContinueOnError)
 	flags.IntVar(&o.snapshots, "snapshots", wholeSoak, "how many snapshots to take")
 	flags.Float64Var(&o.hours, "hours", 0, "go on for that long instead")

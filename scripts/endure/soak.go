@@ -130,8 +130,21 @@ func (s *soak) takeOne(ctx context.Context) error {
 	if _, err := s.session.Stop(ctx); err != nil {
 		return err
 	}
+	if s.taken%s.rest == 0 {
+		if err := s.idle(ctx); err != nil {
+			return err
+		}
+	}
 	_, err = s.session.Prompt(ctx)
 	return err
+}
+
+// idle lets the daemon do what it does when nobody works.
+func (s *soak) idle(ctx context.Context) error {
+	if _, err := s.daemon.During(ctx, s.pause); err != nil {
+		return err
+	}
+	return s.daemon.Rest(ctx, max(s.pause/10, 100*time.Millisecond))
 }
 
 // compare holds the newest snapshot against the tree that it must have.
@@ -187,7 +200,7 @@ func (s *soak) conclude(ctx context.Context) error {
 		_, err = s.session.Stop(ctx)
 	}
 	if err == nil {
-		err = s.daemon.Rest(ctx, s.settle)
+		err = s.idle(ctx)
 	}
 	if err != nil {
 		return err

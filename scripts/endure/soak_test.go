@@ -28,7 +28,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		o.snapshots = 60
 	}
-	o.binary, o.settle = filepath.Join(dir, "umbra"), 300*time.Millisecond
+	o.binary, o.pause = filepath.Join(dir, "umbra"), 100*time.Millisecond
 	if err := lab.Build(t.Context(), "../..", o.binary); err != nil {
 		t.Fatal(err)
 	}

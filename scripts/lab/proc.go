@@ -64,6 +64,10 @@ func (p Process) CPU() (time.Duration, error) {
 	return total, nil
 }
 
+// Pause is longer than a daemon waits, with nothing to do, before it does what is
+// left for such moments.
+const Pause = 12 * time.Second
+
 // Rest waits until the process takes less than one part in a thousand of a
 // processor over that time, or a minute at most.
 func (p Process) Rest(ctx context.Context, over time.Duration) error {

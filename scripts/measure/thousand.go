@@ -38,6 +38,9 @@ func measureThousand(ctx context.Context, b *bench) error {
 		return err
 	}
 	// What is done when nobody works is part of it.
+	if _, err := s.daemon.During(ctx, lab.Pause); err != nil {
+		return err
+	}
 	if err := s.daemon.Rest(ctx, 2*time.Second); err != nil {
 		return err
 	}
