@@ -54,6 +54,10 @@ func about(m missions.Mission) string {
 	return ""
 }
 
+// mostAbout is how many columns of it a table shows where no terminal says how
+// many there are; a prompt may be a pasted log.
+const mostAbout = 80
+
 // missionTable adds a row for a mission. The tree's branches stand before its
 // name.
 func missionRow(t *table, p *printer, branch string, m missions.Mission, project bool) {
@@ -64,7 +68,11 @@ func missionRow(t *table, p *printer, branch string, m missions.Mission, project
 	}
 	row = append(row, cell{clean(m.Workspace), dim})
 	if words := about(m); words != "" {
-		row = append(row, cell{clean(words), plain})
+		words = strings.Join(strings.Fields(clean(words)), " ")
+		if p.width == 0 {
+			words = cut(words, mostAbout)
+		}
+		row = append(row, cell{words, plain})
 	}
 	t.row(row...)
 }

@@ -180,7 +180,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	}
 	switch e.Kind {
 	case sessions.KindPrompt:
-		m.LastPrompt = &Prompt{Text: e.Prompt, At: now}
+		m.LastPrompt = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}
 		if m.live.Provisional != "" {
 			m.live.asked(m.LastPrompt)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -106,4 +107,19 @@ func oneLine(what, text string) string {
 		return what
 	}
 	return what + ": " + text
+}
+
+// mostPrompt bounds the prompt that a mission's record repeats, in bytes. The
+// whole one is in the record of its turn's snapshots.
+const mostPrompt = 4096
+
+// beginning is as much of a text as fits into so many bytes.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
