@@ -18,6 +18,7 @@ type capturing struct {
 	rules    *Rules
 	options  Options
 	rotor    string
+	full     bool     // everything is looked at
 	tracked  []string // paths that the user's repository began or ceased to track
 	seeded   int
 	unseeded error // why nothing was taken over from the user's repository
@@ -26,7 +27,7 @@ type capturing struct {
 func (c *capturing) run() (*Result, error) {
 	s := c.scanner
 	stable := s.base != nil && s.rules != nil && s.rules.sameOutside(c.rules)
-	full := s.base == nil || !stable || s.owed.whole
+	c.full = s.base == nil || !stable || s.owed.whole
 	dirty := s.owed.clone()
 	if stable {
 		c.addTracked(dirty)
@@ -34,30 +35,15 @@ func (c *capturing) run() (*Result, error) {
 	if s.base != nil {
 		c.addNested(dirty, s.base, "")
 		c.addRecheck(dirty)
+		c.addLinked(dirty)
 		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, _ *node, e *entry) {
 			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
 				dirty.add(path)
 			}
 		})
 	}
-	w, top, err := c.walk(full, stable, dirty)
+	top, r, err := c.read(stable, dirty)
 	if err != nil {
-		return nil, err
-	}
-	if !full && tooManyGone(s.base, top) {
-		full = true
-		if w, top, err = c.walk(true, stable, dirty); err != nil {
-			return nil, err
-		}
-	}
-	files, bytes := measure(top)
-	if err := c.budget(w, top, files, bytes); err != nil {
-		return nil, err
-	}
-	c.unseeded = c.seed(w)
-	r := &reading{walker: w, batch: c.batch}
-	r.total.TotalFiles, r.total.TotalBytes = w.wanted()
-	if err := r.all(s.workspace.Workers); err != nil {
 		return nil, err
 	}
 	if err := r.seal(top); err != nil {
@@ -66,15 +52,43 @@ func (c *capturing) run() (*Result, error) {
 	if err := c.proveRoot(); err != nil {
 		return nil, err
 	}
-	result, err := c.result(r, top, full)
+	result, err := c.result(r, top)
 	if err == nil {
-		result.RulesChanged = c.watchOther(w, top, stable)
+		result.RulesChanged = c.watchOther(r.walker, top, stable)
 	}
 	return result, err
 }
 
+// read finds what is there and reads what has to be read. It makes a full walk
+// of one that has lost too much to be believed.
+func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error) {
+	for {
+		w, top, err := c.walk(stable, dirty)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !c.full && tooManyGone(c.scanner.base, top) {
+			c.full = true
+			continue
+		}
+		files, bytes := measure(top)
+		if err := c.budget(w, top, files, bytes); err != nil {
+			return nil, nil, err
+		}
+		c.unseeded = c.seed(w)
+		r := &reading{walker: w, batch: c.batch}
+		r.total.TotalFiles, r.total.TotalBytes = w.wanted()
+		if err := r.all(c.scanner.workspace.Workers); err != nil {
+			return nil, nil, err
+		}
+		if !c.addOtherNames(dirty, w.links) {
+			return top, r, nil
+		}
+	}
+}
+
 // walk finds what is there. Without anything to be read nothing was written.
-func (c *capturing) walk(full, stable bool, dirty *dirtyTree) (*walker, *node, error) {
+func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) {
 	s := c.scanner
 	w := &walker{
 		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
@@ -87,9 +101,10 @@ func (c *capturing) walk(full, stable bool, dirty *dirtyTree) (*walker, *node, e
 	at := &place{repo: c.rules.repo, stable: stable}
 	var top *node
 	var err error
-	if full {
+	if c.full {
 		top, err = w.reopen(at, s.base, dirty)
 	} else {
+		w.links = &linkSet{}
 		top, err = w.patch(at, s.base, dirty)
 	}
 	if err == nil {
@@ -109,7 +124,7 @@ func (c *capturing) proveRoot() error {
 	return nil
 }
 
-func (c *capturing) result(r *reading, top *node, full bool) (*Result, error) {
+func (c *capturing) result(r *reading, top *node) (*Result, error) {
 	tree := top.tree
 	if tree.IsZero() {
 		var err error
@@ -118,7 +133,7 @@ func (c *capturing) result(r *reading, top *node, full bool) (*Result, error) {
 		}
 	}
 	result := &Result{
-		Tree: tree, Walked: full,
+		Tree: tree, Walked: c.full,
 		Skipped:  collectSkipped(top),
 		Modes:    collectModes(top),
 		Rules:    collectRules(c.rules, top),

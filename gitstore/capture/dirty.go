@@ -22,7 +22,20 @@ type dirtyTree struct {
 }
 
 // add puts path into the set; "" is the root.
-func (t *dirtyTree) add(path string) {
+func (t *dirtyTree) add(path string) { t.make(path).whole = true }
+
+// look puts a file into the set whose stat data alone are to be looked at, and
+// reports whether it was not in it.
+func (t *dirtyTree) look(path string) bool {
+	if t.covers(path) {
+		return false
+	}
+	t.make(path)
+	return true
+}
+
+// make is the subtree of a path.
+func (t *dirtyTree) make(path string) *dirtyTree {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, "/")
 		if name != "" {
@@ -38,7 +51,16 @@ func (t *dirtyTree) add(path string) {
 		}
 		path = rest
 	}
-	t.whole = true
+	return t
+}
+
+// covers tells whether a path, or one above it, is in the set.
+func (t *dirtyTree) covers(path string) bool {
+	for path != "" && t != nil && !t.whole {
+		name, rest, _ := strings.Cut(path, "/")
+		t, path = t.at(name), rest
+	}
+	return t != nil
 }
 
 // names are the components below, sorted.

@@ -87,6 +87,9 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 		}
 		if st.Links > 1 {
 			e.flags |= flagLinked
+			if old == nil || old.flags&flagLinked == 0 || old.stat.inode != st.Inode {
+				w.links.note(st.Inode)
+			}
 		}
 		captured := known && (old.kind == kindFile || old.kind == kindExecutable)
 		if !captured && w.rules.secrets.match(name) {

@@ -131,6 +131,7 @@ func (g *generator) edit() {
 	edits := []func(){
 		g.file, g.file, g.file, g.rewrite, g.rewrite, g.executable, g.link, g.directory, g.remove,
 		g.rename, g.nestedRepository, g.unnest, g.fifo, g.ignoreFile, g.ignoreFile, g.outsideRules, g.track, g.untrack, g.chmod,
+		g.hardLink, g.hardLink,
 	}
 	edits[g.rand.IntN(len(edits))]()
 }
@@ -202,6 +203,24 @@ func (g *generator) link() {
 	g.clear(path)
 	g.must(os.Symlink(pick(g, "a", "nowhere", "/etc", "d"), g.path(path)))
 	g.note("link %q", path)
+}
+
+// hardLink gives a file another name, of which alone a watcher is told; so it is
+// with a later write through either.
+func (g *generator) hardLink() {
+	from := g.existing(func(info os.FileInfo) bool {
+		return info.Mode().IsRegular() && info.Name() != gitIgnoreName && info.Name() != umbraIgnoreName
+	})
+	to := g.place()
+	if from == "" || strings.HasPrefix(from+"/", to+"/") || strings.HasPrefix(to+"/", from+"/") {
+		return
+	}
+	g.clear(to)
+	if _, err := os.Lstat(g.path(from)); err != nil {
+		return
+	}
+	g.must(os.Link(g.path(from), g.path(to)))
+	g.note("hard link %q to %q", from, to)
 }
 
 func (g *generator) directory() {

@@ -286,6 +286,7 @@ func (r *reader) store(s *scene, e *entry, st *beneath.Stat, id gitstore.ID, at 
 	if e.flags&flagRecheck != 0 && stat == e.stat && id != e.id {
 		r.corrected.Add(1)
 	}
+	linked := e.flags&flagLinked != 0
 	e.flags &^= flagRecheck | flagLinked | flagTrusted | flagChanging
 	e.id, e.stat = id, stat
 	if e.kind != kindSymlink {
@@ -295,6 +296,9 @@ func (r *reader) store(s *scene, e *entry, st *beneath.Stat, id gitstore.ID, at 
 		}
 		if st.Links > 1 {
 			e.flags |= flagLinked
+			if !linked {
+				r.links.note(stat.inode)
+			}
 		}
 	}
 	if at.trusts(&stat) && st.Device == s.device {

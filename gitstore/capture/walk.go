@@ -30,6 +30,7 @@ type walker struct {
 	seen     atomic.Int64 // names
 
 	rulesChanged atomic.Bool // of a directory inside
+	links        *linkSet    // nil in a full walk
 
 	mu       sync.Mutex
 	systems  map[uint64]fileSystem // by device
