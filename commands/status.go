@@ -57,6 +57,9 @@ func writeStatus(p *printer, s missions.Status) {
 	if e := s.Last; e != nil {
 		p.line("last snapshot: %s %s %s", p.paint(cyan, clean(e.Address)), p.when(e.At), clean(e.Message))
 	}
+	for _, w := range s.Walks {
+		writeWalks(p, w)
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}
@@ -71,6 +74,19 @@ func writeHousekeeping(p *printer, list []missions.Housekeeping) {
 			return
 		}
 	}
+}
+
+// writeWalks says how often a workspace was walked, and what came of it.
+func writeWalks(p *printer, w missions.Walks) {
+	found := "no change that no event had told of"
+	if w.Corrected > 0 {
+		found = count(w.Corrected, "change") + " found that no event had told of"
+	}
+	last := ""
+	if w.Count > 0 {
+		last = fmt.Sprintf(", the last %s (%s)", p.when(w.LastAt), clean(w.LastWhy))
+	}
+	p.line("checked %s: %s%s; %s", clean(w.Workspace), count(w.Count, "walk"), last, found)
 }
 
 // statusLine is for prompts and status bars.

@@ -54,6 +54,7 @@ type Status struct {
 	Project  *Project      `json:"project,omitempty"`
 	Missions []Mission     `json:"missions"`
 	Last     *Entry        `json:"last_snapshot,omitempty"`
+	Walks    []Walks       `json:"walks,omitempty"` // since the daemon began to watch
 	Problems []Problem     `json:"problems"`
 }
 

@@ -41,6 +41,7 @@ type Local struct {
 	stores     map[string]*openStore // by project directory
 	queues     map[string]*queue
 	workspaces map[Place]*workspace
+	walks      walks
 	order      map[Place]*sync.Mutex // of what is cached of a workspace
 }
 
@@ -95,7 +96,8 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{}, order: map[Place]*sync.Mutex{},
+		known: newRemembered(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.closing, l.close = context.WithCancel(context.Background())
 	if l.log == nil {

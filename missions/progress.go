@@ -47,15 +47,15 @@ func progressTeller(ctx context.Context, text string) func(done, total int64) {
 
 // readingTeller tells how far the capture of a workspace is.
 func readingTeller(ctx context.Context, root string) func(capture.Progress) {
-	t := &teller{ctx: ctx}
+	looking, reading := &teller{ctx: ctx}, &teller{ctx: ctx}
 	return func(p capture.Progress) {
-		n := Notice{
+		if p.TotalFiles == 0 {
+			looking.tell(Notice{Text: "looking through " + root, Done: int64(p.Files), Unit: "files"})
+			return
+		}
+		reading.tell(Notice{
 			Text: "reading " + root, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",
 			Bytes: p.Bytes, TotalBytes: p.TotalBytes,
-		}
-		if p.TotalFiles == 0 {
-			n.Text = "looking through " + root
-		}
-		t.tell(n)
+		})
 	}
 }

@@ -44,6 +44,7 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 			newest = m
 		}
 	}
+	s.Walks = l.walksIn(s.Missions)
 	if newest != nil {
 		s.Last, err = l.lastEntry(ctx, newest)
 	}

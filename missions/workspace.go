@@ -36,6 +36,7 @@ type workspace struct {
 	unsaved    bool                 // the stat cache on disk is older
 	watched    bool                 // the watcher knows of it
 	dirty      Dirty                // taken from the watcher, to be given back
+	why        string               // why the newest capture walks, if it does
 }
 
 // workspace returns what is known of a mission's workspace, its rules and its
@@ -137,19 +138,27 @@ func (ws *workspace) readRules() error {
 
 // capture reads the workspace into batch.
 func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch) (*capture.Result, error) {
-	ws.dirty = Dirty{Full: true, Why: "not watched"}
+	ws.dirty = Dirty{Full: true, Why: NotWatched}
 	if ws.l.watching != nil {
 		ws.dirty = ws.l.watching.Take(ctx, ws.root)
+	}
+	owed := ws.l.takeOwedWalk(ws.root)
+	if ws.why = ws.dirty.Why; !ws.dirty.Full {
+		ws.why = owed
 	}
 	tell := readingTeller(ctx, ws.root)
 	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
 		Present:  store.Has,
 		Seed:     ws.seed(store),
 		Recheck:  rechecked,
+		Verify:   owed != "",
 		Progress: tell,
 	})
 	if err != nil {
 		ws.giveBack()
+		if owed != "" {
+			ws.l.oweWalk(ws.root, owed)
+		}
 		return nil, err
 	}
 	if result.Unseeded != nil {
@@ -206,6 +215,9 @@ func (p *project) generation() uint64 {
 func (ws *workspace) accept(r *capture.Result) {
 	ws.scanner.Accept(r)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
+	if ws.l.watching != nil {
+		ws.l.noteWalk(ws.root, ws.why, r)
+	}
 }
 
 // save writes the stat cache, so that the next process need not read every file

@@ -27,20 +27,23 @@ type capturing struct {
 func (c *capturing) run() (*Result, error) {
 	s := c.scanner
 	stable := s.base != nil && s.rules != nil && s.rules.sameOutside(c.rules)
-	c.full = s.base == nil || !stable || s.owed.whole
+	c.full = s.base == nil || !stable || s.owed.whole || c.options.Verify
 	dirty := s.owed.clone()
 	if stable {
 		c.addTracked(dirty)
 	}
 	if s.base != nil {
 		c.addNested(dirty, s.base, "")
-		c.addRecheck(dirty)
-		c.addLinked(dirty)
 		visit(s.base, "", func(n *node) bool { return n.sum.waiting > 0 }, func(path string, _ *node, e *entry) {
 			if e.kind == kindSkipped && e.skipReason() == ReasonBudget {
 				dirty.add(path)
 			}
 		})
+	}
+	told := &dirtyTree{below: dirty.clone().below}
+	if s.base != nil {
+		c.addRecheck(dirty)
+		c.addLinked(dirty)
 	}
 	top, r, err := c.read(stable, dirty)
 	if err != nil {
@@ -53,6 +56,9 @@ func (c *capturing) run() (*Result, error) {
 		return nil, err
 	}
 	result, err := c.result(r, top)
+	if err == nil && stable && c.full {
+		result.Missed = missed(s.base, top, told)
+	}
 	if err == nil {
 		result.RulesChanged = c.watchOther(r.walker, top, stable)
 	}
@@ -220,6 +226,9 @@ type Result struct {
 	Stats    Stats
 	// Walked says that this was a full walk.
 	Walked bool
+	// Missed are the paths, sorted, that a full walk found changed though
+	// Dirty.Paths did not name them; see Options.Verify.
+	Missed []string
 	// RulesChanged says that ignore rules are others than at the capture
 	// accepted before, or that this is the first one: what a Filter answers may
 	// have changed for directories that a watcher has asked about.

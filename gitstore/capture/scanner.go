@@ -75,6 +75,9 @@ type Options struct {
 	// Progress is called, from several goroutines and very often, as the
 	// workspace is looked through and as files are read.
 	Progress func(Progress)
+	// Verify asks for a full walk though Dirty says what has changed. See
+	// Result.Missed for what it finds besides.
+	Verify bool
 	// Recheck is how many files to read whose stat data have not changed, in
 	// rotation; Stats.Corrected counts those that had.
 	Recheck int

@@ -37,10 +37,16 @@ func progressTold(d *desk) {
 	if len(heard) == 0 {
 		d.wrong("no progress was told")
 	}
+	counted := false
 	for _, n := range heard {
-		if n.Text == "" || n.Unit != "files" || n.Total < 4000 || n.Done > n.Total {
+		known := n.Total >= 4000 && n.Done <= n.Total && n.Bytes <= n.TotalBytes
+		if n.Text == "" || n.Unit != "files" || n.Total != 0 && !known {
 			d.wrong("notice %+v", n)
 		}
+		counted = counted || known
+	}
+	if !counted {
+		d.wrong("no notice of %d says of how many", len(heard))
 	}
 	if n := late.Load(); n > 0 {
 		d.wrong("%d notices after the call", n)

@@ -16,6 +16,7 @@ type follower struct {
 	tree   *watcher.Tree
 	end    context.CancelFunc
 	work   sync.WaitGroup
+	walks  chan string // why a walk is due
 
 	// What follows is the overseer's.
 	files map[string]*watcher.File // the sessions of the missions there
@@ -28,7 +29,7 @@ const stirEvery = 500 * time.Millisecond
 
 func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
 	ctx, end := context.WithCancel(s.reads)
-	f := &follower{server: s, root: root, tree: tree, end: end, files: map[string]*watcher.File{}, turns: map[string]bool{}}
+	f := &follower{server: s, root: root, tree: tree, end: end, walks: make(chan string, 1), files: map[string]*watcher.File{}, turns: map[string]bool{}}
 	f.work.Go(func() { f.run(ctx) })
 	return f
 }
@@ -44,6 +45,8 @@ func (f *follower) run(ctx context.Context) {
 		case <-f.tree.Quiet():
 			stirred = false
 			f.tell(ctx, missions.SawQuiet)
+		case why := <-f.walks:
+			f.try(ctx, "verify", func() error { return f.server.local.Verify(ctx, f.root, why) })
 		case <-ticker.C:
 			if f.tree.Busy() && !stirred {
 				stirred = true
@@ -54,14 +57,27 @@ func (f *follower) run(ctx context.Context) {
 }
 
 func (f *follower) tell(ctx context.Context, saw missions.Observation) {
+	// A snapshot that has begun is finished though the process stops.
+	f.try(ctx, string(saw), func() error { return f.server.local.Observe(ctx, f.root, saw) })
+}
+
+// try does what may write, unless the disk is nearly full.
+func (f *follower) try(ctx context.Context, what string, do func() error) {
 	if f.server.lowSpace() != nil {
 		return
 	}
 	defer f.server.house.enter()()
-	// A snapshot that has begun is finished though the process stops.
-	err := f.server.local.Observe(ctx, f.root, saw)
-	if err != nil && ctx.Err() == nil {
-		f.server.log.Warn("observe", "workspace", f.root, "saw", saw, "error", err)
+	if err := do(); err != nil && ctx.Err() == nil {
+		f.server.log.Warn("observe", "workspace", f.root, "saw", what, "error", err)
+	}
+}
+
+// verify has the workspace walked, if that is not about to happen. Why is for
+// people.
+func (f *follower) verify(why string) {
+	select {
+	case f.walks <- why:
+	default:
 	}
 }
 

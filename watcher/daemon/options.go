@@ -30,6 +30,11 @@ type Options struct {
 	HousekeepQuiet time.Duration
 	// Tick is how often processes and workspaces are looked after; 1 s if 0.
 	Tick time.Duration
+	// VerifyEvery is how long nothing happens in a workspace before it is walked
+	// to see whether that is so; 10 minutes if 0.
+	VerifyEvery time.Duration
+	// Asleep asks the system how long the machine has slept; tests lie.
+	Asleep func() time.Duration
 }
 
 func (o *Options) fill() {
@@ -53,6 +58,12 @@ func (o *Options) fill() {
 	}
 	if o.Tick <= 0 {
 		o.Tick = time.Second
+	}
+	if o.VerifyEvery <= 0 {
+		o.VerifyEvery = 10 * time.Minute
+	}
+	if o.Asleep == nil {
+		o.Asleep = asleep
 	}
 }
 

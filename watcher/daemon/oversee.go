@@ -18,7 +18,7 @@ const quietTicks = 15
 func (s *Server) oversee() {
 	ticker := time.NewTicker(s.options.Tick)
 	defer ticker.Stop()
-	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}}
+	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}, verifier: newVerifier(s.options)}
 	defer o.stop()
 	for tick := 0; ; tick++ {
 		o.look(tick)
@@ -33,6 +33,7 @@ type overseer struct {
 	*Server
 	follows map[string]*follower // by root
 	missed  map[string]int       // looks in a row that found no live mission there
+	*verifier
 	live    int
 	inTurn  bool // an agent is, anywhere
 	stirred bool
@@ -116,10 +117,12 @@ func (o *overseer) sync() {
 	}
 	live := o.local.LiveWorkspaces()
 	o.live, o.inTurn = len(live), false
+	woke := o.woke()
 	for root, ws := range live {
 		o.missed[root] = 0
 		o.inTurn = o.inTurn || len(ws.InTurn) > 0
 		o.follow(root, ws)
+		o.verify(root, ws, woke)
 	}
 	for root := range o.missed {
 		if _, ok := live[root]; ok {
@@ -159,8 +162,20 @@ func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
 	f.begun(ws.InTurn)
 }
 
+// verify has a watched workspace walked when that is due.
+func (o *overseer) verify(root string, ws missions.LiveWorkspace, woke bool) {
+	f := o.follows[root]
+	if f == nil {
+		return // not watched: every capture walks
+	}
+	if why := o.due(root, time.Now(), f.tree.Busy() || len(ws.InTurn) > 0, woke); why != "" {
+		f.verify(why)
+	}
+}
+
 func (o *overseer) forget(root string) {
 	delete(o.missed, root)
+	o.verifier.forget(root)
 	if f := o.follows[root]; f != nil {
 		f.stop()
 		delete(o.follows, root)

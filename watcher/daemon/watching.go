@@ -133,7 +133,7 @@ func (w *watching) tree(root string) *watcher.Tree {
 func (w *watching) Take(ctx context.Context, root string) missions.Dirty {
 	tree := w.tree(root)
 	if tree == nil {
-		return missions.Dirty{Full: true, Why: "not watched"}
+		return missions.Dirty{Full: true, Why: missions.NotWatched}
 	}
 	ctx, cancel := context.WithTimeout(ctx, barrierPatience)
 	defer cancel()
