@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestWalkOfManyDirectories changes some of many directories, and walks with
@@ -78,5 +82,92 @@ func TestWalkOfNothingNewAllocatesLittle(t *testing.T) {
 	})
 	if allocations > files/10 {
 		t.Errorf("a walk over %d files that changes nothing makes %.0f allocations", files, allocations)
+	}
+}
+
+// TestDirectoryChangesUnderAWalkWithMemory changes a directory that stands as
+// it did between its listing and its visit.
+func TestDirectoryChangesUnderAWalkWithMemory(t *testing.T) {
+	changes := map[string]func(l *lab){
+		"vanished": func(*lab) {},
+		"link":     func(l *lab) { l.must(os.Symlink(l.home, l.path("d"))) },
+		"file":     func(l *lab) { l.write("d", "a file") },
+		"another":  func(l *lab) { l.write("d/other", "other") },
+		"fifo":     func(l *lab) { l.must(unix.Mkfifo(l.path("d"), 0o644)) },
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, Settings{})
+			l.must(os.WriteFile(filepath.Join(l.home, "private"), []byte("private"), 0o600))
+			l.write("d/private", "mine")
+			l.write("e/f", "stays")
+			before := l.walk()
+			once := true
+			l.scanner.hooks.beforeDirectory = func(path string) {
+				if path == "d" && once {
+					once = false
+					l.must(os.RemoveAll(l.path("d")))
+					change(l)
+				}
+			}
+			files := l.files(l.walk())
+			for path, content := range files {
+				if content == "private" {
+					t.Errorf("%s was read through a link", path)
+				}
+			}
+			if files["e/f"] != "stays" {
+				t.Errorf("captured %q", files)
+			}
+			again := l.walk()
+			if want := l.freshTree(); again.Tree != want || again.Tree == before.Tree {
+				t.Errorf("the next walk gives %q", l.files(again))
+			}
+		})
+	}
+}
+
+// TestWalksWhileEverythingChanges walks while files and directories come and
+// go: no walk fails, and the first one after that is right.
+func TestWalksWhileEverythingChanges(t *testing.T) {
+	l := newLab(t, Settings{})
+	for i := range 200 {
+		l.write(fmt.Sprintf("d%d/e%d/f%d", i%4, i%3, i), "first")
+	}
+	l.walk()
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	writers.Go(func() {
+		random := rand.New(rand.NewPCG(7, 8))
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			dir := l.path(fmt.Sprintf("d%d/e%d", random.IntN(4), random.IntN(3)))
+			name := filepath.Join(dir, fmt.Sprint("f", random.IntN(200)))
+			// Any of these may fail: what they meet is not what was there before.
+			switch random.IntN(5) {
+			case 0:
+				_ = os.RemoveAll(dir)
+			case 1:
+				_ = os.Rename(dir, l.path(fmt.Sprintf("d%d/x", random.IntN(4))))
+			case 2:
+				_ = os.Remove(name)
+				_ = os.Symlink("/etc/passwd", name)
+			default:
+				_ = os.MkdirAll(dir, 0o755)
+				_ = os.WriteFile(name, []byte(fmt.Sprint(random.Uint64())), 0o644)
+			}
+		}
+	})
+	for range 40 {
+		l.walk()
+	}
+	close(stop)
+	writers.Wait()
+	if got, want := l.walk(), l.freshTree(); got.Tree != want {
+		t.Errorf("the walk after all that holds %d files, which are not those there", len(l.files(got)))
 	}
 }
