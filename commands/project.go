@@ -3,17 +3,26 @@ package commands
 import (
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 func projectCommand() *verb {
+	r := &missions.MoveProjectRequest{}
 	return &verb{
 		name: "project", short: "projects: missions that share a shadow repository",
 		verbs: []*verb{
 			{name: "ls", short: "list the known projects", run: runProjectLs},
 			{
 				name: "move", args: "OLD NEW", min: 2, max: 2,
-				short: "tell Umbra that a directory was moved", run: runProjectMove,
+				short: "tell Umbra that a directory was moved",
+				long: `Where two projects claim the same place, OLD may be the name of the project's
+directory in Umbra's home, which doctor says.`,
+				flags: []cli.Flag{
+					&cli.BoolFlag{Name: "force", Usage: "also where little of what was in OLD is found", Destination: &r.Force},
+				},
+				run: func(c *call) error { return runProjectMove(c, *r) },
 			},
 		},
 	}
@@ -45,12 +54,13 @@ func runProjectLs(c *call) error {
 	})
 }
 
-func runProjectMove(c *call) error {
+func runProjectMove(c *call, r missions.MoveProjectRequest) error {
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	project, err := svc.MoveProject(ctx, missions.MoveProjectRequest{Caller: caller, Old: c.arg(0), New: c.arg(1)})
+	r.Caller, r.Old, r.New = caller, c.arg(0), c.arg(1)
+	project, err := svc.MoveProject(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -202,7 +202,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 
 // checkRoot refuses what must not be a workspace.
 func (l *Local) checkRoot(n newMission) error {
-	_, err := capture.CheckRoot(capture.RootCheck{Root: n.root, Home: n.env.Home, UmbraHome: l.home.Dir, Force: n.force})
+	err := l.mayBeRoot(n.root, n.env.Home, n.force)
 	var refused *capture.RootError
 	if errors.As(err, &refused) {
 		hint := "name another directory with --workspace DIR"
@@ -211,6 +211,12 @@ func (l *Local) checkRoot(n newMission) error {
 		}
 		return Errorf(KindConflict, hint, "%w", err)
 	}
+	return err
+}
+
+// mayBeRoot proves that a directory may be a workspace; home is its user's.
+func (l *Local) mayBeRoot(root, home string, force bool) error {
+	_, err := capture.CheckRoot(capture.RootCheck{Root: root, Home: home, UmbraHome: l.home.Dir, Force: force})
 	return err
 }
 

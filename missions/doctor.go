@@ -32,6 +32,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		}
 		d.result.Projects++
 	}
+	d.places(projects)
 	if len(problems) == 0 { // else what seems to be no more may be what can't be read
 		if err := d.leftovers(projects); err != nil {
 			return d.result, err
@@ -89,6 +90,26 @@ func (d *examination) project(ctx context.Context, p *project) error {
 	}
 	d.names(ctx, p, missions)
 	return ctx.Err()
+}
+
+// places checks that no directory belongs to two projects: the missions of one
+// of them would not be found there.
+func (d *examination) places(projects []*project) {
+	owner := map[Place]*project{}
+	for _, p := range projects {
+		for _, hint := range append([]placeHint{{Path: p.hints.CommonDir, Place: p.hints.Common}}, p.hints.Places...) {
+			o := owner[hint.Place]
+			if hint.Path == "" || !hint.there() || o == p {
+				continue
+			}
+			if owner[hint.Place] = p; o != nil {
+				d.found(Problem{
+					Project: p.Name, Message: fmt.Sprintf("%s belongs to two projects, %s", hint.Path, projectDirs([]*project{o, p})),
+					Fix: "umbra project move " + filepath.Base(p.Dir) + " NEW, with the directory that the one of them is really in",
+				}, nil)
+			}
+		}
+	}
 }
 
 // mission checks that its conversations can be read back, and that nothing of

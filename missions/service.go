@@ -230,8 +230,9 @@ type Project struct {
 // MoveProjectRequest rebinds a project whose directory was moved.
 type MoveProjectRequest struct {
 	Caller Caller `json:"caller"`
-	Old    string `json:"old"`
+	Old    string `json:"old"` // the directory, or the name of the project's own: what project ls calls it and its number
 	New    string `json:"new"`
+	Force  bool   `json:"force,omitempty"` // also where little of what was in Old is found
 }
 
 // SnapshotRequest takes a snapshot by hand.
