@@ -173,12 +173,15 @@ func (b *proof) proveTree(prefix string, tree, parent ID, need func(path string,
 			return &NotProvedError{Path: prefix, Err: err}
 		}
 	}
-	known := make(map[string]TreeEntry, len(before))
-	for _, e := range before {
-		known[e.Name] = e
-	}
 	for _, e := range entries {
-		old := known[e.Name]
+		// Both are in Git's order; in one that is not, more is looked at.
+		for len(before) > 0 && compareEntries(before[0], e) < 0 {
+			before = before[1:]
+		}
+		var old TreeEntry
+		if len(before) > 0 && compareEntries(before[0], e) == 0 {
+			old = before[0]
+		}
 		if old.ID == e.ID {
 			continue
 		}

@@ -105,7 +105,7 @@ func segmentBoot() string {
 
 // writeLoose stores objects as loose ones, durable by way of a segment.
 func (s *Store) writeLoose(objects []pendingObject) error {
-	var frames []byte
+	size := 0
 	raws := make([][]byte, len(objects))
 	for i, o := range objects {
 		raw, err := s.deflate(objectHeader(o.kind, int64(len(o.data))), o.data)
@@ -113,7 +113,11 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 			return err
 		}
 		raws[i] = raw
-		frames = appendFrame(frames, o.id, raw)
+		size += frameHeader + len(raw)
+	}
+	frames := make([]byte, 0, size)
+	for i, o := range objects {
+		frames = appendFrame(frames, o.id, raws[i])
 	}
 	seg, err := s.acquireSegment()
 	if err != nil {

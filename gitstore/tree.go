@@ -120,6 +120,7 @@ func checkEntry(e TreeEntry) error {
 // group-writable modes (100664) are given as ModeFile.
 func parseTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/36+1)
+	text := string(data) // of which the names are parts: one allocation for all
 	for len(data) > 0 {
 		space := bytes.IndexByte(data, ' ')
 		nul := bytes.IndexByte(data, 0)
@@ -130,7 +131,8 @@ func parseTree(data []byte) ([]TreeEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := TreeEntry{Mode: mode, Name: string(data[space+1 : nul])}
+		name := text[len(text)-len(data):]
+		e := TreeEntry{Mode: mode, Name: name[space+1 : nul]}
 		copy(e.ID[:], data[nul+1:])
 		entries = append(entries, e)
 		data = data[nul+1+IDSize:]

@@ -28,6 +28,7 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error)
 			// Objects that were there are not any more: read everything again,
 			// which brings back what is on disk.
 			ws.scanner.Suspect()
+			ws.published = gitstore.ID{}
 		case errors.Is(err, gitstore.ErrSessionChanged):
 		default:
 			return t, l.diskFull(err)
@@ -84,13 +85,15 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 	if err != nil {
 		return taken{}, err
 	}
-	if err := l.prove(ctx, m, snap, batch); err != nil {
+	if err := l.prove(ctx, m, ws, snap, batch); err != nil {
 		return taken{}, err
 	}
 	if w.provisional {
 		m.tip, m.record, m.live.Provisional = snap, snap.Record, snap.ID.String()
 	} else if err := l.publish(ctx, m, snap); err != nil {
 		return taken{}, err
+	} else {
+		ws.published = snap.Tree
 	}
 	ws.accept(captured)
 	ws.watch(m, captured)
@@ -218,11 +221,11 @@ func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loa
 }
 
 // prove makes the batch durable and proves that the snapshot is whole.
-func (l *Local) prove(ctx context.Context, m *loaded, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
+func (l *Local) prove(ctx context.Context, m *loaded, ws *workspace, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
 	if err := batch.Flush(ctx); err != nil {
 		return err
 	}
-	var before gitstore.ID
+	before := ws.published // of another mission: this one begins
 	if m.tip != nil {
 		before = m.tip.Tree
 	}

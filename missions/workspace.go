@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +35,7 @@ type workspace struct {
 	stamps     map[string]fileStamp // of the files the configuration came from
 	git        *userGit
 	sides      map[string]fileStamp // of the sessions' side files
+	published  gitstore.ID          // the tree of the last snapshot published from here: it is whole
 	unsaved    bool                 // the stat cache on disk is older
 	watched    bool                 // the watcher knows of it
 	dirty      Dirty                // taken from the watcher, to be given back
@@ -233,6 +236,47 @@ func (ws *workspace) save() {
 		return
 	}
 	ws.unsaved = false
+}
+
+// Rest is for the process that watches, when nothing is asked of it: it writes
+// the stat caches that are newer than what is on disk, of workspaces that nobody
+// uses now. It reports whether it wrote any.
+func (l *Local) Rest() bool {
+	wrote := false
+	for _, ws := range l.knownWorkspaces() {
+		order := l.orderOf(ws.place)
+		if !order.TryLock() {
+			continue
+		}
+		wrote = wrote || ws.unsaved
+		ws.save()
+		order.Unlock()
+	}
+	return wrote
+}
+
+// Forget drops what is cached of a workspace in which no agent works any more;
+// the stat cache is written first. One that is in use stays.
+func (l *Local) Forget(root string) {
+	for _, ws := range l.knownWorkspaces() {
+		order := l.orderOf(ws.place)
+		if ws.root != root || !order.TryLock() {
+			continue
+		}
+		ws.save()
+		l.mu.Lock()
+		if l.workspaces[ws.place] == ws {
+			delete(l.workspaces, ws.place)
+		}
+		l.mu.Unlock()
+		order.Unlock()
+	}
+}
+
+func (l *Local) knownWorkspaces() []*workspace {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Values(l.workspaces))
 }
 
 // giveBack returns to the watcher what a capture took that was not published.

@@ -175,6 +175,9 @@ func TestWatchLimit(t *testing.T) {
 	mustFull(t, barrierTake(t, tree), WhyUnwatched)
 	write(t, root+"/new/file", "1")
 	mustBe(t, barrierTake(t, tree), []string{"new/file"}, nil)
+	if s := w.Stats(); s.LimitReached || s.LimitHint != "" {
+		t.Errorf("the limit is told when it is no more: %+v", s)
+	}
 }
 
 func TestWatchFails(t *testing.T) {

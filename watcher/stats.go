@@ -15,16 +15,18 @@ type Stats struct {
 	Overflows int
 	// FullReasons counts how often trees became Full, by the Why constants.
 	FullReasons map[string]int
-	// LimitReached: a watch was refused at least once. LimitHint says what to
-	// raise, if so.
+	// LimitReached: a tree is not watched now, or a file once was not, since the
+	// system allows no more. LimitHint is what to type, if so.
 	LimitReached bool
 	LimitHint    string
 }
 
 // counts are kept for Stats; any goroutine may use them.
 type counts struct {
-	mu sync.Mutex
-	s  Stats
+	mu      sync.Mutex
+	s       Stats
+	limited int // trees that the limit keeps from being watched
+	refused bool
 }
 
 func newCounts() *counts { return &counts{s: Stats{FullReasons: map[string]int{}}} }
@@ -44,12 +46,13 @@ func (c *counts) overflow() {
 func (c *counts) overLimit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.s.LimitReached = true
+	c.refused = true
 }
 
-func (c *counts) size(watches, trees, files int) {
+func (c *counts) size(watches, trees, files, limited int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.limited = limited
 	c.s.Watches, c.s.Trees, c.s.Files = watches, trees, files
 }
 
@@ -58,6 +61,7 @@ func (w *Watcher) Stats() Stats {
 	w.counts.mu.Lock()
 	s := w.counts.s
 	s.FullReasons = maps.Clone(s.FullReasons)
+	s.LimitReached = w.counts.refused || w.counts.limited > 0
 	w.counts.mu.Unlock()
 	s.Limit = watchLimit()
 	if s.LimitReached {

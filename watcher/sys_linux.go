@@ -53,7 +53,7 @@ func openDir(path string) (*os.File, error) {
 }
 
 // overLimit reports whether inotify_add_watch(2) ran into the user's limit.
-func overLimit(err error) bool { return errors.Is(err, unix.ENOSPC) }
+func overLimit(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, errTooMany) }
 
 // watchLimit is how many watches a user may have, or 0.
 func watchLimit() int {
@@ -69,7 +69,7 @@ func watchLimit() int {
 }
 
 func limitHint() string {
-	return fmt.Sprintf("raise it: sysctl fs.inotify.max_user_watches=%d", max(2*watchLimit(), 524288))
+	return fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*watchLimit(), 524288))
 }
 
 func instanceHint(err error) string {

@@ -18,7 +18,7 @@ func reliable(string) why { return why{WhyFileSystem, "no ordered events on " + 
 
 func openDir(path string) (*os.File, error) { return os.Open(path) }
 
-func overLimit(err error) bool { return errors.Is(err, syscall.EMFILE) }
+func overLimit(err error) bool { return errors.Is(err, syscall.EMFILE) || errors.Is(err, errTooMany) }
 
 func watchLimit() int { return 0 }
 

@@ -204,7 +204,6 @@ func (t *Tree) flawed(y why) {
 // overLimit gives back what the tree holds of a resource that has run out, so
 // that the user's other programs find some.
 func (t *Tree) overLimit() {
-	t.w.counts.overLimit()
 	t.flawed(why{WhyLimit, limitHint()})
 	t.limited = true
 	if t.top == nil {

@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 )
+
+// errTooMany is that of Options.MaxWatches.
+var errTooMany = errors.New("as many directories are watched as may be")
 
 // watch is one watched directory. The kernel has one watch for each inode and
 // fsnotify one name for each watch, so everybody interested in the directory,
@@ -47,6 +51,9 @@ func (w *Watcher) subscribe(path string, id identity, s subscriber) (*watch, err
 		// the old name ends, the watch is retired and this one renewed.
 		x.subs = append(x.subs, s)
 		return x, nil
+	}
+	if w.opts.MaxWatches > 0 && len(w.byPath) >= w.opts.MaxWatches {
+		return nil, fmt.Errorf("watch %s: %w", path, errTooMany)
 	}
 	if err := w.notify.Add(path); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", path, err)

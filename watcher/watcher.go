@@ -35,6 +35,9 @@ type Options struct {
 	// MaxPaths bounds a tree's dirty set: beyond it, paths fold into their
 	// directories and at last into Full; 20,000 if 0.
 	MaxPaths int
+	// MaxWatches is how many directories may be watched at once, beside the
+	// system's own limit; any number if 0.
+	MaxWatches int
 	// Clock is the system's if nil.
 	Clock Clock
 }
@@ -185,7 +188,13 @@ func (w *Watcher) renewAll() {
 		s.renew()
 	}
 	w.again = nil
-	w.counts.size(len(w.byPath), len(w.trees), len(w.files))
+	limited := 0
+	for t := range w.trees {
+		if t.limited {
+			limited++
+		}
+	}
+	w.counts.size(len(w.byPath), len(w.trees), len(w.files), limited)
 }
 
 // ring wakes the loop; it may be called from any goroutine.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -44,6 +45,7 @@ type Journal struct {
 	dir      string
 	now      func() time.Time
 	patience time.Duration // with a log that another process has locked
+	chunks   sync.Pool
 }
 
 // Open makes the journal of the home if need be. now is the clock.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -28,6 +29,7 @@ var ErrBusy = errors.New("held by another process")
 type lineLog struct {
 	path     string
 	patience time.Duration
+	chunks   *sync.Pool // of buffers for last
 }
 
 // read returns the values in order, and how many lines are not whole.
@@ -73,15 +75,23 @@ func (l lineLog) last() (value json.RawMessage, bad int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	first, ok := l.chunks.Get().(*[lastChunk]byte)
+	if !ok {
+		first = new([lastChunk]byte)
+	}
+	defer l.chunks.Put(first)
 	for chunk := int64(lastChunk); ; chunk *= 4 {
 		from := max(0, info.Size()-chunk)
-		content := make([]byte, info.Size()-from)
+		content := first[:min(lastChunk, info.Size()-from)]
+		if chunk > lastChunk {
+			content = make([]byte, info.Size()-from)
+		}
 		n, err := file.ReadAt(content, from)
 		if err != nil && err != io.EOF {
 			return nil, 0, err
 		}
 		if value, bad = lastLine(content[:n], from == 0); value != nil || from == 0 {
-			return value, bad, nil
+			return bytes.Clone(value), bad, nil
 		}
 	}
 }

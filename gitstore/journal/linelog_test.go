@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,7 +34,7 @@ func TestLastLine(t *testing.T) {
 		"zeros of a power cut": line(`1`) + string(make([]byte, 2*lastChunk)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			log := lineLog{path: filepath.Join(t.TempDir(), "log")}
+			log := lineLog{path: filepath.Join(t.TempDir(), "log"), chunks: &sync.Pool{}}
 			must(t, os.WriteFile(log.path, []byte(content), 0o600))
 			all, _, err := log.read()
 			must(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -20,6 +21,12 @@ type Options struct {
 	// IdleExit is how long the daemon stays with no call and no live mission;
 	// 30 minutes if 0.
 	IdleExit time.Duration
+	// RestAfter is how long nobody must have asked for anything before caches
+	// are written and memory is given back; 5 s if 0.
+	RestAfter time.Duration
+	// MaxWatches bounds how many directories are watched; the system's limit
+	// alone if 0.
+	MaxWatches int
 	// SpaceFloor is how many bytes must be free on the home's disk for
 	// anything to be written; 200 MiB if 0.
 	SpaceFloor uint64
@@ -47,6 +54,9 @@ func (o *Options) fill() {
 	if o.IdleExit <= 0 {
 		o.IdleExit = 30 * time.Minute
 	}
+	if o.RestAfter <= 0 {
+		o.RestAfter = 5 * time.Second
+	}
 	if o.SpaceFloor == 0 {
 		o.SpaceFloor = 200 << 20
 	}
@@ -67,11 +77,21 @@ func (o *Options) fill() {
 	}
 }
 
+// spareMemory trades some time for memory in a process that stays: most of what
+// it holds is the workspaces' files, which change little. The user's own GOGC
+// counts more.
+func spareMemory(o Options) {
+	if o.Getenv == nil || o.Getenv("GOGC") == "" {
+		debug.SetGCPercent(60)
+	}
+}
+
 // Run serves until the context ends, a client asks the process to leave, or
 // there was nothing to do for long. When the user's configuration changes it
 // begins anew with it. If another process serves the home already, that is as
 // good: Run returns nil at once.
 func Run(ctx context.Context, o Options) error {
+	spareMemory(o)
 	for {
 		s, err := Start(ctx, o)
 		if errors.Is(err, missions.ErrHomeHeld) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -37,6 +38,7 @@ type overseer struct {
 	live    int
 	inTurn  bool // an agent is, anywhere
 	stirred bool
+	rested  time.Time
 }
 
 // telling is how long a look waits for a busy workspace.
@@ -76,9 +78,30 @@ func (o *overseer) look(tick int) {
 		o.sync()
 	}
 	o.house.begin(o.inTurn)
+	o.restAWhile()
 	quiet := time.Since(time.Unix(0, o.lastCall.Load()))
 	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
 		o.leave("nothing to do")
+	}
+}
+
+// restAgain is how often caches are written though nobody asks for anything:
+// what is seen of the workspaces changes them too.
+const restAgain = time.Minute
+
+// restAWhile does, after each time of work, what would be in its way.
+func (o *overseer) restAWhile() {
+	last := time.Unix(0, o.lastCall.Load())
+	if o.inFlight.Load() > 0 || time.Since(last) < o.options.RestAfter {
+		return
+	}
+	if o.rested.After(last) && time.Since(o.rested) < restAgain {
+		return
+	}
+	o.rested = time.Now()
+	if o.local.Rest() {
+		// A walk or an import needs much that the next ones don't.
+		debug.FreeOSMemory()
 	}
 }
 
@@ -181,6 +204,7 @@ func (o *overseer) forget(root string) {
 		delete(o.follows, root)
 	}
 	o.watch.drop(root)
+	o.local.Forget(root)
 }
 
 func (o *overseer) stop() {

@@ -114,7 +114,7 @@ func (s *Server) open() error {
 		return err
 	}
 	s.index = openCache(o.Home.IndexDir(), s.log, s.lowSpace)
-	s.watch = newWatching(o.Home.CookieDir(), config.Watch, s.log)
+	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
 		Home: o.Home, Config: config, Adapters: missions.Agents(), Watching: s.watch, Index: s.index,
 		Log: s.log, Version: o.Version,

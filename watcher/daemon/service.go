@@ -38,7 +38,7 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 	}
 	if stats.LimitReached {
 		status.Problems = append(status.Problems, missions.Problem{
-			Message: "not every workspace can be watched, so snapshots there walk all their files", Fix: stats.LimitHint,
+			Message: "no more directories can be watched: a snapshot of a workspace that is not walks all its files, which is slower and as complete", Fix: stats.LimitHint,
 		})
 	}
 	for _, h := range status.Daemon.Housekeeping {

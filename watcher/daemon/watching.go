@@ -30,14 +30,14 @@ type watching struct {
 	ignored map[string]func(rel string) bool // by root, as captures told
 }
 
-func newWatching(cookies string, config missions.WatchConfig, log *slog.Logger) *watching {
+func newWatching(o Options, config missions.WatchConfig, log *slog.Logger) *watching {
 	w := &watching{
 		log: log, changed: make(chan struct{}, 1),
 		trees: map[string]*watcher.Tree{}, wanted: map[string]bool{}, ignored: map[string]func(string) bool{},
 	}
 	var err error
 	w.watch, err = watcher.New(watcher.Options{
-		CookieDir: cookies, Settle: time.Duration(config.Settle), MaxWait: time.Duration(config.MaxWait),
+		CookieDir: o.Home.CookieDir(), MaxWatches: o.MaxWatches, Settle: time.Duration(config.Settle), MaxWait: time.Duration(config.MaxWait),
 	})
 	if err != nil {
 		log.Warn("nothing can be watched; every snapshot walks its workspace", "error", err)
