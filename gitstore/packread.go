@@ -105,7 +105,7 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return packed{}, fmt.Errorf("read %s.pack: %w", p.base, err)
 	}
-	bad := damaged("header at %d of %s.pack", off, p.base)
+	bad := func() (packed, error) { return packed{}, damaged("header at %d of %s.pack", off, p.base) }
 	at := 0
 	next := func() (byte, bool) {
 		if at >= n {
@@ -118,7 +118,7 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 	h := packed{kind: ObjectType(c >> 4 & 7), size: int64(c & 15)}
 	for shift := 4; c&0x80 != 0; shift += 7 {
 		if c, ok = next(); !ok || shift > 55 {
-			return packed{}, bad
+			return bad()
 		}
 		h.size |= int64(c&0x7f) << shift
 	}
@@ -128,7 +128,7 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 		back := int64(0)
 		for first := true; first || c&0x80 != 0; first = false {
 			if c, ok = next(); !ok || back > 1<<54 {
-				return packed{}, bad
+				return bad()
 			}
 			if !first {
 				back++
@@ -137,19 +137,19 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 		}
 		h.base = off - back
 		if back == 0 || h.base < 12 {
-			return packed{}, bad
+			return bad()
 		}
 	case typeRefDelta:
 		if n-at < IDSize {
-			return packed{}, bad
+			return bad()
 		}
 		copy(h.baseID[:], buf[at:])
 		at += IDSize
 	default:
-		return packed{}, bad
+		return bad()
 	}
 	if !ok || h.size > maxInflated(f.size) {
-		return packed{}, bad
+		return bad()
 	}
 	h.data = off + int64(at)
 	return h, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // benchTree makes n source-like files, 20 a directory.
@@ -31,22 +32,32 @@ func benchTree(b *testing.B, n int) (*Scanner, *Rules, *gitstore.Store) {
 		}
 	}
 	time.Sleep(50 * time.Millisecond) // let the stat data of the last files settle
+	rules, err := LoadRules(Sources{Root: root})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return NewScanner(Workspace{Root: root, Identity: identityOf(b, root)}), rules, benchStore(b)
+}
+
+func identityOf(b *testing.B, root string) beneath.Identity {
+	b.Helper()
 	opened, err := beneath.Open(root)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer opened.Close()
-	rules, err := LoadRules(Sources{Root: root})
-	if err != nil {
-		b.Fatal(err)
-	}
-	dir := filepath.Join(base, "shadow.git")
+	return opened.Identity()
+}
+
+func benchStore(b *testing.B) *gitstore.Store {
+	b.Helper()
+	dir := filepath.Join(b.TempDir(), "shadow.git")
 	store, err := gitstore.Create(context.Background(), dir, gitstore.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = store.Close() })
-	return NewScanner(Workspace{Root: root, Identity: opened.Identity()}), rules, store
+	return store
 }
 
 func benchCapture(b *testing.B, s *Scanner, rules *Rules, store *gitstore.Store, dirty Dirty) *Result {
@@ -130,4 +141,57 @@ func BenchmarkCacheFile(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkFirstSeeded is FirstCapture in a clean checkout, packed.
+func BenchmarkFirstSeeded(b *testing.B) {
+	for _, n := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			_, rules, _ := benchTree(b, n)
+			checkout(b, rules.Root())
+			repo, err := usergit.At(rules.Root())
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				b.StopTimer()
+				store := benchStore(b)
+				s := NewScanner(Workspace{Root: rules.Root(), Identity: identityOf(b, rules.Root())})
+				b.StartTimer()
+				rules, err := LoadRules(Sources{Root: rules.Root(), Repository: repo})
+				if err != nil {
+					b.Fatal(err)
+				}
+				batch := store.NewBatch()
+				r, err := s.Capture(context.Background(), batch, rules, Dirty{All: true}, Options{Seed: &Seed{Repository: repo, Store: store}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := batch.Flush(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				if err := batch.ProveTree(r.Tree, gitstore.ID{}); err != nil {
+					b.Fatal(err)
+				}
+				batch.Discard()
+				if r.Stats.ReadFiles > 0 || r.Stats.Seeded != n {
+					b.Fatalf("%+v %v", r.Stats, r.Unseeded)
+				}
+			}
+		})
+	}
+}
+
+// checkout makes a directory a clean checkout whose index is of a later second.
+func checkout(b *testing.B, root string) {
+	b.Helper()
+	for _, args := range [][]string{{"init", "-q", "."}, {"add", "-A"}, {"commit", "-q", "-m", "c"}, {"repack", "-adq"}} {
+		if _, err := gitstore.RunGit(context.Background(), gitstore.GitCommand{Dir: root, Args: args}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	later := time.Now().Add(10 * time.Second)
+	if err := os.Chtimes(filepath.Join(root, ".git", "index"), later, later); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -116,11 +116,8 @@ func (s *seeding) proved(scene *scene, path string, e *entry) (id gitstore.ID, o
 		Size: e.stat.size, Mtime: e.stat.mtime, Ctime: e.stat.ctime,
 		Device: scene.device, Inode: e.stat.inode, Symlink: e.kind == kindSymlink,
 	}
-	raw := known[0].ID.Bytes()
-	if len(raw) != gitstore.IDSize || !s.index.Proves(&known[0], &st) {
-		return id, false
-	}
-	return gitstore.ID(raw), true
+	raw, ok := known[0].ID.SHA1()
+	return raw, ok && s.index.Proves(&known[0], &st)
 }
 
 // take puts in what is stored, and off the list of what is to be read. Stat data
@@ -187,10 +184,7 @@ func indexed(objects *gitstore.Objects, e *usergit.Entry) ([]byte, error) {
 	if e.Flags.IntentToAdd {
 		return nil, nil
 	}
-	id, err := gitstore.ParseID(e.ID.String())
-	if err != nil {
-		return nil, err
-	}
+	id, _ := e.ID.SHA1() // the objects are
 	return objects.Blob(id)
 }
 

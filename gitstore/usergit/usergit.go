@@ -82,6 +82,9 @@ func IDFromBytes(raw []byte) (ID, error) {
 // Bytes are the 20 or 32 bytes of the id, none for the zero ID.
 func (id ID) Bytes() []byte { return append([]byte(nil), id.bytes[:id.size]...) }
 
+// SHA1 are the bytes of an id of SHA-1.
+func (id ID) SHA1() (raw [20]byte, ok bool) { return [20]byte(id.bytes[:20]), id.size == 20 }
+
 // String is the id in hexadecimal, "" for the zero ID.
 func (id ID) String() string { return hex.EncodeToString(id.bytes[:id.size]) }
 
