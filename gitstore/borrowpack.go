@@ -178,10 +178,13 @@ func (b *borrowing) sync() error {
 	return errors.Join(s.sync.dir(filepath.Join(s.dir, unverifiedDir)), s.sync.dir(s.packDir()))
 }
 
+// keepIntro begins our own .keep files; the pack's name at home follows.
+const keepIntro = "borrowed by umbra from "
+
 // keep puts a .keep of ours beside a pack that is to come.
 func (b *borrowing) keep(own, source string) error {
 	if isThere(own + ".idx") {
 		return nil
 	}
-	return os.WriteFile(own+keepSuffix, fmt.Appendf(nil, "borrowed by umbra from %s\n", QuotePath(source)), 0o600)
+	return os.WriteFile(own+keepSuffix, fmt.Appendf(nil, "%s%s\n", keepIntro, QuotePath(source)), 0o600)
 }

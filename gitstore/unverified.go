@@ -2,8 +2,14 @@ package gitstore
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // unverifiedDir lists what was borrowed and whose content is not proved yet: a
@@ -46,4 +52,138 @@ func (b *borrowing) notePack(name string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// Unverified names what was borrowed and has not been compared with its ids:
+// packs, and lists of loose objects.
+func (s *Store) Unverified() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, unverifiedDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// Damage is what Verify found to be other than its name says.
+type Damage struct {
+	// Packs are names of packs, for Replace. They stay unverified.
+	Packs []string
+	// Objects can't be read. They are distrusted, so a capture that meets their
+	// content writes them again.
+	Objects []ID
+}
+
+// Any tells whether anything is damaged.
+func (d *Damage) Any() bool { return len(d.Packs)+len(d.Objects) > 0 }
+
+// Verify compares what was borrowed with its ids and takes it off the list. It
+// reads all of it, so it belongs into the background; cut off by the context, it
+// goes on with the next pack another time. A damaged loose object is removed:
+// what has its name here is of no use.
+func (s *Store) Verify(ctx context.Context) (Damage, error) {
+	var damage Damage
+	names, err := s.Unverified()
+	if err != nil {
+		return damage, err
+	}
+	for _, name := range names {
+		file := filepath.Join(s.dir, unverifiedDir, name)
+		var bad []ID
+		if strings.HasPrefix(name, "loose-") {
+			bad, err = s.verifyLoose(ctx, file)
+		} else if bad, err = s.verifyPack(ctx, name); errors.Is(err, ErrDamaged) {
+			damage.Packs = append(damage.Packs, name)
+			damage.Objects = append(damage.Objects, bad...)
+			continue
+		}
+		if err != nil {
+			return damage, fmt.Errorf("verify %s: %w", name, err)
+		}
+		damage.Objects = append(damage.Objects, bad...)
+		if err := os.Remove(file); err != nil {
+			return damage, err
+		}
+	}
+	s.Distrust(damage.Objects...)
+	return damage, nil
+}
+
+// verifyLoose reads the loose objects of a list, wherever they are by now.
+func (s *Store) verifyLoose(ctx context.Context, file string) (bad []ID, err error) {
+	list, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.FieldsSeq(string(list)) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		id, err := ParseID(line)
+		if err != nil {
+			continue // the list was torn by a power cut
+		}
+		if _, _, err := s.Object(id); !errors.Is(err, ErrDamaged) {
+			continue
+		}
+		bad = append(bad, id)
+		if err := os.Remove(s.own().loosePath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return bad, nil
+}
+
+// verifyPack has git compare a pack with its index and every object with its id,
+// which it does best; it reads the objects itself only where there is no git, or
+// to tell which are bad. A pack that is gone is no longer unverified.
+func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err error) {
+	at := slices.IndexFunc(s.own().packs, func(p *pack) bool { return filepath.Base(p.base) == name })
+	if at < 0 {
+		return nil, nil
+	}
+	p := s.own().packs[at]
+	_, err = RunGit(ctx, GitCommand{Dir: s.dir, GitDir: s.dir, Gentle: true, Config: []string{"pack.threads=1"}, Args: []string{"verify-pack", p.base + ".idx"}})
+	var failed *GitError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil, err
+	case errors.Is(err, ErrNoGit):
+		_, err = p.verify(ctx)
+	case errors.As(err, &failed):
+		err = damaged("%s", strings.TrimSpace(failed.Stderr))
+	}
+	bad, reading := s.unreadable(ctx, p)
+	if len(bad) > 0 && err == nil {
+		err = damaged("%d objects of %s", len(bad), name)
+	}
+	if reading != nil {
+		err = reading
+	}
+	return bad, err
+}
+
+// unreadable lists the objects of a pack that it does not hold as their ids say.
+func (s *Store) unreadable(ctx context.Context, p *pack) (bad []ID, err error) {
+	for n := range p.count() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		id, err := p.name(n)
+		if err != nil {
+			return nil, err
+		}
+		off, err := p.offset(n)
+		if err != nil {
+			bad = append(bad, id)
+			continue
+		}
+		if t, data, err := p.read(s.Objects, off); err != nil || hashFast(t, data) != id {
+			bad = append(bad, id)
+		}
+	}
+	return bad, nil
 }

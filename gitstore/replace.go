@@ -1,0 +1,146 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Replace removes packs that Verify found damaged, after all that is reachable
+// of them was written again: from themselves where they can be read, else from
+// copies that captures have made since. Objects that can't be had anywhere are
+// returned, and then nothing is removed. The caller holds the project's lock
+// exclusively: nobody relies meanwhile on what the packs hold.
+func (s *Store) Replace(ctx context.Context, packs []string) (lost []ID, err error) {
+	if err := s.rescan(); err != nil {
+		return nil, err
+	}
+	ids, lost, err := s.reachable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	batch := s.NewBatch()
+	defer batch.Discard()
+	for i, at := range s.locate(ids) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if at.pack == nil || !slices.Contains(packs, filepath.Base(at.pack.base)) {
+			continue
+		}
+		t, data, err := s.Object(ids[i])
+		switch {
+		case errors.Is(err, ErrDamaged):
+			lost = append(lost, ids[i])
+			continue
+		case err != nil:
+			return nil, err
+		}
+		s.Distrust(ids[i]) // so that it is written
+		if _, err := batch.Write(t, data); err != nil {
+			return nil, err
+		}
+	}
+	if err := batch.Flush(ctx); err != nil || len(lost) > 0 {
+		return lost, err
+	}
+	for _, name := range packs {
+		if err := s.removePack(name); err != nil {
+			return nil, fmt.Errorf("remove %s: %w", name, err)
+		}
+	}
+	return nil, errors.Join(s.sync.dir(s.packDir()), s.rescan())
+}
+
+// removePack removes a pack for good, the index first: nobody begins to read the
+// rest then.
+func (s *Store) removePack(name string) error {
+	base := filepath.Join(s.packDir(), name)
+	for _, path := range []string{base + ".idx", base + ".pack", base + ".rev", base + keepSuffix, filepath.Join(s.dir, unverifiedDir, name)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reach finds every object that a ref leads to.
+type reach struct {
+	store  *Store
+	seen   map[ID]bool
+	unread []ID // commits and trees: what is below them is not known
+}
+
+// reachable lists, sorted, every object that a ref leads to, and what could not
+// be read of it.
+func (s *Store) reachable(ctx context.Context) (ids, unread []ID, err error) {
+	list, err := s.Refs("")
+	if err != nil {
+		return nil, nil, err
+	}
+	shallow, err := s.Shallow()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &reach{store: s, seen: map[ID]bool{}}
+	var queue []ID
+	for _, ref := range list.Refs {
+		queue = append(queue, ref.ID)
+	}
+	for len(queue) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		id := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if r.seen[id] {
+			continue
+		}
+		r.seen[id] = true
+		c, err := s.Commit(id)
+		if err != nil {
+			r.unread = append(r.unread, id)
+			continue
+		}
+		r.tree(c.Tree)
+		if _, cut := shallow[id]; !cut {
+			queue = append(queue, c.Parents...)
+		}
+	}
+	ids = slices.SortedFunc(maps.Keys(r.seen), ID.Compare)
+	return ids, r.unread, nil
+}
+
+func (r *reach) tree(id ID) {
+	if r.seen[id] {
+		return
+	}
+	r.seen[id] = true
+	entries, err := r.store.Tree(id)
+	if err != nil {
+		r.unread = append(r.unread, id)
+	}
+	for _, e := range entries {
+		if e.Mode.IsDir() {
+			r.tree(e.ID)
+		} else {
+			r.seen[e.ID] = true
+		}
+	}
+}
+
+// Source is where a borrowed pack came from, "" if that is not known.
+func (s *Store) Source(pack string) string {
+	text, err := os.ReadFile(filepath.Join(s.packDir(), pack+keepSuffix))
+	if err != nil {
+		return ""
+	}
+	path, _ := strings.CutPrefix(strings.TrimSpace(string(text)), keepIntro)
+	return path
+}
