@@ -49,6 +49,9 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 		checked = " (" + strings.Join(r.Checked, ", ") + ")"
 	}
 	p.line("checked %s, %s, %s%s", count(r.Projects, "project"), count(r.Missions, "mission"), count(r.Snapshots, "snapshot"), clean(checked))
+	for _, project := range r.Verified {
+		p.line("%s: what is borrowed from your repository was not verified yet, and is what it should be", clean(project))
+	}
 	if r.Rebuilt {
 		p.line("the index was made again")
 	}

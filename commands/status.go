@@ -69,6 +69,11 @@ func writeStatus(p *printer, s missions.Status) {
 // writeHousekeeping says what was done last where it was done well.
 func writeHousekeeping(p *printer, list []missions.Housekeeping) {
 	for _, h := range list {
+		if h.Mended != "" {
+			p.line("%s %s: %s", p.paint(green, "mended:"), clean(h.Project), clean(h.Mended))
+		}
+	}
+	for _, h := range list {
 		if h.Problem == "" {
 			p.line("housekeeping: %s packed in %s, %s freed, %s", count(h.Packed, "object"), clean(h.Project), size(max(0, h.FreedBytes)), p.when(h.At))
 			return

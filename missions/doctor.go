@@ -66,6 +66,9 @@ func (d *examination) found(p Problem, mend func() error) {
 
 // project checks what the shadow repository promises, then each mission.
 func (d *examination) project(ctx context.Context, p *project) error {
+	if err := d.borrowed(ctx, p); err != nil {
+		return fmt.Errorf("check project %s: %w", p.Name, err)
+	}
 	problems, err := d.shadow(ctx, p)
 	if err != nil {
 		return fmt.Errorf("check project %s: %w", p.Name, err)

@@ -92,13 +92,16 @@ type DoctorRequest struct {
 
 // DoctorResult lists what was checked and what is wrong.
 type DoctorResult struct {
-	Projects  int       `json:"projects"`
-	Missions  int       `json:"missions"`
-	Snapshots int       `json:"snapshots"`
-	Checked   []string  `json:"checked"`
-	Problems  []Problem `json:"problems"`
-	Fixed     []Problem `json:"fixed"`
-	Rebuilt   bool      `json:"rebuilt"`
+	Projects  int      `json:"projects"`
+	Missions  int      `json:"missions"`
+	Snapshots int      `json:"snapshots"`
+	Checked   []string `json:"checked"`
+	// Verified are the projects in which something borrowed from the user's
+	// repository had not been compared with its ids until now.
+	Verified []string  `json:"verified,omitempty"`
+	Problems []Problem `json:"problems"`
+	Fixed    []Problem `json:"fixed"`
+	Rebuilt  bool      `json:"rebuilt"`
 }
 
 // Index is a cache of what can be read from refs and journal. A nil Index is

@@ -22,6 +22,9 @@ type Housekeeping struct {
 	Removed int `json:"removed"`
 	// FreedBytes is what the repository shrank by.
 	FreedBytes int64 `json:"freed_bytes"`
+	// Mended says what was found damaged of what was borrowed from the user's
+	// repository, and stored again.
+	Mended string `json:"mended,omitempty"`
 	// Problem is why it was not done, or not to its end.
 	Problem string `json:"problem,omitempty"`
 }
@@ -45,20 +48,22 @@ func (u Urgency) needs(b gitstore.Bulk) bool {
 	return b.Loose >= 2_000 || b.Packs >= 20
 }
 
-// Unkempt lists the directories of the projects that need housekeeping.
+// Unkempt lists the directories of the projects that need housekeeping, or hold
+// something borrowed that is not verified yet.
 func (l *Local) Unkempt(u Urgency) []string {
 	all, _ := l.allProjects()
 	var dirs []string
 	for _, p := range all {
-		if b, err := p.store.Bulk(); err == nil && u.needs(b) {
+		b, err := p.store.Bulk()
+		if err == nil && u.needs(b) || u == Due && p.unverified() {
 			dirs = append(dirs, p.Dir)
 		}
 	}
 	return dirs
 }
 
-// Housekeep packs what a project has scattered and removes what killed processes
-// left. It may take seconds and may be cut off at any instant, by the end of the
+// Housekeep verifies what a project has borrowed, packs what it has scattered and
+// removes what killed processes left. It may take seconds and may be cut off at any instant, by the end of the
 // context too; it keeps nobody waiting but who prunes. The error is the
 // context's, or that somebody else is at it; another is in the result.
 func (l *Local) Housekeep(ctx context.Context, dir string) (Housekeeping, error) {
@@ -82,6 +87,10 @@ func (l *Local) Housekeep(ctx context.Context, dir string) (Housekeeping, error)
 }
 
 func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) error {
+	var err error
+	if h.Mended, err = l.mendBorrowed(ctx, p); err != nil {
+		return err
+	}
 	held, err := lock.Try(lock.ProjectFile(l.home.Dir, p.ID), lock.Shared, l.self)
 	if err != nil {
 		return err

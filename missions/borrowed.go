@@ -1,0 +1,131 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// replacePatience is how long the captures of a project are waited for, to
+// replace a pack while none runs.
+const replacePatience = 5 * time.Second
+
+// unverified reports whether the project holds something that was borrowed from
+// the user's repository and not compared with its ids yet.
+func (p *project) unverified() bool {
+	names, err := p.store.Unverified()
+	return err == nil && len(names) > 0
+}
+
+// damagedError says that something borrowed is not what its name says. The
+// user's own repository has the same damage: it is the same file.
+type damagedError struct {
+	objects int
+	source  string
+}
+
+func (e *damagedError) Error() string {
+	from := "your repository"
+	if e.source != "" {
+		from = e.source
+	}
+	return fmt.Sprintf("of what was borrowed from %s, %s damaged, there too", from, objectsAre(e.objects))
+}
+
+func objectsAre(n int) string {
+	if n == 1 {
+		return "1 object is"
+	}
+	return fmt.Sprintf("%d objects are", n)
+}
+
+// verifyBorrowed compares what was borrowed with its ids. What is damaged is a
+// *damagedError; mend then brings back what is still in a workspace.
+func (p *project) verifyBorrowed(ctx context.Context) (gitstore.Damage, error) {
+	damage, err := p.store.Verify(ctx)
+	if err != nil || !damage.Any() {
+		return damage, err
+	}
+	wrong := &damagedError{objects: len(damage.Objects)}
+	if len(damage.Packs) > 0 {
+		wrong.source = p.store.Source(damage.Packs[0])
+	}
+	return damage, wrong
+}
+
+// recapture reads the project's workspaces again, whole: what they hold of the
+// damaged objects is stored anew. Then the damaged packs are replaced.
+func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damage) error {
+	missions, _ := l.missionsOf(p)
+	seen := map[Place]bool{}
+	for _, m := range missions {
+		if seen[m.bind.Place] || m.bound() != nil {
+			continue
+		}
+		seen[m.bind.Place] = true
+		err := l.holding(ctx, m, func(m *loaded) error {
+			ws, err := l.workspace(ctx, m)
+			if err != nil {
+				return err
+			}
+			ws.scanner.Suspect()
+			_, err = l.presentSide(ctx, m)
+			return err
+		})
+		if err != nil {
+			l.log.Warn("read again what was damaged", "mission", m.ID, "workspace", m.bind.Workspace, "error", err)
+		}
+	}
+	if len(damage.Packs) == 0 {
+		return nil
+	}
+	patient, cancel := context.WithTimeout(ctx, replacePatience)
+	defer cancel()
+	held, err := lock.Wait(patient, lock.ProjectFile(l.home.Dir, p.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer func() { _ = held.Release() }()
+	lost, err := p.store.Replace(ctx, damage.Packs)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("%s lost to snapshots: no workspace holds it any more", objectsAre(len(lost)))
+	}
+	return err
+}
+
+// mendBorrowed is verifyBorrowed, and what is damaged mended as far as can be.
+// The text says what was wrong, "" if nothing was.
+func (l *Local) mendBorrowed(ctx context.Context, p *project) (string, error) {
+	damage, err := p.verifyBorrowed(ctx)
+	var wrong *damagedError
+	if !errors.As(err, &wrong) {
+		return "", err
+	}
+	l.log.Warn("verify what was borrowed", "project", p.Name, "error", wrong)
+	if err := l.recapture(ctx, p, damage); err != nil {
+		return "", fmt.Errorf("%w; %w", wrong, err)
+	}
+	return wrong.Error() + "; what snapshots need of them was stored again", nil
+}
+
+// borrowed verifies at once what is not verified yet of what was borrowed from
+// the user's repository.
+func (d *examination) borrowed(ctx context.Context, p *project) error {
+	if !p.unverified() {
+		return nil
+	}
+	damage, err := p.verifyBorrowed(ctx)
+	var wrong *damagedError
+	switch {
+	case errors.As(err, &wrong):
+		d.found(Problem{Invariant: "I1", Project: p.Name, Message: wrong.Error()}, func() error { return d.l.recapture(ctx, p, damage) })
+		return nil
+	case err == nil:
+		d.result.Verified = append(d.result.Verified, p.Name)
+	}
+	return err
+}

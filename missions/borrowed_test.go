@@ -1,0 +1,147 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// borrower is a bench whose first snapshot has borrowed all of its files.
+func borrower(t *testing.T) (*testBench, *project) {
+	t.Helper()
+	b := newBench(t)
+	b.git("init", "-q")
+	for i := range 30 {
+		b.write(fmt.Sprintf("d%d/f%d", i%3, i), strings.Repeat(fmt.Sprintf("line of %d\n", i), 20+i))
+	}
+	b.git("add", ".")
+	b.git("commit", "-qm", "c")
+	b.git("repack", "-adfq", "--window=0")
+	later := time.Now().Add(10 * time.Second)
+	if err := os.Chtimes(filepath.Join(b.dir, ".git/index"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	m := b.mission("work")
+	at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !at.project.unverified() {
+		t.Fatal("nothing was borrowed")
+	}
+	return b, at.project
+}
+
+// damage overwrites a blob in the pack that is the user's and the shadow
+// repository's, as a failing disk does.
+func (b *testBench) damage(path string) {
+	b.Helper()
+	packs, err := filepath.Glob(filepath.Join(b.dir, ".git/objects/pack/*.pack"))
+	if err != nil || len(packs) != 1 {
+		b.Fatalf("packs %v %v", packs, err)
+	}
+	id := strings.TrimSpace(b.git("rev-parse", "HEAD:"+path))
+	for line := range strings.Lines(b.git("verify-pack", "-v", packs[0])) {
+		if fields := strings.Fields(line); fields[0] == id {
+			offset, err := strconv.ParseInt(fields[4], 10, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := os.Chmod(packs[0], 0o600); err != nil {
+				b.Fatal(err)
+			}
+			f, err := os.OpenFile(packs[0], os.O_WRONLY, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteAt([]byte{1, 2, 3, 4}, offset+5); err != nil {
+				b.Fatal(err)
+			}
+			return
+		}
+	}
+	b.Fatalf("%s is not in %s", path, packs[0])
+}
+
+// TestBorrowedIsVerified compares what was borrowed with its ids when there is
+// time, or at once if doctor is asked.
+func TestBorrowedIsVerified(t *testing.T) {
+	ctx := context.Background()
+	for _, how := range []string{"housekeeping", "doctor"} {
+		t.Run(how, func(t *testing.T) {
+			b, p := borrower(t)
+			if dirs := b.local.Unkempt(Due); len(dirs) != 1 || len(b.local.Unkempt(Overdue)) > 0 {
+				t.Errorf("unkempt: %v", dirs)
+			}
+			if how == "doctor" {
+				d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()})
+				if err != nil || len(d.Problems) > 0 || len(d.Verified) != 1 {
+					t.Errorf("doctor: %+v %v", d, err)
+				}
+			} else if h, err := b.local.Housekeep(ctx, p.Dir); err != nil || h.Problem+h.Mended != "" {
+				t.Errorf("housekeeping: %+v %v", h, err)
+			}
+			if dirs := b.local.Unkempt(Due); len(dirs) > 0 || p.unverified() {
+				t.Errorf("still unkempt: %v", dirs)
+			}
+			if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems)+len(d.Verified) > 0 {
+				t.Errorf("doctor again: %+v %v", d, err)
+			}
+		})
+	}
+}
+
+// TestBorrowedDamageIsCapturedAgain stores anew what is damaged and still in the
+// workspace, and says so; the snapshot is whole then, without the user's
+// repository.
+func TestBorrowedDamageIsCapturedAgain(t *testing.T) {
+	ctx := context.Background()
+	for _, how := range []string{"housekeeping", "doctor"} {
+		t.Run(how, func(t *testing.T) {
+			b, p := borrower(t)
+			want := b.read("d1/f7")
+			b.damage("d1/f7")
+			if how == "doctor" {
+				b.mended("damaged")
+			} else if h, err := b.local.Housekeep(ctx, p.Dir); err != nil || h.Problem != "" || !strings.Contains(h.Mended, "of what was borrowed from "+b.dir) {
+				t.Errorf("housekeeping: %+v %v", h, err)
+			}
+			if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			b = b.again()
+			if got := b.cat("work@start", "d1/f7"); got != want {
+				t.Errorf("%q", got)
+			}
+			b.healthy()
+		})
+	}
+}
+
+// TestBorrowedDamageThatIsLost is said as long as it lasts, and nothing else is
+// lost by it.
+func TestBorrowedDamageThatIsLost(t *testing.T) {
+	ctx := context.Background()
+	b, p := borrower(t)
+	want := b.read("d1/f4")
+	b.damage("d1/f7")
+	b.write("d1/f7", "another\n")
+	for range 2 {
+		h, err := b.local.Housekeep(ctx, p.Dir)
+		if err != nil || !strings.Contains(h.Problem, "1 object is lost to snapshots") {
+			t.Errorf("housekeeping: %+v %v", h, err)
+		}
+	}
+	if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems) == 0 {
+		t.Errorf("doctor: %+v %v", d, err)
+	}
+	if got := b.cat("work@start", "d1/f4"); got != want {
+		t.Errorf("%q", got)
+	}
+}
