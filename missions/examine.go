@@ -31,14 +31,43 @@ func (d *examination) strays(m *loaded) {
 		}
 		for _, e := range entries {
 			if operation, _, ok := beneath.ParseScratch(e.Name()); ok && !d.inFlight(operation) {
-				d.found(Problem{
-					Invariant: "I5", Project: m.project.Name, Mission: m.Name,
-					Message: fmt.Sprintf("%s was left by operation %s, which is over", filepath.Join(m.bind.Workspace, dir, e.Name()), operation),
-					Fix:     "look at the file; what it holds may be in no snapshot",
-				}, nil)
+				stray := filepath.Join(m.bind.Workspace, dir, e.Name())
+				d.stray(m, stray, operation)
 			}
 		}
 	}
+}
+
+// stray reports a file, and removes it if what it holds is stored.
+func (d *examination) stray(m *loaded, file, operation string) {
+	p := Problem{
+		Invariant: "I5", Project: m.project.Name, Mission: m.Name,
+		Message: fmt.Sprintf("%s was left by operation %s, which is over", file, operation),
+		Fix:     "look at the file; what it holds may be in no snapshot",
+	}
+	if stored, err := d.stored(m, file); err != nil || !stored {
+		d.found(p, nil)
+		return
+	}
+	d.found(p, func() error { return os.Remove(file) })
+}
+
+// stored reports whether a regular file's content is in the project's store.
+func (d *examination) stored(m *loaded, file string) (bool, error) {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	id, err := gitstore.HashBlob(f, info.Size())
+	if err != nil {
+		return false, err
+	}
+	return m.project.store.Has(id)
 }
 
 // inFlight reports whether the journal still has an operation: what is its own

@@ -264,14 +264,67 @@ func TestRestoreFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestDoctorFindsStrays names a file that an operation has left in a workspace.
+// TestDoctorFindsStrays names a file that an operation has left in a workspace,
+// and takes it away if what it holds is stored.
 func TestDoctorFindsStrays(t *testing.T) {
 	b := newBench(t)
 	b.write("dir/a.txt", "one\n")
 	b.mission("work")
 	b.write("dir/.umbra-00000000-0000-4000-8000-000000000001-3", "somebody's bytes\n")
-	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
-	if err != nil || len(d.Problems) != 1 || d.Problems[0].Invariant != "I5" || !strings.Contains(d.Problems[0].Message, "dir/.umbra-") {
-		t.Errorf("doctor: %+v %v", d.Problems, err)
+	b.write("dir/.umbra-00000000-0000-4000-8000-000000000001-4", "one\n")
+	doctor := func(fix bool) DoctorResult {
+		t.Helper()
+		d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: fix})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
 	}
+	if d := doctor(false); len(d.Problems) != 2 || d.Problems[0].Invariant != "I5" || !strings.Contains(d.Problems[0].Message, "dir/.umbra-") {
+		t.Errorf("doctor: %+v", d.Problems)
+	}
+	if d := doctor(true); len(d.Problems) != 1 || len(d.Fixed) != 1 {
+		t.Errorf("doctor --fix: %+v", d)
+	}
+	if b.read("dir/.umbra-00000000-0000-4000-8000-000000000001-3") != "somebody's bytes\n" {
+		t.Error("bytes that are stored nowhere are gone")
+	}
+}
+
+// TestRestoreOnAnotherFileSystem sets aside in the workspace itself, and leaves
+// nothing there.
+func TestRestoreOnAnotherFileSystem(t *testing.T) {
+	b := newBench(t)
+	elsewhere, err := os.MkdirTemp("/dev/shm", "umbra-missions-")
+	if err != nil {
+		t.Skipf("no file system in memory to have Umbra's home on: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(elsewhere) })
+	b.home = elsewhere
+	b = b.again()
+	b.write("d/a.txt", "one\n")
+	b.write("gone.txt", "one\n")
+	b.mission("work")
+	b.write("d/a.txt", "two\n")
+	b.write("new.txt", "two\n")
+	if err := os.Remove(filepath.Join(b.dir, "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("second")
+	b.restore("work@start")
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	b.write("d/a.txt", "three\n")
+	b.snapshot("an idle point")
+	err = filepath.WalkDir(b.dir, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(path), ".umbra-") {
+			t.Errorf("%s was left behind", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	b.healthy()
 }

@@ -115,7 +115,7 @@ func (l *Local) recoverEntry(ctx context.Context, m *loaded, id string) error {
 	case restore.Forward:
 		return l.completeOnce(ctx, m, work, outcome, j)
 	case restore.Back:
-		return work.Entry.Finish()
+		return work.Finish()
 	case restore.Over:
 		return l.settle(ctx, m, work)
 	}
@@ -134,7 +134,7 @@ func (l *Local) recoverTalk(ctx context.Context, m *loaded, work *restoreWork) e
 // before its process died.
 func (l *Local) completeOnce(ctx context.Context, m *loaded, work *restoreWork, outcome *restore.Outcome, j *job) error {
 	if published, err := l.published(m, work.doc.Operation.ID); published || err != nil {
-		return errors.Join(err, work.Entry.Finish())
+		return errors.Join(err, work.Finish())
 	}
 	return l.completeRestore(ctx, m, work, outcome, j)
 }
@@ -237,7 +237,7 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 	}
 	l.saveLive(m)
 	j.result.Done, j.result.Snapshot = true, t.snapshot.ID.String()
-	return j.result, work.Entry.Finish()
+	return j.result, work.Finish()
 }
 
 // doneOf sorts what became of the plan's paths by what the plan meant to do.

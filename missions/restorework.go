@@ -154,10 +154,10 @@ func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
 			return Errorf(KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
 		}
 		kind, hint := l.afterFailure(err)
-		return Errorf(kind, hint, "restore: %w", errors.Join(err, work.Entry.Finish()))
+		return Errorf(kind, hint, "restore: %w", errors.Join(err, work.Finish()))
 	}
 	kind, hint := l.afterFailure(err)
-	return Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, work.Entry.Finish()))
+	return Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, work.Finish()))
 }
 
 // afterFailure is what kind of failure a restore's is, and what helps.
@@ -204,7 +204,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
 	l.saveLive(m)
-	if err := work.Entry.Finish(); err != nil {
+	if err := work.Finish(); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
 	}
 	j.result.Done, j.result.Snapshot, j.result.SessionID = true, t.snapshot.ID.String(), m.stored.Session

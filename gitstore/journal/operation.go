@@ -116,16 +116,24 @@ func (o *Operation) Advance(next Phase) error {
 // unless something is in the quarantine. Then the entry stays, in phase Done,
 // until Drop.
 func (o *Operation) Finish() error {
+	kept, err := os.ReadDir(o.DisplacedDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	return o.finish(len(kept) > 0)
+}
+
+// FinishKept is Finish for an operation of whose quarantine something is
+// elsewhere.
+func (o *Operation) FinishKept() error { return o.finish(true) }
+
+func (o *Operation) finish(kept bool) error {
 	if o.phase != Done {
 		if err := o.Advance(Done); err != nil {
 			return err
 		}
 	}
-	kept, err := os.ReadDir(o.DisplacedDir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("operation %s: %w", o.id, err)
-	}
-	if len(kept) == 0 {
+	if !kept {
 		return o.Drop()
 	}
 	if err := os.RemoveAll(o.StagedDir()); err != nil {

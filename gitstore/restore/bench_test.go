@@ -27,7 +27,7 @@ func BenchmarkRestore(b *testing.B) {
 				if _, err := o.work.Apply(context.Background()); err != nil {
 					b.Fatal(err)
 				}
-				l.must(o.work.Entry.Finish())
+				l.must(o.work.Finish())
 				if settled, err := o.work.Settle(nil); err != nil || !settled.Empty {
 					b.Fatal(settled, err)
 				}

@@ -279,7 +279,7 @@ func (l *lab) resume(id string) *operation {
 // end finishes and settles an operation, and checks that nothing is left.
 func (o *operation) end() *Settled {
 	o.l.t.Helper()
-	o.l.must(o.work.Entry.Finish())
+	o.l.must(o.work.Finish())
 	settled, err := o.work.Settle(nil)
 	o.l.must(err)
 	if settled.Empty {

@@ -18,6 +18,29 @@ type Settled struct {
 	Empty bool
 }
 
+// Finish ends the operation's entry. The entry stays while anything is in the
+// quarantine, in the journal or in the workspace itself, for Settle to end.
+func (w *Work) Finish() error {
+	if w.Document == nil || len(w.Document.Beside) == 0 {
+		return w.Entry.Finish()
+	}
+	r, err := w.begin()
+	if err != nil {
+		return err
+	}
+	defer r.end()
+	left := map[int][]spot{}
+	for _, dir := range w.Document.besideDirs() {
+		if err := r.besideInventory(dir, left); err != nil {
+			return err
+		}
+	}
+	if len(left) > 0 {
+		return w.Entry.FinishKept()
+	}
+	return w.Entry.Finish()
+}
+
 // Settle drops from the quarantine of a finished operation what is stored
 // elsewhere: S's content, T's, and whatever recorded says is in a record. Each
 // file is read again first (I8). It is for the next idle point, or later.

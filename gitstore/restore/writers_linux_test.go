@@ -261,7 +261,7 @@ func (b *battle) restore(n int, options PrepareOptions) *operation {
 		}
 	}
 	b.record(outcome.Displaced)
-	b.must(o.work.Entry.Finish())
+	b.must(o.work.Finish())
 	return o
 }
 
