@@ -109,6 +109,7 @@ func (l *Local) describeTalk(m *loaded, plan *talkPlan) (*talkDoc, error) {
 	recipe, err := json.Marshal(recipe{
 		Agent: plan.source.Agent, OldID: plan.source.SessionID, NewID: id, OldCwd: m.cwd(), NewCwd: m.cwd(),
 		OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
+		Version: l.adapter(m.Agent).RewriteVersion(),
 	})
 	talk.Record, talk.Length, talk.Recipe = plan.record, plan.cut.Length, recipe
 	return talk, err

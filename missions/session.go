@@ -34,12 +34,13 @@ type recipe struct {
 	OldRoot string    `json:"old_root"`
 	NewRoot string    `json:"new_root"`
 	Now     time.Time `json:"now"`
+	Version int       `json:"version"` // of the adapter's Rewrite
 }
 
 func (r recipe) rewrite() sessions.Rewrite {
 	return sessions.Rewrite{
 		OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now, Version: max(r.Version, 1),
 	}
 }
 

@@ -91,6 +91,9 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 	if a == nil {
 		return placed{}, fmt.Errorf("no adapter for %s", plan.source.Agent)
 	}
+	if to.Version == 0 {
+		to.Version = a.RewriteVersion()
+	}
 	out := placed{id: to.NewID, path: a.Path(env, to.NewCwd, to.NewID)}
 	recipe, err := json.Marshal(recipeOf(plan.source.Agent, to))
 	if err != nil {
@@ -170,7 +173,7 @@ func (p placed) remove() error {
 func recipeOf(agent string, r sessions.Rewrite) recipe {
 	return recipe{
 		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now, Version: r.Version,
 	}
 }
 

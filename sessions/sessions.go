@@ -18,6 +18,9 @@ var (
 	// ErrEmptyCut is returned when nothing resumable is left before a cut: a
 	// fork or restore from there starts the agent on a new conversation.
 	ErrEmptyCut = errors.New("no finished exchange before this moment")
+	// ErrRewriteVersion is returned for a version of Rewrite that a newer Umbra
+	// has made.
+	ErrRewriteVersion = errors.New("made by a newer umbra: unknown version of rewriting")
 	// ErrBadPayload is returned for hook input that is no event of the agent.
 	ErrBadPayload = errors.New("not a hook event of this agent")
 )
@@ -76,6 +79,10 @@ type Adapter interface {
 	// identity and place. It keeps lines it does not understand, drops an
 	// unterminated last line, and never touches signed blocks.
 	Rewrite(w io.Writer, r io.Reader, length int64, to Rewrite) error
+	// RewriteVersion is the version of what Rewrite makes now, from 1 on. What a
+	// fork has inherited is stored as how it was made: whatever a version has
+	// made once it must make again for ever, byte for byte.
+	RewriteVersion() int
 	// PlaceSides maps the side files of a session to those of its rewritten
 	// copy: where they go and what is in them. open reads a side's bytes.
 	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
@@ -202,6 +209,9 @@ type Rewrite struct {
 	// roots rewrite nothing.
 	OldRoot, NewRoot string
 	Now              time.Time
+	// Version is the version of Rewrite that is to make it, 0 for that of now.
+	// ErrRewriteVersion if the adapter does not know it.
+	Version int
 }
 
 // File is a file an adapter wants placed: never over an existing one.

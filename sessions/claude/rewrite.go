@@ -16,8 +16,18 @@ import (
 // the old root, and the paths of the old session's own files; never a signed
 // block or another id.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
+	if to.Version < 0 || to.Version > rewriteVersion {
+		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	}
 	return rewriteLines(w, io.LimitReader(r, length), to)
 }
+
+// rewriteVersion is counted up when Rewrite is to give other bytes for any
+// input; the code for the versions before stays.
+const rewriteVersion = 1
+
+// RewriteVersion implements sessions.Adapter.
+func (Adapter) RewriteVersion() int { return rewriteVersion }
 
 // rewriteLines rewrites each complete line of r.
 func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite) error {

@@ -31,10 +31,16 @@ func rewritten(t testing.TB, in string, to sessions.Rewrite) string {
 	return out.String()
 }
 
-// TestRewriteText pins what is and is not taken for the old path, in every form
-// in which it stands in a line.
-func TestRewriteText(t *testing.T) {
-	for _, c := range []struct{ name, from, to, in, want string }{
+type rewriteForm struct{ name, from, to, in, want string }
+
+// line is a message with a text.
+func (rewriteForm) line(text string) string {
+	return `{"type":"user","message":{"role":"user","content":"` + text + `"},"uuid":"u"}` + "\n"
+}
+
+// rewriteForms are the forms in which a path stands in a line.
+func rewriteForms() []rewriteForm {
+	return []rewriteForm{
 		{"alone", "/a/b", "/n", `/a/b`, `/n`},
 		{"below", "/a/b", "/n", `/a/b/c.go:12`, `/n/c.go:12`},
 		{"many", "/a/b", "/n", `cd /a/b && cat /a/b/x /a/b/y`, `cd /n && cat /n/x /n/y`},
@@ -62,13 +68,16 @@ func TestRewriteText(t *testing.T) {
 		{"space in a command", "/a/my repo", "/n/my fork", `cat /a/my\\ repo/x '/a/my repo/y'`, `cat /n/my\\ fork/x '/n/my fork/y'`},
 		{"not UTF-8", "/a/b\xff", "/n\xfe", "/a/b\ufffd/x", "/n\ufffd/x"},
 		{"one letter", "/b", "/n", `/b /a/b /bb`, `/n /a/b /bb`},
-	} {
+	}
+}
+
+// TestRewriteText pins what is and is not taken for the old path, in every form
+// in which it stands in a line.
+func TestRewriteText(t *testing.T) {
+	for _, c := range rewriteForms() {
 		t.Run(c.name, func(t *testing.T) {
-			line := func(s string) string {
-				return `{"type":"user","message":{"role":"user","content":"` + s + `"},"uuid":"u"}` + "\n"
-			}
-			if got := rewritten(t, line(c.in), fork(c.from, c.to)); got != line(c.want) {
-				t.Errorf("rewrote %s\n got %s want %s", c.in, got, line(c.want))
+			if got := rewritten(t, c.line(c.in), fork(c.from, c.to)); got != c.line(c.want) {
+				t.Errorf("rewrote %s\n got %s want %s", c.in, got, c.line(c.want))
 			}
 		})
 	}
