@@ -16,6 +16,9 @@ import (
 // then the records ref. A failure before that publishes nothing, and no older
 // snapshot is handed out in its place. The caller holds the workspace.
 func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error) {
+	if err := l.space.Low(); err != nil {
+		return taken{}, err
+	}
 	ws, err := l.workspace(ctx, m)
 	if err != nil {
 		return taken{}, err

@@ -24,6 +24,7 @@ type Config struct {
 	Adopt   AdoptConfig   `yaml:"adopt"`
 	Watch   WatchConfig   `yaml:"watch"`
 	Launch  LaunchConfig  `yaml:"launch"`
+	Storage StorageConfig `yaml:"storage"`
 }
 
 // CaptureConfig limits what a snapshot holds. A project's .umbra.yml may make
@@ -85,6 +86,7 @@ func DefaultConfig() Config {
 		Fork:    ForkConfig{Root: "~/umbra", CopyLimit: 2 << 30},
 		Hooks:   HooksConfig{MaxWait: Duration(5 * time.Second), Tools: true},
 		Watch:   WatchConfig{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
+		Storage: StorageConfig{MaxBytes: 100 << 30, KeepFree: 200 << 20},
 	}
 }
 

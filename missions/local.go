@@ -27,6 +27,7 @@ type Local struct {
 	clock    func() time.Time
 	watching Watching
 	index    Index
+	space    *Space
 	log      *slog.Logger
 	journal  *journal.Journal
 	version  string
@@ -55,6 +56,7 @@ type Options struct {
 	Clock    func() time.Time // nil: the system's
 	Watching Watching         // nil: every capture is a stat walk
 	Index    Index            // nil: no cache
+	Space    *Space           // nil: the system's
 	Log      *slog.Logger     // nil: silent
 	Version  string           // of the binary, for messages
 }
@@ -89,13 +91,16 @@ func NewLocal(o Options) (*Local, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	if o.Space == nil {
+		o.Space = NewSpace(o.Home, o.Config.Storage, nil)
+	}
 	j, err := journal.Open(o.Home.Dir, o.Clock)
 	if err != nil {
 		return nil, err
 	}
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
-		watching: o.Watching, index: o.Index, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
+		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		known: newRemembered(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}

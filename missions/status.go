@@ -20,6 +20,10 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	_, problems := l.allProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
 	s.Problems = append(s.Problems, l.journalProblems()...)
+	if err := l.space.Low(); err != nil {
+		e := AsError(err)
+		s.Problems = append(s.Problems, Problem{Message: e.Message, Fix: e.Hint})
+	}
 	if at.project == nil {
 		return s, nil
 	}

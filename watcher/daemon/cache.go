@@ -53,18 +53,20 @@ func (c *cache) open() {
 	c.index, c.why = opened, ""
 }
 
-// mend shuts the index before a full disk ends the process, opens it again
-// later, and makes it anew if somebody deleted it.
+// mend opens the index if there was no room before, and makes it anew if somebody
+// deleted it. On a disk that is nearly full it is left as it is: it is read and
+// not written to, and to close it would be to write.
 func (c *cache) mend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	low := c.low()
+	if c.low() != nil {
+		return
+	}
 	if c.index != nil {
-		lost := c.index.Lost()
-		if low == nil && !lost {
+		if !c.index.Lost() {
 			return
 		}
-		c.log.Warn("the index is closed", "deleted", lost, "disk", low)
+		c.log.Warn("the index was deleted")
 		if err := c.index.Close(); err != nil {
 			c.log.Warn("close the index", "error", err)
 		}
@@ -78,8 +80,8 @@ func (c *cache) close() error {
 	defer c.mu.Unlock()
 	open := c.index
 	c.index = nil
-	if open == nil {
-		return nil
+	if open == nil || c.low() != nil {
+		return nil // the process ends; what is not written is in the index's own log
 	}
 	return open.Close()
 }

@@ -63,7 +63,7 @@ func (f *follower) tell(ctx context.Context, saw missions.Observation) {
 
 // try does what may write, unless the disk is nearly full.
 func (f *follower) try(ctx context.Context, what string, do func() error) {
-	if f.server.lowSpace() != nil {
+	if f.server.space.Low() != nil {
 		return
 	}
 	defer f.server.house.enter()()

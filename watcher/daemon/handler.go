@@ -146,7 +146,7 @@ func (s *Server) guarded(ctx context.Context, name string, m method, body []byte
 	}()
 	if m.grows {
 		defer s.house.enter()()
-		if err := s.lowSpace(); err != nil {
+		if err := s.space.Low(); err != nil {
 			return nil, err
 		}
 	}

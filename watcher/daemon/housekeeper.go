@@ -64,7 +64,7 @@ func (h *housekeeper) enter() (leave func()) {
 func (h *housekeeper) begin(inTurn bool) {
 	s := h.server
 	quiet := time.Since(time.Unix(0, h.last.Load()))
-	if h.calls.Load() > 0 || quiet < min(overdueQuiet, s.options.HousekeepQuiet) || s.lowSpace() != nil {
+	if h.calls.Load() > 0 || quiet < min(overdueQuiet, s.options.HousekeepQuiet) || s.space.Low() != nil {
 		return
 	}
 	urgency := missions.Due

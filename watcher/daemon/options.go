@@ -27,9 +27,6 @@ type Options struct {
 	// MaxWatches bounds how many directories are watched; the system's limit
 	// alone if 0.
 	MaxWatches int
-	// SpaceFloor is how many bytes must be free on the home's disk for
-	// anything to be written; 200 MiB if 0.
-	SpaceFloor uint64
 	// FreeSpace asks the system for the bytes free to this user; tests lie.
 	FreeSpace func(dir string) (uint64, error)
 	// HousekeepQuiet is how long no call that writes must have come before
@@ -56,12 +53,6 @@ func (o *Options) fill() {
 	}
 	if o.RestAfter <= 0 {
 		o.RestAfter = 5 * time.Second
-	}
-	if o.SpaceFloor == 0 {
-		o.SpaceFloor = 200 << 20
-	}
-	if o.FreeSpace == nil {
-		o.FreeSpace = freeSpace
 	}
 	if o.HousekeepQuiet <= 0 {
 		o.HousekeepQuiet = 10 * time.Second

@@ -133,7 +133,7 @@ func fileState(name string) string {
 // sync closes the missions whose agents are gone and makes what is watched what
 // lives.
 func (o *overseer) sync() {
-	if o.lowSpace() == nil {
+	if o.space.Low() == nil {
 		if err := o.local.ReapLost(o.reads); err != nil && o.reads.Err() == nil {
 			o.log.Warn("close lost missions", "error", err)
 		}

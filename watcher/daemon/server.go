@@ -24,6 +24,7 @@ type Server struct {
 	watch   *watching
 	index   *cache
 	house   *housekeeper
+	space   *missions.Space
 	log     *slog.Logger
 	logFile *rotatingFile
 	began   time.Time
@@ -113,10 +114,11 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	s.index = openCache(o.Home.IndexDir(), s.log, s.lowSpace)
+	s.space = missions.NewSpace(o.Home, config.Storage, o.FreeSpace)
+	s.index = openCache(o.Home.IndexDir(), s.log, s.space.Low)
 	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
-		Home: o.Home, Config: config, Adapters: missions.Agents(), Watching: s.watch, Index: s.index,
+		Home: o.Home, Config: config, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
 		Log: s.log, Version: o.Version,
 	})
 	if err != nil {
@@ -146,6 +148,9 @@ func (s *Server) open() error {
 func (s *Server) catchUp() {
 	if err := s.local.Recover(s.calls); err != nil && s.calls.Err() == nil {
 		s.log.Warn("recover", "error", err)
+	}
+	if err := s.space.Measure(); err != nil {
+		s.log.Warn("measure the home", "error", err)
 	}
 	if err := s.local.Sweep(s.reads); err != nil && s.reads.Err() == nil {
 		s.log.Warn("sweep", "error", err)

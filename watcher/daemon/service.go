@@ -46,10 +46,6 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 			status.Problems = append(status.Problems, missions.Problem{Project: h.Project, Message: "housekeeping failed: " + h.Problem, Fix: "umbra doctor"})
 		}
 	}
-	if err := s.server.lowSpace(); err != nil {
-		e := missions.AsError(err)
-		status.Problems = append(status.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})
-	}
 	if why := s.server.index.trouble(); why != "" {
 		status.Problems = append(status.Problems, missions.Problem{Message: why})
 	}

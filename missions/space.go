@@ -1,0 +1,175 @@
+package missions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// StorageConfig limits what Umbra takes of the disk. Beyond a limit it writes
+// nothing, says so, and goes on when there is room again.
+type StorageConfig struct {
+	MaxBytes int64 `yaml:"max_bytes"` // of Umbra's home; 0 is no limit
+	KeepFree int64 `yaml:"keep_free"` // bytes left free on the home's disk
+}
+
+// Space is the room there is for Umbra's home. It is safe for concurrent use.
+type Space struct {
+	home   Home
+	limits StorageConfig
+	free   func(dir string) (uint64, error)
+	clock  func() time.Time
+
+	mu       sync.Mutex
+	known    *usage
+	measured time.Time
+}
+
+// usage is what the home took when it was last measured, and what was free then.
+// Since it can't have grown by more than the free space has shrunk, it is
+// measured again only when that might matter.
+type usage struct {
+	Bytes int64     `json:"bytes"`
+	Free  uint64    `json:"free"`
+	At    time.Time `json:"at"`
+}
+
+// leastFree is what is left free whatever the configuration says: the index,
+// whose files are mapped, would end the process on a full disk (H36).
+const leastFree = 16 << 20
+
+// measureEvery is how often the home is measured at most while it may be over
+// its limit.
+const measureEvery = time.Minute
+
+// NewSpace watches the room for a home. free asks the system; nil is its own
+// answer.
+func NewSpace(home Home, limits StorageConfig, free func(dir string) (uint64, error)) *Space {
+	if free == nil {
+		free = freeSpace
+	}
+	return &Space{home: home, limits: limits, free: free, clock: time.Now}
+}
+
+// freeSpace is how many bytes an ordinary user can still write on the disk that
+// holds dir.
+func freeSpace(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil
+}
+
+// Low is why nothing may be written now, nil if there is room. It costs one call
+// of the system, but for rare moments when the home is measured.
+func (s *Space) Low() error {
+	free, err := s.free(s.home.Dir)
+	if err != nil {
+		return nil // whatever is wrong, the write will say
+	}
+	if floor := max(leastFree, s.limits.KeepFree); free < uint64(floor) {
+		return Errorf(KindFailed, "free some space on that disk, then try again",
+			"only %d MiB are free on the disk of %s; below %d MiB Umbra writes nothing", free>>20, s.home.Dir, floor>>20)
+	}
+	if s.limits.MaxBytes <= 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = s.noted()
+	}
+	if s.known == nil || s.most(free) <= s.limits.MaxBytes {
+		return nil
+	}
+	if now := s.clock(); now.Sub(s.measured) >= measureEvery {
+		s.measured = now
+		if u, err := s.measure(free); err == nil {
+			s.known = u
+		}
+	}
+	if s.known.Bytes <= s.limits.MaxBytes {
+		return nil
+	}
+	return Errorf(KindFailed, "raise storage.max_bytes in "+s.home.ConfigFile(),
+		"%s holds %d MiB, more than the %d MiB that Umbra may take; nothing more is written", s.home.Dir, s.known.Bytes>>20, s.limits.MaxBytes>>20)
+}
+
+// most is what the home may hold at most now.
+func (s *Space) most(free uint64) int64 {
+	return s.known.Bytes + max(0, int64(s.known.Free)-int64(free))
+}
+
+// Measure counts what the home takes, for all processes to know. It looks at each
+// file: it belongs into the background.
+func (s *Space) Measure() error {
+	free, err := s.free(s.home.Dir)
+	if err != nil {
+		return err
+	}
+	now, err := s.measure(free)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = now
+	return nil
+}
+
+func (s *Space) measure(free uint64) (*usage, error) {
+	bytes, err := diskUsage(s.home.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("measure %s: %w", s.home.Dir, err)
+	}
+	u := &usage{Bytes: bytes, Free: free, At: s.clock()}
+	doc, err := json.Marshal(u)
+	if err != nil {
+		return nil, err
+	}
+	return u, journal.WriteVolatile(s.home.usageFile(), 0o600, append(doc, '\n'))
+}
+
+// noted is what some process has measured, nil if none has.
+func (s *Space) noted() *usage {
+	doc, err := os.ReadFile(s.home.usageFile())
+	var u usage
+	if err != nil || json.Unmarshal(doc, &u) != nil {
+		return nil
+	}
+	return &u
+}
+
+func (h Home) usageFile() string { return h.path("usage.json") }
+
+// diskUsage is what the files below dir take on disk. A file with other names,
+// such as a pack that is linked from the user's repository, takes nothing.
+func diskUsage(dir string) (int64, error) {
+	var bytes int64
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil {
+			var info fs.FileInfo
+			if info, err = e.Info(); err == nil {
+				if st, ok := info.Sys().(*syscall.Stat_t); ok && (info.IsDir() || st.Nlink == 1) {
+					bytes += st.Blocks * 512
+				}
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // gone meanwhile
+		}
+		return err
+	})
+	return bytes, err
+}

@@ -1,0 +1,159 @@
+package daemon
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// small puts the bench's home on a file system of 64 MiB.
+func (b *bench) small(t *testing.T) {
+	t.Helper()
+	disk := filepath.Join(b.user, "disk")
+	must(t, os.Mkdir(disk, 0o700))
+	err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,mode=700")
+	if err == unix.EPERM {
+		t.Skip("mounting a small file system needs root")
+	}
+	must(t, err)
+	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	home, err := missions.OpenHome(filepath.Join(disk, "home"))
+	must(t, err)
+	b.home = home
+	must(t, os.WriteFile(home.ConfigFile(), []byte("storage: {keep_free: 1}\n"), 0o600))
+}
+
+// fill writes to the home's disk until nothing goes.
+func (b *bench) fill() (free func()) {
+	b.Helper()
+	name := filepath.Join(filepath.Dir(b.home.Dir), "filler")
+	f, err := os.Create(name)
+	must(b, err)
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else {
+			must(b, err)
+		}
+	}
+	return func() { must(b, os.Remove(name)) }
+}
+
+// TestFullDisk fills the disk of the home under a daemon at work, again and again:
+// hooks let the agent go on, reading works, the process lives, and when there is
+// room again it goes on.
+func TestFullDisk(t *testing.T) {
+	b := newBench(t)
+	b.small(t)
+	daemon := exec.Command(os.Args[0], player("daemon", b.home.Dir)[1:]...)
+	daemon.Stderr = os.Stderr
+	must(t, daemon.Start())
+	t.Cleanup(func() { _ = daemon.Process.Kill() })
+	b.until("it serves", func() bool { return answers(b.home.Socket()) })
+	c := b.connect()
+	const session = "11111111-1111-4111-8111-111111111111"
+	hook := func(event string, fields map[string]any) (missions.HookResult, error) {
+		all := map[string]any{"session_id": session, "cwd": b.work, "hook_event_name": event, "transcript_path": filepath.Join(b.user, session+".jsonl")}
+		maps.Copy(all, fields)
+		payload, err := json.Marshal(all)
+		must(t, err)
+		return c.Hook(b.ctx(), missions.HookRequest{Caller: b.caller(), Agent: "claude", Payload: payload})
+	}
+	n := 0
+	tool := func() (missions.HookResult, error) {
+		n++
+		b.write("a.txt", fmt.Sprint(n))
+		return hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": fmt.Sprint(n), "tool_input": map[string]any{"file_path": "a.txt"}})
+	}
+	_, err := hook("SessionStart", map[string]any{"source": "startup"})
+	must(t, err)
+	_, err = hook("UserPromptSubmit", map[string]any{"prompt": "work", "prompt_id": "p1"})
+	must(t, err)
+	status := func() missions.Status {
+		t.Helper()
+		s, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+		must(t, err)
+		return s
+	}
+	pid := daemon.Process.Pid
+	for round := range 4 {
+		r, err := tool()
+		if err != nil || r.Snapshot == "" {
+			t.Fatalf("round %d: %+v %v", round, r, err)
+		}
+		for range 40 { // of which the index knows nothing yet
+			_, err := tool()
+			must(t, err)
+		}
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() { // hooks and listings go on while the disk fills up
+			defer close(stopped)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, _ = tool()
+				if round%2 == 1 {
+					_, _ = c.Log(b.ctx(), missions.LogRequest{Caller: b.caller(), Lines: true})
+				}
+			}
+		}()
+		free := b.fill()
+		close(stop)
+		<-stopped
+		if _, err := tool(); err == nil || !strings.Contains(err.Error(), "Umbra writes nothing") || missions.AsError(err).Hint == "" {
+			t.Errorf("hook on a full disk: %v", err)
+		}
+		_, err = c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		if e := missions.AsError(err); err == nil || e.Kind.ExitCode() != 1 || !strings.Contains(e.Message, "Umbra writes nothing") {
+			t.Errorf("snapshot on a full disk: %v", err)
+		}
+		entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller(), Lines: true})
+		if err != nil || len(entries) < 40*(round+1) {
+			t.Errorf("%d entries: %v", len(entries), err)
+		}
+		if s := status(); s.Daemon.PID != pid || len(s.Problems) == 0 || !strings.Contains(s.Problems[0].Message+s.Problems[len(s.Problems)-1].Message, "Umbra writes nothing") {
+			t.Errorf("status on a full disk: %+v", s)
+		}
+		free()
+	}
+	r, err := tool()
+	if err != nil || r.Problem != "" {
+		t.Fatalf("with room again: %+v %v", r, err)
+	}
+	if got := status().Daemon.PID; got != pid {
+		t.Errorf("another process: %d, was %d", got, pid)
+	}
+	shown, err := c.Resolve(b.ctx(), missions.ResolveRequest{Caller: b.caller(), Moment: r.Snapshot})
+	must(t, err)
+	output(t, exec.Command("git", "--git-dir="+shown.ShadowRepo, "fsck", "--full", "--no-dangling"))
+	doctor, err := c.Doctor(b.ctx(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(doctor.Problems) > 0 {
+		t.Errorf("doctor: %+v %v", doctor.Problems, err)
+	}
+	// A daemon that ends on a full disk leaves an index that opens again.
+	free := b.fill()
+	must(t, daemon.Process.Signal(syscall.SIGTERM))
+	if err := daemon.Wait(); err != nil {
+		t.Errorf("the daemon ended on a full disk: %v", err)
+	}
+	free()
+	again := b.connect(b.starting)
+	if entries, err := again.Log(b.ctx(), missions.LogRequest{Caller: b.caller(), Lines: true}); err != nil || len(entries) < 2 {
+		t.Errorf("%d entries: %v", len(entries), err)
+	}
+}
