@@ -4,7 +4,6 @@ package beneath
 
 import (
 	"bytes"
-	"os"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,10 +16,13 @@ type Uncarried struct {
 	Err  error
 }
 
+// Opened is an open file: a Handle or an *os.File.
+type Opened interface{ Fd() uintptr }
+
 // CopyAttributes gives the file to the owner, extended attributes (POSIX ACLs
 // among them on Linux) of the file from, and the permission bits perm. What
 // could not be carried is returned, nothing is fatal: content counts more.
-func CopyAttributes(from, to *os.File, perm uint32) []Uncarried {
+func CopyAttributes(from, to Opened, perm uint32) []Uncarried {
 	var left []Uncarried
 	note := func(what string, err error) {
 		if err != nil {

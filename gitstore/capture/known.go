@@ -1,0 +1,45 @@
+package capture
+
+import (
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// Known is what a Scanner knew of its workspace when a capture was accepted. It
+// never changes and may be used by any goroutine. The zero value knows nothing.
+type Known struct{ base *node }
+
+// Known is what the Scanner knows now.
+func (s *Scanner) Known() Known {
+	if s.suspect {
+		return Known{}
+	}
+	return Known{s.base}
+}
+
+// Content is the id of the content of the regular file at a path below the
+// workspace, if st, its stat data now, prove that it is what a capture read.
+func (k Known) Content(path string, st *beneath.Stat) (id gitstore.ID, ok bool) {
+	n, e := k.base.within(path)
+	if e == nil || e.kind != kindFile && e.kind != kindExecutable || st.Device != n.device {
+		return id, false
+	}
+	return e.id, e.flags&flagTrusted != 0 && e.stat == fingerprintOf(st)
+}
+
+// within is the entry of a path below the directory, and the directory that it
+// is in; nil if there is none.
+func (n *node) within(path string) (*node, *entry) {
+	for at := 0; n != nil; {
+		end := at
+		for end < len(path) && path[end] != '/' {
+			end++
+		}
+		e := n.lookup(path[at:end])
+		if e == nil || end == len(path) {
+			return n, e
+		}
+		n, at = e.dir, end+1
+	}
+	return nil, nil
+}
