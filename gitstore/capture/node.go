@@ -136,17 +136,8 @@ func (e *entry) skipReason() Reason { return reasons()[e.reason] }
 
 // at is the entry of a path below the directory, nil if there is none.
 func (n *node) at(path string) *entry {
-	for {
-		name, rest, more := strings.Cut(path, "/")
-		e := n.lookup(name)
-		if !more || e == nil {
-			return e
-		}
-		if e.kind != kindDirectory {
-			return nil
-		}
-		n, path = e.dir, rest
-	}
+	_, e := n.within(path)
+	return e
 }
 
 // inIgnored tells whether a path below the directory lies in an ignored one.
