@@ -136,6 +136,7 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	place, err := placeOf(j.at.bind.Workspace)
 	if j.at.bind.Workspace != "" && err == nil && place == j.at.bind.Place {
 		source.Live, source.Identity = j.at.bind.Workspace, beneath.Identity(place)
+		source.Known = j.l.knownOf(place)
 	}
 	return source, j.sourceGit(ctx, &source)
 }

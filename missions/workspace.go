@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -40,6 +41,9 @@ type workspace struct {
 	watched    bool                 // the watcher knows of it
 	dirty      Dirty                // taken from the watcher, to be given back
 	why        string               // why the newest capture walks, if it does
+	// known is what the newest capture knows, for whoever copies the workspace
+	// while others capture it.
+	known atomic.Pointer[capture.Known]
 }
 
 // workspace returns what is known of a mission's workspace, its rules and its
@@ -217,10 +221,25 @@ func (p *project) generation() uint64 {
 // accept makes a capture what the next one starts from: its objects are stored.
 func (ws *workspace) accept(r *capture.Result) {
 	ws.scanner.Accept(r)
+	known := ws.scanner.Known()
+	ws.known.Store(&known)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
 	if ws.l.watching != nil {
 		ws.l.noteWalk(ws.root, ws.why, r)
 	}
+}
+
+// knownOf is what this process's newest capture of a workspace knows.
+func (l *Local) knownOf(place Place) capture.Known {
+	l.mu.Lock()
+	ws := l.workspaces[place]
+	l.mu.Unlock()
+	if ws != nil {
+		if known := ws.known.Load(); known != nil {
+			return *known
+		}
+	}
+	return capture.Known{}
 }
 
 // save writes the stat cache, so that the next process need not read every file

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
@@ -44,13 +42,13 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			return left, err
 		}
 	}
-	err := each(ctx, byDirectory(j.items), 1, func(group []item) error {
-		p, err := k.enter(j, parentOf(group[0].path))
+	err := each(ctx, byDirectory(j.items), 1, func(group span) error {
+		p, err := k.enter(j, parentOf(j.items[group.from].path))
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		for _, i := range group {
+		for _, i := range j.items[group.from:group.to] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -107,25 +105,6 @@ func (k *maker) enter(j job, dir string) (*place, error) {
 	}
 	return p, nil
 }
-
-// byDirectory divides paths into neighbours of one directory, so many at most
-// that a flat directory is shared by the workers.
-func byDirectory[T interface{ where() string }](list []T) [][]T {
-	const most = 64
-	var groups [][]T
-	for len(list) > 0 {
-		dir, n := parentOf(list[0].where()), 1
-		for n < min(most, len(list)) && parentOf(list[n].where()) == dir {
-			n++
-		}
-		groups, list = append(groups, list[:n]), list[n:]
-	}
-	return groups
-}
-
-func (i item) where() string { return i.path }
-
-func (f file) where() string { return f.path }
 
 // directory makes path, and what is missing above it.
 func (k *maker) directory(root *beneath.Root, path string) error {
@@ -218,33 +197,43 @@ func (k *maker) copyItem(p *place, i item) (reason string, err error) {
 		}
 		return "", p.target.Symlink(target, name)
 	}
-	from, before, err := p.live.Open(name)
+	from, before, err := p.live.OpenHandle(name)
 	if err != nil {
 		return unreadable(err), nil
 	}
 	defer from.Close()
-	target, err := p.target.Create(name, before.Perm()&0o777|0o200)
+	target, err := p.target.CreateHandle(name, before.Perm()&0o777|0o200)
 	if err != nil {
 		return "", err
 	}
 	defer target.Close()
 	for n := range copyAttempts {
-		if err := k.content(from, target, before.Size, n > 0); err != nil {
+		if n > 0 {
+			if err := target.Truncate(0); err != nil {
+				return "", err
+			}
+		}
+		if err := k.content(from, target, before.Size); err != nil {
 			if readFailure(err) {
 				return reasonUnreadable, p.target.Unlink(name)
 			}
 			return "", err
 		}
-		after, err := beneath.StatFile(from)
+		after, err := from.Stat()
 		if err != nil {
 			return "", err
 		}
-		if after.Size == before.Size && after.Mtime == before.Mtime && after.Ctime == before.Ctime {
-			return "", attributes(from, target, before)
+		if unchanged(&before, &after) {
+			return "", attributes(from, target, &before)
 		}
 		before = after
 	}
-	return reasonChanging, attributes(from, target, before)
+	return reasonChanging, attributes(from, target, &before)
+}
+
+// unchanged tells whether a file was not written to between two looks at it.
+func unchanged(a, b *beneath.Stat) bool {
+	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime
 }
 
 func unreadable(err error) string {
@@ -260,41 +249,53 @@ func readFailure(err error) bool {
 	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.EISDIR)
 }
 
-// content makes target hold what from does: shared where the file system can,
-// else copied, holes left out.
-func (k *maker) content(from, target *os.File, size int64, again bool) error {
-	if again {
-		if err := errors.Join(target.Truncate(0), rewind(from, target)); err != nil {
-			return err
-		}
-	}
+// content makes an empty target hold the first size bytes of from, or more:
+// shared where the file system can, else copied, holes left out.
+func (k *maker) content(from, target beneath.Handle, size int64) error {
 	if size > 0 && !k.noShare.Load() {
 		err := share(from, target)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
+		case outOfSpace(err):
+			return err
+		case neverShares(err):
+			k.noShare.Store(true)
 		}
-		k.noShare.Store(true)
 	}
-	if size <= wholeFile {
-		return k.contentAtOnce(from, target, size)
-	}
-	if done, err := copySparse(from, target, size); done || err != nil {
-		return err
-	}
-	_, err := io.Copy(target, from)
-	return err
-}
-
-// contentAtOnce copies a file that fits into a buffer.
-func (k *maker) contentAtOnce(from, target *os.File, size int64) error {
 	buffer := k.buffer()
 	defer k.buffers.Put(buffer)
+	if size > int64(len(*buffer)) {
+		return copyLarge(from, target, size, *buffer)
+	}
 	n, err := from.ReadAt((*buffer)[:size], 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	_, err = target.Write((*buffer)[:n])
+	_, err = target.WriteAt((*buffer)[:n], 0)
 	return err
+}
+
+// copyThrough copies bytes from one offset to another through a buffer.
+func copyThrough(from, target beneath.Handle, at, end int64, buffer []byte) error {
+	for at < end {
+		n, err := from.ReadAt(buffer[:min(end-at, int64(len(buffer)))], at)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if n == 0 {
+			return nil
+		}
+		if _, err := target.WriteAt(buffer[:n], at); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+func outOfSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func (k *maker) buffer() *[]byte {
@@ -305,18 +306,9 @@ func (k *maker) buffer() *[]byte {
 	return &buffer
 }
 
-func rewind(files ...*os.File) error {
-	for _, f := range files {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // attributes gives a copy what the original has besides content. What cannot
 // be carried over, such as an owner, is not worth the fork.
-func attributes(from, target *os.File, st beneath.Stat) error {
+func attributes(from, target beneath.Handle, st *beneath.Stat) error {
 	_ = beneath.CopyAttributes(from, target, st.Perm())
-	return setModTime(target, time.Unix(0, st.Mtime))
+	return setModTime(target, st.Mtime)
 }

@@ -1,17 +1,23 @@
 package fork
 
 import (
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // share makes target a copy of from that shares its blocks (reflink).
-func share(from, target *os.File) error {
+func share(from, target beneath.Opened) error {
 	return unix.IoctlFileClone(int(target.Fd()), int(from.Fd()))
+}
+
+// neverShares tells the errors that every file of the two file systems gives.
+func neverShares(err error) bool {
+	return errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS)
 }
 
 // canShare tells whether a file made in dir could share the blocks of the file
@@ -30,46 +36,50 @@ func canShare(path, dir string) bool {
 	return share(from, target) == nil
 }
 
-// copySparse copies a file that has holes. It reports false if it has none, or
-// if its file system does not tell.
-func copySparse(from, target *os.File, size int64) (bool, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(from.Fd()), &st); err != nil || st.Blocks*512 >= size {
-		return false, nil
-	}
-	if err := target.Truncate(size); err != nil {
-		return false, err
-	}
+// copyLarge copies a file that is larger than the buffer. Holes stay holes, as
+// far as its file system tells of them.
+func copyLarge(from, target beneath.Handle, size int64, buffer []byte) error {
 	for at := int64(0); at < size; {
 		data, err := unix.Seek(int(from.Fd()), at, unix.SEEK_DATA)
 		if err == unix.ENXIO {
-			break
+			break // nothing but a hole follows
 		}
-		if err != nil {
-			return false, rewind(from, target)
+		end := size
+		if err == nil {
+			if hole, err := unix.Seek(int(from.Fd()), data, unix.SEEK_HOLE); err == nil {
+				end = min(hole, size)
+			}
+		} else {
+			data = at
 		}
-		hole, err := unix.Seek(int(from.Fd()), data, unix.SEEK_HOLE)
-		if err != nil {
-			return false, rewind(from, target)
+		if err := copyRange(from, target, data, end, buffer); err != nil {
+			return err
 		}
-		if _, err := target.Seek(data, io.SeekStart); err != nil {
-			return false, err
-		}
-		if _, err := from.Seek(data, io.SeekStart); err != nil {
-			return false, err
-		}
-		if _, err := io.CopyN(target, from, hole-data); err != nil && err != io.EOF {
-			return false, err
-		}
-		at = hole
+		at = max(end, data+1)
 	}
-	return true, nil
+	return target.Truncate(size)
 }
 
-func setModTime(f *os.File, mtime time.Time) error {
-	spec, err := unix.TimeToTimespec(mtime)
-	if err != nil {
-		return err
+// copyRange has the kernel copy, which need not bring the bytes here.
+func copyRange(from, target beneath.Handle, at, end int64, buffer []byte) error {
+	for at < end {
+		read, write := at, at
+		n, err := unix.CopyFileRange(int(from.Fd()), &read, int(target.Fd()), &write, int(min(end-at, 1<<30)), 0)
+		switch {
+		case err == unix.EINTR:
+		case outOfSpace(err), errors.Is(err, unix.EIO):
+			return err
+		case err != nil || n == 0:
+			// It cannot, as between some file systems, or says that the file ends.
+			return copyThrough(from, target, at, end, buffer)
+		}
+		at += int64(max(n, 0))
 	}
+	return nil
+}
+
+// setModTime gives a file its time of modification, in nanoseconds.
+func setModTime(f beneath.Handle, mtime int64) error {
+	spec := unix.NsecToTimespec(mtime)
 	return unix.UtimesNanoAt(int(f.Fd()), "", []unix.Timespec{spec, spec}, unix.AT_EMPTY_PATH)
 }

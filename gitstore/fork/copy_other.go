@@ -4,19 +4,23 @@ package fork
 
 import (
 	"errors"
-	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
-func share(_, _ *os.File) error { return errors.ErrUnsupported }
+func share(_, _ beneath.Opened) error { return errors.ErrUnsupported }
+
+func neverShares(error) bool { return true }
 
 func canShare(_, _ string) bool { return false }
 
-func copySparse(_, _ *os.File, _ int64) (bool, error) { return false, nil }
+func copyLarge(from, target beneath.Handle, size int64, buffer []byte) error {
+	return copyThrough(from, target, 0, size, buffer)
+}
 
-func setModTime(f *os.File, mtime time.Time) error {
-	times := []unix.Timeval{unix.NsecToTimeval(mtime.UnixNano()), unix.NsecToTimeval(mtime.UnixNano())}
+func setModTime(f beneath.Handle, mtime int64) error {
+	times := []unix.Timeval{unix.NsecToTimeval(mtime), unix.NsecToTimeval(mtime)}
 	return unix.Futimes(int(f.Fd()), times)
 }

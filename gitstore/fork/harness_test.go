@@ -151,8 +151,9 @@ func (l *lab) snapshot() Source {
 	if err := batch.Flush(l.t.Context()); err != nil {
 		l.t.Fatal(err)
 	}
+	scanner.Accept(result)
 	src := Source{
-		Store: l.store, Tree: result.Tree, Modes: result.Modes, Skipped: capture.NewSkippedSet(result.Skipped),
+		Known: scanner.Known(), Store: l.store, Tree: result.Tree, Modes: result.Modes, Skipped: capture.NewSkippedSet(result.Skipped),
 		Live: l.live(), Identity: root.Identity(), Now: true, Repo: l.repo, Scope: l.scope,
 	}
 	if src.Rules, err = capture.ParseRules(result.Rules, l.reader(result.Tree)); err != nil {

@@ -92,7 +92,7 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // finishGit brings the index of the worktree from HEAD's tree to the staged
 // state of the moment, and tells it which files are as it says.
-func (k *maker) finishGit(ctx context.Context, done map[string]written) error {
+func (k *maker) finishGit(ctx context.Context, done *written) error {
 	if err := k.copyFlags(ctx); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (k *maker) finishGit(ctx context.Context, done map[string]written) error {
 		return err
 	}
 	index := filepath.Join(k.git.admin, "index")
-	if whole, err := stampIndex(index, k.stamps(done)); err != nil || whole {
+	if whole, err := stampIndex(index, done); err != nil || whole {
 		return err
 	}
 	_, err := k.git.run(ctx, nil, "update-index", "-q", "--refresh")
@@ -111,18 +111,6 @@ func (k *maker) finishGit(ctx context.Context, done map[string]written) error {
 		return nil
 	}
 	return err
-}
-
-// stamps are the files written by their path below the top level.
-func (k *maker) stamps(done map[string]written) map[string]written {
-	if k.doc.Scope == "" {
-		return done
-	}
-	below := make(map[string]written, len(done))
-	for path, w := range done {
-		below[join(k.doc.Scope, path)] = w
-	}
-	return below
 }
 
 // stage applies the staged state.

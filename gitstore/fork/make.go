@@ -219,7 +219,7 @@ func (k *maker) make(ctx context.Context) error {
 
 // fill writes the files of the workspace while git reads HEAD into the
 // worktree's index.
-func (k *maker) fill(ctx context.Context) (map[string]written, error) {
+func (k *maker) fill(ctx context.Context) (*written, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wait sync.WaitGroup

@@ -28,6 +28,9 @@ type Source struct {
 	// Identity is what the directory at Live must be; the zero value does not
 	// prove it.
 	Identity beneath.Identity
+	// Known is what the newest capture of Live knew: a file that is as it was
+	// then need not be read to know its content. The zero value knows nothing.
+	Known capture.Known
 	// Now says that the moment is the source's newest snapshot, just taken:
 	// nested repositories come along then, their files and their .git being of
 	// one moment.

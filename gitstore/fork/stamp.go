@@ -30,7 +30,7 @@ const (
 // is left as it is where it is of another version or format than git was told
 // to write. It reports whether git has nothing to find out by itself: all
 // entries are stamped, or are not as on disk.
-func stampIndex(path string, done map[string]written) (whole bool, err error) {
+func stampIndex(path string, done *written) (whole bool, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return false, err
@@ -65,7 +65,7 @@ func replaceFile(path string, data []byte) error {
 // stampEntries changes the entries in place and counts those that it knows
 // nothing of. It reports false, having changed nothing that is to be kept, for
 // an index that it does not understand.
-func stampEntries(data []byte, done map[string]written) (known bool, unknown int) {
+func stampEntries(data []byte, done *written) (known bool, unknown int) {
 	if len(data) < indexHeader+indexChecksum || string(data[:4]) != "DIRC" {
 		return false, 0
 	}
@@ -74,9 +74,9 @@ func stampEntries(data []byte, done map[string]written) (known bool, unknown int
 	if version != 2 && version != 3 || sha1.Sum(data[:end]) != [sha1.Size]byte(data[end:]) {
 		return false, 0
 	}
-	at := indexHeader
+	at, place := indexHeader, &cursor{written: done}
 	for range binary.BigEndian.Uint32(data[8:]) {
-		next, stamped, ok := stampEntry(data[:end], at, done)
+		next, stamped, ok := stampEntry(data[:end], at, place)
 		if !ok {
 			return false, 0
 		}
@@ -91,7 +91,7 @@ func stampEntries(data []byte, done map[string]written) (known bool, unknown int
 }
 
 // stampEntry stamps the entry at an offset and returns the next one's.
-func stampEntry(data []byte, at int, done map[string]written) (next int, stamped, ok bool) {
+func stampEntry(data []byte, at int, done *cursor) (next int, stamped, ok bool) {
 	if at+entryName > len(data) {
 		return 0, false, false
 	}
@@ -116,16 +116,16 @@ func stampEntry(data []byte, at int, done map[string]written) (next int, stamped
 	if flags&(stageMask|flagAssumed) != 0 || extended&(extendedSkip|extendedITA) != 0 {
 		return at + size, true, true // git does not look at the file
 	}
-	w, known := done[string(entry[name:name+length])]
-	if known && bytes.Equal(entry[entryID:entryFlags], w.id[:]) && binary.BigEndian.Uint32(entry[entryMode:]) == uint32(w.mode) {
-		stamp(entry, w.stat)
+	f, st := done.find(entry[name : name+length])
+	if st != nil && bytes.Equal(entry[entryID:entryFlags], f.id[:]) && binary.BigEndian.Uint32(entry[entryMode:]) == uint32(f.mode) {
+		stamp(entry, st)
 		return at + size, true, true
 	}
 	return at + size, false, true
 }
 
 // stamp writes stat data, each value cut to 32 bits as Git does.
-func stamp(entry []byte, st beneath.Stat) {
+func stamp(entry []byte, st *beneath.Stat) {
 	const second = 1_000_000_000
 	values := []uint32{
 		uint32(st.Ctime / second), uint32(st.Ctime % second),

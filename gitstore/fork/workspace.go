@@ -56,7 +56,7 @@ func (k *maker) leaveSkipped(reason string) {
 
 // fillWorkspace writes the snapshot's files, copies what comes along, and gives
 // directories their modes last.
-func (k *maker) fillWorkspace(ctx context.Context) (map[string]written, error) {
+func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 	root, err := k.openWorkspace()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (map[string]written, error) {
 	if k.src.Modes != nil {
 		empty = k.src.Modes.Empty
 	}
-	return w.done, w.finish(empty)
+	return &w.done, w.finish(empty)
 }
 
 func (k *maker) openWorkspace() (*beneath.Root, error) {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -18,13 +16,6 @@ import (
 
 // wholeFile is up to which size a file is read into memory.
 const wholeFile = 1 << 20
-
-// written is a file of the snapshot as it is on disk, for the index.
-type written struct {
-	id   gitstore.ID
-	mode gitstore.Mode
-	stat beneath.Stat
-}
 
 // writer puts the files of a snapshot below a directory that was empty.
 type writer struct {
@@ -35,32 +26,32 @@ type writer struct {
 	list    *listing
 	perm    func(path string, mode gitstore.Mode) uint32
 
+	done written
 	mu   sync.Mutex
-	done map[string]written // by path below root
 	left []Left
 }
 
 // snapshot writes everything, directories first. The modes of directories come
 // last, so that a read-only one can be filled.
 func (w *writer) snapshot(ctx context.Context) error {
-	w.done = make(map[string]written, len(w.list.files))
+	w.done = written{files: w.list.files, stats: make([]beneath.Stat, len(w.list.files)), scope: w.k.doc.Scope}
 	for _, dir := range w.list.dirs {
 		if err := w.k.directory(w.root, dir); err != nil {
 			return err
 		}
 	}
-	return each(ctx, byDirectory(w.list.files), 1, func(group []file) error {
-		p, err := w.k.enter(job{from: w.live, to: w.root}, parentOf(group[0].path))
+	return each(ctx, byDirectory(w.list.files), 1, func(group span) error {
+		p, err := w.k.enter(job{from: w.live, to: w.root}, parentOf(w.list.files[group.from].path))
 		if err != nil {
 			return err
 		}
 		defer p.close()
-		for _, f := range group {
+		for n := group.from; n < group.to; n++ {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := w.file(p, f); err != nil {
-				return fmt.Errorf("%s of the snapshot: %w", f.path, err)
+			if err := w.file(p, n); err != nil {
+				return fmt.Errorf("%s of the snapshot: %w", w.list.files[n].path, err)
 			}
 			w.k.progressed(0)
 		}
@@ -97,67 +88,78 @@ func (w *writer) finish(empty []string) error {
 	return nil
 }
 
-func (w *writer) file(p *place, f file) error {
-	if f.mode == gitstore.ModeSymlink {
-		return w.link(p, f)
+// file writes the n-th file: from the live one if that holds exactly the
+// snapshot's bytes, which is quicker than inflating them, else from the Store.
+func (w *writer) file(p *place, n int) error {
+	if w.list.files[n].mode == gitstore.ModeSymlink {
+		return w.link(p, n)
 	}
-	if content, mtime, release := w.same(p, f); content != nil {
-		defer release()
-		return w.put(p, f, func(target *os.File) error {
-			if _, err := target.Write(*content); err != nil {
-				return err
-			}
-			// Caches that come along compare times with those of their sources.
-			return setModTime(target, time.Unix(0, mtime))
-		})
-	}
-	reader, size, err := w.objects.BlobReader(f.id)
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	return w.put(p, f, func(target *os.File) error {
-		if size > wholeFile {
-			_, err := io.Copy(target, reader)
+	if p.live != nil {
+		if done, err := w.fromLive(p, n); done || err != nil {
 			return err
 		}
-		buffer := w.k.buffer()
-		defer w.k.buffers.Put(buffer)
-		content := (*buffer)[:size]
-		if _, err := io.ReadFull(reader, content); err != nil {
-			return err
-		}
-		if n, err := reader.Read((*buffer)[size : size+1]); n != 0 || err != io.EOF {
-			return errors.Join(gitstore.ErrDamaged, err)
-		}
-		_, err := target.Write(content)
-		return err
-	})
+	}
+	return w.fromStore(p, n)
 }
 
-// same reads the live file if it holds exactly the snapshot's bytes, which is
-// quicker than inflating them. A plain SHA-1 is enough here: an id of the Store
-// is never that of content made to collide (see gitstore.HashObject).
-func (w *writer) same(p *place, f file) (content *[]byte, mtime int64, release func()) {
-	if p.live == nil {
-		return nil, 0, nil
-	}
-	live, st, err := p.live.Open(baseOf(f.path))
+// fromLive reports false, with nothing made, if the live file will not do.
+func (w *writer) fromLive(p *place, n int) (bool, error) {
+	f := &w.list.files[n]
+	live, st, err := p.live.OpenHandle(baseOf(f.path))
 	if err != nil {
-		return nil, 0, nil
+		return false, nil
 	}
 	defer live.Close()
-	if st.Size > wholeFile {
-		return nil, 0, nil
+	id, known := w.k.src.Known.Content(f.path, &st)
+	switch {
+	case known && id == f.id:
+		return w.copied(p, n, live, &st)
+	case known || st.Size > wholeFile:
+		return false, nil
 	}
+	return w.same(p, n, live, &st)
+}
+
+// copied copies a live file that is known to hold the snapshot's bytes, if it
+// was not written to before that was done.
+func (w *writer) copied(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
+	moved := false
+	err := w.put(p, n, func(target beneath.Handle) error {
+		if err := w.k.content(live, target, st.Size); err != nil && !readFailure(err) {
+			return err
+		} else if err == nil {
+			after, err := live.Stat()
+			if err == nil && unchanged(st, &after) {
+				return setModTime(target, st.Mtime)
+			}
+		}
+		moved = true
+		return nil
+	})
+	if err != nil || !moved {
+		return true, err
+	}
+	w.done.stats[n] = beneath.Stat{}
+	return false, p.target.Unlink(baseOf(w.list.files[n].path))
+}
+
+// same reads the live file and writes it if it holds the snapshot's bytes. A
+// plain SHA-1 is enough here: an id of the Store is never that of content made
+// to collide (see gitstore.HashObject).
+func (w *writer) same(p *place, n int, live beneath.Handle, st *beneath.Stat) (bool, error) {
 	buffer := w.k.buffer()
-	n, err := live.Read((*buffer)[:st.Size])
-	if err != nil && err != io.EOF || int64(n) != st.Size || hash((*buffer)[:n]) != f.id {
-		w.k.buffers.Put(buffer)
-		return nil, 0, nil
+	defer w.k.buffers.Put(buffer)
+	read, err := live.ReadAt((*buffer)[:st.Size], 0)
+	if err != nil || hash((*buffer)[:read]) != w.list.files[n].id {
+		return false, nil
 	}
-	read := (*buffer)[:n]
-	return &read, st.Mtime, func() { w.k.buffers.Put(buffer) }
+	return true, w.put(p, n, func(target beneath.Handle) error {
+		if _, err := target.WriteAt((*buffer)[:read], 0); err != nil {
+			return err
+		}
+		// Caches that come along compare times with those of their sources.
+		return setModTime(target, st.Mtime)
+	})
 }
 
 func hash(content []byte) gitstore.ID {
@@ -168,8 +170,37 @@ func hash(content []byte) gitstore.ID {
 	return gitstore.ID(h.Sum(nil))
 }
 
+// fromStore inflates the snapshot's content.
+func (w *writer) fromStore(p *place, n int) error {
+	reader, size, err := w.objects.BlobReader(w.list.files[n].id)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	return w.put(p, n, func(target beneath.Handle) error {
+		buffer := w.k.buffer()
+		defer w.k.buffers.Put(buffer)
+		for at := int64(0); ; {
+			got, err := io.ReadFull(reader, *buffer)
+			if ended := err == io.EOF || err == io.ErrUnexpectedEOF; err != nil && !ended {
+				return err
+			} else if ended && at+int64(got) != size {
+				return gitstore.ErrDamaged
+			}
+			if _, err := target.WriteAt((*buffer)[:got], at); err != nil {
+				return err
+			}
+			at += int64(got)
+			if err != nil {
+				return nil
+			}
+		}
+	})
+}
+
 // put makes the file and gives it its mode.
-func (w *writer) put(p *place, f file, fill func(*os.File) error) error {
+func (w *writer) put(p *place, n int, fill func(beneath.Handle) error) error {
+	f := &w.list.files[n]
 	perm := w.perm(f.path, f.mode)
 	create := perm
 	if perm == 0 {
@@ -178,7 +209,7 @@ func (w *writer) put(p *place, f file, fill func(*os.File) error) error {
 			create = 0o777
 		}
 	}
-	target, err := p.target.Create(baseOf(f.path), create&0o777|0o200)
+	target, err := p.target.CreateHandle(baseOf(f.path), create&0o777|0o200)
 	if errors.Is(err, fs.ErrExist) {
 		// A file system that takes two names for one.
 		w.leave(f.path, reasonInTheWay)
@@ -187,58 +218,44 @@ func (w *writer) put(p *place, f file, fill func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	defer target.Close()
+	st, err := w.filled(target, perm, fill)
+	if closed := target.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		w.done.stats[n] = st
+	}
+	return err
+}
+
+func (w *writer) filled(target beneath.Handle, perm uint32, fill func(beneath.Handle) error) (beneath.Stat, error) {
 	if err := fill(target); err != nil {
-		return err
+		return beneath.Stat{}, err
 	}
-	st, err := beneath.StatFile(target)
+	st, err := target.Stat()
 	if err == nil && perm != 0 && st.Perm() != perm {
-		if err = target.Chmod(fileMode(perm)); err == nil {
-			st, err = beneath.StatFile(target)
+		if err = target.Chmod(perm); err == nil {
+			st, err = target.Stat()
 		}
 	}
+	return st, err
+}
+
+func (w *writer) link(p *place, n int) error {
+	f := &w.list.files[n]
+	content, err := w.objects.Blob(f.id)
 	if err != nil {
 		return err
 	}
-	w.note(f, st)
-	return target.Close()
-}
-
-func fileMode(perm uint32) os.FileMode {
-	mode := os.FileMode(perm & 0o777)
-	for bit, flag := range map[uint32]os.FileMode{0o4000: os.ModeSetuid, 0o2000: os.ModeSetgid, 0o1000: os.ModeSticky} {
-		if perm&bit != 0 {
-			mode |= flag
-		}
-	}
-	return mode
-}
-
-func (w *writer) link(p *place, f file) error {
-	target, err := w.objects.Blob(f.id)
-	if err != nil {
-		return err
-	}
-	err = p.target.Symlink(string(target), baseOf(f.path))
+	err = p.target.Symlink(string(content), baseOf(f.path))
 	if errors.Is(err, fs.ErrExist) {
 		w.leave(f.path, reasonInTheWay)
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		w.done.stats[n], err = p.target.Lstat(baseOf(f.path))
 	}
-	st, err := p.target.Lstat(baseOf(f.path))
-	if err != nil {
-		return err
-	}
-	w.note(f, st)
-	return nil
-}
-
-func (w *writer) note(f file, st beneath.Stat) {
-	w.mu.Lock()
-	w.done[f.path] = written{f.id, f.mode, st}
-	w.mu.Unlock()
+	return err
 }
 
 func (w *writer) leave(path, reason string) {
