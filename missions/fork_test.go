@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
@@ -131,4 +134,42 @@ func TestForkHasTheLastWords(t *testing.T) {
 		t.Errorf("the fork's conversation lacks the last words: %v\n%s", err, talk)
 	}
 	b.healthy()
+}
+
+// TestForkHandsItsStatCacheOver: what the fork wrote need not be read by the
+// first capture of its workspace.
+func TestForkHandsItsStatCacheOver(t *testing.T) {
+	b := newBench(t)
+	b.write("d/a.txt", "content\n")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(b.dir, "d/a.txt"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	b.mission("source")
+	result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "source"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.local.missionByID(result.Missions[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := m.openWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	scanner, err := capture.OpenScanner(capture.Workspace{Root: m.bind.Workspace, Identity: root.Identity()},
+		b.local.home.statCache(m.bind.Place), m.project.generation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := root.Lstat("d/a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, ok := scanner.Known().Content("d/a.txt", &st)
+	if !ok || id != gitstore.HashObject(gitstore.TypeBlob, []byte("content\n")) {
+		t.Errorf("the stat cache says %s, %v", id, ok)
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -48,6 +49,7 @@ type forkJob struct {
 	doc       forkDoc
 	made      *fork.Made
 	session   placed
+	cache     string // the stat cache handed over, "" if none
 	notes     []string
 }
 
@@ -70,6 +72,9 @@ func (j *forkJob) takeAway(ctx context.Context) error {
 	}
 	if err == nil && j.made != nil {
 		err = j.made.Undo(ctx)
+	}
+	if err == nil && j.cache != "" {
+		err = journal.Remove(j.cache)
 	}
 	if err != nil {
 		return fmt.Errorf("take the unfinished fork away: %w; umbra doctor --fix tries again", err)
@@ -136,7 +141,7 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	place, err := placeOf(j.at.bind.Workspace)
 	if j.at.bind.Workspace != "" && err == nil && place == j.at.bind.Place {
 		source.Live, source.Identity = j.at.bind.Workspace, beneath.Identity(place)
-		source.Known = j.l.knownOf(place)
+		source.Known = j.l.knownOf(j.at.loaded)
 	}
 	return source, j.sourceGit(ctx, &source)
 }
@@ -262,6 +267,7 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 	if err := batch.Flush(ctx); err != nil {
 		return nil, err
 	}
+	j.handOver(m)
 	if err := j.l.addPlace(ctx, p, m.bind.Workspace, m.bind.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
@@ -278,6 +284,22 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 	}
 	j.l.saveLive(m)
 	return m, nil
+}
+
+// handOver leaves what the fork knows of the files it wrote to the workspace's
+// first capture, in its stat cache. Nobody captures it yet. It is a cache: a
+// failure is only told in the log.
+func (j *forkJob) handOver(m *loaded) {
+	scanner, err := capture.PlacedScanner(capture.Workspace{
+		Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place),
+	}, j.at.step.Tree, j.made.Placed)
+	if err == nil {
+		j.cache = j.l.home.statCache(m.bind.Place)
+		err = j.l.saveScanner(scanner, m.bind.Place, m.project.generation())
+	}
+	if err != nil {
+		j.l.log.Info("the fork's first capture will read everything", "workspace", m.bind.Workspace, "reason", err)
+	}
 }
 
 // mission is the fork before it is published.

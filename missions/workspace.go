@@ -16,7 +16,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -229,28 +228,13 @@ func (ws *workspace) accept(r *capture.Result) {
 	}
 }
 
-// knownOf is what this process's newest capture of a workspace knows.
-func (l *Local) knownOf(place Place) capture.Known {
-	l.mu.Lock()
-	ws := l.workspaces[place]
-	l.mu.Unlock()
-	if ws != nil {
-		if known := ws.known.Load(); known != nil {
-			return *known
-		}
-	}
-	return capture.Known{}
-}
-
 // save writes the stat cache, so that the next process need not read every file
 // again. It is a cache: a failure is only told in the log.
 func (ws *workspace) save() {
 	if !ws.unsaved {
 		return
 	}
-	file := ws.l.home.statCache(ws.place)
-	err := ws.scanner.Save(ws.generation, func(data []byte) error { return journal.WriteVolatile(file, 0o600, data) })
-	if err != nil {
+	if err := ws.l.saveScanner(ws.scanner, ws.place, ws.generation); err != nil {
 		ws.l.log.Warn("save the stat cache", "workspace", ws.root, "error", err)
 		return
 	}

@@ -18,7 +18,8 @@ type file struct {
 // listing is what a snapshot's tree holds.
 type listing struct {
 	files []file
-	dirs  []string // parents before what they hold
+	dirs  []string      // parents before what they hold
+	trees []gitstore.ID // of dirs; of a gitlink its commit
 	modes map[string]gitstore.Mode
 }
 
@@ -45,7 +46,7 @@ func list(ctx context.Context, objects *gitstore.Objects, tree gitstore.ID) (*li
 		l.modes[path] = e.Mode
 		switch {
 		case e.Mode.IsDir(), e.Mode == gitstore.ModeGitlink:
-			l.dirs = append(l.dirs, path)
+			l.dirs, l.trees = append(l.dirs, path), append(l.trees, e.ID)
 		case e.Mode.IsBlob():
 			l.files = append(l.files, file{path, e.Mode, e.ID})
 		default:

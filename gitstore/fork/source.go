@@ -133,6 +133,9 @@ type Made struct {
 	// PointsIn are copied files, by path below the workspace, that name the
 	// source's workspace and so lead back into it.
 	PointsIn []string `json:"points_in,omitempty"`
+	// Placed are the entries of the snapshot as they are on disk now, for the
+	// workspace's first capture (capture.PlacedScanner).
+	Placed []capture.Placed `json:"-"`
 	// Notes are sentences for the user.
 	Notes []string `json:"notes,omitempty"`
 	// Document is what Inspect, Discard and UndoDocument need; it is to be

@@ -85,7 +85,11 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 	if k.src.Modes != nil {
 		empty = k.src.Modes.Empty
 	}
-	return &w.done, w.finish(empty)
+	if err := w.finish(empty); err != nil {
+		return nil, err
+	}
+	k.made.Placed = w.done.placed(k.list)
+	return &w.done, nil
 }
 
 func (k *maker) openWorkspace() (*beneath.Root, error) {

@@ -70,22 +70,27 @@ func (w *writer) finish(empty []string) error {
 		}
 	}
 	dirs := append(append([]string{}, w.list.dirs...), empty...)
+	w.done.dirs = make([]beneath.Stat, len(dirs))
 	for n := len(dirs) - 1; n >= 0; n-- {
-		want := w.perm(dirs[n], gitstore.ModeDir)
-		if want == 0 {
-			continue
-		}
-		st, err := w.root.Lstat(dirs[n])
+		st, err := w.directory(dirs[n])
 		if err != nil {
 			return err
 		}
-		if st.Kind() == beneath.Directory && st.Perm() != want {
-			if err := w.root.Chmod(dirs[n], want); err != nil {
-				return err
-			}
-		}
+		w.done.dirs[n] = st
 	}
 	return nil
+}
+
+func (w *writer) directory(path string) (beneath.Stat, error) {
+	st, err := w.root.Lstat(path)
+	want := w.perm(path, gitstore.ModeDir)
+	if err != nil || want == 0 || st.Kind() != beneath.Directory || st.Perm() == want {
+		return st, err
+	}
+	if err := w.root.Chmod(path, want); err != nil {
+		return st, err
+	}
+	return w.root.Lstat(path)
 }
 
 // file writes the n-th file: from the live one if that holds exactly the

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // written are the files of a snapshot as they are on disk now.
@@ -12,7 +13,21 @@ type written struct {
 	// stats is what the system said of each when it had been written; the zero
 	// value for one that was not.
 	stats []beneath.Stat
-	scope string // of the workspace, below the worktree that an index is of
+	dirs  []beneath.Stat // of the snapshot's directories, as the listing has them
+	scope string         // of the workspace, below the worktree that an index is of
+}
+
+// placed describes the whole of it to whoever captures the workspace first.
+func (w *written) placed(list *listing) []capture.Placed {
+	out := make([]capture.Placed, 0, len(list.dirs)+len(list.files))
+	for n, dir := range list.dirs {
+		out = append(out, capture.Placed{Path: dir, Mode: list.modes[dir], ID: list.trees[n], Stat: w.dirs[n]})
+	}
+	for n := range list.files {
+		f := &list.files[n]
+		out = append(out, capture.Placed{Path: f.path, Mode: f.mode, ID: f.id, Stat: w.stats[n]})
+	}
+	return out
 }
 
 // cursor finds files by their paths in a worktree, which come in order.
