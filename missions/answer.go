@@ -13,7 +13,10 @@ const (
 	// answerPatience is how long the end of a turn waits for its answer; a hook
 	// has two seconds, and most of them belong to the capture.
 	answerPatience = 800 * time.Millisecond
-	answerPoll     = 5 * time.Millisecond
+	// answerPoll is between looks where nobody tells of changes, and answerLook
+	// where somebody does: of that a change may be missed.
+	answerPoll = 5 * time.Millisecond
+	answerLook = 100 * time.Millisecond
 	// answerTail is read of a session first, and more only where the turn
 	// began before it: what is read follows the turn, not the conversation.
 	answerTail = 256 << 10
@@ -29,18 +32,50 @@ func (l *Local) awaitAnswer(ctx context.Context, a sessions.Adapter, e sessions.
 		return
 	}
 	seen := int64(-1)
-	for deadline := time.Now().Add(answerPatience); time.Now().Before(deadline); {
-		if info, err := os.Stat(e.Transcript); err == nil && info.Size() != seen {
-			seen = info.Size()
-			if newestState(a, e.Transcript, seen) != sessions.StateRunning {
-				return
-			}
+	there := func() bool {
+		info, err := os.Stat(e.Transcript)
+		if err != nil || info.Size() == seen {
+			return false
 		}
-		if pause(ctx, answerPoll) != nil {
+		seen = info.Size()
+		return newestState(a, e.Transcript, seen) != sessions.StateRunning
+	}
+	if there() {
+		return
+	}
+	patience, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	changed, look, stop := l.changesOf(e.Transcript)
+	defer stop()
+	for !there() {
+		select {
+		case <-changed:
+		case <-time.After(look):
+		case <-patience.Done():
+			if ctx.Err() == nil {
+				l.log.Warn("the turn's answer was not in the session file", "session", e.SessionID)
+			}
 			return
 		}
 	}
-	l.log.Warn("the turn's answer was not in the session file", "session", e.SessionID)
+}
+
+// changesOf tells of changes of a file, as far as it can, and how often to look
+// whatever is told.
+func (l *Local) changesOf(path string) (changed <-chan struct{}, look time.Duration, stop func()) {
+	told := make(chan struct{}, 1)
+	if l.watching != nil {
+		stop = l.watching.Follow(path, func() {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		})
+	}
+	if stop == nil {
+		return told, answerPoll, func() {}
+	}
+	return told, answerLook, stop
 }
 
 // newestState is what the newest turn of a session file of that size shows.

@@ -58,3 +58,52 @@ func TestStopWithoutAnswer(t *testing.T) {
 		t.Errorf("waited %s for an answer", took)
 	}
 }
+
+// transcriptFollower is a Watching that knows of one file's changes alone.
+type transcriptFollower struct {
+	Watching
+	file    string
+	follow  func(changed func())
+	stopped int
+}
+
+func (w *transcriptFollower) Watch(string, Place, func(string) bool) {}
+func (w *transcriptFollower) Take(context.Context, string) Dirty     { return Dirty{Full: true} }
+func (w *transcriptFollower) Return(string, Dirty)                   {}
+func (w *transcriptFollower) Changed(string)                         {}
+func (w *transcriptFollower) Follow(file string, changed func()) func() {
+	w.file = file
+	w.follow(changed)
+	return func() { w.stopped++ }
+}
+
+// TestStopIsToldOfTheAnswer waits for news of the session's file, not longer than
+// they come, and asks for none where the answer is there already.
+func TestStopIsToldOfTheAnswer(t *testing.T) {
+	c := newTalker(newBench(t))
+	c.local.adapters = Agents()
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	c.say(c.line("user", "u1", "", `"go"`))
+	w := &transcriptFollower{follow: func(changed func()) {
+		changed() // of something else
+		c.say(c.line("assistant", "u2", "u1", `[{"type":"text","text":"done"}]`))
+		changed()
+		changed()
+	}}
+	c.local.watching = w
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	if w.file != c.transcript || w.stopped != 1 {
+		t.Errorf("followed %q, stopped %d times", w.file, w.stopped)
+	}
+	list, err := c.local.Log(context.Background(), LogRequest{Caller: c.caller(), Limit: 1})
+	if err != nil || len(list) != 1 || list[0].Events != 2 {
+		t.Errorf("the turn's end: %+v %v", list, err)
+	}
+	w.file = ""
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p2"})
+	c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "done"})
+	if w.file != "" {
+		t.Error("followed a file that holds the answer")
+	}
+}

@@ -74,6 +74,9 @@ type Watching interface {
 	Take(ctx context.Context, root string) Dirty
 	// Return gives back what a failed capture took.
 	Return(root string, d Dirty)
+	// Follow calls changed soon after each change of a file, from any goroutine,
+	// until stop is called; stop is nil where that can't be had.
+	Follow(path string, changed func()) (stop func())
 	// Changed tells those who wait that a mission changed.
 	Changed(mission string)
 }

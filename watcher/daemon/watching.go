@@ -151,6 +151,18 @@ func (w *watching) Return(root string, d missions.Dirty) {
 	}
 }
 
+// Follow implements missions.Watching.
+func (w *watching) Follow(path string, changed func()) (stop func()) {
+	if w.watch == nil {
+		return nil
+	}
+	file, err := w.watch.WatchFile(path, changed)
+	if err != nil {
+		return nil
+	}
+	return func() { _ = file.Close() } // it fails with the watcher alone
+}
+
 // Changed implements missions.Watching.
 func (w *watching) Changed(string) {
 	select {
