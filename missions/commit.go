@@ -84,12 +84,28 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 			return taken{}, err
 		}
 	}
-	snap, err := l.write(ctx, m, w, ws, captured, batch)
+	if w.first != nil {
+		if err := l.nameFirst(m, w); err != nil {
+			return taken{}, err
+		}
+	}
+	snap, err := l.writeWhole(ctx, m, w, ws, captured, batch)
 	if err != nil {
 		return taken{}, err
 	}
-	if err := l.prove(ctx, m, ws, snap, batch); err != nil {
-		return taken{}, err
+	if w.first != nil {
+		naming, another, err := l.claimName(ctx, m, w)
+		if err != nil {
+			return taken{}, err
+		}
+		if naming != nil {
+			defer naming.Release()
+		}
+		if another {
+			if snap, err = l.writeWhole(ctx, m, w, ws, captured, batch); err != nil {
+				return taken{}, err
+			}
+		}
 	}
 	if w.provisional {
 		m.tip, m.record, m.live.Provisional = snap, snap.Record, snap.ID.String()
@@ -101,6 +117,15 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 	ws.accept(captured)
 	ws.watch(m, captured)
 	return taken{snapshot: snap}, nil
+}
+
+// writeWhole makes the record and the snapshot, durable and proved.
+func (l *Local) writeWhole(ctx context.Context, m *loaded, w *wanted, ws *workspace, c *capture.Result, batch *gitstore.Batch) (*gitstore.Snapshot, error) {
+	snap, err := l.write(ctx, m, w, ws, c, batch)
+	if err != nil {
+		return nil, err
+	}
+	return snap, l.prove(ctx, m, ws, snap, batch)
 }
 
 // write adds the record and the snapshot to the batch.
@@ -245,6 +270,11 @@ func (l *Local) prove(ctx context.Context, m *loaded, ws *workspace, snap *gitst
 // publishProvisional publishes the first snapshot of a mission that waited for
 // something to change. Its name may have been taken meanwhile.
 func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
+	naming, err := l.naming(ctx, m.project)
+	if err != nil {
+		return err
+	}
+	defer naming.Release()
 	first := m.tip
 	m.tip, m.record = nil, gitstore.ID{}
 	if m.Unnamed && m.live.Name != "" {

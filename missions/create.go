@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -167,33 +167,43 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
-	if err != nil {
-		return nil, busy(err)
-	}
-	defer naming.Release()
-	if m, err := l.load(p, n.id); err == nil {
+	m, err := l.createIn(ctx, p, g, n)
+	if err == nil {
 		return m, nil
 	}
-	name, err := l.nameFor(p, n)
-	if err != nil {
-		return nil, err
+	if m, there := l.load(p, n.id); there == nil {
+		return m, nil
+	}
+	if _, gone := os.Stat(p.Dir); errors.Is(gone, fs.ErrNotExist) && ctx.Err() == nil {
+		return l.create(ctx, n) // it was empty, and whoever else began there failed
+	}
+	return nil, errors.Join(err, l.removeEmpty(p))
+}
+
+// createIn makes the mission in a project.
+func (l *Local) createIn(ctx context.Context, p *project, g ground, n newMission) (*loaded, error) {
+	if _, err := l.nameFor(p, n); err != nil {
+		return nil, err // before anything is read
 	}
 	if err := l.addPlace(ctx, p, g.Dir, g.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
-	m := l.blank(p, n, name, g)
+	m := l.blank(p, n, g)
 	hold := l.locked
 	if n.adopted {
 		hold = l.holding // a hook waits for it
 	}
-	err = hold(ctx, m, func(m *loaded) error {
-		_, err := l.commit(ctx, m, &wanted{
-			Take:     Take{Trigger: TriggerManual, Of: n.life, What: "mission " + name + " begins"},
-			triggers: Triggers{TriggerManual}, provisional: n.provisional,
+	err := hold(ctx, m, func(blank *loaded) error {
+		if there, err := l.load(p, n.id); err == nil {
+			m = there
+			return nil
+		}
+		_, err := l.commit(ctx, blank, &wanted{
+			Take:     Take{Trigger: TriggerManual, Of: n.life},
+			triggers: Triggers{TriggerManual}, provisional: n.provisional, first: &n,
 		})
 		if err == nil {
-			l.saveLive(m)
+			l.saveLive(blank)
 		}
 		return err
 	})
@@ -220,12 +230,12 @@ func (l *Local) mayBeRoot(root, home string, force bool) error {
 	return err
 }
 
-// blank is a mission before its first snapshot.
-func (l *Local) blank(p *project, n newMission, name string, g ground) *loaded {
+// blank is a mission before its first snapshot, which names it.
+func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 	now := l.now()
 	m := &loaded{project: p, life: n.life, since: now}
 	m.stored = stored{
-		Format: recordFormat, ID: n.id, Name: name, Agent: n.agent, Command: n.command, Since: now,
+		Format: recordFormat, ID: n.id, Agent: n.agent, Command: n.command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.session, EnvNames: n.envNames, Adopted: n.adopted,
 		Unnamed: n.adopted && n.name == "", FirstPrompt: n.prompt, StartedIn: n.startedIn,
 	}
@@ -254,46 +264,6 @@ func keptVars(n newMission) map[string]string {
 		}
 	}
 	return vars
-}
-
-// nameFor picks the mission's name. The caller holds the project's naming lock.
-func (l *Local) nameFor(p *project, n newMission) (string, error) {
-	taken := l.taken(p)
-	switch {
-	case n.name == "":
-		base := strings.Trim(unfitForName().ReplaceAllString(strings.ToLower(n.agent), "-"), "-._")
-		if base == "" || !nameForm().MatchString(base) {
-			base = "mission"
-		}
-		return numberedName(base, taken), nil
-	case n.named && taken(n.name):
-		return "", Errorf(KindConflict, "choose another name, or umbra mission resume "+n.name, "there is a mission %s in this project already", n.name)
-	}
-	return freeName(n.name, taken), nil
-}
-
-// taken tells which names a project's missions and pins have, those of forks
-// that are being made among them.
-func (l *Local) taken(p *project) func(string) bool {
-	making := l.namesBeingMade(p)
-	return func(name string) bool {
-		_, err := p.store.Symbolic(gitstore.HeadRef(name))
-		_, pinned := p.store.Ref(gitstore.PinRef(name))
-		return making[name] || !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
-	}
-}
-
-// namesBeingMade are the names of forks in flight.
-func (l *Local) namesBeingMade(p *project) map[string]bool {
-	names := map[string]bool{}
-	entries, _, _ := l.journal.List()
-	for _, entry := range entries {
-		var doc forkDoc
-		if entry.Kind() == forkKind && entry.Document(&doc) == nil && doc.Project == p.Dir && !doc.Again {
-			names[doc.Name] = true
-		}
-	}
-	return names
 }
 
 // neighbours names the live missions that work in the same files.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
 // defaultForkWait is how long a fork waits for a running source.
@@ -178,9 +176,9 @@ func (l *Local) forkOne(ctx context.Context, at found, r ForkRequest, n int, res
 // keeps the name from others while the workspace is made.
 func (j *forkJob) reserve(ctx context.Context, n int) error {
 	p := j.at.project
-	naming, err := lock.Wait(ctx, j.l.home.path("locks", "names-"+p.ID), lock.Exclusive, j.l.self)
+	naming, err := j.l.naming(ctx, p)
 	if err != nil {
-		return busy(err)
+		return err
 	}
 	defer naming.Release()
 	if j.name, err = j.l.forkName(j.at, j.request, n); err != nil {

@@ -111,33 +111,7 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		}
 		return note, err
 	}
-	if e.Kind == sessions.KindPrompt && answer.mission.Unnamed {
-		l.nameByPrompt(ctx, answer.mission, e.Prompt)
-	}
 	return note, nil
-}
-
-// nameByPrompt names an adopted mission by its first prompt. It keeps the name
-// it has if that can't be done.
-func (l *Local) nameByPrompt(ctx context.Context, m *loaded, prompt string) {
-	name := nameFromPrompt(prompt)
-	if name == "" {
-		return
-	}
-	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+m.project.ID), lock.Exclusive, l.self)
-	if err != nil {
-		return
-	}
-	defer naming.Release()
-	err = l.holding(ctx, m, func(m *loaded) error {
-		if !m.Unnamed {
-			return nil
-		}
-		return l.rename(ctx, m, freeName(name, l.taken(m.project)))
-	})
-	if err != nil {
-		l.log.Warn("name a mission", "mission", m.ID, "error", err)
-	}
 }
 
 // below names a file of the workspace as its snapshots do; any other target of a
@@ -181,9 +155,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	switch e.Kind {
 	case sessions.KindPrompt:
 		m.LastPrompt = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}
-		if m.live.Provisional != "" {
-			m.live.asked(m.LastPrompt)
-		}
+		m.asked()
 	case sessions.KindToolBefore:
 		m.live.LastTool = &ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: now}
 		m.LastTool = m.live.LastTool

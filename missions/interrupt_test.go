@@ -54,6 +54,9 @@ func TestInterruptedFirstSnapshot(t *testing.T) {
 				t.Fatalf("called off at %d, there is %v (%v)", n, list, err)
 			}
 			b.noTemporary(n)
+			if left, err := filepath.Glob(filepath.Join(b.home, "projects", "*")); err != nil || len(left) > 0 {
+				t.Fatalf("called off at %d, left %s (%v)", n, left, err)
+			}
 			continue
 		}
 		if interrupted < 8 {

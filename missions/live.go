@@ -28,9 +28,10 @@ type live struct {
 	// Provisional is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.
 	Provisional string `json:"provisional,omitempty"`
-	// Asked is such a session's last prompt, and Name what its first one names it.
+	// Asked is such a session's last prompt.
 	Asked *Prompt `json:"asked,omitempty"`
-	Name  string  `json:"name,omitempty"`
+	// Name is what an adopted mission's first prompt names it, until it does.
+	Name string `json:"name,omitempty"`
 
 	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
@@ -56,11 +57,13 @@ func (l *live) firstTime(id string) bool {
 	return true
 }
 
-// asked notes a prompt of a mission that has no record of it yet.
-func (l *live) asked(p *Prompt) {
-	l.Asked = p
-	if l.Name == "" {
-		l.Name = nameFromPrompt(p.Text)
+// asked notes a prompt of a mission that has no record of it yet, or no name.
+func (m *loaded) asked() {
+	if m.live.Provisional != "" {
+		m.live.Asked = m.LastPrompt
+	}
+	if m.Unnamed && m.live.Name == "" {
+		m.live.Name = nameFromPrompt(m.LastPrompt.Text)
 	}
 }
 

@@ -66,15 +66,15 @@ func (l *Local) Rename(ctx context.Context, r RenameRequest) (Mission, error) {
 	if err != nil {
 		return Mission{}, err
 	}
-	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+m.project.ID), lock.Exclusive, l.self)
-	if err != nil {
-		return Mission{}, busy(err)
-	}
-	defer naming.Release()
 	err = l.metaLocked(ctx, m, func(m *loaded) error {
 		if m.Name == r.Name {
 			return nil
 		}
+		naming, err := l.naming(ctx, m.project)
+		if err != nil {
+			return err
+		}
+		defer naming.Release()
 		return l.rename(ctx, m, r.Name)
 	})
 	if err != nil {

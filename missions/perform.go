@@ -15,6 +15,7 @@ type wanted struct {
 	operation   *operation // what Umbra did by itself, for its own snapshots
 	provisional bool       // written, but not published until something differs
 	displaced   []displaced
+	first       *newMission // a mission begins with it: it is named when its files were read
 }
 
 // carryOut applies a batch of requests to a mission under its lock: the events
@@ -56,6 +57,9 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 			}
 		}
 		l.saveLive(m)
+		if err := l.nameAsAsked(ctx, m); err != nil {
+			l.log.Warn("name a mission", "mission", m.ID, "error", err)
+		}
 		if settles(list) {
 			if err := l.settleAll(ctx, m); err != nil {
 				l.log.Warn("settle quarantine", "mission", m.ID, "error", err)

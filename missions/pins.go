@@ -21,7 +21,12 @@ func (l *Local) Pin(ctx context.Context, r PinRequest) (Pin, error) {
 
 // pin publishes a pin: first what keeps the record, then the name.
 func (l *Local) pin(ctx context.Context, p *project, m *loaded, s step, name string) (Pin, error) {
-	if _, err := p.store.Symbolic(gitstore.HeadRef(name)); err == nil {
+	naming, err := l.naming(ctx, p)
+	if err != nil {
+		return Pin{}, err
+	}
+	defer naming.Release()
+	if _, err := p.store.Symbolic(gitstore.HeadRef(name)); err == nil || l.namesBeingMade(p)[name] {
 		return Pin{}, Errorf(KindConflict, "choose another name", "a mission is named %s: a pin may not be", name)
 	}
 	have, err := p.store.Ref(gitstore.PinRef(name))

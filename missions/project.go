@@ -367,6 +367,58 @@ func (l *Local) ensureProject(ctx context.Context, g ground) (*project, error) {
 	return l.createProject(ctx, g)
 }
 
+// removeEmpty takes away a project whose first mission could not be made. One
+// that somebody else is about to use stays, and whoever fails last removes it.
+func (l *Local) removeEmpty(p *project) error {
+	if !l.empty(p) {
+		return nil
+	}
+	projects, err := lock.Try(l.home.path("locks", "projects"), lock.Exclusive, l.self)
+	if err != nil {
+		return nil
+	}
+	defer projects.Release()
+	whole, err := lock.Try(lock.ProjectFile(l.home.Dir, p.ID), lock.Exclusive, l.self)
+	if err != nil {
+		return nil
+	}
+	defer whole.Release()
+	if !l.empty(p) {
+		return nil
+	}
+	unfinished := filepath.Join(l.home.ProjectsDir(), unfinishedProject+p.ID)
+	if err := os.Rename(p.Dir, unfinished); err != nil {
+		return fmt.Errorf("take the empty project away: %w", err)
+	}
+	l.mu.Lock()
+	open := l.stores[p.Dir]
+	delete(l.stores, p.Dir)
+	l.mu.Unlock()
+	if open != nil {
+		err = open.close()
+	}
+	if err := errors.Join(err, os.RemoveAll(unfinished)); err != nil {
+		return fmt.Errorf("take the empty project away: %w", err)
+	}
+	return nil
+}
+
+// empty reports whether nothing was ever published in the project, nor waits to
+// be.
+func (l *Local) empty(p *project) bool {
+	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefRecord, gitstore.RefTrashAgent, gitstore.RefTrashRecord, gitstore.RefPin} {
+		list, err := p.store.Refs(kind)
+		if err != nil || len(list.Refs)+len(list.Bad) > 0 {
+			return false
+		}
+	}
+	ids, err := l.journal.LiveMissions()
+	return err == nil && !slices.ContainsFunc(ids, func(id string) bool {
+		_, err := l.loadProvisional(p, id)
+		return err == nil
+	})
+}
+
 // add notes a directory that belongs to the project, and reports whether that
 // is new.
 func (h *hints) add(path string, at Place) bool {

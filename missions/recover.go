@@ -68,9 +68,9 @@ func (l *Local) recoverFork(ctx context.Context, op *journal.Operation) error {
 	if doc.Owner.Liveness() == lock.Alive {
 		return nil // it is still being made
 	}
-	naming, err := lock.Wait(ctx, l.home.path("locks", "names-"+p.ID), lock.Exclusive, l.self)
+	naming, err := l.naming(ctx, p)
 	if err != nil {
-		return busy(err)
+		return err
 	}
 	defer naming.Release()
 	if op, err = l.journal.Load(op.ID()); errors.Is(err, fs.ErrNotExist) {

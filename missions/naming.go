@@ -1,0 +1,129 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// naming is taken to give a name in a project, so that no two things have one.
+// It is held for the writing of refs, never while a workspace is read or waited
+// for: whoever needs both takes the workspace first.
+func (l *Local) naming(ctx context.Context, p *project) (*lock.Lock, error) {
+	held, err := lock.Wait(ctx, l.namesFile(p), lock.Exclusive, l.self)
+	return held, busy(err)
+}
+
+func (l *Local) namesFile(p *project) string { return l.home.path("locks", "names-"+p.ID) }
+
+// namingPatience is how long a snapshot that an agent waits for may be held up
+// by its mission's name.
+const namingPatience = 200 * time.Millisecond
+
+// nameFirst chooses the name under which a mission is recorded with its first
+// snapshot; claimName says whether it is its own.
+func (l *Local) nameFirst(m *loaded, w *wanted) error {
+	name, err := l.nameFor(m.project, *w.first)
+	m.Name, w.What = name, "mission "+name+" begins"
+	return err
+}
+
+// claimName takes the naming lock for the publishing of a mission, if its name is
+// still free. Otherwise it reports that the mission is to be recorded once more,
+// under another. Where an agent waits and the lock is not to be had that is one
+// that needs no lock, after its id, until nameAsAsked gives it a better one.
+func (l *Local) claimName(ctx context.Context, m *loaded, w *wanted) (held *lock.Lock, another bool, err error) {
+	waits := ctx
+	if w.first.adopted {
+		var cancel context.CancelFunc
+		waits, cancel = context.WithTimeout(ctx, namingPatience)
+		defer cancel()
+	}
+	held, err = l.naming(waits, m.project)
+	switch {
+	case err != nil && w.first.adopted && ctx.Err() == nil:
+		name := agentBase(m.Agent) + "-" + m.ID[:8]
+		m.live.Name, m.Unnamed = w.first.name, true
+		m.Name, w.What = name, "mission "+name+" begins"
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
+	case !l.taken(m.project)(m.Name):
+		return held, false, nil
+	}
+	if err := l.nameFirst(m, w); err != nil {
+		return nil, false, errors.Join(err, held.Release())
+	}
+	return held, true, nil
+}
+
+// nameAsAsked names an adopted mission by its first prompt, unless somebody gives
+// names just now: then the next event does. The caller holds the workspace.
+func (l *Local) nameAsAsked(ctx context.Context, m *loaded) error {
+	if !m.Unnamed || m.live.Name == "" || m.live.Provisional != "" {
+		return nil
+	}
+	held, err := lock.Try(l.namesFile(m.project), lock.Exclusive, l.self)
+	if errors.Is(err, lock.ErrHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := freeName(m.live.Name, l.taken(m.project))
+	m.live.Name = ""
+	return errors.Join(l.rename(ctx, m, name), held.Release())
+}
+
+// nameFor picks the mission's name. It is the mission's only as long as the
+// caller holds the project's naming lock.
+func (l *Local) nameFor(p *project, n newMission) (string, error) {
+	taken := l.taken(p)
+	switch {
+	case n.name == "":
+		return numberedName(agentBase(n.agent), taken), nil
+	case n.named && taken(n.name):
+		return "", Errorf(KindConflict, "choose another name, or umbra mission resume "+n.name, "there is a mission %s in this project already", n.name)
+	}
+	return freeName(n.name, taken), nil
+}
+
+// agentBase begins the names of missions that are called after their agent.
+func agentBase(agent string) string {
+	base := strings.Trim(unfitForName().ReplaceAllString(strings.ToLower(agent), "-"), "-._")
+	if len(base) > 40 {
+		base = base[:40]
+	}
+	if base == "" || !nameForm().MatchString(base) {
+		return "mission"
+	}
+	return base
+}
+
+// taken tells which names a project's missions and pins have, those of forks
+// that are being made among them.
+func (l *Local) taken(p *project) func(string) bool {
+	making := l.namesBeingMade(p)
+	return func(name string) bool {
+		_, err := p.store.Symbolic(gitstore.HeadRef(name))
+		_, pinned := p.store.Ref(gitstore.PinRef(name))
+		return making[name] || !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
+	}
+}
+
+// namesBeingMade are the names of forks in flight.
+func (l *Local) namesBeingMade(p *project) map[string]bool {
+	names := map[string]bool{}
+	entries, _, _ := l.journal.List()
+	for _, entry := range entries {
+		var doc forkDoc
+		if entry.Kind() == forkKind && entry.Document(&doc) == nil && doc.Project == p.Dir && !doc.Again {
+			names[doc.Name] = true
+		}
+	}
+	return names
+}
