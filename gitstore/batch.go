@@ -50,6 +50,7 @@ type Batch struct {
 	// borrowedFresh is set when an object was found in a pack so new that its
 	// name may be lost with power.
 	borrowedFresh bool
+	fans          fans
 }
 
 type pendingObject struct {
@@ -106,16 +107,19 @@ func (b *Batch) Write(t ObjectType, data []byte) (ID, error) {
 		return id, nil
 	}
 	b.mu.Unlock()
-	deflated, err := b.store.deflate(nil, data)
-	if err != nil {
-		return ID{}, err
-	}
+	return id, b.store.deflating(data, func(deflated io.WriterTo) error {
+		return b.add(t, id, int64(len(data)), deflated)
+	})
+}
+
+// add puts an object into the pack, unless it is there by now.
+func (b *Batch) add(t ObjectType, id ID, size int64, deflated io.WriterTo) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.mark(id) {
-		return id, nil
+		return nil
 	}
-	return id, b.fail(b.toPack(func(p *packWriter) error { return p.add(t, id, int64(len(data)), deflated) }))
+	return b.fail(b.toPack(func(p *packWriter) error { return p.add(t, id, size, deflated) }))
 }
 
 // BlobFrom adds a blob read from r, which must give exactly size bytes and then
@@ -129,49 +133,53 @@ func (b *Batch) BlobFrom(r io.Reader, size int64) (ID, error) {
 		}
 		return b.Blob(data)
 	}
+	if err := b.usable(); err != nil {
+		return ID{}, err
+	}
+	sp, err := b.store.newSpool()
+	if err != nil {
+		return ID{}, b.failing(err)
+	}
+	defer sp.discard()
+	sum := sha1cd.New()
+	sum.Write(objectHeader(TypeBlob, size))
+	src := &exactReader{r: r, left: size}
+	err = b.store.deflateFrom(sp, io.TeeReader(src, sum))
+	if src.err != nil {
+		return ID{}, src.err // of what was read, not of the batch
+	}
+	if err != nil {
+		return ID{}, b.failing(err)
+	}
+	id := ID(sum.Sum(nil))
+	if have, err := b.have(id); have || err != nil {
+		return id, err
+	}
+	return id, b.add(TypeBlob, id, size, sp)
+}
+
+// usable returns the error that an earlier write of the batch failed with.
+func (b *Batch) usable() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failed != nil {
-		return ID{}, fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
+		return fmt.Errorf("%w: %w", ErrBatchFailed, b.failed)
 	}
-	var id ID
-	var readErr error
-	err := b.toPack(func(p *packWriter) error {
-		start := p.offset
-		sum := sha1cd.New()
-		sum.Write(objectHeader(TypeBlob, size))
-		src := &exactReader{r: r, left: size}
-		entry, err := p.stream(b.store, TypeBlob, size, io.TeeReader(src, sum))
-		if src.err != nil {
-			readErr = src.err
-			return p.rollback(start)
-		}
-		if err != nil {
-			return err
-		}
-		entry.id = ID(sum.Sum(nil))
-		id = entry.id
-		if _, twice := b.written[id]; twice {
-			return p.rollback(start)
-		}
-		if have, err := b.borrow(id); err != nil || have {
-			return errors.Join(err, p.rollback(start))
-		}
-		b.mark(id)
-		p.entries = append(p.entries, entry)
-		return nil
-	})
-	if err := b.fail(err); err != nil {
-		return ID{}, err
-	}
-	return id, readErr
+	return nil
+}
+
+// failing is fail for a caller that does not hold b.mu.
+func (b *Batch) failing(err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fail(err)
 }
 
 // have reports whether id needs no writing.
 func (b *Batch) have(id ID) (bool, error) {
 	b.mu.Lock()
 	_, ok := b.written[id]
-	failed := b.failed
+	failed, large := b.failed, b.pack != nil
 	b.mu.Unlock()
 	if failed != nil {
 		return false, fmt.Errorf("%w: %w", ErrBatchFailed, failed)
@@ -179,7 +187,11 @@ func (b *Batch) have(id ID) (bool, error) {
 	if ok {
 		return true, nil
 	}
-	stored, fresh, err := b.store.stored(id)
+	var absent *fans
+	if large {
+		absent = &b.fans
+	}
+	stored, fresh, err := b.store.stored(id, absent)
 	if fresh {
 		b.mu.Lock()
 		b.borrowedFresh = true
@@ -188,23 +200,20 @@ func (b *Batch) have(id ID) (bool, error) {
 	return stored, err
 }
 
-// borrow is have for a caller that holds b.mu.
-func (b *Batch) borrow(id ID) (bool, error) {
-	stored, fresh, err := b.store.stored(id)
-	b.borrowedFresh = b.borrowedFresh || fresh
-	return stored, err
-}
-
 // stored looks id up without listing packs again: a false no only costs a second
-// copy. An index that cannot be read is passed over for the same reason.
-func (s *Store) stored(id ID) (stored, fresh bool, err error) {
+// copy. An index that cannot be read is passed over for the same reason. Absent,
+// if not nil, spares the look for loose objects.
+func (s *Store) stored(id ID, absent *fans) (stored, fresh bool, err error) {
 	if !s.trusts(id) {
 		return false, false, nil
 	}
-	for _, d := range s.current() {
+	for i, d := range s.current() {
 		p, _, ok, _ := d.find(id)
 		if ok {
 			return true, time.Since(p.info.ModTime()) < freshPack, nil
+		}
+		if i == 0 && absent != nil && absent.lack(d, id) {
+			continue
 		}
 		if ok, err := d.hasLoose(id); ok || err != nil {
 			return ok, false, objectErr(id, err)
@@ -241,11 +250,10 @@ func (b *Batch) toPack(fn func(*packWriter) error) error {
 		}
 		b.pack = p
 		for _, o := range b.pending {
-			deflated, err := b.store.deflate(nil, o.data)
+			err := b.store.deflating(o.data, func(deflated io.WriterTo) error {
+				return p.add(o.kind, o.id, int64(len(o.data)), deflated)
+			})
 			if err != nil {
-				return err
-			}
-			if err := p.add(o.kind, o.id, int64(len(o.data)), deflated); err != nil {
 				return err
 			}
 		}

@@ -96,16 +96,17 @@ func entryHeader(t ObjectType, size int64) []byte {
 	return head
 }
 
-func (p *packWriter) add(t ObjectType, id ID, size int64, deflated []byte) error {
-	e := packEntry{id: id, offset: p.offset}
-	for _, part := range [][]byte{entryHeader(t, size), deflated} {
-		e.crc = crc32.Update(e.crc, crc32.IEEETable, part)
-		if _, err := p.out.Write(part); err != nil {
-			return err
-		}
-		p.offset += int64(len(part))
+// add writes an object whose compressed content is given.
+func (p *packWriter) add(t ObjectType, id ID, size int64, deflated io.WriterTo) error {
+	w := &crcWriter{w: p.out}
+	if _, err := w.Write(entryHeader(t, size)); err != nil {
+		return err
 	}
-	p.entries = append(p.entries, e)
+	if _, err := deflated.WriteTo(w); err != nil {
+		return err
+	}
+	p.entries = append(p.entries, packEntry{id: id, crc: w.crc, offset: p.offset})
+	p.offset += w.n
 	return nil
 }
 
@@ -121,43 +122,6 @@ func (c *crcWriter) Write(b []byte) (int, error) {
 	c.crc = crc32.Update(c.crc, crc32.IEEETable, b[:n])
 	c.n += int64(n)
 	return n, err
-}
-
-// stream adds an object as it is read. Its entry, without id, is not recorded
-// yet: rollback takes it back.
-func (p *packWriter) stream(s *Store, t ObjectType, size int64, r io.Reader) (packEntry, error) {
-	e := packEntry{offset: p.offset}
-	w := &crcWriter{w: p.out}
-	defer func() { p.offset += w.n }()
-	if _, err := w.Write(entryHeader(t, size)); err != nil {
-		return e, err
-	}
-	z, err := s.deflaters.get(w)
-	if err != nil {
-		return e, err
-	}
-	defer s.deflaters.put(z)
-	if _, err := io.Copy(z, r); err != nil {
-		return e, err
-	}
-	if err := z.Close(); err != nil {
-		return e, err
-	}
-	e.crc = w.crc
-	return e, nil
-}
-
-// rollback cuts the pack off at an earlier offset.
-func (p *packWriter) rollback(to int64) error {
-	if err := p.out.Flush(); err != nil {
-		return err
-	}
-	if err := p.file.Truncate(to); err != nil {
-		return err
-	}
-	_, err := p.file.Seek(to, io.SeekStart)
-	p.offset = to
-	return err
 }
 
 // finish completes the pack, makes it and its index durable and gives them their
