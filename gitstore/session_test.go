@@ -109,6 +109,47 @@ func TestSessionIsReadBack(t *testing.T) {
 	fsck(t, l.s)
 }
 
+// TestSessionReadBeside: whatever the file holds by now, what was recorded is
+// read; and the file is read where it still holds that.
+func TestSessionReadBeside(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 2))
+	var recorded []byte
+	for len(recorded) < 5*chunkSize {
+		recorded = append(recorded, line(rnd, rnd.IntN(6000))...)
+	}
+	changed := func(at int) []byte {
+		data := bytes.Clone(recorded)
+		data[at] ^= 1
+		return data
+	}
+	for name, c := range map[string]struct {
+		file  []byte
+		taken bool // all of it from the file
+	}{
+		"the same":             {recorded, true},
+		"appended":             {append(bytes.Clone(recorded), "more\n"...), true},
+		"another beginning":    {changed(3), false},
+		"another middle":       {changed(len(recorded) / 2), false},
+		"another end":          {changed(len(recorded) - 2), false},
+		"shorter":              {recorded[:len(recorded)-1], false},
+		"empty":                {nil, false},
+		"something in between": {append([]byte("x"), recorded...), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &sessionLog{t: t, s: newStore(t)}
+			must[SessionMeta](t)(l.append(source(recorded, false)))
+			r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+			r.Beside(bytes.NewReader(c.file))
+			if got := must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, recorded) {
+				t.Fatalf("read %d bytes, want %d; first difference at %d", len(got), len(recorded), firstDifference(got, recorded))
+			}
+			if taken := r.file != nil; taken != c.taken {
+				t.Errorf("read from the file to the end: %v, want %v", taken, c.taken)
+			}
+		})
+	}
+}
+
 func TestSessionCostsWhatWasAppended(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 2))

@@ -215,7 +215,7 @@ func (j *forkJob) makeSession() error {
 	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
 		return nil
 	}
-	plan, err := j.l.cutAt(j.at.project, j.at.step.Snapshot)
+	plan, err := j.l.cutAt(j.at.project, j.at.step.Snapshot, j.at.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
 		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
 		return nil

@@ -133,7 +133,7 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 	if g.Dir == oldRoot || m.stored.Session == "" {
 		return nil
 	}
-	plan, err := l.cutAt(m.project, m.tip)
+	plan, err := l.cutAt(m.project, m.tip, m.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
 		return nil
 	}

@@ -192,6 +192,12 @@ func openSized(path string) (io.ReadCloser, int64, error) {
 // sessionOf opens the conversation that a record holds: exactly the bytes that
 // the agent's file held. ErrNoSession if it holds none.
 func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
+	return l.sessionBeside(p, record, "")
+}
+
+// sessionBeside is sessionOf, and faster where the file at path, the agent's own,
+// still holds what was recorded of it. There need be no such file.
+func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (io.ReadCloser, gitstore.SessionMeta, error) {
 	own, err := p.store.OpenSession(record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
@@ -199,20 +205,37 @@ func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitsto
 	if err != nil {
 		return nil, gitstore.SessionMeta{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
 	}
+	reader := joined{Reader: own}
+	if file, _, err := openRegular(path); err == nil {
+		own.Beside(file)
+		reader.closers = append(reader.closers, file)
+	}
 	if own.Meta.Inherited == nil {
-		return io.NopCloser(own), own.Meta, nil
+		return reader, own.Meta, nil
 	}
 	inherited, err := l.inherit(p, *own.Meta.Inherited)
 	if err != nil {
+		reader.Close()
 		return nil, own.Meta, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: its inherited part: %w", record.Short(), err)
 	}
-	return joined{io.MultiReader(inherited, own), inherited}, own.Meta, nil
+	reader.Reader = io.MultiReader(inherited, own)
+	reader.closers = append(reader.closers, inherited)
+	return reader, own.Meta, nil
 }
 
-// joined reads two parts and closes the first.
+// joined reads parts, and closes what they are read from.
 type joined struct {
 	io.Reader
-	io.Closer
+	closers []io.Closer
+}
+
+// Close implements io.Closer.
+func (j joined) Close() error {
+	var errs []error
+	for _, c := range j.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // inherit makes an inherited part again from its source, as it is read. The

@@ -16,6 +16,7 @@ import (
 // talkPlan is what a restore or fork does with a conversation.
 type talkPlan struct {
 	record  gitstore.ID // holds the source's conversation
+	beside  string      // the agent's own file, which may hold it too
 	source  gitstore.SessionMeta
 	cut     sessions.Cut
 	empty   bool   // nothing that could be resumed is left: the agent begins anew
@@ -31,7 +32,7 @@ func (l *Local) planTalk(m *loaded, j *job) error {
 	if a == nil || m.stored.Session == "" {
 		return nil
 	}
-	plan, err := l.cutAt(m.project, j.target)
+	plan, err := l.cutAt(m.project, j.target, m.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) {
 		plan, err = &talkPlan{empty: true}, nil
 	}
@@ -53,9 +54,10 @@ func (l *Local) planTalk(m *loaded, j *job) error {
 	return nil
 }
 
-// cutAt cuts the conversation of a snapshot where an agent can go on from.
-func (l *Local) cutAt(p *project, s *gitstore.Snapshot) (*talkPlan, error) {
-	r, meta, err := l.sessionOf(p, s.Record)
+// cutAt cuts the conversation of a snapshot where an agent can go on from. The
+// agent's own file, if there is one, makes it faster: see sessionBeside.
+func (l *Local) cutAt(p *project, s *gitstore.Snapshot, beside string) (*talkPlan, error) {
+	r, meta, err := l.sessionBeside(p, s.Record, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func (l *Local) cutAt(p *project, s *gitstore.Snapshot) (*talkPlan, error) {
 	if a == nil {
 		return nil, sessions.ErrNoSession
 	}
-	plan := &talkPlan{record: s.Record, source: meta}
+	plan := &talkPlan{record: s.Record, beside: beside, source: meta}
 	plan.cut, err = a.Cut(r)
 	if errors.Is(err, sessions.ErrEmptyCut) {
 		plan.empty = true
@@ -105,7 +107,7 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 	}
 	var length int64
 	err = journal.Place(out.path, 0o600, func(w io.Writer) error {
-		r, _, err := l.sessionOf(p, plan.record)
+		r, _, err := l.sessionBeside(p, plan.record, plan.beside)
 		if err != nil {
 			return err
 		}

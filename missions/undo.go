@@ -169,7 +169,7 @@ func (l *Local) formerTalk(m *loaded, safety *gitstore.Snapshot, op past) (*talk
 	if _, err := os.Stat(op.BeforePath); err == nil {
 		return &talkPlan{session: op.Before, path: op.BeforePath}, nil
 	}
-	plan, err := l.cutAt(m.project, safety)
+	plan, err := l.cutAt(m.project, safety, m.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) {
 		return &talkPlan{session: op.Before, path: op.BeforePath}, nil // it was never written
 	}
