@@ -29,31 +29,6 @@ const rewriteVersion = 1
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
 
-// rewriteLines rewrites each complete line of r.
-func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite) error {
-	rw := newRewriter(to, false)
-	out := make([]byte, 0, 2*readSize)
-	split := splitter{line: func(b []byte, _ int64) error {
-		out = append(rw.line(out, b), '\n')
-		if len(out) < readSize {
-			return nil
-		}
-		_, err := w.Write(out)
-		out = out[:0]
-		if err != nil {
-			return fmt.Errorf("write session: %w", err)
-		}
-		return nil
-	}}
-	if err := split.drain(r); err != nil {
-		return err
-	}
-	if _, err := w.Write(out); err != nil {
-		return fmt.Errorf("write session: %w", err)
-	}
-	return nil
-}
-
 // rewriteText rewrites the paths in a side file that has no lines of its own.
 func rewriteText(b []byte, to sessions.Rewrite, plain bool) []byte {
 	rw := newRewriter(to, plain)
