@@ -119,6 +119,9 @@ func (j *forkJob) makeWorkspace(ctx context.Context) error {
 		return e
 	case errors.As(err, &target):
 		return Errorf(KindConflict, "choose another directory with --workspace DIR", "%w", err)
+	case isDiskFull(err):
+		return Errorf(KindFailed, "free some space there, or fork to another disk with --workspace DIR; --ignored skip needs less",
+			"fork %s: no space is left for %s, what was made of it is taken away again: %w", j.at.Name, j.directory, err)
 	case err != nil:
 		return fmt.Errorf("fork %s: %w", j.at.Name, err)
 	}
@@ -138,6 +141,9 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 		return fork.Source{}, err
 	}
 	source := fork.Source{Store: p.store, Tree: s.Tree, Modes: moment.Modes, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.at.tip.ID}
+	if info, err := p.snapshotInfo(s.Snapshot); err == nil {
+		source.Bytes = info.Bytes // for the progress bar alone
+	}
 	place, err := placeOf(j.at.bind.Workspace)
 	if j.at.bind.Workspace != "" && err == nil && place == j.at.bind.Place {
 		source.Live, source.Identity = j.at.bind.Workspace, beneath.Identity(place)
@@ -196,11 +202,16 @@ func (i stagedItem) entry() (fork.Staged, error) {
 }
 
 func (j *forkJob) target(ctx context.Context) fork.Target {
-	tell := progressTeller(ctx, "making "+j.directory)
+	making := &teller{ctx: ctx}
 	return fork.Target{
 		Operation: j.operation.ID(), Directory: j.directory, Name: j.name,
 		CopyIgnored: j.request.Ignored != "skip", Limit: j.l.config.Fork.CopyLimit, Force: j.request.Yes || j.request.Force,
-		Progress: func(p fork.Progress) { tell(int64(p.Files), int64(p.TotalFiles)) },
+		Progress: func(p fork.Progress) {
+			making.tell(Notice{
+				Text: "making " + j.directory, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",
+				Bytes: p.Bytes, TotalBytes: p.TotalBytes,
+			})
+		},
 		Record: func(d fork.Document) error {
 			j.doc.Workspace = d
 			return j.operation.Update(j.doc)

@@ -39,12 +39,6 @@ func (t *teller) tell(n Notice) {
 	Notify(t.ctx, n)
 }
 
-// progressTeller tells how far a work over files is.
-func progressTeller(ctx context.Context, text string) func(done, total int64) {
-	t := &teller{ctx: ctx}
-	return func(done, total int64) { t.tell(Notice{Text: text, Done: done, Total: total, Unit: "files"}) }
-}
-
 // readingTeller tells how far the capture of a workspace is.
 func readingTeller(ctx context.Context, root string) func(capture.Progress) {
 	looking, reading := &teller{ctx: ctx}, &teller{ctx: ctx}

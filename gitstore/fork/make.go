@@ -108,9 +108,14 @@ func (k *maker) prepare(ctx context.Context) error {
 	}
 	k.made.Worktree, k.made.Workspace = k.doc.Directory, k.doc.workspace()
 	k.done.TotalFiles = len(k.list.files) + k.scan.files + k.rest.files()
-	k.done.TotalBytes = k.scan.bytes + k.rest.bytes()
+	if len(k.list.files) == 0 || k.src.Bytes > 0 {
+		k.done.TotalBytes = k.src.Bytes + k.extraBytes()
+	}
 	return k.checkLimit()
 }
+
+// extraBytes is how large the files are that no snapshot holds.
+func (k *maker) extraBytes() int64 { return k.scan.bytes + k.rest.bytes() }
 
 func (k *maker) openLive() error {
 	if k.src.Live == "" {

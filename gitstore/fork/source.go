@@ -28,6 +28,8 @@ type Source struct {
 	// Identity is what the directory at Live must be; the zero value does not
 	// prove it.
 	Identity beneath.Identity
+	// Bytes is how large the files of Tree are, for Progress; 0 if not known.
+	Bytes int64
 	// Known is what the newest capture of Live knew: a file that is as it was
 	// then need not be read to know its content. The zero value knows nothing.
 	Known capture.Known
@@ -89,8 +91,7 @@ type Target struct {
 	Record func(Document) error
 }
 
-// Progress is how far a fork is. Bytes are those of copied files only, not of
-// files written from the snapshot.
+// Progress is how far a fork is. TotalBytes is 0 where Source.Bytes was.
 type Progress struct {
 	Files, TotalFiles int
 	Bytes, TotalBytes int64

@@ -72,11 +72,11 @@ func (k *maker) checkPlace() error {
 // checkLimit compares what would be copied with the limit, unless the file
 // system shares blocks.
 func (k *maker) checkLimit() error {
-	if k.target.Limit <= 0 || k.target.Force || k.done.TotalBytes <= k.target.Limit || k.shares() {
+	if k.target.Limit <= 0 || k.target.Force || k.extraBytes() <= k.target.Limit || k.shares() {
 		return nil
 	}
 	return &LimitError{
-		Files: k.scan.files + k.rest.files(), Bytes: k.done.TotalBytes, Limit: k.target.Limit,
+		Files: k.scan.files + k.rest.files(), Bytes: k.extraBytes(), Limit: k.target.Limit,
 	}
 }
 

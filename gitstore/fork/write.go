@@ -53,7 +53,7 @@ func (w *writer) snapshot(ctx context.Context) error {
 			if err := w.file(p, n); err != nil {
 				return fmt.Errorf("%s of the snapshot: %w", w.list.files[n].path, err)
 			}
-			w.k.progressed(0)
+			w.k.progressed(w.done.stats[n].Size)
 		}
 		return nil
 	})
