@@ -36,7 +36,11 @@ func (e *NotShadowError) Error() string {
 }
 
 // ignoredFsckIDs returns the message ids about .gitmodules, .gitattributes and
-// other files of Git's own that a workspace may hold in odd form. They are those
+// other files of Git's own that a workspace may hold in odd form; and about the
+// odd commits and trees of old or strange programs, which come along in packs
+// that are borrowed from the user's repository and belong to no snapshot. Damage
+// is never among them: what does not hash to its id, does not decode or is
+// missing. They are those
 // of git 2.38 (fsck.h of 2.38.3, with that series' security fixes); git dies of
 // an id it does not know.
 func ignoredFsckIDs() []string {
@@ -47,6 +51,10 @@ func ignoredFsckIDs() []string {
 		"gitattributesMissing", "gitattributesLarge", "gitattributesLineLength",
 		"gitattributesBlob", "gitattributesSymlink",
 		"gitignoreSymlink", "mailmapSymlink",
+		"badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "missingAuthor",
+		"missingCommitter", "missingEmail", "missingNameBeforeEmail", "missingSpaceBeforeDate",
+		"missingSpaceBeforeEmail", "multipleAuthors", "zeroPaddedDate",
+		"duplicateEntries", "treeNotSorted",
 	}
 }
 

@@ -147,9 +147,15 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 			return err
 		}
 	}
-	for _, d := range append(dirs, ".") {
-		if err := s.dir(filepath.Join(dir, d)); err != nil {
-			return err
+	// Syncing a directory makes durable what was made in it: those that are
+	// empty need none of their own.
+	holds := map[string]bool{}
+	for _, d := range append(dirs, "HEAD") {
+		if above := filepath.Dir(d); !holds[above] {
+			holds[above] = true
+			if err := s.dir(filepath.Join(dir, above)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
