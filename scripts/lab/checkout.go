@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 )
 
 // Checkout makes the tree of plain files that is at root a clean checkout of a
@@ -38,6 +39,13 @@ func Checkout(ctx context.Context, root string) error {
 	}
 	if out, err := git("reset", "-q").CombinedOutput(); err != nil {
 		return fmt.Errorf("make the index: %w: %s", err, out)
+	}
+	// Git believes no entry of a file that is not older, by whole seconds, than
+	// the index; the next status, which every prompt and editor asks for, writes
+	// an index that is.
+	time.Sleep(time.Second + 100*time.Millisecond)
+	if out, err := git("status", "--porcelain").CombinedOutput(); err != nil || len(out) > 0 {
+		return fmt.Errorf("look at the checkout: %w: %s", err, out)
 	}
 	return nil
 }
