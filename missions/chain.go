@@ -45,7 +45,7 @@ func (p *project) eachTurn(tip gitstore.ID, fn func([]step) error) error {
 		return err
 	}
 	err := func() error {
-		for s, err := range p.store.Snapshots(tip, gitstore.HistoryOptions{}) {
+		for s, err := range p.snapshots.walk(p.store, tip) {
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -105,6 +106,48 @@ func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) erro
 	h.FreedBytes += swept.Bytes
 	if err != nil {
 		return fmt.Errorf("after the repack: %w", err)
+	}
+	return nil
+}
+
+// Acquaint puts the snapshots that nobody has listed yet into the index, so that
+// the first listing after a long turn is as fast as any. What it began it goes on
+// with the next time.
+func (l *Local) Acquaint(ctx context.Context) error {
+	if l.index == nil {
+		return nil
+	}
+	all, _ := l.allProjects()
+	var errs []error
+	for _, p := range all {
+		list, _ := l.missionsOf(p)
+		for _, m := range list {
+			errs = append(errs, l.acquaint(ctx, m))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// acquaint goes from the oldest snapshot to the newest, so that the newest that
+// is known says where to go on.
+func (l *Local) acquaint(ctx context.Context, m *loaded) error {
+	var unknown []*gitstore.Snapshot
+	for s, err := range m.project.snapshots.walk(m.project.store, m.tip.ID) {
+		if err != nil {
+			return err
+		}
+		if _, ok := l.indexedFacts(s.ID, true); ok {
+			break
+		}
+		unknown = append(unknown, s)
+	}
+	for _, s := range slices.Backward(unknown) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := l.facts(ctx, m.project, s, true); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -21,17 +21,18 @@ import (
 // may have one on the same home: what they share is on disk, under the kernel's
 // locks. It is safe for concurrent use.
 type Local struct {
-	home     Home
-	config   Config
-	adapters []sessions.Adapter
-	clock    func() time.Time
-	watching Watching
-	index    Index
-	space    *Space
-	log      *slog.Logger
-	journal  *journal.Journal
-	version  string
-	self     lock.Owner
+	home      Home
+	config    Config
+	adapters  []sessions.Adapter
+	clock     func() time.Time
+	watching  Watching
+	index     Index
+	space     *Space
+	snapshots *snapshots
+	log       *slog.Logger
+	journal   *journal.Journal
+	version   string
+	self      lock.Owner
 
 	closing context.Context // ends with Close
 	close   context.CancelFunc
@@ -104,7 +105,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.closing, l.close = context.WithCancel(context.Background())

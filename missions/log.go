@@ -180,20 +180,29 @@ func (l *Local) entry(ctx context.Context, m *loaded, s step, lines bool) (Entry
 }
 
 func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lines bool) (facts, error) {
-	key := "snapshot/" + s.ID.String()
-	if l.index != nil {
-		var f facts
-		if raw, ok := l.index.Get(key); ok && json.Unmarshal(raw, &f) == nil && (f.Lined || !lines) {
-			return f, nil
-		}
+	if f, ok := l.indexedFacts(s.ID, lines); ok {
+		return f, nil
 	}
 	f, err := p.facts(ctx, s, lines)
 	if err == nil && l.index != nil {
 		if raw, err := json.Marshal(f); err == nil {
-			l.index.Put(key, raw)
+			l.index.Put(factsKey(s.ID), raw)
 		}
 	}
 	return f, err
+}
+
+func factsKey(id gitstore.ID) string { return "snapshot/" + id.String() }
+
+// indexedFacts are what the index knows of a snapshot.
+func (l *Local) indexedFacts(id gitstore.ID, lines bool) (facts, bool) {
+	if l.index == nil {
+		return facts{}, false
+	}
+	var f facts
+	raw, ok := l.index.Get(factsKey(id))
+	ok = ok && json.Unmarshal(raw, &f) == nil && (f.Lined || !lines)
+	return f, ok
 }
 
 // facts reads a snapshot, its record and what it changed.

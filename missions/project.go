@@ -24,11 +24,12 @@ const projectFormat = 1
 // project is an open project: its shadow repository and where it is found. Its
 // identity is its UUID; paths and inodes are hints that can be rebound.
 type project struct {
-	ID    string
-	Dir   string // $UMBRA_HOME/projects/<name>-<short>
-	Name  string
-	store *gitstore.Store
-	hints hints
+	ID        string
+	Dir       string // $UMBRA_HOME/projects/<name>-<short>
+	Name      string
+	store     *gitstore.Store
+	snapshots *snapshots
+	hints     hints
 }
 
 // hints say where on this machine a project's workspaces are.
@@ -152,7 +153,7 @@ func (l *Local) openProject(dir string) (*project, error) {
 	if err != nil || h.ID != store.ProjectID() {
 		h = l.recoverHints(dir, store)
 	}
-	return &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, hints: h}, nil
+	return &project{ID: store.ProjectID(), Dir: dir, Name: h.Name, store: store, snapshots: l.snapshots, hints: h}, nil
 }
 
 // openStore is a project's store, opened when it is first needed. Opening one
@@ -203,7 +204,7 @@ func (l *Local) openStore(dir string) (*gitstore.Store, error) {
 // this machine. They are written back by whoever changes them next.
 func (l *Local) recoverHints(dir string, store *gitstore.Store) hints {
 	name, _, _ := cutLast(filepath.Base(dir), "-")
-	p := &project{ID: store.ProjectID(), Dir: dir, Name: name, store: store}
+	p := &project{ID: store.ProjectID(), Dir: dir, Name: name, store: store, snapshots: l.snapshots}
 	p.hints = hints{Format: projectFormat, ID: p.ID, Name: name}
 	all, _ := l.missionsOf(p)
 	for _, m := range all {

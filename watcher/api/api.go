@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -99,8 +100,27 @@ type About struct {
 // Line is one line of an answer.
 type Line struct {
 	Notice json.RawMessage `json:"notice,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// resultPrefix begins a line that holds a result alone.
+const resultPrefix = `{"result":`
+
+// ResultLine is the line of a result alone, with its end of line: a long one is
+// not gone through again. result is valid JSON without line ends.
+func ResultLine(result json.RawMessage) []byte {
+	return append(append([]byte(resultPrefix), result...), "}\n"...)
+}
+
+// CutResult gives the result of a line that ResultLine made; it may be more than
+// that, and no valid JSON, where another made the line.
+func CutResult(line []byte) (json.RawMessage, bool) {
+	inner, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(resultPrefix))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(inner, []byte("}"))
 }
 
 // Last reports whether the line ends its answer.

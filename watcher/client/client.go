@@ -188,13 +188,24 @@ func answerTo(ctx context.Context, method string, response *http.Response, resul
 	return missions.Errorf(missions.KindFailed, "", "the daemon answered %s: %s", response.Status, text)
 }
 
+// drainLines reads an answer to its end, so that the connection can be used again.
+func drainLines(lines io.Reader) { _, _ = io.Copy(io.Discard, io.LimitReader(lines, 1<<10)) }
+
 // readAnswer reads the lines of an answer up to its last.
 func readAnswer(ctx context.Context, body io.Reader, result any) error {
-	lines := json.NewDecoder(bufio.NewReader(body))
+	lines := bufio.NewReaderSize(body, 64<<10)
 	for {
-		var line api.Line
-		if err := lines.Decode(&line); err != nil {
+		text, err := lines.ReadBytes('\n')
+		if err != nil {
 			return fmt.Errorf("%w in the middle of its answer: %w", ErrBroken, err)
+		}
+		if cut, ok := api.CutResult(text); ok && json.Unmarshal(cut, result) == nil {
+			drainLines(lines)
+			return nil
+		}
+		var line api.Line
+		if err := json.Unmarshal(text, &line); err != nil {
+			return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon's answer makes no sense: %w", err)
 		}
 		if line.Notice != nil {
 			var n missions.Notice
@@ -205,8 +216,7 @@ func readAnswer(ctx context.Context, body io.Reader, result any) error {
 		if !line.Last() {
 			continue
 		}
-		// To the end, so that the connection can be used again.
-		_, _ = io.Copy(io.Discard, io.LimitReader(io.MultiReader(lines.Buffered(), body), 1<<10))
+		drainLines(lines)
 		if line.Result != nil {
 			if err := json.Unmarshal(line.Result, result); err != nil {
 				return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon's answer makes no sense: %w", err)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -57,4 +58,51 @@ func BenchmarkHook(b *testing.B) {
 	sort.Slice(took, func(i, j int) bool { return took[i] < took[j] })
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// BenchmarkLog lists a mission of 1,000 snapshots: by a process that has listed it
+// before, and by one that has just begun and knows nothing (P11).
+func BenchmarkLog(b *testing.B) {
+	t := newBench(b)
+	first := t.start()
+	c := t.connect()
+	for i := range 1000 {
+		t.write(fmt.Sprintf("d%d/f%d.txt", i/400, i), fmt.Sprintf("file %d\n", i))
+	}
+	t.mission(c, "work")
+	caller := t.caller()
+	for n := range 1000 {
+		t.write(fmt.Sprintf("d%d/f%d.txt", n/400, n), fmt.Sprintf("%d\n", n))
+		_, err := c.Snapshot(context.Background(), missions.SnapshotRequest{Caller: caller})
+		must(b, err)
+	}
+	list := func(b *testing.B, svc missions.Service) {
+		b.Helper()
+		entries, err := svc.Log(context.Background(), missions.LogRequest{Caller: caller, Lines: true})
+		must(b, err)
+		if len(entries) != 1001 {
+			b.Fatalf("%d entries", len(entries))
+		}
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			must(b, first.index.Reset())
+			b.StartTimer()
+			list(b, c)
+		}
+	})
+	list(b, c)
+	b.Run("again", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			list(b, c)
+		}
+	})
+	b.Run("here", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			list(b, first.Service())
+		}
+	})
 }

@@ -184,18 +184,23 @@ func (a *answer) notice(n missions.Notice) {
 
 // line writes one line. The caller holds the lock.
 func (a *answer) line(l api.Line) error {
-	if !a.begun {
-		a.begun = true
-		a.w.Header().Set("Content-Type", api.ContentType)
-	}
 	p, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
+	return a.write(append(p, '\n'))
+}
+
+// write writes one line as it is. The caller holds the lock.
+func (a *answer) write(line []byte) error {
+	if !a.begun {
+		a.begun = true
+		a.w.Header().Set("Content-Type", api.ContentType)
+	}
 	if err := a.control.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	_, err = a.w.Write(append(p, '\n'))
+	_, err := a.w.Write(line)
 	return err
 }
 
@@ -218,7 +223,11 @@ func (a *answer) end(result any, err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.over {
+	switch {
+	case a.over:
+	case last.Error == nil:
+		_ = a.write(api.ResultLine(last.Result))
+	default:
 		_ = a.line(last)
 	}
 	a.over = true

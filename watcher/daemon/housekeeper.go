@@ -94,6 +94,11 @@ func (h *housekeeper) end() {
 
 func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
 	s := h.server
+	if urgency == missions.Due {
+		if err := s.local.Acquaint(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("fill the index", "error", err)
+		}
+	}
 	for _, dir := range s.local.Unkempt(urgency) {
 		if ctx.Err() != nil || !h.mayTry(dir) {
 			continue

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,6 +81,32 @@ func TestHousekeeping(t *testing.T) {
 	doctor, err := c.Doctor(b.ctx(), missions.DoctorRequest{Caller: b.caller()})
 	if err != nil || len(doctor.Problems) > 0 {
 		t.Errorf("doctor: %+v %v", doctor.Problems, err)
+	}
+}
+
+// TestIndexIsFilled knows snapshots before anybody lists them.
+func TestIndexIsFilled(t *testing.T) {
+	b := newBench(t)
+	s := b.start(quickly)
+	c := b.connect()
+	b.mission(c, "work")
+	for round := range 2 {
+		for i := range 5 {
+			b.write("a.txt", fmt.Sprint(round, i))
+			_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+			must(t, err)
+		}
+		b.until("the index is filled", func() bool {
+			n, lined := 0, 0
+			must(t, s.index.Each(func(_ string, value json.RawMessage) bool {
+				n++
+				if strings.Contains(string(value), `"lined":true`) {
+					lined++
+				}
+				return true
+			}))
+			return n == 1+5*(round+1) && lined == n
+		})
 	}
 }
 

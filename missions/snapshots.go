@@ -1,0 +1,72 @@
+package missions
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// snapshots are what a process remembers of history, which never changes, so that
+// a walk over it costs little the second time. What is remembered is not proved
+// to be there still: who checks or restores reads the store. It is safe for
+// concurrent use.
+type snapshots struct {
+	mu    sync.Mutex
+	known map[gitstore.ID]*gitstore.Snapshot
+}
+
+// mostSnapshots bounds what is remembered, at less than 1 KiB each. Beyond it all
+// is forgotten: whoever walks further than that pays for it.
+const mostSnapshots = 8192
+
+func newSnapshots() *snapshots { return &snapshots{known: map[gitstore.ID]*gitstore.Snapshot{}} }
+
+// snapshot reads one snapshot, which is not to be changed.
+func (h *snapshots) snapshot(store *gitstore.Store, id gitstore.ID) (*gitstore.Snapshot, error) {
+	h.mu.Lock()
+	s := h.known[id]
+	h.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	c, err := store.Commit(id)
+	if err != nil {
+		return nil, err
+	}
+	s = gitstore.ParseSnapshot(c)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.known) >= mostSnapshots {
+		clear(h.known)
+	}
+	h.known[id] = s
+	return s, nil
+}
+
+// walk is gitstore.Store.Snapshots, from memory where it can.
+func (h *snapshots) walk(store *gitstore.Store, tip gitstore.ID) iter.Seq2[*gitstore.Snapshot, error] {
+	return func(yield func(*gitstore.Snapshot, error) bool) {
+		shallow, err := store.Shallow()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for id := tip; !id.IsZero(); {
+			s, err := h.snapshot(store, id)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if _, cut := shallow[id]; cut {
+				end := *s
+				end.Parents = nil
+				s = &end
+			}
+			if s.Mission == "" || !yield(s, nil) {
+				return
+			}
+			id = s.Parent()
+		}
+	}
+}

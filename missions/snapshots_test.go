@@ -1,0 +1,64 @@
+package missions
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// TestSnapshotsFromMemory walks as the store does, the first time and from
+// memory, up to the boundary that pruning leaves too.
+func TestSnapshotsFromMemory(t *testing.T) {
+	b := newBench(t)
+	m := b.mission("work")
+	for i := range 5 {
+		b.write("a.txt", fmt.Sprint(i))
+		b.snapshot(fmt.Sprint("edit ", i))
+	}
+	at, err := b.local.findMission(t.Context(), b.caller(), m.ID, reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := at.project.store
+	check := func(want int) {
+		t.Helper()
+		var got, direct []string
+		for s, err := range at.project.snapshots.walk(store, at.tip.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(s.ID, s.Parents, s.Message))
+		}
+		for s, err := range store.Snapshots(at.tip.ID, gitstore.HistoryOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			direct = append(direct, fmt.Sprint(s.ID, s.Parents, s.Message))
+		}
+		if len(got) != want || fmt.Sprint(got) != fmt.Sprint(direct) {
+			t.Errorf("%d snapshots: %v, in the store %v", len(got), got, direct)
+		}
+	}
+	check(6)
+	check(6)
+	second := at.tip.Parent()
+	if err := os.WriteFile(filepath.Join(store.Dir(), "shallow"), []byte(second.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(2)
+	if err := os.Remove(filepath.Join(store.Dir(), "shallow")); err != nil {
+		t.Fatal(err)
+	}
+	check(6)
+	for n := range mostSnapshots {
+		at.project.snapshots.known[gitstore.ID{byte(n), byte(n >> 8), 1}] = at.tip
+	}
+	delete(at.project.snapshots.known, at.tip.ID)
+	check(6)
+	if n := len(at.project.snapshots.known); n > mostSnapshots {
+		t.Errorf("%d are remembered", n)
+	}
+}
