@@ -120,6 +120,9 @@ func call[Request, Result any](ctx context.Context, c *Client, method string, re
 	}
 	once := func(ctx context.Context) error { return c.once(ctx, method, body, &result) }
 	err = c.watched(ctx, once)
+	if errors.Is(err, errOlder) {
+		_, _ = c.ask(ctx, api.MethodLeave)
+	}
 	if err == nil || ctx.Err() != nil || !unsent(err) && !errors.Is(err, ErrBroken) {
 		return result, told(ctx, method, err)
 	}
@@ -149,6 +152,10 @@ func call[Request, Result any](ctx context.Context, c *Client, method string, re
 // errLeaving is the answer of a process that has stopped taking calls.
 var errLeaving = errors.New("the daemon is stopping")
 
+// errOlder is the answer of a process that does not know what it is asked for.
+// It has done nothing.
+var errOlder = errors.New("the daemon is older than this umbra")
+
 // errMisdirected is the answer of a process that sees other files than the one
 // that asks.
 var errMisdirected = errors.New("the daemon sees other files than this process")
@@ -163,11 +170,11 @@ func (c *Client) once(ctx context.Context, method string, body []byte, result an
 		}
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	return answerTo(ctx, method, response, result)
+	return answerTo(ctx, response, result)
 }
 
 // answerTo reads the answer to a call.
-func answerTo(ctx context.Context, method string, response *http.Response, result any) error {
+func answerTo(ctx context.Context, response *http.Response, result any) error {
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK:
@@ -176,14 +183,13 @@ func answerTo(ctx context.Context, method string, response *http.Response, resul
 		return errLeaving
 	case http.StatusMisdirectedRequest:
 		return errMisdirected
+	case http.StatusNotImplemented, http.StatusNotFound:
+		return fmt.Errorf("%w: version %s", errOlder, response.Header.Get(api.HeaderVersion))
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
 	text = bytes.TrimSpace(text)
-	switch response.StatusCode {
-	case http.StatusForbidden:
+	if response.StatusCode == http.StatusForbidden {
 		return fmt.Errorf("%w: %s", errRefused, text)
-	case http.StatusNotFound:
-		return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon (%s) does not know %s", response.Header.Get(api.HeaderVersion), method)
 	}
 	return missions.Errorf(missions.KindFailed, "", "the daemon answered %s: %s", response.Status, text)
 }

@@ -41,7 +41,7 @@ func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.Hook
 		return exchange(ctx, conn, o.Version, body, &result)
 	})
 	broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
-	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) {
+	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
 		return result, fmt.Errorf("%w: %w", ErrUndone, err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -80,5 +80,5 @@ func exchange(ctx context.Context, conn net.Conn, version string, body []byte, r
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	return answerTo(ctx, api.Hook, response, result)
+	return answerTo(ctx, response, result)
 }

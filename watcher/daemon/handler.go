@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,11 +29,29 @@ type method struct {
 func plain[Request, Result any](do func(missions.Service, context.Context, Request) (Result, error)) method {
 	return method{call: func(ctx context.Context, svc missions.Service, body []byte) (any, error) {
 		var r Request
-		if err := json.Unmarshal(body, &r); err != nil {
-			return nil, missions.Errorf(missions.KindUsage, "", "the request makes no sense: %w", err)
+		if err := decode(body, &r); err != nil {
+			return nil, err
 		}
 		return do(svc, ctx, r)
 	}}
+}
+
+// errNewer is a request that asks for what this binary has never heard of.
+var errNewer = errors.New("a newer umbra asks")
+
+// decode reads a request. What it does not know it does not leave out: a
+// restriction that is dropped in silence makes another request of it.
+func decode(body []byte, r any) error {
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	err := strict.Decode(r)
+	if err == nil {
+		return nil
+	}
+	if json.Unmarshal(body, r) == nil {
+		return fmt.Errorf("%w: %w", errNewer, err)
+	}
+	return missions.Errorf(missions.KindUsage, "", "the request makes no sense: %w", err)
 }
 
 // growing serves a method that writes.
@@ -77,7 +96,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveAbout(w, name)
 		return
 	case !ok || !known:
-		http.Error(w, "no such method", http.StatusNotFound)
+		http.Error(w, "no such method", http.StatusNotImplemented)
 		return
 	case s.isLeaving():
 		http.Error(w, "this daemon is stopping", http.StatusServiceUnavailable)
@@ -126,6 +145,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 	result, err := s.guarded(ctx, name, m, body)
 	if err != nil && api.Reads(name) && s.reads.Err() != nil && errors.Is(err, context.Canceled) {
 		out.cutOff() // the client asks whoever serves next
+		return
+	}
+	if errors.Is(err, errNewer) {
+		http.Error(w, err.Error(), http.StatusNotImplemented)
 		return
 	}
 	out.end(result, err)

@@ -185,6 +185,38 @@ func TestOlderProtocol(t *testing.T) {
 	}
 }
 
+// TestOlderBinary asks a daemon that does not know what is asked for, of a new
+// method or a new field, to leave, and asks the next one.
+func TestOlderBinary(t *testing.T) {
+	b := newBench(t)
+	var asked sync.Once
+	var old *http.Server
+	left := make(chan struct{})
+	old = b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case api.Prefix + api.MethodLeave:
+			asked.Do(func() {
+				go func() {
+					defer close(left)
+					_ = old.Shutdown(b.ctx())
+				}()
+			})
+			fallthrough
+		case api.Prefix + api.MethodAbout:
+			fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`, api.Protocol)
+		default:
+			http.Error(w, "no such method", http.StatusNotImplemented)
+		}
+	})
+	c := b.connect(b.starting)
+	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+	must(t, err)
+	<-left
+	if status.Daemon.Version != "played" {
+		t.Errorf("served by version %s", status.Daemon.Version)
+	}
+}
+
 // TestNewerProtocol is served by a daemon that is newer than the client.
 func TestNewerProtocol(t *testing.T) {
 	b := newBench(t)

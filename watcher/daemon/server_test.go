@@ -58,13 +58,15 @@ func TestStrangeRequests(t *testing.T) {
 		"of a web page":   {"POST", "/v1/missions", http.Header{"Origin": {"https://example.com"}}, "{}", 403, "web pages"},
 		"null origin":     {"POST", "/v1/about", http.Header{"Origin": {"null"}}, "{}", 403, "web pages"},
 		"GET":             {"GET", "/v1/missions", nil, "", 405, "POST"},
-		"unknown method":  {"POST", "/v1/format_disk", nil, "{}", 404, "no such method"},
-		"unknown version": {"POST", "/v2/missions", nil, "{}", 404, "no such method"},
+		"unknown method":  {"POST", "/v1/format_disk", nil, "{}", 501, "no such method"},
+		"unknown version": {"POST", "/v2/missions", nil, "{}", 501, "no such method"},
 		"no JSON":         {"POST", "/v1/missions", nil, "{", 200, `"kind":"usage"`},
 		"empty":           {"POST", "/v1/missions", nil, "", 200, `"kind":"usage"`},
 		"other files":     {"POST", "/v1/missions", http.Header{"Umbra-Namespace": {"mnt:[1]"}}, "{}", 421, "other files"},
 		"same files":      {"POST", "/v1/missions", http.Header{"Umbra-Namespace": {api.Namespace()}}, "{}", 200, `"result":[]`},
-		"of the future":   {"POST", "/v1/missions", nil, `{"news":1}`, 200, `"result":[]`},
+		"of the future":   {"POST", "/v1/missions", nil, `{"news":1}`, 501, "newer"},
+		"future inside":   {"POST", "/v1/status", nil, `{"caller":{"cwd":"/","news":1}}`, 501, "newer"},
+		"nonsense inside": {"POST", "/v1/status", nil, `{"caller":7}`, 200, `"kind":"usage"`},
 	} {
 		if status, answer := b.ask(s, c.method, c.path, c.header, c.body); status != c.status || !strings.Contains(answer, c.answer) {
 			t.Errorf("%s: %d %s", name, status, answer)
