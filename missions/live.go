@@ -36,6 +36,8 @@ type live struct {
 	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
 	Problem string          `json:"problem,omitempty"` // the last hook that went wrong
+	// NotRestored is why a queued restore was not done.
+	NotRestored string `json:"not_restored,omitempty"`
 }
 
 // mostSeen bounds the event ids remembered: more than one answer's tools.

@@ -233,6 +233,9 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Pending != nil {
 		v.Action = "restore " + m.live.Pending.Moment
 	}
+	if m.live.NotRestored != "" {
+		v.Problems = append(v.Problems, m.live.NotRestored)
+	}
 	if m.live.Problem != "" {
 		v.Problems = append(v.Problems, m.live.Problem)
 	}

@@ -112,24 +112,51 @@ func (l *Local) queueRestore(ctx context.Context, m *loaded, r *RestoreRequest) 
 		if !InTurn(m.life) {
 			return nil
 		}
+		if err := l.refusedNow(ctx, m, *r); err != nil {
+			return err
+		}
 		later := *r
-		m.live.Pending, queued = &later, true
+		m.live.Pending, m.live.NotRestored, queued = &later, "", true
 		l.saveLive(m)
 		return nil
 	})
 	return queued, err
 }
 
+// refusedNow is why a restore that is to be done at the end of the turn would be
+// refused if that were now. The caller holds the workspace.
+func (l *Local) refusedNow(ctx context.Context, m *loaded, r RestoreRequest) error {
+	target, err := m.project.snapshotNamed(r.Moment)
+	if err != nil {
+		return err
+	}
+	r.Preview = true
+	job, err := l.planRestore(ctx, m, target, r)
+	if err != nil {
+		return err
+	}
+	return job.refusal(r)
+}
+
+// snapshotNamed reads a snapshot by its id.
+func (p *project) snapshotNamed(text string) (*gitstore.Snapshot, error) {
+	id, err := gitstore.ParseID(text)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.store.Snapshot(id)
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "snapshot %s: %w", id.Short(), err)
+	}
+	return s, nil
+}
+
 // restoreLocked restores a mission to a snapshot named by its id. The caller
 // holds the workspace.
 func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) (RestoreResult, error) {
-	id, err := gitstore.ParseID(r.Moment)
+	target, err := m.project.snapshotNamed(r.Moment)
 	if err != nil {
 		return RestoreResult{}, err
-	}
-	target, err := m.project.store.Snapshot(id)
-	if err != nil {
-		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "snapshot %s: %w", id.Short(), err)
 	}
 	if err := l.neighbourInTurn(m); err != nil && !r.Force && !r.Preview {
 		return RestoreResult{}, err

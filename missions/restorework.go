@@ -204,6 +204,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	if err != nil {
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
+	m.live.NotRestored = ""
 	l.saveLive(m)
 	if err := work.Finish(); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
