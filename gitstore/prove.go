@@ -68,16 +68,14 @@ func (b *proof) present(id ID) (bool, error) {
 	if !b.store.trusts(id) {
 		return false, nil
 	}
-	ok, err := b.presentQuick(id)
-	if ok {
+	if ok, _ := b.presentQuick(id); ok { // an error is met again
 		return true, nil
 	}
 	if err := b.store.rescan(); err != nil {
 		return false, err
 	}
 	clear(b.there)
-	ok, err = b.presentQuick(id)
-	return ok, err
+	return b.presentQuick(id)
 }
 
 func (b *proof) presentQuick(id ID) (bool, error) {

@@ -126,8 +126,21 @@ type projectFile struct {
 	Capture CaptureConfig `yaml:"capture"`
 }
 
+// forMission is narrowedBy for a mission that has begun: then a project file,
+// which an agent may write, turns no capture off (H25). A budget of its own
+// counts for the beginning alone, and one that can't be read leaves the limits
+// as they were; status shows why.
+func (c CaptureConfig) forMission(workspace string, before *CaptureConfig) CaptureConfig {
+	narrow, err := c.narrowedBy(workspace)
+	if err != nil && before != nil {
+		return *before
+	}
+	narrow.MaxFiles, narrow.MaxBytes = c.MaxFiles, c.MaxBytes
+	return narrow
+}
+
 // narrowedBy returns the limits after the project file of a workspace, which
-// may only make them smaller.
+// may only make them smaller. They are as they were after an error.
 func (c CaptureConfig) narrowedBy(workspace string) (CaptureConfig, error) {
 	file := filepath.Join(workspace, ".umbra.yml")
 	p, err := os.ReadFile(file)

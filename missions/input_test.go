@@ -72,17 +72,28 @@ func TestBudget(t *testing.T) {
 		"an unknown key": "capture:\n  max_file: 1\n", "a command": "launch:\n  open: rm\n", "no YAML": "{",
 	} {
 		b.write(".umbra.yml", text)
-		_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
+		_, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Command: []string{"sh"}})
 		b.fails(name, err, KindUsage)
 		if !strings.Contains(err.Error(), ".umbra.yml") || name != "no YAML" && !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "missions.") {
 			t.Errorf("%s: %v", name, err)
 		}
+		// An agent may write it: no snapshot fails for that, and status says so.
+		b.write("key.pem2", "secret "+name)
+		if e := b.snapshot(name); e.Skipped < 2 { // the key and big.bin
+			t.Errorf("%s: the limits are no longer as they were: %d skipped", name, e.Skipped)
+		}
+		status, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()})
+		if err != nil || len(status.Problems) != 1 || !strings.Contains(status.Problems[0].Message, ".umbra.yml") {
+			t.Errorf("%s: status: %+v %v", name, status.Problems, err)
+		}
 	}
+	b.write(".umbra.yml", "capture:\n  max_files: 1\n")
+	b.snapshot("over the file's budget")
 	if err := os.Remove(filepath.Join(b.dir, ".umbra.yml")); err != nil {
 		t.Fatal(err)
 	}
 	b.snapshot("again")
-	if got := b.history("work"); len(got) != 2 || got[1].ID != m.Head {
+	if got := b.history("work"); got[len(got)-1].ID != m.Head {
 		t.Errorf("history: %+v", got)
 	}
 }

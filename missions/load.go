@@ -239,6 +239,9 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Problem != "" {
 		v.Problems = append(v.Problems, m.live.Problem)
 	}
+	if _, err := l.config.Capture.narrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
+		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
+	}
 	v.life(m)
 	return v
 }

@@ -29,7 +29,7 @@ type workspace struct {
 	generation uint64
 	scanner    *capture.Scanner
 	rules      *capture.Rules
-	limits     CaptureConfig // that rules were made with
+	limits     *CaptureConfig // nil before they were read
 	repo       *usergit.Repository
 	config     *usergit.Configuration
 	stamps     map[string]fileStamp // of the files the configuration came from
@@ -67,7 +67,7 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	if err := ws.readConfig(ctx, m); err != nil {
 		return nil, err
 	}
-	return ws, ws.readRules()
+	return ws, ws.readRules(m.tip != nil)
 }
 
 // readConfig finds the user's repository, and reads the user's Git
@@ -118,9 +118,17 @@ func (ws *workspace) configUnchanged() bool {
 	return true
 }
 
-// readRules brings the capture rules up to date.
-func (ws *workspace) readRules() error {
-	limits, err := ws.l.config.Capture.narrowedBy(ws.root)
+func (ws *workspace) readLimits(begun bool) (CaptureConfig, error) {
+	if !begun {
+		return ws.l.config.Capture.narrowedBy(ws.root)
+	}
+	return ws.l.config.Capture.forMission(ws.root, ws.limits), nil
+}
+
+// readRules brings the capture rules up to date; begun says that the mission
+// has snapshots already.
+func (ws *workspace) readRules(begun bool) error {
+	limits, err := ws.readLimits(begun)
 	if err != nil {
 		return err
 	}
@@ -128,14 +136,14 @@ func (ws *workspace) readRules() error {
 		SizeCap: limits.MaxFileSize, FileBudget: limits.MaxFiles, ByteBudget: limits.MaxBytes,
 		Secrets: append(capture.DefaultSecrets(), limits.Secrets...),
 	}
-	if ws.rules != nil && reflect.DeepEqual(ws.limits, limits) {
+	if ws.rules != nil && reflect.DeepEqual(ws.limits, &limits) {
 		ws.rules, err = ws.rules.Refresh()
 	} else {
 		ws.rules, err = capture.LoadRules(capture.Sources{
 			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: settings,
 		})
 	}
-	ws.limits = limits
+	ws.limits = &limits
 	if err != nil {
 		return fmt.Errorf("read the ignore rules of %s: %w", ws.root, err)
 	}
