@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +96,7 @@ func askHook(env Env, home missions.Home, payload []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), hookTime("", payload)-env.Now().Sub(env.began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
-		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload})
+		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: missions.AgentAbove(env.Args[1], caller, os.Getppid())})
 	if len(result.Output) > 0 {
 		if _, werr := env.Stdout.Write(result.Output); err == nil {
 			err = werr
@@ -133,7 +134,7 @@ func (c *call) hook(o hookOptions) error {
 	defer cancel()
 	c.ctx = ctx
 	c.reach = joining
-	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload}
+	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, AgentPID: missions.AgentAbove(c.arg(0), caller, os.Getppid())}
 	result, err := c.sendHook(request)
 	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.

@@ -1,20 +1,28 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 func missionStopCommand() *verb {
+	var force bool
 	return &verb{
 		name: "stop", args: "MISSION…", min: 1, max: anyNumber, short: "stop the agents of missions",
-		run: runMissionStop,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also where the agent's process is not known, and has ended", Destination: &force},
+		},
+		run: func(c *call) error { return runMissionStop(c, force) },
 	}
 }
 
-func runMissionStop(c *call) error {
+func runMissionStop(c *call, force bool) error {
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: c.args})
+	list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: c.args, Force: force})
 	if err != nil {
 		return err
 	}

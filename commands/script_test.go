@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 				{"HOME", home}, {"UMBRA_HOME", filepath.Join(env.WorkDir, "umbra")}, {"UMBRA_NO_DAEMON", "1"}, {"SHELL", "/bin/sh"},
 				{"XDG_CONFIG_HOME", filepath.Join(home, ".config")}, {"XDG_DATA_HOME", ""}, {"XDG_RUNTIME_DIR", ""}, {"UMBRA_MISSION", ""},
 				{"GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig")}, {"GIT_CONFIG_NOSYSTEM", "1"}, {"TERM", "dumb"}, {"PAGER", ""},
-				{"CLAUDE_CONFIG_DIR", ""}, {"LC_ALL", "C.UTF-8"},
+				{"CLAUDE_CONFIG_DIR", ""}, {"CLAUDE_PID", "0"}, {"LC_ALL", "C.UTF-8"},
 				{"GORACE", "atexit_sleep_ms=0"}, // a command built for the race detector else sleeps a second at its end
 			} {
 				env.Setenv(kv[0], kv[1])

@@ -134,7 +134,7 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 		}
 	}
 	d.workspace(m)
-	if m.lost() {
+	if d.l.gone(m) {
 		d.found(Problem{Invariant: "I6", Project: m.project.Name, Mission: m.Name, Message: "its agent is gone without a word"}, func() error { return d.l.reap(ctx, m) })
 	}
 	return ctx.Err()

@@ -11,6 +11,9 @@ type HookRequest struct {
 	Agent   string `json:"agent"`
 	Event   string `json:"event,omitempty"`
 	Payload []byte `json:"payload"`
+	// AgentPID is the agent's process as the hook found it (AgentAbove), for an
+	// agent that does not say.
+	AgentPID int `json:"agent_pid,omitempty"`
 }
 
 // HookResult is what the hook prints, and what happened.

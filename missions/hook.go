@@ -26,6 +26,9 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	if err != nil {
 		return HookResult{}, Errorf(KindUsage, "", "hook %s: %w", r.Agent, err)
 	}
+	if event.PID == 0 {
+		event.PID = r.AgentPID
+	}
 	result := HookResult{}
 	context, err := l.heardHook(ctx, adapter, r, event, &result)
 	if err != nil {
@@ -149,6 +152,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	now := l.now()
 	l.followSession(m, a, r, e)
 	m.live.Hooked, m.live.Problem = true, ""
+	m.live.Heard, m.live.Boot = now, l.self.Boot
 	if !m.live.firstTime(eventID(e)) {
 		return false
 	}

@@ -50,10 +50,8 @@ func (l *Local) mayLaunch(m *loaded, keeper int) error {
 	if p, alive := m.live.process(); alive && p.PID != keeper {
 		return Errorf(KindBusy, fmt.Sprintf("go to it, or: umbra mission stop %s", m.Name), "mission %s is live already (pid %d)", m.Name, p.PID)
 	}
-	if a := l.adapter(m.Agent); a != nil && m.stored.Session != "" {
-		if pid, alive := a.Live(m.adapterEnv(), m.stored.Session); alive {
-			return Errorf(KindBusy, "end it first", "the session of mission %s is open in another %s (pid %d)", m.Name, m.Agent, pid)
-		}
+	if pid, alive := l.sessionProcess(m); alive {
+		return Errorf(KindBusy, "end it first", "the session of mission %s is open in another %s (pid %d)", m.Name, m.Agent, pid)
 	}
 	return nil
 }
@@ -215,7 +213,7 @@ func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 	}
 	stopped := []Mission{}
 	for _, m := range list {
-		if err := l.stop(ctx, m); err != nil {
+		if err := l.stop(ctx, m, r.Force); err != nil {
 			return stopped, err
 		}
 		fresh, err := l.load(m.project, m.ID)
@@ -229,16 +227,25 @@ func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 
 const stopPatience = 5 * time.Second
 
-func (l *Local) stop(ctx context.Context, m *loaded) error {
-	switch {
-	case !HasAgent(m.life) && !m.live.kept():
+func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
+	if !HasAgent(m.life) && !m.live.kept() {
 		return nil // stopped already
-	case m.live.Agent == nil:
-		return Errorf(KindFailed, "end it in its own terminal", "which process %s runs in is not known", m.Name)
-	case m.live.Agent.Liveness() != lock.Alive:
+	}
+	known := m.live.Agent
+	if known == nil {
+		if pid, alive := l.sessionProcess(m); alive {
+			owner := l.processOf(pid)
+			known = &owner
+		}
+	}
+	switch {
+	case known == nil && !force && !l.gone(m):
+		return Errorf(KindFailed, fmt.Sprintf("end it in its own terminal; if it has ended: umbra mission stop %s --force", m.Name),
+			"which process %s runs in is not known", m.Name)
+	case known == nil || known.Liveness() != lock.Alive:
 		return l.reap(ctx, m)
 	}
-	agent := *m.live.Agent
+	agent := *known
 	if err := terminate(ctx, agent, stopPatience); err != nil {
 		return Errorf(KindFailed, "", "stop %s (pid %d): %w", m.Name, agent.PID, err)
 	}

@@ -22,7 +22,9 @@ type live struct {
 	Keeper *lock.Owner `json:"keeper,omitempty"`
 	Agent  *lock.Owner `json:"agent,omitempty"`
 	Hooked bool        `json:"hooked,omitempty"` // its agent reports by hooks
-	Bound  string      `json:"bound,omitempty"`  // the session that $UMBRA_MISSION is valid for
+	Heard  time.Time   `json:"heard,omitzero"`   // the last time it did, and in which boot of the system
+	Boot   string      `json:"boot,omitempty"`
+	Bound  string      `json:"bound,omitempty"` // the session that $UMBRA_MISSION is valid for
 	Root   string      `json:"agent_root,omitempty"`
 
 	// Provisional is the first snapshot of a headless session's mission, which is

@@ -149,7 +149,7 @@ func (l *Local) projectView(p *project) Project {
 	missions, problems := l.missionsOf(p)
 	v.Missions = len(missions)
 	for _, m := range missions {
-		if HasAgent(m.life) && !m.lost() {
+		if HasAgent(m.life) && !l.gone(m) {
 			v.Live++
 		}
 	}

@@ -118,7 +118,7 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 func (l *Local) ReapLost(ctx context.Context) error {
 	var errs []error
 	for _, m := range l.liveMissions() {
-		if m.lost() {
+		if l.gone(m) {
 			errs = append(errs, l.reap(ctx, m))
 		}
 	}
@@ -138,7 +138,7 @@ type LiveWorkspace struct {
 func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
 	found := map[string]LiveWorkspace{}
 	for _, m := range l.liveMissions() {
-		if m.bind.Workspace == "" || m.lost() {
+		if m.bind.Workspace == "" || l.gone(m) {
 			continue
 		}
 		ws := found[m.bind.Workspace]

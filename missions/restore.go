@@ -185,8 +185,12 @@ func (l *Local) neighbourInTurn(m *loaded) error {
 		return err
 	}
 	for _, o := range others {
-		if InTurn(o.life) && !o.lost() {
-			return Errorf(KindBusy, "wait for it: umbra mission wait "+o.Name, "mission %s is in a turn in %s", o.Name, o.bind.Workspace)
+		if InTurn(o.life) && !l.gone(o) {
+			hint := "wait for it: umbra mission wait " + o.Name
+			if o.nameless() {
+				hint += "; if its agent is gone: umbra mission stop " + o.Name + " --force"
+			}
+			return Errorf(KindBusy, hint, "mission %s is in a turn in %s", o.Name, o.bind.Workspace)
 		}
 	}
 	return nil

@@ -182,6 +182,7 @@ type WaitRequest struct {
 type StopRequest struct {
 	Caller   Caller   `json:"caller"`
 	Missions []string `json:"missions"`
+	Force    bool     `json:"force,omitempty"` // also where the agent's process is not known: it has ended
 }
 
 // RenameRequest renames a mission.

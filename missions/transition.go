@@ -177,11 +177,14 @@ func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
 // ended leaves a turn. An end heard twice, or of a mission that is in no turn,
 // changes nothing, but files may have changed: that is kept too.
 func ended(l, next Lifecycle, trigger Trigger, what string) (Lifecycle, []Effect) {
-	switch l.(type) {
+	switch l := l.(type) {
 	case Running, Initializing:
 		return next, []Effect{Take{Trigger: trigger, Of: next, What: what}, Perform{}}
 	case Closed:
-		return l, nil
+		if l.How != HowLost {
+			return l, nil
+		}
+		// It was given up, and speaks after all.
 	}
 	return next, []Effect{Take{Trigger: trigger, Of: next, What: what, OnlyIfChanged: true}, Perform{}}
 }

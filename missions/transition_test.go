@@ -38,6 +38,8 @@ func TestTransition(t *testing.T) {
 		{"a tool's end answers questions", Running{Turn: 1, Pending: []Permission{{Tool: "Bash"}}}, ToolFinished{}, want{Running{Turn: 1}, nil}},
 		{"a turn's end", running, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an end heard twice", Idle{Turn: 1}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"an end of what was given up", Closed{Turn: 1, How: HowLost}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"an end after the end", Closed{Turn: 1, How: HowExit}, TurnEnded{}, want{Closed{Turn: 1, How: HowExit}, nil}},
 		{"work in the background", running, TurnEnded{Background: true}, want{running, []Trigger{TriggerTool}}},
 		{"an error", running, TurnFailed{Message: "529"}, want{Failed{Turn: 1, Message: "529"}, []Trigger{TriggerError}}},
 		{"Esc", running, TurnStopped{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},

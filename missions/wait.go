@@ -80,7 +80,7 @@ func (l *Local) sort(ctx context.Context, list []*loaded, states []StateName) (t
 // fresh reads a mission again, closing it if its agent is gone.
 func (l *Local) fresh(ctx context.Context, old *loaded) (*loaded, error) {
 	m, err := l.load(old.project, old.ID)
-	if err != nil || !m.lost() {
+	if err != nil || !l.gone(m) {
 		return m, err
 	}
 	if err := l.reap(ctx, m); err != nil {

@@ -45,6 +45,9 @@ type Adapter interface {
 	// environment. They belong to one run of the agent: they are passed to
 	// Event and kept nowhere; never secrets.
 	HookVariables() []string
+	// PID is the agent's process, as the environment of its hooks says; told is
+	// false where this version says nothing.
+	PID(env Environ) (pid int, told bool)
 	// Runs reports whether argv starts this agent, by its program's base name.
 	Runs(argv []string) bool
 	// Root is the directory of the agent's store on this machine.

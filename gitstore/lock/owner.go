@@ -8,14 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // Owner is a process as it signs the locks it takes. Start is the process's
-// start in clock ticks since boot, Boot the boot's id, Namespace the pid
+// start as the system counts it, Boot the boot's id, Namespace the pid
 // namespace; where the system does not tell they are zero.
 type Owner struct {
 	PID       int    `json:"pid"`
@@ -77,36 +76,6 @@ func (o Owner) Liveness() Liveness {
 		return Gone
 	}
 	return Alive
-}
-
-// startOf reads field 22 of /proc/<pid>/stat (proc(5)); the second field may
-// hold spaces and parentheses, so the fields are counted from its end. A process
-// that has ended and that its parent has not asked after (field 3; for ever, in
-// a container whose first process asks after nobody) is gone, unless some of
-// its threads (field 20) outlive the first.
-func startOf(pid int) (uint64, error) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 {
-		return 0, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
-	}
-	if ended := fields[0] == "Z" || fields[0] == "X"; ended && (fields[17] == "0" || fields[17] == "1") {
-		return 0, fmt.Errorf("process %d has ended: %w", pid, fs.ErrNotExist)
-	}
-	return strconv.ParseUint(fields[19], 10, 64)
-}
-
-func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id))
-}
-
-func pidNamespace() string {
-	name, _ := os.Readlink("/proc/self/ns/pid")
-	return name
 }
 
 // Note is what a holder wrote into its lock file, for messages only: another

@@ -9,6 +9,7 @@ package claude
 import (
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -35,6 +36,16 @@ func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDi
 // HookVariables names what tells an interactive run from a headless one, and
 // which process it is.
 func (Adapter) HookVariables() []string { return []string{varEntrypoint, varPID} }
+
+// PID is the process that calls the hook; versions before 2.1 do not say it.
+func (Adapter) PID(env sessions.Environ) (pid int, told bool) {
+	v, told := env.Vars[varPID]
+	pid, err := strconv.Atoi(v)
+	if err != nil || pid < 0 {
+		pid = 0
+	}
+	return pid, told
+}
 
 // Runs reports whether argv starts Claude Code: the program itself, or node on
 // the script of the npm package.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -28,7 +27,7 @@ type payload struct {
 // Event reads one hook payload of versions 1.0 to 2.1. An event it does not know
 // is KindOther; input that is no object with an event and a session is
 // ErrBadPayload.
-func (Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
+func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
 	p, err := parsePayload(input)
 	if err != nil {
 		return sessions.Event{}, err
@@ -45,9 +44,7 @@ func (Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.
 		Agent: p.agent, Message: p.message,
 		Headless: strings.HasPrefix(env.Vars[varEntrypoint], "sdk-"),
 	}
-	if pid, err := strconv.Atoi(env.Vars[varPID]); err == nil && pid > 0 {
-		e.PID = pid
-	}
+	e.PID, _ = a.PID(env)
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
 		e.Tool = sessions.Tool{

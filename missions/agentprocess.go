@@ -1,0 +1,111 @@
+package missions
+
+import (
+	"os"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// mostAbove bounds how many processes there may be between a hook and its agent.
+const mostAbove = 16
+
+// AgentAbove finds the process of the agent that a hook was called by, for a
+// HookRequest: pid or the nearest above it that runs the agent. It is 0 if there
+// is none, if the system does not tell, or if the agent says itself which it is.
+// It reads the system's process table: the hook's own process asks, since a
+// daemon sees another one at worst.
+func AgentAbove(agent string, c Caller, pid int) int {
+	for _, a := range Agents() {
+		if a.Name() != agent {
+			continue
+		}
+		if _, told := a.PID(callerEnv(c)); told {
+			return 0
+		}
+		return above(a, pid)
+	}
+	return 0
+}
+
+func above(a sessions.Adapter, pid int) int {
+	for range mostAbove {
+		if pid <= 1 {
+			return 0
+		}
+		if argv, err := lock.CommandLine(pid); err == nil && a.Runs(argv) {
+			return pid
+		}
+		if program, err := lock.Program(pid); err == nil && a.Runs([]string{program}) {
+			return pid
+		}
+		parent, err := lock.Parent(pid)
+		if err != nil {
+			return 0
+		}
+		pid = parent
+	}
+	return 0
+}
+
+// How long an agent whose process is not known may be silent, and its session
+// file unchanged, until it counts as gone: in a turn, and between turns, where
+// it may well wait for its user over night. One that speaks after all goes on.
+const (
+	silentInTurn = time.Hour
+	silentIdle   = 24 * time.Hour
+)
+
+// gone reports whether the mission's lifecycle has an agent that is known or,
+// with no process to look at, supposed to be no more.
+func (l *Local) gone(m *loaded) bool { return m.lost() || l.unheardOf(m) }
+
+// unheardOf is gone for an agent that was started by hand and whose process is
+// not known.
+func (l *Local) unheardOf(m *loaded) bool {
+	if !HasAgent(m.life) || !m.nameless() {
+		return false
+	}
+	if m.live.Boot != "" && l.self.Boot != "" && m.live.Boot != l.self.Boot {
+		return true
+	}
+	patience := silentIdle
+	if InTurn(m.life) {
+		patience = silentInTurn
+	}
+	if l.now().Sub(m.lastSign()) < patience {
+		return false
+	}
+	_, alive := l.sessionProcess(m)
+	return !alive
+}
+
+// nameless reports whether nothing is known of the processes of a mission.
+func (m *loaded) nameless() bool { return m.live.Agent == nil && m.live.Keeper == nil }
+
+// lastSign is when the mission's agent was last heard of, or its session file
+// written.
+func (m *loaded) lastSign() time.Time {
+	at := m.used()
+	if m.live.Heard.After(at) {
+		at = m.live.Heard
+	}
+	if m.bind.Session == "" {
+		return at
+	}
+	if info, err := os.Stat(m.bind.Session); err == nil && info.ModTime().After(at) {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// sessionProcess is the process in which the mission's session is open, as the
+// agent's own files say.
+func (l *Local) sessionProcess(m *loaded) (pid int, alive bool) {
+	a := l.adapter(m.Agent)
+	if a == nil || m.stored.Session == "" {
+		return 0, false
+	}
+	return a.Live(m.adapterEnv(), m.stored.Session)
+}

@@ -1,0 +1,176 @@
+package missions
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startAgent starts a process that calls itself claude and has a shell beneath
+// it, as a hook has, and returns both.
+func startAgent(t *testing.T) (agent *exec.Cmd, hook int) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh")
+	cmd.Args = []string{"/opt/bin/claude", "-c", `/bin/sh -c 'sh -c "echo \$\$; read gone"; :'; :`}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hook, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, hook
+}
+
+// TestAgentAbove finds the agent that a hook runs beneath.
+func TestAgentAbove(t *testing.T) {
+	agent, hook := startAgent(t)
+	for what, got := range map[string]int{
+		"from the hook":      AgentAbove("claude", Caller{}, hook) - agent.Process.Pid,
+		"from the agent":     AgentAbove("claude", Caller{}, agent.Process.Pid) - agent.Process.Pid,
+		"it says it itself":  AgentAbove("claude", Caller{Env: map[string]string{"CLAUDE_PID": "7"}}, hook),
+		"of another agent":   AgentAbove("codex", Caller{}, hook),
+		"above no process":   AgentAbove("claude", Caller{}, 0),
+		"above the system's": AgentAbove("claude", Caller{}, 1),
+		"above one gone":     AgentAbove("claude", Caller{}, 4194305),
+	} {
+		if got != 0 {
+			t.Errorf("%s: %d", what, got)
+		}
+	}
+}
+
+// sendFrom sends one event of an old Claude Code: it names no process.
+func (c *talker) sendFrom(pid int, event, fields string) {
+	c.Helper()
+	payload := `{"session_id":"` + c.session + `","transcript_path":"` + c.transcript + `","cwd":"` + c.dir + `","hook_event_name":"` + event + `"` + fields + `}`
+	r, err := c.local.Hook(context.Background(), HookRequest{Caller: c.caller(), Agent: "claude", Payload: []byte(payload), AgentPID: pid})
+	if err != nil || r.Problem != "" {
+		c.Fatalf("%s: %v %s", event, err, r.Problem)
+	}
+}
+
+// TestKilledByHand closes the mission of a session that was started by hand and
+// is killed in its turn, where its hooks do not name its process.
+func TestKilledByHand(t *testing.T) {
+	c := startTalker(t)
+	agent, hook := startAgent(t)
+	c.sendFrom(AgentAbove("claude", c.caller(), hook), "UserPromptSubmit", `,"prompt":"go"`)
+	if m := c.only(); m.State != StateRunning || m.PID != agent.Process.Pid {
+		t.Fatalf("in its turn: %+v", m)
+	}
+	if err := agent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	agent.Wait()
+	if m := c.only(); m.State != StateClosed || m.ClosedHow != HowLost {
+		t.Errorf("killed: %+v", m)
+	}
+	c.healthy()
+}
+
+// TestUnknownAgent ends what nothing can be looked at of: by time, after a new
+// start of the system, or by the user's word; and takes it back where it speaks.
+func TestUnknownAgent(t *testing.T) {
+	start := func(t *testing.T) (*talker, *time.Time) {
+		c := startTalker(t)
+		now := time.Now()
+		c.local.clock = func() time.Time { return now }
+		c.sendFrom(0, "UserPromptSubmit", `,"prompt":"go"`)
+		c.write("a.txt", "half\n")
+		return c, &now
+	}
+	state := func(c *talker, want StateName) {
+		c.Helper()
+		if m := c.only(); m.State != want || want == StateClosed && m.ClosedHow != HowLost {
+			c.Errorf("%s %s, want %s", m.State, m.ClosedHow, want)
+		}
+	}
+	t.Run("by time", func(t *testing.T) {
+		c, now := start(t)
+		*now = now.Add(silentInTurn - time.Minute)
+		state(c, StateRunning)
+		c.put(c.transcript, "")
+		if err := os.Chtimes(c.transcript, *now, *now); err != nil {
+			t.Fatal(err)
+		}
+		*now = now.Add(2 * time.Minute)
+		state(c, StateRunning)
+		*now = now.Add(silentInTurn)
+		state(c, StateClosed)
+		c.sendFrom(0, "Stop", "")
+		state(c, StateIdle)
+		*now = now.Add(silentIdle - time.Minute)
+		state(c, StateIdle)
+		*now = now.Add(2 * time.Minute)
+		state(c, StateClosed)
+		c.healthy()
+	})
+	t.Run("another boot", func(t *testing.T) {
+		c, _ := start(t)
+		c.local.self.Boot = "another"
+		state(c, StateClosed)
+		c.healthy()
+	})
+	t.Run("the user's word", func(t *testing.T) {
+		c, _ := start(t)
+		other := c.testBench.mission("other")
+		restore := func() error {
+			_, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: other.Name + "@start", All: true})
+			return err
+		}
+		stuck := c.companionOf(other.ID)
+		err := restore()
+		c.fails("in another's turn", err, KindBusy)
+		if hint := AsError(err).Hint; !strings.Contains(hint, "umbra mission stop "+stuck+" --force") {
+			t.Errorf("hint: %s", hint)
+		}
+		_, err = c.local.Stop(context.Background(), StopRequest{Caller: c.caller(), Missions: []string{stuck}})
+		c.fails("without a word", err, KindFailed)
+		if !strings.Contains(AsError(err).Hint, "--force") {
+			t.Errorf("hint: %s", AsError(err).Hint)
+		}
+		list, err := c.local.Stop(context.Background(), StopRequest{Caller: c.caller(), Missions: []string{stuck}, Force: true})
+		if err != nil || len(list) != 1 || list[0].State != StateClosed || list[0].ClosedHow != HowLost {
+			t.Errorf("stopped: %+v %v", list, err)
+		}
+		if err := restore(); err != nil {
+			t.Error(err)
+		}
+		c.healthy()
+	})
+}
+
+// companionOf names the one of two missions that is not the one with the id.
+func (b *testBench) companionOf(id string) string {
+	b.Helper()
+	list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	if err != nil || len(list) != 2 {
+		b.Fatalf("missions: %+v %v", list, err)
+	}
+	if list[0].ID == id {
+		return list[1].Name
+	}
+	return list[0].Name
+}
