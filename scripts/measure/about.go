@@ -28,9 +28,9 @@ func describe(ctx context.Context, b *bench, top string) about {
 		runtime.Version(), said(ctx, "git", "version"), said(ctx, "cp", "--version"),
 	}
 	if jj := said(ctx, "jj", "--version"); jj != "" {
-		a.versions = append(a.versions, jj)
+		a.notes = append(a.notes, "Not measured: "+jj+", for which there is no measurement yet.")
 	} else {
-		a.notes = append(a.notes, "jj is not on PATH, so it was not measured.")
+		a.notes = append(a.notes, "Not measured: jj, which is not on PATH.")
 	}
 	if b.quick {
 		a.notes = append(a.notes, "A quick run: few samples, and T10k stands in for T100k.")

@@ -9,14 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
-
-// lastGoal is the number of the last goal, P1 being the first.
-const lastGoal = 13
 
 // An experiment measures for one goal, or for several that share their trees.
 type experiment struct {
@@ -114,8 +110,8 @@ func (b *bench) measure(ctx context.Context) []*finding {
 		fmt.Fprintf(b.out, "%v took %s\n", e.goals, time.Since(began).Round(100*time.Millisecond))
 	}
 	var all []*finding
-	for n := range lastGoal {
-		if f := b.found["P"+strconv.Itoa(n+1)]; f != nil && b.wanted(f.goal.id) {
+	for _, g := range goals {
+		if f := b.found[g.id]; f != nil && b.wanted(g.id) {
 			all = append(all, f)
 		}
 	}

@@ -43,7 +43,7 @@ func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: scripts/bench [--quick] [--dir DIR] [GOAL...]\nA full run, without --quick and goals (P1 to P%d), writes %s.\n", lastGoal, page)
+		fmt.Fprintf(flags.Output(), "usage: scripts/bench [--quick] [--dir DIR] [GOAL...]\nA full run, without --quick and goals (P1 to P%d), writes %s.\n", len(goals), page)
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&o.quick, "quick", false, "few samples, no tree of 100,000 files: to try out, not to quote")
@@ -58,7 +58,7 @@ func parse(args []string) (options, error) {
 		}
 		goal := strings.ToUpper(rest[0])
 		if !slices.ContainsFunc(experiments(), func(e experiment) bool { return slices.Contains(e.goals, goal) }) {
-			return o, fmt.Errorf("unknown goal %s: P1 to P%d", rest[0], lastGoal)
+			return o, fmt.Errorf("unknown goal %s: P1 to P%d", rest[0], len(goals))
 		}
 		o.only = append(o.only, goal)
 		rest = rest[1:]
