@@ -226,3 +226,35 @@ func TestLive(t *testing.T) {
 	must(t, j.DeleteLive(id(2)))
 	listed(t, j, 0, 0)
 }
+
+// TestSeveralPhasesAtOnce: cut off anywhere, an operation is at one of them.
+func TestSeveralPhasesAtOnce(t *testing.T) {
+	j := opened(t)
+	o := begun(t, j, 1)
+	log := filepath.Join(o.Path(), phasesFile)
+	before := read(t, log)
+	want(t, o.Advance(Staged, Applied), ErrPhase)
+	if phase, _ := o.Phase(); phase != Staging || read(t, log) != before {
+		t.Fatalf("half a transition: %s", phase)
+	}
+	must(t, o.Advance(Staged, Applying))
+	must(t, o.AdvanceVolatile(Applied))
+	want(t, o.AdvanceVolatile(Staged), ErrPhase)
+	whole := read(t, log)
+	at, order := 0, []Phase{Staging, Staged, Applying, Applied}
+	for cut := len(before); cut <= len(whole); cut++ {
+		must(t, os.WriteFile(log, []byte(whole[:cut]), 0o600))
+		torn, err := j.Load(id(1))
+		must(t, err)
+		phase, _ := torn.Phase()
+		if phase == order[min(at+1, len(order)-1)] {
+			at = min(at+1, len(order)-1)
+		}
+		if phase != order[at] {
+			t.Fatalf("cut at %d: %s after %s", cut, phase, order[at])
+		}
+	}
+	if order[at] != Applied {
+		t.Errorf("the whole log ends at %s", order[at])
+	}
+}

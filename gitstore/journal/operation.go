@@ -96,19 +96,31 @@ func (o *Operation) Update(doc any) error {
 	return nil
 }
 
-// Advance goes to another phase, durably, for one fsync: once it returns nil
-// the new phase will be found, after an error either one. ErrPhase if no
-// operation goes there from its phase.
-func (o *Operation) Advance(next Phase) error {
-	if !o.phase.CanBecome(next) {
-		return phaseError(o.id, o.phase, next)
+// Advance goes to another phase, or through several at once, durably, for one
+// fsync: once it returns nil the last one will be found, after an error any of
+// them or the one before. ErrPhase if no operation goes there from its phase.
+func (o *Operation) Advance(next ...Phase) error { return o.advance(next, true) }
+
+// AdvanceVolatile is Advance without the fsync: a killed process's successor
+// finds the phase, after a power cut it may find the one before. It is for a
+// phase whose loss only means that work is looked at again.
+func (o *Operation) AdvanceVolatile(next Phase) error { return o.advance([]Phase{next}, false) }
+
+func (o *Operation) advance(next []Phase, durable bool) error {
+	at, now := o.phase, o.journal.now()
+	var lines []byte
+	for _, phase := range next {
+		if !at.CanBecome(phase) {
+			return phaseError(o.id, at, phase)
+		}
+		at = phase
+		lines = append(lines, phaseLine{phase: phase, at: now}.encode()...)
 	}
-	line := phaseLine{phase: next, at: o.journal.now()}
-	length, err := appendPhase(filepath.Join(o.path, phasesFile), o.length, line)
+	length, err := appendPhases(filepath.Join(o.path, phasesFile), o.length, lines, durable)
 	if err != nil {
 		return fmt.Errorf("operation %s: %w", o.id, err)
 	}
-	o.phase, o.since, o.length = next, line.at, length
+	o.phase, o.since, o.length = at, now, length
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -60,24 +59,20 @@ func readPhases(path string) (last phaseLine, length int64, err error) {
 	return last, int64(len(content)), nil
 }
 
-// appendPhase adds a line after the part of the log that counts, durably.
-func appendPhase(path string, length int64, line phaseLine) (int64, error) {
+// appendPhases adds lines after the part of the log that counts.
+func appendPhases(path string, length int64, lines []byte, durable bool) (int64, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
 	}
-	encoded := line.encode()
 	err = func() error {
 		if err := file.Truncate(length); err != nil {
 			return err
 		}
-		if _, err := file.Seek(length, io.SeekStart); err != nil {
-			return err
-		}
-		if _, err := file.Write(encoded); err != nil {
+		if _, err := file.WriteAt(lines, length); err != nil || !durable {
 			return err
 		}
 		return file.Sync()
 	}()
-	return length + int64(len(encoded)), errors.Join(err, file.Close())
+	return length + int64(len(lines)), errors.Join(err, file.Close())
 }

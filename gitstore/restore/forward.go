@@ -18,10 +18,17 @@ func (w *Work) Apply(ctx context.Context) (*Outcome, error) {
 	if err := w.Stage(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.Entry.Advance(journal.Staged); err != nil {
+	// Nothing happens between the two: once everything is staged there is one
+	// thing less to wait for.
+	if err := w.Entry.Advance(journal.Staged, journal.Applying); err != nil {
 		return nil, w.abandon(err)
 	}
-	return w.Change(ctx)
+	r, err := w.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
+	return r.carryOut(ctx)
 }
 
 // abandon takes back what Stage did.
@@ -34,24 +41,12 @@ func (w *Work) abandon(cause error) error {
 	return errors.Join(cause, r.unstage())
 }
 
-// Change is the second half of Apply, from phase Staged.
-func (w *Work) Change(ctx context.Context) (*Outcome, error) {
-	r, err := w.begin()
-	if err != nil {
-		return nil, err
-	}
-	defer r.end()
-	if err := w.Entry.Advance(journal.Applying); err != nil {
-		return nil, errors.Join(err, r.unstage())
-	}
-	return r.carryOut(ctx)
-}
-
 // carryOut goes forward and, where that fails, back.
 func (r *run) carryOut(ctx context.Context) (*Outcome, error) {
 	cause := r.forward(ctx)
 	if cause == nil {
-		cause = r.Entry.Advance(journal.Applied)
+		// A power cut that loses this finds every path at its target.
+		cause = r.Entry.AdvanceVolatile(journal.Applied)
 	}
 	if cause == nil {
 		return r.result(), nil

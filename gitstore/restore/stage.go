@@ -112,13 +112,27 @@ func (r *run) stageOne(i int, sync bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(file, content); err == nil {
+	if err = r.copyContent(file, content); err == nil {
 		err = r.dress(c, file)
 	}
 	if err == nil && sync {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
+}
+
+// copyContent copies through a buffer that serves one file after the other,
+// where io.Copy would make a new one for each.
+func (r *run) copyContent(file io.Writer, content io.Reader) error {
+	buffer, ok := r.buffers.Get().(*[]byte)
+	if !ok {
+		fresh := make([]byte, 64<<10)
+		buffer = &fresh
+	}
+	defer r.buffers.Put(buffer)
+	// Plain interfaces: a file's own way of reading from another makes buffers.
+	_, err := io.CopyBuffer(struct{ io.Writer }{file}, struct{ io.Reader }{content}, *buffer)
+	return err
 }
 
 // newPerm is for a file that nothing is known of but its state.

@@ -31,6 +31,8 @@ type Work struct {
 	// there. It may be called from several goroutines.
 	Step func(name string) error
 
+	buffers sync.Pool // of *[]byte
+
 	notesMu sync.Mutex
 	notes   []Note // of what Stage could not carry over
 }
