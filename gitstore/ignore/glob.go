@@ -2,6 +2,7 @@ package ignore
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,10 @@ type glob struct {
 	kind    globKind
 	literal string // of globLiteral and, without the asterisk, globSuffix
 	tokens  []token
-	slashes int  // slashes that a match must hold: exactly, or at least if deep
-	deep    bool // holds a "**" that crosses directories
+	head    string // what every match begins with
+	tail    string // and ends with, after that
+	slashes int    // slashes that a match must hold: exactly, or at least if deep
+	deep    bool   // holds a "**" that crosses directories
 }
 
 type globKind uint8
@@ -80,7 +83,31 @@ func compile(pattern string, path bool) (glob, bool) {
 		g.add(t)
 		i += width
 	}
+	g.bound()
 	return g, true
+}
+
+// bound finds the plain bytes that every match begins and ends with: hardly a
+// name has them, and so hardly a name is matched token by token.
+func (g *glob) bound() {
+	var head, tail []byte
+	tokens := g.tokens
+	for len(tokens) > 0 && tokens[0].isPlain() {
+		head, tokens = append(head, tokens[0].b), tokens[1:]
+	}
+	for len(tokens) > 0 && tokens[len(tokens)-1].isPlain() {
+		tail, tokens = append(tail, tokens[len(tokens)-1].b), tokens[:len(tokens)-1]
+	}
+	slices.Reverse(tail)
+	g.head, g.tail = string(head), string(tail)
+}
+
+func (t token) isPlain() bool { return t.kind == tokenByte || t.kind == tokenEscaped }
+
+// mayMatch tells of most texts at once that they do not match.
+func (g *glob) mayMatch(text []byte) bool {
+	end := len(text) - len(g.tail)
+	return end >= len(g.head) && string(text[:len(g.head)]) == g.head && string(text[end:]) == g.tail
 }
 
 // compileStars reads the run of asterisks at i. Two or more cross directories
@@ -150,6 +177,9 @@ func (g *glob) matches(text []byte, fold bool) bool {
 			return string(text) == g.literal
 		case globSuffix:
 			return bytes.HasSuffix(text, []byte(g.literal))
+		}
+		if !g.mayMatch(text) {
+			return false
 		}
 	}
 	return match(g.tokens, text, fold)

@@ -33,9 +33,12 @@ type List struct {
 	rules []Rule
 
 	// The most frequent rules are found by lookup instead of by a scan: plain
-	// names and "*.extension". rest holds the positions of all others.
+	// names, "*.extension", and paths by how many slashes they hold, which is
+	// how deep below the list's directory they can match. rest holds the
+	// positions of all others.
 	names      map[string][]int
 	extensions map[string][]int
+	paths      map[int][]int
 	rest       []int
 
 	negatedPaths []int // positions of the negated rules that hold a slash
@@ -49,7 +52,7 @@ type List struct {
 // only, trailing blanks go unless escaped, and a NUL ends the pattern.
 func Parse(source string, data []byte) *List {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	l := &List{names: map[string][]int{}, extensions: map[string][]int{}}
+	l := &List{names: map[string][]int{}, extensions: map[string][]int{}, paths: map[int][]int{}}
 	for line := 1; len(data) > 0; line++ {
 		var text []byte
 		text, data, _ = bytes.Cut(data, []byte{'\n'})
@@ -84,6 +87,8 @@ func (l *List) add(r Rule) {
 		l.names[r.glob.literal] = append(l.names[r.glob.literal], n)
 	case !r.path && r.glob.kind == globSuffix && r.glob.literal != "" && extension(r.glob.literal) == r.glob.literal:
 		l.extensions[r.glob.literal] = append(l.extensions[r.glob.literal], n)
+	case r.path && !r.glob.deep:
+		l.paths[r.glob.slashes] = append(l.paths[r.glob.slashes], n)
 	default:
 		l.rest = append(l.rest, n)
 	}

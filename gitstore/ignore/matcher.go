@@ -187,9 +187,18 @@ func (f *frame) last(e *entry) int {
 	if ext := extension(e.name); ext != "" && len(l.extensions) > 0 {
 		best = max(best, l.lastOf(l.extensions[ext], e))
 	}
-	for i := len(l.rest) - 1; i >= 0 && l.rest[i] > best; i-- {
-		if l.rules[l.rest[i]].matches(e, f) {
-			return l.rest[i]
+	if len(l.paths) > 0 {
+		best = f.scan(l.paths[e.depth-f.depth], e, best)
+	}
+	return f.scan(l.rest, e, best)
+}
+
+// scan is the last of the rules at these positions that matches, best if none
+// after that does.
+func (f *frame) scan(positions []int, e *entry, best int) int {
+	for i := len(positions) - 1; i >= 0 && positions[i] > best; i-- {
+		if f.list.rules[positions[i]].matches(e, f) {
+			return positions[i]
 		}
 	}
 	return best

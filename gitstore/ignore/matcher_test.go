@@ -207,7 +207,7 @@ func BenchmarkMatch(b *testing.B) {
 	for i := range 60 {
 		fmt.Fprintf(&rules, "name%d\n*.ext%d\n/path%d/x\n", i, i, i)
 	}
-	rules.WriteString("*~\n**/cache/*.bin\nlogs/*.[oa]\n")
+	rules.WriteString("*~\n**/cache/*.bin\nlogs/*.[oa]\nnpm-debug.log*\n*.py[cod]\n*$py.class\n**/*.rs.bk\na/**/generated/\n.yarn-*\n")
 	m := ignore.New(nil, false, ignore.Files{Git: ignore.Parse("x", []byte(rules.String()))})
 	m = m.Enter("src", ignore.Files{}).Enter("package", ignore.Files{})
 	b.ReportAllocs()
