@@ -8,10 +8,17 @@ const maxDepth = 256 // of nested values that are looked into
 // their content: thoughts, and whatever else is signed. One changed byte and
 // the API refuses the conversation.
 func signedBlocks(b []byte) []span {
-	if !bytes.Contains(b, []byte(`thinking"`)) && !bytes.Contains(b, []byte(`"signature"`)) {
+	if !holds(b, `thinking"`, `king"`) && !holds(b, `"signature"`, `gnature"`) {
 		return nil
 	}
 	return findSigned(nil, b, 0, len(b), 0)
+}
+
+// holds reports whether a word is in b. Its end, which is looked for first, begins
+// with a letter that JSON rarely holds: a search that begins with a quote or a
+// common letter stops at each.
+func holds(b []byte, word, end string) bool {
+	return bytes.Contains(b, []byte(end)) && bytes.Contains(b, []byte(word))
 }
 
 // findSigned looks into the value b[start:end].
