@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,27 +99,41 @@ func (c *checker) badRefs(list *RefList) {
 // objects checks that everything reachable is there and whole, by git fsck, or
 // where there is no git by a walk of our own.
 func (c *checker) objects(list *RefList) error {
+	found, err := c.fsck()
+	if errors.Is(err, ErrNoGit) {
+		return c.walk(list)
+	}
+	if err == nil && len(found) > 0 {
+		// fsck lists what is stored before it reads the refs: what agents wrote
+		// meanwhile is missing to it. What it says twice is so.
+		var again []string
+		again, err = c.fsck()
+		found = slices.DeleteFunc(found, func(line string) bool { return !slices.Contains(again, line) })
+	}
+	for _, line := range found {
+		c.add(Problem{Invariant: "I1", Message: line})
+	}
+	return err
+}
+
+// fsck gives what git fsck finds wrong.
+func (c *checker) fsck() ([]string, error) {
 	out, err := c.store.Git(c.ctx, "fsck", "--full", "--no-dangling", "--no-progress")
 	var failed *GitError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrNoGit):
-		return c.walk(list)
-	case !errors.As(err, &failed):
-		return err
+	if !errors.As(err, &failed) {
+		return nil, err
 	}
-	before := len(c.problems)
+	var found []string
 	for line := range strings.SplitSeq(string(out)+failed.Stderr, "\n") {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "notice:") && !strings.HasPrefix(line, "warning") {
-			c.add(Problem{Invariant: "I1", Message: "git fsck: " + line})
+			found = append(found, "git fsck: "+line)
 		}
 	}
-	if len(c.problems) == before {
-		c.add(Problem{Invariant: "I1", Message: fmt.Sprintf("git fsck ended with %d", failed.ExitCode)})
+	if len(found) == 0 {
+		found = []string{fmt.Sprintf("git fsck ended with %d", failed.ExitCode)}
 	}
-	return nil
+	return found, nil
 }
 
 // walk reads every object reachable from the refs, each once.

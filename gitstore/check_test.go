@@ -216,3 +216,20 @@ func TestImportTree(t *testing.T) {
 		t.Errorf("a missing tree: %v", err)
 	}
 }
+
+// TestCheckBelievesFsckTwice: an object that was written while git fsck ran is
+// missing to it, and no damage.
+func TestCheckBelievesFsckTwice(t *testing.T) {
+	s := newStore(t)
+	bin := fakeGit(t, `case "$*" in *fsck*) ;; *) exit 0;; esac
+cd "$(dirname "$0")"
+if [ -e ran ]; then echo "missing commit b"; echo "missing commit c"; else echo "missing commit a"; echo "missing commit b"; fi
+: >ran
+exit 2
+`)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	problems := must[[]Problem](t)(s.Check(context.Background()))
+	if len(problems) != 1 || problems[0].Message != "git fsck: missing commit b" {
+		t.Errorf("%+v", problems)
+	}
+}
