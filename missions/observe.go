@@ -28,15 +28,26 @@ const (
 // of taking a snapshot.
 func (l *Local) Observe(ctx context.Context, root string, saw Observation) error {
 	for _, m := range l.liveIn(root) {
-		event, ok := l.interpret(m, saw)
-		if !ok {
-			continue
-		}
-		if _, err := l.submit(ctx, m.project, m.ID, &request{event: event}); err != nil {
+		if err := l.observed(ctx, m, saw); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// observed is Observe for one mission as it was a moment ago.
+func (l *Local) observed(ctx context.Context, m *loaded, saw Observation) error {
+	event, ok := l.interpret(m, saw)
+	if !ok {
+		return nil
+	}
+	// A prompt may come first: what was quiet between turns ends none.
+	still := func(m *loaded) (bool, error) {
+		now, ok := l.interpret(m, saw)
+		return ok && now == event, nil
+	}
+	_, err := l.submit(ctx, m.project, m.ID, &request{event: event, heard: still})
+	return err
 }
 
 // liveIn lists the missions with an agent in a workspace.

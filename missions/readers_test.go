@@ -1,0 +1,61 @@
+package missions
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestReadersDoNotWait reads a mission, and works in another project, while its
+// workspace is held by somebody who writes (H26).
+func TestReadersDoNotWait(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	elsewhere := b.caller()
+	elsewhere.Cwd = t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if _, err := b.local.NewMission(ctx, NewMissionRequest{Caller: elsewhere, Name: "apart", Command: []string{"sh"}}); err != nil {
+		t.Fatal(err)
+	}
+	own, err := b.local.missionByID(m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- b.local.holding(ctx, own, func(*loaded) error {
+			close(held)
+			<-release
+			return nil
+		})
+	}()
+	<-held
+	for name, ask := range map[string]func() error{
+		"missions": func() error { _, err := b.local.Missions(ctx, MissionsRequest{Caller: b.caller()}); return err },
+		"mission": func() error {
+			_, err := b.local.Mission(ctx, MissionRequest{Caller: b.caller(), Name: m.ID})
+			return err
+		},
+		"log":    func() error { _, err := b.local.Log(ctx, LogRequest{Caller: b.caller()}); return err },
+		"show":   func() error { _, err := b.local.Show(ctx, ShowRequest{Caller: b.caller(), Moment: "work"}); return err },
+		"status": func() error { _, err := b.local.Status(ctx, StatusRequest{Caller: b.caller()}); return err },
+		"cat": func() error {
+			_, err := b.local.Cat(ctx, CatRequest{Caller: b.caller(), Moment: "work", Path: "a.txt"})
+			return err
+		},
+		"another project's snapshot": func() error {
+			_, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: elsewhere})
+			return err
+		},
+	} {
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
