@@ -24,6 +24,9 @@ type Options struct {
 	// RestAfter is how long nobody must have asked for anything before caches
 	// are written and memory is given back; 5 s if 0.
 	RestAfter time.Duration
+	// ForgetAfter is how long what is cached of a workspace outlives its last
+	// agent: the next one often comes soon; 30 minutes if 0.
+	ForgetAfter time.Duration
 	// MaxWatches bounds how many directories are watched; the system's limit
 	// alone if 0.
 	MaxWatches int
@@ -50,6 +53,9 @@ func (o *Options) fill() {
 	}
 	if o.IdleExit <= 0 {
 		o.IdleExit = 30 * time.Minute
+	}
+	if o.ForgetAfter <= 0 {
+		o.ForgetAfter = 30 * time.Minute
 	}
 	if o.RestAfter <= 0 {
 		o.RestAfter = 5 * time.Second

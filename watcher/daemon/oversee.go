@@ -19,7 +19,7 @@ const quietTicks = 15
 func (s *Server) oversee() {
 	ticker := time.NewTicker(s.options.Tick)
 	defer ticker.Stop()
-	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}, verifier: newVerifier(s.options)}
+	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}, left: map[string]time.Time{}, verifier: newVerifier(s.options)}
 	defer o.stop()
 	for tick := 0; ; tick++ {
 		o.look(tick)
@@ -39,6 +39,7 @@ type overseer struct {
 	inTurn  bool // an agent is, anywhere
 	stirred bool
 	rested  time.Time
+	left    map[string]time.Time // when the last agent left a workspace, by root
 }
 
 // telling is how long a look waits for a busy workspace.
@@ -99,6 +100,7 @@ func (o *overseer) restAWhile() {
 		return
 	}
 	o.rested = time.Now()
+	o.forgetLeft()
 	if o.local.Rest() {
 		// A walk or an import needs much that the next ones don't.
 		debug.FreeOSMemory()
@@ -143,6 +145,7 @@ func (o *overseer) sync() {
 	woke := o.woke()
 	for root, ws := range live {
 		o.missed[root] = 0
+		delete(o.left, root)
 		o.inTurn = o.inTurn || len(ws.InTurn) > 0
 		o.follow(root, ws)
 		o.verify(root, ws, woke)
@@ -204,7 +207,17 @@ func (o *overseer) forget(root string) {
 		delete(o.follows, root)
 	}
 	o.watch.drop(root)
-	o.local.Forget(root)
+	o.left[root] = time.Now()
+}
+
+// forgetLeft drops what is cached of workspaces that were left long ago.
+func (o *overseer) forgetLeft() {
+	for root, at := range o.left {
+		if time.Since(at) > o.options.ForgetAfter {
+			delete(o.left, root)
+			o.local.Forget(root)
+		}
+	}
 }
 
 func (o *overseer) stop() {
