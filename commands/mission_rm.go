@@ -51,7 +51,7 @@ func runMissionRm(c *call, o missionRmOptions) error {
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be
 // lost needs --yes.
 func (c *call) confirmRemoval(r missions.RemoveResult) error {
-	lost := len(r.Ignored)+len(r.Unmerged)+len(r.Uncaught) > 0
+	lost := len(r.Ignored)+len(r.Unmerged)+len(r.Uncaught)+len(r.Others) > 0
 	if c.Yes || !lost && !c.canAsk() {
 		return nil
 	}
@@ -87,6 +87,7 @@ func describeRemoval(p *printer, r missions.RemoveResult, what string) {
 	listed(fmt.Sprintf("ignored files (%d)", len(r.Ignored)), r.Ignored)
 	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.Unmerged)), r.Unmerged)
 	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaught)), r.Uncaught)
+	listed("missions that worked in it too", r.Others)
 	listed("in the trash until pruned", r.Trash)
 	listed("stays", r.Kept)
 }

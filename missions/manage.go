@@ -115,7 +115,7 @@ func (l *Local) metaLocked(ctx context.Context, m *loaded, fn func(*loaded) erro
 }
 
 func (l *Local) metaHeld(ctx context.Context, m *loaded, hold holder, fn func(*loaded) error) error {
-	if place, err := placeOf(m.bind.Workspace); err == nil && place == m.bind.Place {
+	if !m.workspaceGone() {
 		return hold(ctx, m, fn)
 	}
 	held, err := lock.Wait(ctx, lock.ProjectFile(l.home.Dir, m.project.ID), lock.Shared, l.self)
@@ -128,6 +128,12 @@ func (l *Local) metaHeld(ctx context.Context, m *loaded, hold holder, fn func(*l
 		return err
 	}
 	return fn(fresh)
+}
+
+// workspaceGone reports whether the workspace is not where the mission left it.
+func (m *loaded) workspaceGone() bool {
+	place, err := placeOf(m.bind.Workspace)
+	return err != nil || place != m.bind.Place
 }
 
 // Projects lists the known projects.

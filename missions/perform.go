@@ -34,6 +34,12 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 		fail(err)
 		return
 	}
+	if m.bound() == nil && m.workspaceGone() && !slices.ContainsFunc(batch, func(r *request) bool { return !onlyEnds(r.event) }) {
+		if err := l.endUnseen(ctx, m, batch); err != nil {
+			fail(err)
+		}
+		return
+	}
 	hold := l.holding
 	if slices.ContainsFunc(batch, func(r *request) bool { return r.event == nil }) {
 		hold = l.locked // by hand: no agent waits for it
@@ -76,6 +82,36 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 	if err != nil {
 		fail(err)
 	}
+}
+
+// onlyEnds reports whether an event ends something that had begun. It is heard
+// also where there is nothing left to be captured.
+func onlyEnds(e Event) bool {
+	switch e.(type) {
+	case TurnEnded, TurnFailed, TurnStopped, SessionEnded, Exited, Vanished:
+		return true
+	}
+	return false
+}
+
+// endUnseen is carryOut for events that only end something, in a workspace that
+// is gone: without it no mission there could ever be closed. It takes no
+// snapshot, and says so.
+func (l *Local) endUnseen(ctx context.Context, m *loaded, batch []*request) error {
+	return l.metaHeld(ctx, m, l.holding, func(m *loaded) error {
+		l.apply(m, batch)
+		m.live.Problem = AsError(moved(m, "no snapshot was taken at the end")).Message
+		if m.live.Provisional == "" {
+			if err := l.writeMeta(ctx, m, "ended; its workspace is gone"); err != nil {
+				return err
+			}
+		}
+		l.saveLive(m)
+		for _, r := range batch {
+			r.answer.mission = m
+		}
+		return nil
+	})
 }
 
 // heard is what events say of a mission's conversation: it must outlive the

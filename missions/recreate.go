@@ -16,9 +16,9 @@ import (
 // that Umbra made, and a session file, both from the newest snapshot. It returns
 // the mission as it is then.
 func (l *Local) recreate(ctx context.Context, m *loaded, r LaunchRequest) (*loaded, error) {
-	place, err := placeOf(m.bind.Workspace)
-	if err != nil || place != m.bind.Place || r.Recreate != "" {
-		if err := l.recreateWorkspace(ctx, m, r); err != nil {
+	if m.workspaceGone() || r.Recreate != "" {
+		err := l.recreateWorkspace(ctx, m, r)
+		if err != nil {
 			return nil, err
 		}
 		if m, err = l.load(m.project, m.ID); err != nil {

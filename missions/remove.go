@@ -61,6 +61,13 @@ func (l *Local) lookBeforeRemoving(ctx context.Context, m *loaded, r RemoveReque
 		result.Kept = append(result.Kept, m.bind.Workspace+" stays (--workspace moves it to the trash)")
 		return nil
 	}
+	others, err := l.othersWithin(m)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		result.Others = append(result.Others, o.Name)
+	}
 	newest, err := l.recordedSide(m.project, m.tip)
 	if err != nil {
 		return err
@@ -73,6 +80,26 @@ func (l *Local) lookBeforeRemoving(ctx context.Context, m *loaded, r RemoveReque
 	result.Unmerged = append(result.Unmerged, holdings.Commits...)
 	result.Uncaught = append(result.Uncaught, holdings.Uncaptured...)
 	return nil
+}
+
+// othersWithin lists the other missions whose workspace is this one's, or in it.
+// It refuses where one of them has an agent at work.
+func (l *Local) othersWithin(m *loaded) ([]*loaded, error) {
+	all, err := l.overlapping(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []*loaded
+	for _, o := range all {
+		if !within(m.bind.Workspace, o.bind.Workspace) {
+			continue
+		}
+		if _, alive := o.live.process(); alive || HasAgent(o.life) && !l.gone(o) {
+			return nil, Errorf(KindBusy, "umbra mission stop "+o.Name, "mission %s has an agent at work in %s", o.Name, o.bind.Workspace)
+		}
+		list = append(list, o)
+	}
+	return list, nil
 }
 
 // remove moves one mission to the trash: its workspace first, which is snapshot
@@ -94,7 +121,7 @@ func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *
 // trashWorkspace keeps what is in the workspace in a last snapshot and moves the
 // directory away.
 func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveResult) error {
-	if place, err := placeOf(m.bind.Workspace); err != nil || place != m.bind.Place {
+	if m.workspaceGone() {
 		return nil
 	}
 	if _, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: "before removal", OnlyIfChanged: true}}); err != nil {
@@ -104,7 +131,14 @@ func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveRes
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return err
 	}
-	discarded, err := fork.Discard(ctx, *m.bind.Fork, trash)
+	var discarded fork.Discarded
+	err := l.locked(ctx, m, func(m *loaded) error {
+		_, err := l.othersWithin(m) // no agent has begun in it meanwhile
+		if err == nil {
+			discarded, err = fork.Discard(ctx, *m.bind.Fork, trash)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -207,8 +207,9 @@ type RemoveResult struct {
 	Ignored  []string  `json:"ignored_files,omitempty"`
 	Unmerged []string  `json:"unmerged_commits,omitempty"`
 	Uncaught []string  `json:"uncaptured,omitempty"`
-	Trash    []string  `json:"trash,omitempty"` // where things went
-	Kept     []string  `json:"kept,omitempty"`  // and what stays, with the reason
+	Others   []string  `json:"other_missions,omitempty"` // that worked in a workspace which goes
+	Trash    []string  `json:"trash,omitempty"`          // where things went
+	Kept     []string  `json:"kept,omitempty"`           // and what stays, with the reason
 }
 
 // ProjectsRequest lists projects.
