@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -41,10 +42,22 @@ func runMissionRm(c *call, o missionRmOptions) error {
 		return err
 	}
 	request.Preview = false
-	done, err := svc.Remove(ctx, request)
-	if err != nil {
-		return err
+	var done missions.RemoveResult
+	for _, m := range listed.Missions {
+		request.Missions = []string{m.ID}
+		one, err := svc.Remove(ctx, request)
+		if err != nil {
+			if len(done.Missions) > 0 {
+				err = errors.Join(err, c.printRemoval(done))
+			}
+			return err
+		}
+		done.Add(one)
 	}
+	return c.printRemoval(done)
+}
+
+func (c *call) printRemoval(done missions.RemoveResult) error {
 	return c.print(done, func(p *printer) { describeRemoval(p, done, "removed") })
 }
 

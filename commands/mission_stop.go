@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"errors"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -22,9 +24,21 @@ func runMissionStop(c *call, force bool) error {
 	if err != nil {
 		return err
 	}
-	list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: c.args, Force: force})
-	if err != nil {
-		return err
+	for _, name := range c.args { // none is stopped for a slip in another's name
+		if _, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name}); err != nil {
+			return err
+		}
 	}
-	return c.printMissions(list, "stopped")
+	stopped := []missions.Mission{}
+	for _, name := range c.args {
+		list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: []string{name}, Force: force})
+		if err != nil {
+			if len(stopped) > 0 {
+				err = errors.Join(err, c.printMissions(stopped, "stopped"))
+			}
+			return err
+		}
+		stopped = append(stopped, list...)
+	}
+	return c.printMissions(stopped, "stopped")
 }

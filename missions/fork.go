@@ -26,12 +26,8 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 	if result.Source, err = l.entry(ctx, at.loaded, at.step, false); err != nil {
 		return ForkResult{}, err
 	}
-	for n := range max(1, r.Count) {
-		m, err := l.forkOne(ctx, at, r, n, &result)
-		if err != nil {
-			return result, err
-		}
-		result.Missions = append(result.Missions, l.view(m))
+	if err := l.forkJobs(ctx, at, r, &result); err != nil {
+		return ForkResult{}, err
 	}
 	return result, nil
 }
@@ -141,53 +137,70 @@ func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
 	return l.stepBack(answer.mission, t.snapshot.ID, 0)
 }
 
-// forkOne makes one fork: workspace and session first, then its record, and at
-// last its ref, which is the commit point.
-func (l *Local) forkOne(ctx context.Context, at found, r ForkRequest, n int, result *ForkResult) (m *loaded, err error) {
-	job := &forkJob{l: l, at: at, request: r, id: l.newID()}
-	if err := job.reserve(ctx, n); err != nil {
-		return nil, err
-	}
-	published := false
+// forkJobs makes the forks, all or none: names and journal entries first, then
+// workspaces and sessions, and at last each one's ref, which is its commit point.
+func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *ForkResult) (err error) {
+	jobs, err := l.reserve(ctx, at, r)
+	published := 0
 	defer func() {
-		if err != nil && !published {
+		for _, job := range jobs[published:] {
 			// The user's Ctrl-C ends the fork, not its taking away.
 			err = errors.Join(err, job.takeAway(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err := job.makeWorkspace(ctx); err != nil {
-		return nil, err
-	}
-	if err := job.makeSession(); err != nil {
-		return nil, err
-	}
-	if m, err = job.publish(ctx); err != nil {
-		return nil, err
-	}
-	published = true
-	if err := job.operation.Finish(); err != nil {
-		job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))
-	}
-	job.report(result)
-	return m, nil
-}
-
-// reserve chooses the fork's name and place and opens its journal entry, which
-// keeps the name from others while the workspace is made.
-func (j *forkJob) reserve(ctx context.Context, n int) error {
-	p := j.at.project
-	naming, err := j.l.naming(ctx, p)
 	if err != nil {
 		return err
 	}
+	for _, job := range jobs {
+		if err := job.makeWorkspace(ctx); err != nil {
+			return err
+		}
+		if err := job.makeSession(); err != nil {
+			return err
+		}
+	}
+	for _, job := range jobs {
+		m, err := job.publish(ctx)
+		if err != nil {
+			if published > 0 {
+				err = fmt.Errorf("%d of %d forks were made, from %s on: %w", published, len(jobs), jobs[0].name, err)
+			}
+			return err
+		}
+		published++
+		if err := job.operation.Finish(); err != nil {
+			job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))
+		}
+		job.report(result)
+		result.Missions = append(result.Missions, l.view(m))
+	}
+	return nil
+}
+
+// reserve chooses the forks' names and places and opens their journal entries,
+// which keep the names from others while the workspaces are made. With an error
+// it returns those that are to be taken away.
+func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJob, error) {
+	naming, err := l.naming(ctx, at.project)
+	if err != nil {
+		return nil, err
+	}
 	defer naming.Release()
-	if j.name, err = j.l.forkName(j.at, j.request, n); err != nil {
-		return err
+	var jobs []*forkJob
+	for n := range max(1, r.Count) {
+		job := &forkJob{l: l, at: at, request: r, id: l.newID()}
+		if job.name, err = l.forkName(at, r, n); err != nil {
+			return jobs, err
+		}
+		if job.directory, err = l.forkDirectory(at.project, r, job.name); err != nil {
+			return jobs, err
+		}
+		if err := job.begin(); err != nil {
+			return jobs, err
+		}
+		jobs = append(jobs, job)
 	}
-	if j.directory, err = j.l.forkDirectory(p, j.request, j.name); err != nil {
-		return err
-	}
-	return j.begin()
+	return jobs, nil
 }
 
 // forkName is the fork's name: the one given, numbered where several are made.

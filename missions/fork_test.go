@@ -173,3 +173,56 @@ func TestForkHandsItsStatCacheOver(t *testing.T) {
 		t.Errorf("the stat cache says %s, %v", id, ok)
 	}
 }
+
+// TestForkCountAllOrNothing makes none of several forks where one can't be made.
+func TestForkCountAllOrNothing(t *testing.T) {
+	for name, inTheWay := range map[string]func(b *testBench, next string){
+		"a name": func(b *testBench, _ string) { b.fork("t-2") },
+		"a directory": func(b *testBench, next string) {
+			b.put(filepath.Join(next, "mine"), "precious\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.git("init", "-q")
+			b.write("a.txt", "one\n")
+			b.git("add", ".")
+			b.git("commit", "-qm", "first")
+			b.mission("work")
+			first := b.fork("first")
+			inTheWay(b, filepath.Join(filepath.Dir(first.Workspace), "t-2"))
+			list := func() string {
+				all, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := b.git("worktree", "list") + b.git("branch", "--list")
+				for _, m := range all {
+					text += m.Name + "\n"
+				}
+				return text
+			}
+			before := list()
+			for range 2 {
+				r, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "t", Count: 3})
+				b.fails("in the way of the second", err, KindConflict)
+				if !strings.Contains(err.Error(), "t-2") || len(r.Missions) > 0 {
+					t.Errorf("%v, with %+v", err, r.Missions)
+				}
+			}
+			if after := list(); after != before {
+				t.Errorf("left:\n%s\nbefore:\n%s", after, before)
+			}
+			b.healthy()
+		})
+	}
+}
+
+func (b *testBench) fork(name string) Mission {
+	b.Helper()
+	r, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r.Missions[0]
+}

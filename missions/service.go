@@ -212,6 +212,13 @@ type RemoveResult struct {
 	Kept     []string  `json:"kept,omitempty"`           // and what stays, with the reason
 }
 
+// Add puts another removal's result behind this one's.
+func (r *RemoveResult) Add(o RemoveResult) {
+	r.Missions = append(r.Missions, o.Missions...)
+	r.Ignored, r.Unmerged, r.Uncaught = append(r.Ignored, o.Ignored...), append(r.Unmerged, o.Unmerged...), append(r.Uncaught, o.Uncaught...)
+	r.Others, r.Trash, r.Kept = append(r.Others, o.Others...), append(r.Trash, o.Trash...), append(r.Kept, o.Kept...)
+}
+
 // ProjectsRequest lists projects.
 type ProjectsRequest struct {
 	Caller Caller `json:"caller"`
