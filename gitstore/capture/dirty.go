@@ -81,6 +81,19 @@ func (t *dirtyTree) at(name string) *dirtyTree {
 // named tells whether the path itself was named.
 func (t *dirtyTree) named() bool { return t != nil && t.whole }
 
+// coversBelow tells whether a path, or a directory above it other than the root, was
+// named.
+func (t *dirtyTree) coversBelow(path string) bool {
+	for path != "" && t != nil {
+		var name string
+		name, path, _ = strings.Cut(path, "/")
+		if t = t.at(name); t.named() {
+			return true
+		}
+	}
+	return false
+}
+
 // hasRules tells whether a name that changes the rules of the directory is dirty.
 func (t *dirtyTree) hasRules() bool {
 	return t.at(gitIgnoreName) != nil || t.at(umbraIgnoreName) != nil || t.at(gitName) != nil

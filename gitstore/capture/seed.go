@@ -16,7 +16,7 @@ import (
 // Seed is where a first capture has content from without reading it: the user's
 // repository, whose index says which files Git knows and whose objects hold
 // them. A file is taken over only if its stat data prove it (usergit.Index's
-// Proves), no filter, ident or encoding applies, and a blob of the file's size
+// Proves), it is not dirty, no filter, ident or encoding applies, and a blob of the file's size
 // is in the shadow repository; all others are read.
 type Seed struct {
 	// Repository is the user's; its work tree holds the workspace.
@@ -99,7 +99,7 @@ func (s *seeding) claims(conversions *conversions) (claims []claim, wanted []git
 		for _, i := range u.reads {
 			e := &u.node.entries[i]
 			id, ok := s.proved(u.scene, dir+e.name, e)
-			if ok && !conversions.may(dir+e.name) {
+			if ok && !conversions.may(dir+e.name) && !s.capturing.scanner.owed.coversBelow(join(u.scene.at.path, e.name)) {
 				claims, wanted = append(claims, claim{u, i}), append(wanted, gitstore.Wanted{ID: id, Size: e.stat.size})
 			}
 		}

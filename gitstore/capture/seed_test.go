@@ -170,6 +170,17 @@ func TestSeedReadsWhatGitDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestSeedReadsWhatIsDirty reads what somebody saw being written to, whatever
+// stat data say.
+func TestSeedReadsWhatIsDirty(t *testing.T) {
+	t.Parallel()
+	l := newSeedLab(t)
+	l.some()
+	l.commit()
+	l.dirty = []string{"a.txt", "b/d", "nowhere/x"}
+	l.wantOpened("a.txt", "b/d/e.sh")
+}
+
 // gitFails runs a git that is to fail.
 func (l *seedLab) gitFails(args ...string) {
 	l.t.Helper()

@@ -23,6 +23,7 @@ type seedLab struct {
 	*lab
 	store *gitstore.Store
 	attrs []string
+	dirty []string
 }
 
 func newSeedLab(t *testing.T) *seedLab {
@@ -82,7 +83,7 @@ func (l *seedLab) first() (opened []string, r *Result) {
 	batch := l.store.NewBatch()
 	defer batch.Discard()
 	seed := &Seed{Repository: repo, Attributes: l.attrs, Store: l.store}
-	r, err = scanner.Capture(context.Background(), batch, l.refresh(), Dirty{All: true}, Options{Seed: seed})
+	r, err = scanner.Capture(context.Background(), batch, l.refresh(), Dirty{All: true, Paths: l.dirty}, Options{Seed: seed})
 	l.must(err)
 	l.must(batch.Flush(context.Background()))
 	l.must(batch.ProveTree(r.Tree, gitstore.ID{}))
