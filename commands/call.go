@@ -26,6 +26,7 @@ type call struct {
 	progress *progress
 	svc      missions.Service
 	closer   io.Closer
+	stops    *stops // nil unless Ctrl-Z is taken
 }
 
 // arg is the nth argument, or "".

@@ -53,6 +53,7 @@ func (c *call) wait(r missions.WaitRequest) ([]missions.Mission, error) {
 	c.reach = staying
 	began := c.Now()
 	for whole := r.Timeout; ; {
+		c.holdStops()
 		svc, caller, ctx, err := c.asking()
 		if err != nil {
 			return nil, err

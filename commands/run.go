@@ -139,6 +139,10 @@ func (s *interrupts) came() os.Signal {
 
 // close closes the Service, if the verb used it.
 func (c *call) close() error {
+	if c.stops != nil {
+		c.stops.end()
+		c.stops = nil
+	}
 	if c.closer == nil {
 		return nil
 	}

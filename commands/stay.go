@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,17 +18,13 @@ import (
 // itself while nobody else does.
 type stayed struct {
 	closers
-	env     Env
 	staying *daemon.Staying
-	heeding sync.Once
-	stops   chan os.Signal // Ctrl-Z
-	done    chan struct{}
 }
 
 // stay serves the home from this process, unless another one does, and gives
 // the Service of whoever it is.
 func stay(ctx context.Context, env Env, o client.Options) (missions.Service, *stayed, error) {
-	s := &stayed{env: env, stops: make(chan os.Signal, 1), done: make(chan struct{})}
+	s := &stayed{}
 	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv})
 	select {
 	case <-s.staying.Settled():
@@ -45,37 +40,57 @@ func stay(ctx context.Context, env Env, o client.Options) (missions.Service, *st
 	return served, s, nil
 }
 
-// Close stops serving.
-func (s *stayed) Close() error {
-	s.env.Unnotify(s.stops)
-	close(s.done)
-	return s.closers.Close()
+// stops are the Ctrl-Zs that a command without an agent on its terminal takes.
+type stops struct {
+	env     Env
+	signals chan os.Signal
+	done    chan struct{}
+	heeded  bool
 }
 
-// heedStops lets a Ctrl-Z stop a command that stays, where the terminal is not
-// its agent's alone, but not before it serves nobody.
-func (c *call) heedStops() {
-	if s, ok := c.closer.(*stayed); ok {
-		s.heeding.Do(func() {
-			c.Notify(s.stops, syscall.SIGTSTP)
-			go s.heed()
-		})
+// holdStops keeps a Ctrl-Z for heedStops: a process that is stopped while it
+// begins to serve would leave everybody waiting for the home that it holds.
+func (c *call) holdStops() {
+	if c.stops == nil {
+		c.stops = &stops{env: c.Env, signals: make(chan os.Signal, 1), done: make(chan struct{})}
+		c.Notify(c.stops.signals, syscall.SIGTSTP)
 	}
 }
 
-func (s *stayed) heed() {
+// heedStops lets a Ctrl-Z stop a command that stays, where the terminal is not
+// its agent's alone, but not before it serves nobody. Only the connection of
+// now is looked at: close ends it.
+func (c *call) heedStops() {
+	c.holdStops()
+	if c.stops.heeded {
+		return
+	}
+	c.stops.heeded = true
+	stop := stopProcess
+	if s, ok := c.closer.(*stayed); ok {
+		stop = s.stop
+	}
+	go c.stops.heed(stop)
+}
+
+func (s *stops) end() {
+	s.env.Unnotify(s.signals)
+	close(s.done)
+}
+
+func (s *stops) heed(stop func(int, syscall.Signal)) {
 	for {
 		select {
 		case <-s.done:
 			return
-		case <-s.stops:
+		case <-s.signals:
 			// Where nobody could make it go on, it goes on. A program in Go that
 			// has heard a SIGTSTP is never again stopped by one.
 			if continuable() {
-				s.stop(os.Getpid(), syscall.SIGSTOP)
+				stop(os.Getpid(), syscall.SIGSTOP)
 			}
 			select {
-			case <-s.stops: // typed again before it was stopped
+			case <-s.signals: // typed again before it was stopped
 			default:
 			}
 		}
