@@ -247,6 +247,44 @@ func TestSessionShrinksWhileRead(t *testing.T) {
 	}
 }
 
+// TestSessionCheckedOnce proves each chunk once, over all records of a growing
+// conversation: one that was proved is not read again.
+func TestSessionCheckedOnce(t *testing.T) {
+	t.Parallel()
+	l := &sessionLog{t: t, s: newStore(t)}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var data []byte
+	var records []ID
+	for i := range 40 {
+		data = append(data, line(rnd, 200)...)
+		_, err := l.append(source(data, i > 0))
+		noErr(t, err)
+		records = append(records, l.record)
+	}
+	good := map[ID]int64{}
+	for _, r := range records {
+		s, err := l.s.OpenSession(r)
+		noErr(t, err)
+		noErr(t, s.Check(good))
+	}
+	var size int64
+	for _, n := range good {
+		size += n
+	}
+	if size > 12*int64(len(data)) { // what merging writes again; reading each whole would be 20 times
+		t.Errorf("%d bytes of chunks of a conversation of %d", size, len(data))
+	}
+	last, err := l.s.OpenSession(l.record)
+	noErr(t, err)
+	wrong := last.chunks[0]
+	good[wrong.id]++ // not as long as its place says: it is read, and stands
+	noErr(t, last.Check(good))
+	last.chunks[0].size++
+	if err := last.Check(map[ID]int64{}); err == nil {
+		t.Error("a chunk that is too short passes")
+	}
+}
+
 func TestSessionInherited(t *testing.T) {
 	t.Parallel()
 	l := &sessionLog{t: t, s: newStore(t)}

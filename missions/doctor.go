@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,10 @@ type examination struct {
 	l       *Local
 	request DoctorRequest
 	result  DoctorResult
+
+	// What was proved of the conversations in the project that is looked at.
+	chunks    map[gitstore.ID]int64
+	inherited map[inheritance]bool
 }
 
 // found notes a problem, and mends it if that was asked for and is known how.
@@ -85,6 +90,7 @@ func (d *examination) project(ctx context.Context, p *project) error {
 			d.found(problem, nil)
 		}
 	}
+	d.chunks, d.inherited = map[gitstore.ID]int64{}, map[inheritance]bool{}
 	for _, m := range missions {
 		d.result.Missions++
 		if err := d.mission(ctx, m); err != nil {
@@ -140,18 +146,42 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 	return ctx.Err()
 }
 
-// conversation reads a snapshot's conversation to its end: every chunk is there
-// and what was inherited comes out as it was.
+// conversation proves that a snapshot's conversation can be read: every chunk is
+// there and what was inherited comes out as it was. What snapshots share is read
+// once.
 func (d *examination) conversation(m *loaded, s *gitstore.Snapshot) error {
-	r, _, err := d.l.sessionOf(m.project, s.Record)
-	if errors.Is(err, errNoConversation) {
+	own, err := m.project.store.OpenSession(s.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil
 	}
-	if err != nil {
+	if err == nil {
+		err = own.Check(d.chunks)
+	}
+	if err != nil || own.Meta.Inherited == nil {
 		return err
 	}
+	in := *own.Meta.Inherited
+	part := inheritance{in.Content, in.Record, in.SourceLength, string(in.Recipe)}
+	if d.inherited[part] {
+		return nil
+	}
+	r, err := d.l.inherit(m.project, in)
+	if err != nil {
+		return fmt.Errorf("its inherited part: %w", err)
+	}
 	defer r.Close()
-	return drain(r)
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return fmt.Errorf("its inherited part: %w", err)
+	}
+	d.inherited[part] = true
+	return nil
+}
+
+// inheritance is an inherited part of a conversation, and how it is made.
+type inheritance struct {
+	content, record gitstore.ID
+	length          int64
+	recipe          string
 }
 
 // workspace looks whether the workspace is there, and for what is not to be in it.

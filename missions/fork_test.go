@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func TestFork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := drain(r); err != nil {
+			if _, err := io.Copy(io.Discard, r); err != nil {
 				t.Errorf("the fork's recorded conversation: %v", err)
 			}
 		})

@@ -371,15 +371,6 @@ func toolSaid(t sessions.Tool) Said {
 	return Said{Role: "tool", Text: oneLine(t.Name, t.Target), At: t.At}
 }
 
-// errNoConversation is what a record without a session answers.
-var errNoConversation = sessions.ErrNoSession
-
-// drain reads to the end.
-func drain(r io.Reader) error {
-	_, err := io.Copy(io.Discard, r)
-	return err
-}
-
 // talkRecorded reports whether the newest snapshot holds all that the session's
 // file does.
 func (m *loaded) talkRecorded() bool {
