@@ -84,12 +84,62 @@ func number(turn []step, first bool) {
 }
 
 // endsTurn reports whether a snapshot was taken because its turn ended.
-func endsTurn(s *gitstore.Snapshot) bool {
-	return triggersOf(s).Has(TriggerIdle) || triggersOf(s).Has(TriggerError) || triggersOf(s).Has(TriggerClose)
+func endsTurn(s *gitstore.Snapshot) bool { return triggersOf(s).endTurn() }
+
+func (t Triggers) endTurn() bool {
+	return t.Has(TriggerIdle) || t.Has(TriggerError) || t.Has(TriggerClose)
+}
+
+// nextStep is the place of the snapshot that is about to follow the newest one,
+// nil if it is not known of that.
+func (m *loaded) nextStep(turn int, triggers Triggers) *turnStep {
+	var next turnStep
+	switch {
+	case m.tip == nil || m.tip.Turn != turn:
+		if turn > 0 && !triggers.Has(TriggerPrompt) {
+			next.K = 1
+		}
+	case m.Step == nil:
+		return nil
+	default:
+		next = turnStep{K: m.Step.K + 1, Ended: m.Step.Ended}
+	}
+	next.Ends = !next.Ended && turn > 0 && triggers.endTurn()
+	next.Ended = next.Ended || next.Ends
+	return &next
+}
+
+// stepOf is a snapshot with the place that its record says. ok is false if it
+// says none: then only a walk through the turn tells.
+func (p *project) stepOf(s *gitstore.Snapshot) (at step, ok bool, err error) {
+	then, err := p.storedAt(s.Record)
+	if err != nil || then.Step == nil {
+		return step{}, false, err
+	}
+	return step{Snapshot: s, K: then.Step.K, Ends: then.Step.Ends, First: s.Parent().IsZero(), ended: then.Step.Ended}, true, nil
 }
 
 // locate finds a snapshot in a history, with its place; errStop-free.
 func (p *project) locate(tip, id gitstore.ID) (step, bool, error) {
+	for s, err := range p.store.Snapshots(tip, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return step{}, false, err
+		}
+		if s.ID != id {
+			continue
+		}
+		if at, known, err := p.stepOf(s); known || err != nil {
+			return at, known, err
+		}
+		at, err := p.numbered(tip, id)
+		return at, err == nil, err
+	}
+	return step{}, false, nil
+}
+
+// numbered finds a snapshot that is in a history by numbering its turns down to
+// it.
+func (p *project) numbered(tip, id gitstore.ID) (step, error) {
 	var found step
 	err := p.eachTurn(tip, func(turn []step) error {
 		for _, s := range turn {
@@ -100,7 +150,7 @@ func (p *project) locate(tip, id gitstore.ID) (step, bool, error) {
 		}
 		return nil
 	})
-	return found, found.Snapshot != nil, err
+	return found, err
 }
 
 // turnSteps returns the snapshots of one turn, oldest first.

@@ -153,6 +153,7 @@ func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, 
 	if err := putCapture(t, c); err != nil {
 		return nil, err
 	}
+	m.Step = m.nextStep(w.Of.LastTurn(), w.triggers)
 	if err := l.putMission(t, batch, m, w, info, now); err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (found, error) {
 		return found{}, err
 	}
 	if !snapshot.IsZero() {
-		return l.stepBack(m, snapshot, 0)
+		return m.stepBack(snapshot, 0)
 	}
 	if m, err = l.fresh(ctx, m); err != nil {
 		return found{}, err
@@ -127,14 +127,14 @@ func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
 	place, err := placeOf(m.bind.Workspace)
 	if m.bind.Workspace == "" || err != nil || place != m.bind.Place {
 		Notify(ctx, Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
-		return l.stepBack(m, m.tip.ID, 0)
+		return m.stepBack(m.tip.ID, 0)
 	}
 	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerFork, What: "forked", OnlyIfChanged: true}})
 	if err != nil {
 		return found{}, err
 	}
 	t, _ := answer.last()
-	return l.stepBack(answer.mission, t.snapshot.ID, 0)
+	return answer.mission.stepBack(t.snapshot.ID, 0)
 }
 
 // forkJobs makes the forks, all or none: names and journal entries first, then

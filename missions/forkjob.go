@@ -328,7 +328,7 @@ func (j *forkJob) mission() (*loaded, error) {
 	m.stored = stored{
 		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Command: j.at.Command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
-		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: then.LastPrompt, LastTool: then.LastTool, Session: j.session.id,
+		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: then.LastPrompt, LastTool: then.LastTool, Session: j.session.id, Step: then.Step,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true

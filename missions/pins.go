@@ -113,8 +113,8 @@ func (l *Local) pinView(p *project, name string, id gitstore.ID) Pin {
 	}
 	v.Mission, v.At, v.Message = s.Mission, s.At, s.Message
 	if m, err := l.holder(p, id); err == nil && m != nil && !m.removed {
-		if at, ok, err := p.locate(m.tip.ID, id); ok && err == nil {
-			v.Address = at.address(m.Name)
+		if at, err := m.stepBack(id, 0); err == nil {
+			v.Address = at.step.address(m.Name)
 		}
 	}
 	return v

@@ -277,7 +277,7 @@ func (l *Local) findMoment(ctx context.Context, c Caller, text string, r reach) 
 		if moment.At != Newest && moment.At != Back {
 			return found{}, Errorf(KindNotFound, "name a mission before the @", "%q is a snapshot, which has no turns", moment.Base)
 		}
-		return l.stepBack(m, direct, moment.N)
+		return m.stepBack(direct, moment.N)
 	}
 	return l.within(m, moment)
 }

@@ -6,29 +6,25 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// stepBack is the snapshot n before id in the mission's history.
-func (l *Local) stepBack(m *loaded, id gitstore.ID, n int) (found, error) {
-	var at step
-	seen := -1
-	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
-		for _, s := range turn {
-			if s.ID == id {
-				seen = 0
-			}
-			if seen == n {
-				at = s
-				return errStop
-			}
-			if seen >= 0 {
-				seen++
-			}
+// stepBack is the snapshot n before id, which is in the mission's history. It
+// reads no more than what lies between, where records say a snapshot's place.
+func (m *loaded) stepBack(id gitstore.ID, n int) (found, error) {
+	left := n
+	for s, err := range m.project.store.Snapshots(id, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return found{}, err
 		}
-		return nil
-	})
-	if err == nil && at.Snapshot == nil {
-		err = Errorf(KindNotFound, m.Name+"@start is its first", "%s has no snapshot %d before %s", m.Name, n, id.Short())
+		if left > 0 {
+			left--
+			continue
+		}
+		at, known, err := m.project.stepOf(s)
+		if !known && err == nil {
+			at, err = m.project.numbered(m.tip.ID, s.ID)
+		}
+		return found{m, at}, err
 	}
-	return found{m, at}, err
+	return found{}, Errorf(KindNotFound, m.Name+"@start is its first", "%s has no snapshot %d before %s", m.Name, n, id.Short())
 }
 
 // within resolves a moment in the history of its mission.
@@ -38,7 +34,7 @@ func (l *Local) within(m *loaded, moment Moment) (found, error) {
 	var err error
 	switch moment.At {
 	case Newest, Back:
-		return l.stepBack(m, tip, moment.N)
+		return m.stepBack(tip, moment.N)
 	case Turn:
 		if moment.N < 0 {
 			s, err = p.finished(m.Name, tip, -moment.N)
@@ -57,7 +53,7 @@ func (l *Local) within(m *loaded, moment Moment) (found, error) {
 		if perr != nil {
 			return found{}, Errorf(KindDamaged, "umbra doctor", "%s: fork point: %w", m.Name, perr)
 		}
-		return l.stepBack(m, id, 0)
+		return m.stepBack(id, 0)
 	case ByTime:
 		s, err = l.byTime(m, moment.When)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
@@ -133,29 +134,23 @@ func (l *Local) recoverTalk(ctx context.Context, m *loaded, work *restoreWork) e
 // completeOnce completes a recovered restore, unless its snapshot was published
 // before its process died.
 func (l *Local) completeOnce(ctx context.Context, m *loaded, work *restoreWork, outcome *restore.Outcome, j *job) error {
-	if published, err := l.published(m, work.doc.Operation.ID); published || err != nil {
+	if published, err := m.published(work.doc.Operation.ID); published || err != nil {
 		return errors.Join(err, work.Finish())
 	}
 	return l.completeRestore(ctx, m, work, outcome, j)
 }
 
 // published looks for the snapshot of an operation in the mission's history.
-func (l *Local) published(m *loaded, operation string) (bool, error) {
-	is := false
-	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
-		for _, s := range turn {
-			op, ok, err := m.operationOf(s)
-			if err != nil {
-				return err
-			}
-			if ok && op.ID == operation {
-				is = true
-				return errStop
-			}
+func (m *loaded) published(operation string) (bool, error) {
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return false, err
 		}
-		return nil
-	})
-	return is, err
+		if op, ok, err := m.operationOf(s); err != nil || ok && op.ID == operation {
+			return ok, err
+		}
+	}
+	return false, nil
 }
 
 // undisturbed reports whether all paths that the restore did not plan to change

@@ -26,7 +26,7 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 		return Entry{}, err
 	}
 	taken, _ := answer.last()
-	at, err := l.stepBack(answer.mission, taken.snapshot.ID, 0)
+	at, err := answer.mission.stepBack(taken.snapshot.ID, 0)
 	if err != nil {
 		return Entry{}, err
 	}

@@ -56,7 +56,7 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 }
 
 func (l *Local) lastEntry(ctx context.Context, m *loaded) (*Entry, error) {
-	at, err := l.stepBack(m, m.tip.ID, 0)
+	at, err := m.stepBack(m.tip.ID, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,16 @@ type stored struct {
 	// Fresh says that Command was given to a fork and was not run yet.
 	Fresh     bool   `json:"fresh_command,omitempty"`
 	StartedIn string `json:"started_in,omitempty"` // the mission whose agent started this one
+	// Step is the place in its turn of the snapshot that the record is of; absent
+	// where the turn began before places were recorded.
+	Step *turnStep `json:"step,omitempty"`
+}
+
+// turnStep is a snapshot's place in its turn, as number gives it.
+type turnStep struct {
+	K     int  `json:"k"`
+	Ends  bool `json:"ends,omitempty"`
+	Ended bool `json:"ended,omitempty"`
 }
 
 // binding is what is true of a mission on one machine.

@@ -15,7 +15,7 @@ import (
 // past is an operation in a mission's history.
 type past struct {
 	operation
-	snapshot step
+	snapshot *gitstore.Snapshot
 }
 
 // Undo takes back the newest of Umbra's operations on a mission that still
@@ -63,11 +63,11 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 
 // stepEach takes the steps asked for, or none if there are not as many.
 func (l *Local) stepEach(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
-	list, err := l.standing(m, kind)
+	steps := max(1, r.Steps)
+	list, err := m.standing(kind, steps)
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	steps := max(1, r.Steps)
 	switch {
 	case len(list) == 0:
 		return RestoreResult{}, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
@@ -76,7 +76,7 @@ func (l *Local) stepEach(ctx context.Context, m *loaded, r UndoRequest, kind str
 	}
 	var all RestoreResult
 	for i := range steps {
-		result, err := l.stepOnce(ctx, m, r, kind, list[len(list)-1-i])
+		result, err := l.stepOnce(ctx, m, r, kind, list[i])
 		if err != nil {
 			if i > 0 {
 				err = fmt.Errorf("after %d of %d steps: %w", i, steps, err)
@@ -176,48 +176,47 @@ func (l *Local) formerTalk(m *loaded, safety *gitstore.Snapshot, op past) (*talk
 	return plan, err
 }
 
-// standing lists the operations that undo or redo can take back, the next one
-// last. An undo takes the newest from the one list to the other, a redo brings
-// it back, and any other operation ends what could be done again.
-func (l *Local) standing(m *loaded, kind string) ([]past, error) {
-	var all []past
-	err := m.project.eachTurn(m.tip.ID, func(turn []step) error {
-		for _, s := range turn {
-			op, ok, err := m.operationOf(s)
-			if err != nil {
-				return err
-			}
-			if ok {
-				all = append(all, op)
-			}
+// standing lists the newest n operations that undo or redo can take back, the
+// next one first, reading no further back than that. An undo takes the newest
+// from what is done, a redo brings it back, and any other operation ends what
+// could be done again.
+func (m *loaded) standing(kind string, n int) ([]past, error) {
+	var list []past
+	answered := 0 // of those that come, by what was met
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if err != nil || s.Mission != m.ID || len(list) == n {
+			return list, err
 		}
-		return nil
-	})
-	var done, undone []past
-	for _, op := range slices.Backward(all) {
-		switch op.Kind {
-		case "undo":
-			done, undone = done[:max(0, len(done)-1)], append(undone, op)
-		case "redo":
-			done, undone = append(done, op), undone[:max(0, len(undone)-1)]
+		op, ok, err := m.operationOf(s)
+		if err != nil {
+			return list, err
+		}
+		if !ok {
+			continue
+		}
+		if kind == "redo" && op.Kind != "undo" && op.Kind != "redo" {
+			return list, nil
+		}
+		switch {
+		case (op.Kind == "undo") == (kind == "undo"):
+			answered++
+		case answered > 0:
+			answered--
 		default:
-			done, undone = append(done, op), nil
+			list = append(list, op)
 		}
 	}
-	if kind == "redo" {
-		return undone, err
-	}
-	return done, err
+	return list, nil
 }
 
 // operationOf reads the operation that a snapshot records. Only the mission's
 // own count: a fork does not undo what happened to its parent.
-func (m *loaded) operationOf(s step) (past, bool, error) {
-	triggers := triggersOf(s.Snapshot)
+func (m *loaded) operationOf(s *gitstore.Snapshot) (past, bool, error) {
+	triggers := triggersOf(s)
 	if s.Mission != m.ID || !triggers.Has(TriggerRestore) && !triggers.Has(TriggerUndo) {
 		return past{}, false, nil
 	}
-	doc, err := m.project.recordDoc(s.Snapshot, operationDoc)
+	doc, err := m.project.recordDoc(s, operationDoc)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return past{}, false, nil
 	}
