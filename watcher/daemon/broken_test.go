@@ -87,7 +87,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 	b := newBench(t)
 	b.impostor(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Prefix+api.MethodAbout {
-			fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+			fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
 			return
 		}
 		panic(http.ErrAbortHandler)
@@ -126,7 +126,7 @@ func TestHangsInACall(t *testing.T) {
 	var hung atomic.Bool
 	b.impostor(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Prefix+api.MethodAbout && !hung.Load() {
-			fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+			fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
 			return
 		}
 		hung.Store(true)

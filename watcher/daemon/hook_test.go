@@ -27,7 +27,7 @@ func TestQuickHook(t *testing.T) {
 		if r.URL.Path != api.Prefix+api.Hook || r.Header.Get(api.HeaderNamespace) != api.Namespace() || !r.Close {
 			t.Errorf("asked %s %v", r.URL.Path, r.Header)
 		}
-		fmt.Fprint(w, `{"notice":{"text":"wait"}}{"result":{"output":"b2sK","mission":"m"}}`)
+		fmt.Fprint(w, `{"notice":{"text":"wait"}}`+"\n"+`{"result":{"output":"b2sK","mission":"m"}}`+"\n")
 	})
 	got, err := b.quick(b.ctx())
 	must(t, err)
@@ -88,7 +88,7 @@ func TestQuickHookIsBounded(t *testing.T) {
 				if r.URL.Path == api.Prefix+api.Hook || hangs {
 					<-release
 				}
-				fmt.Fprintf(w, `{"result":{"protocol":%d}}`, api.Protocol)
+				fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
 			})
 			t.Cleanup(func() { close(release) })
 			ctx, cancel := context.WithTimeout(b.ctx(), 2*time.Second)

@@ -166,7 +166,7 @@ func TestOlderProtocol(t *testing.T) {
 	var old *http.Server
 	left := make(chan struct{})
 	old = b.impostor(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`, api.Protocol-1)
+		fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`+"\n", api.Protocol-1)
 		if r.URL.Path == api.Prefix+api.MethodLeave {
 			asked.Do(func() {
 				go func() {
@@ -203,7 +203,7 @@ func TestOlderBinary(t *testing.T) {
 			})
 			fallthrough
 		case api.Prefix + api.MethodAbout:
-			fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`, api.Protocol)
+			fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`+"\n", api.Protocol)
 		default:
 			http.Error(w, "no such method", http.StatusNotImplemented)
 		}
