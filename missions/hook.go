@@ -181,7 +181,8 @@ func eventID(e sessions.Event) string {
 }
 
 // followSession binds a mission to the session its agent speaks in. A session
-// that the mission has left and that speaks on marks it diverged.
+// that the mission has left and that speaks on marks it diverged, until it is
+// spoken to in its own again.
 func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) {
 	if e.SessionID == "" {
 		return
@@ -195,10 +196,11 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		if e.Transcript != "" {
 			m.bind.Session = e.Transcript
 		}
+		m.Diverged = m.Diverged && e.Kind != sessions.KindPrompt
 		return
 	}
 	if slices.Contains(m.Sessions, e.SessionID) {
-		m.Diverged = true
+		m.Diverged = m.Diverged || goesOn(e.Kind)
 		return
 	}
 	if m.stored.Session != "" {
@@ -208,6 +210,16 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	if m.bind.Session == "" {
 		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
 	}
+}
+
+// goesOn reports whether an event is one of a conversation that goes on; any
+// session that is left has an end.
+func goesOn(k sessions.Kind) bool {
+	switch k {
+	case sessions.KindPrompt, sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindToolBatch, sessions.KindPermission:
+		return true
+	}
+	return false
 }
 
 // missionOfEvent finds the mission whose agent speaks: the one named by the

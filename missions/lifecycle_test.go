@@ -157,9 +157,19 @@ func TestClear(t *testing.T) {
 				t.Errorf("after /clear: %+v", m)
 			}
 			c.switchTo(testSession)
+			c.hook("Stop", map[string]any{"prompt_id": "00000001-0000-4000-8000-000000000009"})
+			c.hook("SessionEnd", map[string]any{"reason": "other"})
+			if m := c.only(); m.Diverged {
+				t.Errorf("a former session has an end: %+v", m)
+			}
 			c.takeTurn("third", "a.txt", "three\n")
 			if m := c.only(); !m.Diverged || m.SessionID != otherSession {
 				t.Errorf("a former session speaks on: %+v", m)
+			}
+			c.switchTo(otherSession)
+			c.takeTurn("fourth", "a.txt", "four\n")
+			if m := c.only(); m.Diverged || m.SessionID != otherSession {
+				t.Errorf("its own session speaks again: %+v", m)
 			}
 			c.healthy()
 		})
