@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -90,15 +91,16 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 	what, _ := eventOf(e)
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, a, e)
-	note := ""
+	var handed delivery
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
 		fresh := l.noteEvent(m, a, r, e)
-		if e.Kind == sessions.KindPrompt && m.Note != "" {
-			note, m.Note = m.Note, ""
+		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(m.Note) {
+			m.Note = ""
 		}
 		return fresh && what != nil, nil
 	}}
 	answer, err := l.submit(ctx, m.project, m.ID, req)
+	note := handed.take()
 	if err == nil {
 		err = l.leaveBehind(ctx, m, e)
 	}
@@ -115,6 +117,30 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		return note, err
 	}
 	return note, nil
+}
+
+// delivery hands a note from the queue to the hook that waits for it. A hook
+// whose time is over waits no more: the note stays for the next one.
+type delivery struct {
+	mu    sync.Mutex
+	note  string
+	taken bool
+}
+
+func (d *delivery) put(note string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.taken {
+		d.note = note
+	}
+	return !d.taken
+}
+
+func (d *delivery) take() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken = true
+	return d.note
 }
 
 // below names a file of the workspace as its snapshots do; any other target of a

@@ -199,3 +199,41 @@ func TestAdoptedNameStays(t *testing.T) {
 		t.Errorf("missions: %+v %v", list, err)
 	}
 }
+
+// TestNoteOutlivesItsHook keeps what an agent is to be told where the hook that
+// would have told it did not wait.
+func TestNoteOutlivesItsHook(t *testing.T) {
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	m, err := c.local.missionByID(c.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "files were put back"
+	err = c.local.holding(context.Background(), m, func(m *loaded) error {
+		m.Note = note
+		if err := c.local.writeMeta(context.Background(), m, "note"); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		payload := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"UserPromptSubmit","prompt":"second"}`, c.session, c.transcript, c.dir)
+		r, err := c.local.Hook(ctx, HookRequest{Caller: c.caller(), Agent: "claude", Payload: []byte(payload)})
+		if strings.Contains(string(r.Output), note) || r.Problem == "" {
+			t.Errorf("a hook without time: %s %s", r.Output, r.Problem)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.hook("Stop", map[string]any{})
+	if r := c.hook("UserPromptSubmit", map[string]any{"prompt": "third"}); !strings.Contains(string(r.Output), note) {
+		t.Errorf("the next hook: %s", r.Output)
+	}
+	if r := c.hook("UserPromptSubmit", map[string]any{"prompt": "fourth"}); strings.Contains(string(r.Output), note) {
+		t.Errorf("told twice: %s", r.Output)
+	}
+	c.healthy()
+}

@@ -59,6 +59,7 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 		}
 		if m.heard() != before && m.record == record && m.live.Provisional == "" {
 			if err := l.writeMeta(ctx, m, "session"); err != nil {
+				l.saveLive(m) // what was heard is known all the same
 				return err
 			}
 		}
