@@ -99,6 +99,14 @@ func (c *checker) badRefs(list *RefList) {
 // objects checks that everything reachable is there and whole, by git fsck, or
 // where there is no git by a walk of our own.
 func (c *checker) objects(list *RefList) error {
+	// A repack moves objects, which fsck takes for damage.
+	switch held, err := c.store.awaitRepack(c.ctx); {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case err == nil: // else nobody can repack here
+		defer held.Close()
+		defer func() { _ = flock(held, unix.LOCK_UN) }()
+	}
 	found, err := c.fsck()
 	if errors.Is(err, ErrNoGit) {
 		return c.walk(list)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -106,6 +107,21 @@ func (s *Store) holdRepack() (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// awaitRepack takes the lock of Repack once nobody else has it.
+func (s *Store) awaitRepack(ctx context.Context) (*os.File, error) {
+	for {
+		held, err := s.holdRepack()
+		if !errors.Is(err, ErrRepacking) {
+			return held, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // clearQuarantines removes what a killed Repack left. The caller holds its lock.

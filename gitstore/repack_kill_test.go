@@ -166,3 +166,37 @@ func everythingBy(t *testing.T, s *Store) int {
 	}
 	return n
 }
+
+// TestCheckKeepsRepackAway: fsck takes objects that move for damage.
+func TestCheckKeepsRepackAway(t *testing.T) {
+	s, ctx := scattered(t, 3), context.Background()
+	other := must[*Store](t)(Open(s.Dir()))
+	defer other.Close()
+	note, ready := filepath.Join(t.TempDir(), "note"), filepath.Join(t.TempDir(), "ready")
+	t.Setenv("PATH", fakeGit(t, "touch "+note+"; while [ ! -e "+ready+" ]; do sleep 0.01; done\n")+":"+os.Getenv("PATH"))
+	checked := make(chan error, 1)
+	go func() {
+		_, err := s.Check(ctx)
+		checked <- err
+	}()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(note); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("git was not started")
+		}
+	}
+	if _, err := other.Repack(ctx); !errors.Is(err, ErrRepacking) {
+		t.Errorf("beside a check: %v", err)
+	}
+	noErr(t, os.WriteFile(ready, nil, 0o600))
+	noErr(t, <-checked)
+	held := must[*os.File](t)(other.holdRepack())
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Check(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("beside a repack, given up: %v", err)
+	}
+	noErr(t, errors.Join(flock(held, unix.LOCK_UN), held.Close()))
+}
