@@ -52,6 +52,8 @@ func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
 	if n := r.Conversation.Dropped; n > 0 {
 		s += fmt.Sprintf("; conversation: %s kept, %d dropped", count(r.Conversation.Kept, "event"), n)
+	} else if r.Conversation.Switched {
+		s += "; conversation: as it was then"
 	}
 	return s
 }

@@ -183,6 +183,8 @@ type Kept struct {
 type ConversationRestore struct {
 	Kept    int `json:"events_kept"`
 	Dropped int `json:"events_dropped"`
+	// Switched says that the mission goes on in another session than before.
+	Switched bool `json:"switched,omitempty"`
 }
 
 // GitThenNow is the user's repository at the moment and at present.

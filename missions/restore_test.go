@@ -85,6 +85,9 @@ func TestRestoreAndUndo(t *testing.T) {
 	b.healthy()
 
 	undone, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()})
+	if !undone.Conversation.Switched {
+		t.Errorf("undone: %+v", undone.Conversation)
+	}
 	if err != nil || !undone.Done || b.read("b.txt") != "two\n" || undone.SessionID != c.session {
 		t.Fatalf("undo: %+v %v", undone, err)
 	}
@@ -92,6 +95,9 @@ func TestRestoreAndUndo(t *testing.T) {
 		t.Errorf("a second undo: %v", err)
 	}
 	redone, err := b.local.Redo(context.Background(), UndoRequest{Caller: b.caller()})
+	if !redone.Conversation.Switched {
+		t.Errorf("redone: %+v", redone.Conversation)
+	}
 	if err != nil || b.read("b.txt") != "(none)" || redone.SessionID != done.SessionID {
 		t.Fatalf("redo: %+v %v", redone, err)
 	}

@@ -206,6 +206,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	}
 	m.live.NotRestored = ""
 	l.saveLive(m)
+	j.result.Conversation.Switched = work.doc.Talk != nil
 	if err := work.Finish(); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
 	}
