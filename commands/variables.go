@@ -56,7 +56,7 @@ func (v *variables) readFile(c *call) error {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return missions.Errorf(missions.KindNotFound, "", "--env-file: %w", err)
+		return missions.Errorf(missions.KindNotFound, "name a file with lines of K=V", "--env-file: %w", err)
 	}
 	defer f.Close()
 	s := bufio.NewScanner(f)

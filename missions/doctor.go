@@ -193,7 +193,7 @@ func (d *examination) workspace(m *loaded) {
 	if err != nil || place != m.bind.Place {
 		d.found(Problem{
 			Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced or removed",
-			Fix: "umbra project move OLD NEW, or umbra mission resume " + m.Name,
+			Fix: "umbra project move " + m.bind.Workspace + " NEW, or " + m.remaking(),
 		}, nil)
 		return
 	}

@@ -94,9 +94,18 @@ func (l *Local) lockFailed(m *loaded, err error) error {
 	return moved(m, plain(err).Error())
 }
 
+// remaking is the command that makes a lost workspace again: one that Umbra did
+// not make only where that is said.
+func (m *loaded) remaking() string {
+	if m.bind.Made {
+		return "umbra mission resume " + m.Name
+	}
+	return "umbra mission resume " + m.Name + " --recreate"
+}
+
 // moved is the error of a workspace that is not where its mission left it. It
 // is never taken for an empty one.
 func moved(m *loaded, why string) error {
-	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or umbra mission resume %s to make it again", m.bind.Workspace, m.Name),
+	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s to make it again", m.bind.Workspace, m.remaking()),
 		"workspace moved or not visible: %s (%s)", m.bind.Workspace, why)
 }

@@ -68,7 +68,7 @@ type ground struct {
 func survey(dir string) (ground, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return ground{}, Errorf(KindNotFound, "", "%s: %w", dir, plain(err))
+		return ground{}, Errorf(KindNotFound, "name a directory that is there", "%s: %w", dir, plain(err))
 	}
 	place, err := placeOf(resolved)
 	if err != nil {

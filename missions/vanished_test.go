@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -115,6 +116,9 @@ func TestWorkspaceVanishes(t *testing.T) {
 			}
 			_, err = b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller(), Mission: m.ID})
 			b.fails("a snapshot by hand", err, KindFailed)
+			if hint := AsError(err).Hint; !strings.Contains(hint, "umbra mission resume work --recreate") {
+				t.Errorf("hint: %s", hint)
+			}
 		})
 	}
 }
