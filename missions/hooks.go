@@ -120,6 +120,9 @@ func (l *Local) hooksState(a sessions.Adapter, r HooksRequest, file string, chan
 			break
 		}
 	}
+	if a.HooksOff(settings) {
+		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", file))
+	}
 	if result.Installed && len(missing) > 0 {
 		result.Problems = append(result.Problems, fmt.Sprintf("some events have no hook: umbra hooks install %s mends it", r.Name))
 	}

@@ -109,6 +109,9 @@ type Adapter interface {
 	// HookCommands returns Umbra's hook command lines found in settings, one
 	// for each event, and the events that lack one.
 	HookCommands(settings []byte) (commands []string, missing []string, err error)
+	// HooksOff reports whether these settings keep the agent from running any
+	// hook.
+	HooksOff(settings []byte) bool
 }
 
 // Session is one conversation on this machine.

@@ -75,6 +75,13 @@ func (l *launch) read(name string) ([]byte, error) {
 	return l.o.ReadFile(name)
 }
 
+const keyHooksOff = "disableAllHooks"
+
+// HooksOff reports whether settings switch all hooks off.
+func (Adapter) HooksOff(settings []byte) bool {
+	return string(lookup(bytes.TrimSpace(settings), keyHooksOff)) == "true"
+}
+
 // hooksRun says why no hook would run: an option, or disableAllHooks in the
 // settings that count, of which the later read win.
 func (l *launch) hooksRun(passed []byte) error {
@@ -85,7 +92,7 @@ func (l *launch) hooksRun(passed []byte) error {
 	}
 	where := ""
 	judge := func(name string, settings []byte) {
-		switch string(lookup(bytes.TrimSpace(settings), "disableAllHooks")) {
+		switch string(lookup(bytes.TrimSpace(settings), keyHooksOff)) {
 		case "true":
 			where = name
 		case "false":
