@@ -112,3 +112,11 @@ func number(v float64) string {
 
 // megabytes are bytes in MB as the targets count them.
 func megabytes(n int64) float64 { return float64(n) / 1e6 }
+
+// countFiles says how many files something was done to.
+func countFiles(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}

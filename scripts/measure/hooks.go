@@ -61,9 +61,9 @@ func measureHooks(ctx context.Context, b *bench) error {
 			return err
 		}
 		for i, s := range subjects[1:] {
-			f.add(line{fmt.Sprintf("%s, %d files", s.name, c.files), got[i].own, []peer{{"native git", got[i].native}}})
+			f.add(line{s.name + ", " + countFiles(c.files), got[i].own, []peer{{"native git", got[i].native}}})
 		}
-		f.least(fmt.Sprintf("%s, %d files", large.name, c.files), got[len(got)-1].faster(), c.least, "×")
+		f.least(large.name+", "+countFiles(c.files), got[len(got)-1].faster(), c.least, "×")
 	}
 	return nil
 }
@@ -204,8 +204,8 @@ func (b *bench) hookTraced(ctx context.Context, f *finding, s *subject) error {
 		if err := errors.Join(err, derr); err != nil {
 			return err
 		}
-		f.note("%s, %d files: %d fsyncs", s.name, files, found.syncs())
-		f.most(fmt.Sprintf("fsyncs, %d files", files), float64(found.syncs()), 5, "")
+		f.note("%s, %s: %d fsyncs", s.name, countFiles(files), found.syncs())
+		f.most("fsyncs, "+countFiles(files), float64(found.syncs()), 5, "")
 	}
 	return nil
 }

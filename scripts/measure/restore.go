@@ -35,10 +35,10 @@ func measureRestore(ctx context.Context, b *bench) error {
 			}
 		}
 		for i, s := range subjects {
-			f.add(line{fmt.Sprintf("%s, %d files", s.name, c.files), all[i].own, []peer{{"`git read-tree -u --reset`", all[i].native}}})
+			f.add(line{s.name + ", " + countFiles(c.files), all[i].own, []peer{{"`git read-tree -u --reset`", all[i].native}}})
 		}
 		last := len(subjects) - 1
-		f.least(fmt.Sprintf("%s, %d files", subjects[last].name, c.files), all[last].faster(), c.least, "×")
+		f.least(subjects[last].name+", "+countFiles(c.files), all[last].faster(), c.least, "×")
 	}
 	return nil
 }
