@@ -18,7 +18,7 @@ left as it is. It is short for umbra mission new --clone.`,
 			if err := o.check(c, true); err != nil {
 				return err
 			}
-			return c.failing(runFork(c, o, c.arg(0)))
+			return c.failing(o, runFork(c, o, c.arg(0)))
 		},
 	}
 }

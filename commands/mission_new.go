@@ -99,15 +99,16 @@ func runMissionNew(c *call, o missionNewOptions) error {
 		return err
 	}
 	if o.clone != "" {
-		return c.failing(runFork(c, o, o.clone))
+		return c.failing(o, runFork(c, o, o.clone))
 	}
-	return c.failing(newMission(c, o))
+	return c.failing(o, newMission(c, o))
 }
 
 // failing gives errors the exit code that scripts know from `-- COMMAND`:
-// whatever else comes back then is the command's own.
-func (c *call) failing(err error) error {
-	if err == nil || len(c.after) == 0 {
+// whatever else comes back then is the command's own. Where none is to be run,
+// an error has the code of its kind.
+func (c *call) failing(o missionNewOptions, err error) error {
+	if err == nil || len(c.after) == 0 || !o.launching() {
 		return err
 	}
 	if _, own := err.(ended); own {
