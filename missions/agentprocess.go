@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -61,8 +62,8 @@ const (
 // with no process to look at, supposed to be no more.
 func (l *Local) gone(m *loaded) bool { return m.lost() || l.unheardOf(m) }
 
-// unheardOf is gone for an agent that was started by hand and whose process is
-// not known.
+// unheardOf is gone for an agent whose process is not known, or can't be seen
+// from here.
 func (l *Local) unheardOf(m *loaded) bool {
 	if !HasAgent(m.life) || !m.nameless() {
 		return false
@@ -81,8 +82,27 @@ func (l *Local) unheardOf(m *loaded) bool {
 	return !alive
 }
 
-// nameless reports whether nothing is known of the processes of a mission.
-func (m *loaded) nameless() bool { return m.live.Agent == nil && m.live.Keeper == nil }
+// lost reports whether the mission's agent is known to be gone while its
+// lifecycle still has one.
+func (m *loaded) lost() bool {
+	return HasAgent(m.life) && m.live.liveness() == lock.Gone
+}
+
+// nameless reports whether nothing is known of the processes of a mission: none
+// was noted, or they can't be looked at from here.
+func (m *loaded) nameless() bool { return m.live.liveness() == lock.Unknown }
+
+// unseen reports whether the mission has an agent whose process was noted, but
+// can't be looked at from here: one in another pid namespace. It may well live.
+func (l *Local) unseen(m *loaded) bool {
+	noted := m.live.Agent != nil || m.live.Keeper != nil
+	return noted && HasAgent(m.life) && m.nameless() && !l.gone(m)
+}
+
+// unseenHint is what to type about an agent of which nothing is known.
+func unseenHint(m *loaded) string {
+	return fmt.Sprintf("end it in its own terminal; if it has ended: umbra mission stop %s --force", m.Name)
+}
 
 // lastSign is when the mission's agent was last heard of, or its session file
 // written.

@@ -50,6 +50,9 @@ func (l *Local) mayLaunch(m *loaded, keeper int) error {
 	if p, alive := m.live.process(); alive && p.PID != keeper {
 		return Errorf(KindBusy, fmt.Sprintf("go to it, or: umbra mission stop %s", m.Name), "mission %s is live already (pid %d)", m.Name, p.PID)
 	}
+	if l.unseen(m) {
+		return Errorf(KindBusy, unseenHint(m), "mission %s may be live: its process can't be seen from here", m.Name)
+	}
 	if pid, alive := l.sessionProcess(m); alive {
 		return Errorf(KindBusy, "end it first", "the session of mission %s is open in another %s (pid %d)", m.Name, m.Agent, pid)
 	}
@@ -240,8 +243,9 @@ func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
 	}
 	switch {
 	case known == nil && !force && !l.gone(m):
-		return Errorf(KindFailed, fmt.Sprintf("end it in its own terminal; if it has ended: umbra mission stop %s --force", m.Name),
-			"which process %s runs in is not known", m.Name)
+		return Errorf(KindFailed, unseenHint(m), "which process %s runs in is not known", m.Name)
+	case l.unseen(m) && !force:
+		return Errorf(KindFailed, unseenHint(m), "the process of %s can't be seen from here: it runs in another container, or too little was noted of it", m.Name)
 	case known == nil || known.Liveness() != lock.Alive:
 		return l.reap(ctx, m)
 	}
@@ -274,16 +278,6 @@ func (l *Local) reap(ctx context.Context, m *loaded) error {
 		return true, nil
 	}})
 	return err
-}
-
-// lost reports whether the mission's agent is known to be gone while its
-// lifecycle still has one.
-func (m *loaded) lost() bool {
-	if !HasAgent(m.life) {
-		return false
-	}
-	_, alive := m.live.process()
-	return !alive && (m.live.Agent != nil || m.live.Keeper != nil)
 }
 
 func (l *Local) sessionPresent(m *loaded, a sessions.Adapter) (bool, error) {

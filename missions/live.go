@@ -81,5 +81,23 @@ func (l *live) process() (lock.Owner, bool) {
 	return lock.Owner{}, false
 }
 
+// liveness is Alive if one of the mission's processes is, Gone if none is and
+// one is known to be gone, and Unknown if nothing is known of any.
+func (l *live) liveness() lock.Liveness {
+	known := lock.Unknown
+	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
+		if p == nil {
+			continue
+		}
+		switch p.Liveness() {
+		case lock.Alive:
+			return lock.Alive
+		case lock.Gone:
+			known = lock.Gone
+		}
+	}
+	return known
+}
+
 // kept reports whether a keeper owns the agent's terminal now.
 func (l *live) kept() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }

@@ -35,6 +35,9 @@ func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, erro
 		return result, nil
 	}
 	for _, m := range list {
+		if m, err = l.endForRemoval(ctx, m, r); err != nil {
+			return result, err
+		}
 		if err := l.remove(ctx, m, r, &result); err != nil {
 			return result, fmt.Errorf("remove %s: %w", m.Name, err)
 		}
@@ -43,13 +46,34 @@ func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, erro
 }
 
 func (l *Local) mayRemove(m *loaded, r RemoveRequest) error {
-	if p, alive := m.live.process(); alive {
-		return Errorf(KindBusy, "umbra mission stop "+m.Name, "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+	force := "umbra mission rm " + m.Name + " --force stops it first"
+	if p, alive := m.live.process(); alive && !r.Force {
+		return Errorf(KindBusy, force, "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+	}
+	if l.unseen(m) && !r.Force {
+		return Errorf(KindBusy, unseenHint(m), "mission %s may have an agent at work: its process can't be seen from here", m.Name)
 	}
 	if r.Workspace && !m.bind.Made {
 		return Errorf(KindConflict, "leave out --workspace", "%s is no workspace that Umbra made: it is never removed", m.bind.Workspace)
 	}
 	return nil
+}
+
+// endForRemoval stops the agent of a mission that is removed by force, and reads
+// the mission again.
+func (l *Local) endForRemoval(ctx context.Context, m *loaded, r RemoveRequest) (*loaded, error) {
+	if !r.Force {
+		return m, nil
+	}
+	if err := l.stop(ctx, m, true); err != nil {
+		return m, err
+	}
+	fresh, err := l.load(m.project, m.ID)
+	if err != nil {
+		return m, err
+	}
+	r.Force = false
+	return fresh, l.mayRemove(fresh, r) // no other agent has begun meanwhile
 }
 
 // lookBeforeRemoving lists what exists nowhere but in what is to be removed.

@@ -192,7 +192,8 @@ type RenameRequest struct {
 	Name    string `json:"name"`
 }
 
-// RemoveRequest removes missions. With Preview nothing is done.
+// RemoveRequest removes missions. With Preview nothing is done; with Force an
+// agent that is live is stopped first.
 type RemoveRequest struct {
 	Caller    Caller   `json:"caller"`
 	Missions  []string `json:"missions"`

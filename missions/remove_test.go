@@ -1,0 +1,120 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// startKept starts a process as the agent of the bench's mission, whose keeper
+// is this process. ended is closed when it has ended.
+func (b *testBench) startKept(id string, keeper int) (agent *exec.Cmd, ended chan struct{}) {
+	b.Helper()
+	agent, ended = exec.Command("sleep", "600"), make(chan struct{})
+	if err := agent.Start(); err != nil {
+		b.Fatal(err)
+	}
+	go func() {
+		_ = agent.Wait()
+		close(ended)
+	}()
+	b.Cleanup(func() {
+		_ = agent.Process.Kill()
+		<-ended
+	})
+	if _, err := b.local.Keep(context.Background(), KeepRequest{Mission: id, KeeperID: keeper, AgentPID: agent.Process.Pid}); err != nil {
+		b.Fatal(err)
+	}
+	return agent, ended
+}
+
+// TestRemoveByForce stops a live agent, and then removes its mission.
+func TestRemoveByForce(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	_, ended := b.startKept(m.ID, 4194304)
+	request := RemoveRequest{Caller: b.caller(), Missions: []string{"work"}}
+	_, err := b.local.Remove(context.Background(), request)
+	b.fails("removing a live mission", err, KindBusy)
+	if hint := AsError(err).Hint; !strings.Contains(hint, "umbra mission rm work --force") {
+		t.Errorf("hint: %s", hint)
+	}
+	request.Force, request.Preview = true, true
+	if _, err = b.local.Remove(context.Background(), request); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+		t.Fatal("a preview stopped the agent")
+	default:
+	}
+	request.Preview = false
+	removed, err := b.local.Remove(context.Background(), request)
+	if err != nil || len(removed.Missions) != 1 || len(removed.Trash) == 0 {
+		t.Fatalf("removed: %+v %v", removed, err)
+	}
+	<-ended
+	if list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()}); err != nil || len(list) != 0 {
+		t.Errorf("missions left: %+v %v", list, err)
+	}
+	b.healthy()
+}
+
+// TestUnseenAgent: a process in another pid namespace is not taken for gone.
+// Nothing is done to its mission without the user's word.
+func TestUnseenAgent(t *testing.T) {
+	start := func(t *testing.T) (*testBench, *exec.Cmd) {
+		b := newBench(t)
+		b.write("a.txt", "one\n")
+		m := b.mission("work")
+		agent, _ := b.startKept(m.ID, os.Getpid())
+		p, err := b.local.missionByID(m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []*lock.Owner{p.live.Keeper, p.live.Agent} {
+			o.Namespace = "pid:[1]"
+		}
+		b.local.saveLive(p)
+		return b, agent
+	}
+	running := func(b *testBench, agent *exec.Cmd) {
+		b.Helper()
+		if lock.Process(agent.Process.Pid, "").Liveness() != lock.Alive {
+			b.Error("the agent was ended")
+		}
+		if m, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: "work"}); err != nil || m.State == StateClosed {
+			b.Errorf("the mission: %+v %v", m, err)
+		}
+	}
+	t.Run("refused", func(t *testing.T) {
+		b, agent := start(t)
+		_, err := b.local.Stop(context.Background(), StopRequest{Caller: b.caller(), Missions: []string{"work"}})
+		b.fails("stopping it", err, KindFailed)
+		if !strings.Contains(AsError(err).Hint, "umbra mission stop work --force") {
+			t.Errorf("hint: %s", AsError(err).Hint)
+		}
+		_, err = b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: "work", Resume: true, KeeperID: os.Getpid()})
+		b.fails("a second agent", err, KindBusy)
+		_, err = b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{"work"}})
+		b.fails("removing it", err, KindBusy)
+		if err := b.local.ReapLost(context.Background()); err != nil {
+			t.Error(err)
+		}
+		running(b, agent)
+		b.healthy()
+	})
+	t.Run("the user's word", func(t *testing.T) {
+		b, _ := start(t)
+		list, err := b.local.Stop(context.Background(), StopRequest{Caller: b.caller(), Missions: []string{"work"}, Force: true})
+		if err != nil || len(list) != 1 || list[0].ClosedHow != HowLost {
+			t.Errorf("stopped: %+v %v", list, err)
+		}
+		b.healthy()
+	})
+}
