@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -84,9 +85,18 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		return "", nil
 	}
 	m, err := l.missionOfEvent(ctx, a, r, e)
+	if errors.Is(err, errAdopting) {
+		l.log.Info("a hook went on before the first snapshot was there", "agent", r.Agent, "event", e.Name, "session", e.SessionID)
+		return "", nil
+	}
 	if err != nil || m == nil {
 		return "", err
 	}
+	return l.hear(ctx, m, a, r, e, result)
+}
+
+// hear carries out an event of a mission's agent.
+func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
 	e.Tool.Target = m.below(e.Tool.Target)
 	what, _ := eventOf(e)
 	result.Mission = m.ID
@@ -255,6 +265,9 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 	if e.SessionID == "" {
 		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
 	}
+	if m, joined, err := l.joinAdoption(ctx, sessionKey(a.Name(), e.SessionID), l.hearLate(a, r, e)); joined {
+		return m, err
+	}
 	var parent *loaded
 	if r.Caller.Mission != "" {
 		m, err := l.missionByID(r.Caller.Mission)
@@ -405,7 +418,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	if parent != nil {
 		n.startedIn = parent.ID
 	}
-	m, err := l.create(ctx, n)
+	m, err := l.adoptSoon(ctx, n, l.hearLate(a, r, e))
 	if refusedRoot(err) {
 		return nil, nil // a hook is silent where Umbra must not work
 	}

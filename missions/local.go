@@ -42,6 +42,7 @@ type Local struct {
 	mu         sync.Mutex
 	stores     map[string]*openStore // by project directory
 	queues     map[string]*queue
+	adoptions  map[string]*adoption // by sessionKey
 	workspaces map[Place]*workspace
 	walks      walks
 	order      map[Place]*sync.Mutex // of what is cached of a workspace
@@ -105,7 +106,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.closing, l.close = context.WithCancel(context.Background())
