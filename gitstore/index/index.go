@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,13 +66,15 @@ func Open(dir string) (x *Index, rebuilt, err error) {
 }
 
 // tuned are options for a cache of some megabytes at most: the defaults take
-// 86 MB of memory and 2.2 GB of apparent disk.
+// 86 MB of memory and 2.2 GB of apparent disk. Badger's own compactors would wake
+// the process 40 times a second, for ever: Tidy does their work. What they would
+// be waited for is never too much.
 func tuned(dir string) badger.Options {
 	return badger.DefaultOptions(dir).
 		WithLogger(nil).WithMetricsEnabled(false).WithDetectConflicts(false).
-		WithMemTableSize(4 << 20).WithNumMemtables(2).WithValueThreshold(64 << 10).WithValueLogFileSize(2 << 20).
+		WithMemTableSize(1 << 20).WithNumMemtables(2).WithValueThreshold(64 << 10).WithValueLogFileSize(2 << 20).
 		WithBlockCacheSize(0).WithCompression(options.None).WithChecksumVerificationMode(options.OnBlockRead).
-		WithNumCompactors(2).WithNumGoroutines(2)
+		WithNumCompactors(0).WithNumLevelZeroTablesStall(math.MaxInt32).WithNumGoroutines(2)
 }
 
 // opening marks an index that is being opened. Badger panics on some damage in
@@ -193,11 +196,38 @@ func (x *Index) Close() error {
 			return err
 		}
 	}
-	err := db.Close()
 	if lost {
+		_ = db.Close() // there is nothing left to lose
 		return empty(x.dir)
 	}
-	return err
+	return errors.Join(tidy(db), db.Close())
+}
+
+// mostTables is how many tables of newest entries, of 1 MiB at most, there may
+// be after Tidy: each is asked for a key until one has it. It is also what Badger
+// deems worth merging.
+const mostTables = 5
+
+// Tidy merges what was put since the last time, if it is much. It is for a moment
+// when nobody waits, one call at a time; Close does it too. An index that is
+// never tidied only becomes slow.
+func (x *Index) Tidy() error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.db == nil {
+		return nil
+	}
+	return tidy(x.db)
+}
+
+func tidy(db *badger.DB) error {
+	if db.Levels()[0].NumTables <= mostTables {
+		return nil
+	}
+	if err := db.Flatten(1); err != nil {
+		return fmt.Errorf("tidy the index: %w", err)
+	}
+	return nil
 }
 
 // Get returns the entry of a key.

@@ -256,3 +256,52 @@ func TestIsSmall(t *testing.T) {
 		t.Errorf("%d MB apparent", size>>20)
 	}
 }
+
+// TestTidy puts more than a table holds, many times over: no table too many is
+// left, what was overwritten is given back, and every entry is there, also after
+// the next process has opened the index.
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	x := opened(t, dir)
+	const keys = 200
+	value := func(round, key int) string { return fmt.Sprintf(`"%d/%d/%030000d"`, round, key, 0) }
+	rounds := 3
+	for round := range rounds {
+		for key := range keys {
+			x.Put(fmt.Sprint(key), json.RawMessage(value(round, key)))
+		}
+	}
+	var n int
+	for deadline := time.Now().Add(20 * time.Second); n <= mostTables; n = x.db.Levels()[0].NumTables {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d tables: nothing to tidy", n)
+		}
+	}
+	must(t, x.Tidy())
+	if n := x.db.Levels()[0].NumTables; n > mostTables {
+		t.Errorf("%d tables are left", n)
+	}
+	must(t, x.Close())
+	must(t, x.Tidy())
+	x = opened(t, dir)
+	for key := range keys {
+		get(t, x, fmt.Sprint(key), value(rounds-1, key))
+	}
+}
+
+// TestTidiedByClosing is for processes that never rest.
+func TestTidiedByClosing(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 3 * mostTables {
+		x := opened(t, dir)
+		if tables := x.db.Levels()[0].NumTables; tables > mostTables+1 {
+			t.Fatalf("%d tables after %d processes", tables, n)
+		}
+		x.Put(fmt.Sprint(n), json.RawMessage(`1`))
+		must(t, x.Close())
+	}
+	x := opened(t, dir)
+	for n := range 3 * mostTables {
+		get(t, x, fmt.Sprint(n), "1")
+	}
+}

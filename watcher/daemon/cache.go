@@ -86,6 +86,17 @@ func (c *cache) close() error {
 	return open.Close()
 }
 
+// rest puts the index in order, for a moment when nobody asks for anything.
+func (c *cache) rest() {
+	x := c.now()
+	if x == nil || c.low() != nil {
+		return
+	}
+	if err := x.Tidy(); err != nil {
+		c.log.Warn("rest", "error", err)
+	}
+}
+
 // now is the open index, nil while it is shut.
 func (c *cache) now() *index.Index {
 	c.mu.Lock()

@@ -101,6 +101,7 @@ func (o *overseer) restAWhile() {
 	}
 	o.rested = time.Now()
 	o.forgetLeft()
+	o.index.rest()
 	if o.local.Rest() {
 		// A walk or an import needs much that the next ones don't.
 		debug.FreeOSMemory()
