@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 )
 
 // defaultForkWait is how long a fork waits for a running source.
@@ -159,6 +161,9 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 			return err
 		}
 	}
+	if err := l.syncJobs(jobs); err != nil {
+		return err
+	}
 	for _, job := range jobs {
 		m, err := job.publish(ctx)
 		if err != nil {
@@ -173,6 +178,19 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 		}
 		job.report(result)
 		result.Missions = append(result.Missions, l.view(m))
+	}
+	return nil
+}
+
+// syncJobs makes the workspaces of forks durable before anybody is told of them:
+// one wait for each file system.
+func (l *Local) syncJobs(jobs []*forkJob) error {
+	made := make([]*fork.Made, len(jobs))
+	for n, job := range jobs {
+		made[n] = job.made
+	}
+	if _, err := l.syncForks(made); err != nil {
+		return Errorf(KindFailed, "look at the disk; what was made is taken away again", "%w", err)
 	}
 	return nil
 }

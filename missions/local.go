@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -25,6 +26,7 @@ type Local struct {
 	config    Config
 	adapters  []sessions.Adapter
 	clock     func() time.Time
+	syncForks func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
 	watching  Watching
 	index     Index
 	space     *Space
@@ -104,7 +106,7 @@ func NewLocal(o Options) (*Local, error) {
 		return nil, err
 	}
 	l := &Local{
-		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock,
+		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},

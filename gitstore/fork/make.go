@@ -47,8 +47,7 @@ type maker struct {
 // Errors: *LimitError, *TargetError, those of the Store (a missing or damaged
 // object), of git (*gitstore.GitError) and of the system.
 //
-// What is made is not synced: the snapshot holds it, and a fork that a power
-// cut spoilt is made again.
+// What is made is not durable before Sync.
 func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 	k := &maker{src: src, target: target, made: &Made{}}
 	defer k.close()

@@ -1,0 +1,59 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+)
+
+// TestForkIsDurable: the disk is waited for once, after all workspaces are
+// written and before there is a mission; if it fails there is no fork.
+func TestForkIsDurable(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	calls, waited := 0, 0
+	var failure error
+	var places []string
+	b.local.syncForks = func(made []*fork.Made) (int, error) {
+		calls++
+		places = nil
+		for _, m := range made {
+			places = append(places, m.Workspace)
+			if _, err := os.Stat(joinPath(m.Workspace, "a.txt")); err != nil {
+				t.Errorf("synced before it was written: %v", err)
+			}
+		}
+		if list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()}); err != nil || len(list) != 1 {
+			t.Errorf("synced after it was published: %d missions, %v", len(list), err)
+		}
+		n, err := fork.Sync(made)
+		waited += n
+		return n, errors.Join(err, failure)
+	}
+	forks := func() error {
+		_, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "more", Count: 3})
+		return err
+	}
+	failure = errors.New("the disk is gone")
+	if err := forks(); !errors.Is(err, failure) || AsError(err).Hint == "" {
+		t.Errorf("the disk fails: %v", err)
+	}
+	for _, place := range places {
+		if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", place, err)
+		}
+	}
+	failure, calls, waited = nil, 0, 0
+	if err := forks(); err != nil {
+		t.Fatal(err)
+	}
+	if calls != 1 || waited < 1 || waited > 2 || len(places) != 3 {
+		t.Errorf("%d calls for %d forks waited %d times", calls, len(places), waited)
+	}
+	b.healthy()
+}
