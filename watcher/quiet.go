@@ -12,6 +12,7 @@ func (t *Tree) touch() {
 	if t.first.IsZero() {
 		t.first = t.last
 		t.busy.Store(true)
+		signal(t.stirs)
 		t.w.alarm.set(t.due())
 	}
 }
@@ -35,8 +36,13 @@ func (t *Tree) checkQuiet(now time.Time) {
 	}
 	t.first, t.last = time.Time{}, time.Time{}
 	t.busy.Store(false)
+	signal(t.quiet)
+}
+
+// signal leaves a value for whoever receives next.
+func signal(c chan<- struct{}) {
 	select {
-	case t.quiet <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

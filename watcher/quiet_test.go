@@ -142,3 +142,32 @@ func TestSystemClock(t *testing.T) {
 		t.Fatal("never quiet")
 	}
 }
+
+// TestStirs tells the first event of each time between two quiets, once.
+func TestStirs(t *testing.T) {
+	clock, tree, root := quietTree(t)
+	stirred := func() bool {
+		select {
+		case <-tree.Stirs():
+			return true
+		default:
+			return false
+		}
+	}
+	if stirred() {
+		t.Error("stirred without an event")
+	}
+	for i := range 2 {
+		for j := range 3 {
+			write(t, fmt.Sprint(root, "/", i, j), "1")
+			barrier(t, tree)
+			if got, want := stirred(), j == 0; got != want {
+				t.Errorf("round %d, event %d: %v", i, j, got)
+			}
+		}
+		clock.advance(maxWait)
+		if !quietBy(t, tree) || stirred() {
+			t.Errorf("round %d: not quiet, or stirred by it", i)
+		}
+	}
+}

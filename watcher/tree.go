@@ -16,6 +16,7 @@ type Tree struct {
 	w     *Watcher
 	root  string
 	set   dirtySet
+	stirs chan struct{}
 	quiet chan struct{}
 	busy  atomic.Bool
 
@@ -48,7 +49,7 @@ func (w *Watcher) Watch(root string, ignored Ignored) (*Tree, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("watch %s: not a directory", root)
 	}
-	t := &Tree{w: w, root: root, quiet: make(chan struct{}, 1), ignored: ignored}
+	t := &Tree{w: w, root: root, stirs: make(chan struct{}, 1), quiet: make(chan struct{}, 1), ignored: ignored}
 	t.set.limit, t.set.count = w.opts.MaxPaths, w.counts.full
 	err = w.call(context.Background(), func() {
 		w.trees[t] = struct{}{}
@@ -101,6 +102,10 @@ func (t *Tree) Clean() bool { return t.set.empty() }
 // MaxWait after the first event, though they go on. A value nobody received
 // stays, and there is never more than one.
 func (t *Tree) Quiet() <-chan struct{} { return t.quiet }
+
+// Stirs receives a value with the first event since the tree was watched or
+// quiet. A value nobody received stays, and there is never more than one.
+func (t *Tree) Stirs() <-chan struct{} { return t.stirs }
 
 // Busy reports whether there was an event after which Quiet has not come yet.
 func (t *Tree) Busy() bool { return t.busy.Load() }

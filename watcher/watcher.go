@@ -198,12 +198,7 @@ func (w *Watcher) renewAll() {
 }
 
 // ring wakes the loop; it may be called from any goroutine.
-func (w *Watcher) ring() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
+func (w *Watcher) ring() { signal(w.wake) }
 
 func (w *Watcher) onTime() {
 	now := w.opts.Clock.Now()

@@ -23,9 +23,9 @@ type follower struct {
 	turns map[string]bool          // the missions last seen in a turn
 }
 
-// stirEvery is how often a workspace is asked whether something happened: a
-// stir is told once for each time between two rests.
-const stirEvery = 500 * time.Millisecond
+// stirAfter is how long after the first event a workspace must still be busy for
+// a stir to be told, once for each time between two rests.
+const stirAfter = 500 * time.Millisecond
 
 func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
 	ctx, end := context.WithCancel(s.reads)
@@ -35,9 +35,8 @@ func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
 }
 
 func (f *follower) run(ctx context.Context) {
-	ticker := time.NewTicker(stirEvery)
-	defer ticker.Stop()
 	stirred := false
+	var later <-chan time.Time // nil while nothing has happened
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,9 +44,15 @@ func (f *follower) run(ctx context.Context) {
 		case <-f.tree.Quiet():
 			stirred = false
 			f.tell(ctx, missions.SawQuiet)
+			if f.tree.Busy() {
+				later = time.After(stirAfter) // its stir may have come before the rest
+			}
 		case why := <-f.walks:
 			f.try(ctx, "verify", func() error { return f.server.local.Verify(ctx, f.root, why) })
-		case <-ticker.C:
+		case <-f.tree.Stirs():
+			later = time.After(stirAfter)
+		case <-later:
+			later = nil
 			if f.tree.Busy() && !stirred {
 				stirred = true
 				f.tell(ctx, missions.SawChange)
