@@ -84,7 +84,7 @@ func (l *Local) adoptionPatience(ctx context.Context) time.Duration {
 	case l.watching == nil:
 		return time.Hour
 	case limited:
-		return min(time.Duration(l.config.Hooks.MaxWait), time.Until(deadline)*3/4)
+		return min(time.Duration(l.config.Hooks.MaxWait), time.Until(deadline)/2)
 	}
 	return time.Duration(l.config.Hooks.MaxWait)
 }
