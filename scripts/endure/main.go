@@ -43,6 +43,7 @@ type options struct {
 	seed      uint64
 	dir       string
 	binary    string
+	kill      int           // after how many snapshots the daemon is killed between two edits; 0: never
 	rest      int           // after how many snapshots nobody works for a while
 	pause     time.Duration // how long, before it is waited until the daemon has come to rest
 }
@@ -54,13 +55,14 @@ func parse(args []string) (options, error) {
 	flags.Float64Var(&o.hours, "hours", 0, "go on for that long instead")
 	flags.IntVar(&o.files, "files", 10_000, "how many files the workspace has at first")
 	flags.IntVar(&o.rehash, "rehash", 100, "hold each so many-th snapshot against the disk too, every byte read anew")
+	flags.IntVar(&o.kill, "kill", 0, "kill the daemon before each so many-th snapshot, in the middle of the edits; 0: never")
 	flags.Uint64Var(&o.seed, "seed", 1, "which edits are made")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where the workspace and the home are made, and removed at the end")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.snapshots < 1 || o.files < 2*fewest || o.rehash < 1 {
-		return o, fmt.Errorf("usage: scripts/soak [--snapshots N | --hours H] [--files N] [--rehash N] [--seed N] [--dir DIR]; at least one snapshot and %d files", 2*fewest)
+	if flags.NArg() > 0 || o.snapshots < 1 || o.files < 2*fewest || o.rehash < 1 || o.kill < 0 {
+		return o, fmt.Errorf("usage: scripts/soak [--snapshots N | --hours H] [--files N] [--rehash N] [--kill N] [--seed N] [--dir DIR]; at least one snapshot and %d files", 2*fewest)
 	}
 	return o, nil
 }

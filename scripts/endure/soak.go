@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
@@ -25,6 +26,7 @@ type soak struct {
 
 	taken    int      // snapshots
 	rehashes int      // of the disk
+	kills    int      // of the daemon
 	trees    []string // that the mission's snapshots must have, oldest first
 	hooks    lab.Costs
 	memory   []int64 // of the daemon, in bytes, at even distances
@@ -95,13 +97,39 @@ func (s *soak) takeAll(ctx context.Context) error {
 // turnLength is how many tools a turn has.
 const turnLength = 25
 
-func (s *soak) takeOne(ctx context.Context) error {
-	for range 1 + s.world.rand.IntN(3) {
+// edit makes some edits, and kills the daemon between them where that is due:
+// what happens while nobody watches is found all the same.
+func (s *soak) edit(ctx context.Context) error {
+	n := 1 + s.world.rand.IntN(3)
+	for i := range n {
 		name, err := s.world.edit()
 		if err != nil {
 			return err
 		}
 		s.edits[name]++
+		if i == n/2 && s.kill > 0 && s.taken%s.kill == 0 {
+			if err := s.killDaemon(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// killDaemon kills it with SIGKILL, and starts another.
+func (s *soak) killDaemon(ctx context.Context) error {
+	s.kills++
+	if err := syscall.Kill(int(s.daemon), syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill the daemon: %w", err)
+	}
+	daemon, err := s.umbra.Start(ctx)
+	s.daemon = daemon.PID
+	return err
+}
+
+func (s *soak) takeOne(ctx context.Context) error {
+	if err := s.edit(ctx); err != nil {
+		return err
 	}
 	before, err := s.session.Tip(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestSoak(t *testing.T) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parse([]string{"--files", "400", "--snapshots", "200", "--rehash", "25", "--dir", dir})
+	o, err := parse([]string{"--files", "400", "--snapshots", "200", "--rehash", "25", "--kill", "20", "--dir", dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	if s.taken != o.snapshots || s.rehashes != o.snapshots/o.rehash+1 || len(s.memory) != points || len(s.trees) < o.snapshots*9/10 {
+	if s.taken != o.snapshots || s.rehashes != o.snapshots/o.rehash+1 || s.kills != o.snapshots/o.kill || len(s.memory) != points || len(s.trees) < o.snapshots*9/10 {
 		t.Errorf("%d snapshots, %d rehashes, %d points of memory, %d trees", s.taken, s.rehashes, len(s.memory), len(s.trees))
 	}
 	text := s.summary(time.Now(), time.Second, "here")
@@ -139,7 +139,7 @@ func TestInOrder(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	for _, args := range [][]string{{"more"}, {"--snapshots", "0"}, {"--files", "3"}, {"--rehash", "0"}, {"--nonsense"}} {
+	for _, args := range [][]string{{"more"}, {"--snapshots", "0"}, {"--files", "3"}, {"--rehash", "0"}, {"--kill", "-1"}, {"--nonsense"}} {
 		if o, err := parse(args); err == nil {
 			t.Errorf("parse(%q) = %+v", args, o)
 		}
