@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
 
 // cutOff leaves a restore as a process that was killed after some of it does.
@@ -36,7 +37,7 @@ func (b *testBench) cutOff(mission, moment string, some func(*restoreWork) error
 		if err != nil {
 			return err
 		}
-		work, err := b.local.beginRestore(m, doc, j)
+		work, err := b.local.beginRestore(m, doc, j, restore.PrepareOptions{})
 		if err != nil {
 			return err
 		}

@@ -27,14 +27,16 @@ type Local struct {
 	adapters  []sessions.Adapter
 	clock     func() time.Time
 	syncForks func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
-	watching  Watching
-	index     Index
-	space     *Space
-	snapshots *snapshots
-	log       *slog.Logger
-	journal   *journal.Journal
-	version   string
-	self      lock.Owner
+
+	restoreStep func(name string) error // restore.Work.Step, for tests
+	watching    Watching
+	index       Index
+	space       *Space
+	snapshots   *snapshots
+	log         *slog.Logger
+	journal     *journal.Journal
+	version     string
+	self        lock.Owner
 
 	closing context.Context // ends with Close
 	close   context.CancelFunc

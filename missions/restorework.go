@@ -52,17 +52,11 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResul
 	if err != nil {
 		return j.result, err
 	}
-	work, err := l.beginRestore(m, doc, j)
+	work, outcome, err := l.applyRestore(ctx, m, doc, j)
 	if err != nil {
 		return j.result, err
 	}
 	defer work.close()
-	outcome := &restore.Outcome{}
-	if work.Document != nil {
-		if outcome, err = work.Apply(ctx); err != nil {
-			return j.result, l.restoreFailed(j, work, err)
-		}
-	}
 	j.addOutcome(outcome)
 	return j.result, l.completeRestore(ctx, m, work, outcome, j)
 }
@@ -125,13 +119,13 @@ func (w *restoreWork) close() { _ = w.Root.Close() }
 
 // beginRestore opens the journal's entry: from here on a killed process's
 // restore is finished or taken back by another.
-func (l *Local) beginRestore(m *loaded, doc restoreDoc, j *job) (*restoreWork, error) {
+func (l *Local) beginRestore(m *loaded, doc restoreDoc, j *job, options restore.PrepareOptions) (*restoreWork, error) {
 	root, err := m.openWorkspace()
 	if err != nil {
 		return nil, err
 	}
 	if doc.Operation.Plan != nil {
-		doc.Files, err = restore.Prepare(root, l.journal.Dir(), doc.Operation.ID, j.files.Plan, restore.PrepareOptions{})
+		doc.Files, err = restore.Prepare(root, l.journal.Dir(), doc.Operation.ID, j.files.Plan, options)
 		if err != nil {
 			return nil, errors.Join(planFailed(j.target, err), root.Close())
 		}
@@ -140,7 +134,7 @@ func (l *Local) beginRestore(m *loaded, doc restoreDoc, j *job) (*restoreWork, e
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal the restore: %w", err), root.Close())
 	}
-	return &restoreWork{Work: &restore.Work{Root: root, Objects: m.project.store, Entry: entry, Document: doc.Files}, doc: doc}, nil
+	return &restoreWork{Work: &restore.Work{Root: root, Objects: m.project.store, Entry: entry, Document: doc.Files, Step: l.restoreStep}, doc: doc}, nil
 }
 
 // restoreFailed ends the entry of a restore that was taken back, or leaves it
