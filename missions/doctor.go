@@ -300,7 +300,7 @@ func (d *examination) index(ctx context.Context, projects []*project) error {
 		return ctx.Err() == nil
 	})
 	if err != nil {
-		return Errorf(KindDamaged, "umbra doctor --rebuild", "read the index: %w", err)
+		d.result.Problems = append(d.result.Problems, Problem{Invariant: "I4", Message: err.Error(), Fix: "umbra doctor --rebuild"})
 	}
 	if len(wrong) > 0 {
 		slices.Sort(wrong)

@@ -114,6 +114,7 @@ type Index interface {
 	Get(key string) (json.RawMessage, bool)
 	Put(key string, value json.RawMessage)
 	// Each calls fn for every entry, in key order, until it returns false.
+	// An error says why the cache can't be used.
 	Each(fn func(key string, value json.RawMessage) bool) error
 	// Reset empties the cache.
 	Reset() error

@@ -21,8 +21,9 @@ type Home struct {
 	Machine string // the machine's id, for locks, sockets and bindings
 }
 
-// homeDirs are the directories every home has.
-var homeDirs = [...]string{"projects", "journal", "statcache", "index", "locks", "agents", "trash", "cookies"}
+// homeDirs are the directories every home has. The index is not one of them: it
+// is a cache, made by who keeps it, and nothing fails without it.
+var homeDirs = [...]string{"projects", "journal", "statcache", "locks", "agents", "trash", "cookies"}
 
 // HomeDir is where Umbra keeps its data: $UMBRA_HOME, else below
 // $XDG_DATA_HOME, else below the user's home directory.

@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore/index"
@@ -22,6 +24,7 @@ type cache struct {
 	mu    sync.Mutex
 	index *index.Index
 	why   string // what is wrong with it, for people
+	bad   bool   // it can't be used, and not only for want of room
 }
 
 func openCache(dir string, log *slog.Logger, low func() error) *cache {
@@ -36,7 +39,7 @@ func openCache(dir string, log *slog.Logger, low func() error) *cache {
 // lock.
 func (c *cache) open() {
 	if err := c.low(); err != nil {
-		c.why = "the index is closed: " + err.Error()
+		c.why, c.bad = "the index is closed: "+err.Error(), false
 		return
 	}
 	opened, rebuilt, err := index.Open(c.dir)
@@ -44,13 +47,13 @@ func (c *cache) open() {
 		if c.why == "" {
 			c.log.Warn("open the index", "error", err)
 		}
-		c.why = fmt.Sprintf("the index can't be used, so listings are slower: %v", err)
+		c.why, c.bad = fmt.Sprintf("the index can't be used, so listings are slower: %v", err), true
 		return
 	}
 	if rebuilt != nil {
 		c.log.Warn("the index was made anew", "why", rebuilt)
 	}
-	c.index, c.why = opened, ""
+	c.index, c.why, c.bad = opened, "", false
 }
 
 // mend opens the index if there was no room before, and makes it anew if somebody
@@ -104,11 +107,15 @@ func (c *cache) now() *index.Index {
 	return c.index
 }
 
-// trouble says for people what is wrong with the index, "" if nothing is.
-func (c *cache) trouble() string {
+// trouble says for people what is wrong with the index, and what to type where
+// that helps; "" if nothing is.
+func (c *cache) trouble() (why, fix string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.why
+	if c.bad {
+		fix = "umbra doctor --rebuild"
+	}
+	return c.why, fix
 }
 
 // Get implements missions.Index.
@@ -131,14 +138,26 @@ func (c *cache) Each(fn func(key string, value json.RawMessage) bool) error {
 	if x := c.now(); x != nil {
 		return x.Each(fn)
 	}
+	if why, fix := c.trouble(); fix != "" {
+		return errors.New(why)
+	}
 	return nil
 }
 
-// Reset implements missions.Index.
+// Reset implements missions.Index. Whatever is in the place of an index that
+// can't be used goes.
 func (c *cache) Reset() error {
 	if x := c.now(); x != nil {
 		return x.Reset()
 	}
+	if _, fix := c.trouble(); fix != "" {
+		if err := os.RemoveAll(c.dir); err != nil {
+			return err
+		}
+	}
 	c.mend()
+	if why, fix := c.trouble(); fix != "" {
+		return errors.New(why)
+	}
 	return nil
 }

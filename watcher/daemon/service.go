@@ -46,8 +46,8 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 			status.Problems = append(status.Problems, missions.Problem{Project: h.Project, Message: "housekeeping failed: " + h.Problem, Fix: "umbra doctor"})
 		}
 	}
-	if why := s.server.index.trouble(); why != "" {
-		status.Problems = append(status.Problems, missions.Problem{Message: why})
+	if why, fix := s.server.index.trouble(); why != "" {
+		status.Problems = append(status.Problems, missions.Problem{Message: why, Fix: fix})
 	}
 	return status, nil
 }
