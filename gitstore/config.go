@@ -107,6 +107,45 @@ func identity(dir string) (projectID string, err error) {
 	return projectID, nil
 }
 
+// CheckConfig tells whether the repository in dir could be opened by a process
+// that has not opened it yet, as the project's.
+func CheckConfig(dir, projectID string) error {
+	id, err := identity(dir)
+	if err == nil && id != projectID {
+		return &NotShadowError{Dir: dir, Reason: "its config names another project"}
+	}
+	return err
+}
+
+// RepairConfig writes the configuration of a project's repository again, durably,
+// and keeps the damaged one beside it.
+// One of another format version is left alone.
+func RepairConfig(dir, projectID string) error {
+	err := CheckConfig(dir, projectID)
+	var other *FormatError
+	if err == nil || errors.As(err, &other) {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "objects")); err != nil {
+		return err
+	}
+	name, fresh := filepath.Join(dir, "config"), filepath.Join(dir, "tmp_config")
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var s syncer
+	if err := s.writeFile(fresh, configText(projectID, FormatVersion), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(name, name+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, name); err != nil {
+		return err
+	}
+	return s.dir(dir)
+}
+
 // checkObjectFormat refuses a repository whose objects are not named by SHA-1.
 // It reads the one line that matters, since go-git's parser refuses some
 // configurations that Git takes.

@@ -15,13 +15,15 @@ import (
 // Replace removes packs that Verify found damaged, after all that is reachable
 // of them was written again: from themselves where they can be read, else from
 // copies that captures have made since. Objects that can't be had anywhere are
-// returned, and then nothing is removed. The caller holds the project's lock
-// exclusively: nobody relies meanwhile on what the packs hold.
-func (s *Store) Replace(ctx context.Context, packs []string) (lost []ID, err error) {
+// returned, and then nothing is removed. Reachable is what a ref leads to, and
+// what the roots do: snapshots that are written and not published. The caller
+// holds the project's lock exclusively: nobody relies meanwhile on what the
+// packs hold.
+func (s *Store) Replace(ctx context.Context, packs []string, roots []ID) (lost []ID, err error) {
 	if err := s.rescan(); err != nil {
 		return nil, err
 	}
-	ids, lost, err := s.reachable(ctx)
+	ids, lost, err := s.reachable(ctx, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +79,9 @@ type reach struct {
 	unread []ID // commits and trees: what is below them is not known
 }
 
-// reachable lists, sorted, every object that a ref leads to, and what could not
-// be read of it.
-func (s *Store) reachable(ctx context.Context) (ids, unread []ID, err error) {
+// reachable lists, sorted, every object that a ref or root leads to, and what
+// could not be read of it.
+func (s *Store) reachable(ctx context.Context, roots []ID) (ids, unread []ID, err error) {
 	list, err := s.Refs("")
 	if err != nil {
 		return nil, nil, err
@@ -89,7 +91,7 @@ func (s *Store) reachable(ctx context.Context) (ids, unread []ID, err error) {
 		return nil, nil, err
 	}
 	r := &reach{store: s, seen: map[ID]bool{}}
-	var queue []ID
+	queue := slices.Clone(roots)
 	for _, ref := range list.Refs {
 		queue = append(queue, ref.ID)
 	}

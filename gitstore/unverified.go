@@ -91,6 +91,9 @@ func (s *Store) Verify(ctx context.Context) (Damage, error) {
 		return damage, err
 	}
 	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return damage, err
+		}
 		file := filepath.Join(s.dir, unverifiedDir, name)
 		var bad []ID
 		if strings.HasPrefix(name, "loose-") {
@@ -98,6 +101,9 @@ func (s *Store) Verify(ctx context.Context) (Damage, error) {
 		} else if bad, err = s.verifyPack(ctx, name); errors.Is(err, ErrDamaged) {
 			damage.Packs = append(damage.Packs, name)
 			damage.Objects = append(damage.Objects, bad...)
+			continue
+		}
+		if errors.Is(err, errArriving) {
 			continue
 		}
 		if err != nil {
@@ -139,11 +145,21 @@ func (s *Store) verifyLoose(ctx context.Context, file string) (bad []ID, err err
 
 // verifyPack has git compare a pack with its index and every object with its id,
 // which it does best; it reads the objects itself only where there is no git, or
-// to tell which are bad. A pack that is gone is no longer unverified.
+// to tell which are bad. A pack that is gone is no longer unverified; one of
+// which any file is there is errArriving.
 func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err error) {
-	at := slices.IndexFunc(s.own().packs, func(p *pack) bool { return filepath.Base(p.base) == name })
+	listed := func() int {
+		return slices.IndexFunc(s.own().packs, func(p *pack) bool { return filepath.Base(p.base) == name })
+	}
+	at := listed()
+	if at < 0 { // another process may have borrowed it
+		if err := s.rescan(); err != nil {
+			return nil, err
+		}
+		at = listed()
+	}
 	if at < 0 {
-		return nil, nil
+		return nil, s.arriving(name)
 	}
 	p := s.own().packs[at]
 	_, err = RunGit(ctx, GitCommand{Dir: s.dir, GitDir: s.dir, Gentle: true, Config: []string{"pack.threads=1"}, Args: []string{"verify-pack", p.base + ".idx"}})
@@ -164,6 +180,18 @@ func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err erro
 		err = reading
 	}
 	return bad, err
+}
+
+// errArriving is a pack that is noted and not, or not yet, a pack.
+var errArriving = errors.New("not a whole pack yet")
+
+// arriving tells a pack that is on its way from one that is gone.
+func (s *Store) arriving(name string) error {
+	left, err := filepath.Glob(filepath.Join(s.dir, "objects", "pack", name+".*"))
+	if err == nil && len(left) > 0 {
+		return errArriving
+	}
+	return err
 }
 
 // unreadable lists the objects of a pack that it does not hold as their ids say.

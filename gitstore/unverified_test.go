@@ -92,7 +92,7 @@ func TestVerifyDamagedPack(t *testing.T) {
 		if got := unverified(t, s); !slices.Equal(got, d.Packs) {
 			t.Errorf("unverified: %v", got)
 		}
-		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs)); !slices.Equal(lost, []ID{victim}) || !isThere(at.pack.base+".pack") {
+		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs, nil)); !slices.Equal(lost, []ID{victim}) || !isThere(at.pack.base+".pack") {
 			t.Errorf("lost %v", lost)
 		}
 		content := l.content(victim)
@@ -101,7 +101,7 @@ func TestVerifyDamagedPack(t *testing.T) {
 		noErr(t, b.Flush(ctx))
 		b.Discard()
 		noErr(t, os.RemoveAll(l.dir))
-		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs)); len(lost) > 0 {
+		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs, nil)); len(lost) > 0 {
 			t.Errorf("lost %v", lost)
 		}
 		if left := must[[]string](t)(filepath.Glob(at.pack.base + "*")); len(left)+len(unverified(t, s)) > 0 {

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -90,11 +91,40 @@ func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damag
 		return busy(err)
 	}
 	defer func() { _ = held.Release() }()
-	lost, err := p.store.Replace(ctx, damage.Packs)
+	roots, err := l.unpublished(p)
+	if err != nil {
+		return err
+	}
+	lost, err := p.store.Replace(ctx, damage.Packs, roots)
 	if err == nil && len(lost) > 0 {
 		err = fmt.Errorf("%s lost to snapshots: no workspace holds it any more", objectsAre(len(lost)))
 	}
 	return err
+}
+
+// unpublished are the first snapshots of headless sessions, and their records,
+// to which no ref leads yet.
+func (l *Local) unpublished(p *project) ([]gitstore.ID, error) {
+	ids, err := l.journal.LiveMissions()
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	var roots []gitstore.ID
+	for _, id := range ids {
+		var state live
+		raw, err := l.journal.Live(id)
+		if err != nil || json.Unmarshal(raw, &state) != nil || state.Provisional == "" {
+			continue
+		}
+		first, err := gitstore.ParseID(state.Provisional)
+		if err != nil {
+			continue
+		}
+		if snap, err := p.store.Snapshot(first); err == nil {
+			roots = append(roots, snap.ID, snap.Record)
+		}
+	}
+	return roots, nil
 }
 
 // mendBorrowed is verifyBorrowed, and what is damaged mended as far as can be.

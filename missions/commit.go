@@ -277,6 +277,9 @@ func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
 	}
 	defer naming.Release()
 	first := m.tip
+	if err := m.project.proveWhole(first); err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "the first snapshot of %s is not published: %w", m.Name, err)
+	}
 	m.tip, m.record = nil, gitstore.ID{}
 	if m.Unnamed && m.live.Name != "" {
 		m.Name, m.Unnamed = m.live.Name, false
@@ -287,6 +290,14 @@ func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
 	}
 	m.live.Provisional, m.live.Asked, m.live.Name = "", nil, ""
 	return nil
+}
+
+// proveWhole proves that everything of a snapshot is there that was written some
+// time ago.
+func (p *project) proveWhole(s *gitstore.Snapshot) error {
+	batch := p.store.NewBatch()
+	defer batch.Discard()
+	return errors.Join(batch.ProveTree(s.Tree, gitstore.ID{}), batch.Prove(s.ID, s.Record))
 }
 
 // publish moves the refs: the mission's, which is the commit point, and the one

@@ -234,10 +234,6 @@ func TestClosedProjectIsNotNone(t *testing.T) {
 	at.live.Problem = "kept"
 	b.local.saveLive(at)
 	config := filepath.Join(at.project.shadow(), "config")
-	saved, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b.put(config, "")
 	b = b.again()
 	_, err = b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
@@ -255,11 +251,7 @@ func TestClosedProjectIsNotNone(t *testing.T) {
 	if _, err := b.local.Missions(ctx, MissionsRequest{Caller: b.caller(), All: true}); err != nil || len(told) != 1 {
 		t.Errorf("mission ls --all: told %q, %v", told, err)
 	}
-	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true})
-	if err != nil || len(d.Problems) != 1 || len(d.Fixed) != 0 {
-		t.Errorf("doctor --fix: %+v %v", d, err)
-	}
-	b.put(config, string(saved))
+	b.mended("a project that can't be opened")
 	b = b.again()
 	if at, err = b.local.findMission(context.Background(), b.caller(), m.ID, writing); err != nil || at.live.Problem != "kept" {
 		t.Errorf("its live state is gone: %+v %v", at, err)
@@ -267,6 +259,22 @@ func TestClosedProjectIsNotNone(t *testing.T) {
 	at.live.Problem = ""
 	b.local.saveLive(at)
 	b.healthy()
+}
+
+// TestConfigLostMeanwhile finds what only the next process would.
+func TestConfigLostMeanwhile(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"empty": "", "of another project": "[umbra]\n\tproject = 00000000-0000-4000-8000-000000000000\n\tformat = 1\n", "rubbish": "\x00[["} {
+		b.put(filepath.Join(at.project.shadow(), "config"), content)
+		b.mended(name)
+		b.again().healthy()
+	}
 }
 
 // TestRestoreOfADamagedSnapshot says that it is damaged, and leaves everything

@@ -22,8 +22,7 @@ import (
 func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, error) {
 	d := &examination{l: l, request: r}
 	d.result = DoctorResult{Checked: []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7"}, Problems: []Problem{}, Fixed: []Problem{}}
-	projects, problems := l.allProjects()
-	d.result.Problems = append(d.result.Problems, problems...)
+	projects, problems := d.openProjects()
 	if err := d.journal(ctx); err != nil {
 		return d.result, err
 	}
@@ -67,6 +66,29 @@ func (d *examination) found(p Problem, mend func() error) {
 		p.Fix = "umbra doctor --fix"
 	}
 	d.result.Problems = append(d.result.Problems, p)
+}
+
+// openProjects opens what can be opened, after the configurations were looked at
+// that a process reads when it begins.
+func (d *examination) openProjects() ([]*project, []Problem) {
+	projects, problems := d.l.allProjects()
+	for _, p := range projects {
+		if err := gitstore.CheckConfig(p.shadow(), p.ID); err != nil {
+			d.found(Problem{Invariant: "I1", Project: p.Name, Message: err.Error()}, func() error { return gitstore.RepairConfig(p.shadow(), p.ID) })
+		}
+	}
+	if len(problems) == 0 {
+		return projects, nil
+	}
+	for _, problem := range problems {
+		closed := d.l.closedProject(problem.Project)
+		if problem.Project == "" || closed.ID == "" {
+			d.found(problem, nil)
+			continue
+		}
+		d.found(problem, func() error { return gitstore.RepairConfig(closed.shadow(), closed.ID) })
+	}
+	return d.l.allProjects()
 }
 
 // project checks what the shadow repository promises, then each mission.

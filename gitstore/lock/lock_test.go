@@ -330,6 +330,16 @@ func TestEndedChildIsGone(t *testing.T) {
 	}
 }
 
+// TestProcessThatIsGoneAlready is gone, and not unknown.
+func TestProcessThatIsGoneAlready(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skipf("the system does not say which processes there are: %v", err)
+	}
+	if got := Process(1<<30, "nobody").Liveness(); got != Gone {
+		t.Errorf("liveness %v, want %v", got, Gone)
+	}
+}
+
 func TestGarbageIsNoNote(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
 	for _, content := range []string{"", "1234\n", "{", strings.Repeat("x", 5000), "{}"} {

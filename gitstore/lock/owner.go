@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 	"syscall"
@@ -33,12 +34,18 @@ func Self(command string) Owner {
 }
 
 // Process describes another process of this machine as it is now, so that it is
-// still told apart when its pid has been used again. One that is gone already
-// has no Start, and its Liveness is Unknown.
+// still told apart when its pid has been used again. One that is gone already is
+// Gone for ever, whoever gets its pid.
 func Process(pid int, command string) Owner {
-	start, _ := startOf(pid)
+	start, err := startOf(pid)
+	if errors.Is(err, fs.ErrNotExist) {
+		start = neverStarted
+	}
 	return Owner{PID: pid, Start: start, Boot: bootID(), Namespace: pidNamespace(), Command: command}
 }
+
+// neverStarted is a start that no process has.
+const neverStarted = math.MaxUint64
 
 // Liveness is what can be said about a process from where we are.
 type Liveness uint8
