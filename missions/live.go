@@ -71,14 +71,22 @@ func (m *loaded) asked() {
 	}
 }
 
-// process returns the mission's process that lives, its keeper's agent first.
+// process returns the mission's process that lives, its agent's first.
 func (l *live) process() (lock.Owner, bool) {
-	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
-		if p != nil && p.Liveness() == lock.Alive {
-			return *p, true
-		}
+	if alive := l.processes(); len(alive) > 0 {
+		return alive[0], true
 	}
 	return lock.Owner{}, false
+}
+
+// processes are those of the mission's processes that live, its agent's first.
+func (l *live) processes() (alive []Process) {
+	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
+		if p != nil && p.Liveness() == lock.Alive {
+			alive = append(alive, *p)
+		}
+	}
+	return alive
 }
 
 // liveness is Alive if one of the mission's processes is, Gone if none is and

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -136,12 +137,17 @@ func (l *Local) ReapLost(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Process is an agent's process, or its keeper's. It is still told apart when its
+// pid has been used again.
+type Process = lock.Owner
+
 // LiveWorkspace is a workspace in which an agent works now.
 type LiveWorkspace struct {
-	Place    Place
-	Missions []string // ids
-	InTurn   []string // of these, the ones in a turn
-	Sessions []string // paths of their session files
+	Place     Place
+	Missions  []string  // ids
+	InTurn    []string  // of these, the ones in a turn
+	Sessions  []string  // paths of their session files
+	Processes []Process // of all of them, as far as they are known
 }
 
 // LiveWorkspaces are the workspaces in which an agent works now, by their
@@ -155,6 +161,7 @@ func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
 		ws := found[m.bind.Workspace]
 		ws.Place = m.bind.Place
 		ws.Missions = append(ws.Missions, m.ID)
+		ws.Processes = append(ws.Processes, m.live.processes()...)
 		if InTurn(m.life) {
 			ws.InTurn = append(ws.InTurn, m.ID)
 		}

@@ -10,20 +10,19 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// quietTicks is how many ticks pass between looks at the missions while none
-// is known to live: other processes start missions too.
+// quietTicks is how many ticks pass between looks while nothing happens. What
+// happens tells of itself: a mission's change, a workspace's, an agent's end. But
+// other processes start missions too, and people take sockets away.
 const quietTicks = 15
 
 // oversee looks after what lives until the Server stops: which workspaces are
 // watched, whether agents are still there, whether there is anything to do.
 func (s *Server) oversee() {
-	ticker := time.NewTicker(s.options.Tick)
-	defer ticker.Stop()
-	o := &overseer{Server: s, follows: map[string]*follower{}, missed: map[string]int{}, left: map[string]time.Time{}, verifier: newVerifier(s.options)}
+	o := newOverseer(s)
 	defer o.stop()
-	for tick := 0; ; tick++ {
-		o.look(tick)
-		if !o.rest(ticker) {
+	for {
+		o.look()
+		if !o.rest() {
 			return
 		}
 	}
@@ -35,11 +34,21 @@ type overseer struct {
 	follows map[string]*follower // by root
 	missed  map[string]int       // looks in a row that found no live mission there
 	*verifier
+	exits   *exits
 	live    int
 	inTurn  bool // an agent is, anywhere
+	retry   bool // something is to be looked at with the next tick, though nothing tells of it
 	stirred bool
+	synced  time.Time
 	rested  time.Time
 	left    map[string]time.Time // when the last agent left a workspace, by root
+}
+
+func newOverseer(s *Server) *overseer {
+	return &overseer{
+		Server: s, follows: map[string]*follower{}, missed: map[string]int{}, left: map[string]time.Time{},
+		verifier: newVerifier(s.options), exits: newExits(func() { s.watch.Changed("") }),
+	}
 }
 
 // telling is how long a look waits for a busy workspace.
@@ -49,12 +58,29 @@ const telling = 200 * time.Millisecond
 // it is looked at.
 const settling = 200 * time.Millisecond
 
+// pause is how long to wait for the next look if nothing tells of itself: a tick
+// while something is going on, or was a moment ago, else many.
+func (o *overseer) pause() time.Duration {
+	last := time.Unix(0, max(o.lastCall.Load(), o.house.last.Load()))
+	calm := 2 * max(o.options.RestAfter, o.options.HousekeepQuiet)
+	busy := o.inFlight.Load() > 0 || o.house.calls.Load() > 0 || time.Since(last) < calm
+	for _, f := range o.follows {
+		busy = busy || f.tree.Busy()
+	}
+	if busy || o.retry || len(o.missed) > o.live {
+		return o.options.Tick
+	}
+	return quietTicks * o.options.Tick
+}
+
 // rest waits for the next look, and reports whether there is one.
-func (o *overseer) rest(ticker *time.Ticker) bool {
+func (o *overseer) rest() bool {
+	next := time.NewTimer(o.pause())
+	defer next.Stop()
 	select {
 	case <-o.reads.Done():
 		return false
-	case <-ticker.C:
+	case <-next.C:
 		return true
 	case <-o.watch.changed:
 		o.stirred = true
@@ -67,15 +93,15 @@ func (o *overseer) rest(ticker *time.Ticker) bool {
 	}
 }
 
-func (o *overseer) look(tick int) {
+func (o *overseer) look() {
 	o.index.mend()
 	if !o.socket.published() {
 		o.leave("the socket was taken away")
 		return
 	}
 	o.reconfigure()
-	if o.stirred || o.live > 0 || tick%quietTicks == 0 {
-		o.stirred = false
+	if o.stirred || o.live > 0 || time.Since(o.synced) >= quietTicks*o.options.Tick {
+		o.stirred, o.synced = false, time.Now()
 		o.sync()
 	}
 	o.house.begin(o.inTurn)
@@ -136,20 +162,29 @@ func fileState(name string) string {
 // sync closes the missions whose agents are gone and makes what is watched what
 // lives.
 func (o *overseer) sync() {
+	o.retry = false
 	if o.space.Low() == nil {
 		if err := o.local.ReapLost(o.reads); err != nil && o.reads.Err() == nil {
 			o.log.Warn("close lost missions", "error", err)
+			o.retry = true
 		}
 	}
 	live := o.local.LiveWorkspaces()
 	o.live, o.inTurn = len(live), false
 	woke := o.woke()
+	alive := map[missions.Process]bool{}
 	for root, ws := range live {
 		o.missed[root] = 0
 		delete(o.left, root)
 		o.inTurn = o.inTurn || len(ws.InTurn) > 0
+		for _, p := range ws.Processes {
+			alive[p] = true
+		}
 		o.follow(root, ws)
 		o.verify(root, ws, woke)
+	}
+	if !o.exits.follow(alive) {
+		o.retry = true
 	}
 	for root := range o.missed {
 		if _, ok := live[root]; ok {
@@ -169,7 +204,8 @@ func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
 		limited, cancel := context.WithTimeout(o.reads, telling)
 		defer cancel()
 		if err := o.local.TellWatching(limited, root); err != nil {
-			return // the workspace is busy, or gone: the next look tries again
+			o.retry = true
+			return // the workspace is busy, or gone
 		}
 	}
 	tree := o.watch.want(root)
@@ -222,6 +258,7 @@ func (o *overseer) forgetLeft() {
 }
 
 func (o *overseer) stop() {
+	o.exits.stop()
 	for _, f := range o.follows {
 		f.stop()
 	}

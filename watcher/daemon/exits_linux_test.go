@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestLostAgentTellsItself closes a mission whose agent was killed though nobody
+// asks after it: the next tick is an hour away.
+func TestLostAgentTellsItself(t *testing.T) {
+	b := newBench(t)
+	s := b.start(func(o *Options) { o.Tick = time.Hour })
+	c := b.connect()
+	m := b.mission(c, "work")
+	agent := b.agent(c, m)
+	b.until("watched", func() bool { return b.watched(s) })
+	must(t, agent.Process.Kill())
+	b.until("closed", func() bool { now := b.state(c, m); return now.ClosedHow == missions.HowLost })
+}
+
+// TestRestsBesideAnAgent looks seldom while an agent waits for its user, and
+// often while something happens.
+func TestRestsBesideAnAgent(t *testing.T) {
+	b := newBench(t)
+	s := b.start(func(o *Options) { o.Tick = time.Hour })
+	m := b.mission(s.Service(), "work")
+	b.agent(s.Service(), m)
+	b.until("watched", func() bool { return b.watched(s) })
+	o := newOverseer(s)
+	t.Cleanup(o.stop)
+	o.look()
+	if o.live != 1 || len(o.exits.waits) != 1 {
+		t.Fatalf("%d live workspaces, %d processes waited for", o.live, len(o.exits.waits))
+	}
+	long, often := quietTicks*time.Hour, time.Hour
+	resting := func() time.Duration {
+		s.lastCall.Store(0)
+		s.house.last.Store(0)
+		return o.pause()
+	}
+	b.until("rests", func() bool { return resting() == long })
+	for name, happens := range map[string]func(){
+		"a call":            func() { s.lastCall.Store(time.Now().UnixNano()) },
+		"a snapshot":        func() { s.house.last.Store(time.Now().UnixNano()) },
+		"a failure":         func() { o.retry = true },
+		"a mission's end":   func() { o.live = 0 },
+		"a workspace stirs": func() { must(t, o.follows[b.work].tree.Touch()) },
+	} {
+		resting()
+		happens()
+		if got := o.pause(); got != often {
+			t.Errorf("%s: the next look is in %v", name, got)
+		}
+		o.retry, o.live = false, 1
+		b.until("rests after "+name, func() bool { return resting() == long })
+	}
+}
+
+// TestExits tells once of the end of a process, and asks to be asked where it
+// can't wait for it.
+func TestExits(t *testing.T) {
+	told := make(chan struct{}, 8)
+	e := newExits(func() { told <- struct{}{} })
+	b := newBench(t)
+	s := b.start(func(o *Options) { o.Tick = time.Hour })
+	agent := b.agent(s.Service(), b.mission(s.Service(), "work"))
+	alive := map[missions.Process]bool{}
+	for _, ws := range s.local.LiveWorkspaces() {
+		for _, p := range ws.Processes {
+			alive[p] = true
+		}
+	}
+	for range 2 {
+		if !e.follow(alive) || len(e.waits) != 1 || len(told) != 0 {
+			t.Fatalf("%d waited for, %d told", len(e.waits), len(told))
+		}
+	}
+	must(t, agent.Process.Kill())
+	<-told
+	if e.follow(alive) {
+		t.Error("waits for a process that has ended")
+	}
+	e.stop()
+	if len(e.waits) != 0 || len(told) != 0 {
+		t.Errorf("%d waited for, %d told again", len(e.waits), len(told))
+	}
+}
