@@ -61,6 +61,12 @@ func noteHook(env Env, globals Globals, err error) {
 // anything of a command line is set up, since the agent waits. It reports false
 // where that is not enough, with the environment from which Run goes on.
 func quickHook(env Env) (code int, next Env, done bool) {
+	defer func() {
+		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
+			noteHook(env, Globals{}, missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r))
+			code, next, done = 0, env, true
+		}
+	}()
 	if len(env.Args) != 2 || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
 		return 0, env, false
 	}

@@ -65,6 +65,20 @@ func TestQuickHookFailsOpen(t *testing.T) {
 	}
 }
 
+// TestQuickHookSurvivesAFault: a process that dies of a fault ends with 2, which
+// tells Claude Code to block what it was about to do.
+func TestQuickHookSurvivesAFault(t *testing.T) {
+	b := newBench(t, fake{})
+	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	mustDo(t, err)
+	b.env.Args, b.env.Stdin = []string{"hook", "claude"}, strings.NewReader("{}")
+	b.env.Getwd = func() (string, error) { panic("a fault") }
+	code, _, done := quickHook(b.env)
+	if code != 0 || !done || b.stdout.Len()+b.stderr.Len() > 0 {
+		t.Errorf("code %d, done %v, %s%s", code, done, b.stdout.String(), b.stderr.String())
+	}
+}
+
 func mustDo(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +74,13 @@ func newBench(t *testing.T, svc missions.Service) *bench {
 		Now:    func() time.Time { return time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC) },
 		Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },
 		Getwd: func() (string, error) { return "/work", nil }, Executable: func() (string, error) { return "/usr/bin/umbra", nil },
-		Run:    func(*exec.Cmd) error { return errors.New("no program is run here") },
-		Notify: func(ch chan<- os.Signal, _ ...os.Signal) { b.signals = ch }, Unnotify: func(chan<- os.Signal) {},
+		Run: func(*exec.Cmd) error { return errors.New("no program is run here") },
+		Notify: func(ch chan<- os.Signal, sigs ...os.Signal) {
+			if slices.Contains(sigs, os.Interrupt) {
+				b.signals = ch
+			}
+		},
+		Unnotify: func(chan<- os.Signal) {},
 		Connect: func(context.Context, Env, Globals) (missions.Service, io.Closer, error) {
 			return svc, closing{&b.closed}, nil
 		},

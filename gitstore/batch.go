@@ -210,7 +210,7 @@ func (s *Store) stored(id ID, absent *fans) (stored, fresh bool, err error) {
 	for i, d := range s.current() {
 		p, _, ok, _ := d.find(id)
 		if ok {
-			return true, time.Since(p.info.ModTime()) < freshPack, nil
+			return true, time.Since(p.named) < freshPack, nil
 		}
 		if i == 0 && absent != nil && absent.lack(d, id) {
 			continue

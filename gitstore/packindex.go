@@ -6,12 +6,16 @@ import (
 	"io/fs"
 	"os"
 	"sort"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable.
 type pack struct {
 	base   string
 	info   fs.FileInfo
+	named  time.Time // when its name was made, or a later one of the user's: a linked pack is older than its name
 	open   *fileCache
 	broken error
 
@@ -31,7 +35,11 @@ const (
 )
 
 func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
-	p := &pack{base: base, info: info, open: open}
+	p := &pack{base: base, info: info, open: open, named: info.ModTime()}
+	var st unix.Stat_t
+	if unix.Stat(base+".idx", &st) == nil {
+		p.named = time.Unix(st.Ctim.Unix())
+	}
 	open.forget(base + ".idx")
 	open.forget(base + ".pack")
 	if info.Size() <= wholeIndex {

@@ -37,6 +37,34 @@ func borrower(t *testing.T) (*testBench, *project) {
 	return b, at.project
 }
 
+// TestFilterThatConceals: what was added through a filter that keeps the length
+// can't be told by the index from what was not, once no attribute says so.
+func TestFilterThatConceals(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q")
+	b.git("config", "filter.rot.clean", "tr a-z n-za-m")
+	b.git("config", "filter.rot.smudge", "tr a-z n-za-m")
+	b.write(".gitattributes", "*.txt filter=rot\n")
+	b.write("a.txt", "hello\n")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(b.dir, "a.txt"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	b.git("add", ".")
+	b.git("commit", "-qm", "c")
+	b.git("rm", "-q", ".gitattributes")
+	b.git("commit", "-qm", "no attributes")
+	b.git("repack", "-adfq")
+	later := time.Now().Add(10 * time.Second)
+	if err := os.Chtimes(filepath.Join(b.dir, ".git/index"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	b.mission("work")
+	if got := b.cat("work@start", "a.txt"); got != "hello\n" {
+		t.Errorf("the snapshot holds %q", got)
+	}
+}
+
 // damage overwrites a blob in the pack that is the user's and the shadow
 // repository's, as a failing disk does.
 func (b *testBench) damage(path string) {

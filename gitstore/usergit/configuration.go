@@ -50,6 +50,24 @@ func (c *Configuration) Value(key string) (string, bool) { return c.values.last(
 // Boolean is a key's value as a boolean, false if it is absent or none.
 func (c *Configuration) Boolean(key string) bool { return c.values.boolean(key) }
 
+// MayConceal reports whether a filter is configured whose output may be as long
+// as its input. By the index alone a file that was added through it can't be told
+// from one whose bytes are the blob's, once the attributes say so no longer. The
+// filters of Git LFS and git-crypt always change the length.
+func (c *Configuration) MayConceal() bool {
+	for key := range c.values {
+		name, ok := strings.CutPrefix(key, "filter.")
+		driver, kind := name, ""
+		if at := strings.LastIndexByte(name, '.'); at >= 0 {
+			driver, kind = name[:at], name[at+1:]
+		}
+		if ok && (kind == "clean" || kind == "process") && driver != "lfs" && driver != "git-crypt" {
+			return true
+		}
+	}
+	return false
+}
+
 // ReadConfiguration runs `git config --list` at the repository's top level, or
 // in dir without a repository (nil). Env is the user's environment, as of
 // os.Environ; what would point git elsewhere (GIT_DIR and its like) or inject
