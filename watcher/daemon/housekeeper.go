@@ -30,9 +30,9 @@ type housekeeper struct {
 const (
 	// restEvery is how often a project is tried again that stays in need.
 	restEvery = 10 * time.Minute
-	// overdueQuiet is how long no call must have come where housekeeping is
-	// overdue.
-	overdueQuiet = 2 * time.Second
+	// overdueEvery is how often it is looked whether housekeeping is overdue
+	// while calls come all the time.
+	overdueEvery = 20 * time.Second
 )
 
 func newHousekeeper(s *Server) *housekeeper {
@@ -61,20 +61,21 @@ func (h *housekeeper) enter() (leave func()) {
 
 // begin does what is to be done, in the background, if this is a moment for it:
 // no call that writes runs or has run for a while, and no agent is in a turn.
+// What is overdue waits for no such moment: there may never be one.
 func (h *housekeeper) begin(inTurn bool) {
 	s := h.server
-	quiet := time.Since(time.Unix(0, h.last.Load()))
-	if h.calls.Load() > 0 || quiet < min(overdueQuiet, s.options.HousekeepQuiet) || s.space.Low() != nil {
+	if s.space.Low() != nil {
 		return
 	}
 	urgency := missions.Due
-	if inTurn || quiet < s.options.HousekeepQuiet {
+	if inTurn || h.calls.Load() > 0 || time.Since(time.Unix(0, h.last.Load())) < s.options.HousekeepQuiet {
 		urgency = missions.Overdue
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.stop != nil || h.looked[urgency].UnixNano() > h.last.Load() {
-		return // at it, or nothing was written since
+	looked := h.looked[urgency]
+	if h.stop != nil || looked.UnixNano() > h.last.Load() || urgency == missions.Overdue && time.Since(looked) < overdueEvery {
+		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()
 	ctx, stop := context.WithCancel(s.reads)

@@ -84,6 +84,31 @@ func TestHousekeeping(t *testing.T) {
 	}
 }
 
+// TestOverdueHousekeeping packs what has become too much, though calls come all
+// the time.
+func TestOverdueHousekeeping(t *testing.T) {
+	b := newBench(t)
+	s := b.start() // its quiet is longer than the test
+	defer s.house.enter()()
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	shadow := b.mission(c, "work").ShadowRepo
+	b.scatter(shadow, 20_500)
+	b.write("a.txt", "two\n")
+	_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+	must(t, err)
+	b.until("it is packed", func() bool {
+		b.write("a.txt", fmt.Sprint(time.Now()))
+		_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+		must(t, err)
+		return len(b.housekeeping(c)) > 0
+	})
+	if done := b.housekeeping(c)[0]; done.Packed < 20_500 || done.Problem != "" {
+		t.Errorf("%+v", done)
+	}
+	output(t, exec.Command("git", "--git-dir="+shadow, "fsck", "--full", "--no-dangling"))
+}
+
 // TestIndexIsFilled knows snapshots before anybody lists them.
 func TestIndexIsFilled(t *testing.T) {
 	b := newBench(t)
