@@ -26,28 +26,24 @@ func sessionKey(agent, session string) string { return agent + " " + session }
 
 // adoptSoon makes a mission, or joins the one who makes it already.
 func (l *Local) adoptSoon(ctx context.Context, n newMission, later func(context.Context, *loaded)) (*loaded, error) {
-	key := sessionKey(n.agent, n.session)
-	if m, joined, err := l.joinAdoption(ctx, key, later); joined {
-		return m, err
-	}
 	if !l.startWorker() {
 		return nil, errClosing
 	}
+	key := sessionKey(n.agent, n.session)
 	l.mu.Lock()
-	if l.adoptions[key] == nil {
-		l.adoptions[key] = &adoption{done: make(chan struct{})}
-		go l.carryOutAdoption(l.adoptions[key], key, n)
+	a := l.adoptions[key]
+	if a == nil {
+		a = &adoption{done: make(chan struct{})}
+		l.adoptions[key] = a
+		go l.carryOutAdoption(a, key, n)
 	} else {
 		l.working.Done()
 	}
 	l.mu.Unlock()
-	m, _, err := l.joinAdoption(ctx, key, later)
-	return m, err
+	return l.awaitAdoption(ctx, a, later)
 }
 
-// joinAdoption waits for the mission that is being made for a session, at most
-// as long as a hook may. Where that is not enough it returns errAdopting, and
-// later is called when the mission is there, in the order of the calls.
+// joinAdoption is awaitAdoption for a session that is being adopted, if it is.
 func (l *Local) joinAdoption(ctx context.Context, key string, later func(context.Context, *loaded)) (m *loaded, joined bool, err error) {
 	l.mu.Lock()
 	a := l.adoptions[key]
@@ -55,11 +51,19 @@ func (l *Local) joinAdoption(ctx context.Context, key string, later func(context
 	if a == nil {
 		return nil, false, nil
 	}
+	m, err = l.awaitAdoption(ctx, a, later)
+	return m, true, err
+}
+
+// awaitAdoption waits for the mission that is being made for a session, at most
+// as long as a hook may. Where that is not enough it returns errAdopting, and
+// later is called when the mission is there, in the order of the calls.
+func (l *Local) awaitAdoption(ctx context.Context, a *adoption, later func(context.Context, *loaded)) (*loaded, error) {
 	limit := time.NewTimer(l.adoptionPatience(ctx))
 	defer limit.Stop()
 	select {
 	case <-a.done:
-		return a.m, true, a.err
+		return a.m, a.err
 	case <-limit.C:
 	case <-ctx.Done():
 	}
@@ -67,10 +71,10 @@ func (l *Local) joinAdoption(ctx context.Context, key string, later func(context
 	defer l.mu.Unlock()
 	select {
 	case <-a.done:
-		return a.m, true, a.err
+		return a.m, a.err
 	default:
 		a.later = append(a.later, later)
-		return nil, true, errAdopting
+		return nil, errAdopting
 	}
 }
 

@@ -243,3 +243,56 @@ func TestRedoOfACutOffRestoreSaysWhatItDid(t *testing.T) {
 	step("redo", b.local.Redo, applying)
 	b.healthy()
 }
+
+// TestCutOffRestoreThatCanNotBeEnded holds up nobody, and doctor ends it: when
+// what it needs is mended, else by moving it away.
+func TestCutOffRestoreThatCanNotBeEnded(t *testing.T) {
+	for name, lost := range map[string]bool{"mended": false, "lost": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			m := b.mission("work")
+			b.mission("other")
+			b.write("a.txt", "two\n")
+			if _, err := b.local.Snapshot(t.Context(), SnapshotRequest{Caller: b.caller(), Mission: "work", Message: "second"}); err != nil {
+				t.Fatal(err)
+			}
+			b.cutOff("work", "work@start", applying)
+			at, err := b.local.findMission(t.Context(), b.caller(), m.ID, writing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.put(filepath.Join(at.project.shadow(), "refs", "agents", m.ID), "rubbish\n")
+			if lost {
+				if err := os.Remove(filepath.Join(at.project.shadow(), "refs", "records", m.ID)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b = b.again()
+			var told []string
+			ctx := WithNotify(t.Context(), func(n Notice) { told = append(told, n.Text) })
+			b.write("a.txt", "three\n")
+			if _, err := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller(), Mission: "other"}); err != nil {
+				t.Fatalf("the other mission is held up: %v", err)
+			}
+			if text := strings.Join(told, "\n"); !strings.Contains(text, "umbra doctor --fix") {
+				t.Errorf("told %q", text)
+			}
+			if _, err := b.local.Doctor(t.Context(), DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+				t.Fatal(err)
+			}
+			entries, _, err := b.local.journal.List()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if phase, _ := e.Phase(); phase == journal.Applying {
+					t.Errorf("operation %s is %v still", e.ID(), phase)
+				}
+			}
+			if b.read("a.txt") != "three\n" {
+				t.Error("what was written since is gone")
+			}
+		})
+	}
+}

@@ -32,6 +32,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		}
 		d.result.Projects++
 	}
+	d.unstick(ctx)
 	d.places(projects)
 	if len(problems) == 0 { // else what seems to be no more may be what can't be read
 		if err := d.leftovers(projects); err != nil {
@@ -46,6 +47,7 @@ type examination struct {
 	l       *Local
 	request DoctorRequest
 	result  DoctorResult
+	stuck   []stuck
 
 	// What was proved of the conversations in the project that is looked at.
 	chunks    map[gitstore.ID]int64
@@ -266,9 +268,39 @@ func (d *examination) journal(ctx context.Context) error {
 			continue // finished, and what it took away is kept until the next idle point; or at work
 		}
 		message := fmt.Sprintf("a %s that began at %s was not finished", op.Kind(), op.Began().Format("2006-01-02 15:04:05"))
-		d.found(Problem{Invariant: "I6", Message: message}, func() error { return d.l.recoverOperation(ctx, op) })
+		p := Problem{Invariant: "I6", Message: message}
+		if d.request.Fix && phase != journal.Interrupted && d.l.recoverOperation(ctx, op) != nil {
+			d.stuck = append(d.stuck, stuck{op, p}) // what it needs may be mended first
+			continue
+		}
+		d.found(p, func() error { return d.l.recoverAnew(ctx, op) })
 	}
 	return nil
+}
+
+// stuck is an operation that could not be recovered.
+type stuck struct {
+	op      *journal.Operation
+	problem Problem
+}
+
+// unstick tries again what could not be recovered before other things were
+// mended. What can be neither finished nor taken back, since what it is about is
+// damaged, is moved away with all that it has set aside, so that it holds up
+// nobody: nothing of it is removed.
+func (d *examination) unstick(ctx context.Context) {
+	for _, s := range d.stuck {
+		err := d.l.recoverAnew(ctx, s.op)
+		p := s.problem
+		if err != nil && AsError(err).Kind == KindDamaged {
+			var to string
+			cause := err
+			if to, err = d.l.journal.MoveAside(&journal.DamagedError{Path: filepath.Dir(s.op.DisplacedDir()), Err: cause}); err == nil {
+				p.Message += fmt.Sprintf(", and can't be: %v; what it had set aside is in %s", cause, to)
+			}
+		}
+		d.found(p, func() error { return err })
+	}
 }
 
 // leftovers are live states of missions that are no more: of which no project,

@@ -55,6 +55,18 @@ func (l *Local) recoverOperation(ctx context.Context, op *journal.Operation) err
 	return l.recoverRestore(ctx, op)
 }
 
+// recoverAnew is recoverOperation for one that may have ended meanwhile.
+func (l *Local) recoverAnew(ctx context.Context, op *journal.Operation) error {
+	fresh, err := l.journal.Load(op.ID())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return l.recoverOperation(ctx, fresh)
+}
+
 // recoverFork takes a fork away that was not published, and keeps one that was.
 func (l *Local) recoverFork(ctx context.Context, op *journal.Operation) error {
 	var doc forkDoc

@@ -32,19 +32,26 @@ func (l *Local) recoverRestore(ctx context.Context, op *journal.Operation) error
 }
 
 // finishCutOff recovers what was cut off in the mission's workspace and reports
-// whether there was anything. Where people have gone on working it is left to
-// them, and only said. The caller holds the workspace.
+// whether there was anything. Where people have gone on working, or it can't be
+// done, it is only said: no command but those that restore depends on it. The
+// caller holds the workspace.
 func (l *Local) finishCutOff(ctx context.Context, m *loaded) (found bool, err error) {
 	return l.eachCutOff(m, func(entry *journal.Operation, phase journal.Phase) error {
 		if phase == journal.Interrupted {
 			return nil
 		}
 		err := l.recoverEntry(ctx, m, entry.ID())
-		if e, ok := errors.AsType[*Error](err); ok && e.Kind == KindConflict {
-			Notify(ctx, Notice{Text: e.Message + ": " + e.Hint})
-			return nil
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
 		}
-		return err
+		e := AsError(err)
+		hint := e.Hint
+		if e.Kind != KindConflict {
+			l.log.Warn("recover a restore", "operation", entry.ID(), "error", err)
+			hint = "umbra doctor --fix"
+		}
+		Notify(ctx, Notice{Text: fmt.Sprintf("a restore here was cut off: %s: %s", e.Message, hint)})
+		return nil
 	})
 }
 
@@ -71,7 +78,8 @@ func (l *Local) eachCutOff(m *loaded, fn func(*journal.Operation, journal.Phase)
 		}
 		var doc restoreDoc
 		if err := entry.Document(&doc); err != nil {
-			return found, err
+			l.log.Warn("read a restore that was cut off", "operation", entry.ID(), "error", err) // doctor says it too
+			continue
 		}
 		if doc.Place != m.bind.Place || doc.Project != m.project.Dir {
 			continue
