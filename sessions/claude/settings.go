@@ -32,14 +32,18 @@ func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir
 }
 
 // InstallHooks adds Umbra's hooks to settings, after what is there, and gives
-// hooks of another umbra this command. An empty file counts as none.
+// hooks of another umbra this command. Settings that are nil are those of no
+// file; an empty or blank one is found again by UninstallHooks.
 func (Adapter) InstallHooks(settings []byte, hookCommand string) ([]byte, error) {
 	if !isOurs(hookCommand) {
 		return nil, fmt.Errorf("%q does not run umbra hook claude", hookCommand)
 	}
 	out := settings
-	if len(bytes.TrimSpace(out)) == 0 {
+	switch {
+	case settings == nil:
 		out = []byte("{\n}\n")
+	case len(bytes.TrimSpace(out)) == 0:
+		out = append(bytes.Clone(settings), "{\n}"...) // nothing behind it: see blankAgain
 	}
 	out, err := setCommand(out, hookCommand)
 	if err != nil {
@@ -78,12 +82,24 @@ func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err err
 			return nil, false, err
 		}
 		if len(h.found) == 0 {
+			if remove {
+				out, remove = blankAgain(out)
+			}
 			return out, remove, nil
 		}
 		own := layoutOf(out, h.root).unit == ownUnit
 		out, remove = h.drop(out, h.found[0])
 		remove = remove && own
 	}
+}
+
+// blankAgain decides about a file that Umbra began and that has nothing of the
+// user's in it: one that ends with its brace was there, blank, and is so again.
+func blankAgain(out []byte) (blank []byte, remove bool) {
+	if !bytes.HasSuffix(out, []byte("}")) {
+		return out, true
+	}
+	return out[:bytes.IndexByte(out, '{')], false
 }
 
 // HookCommands returns Umbra's commands, one for each event that has one, and

@@ -98,6 +98,10 @@ func TestSettingsRoundTrip(t *testing.T) {
 func TestSettingsNoFile(t *testing.T) {
 	for _, in := range [][]byte{nil, {}, []byte("\n")} {
 		out := install(t, in, ourHook)
+		if in == nil != bytes.HasSuffix(out, []byte("\n}\n")) {
+			t.Errorf("how a file ends tells whether it was there before:\n%s", out)
+		}
+		out = append(bytes.TrimSpace(out), '\n')
 		if !bytes.HasPrefix(out, []byte("{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n")) || !bytes.HasSuffix(out, []byte("\n}\n")) {
 			t.Errorf("a new file is\n%s", out)
 		}
@@ -105,7 +109,9 @@ func TestSettingsNoFile(t *testing.T) {
 		if err := json.Indent(&compact, out, "", "  "); err != nil || compact.String() != string(out) {
 			t.Errorf("a new file is not as Claude Code writes it: %v\n%s", err, out)
 		}
-		if back, remove, err := (Adapter{}).UninstallHooks(out); err != nil || !remove {
+		// A file that was there, blank, is so again; one that was not is removed.
+		back, remove, err := (Adapter{}).UninstallHooks(install(t, in, ourHook))
+		if err != nil || remove != (in == nil) || !remove && !bytes.Equal(back, in) {
 			t.Errorf("not to be removed: %q, %v", back, err)
 		}
 	}
