@@ -21,10 +21,10 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	case r.Queued:
 		p.line("the agent is in a turn: %s happens when the turn ends", did)
 	case !r.Done:
-		p.line("%s of %s to %s would:", did, clean(r.Workspace), short(r.Target))
+		p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
 		writePlan(p, r)
 	default:
-		p.line("%s to %s: %s", did, short(r.Target), restoreCounts(r))
+		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
 		writeKept(p, "left as they are", r.Keep)
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
@@ -46,6 +46,14 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		}
 		p.line("%s", again)
 	}
+}
+
+// restoredTo names the moment: its id, and its address if it has one.
+func restoredTo(r missions.RestoreResult) string {
+	if r.Address == "" {
+		return short(r.Target)
+	}
+	return short(r.Target) + " (" + clean(r.Address) + ")"
 }
 
 func restoreCounts(r missions.RestoreResult) string {

@@ -152,6 +152,7 @@ type UndoRequest struct {
 // RestoreResult is the plan of a restore and, when done, its outcome.
 type RestoreResult struct {
 	Target       string              `json:"target"`
+	Address      string              `json:"target_address,omitempty"` // M@N; none where it is not in M's history
 	Mission      string              `json:"mission"`
 	Workspace    string              `json:"workspace"`
 	Modify       []string            `json:"modify"`

@@ -273,7 +273,7 @@ func joinRefusals(list []error) error {
 // what is to be done.
 func (l *Local) planRestore(ctx context.Context, m *loaded, target *gitstore.Snapshot, r RestoreRequest) (*job, error) {
 	j := &job{kind: "restore", target: target}
-	j.result = RestoreResult{Target: target.ID.String(), Mission: m.ID, Workspace: m.bind.Workspace}
+	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
 	if !r.ConversationOnly {
 		if err := l.planFiles(ctx, m, j, r); err != nil {
 			return nil, err
@@ -343,10 +343,19 @@ func (l *Local) safety(ctx context.Context, m *loaded, j *job, preview bool) (re
 
 // describe names the target for the snapshot's subject.
 func (j *job) describe(m *loaded) string {
-	if s, ok, err := m.project.locate(m.tip.ID, j.target.ID); ok && err == nil {
-		return "to " + s.address(m.Name)
+	if address := m.addressOf(j.target.ID); address != "" {
+		return "to " + address
 	}
 	return "to " + j.target.ID.Short()
+}
+
+// addressOf is a snapshot's address in the mission's history, "" if it is in
+// none of its.
+func (m *loaded) addressOf(id gitstore.ID) string {
+	if s, ok, err := m.project.locate(m.tip.ID, id); ok && err == nil {
+		return s.address(m.Name)
+	}
+	return ""
 }
 
 // handover says how the agent goes on: a live one is not touched here, so its

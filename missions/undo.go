@@ -113,7 +113,7 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 	}
 	j := &job{kind: kind, target: target, takesID: op.ID}
-	j.result = RestoreResult{Target: target.ID.String(), Mission: m.ID, Workspace: m.bind.Workspace}
+	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
 	later := m.life.LastTurn() - op.snapshot.Turn
 	if later > 0 && !r.Force {
 		e := Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", turnsRan(later), op.Kind)
