@@ -10,7 +10,7 @@ import (
 
 // adoption is a mission being made for a session that a hook has told of. It
 // goes on when the hook's time is over: the first snapshot of a large workspace
-// takes longer than an agent waits (processes.md, "Hooks").
+// takes longer than an agent waits.
 type adoption struct {
 	done  chan struct{} // closed when mission and err are known
 	m     *loaded

@@ -23,12 +23,13 @@ type housekeeper struct {
 	stop    context.CancelFunc // ends what is being done, nil if nothing is
 	overdue bool               // it can't wait: calls do not stop it
 	looked  map[missions.Urgency]time.Time
-	tried   map[string]time.Time             // by project directory: the last attempt that came to an end
+	vain    map[string]time.Time             // by project directory: the last attempt that was of no use
 	done    map[string]missions.Housekeeping // by project directory
 }
 
 const (
-	// restEvery is how often a project is tried again that stays in need.
+	// restEvery is how often a project is tried again for which nothing could be
+	// done.
 	restEvery = 10 * time.Minute
 	// overdueEvery is how often it is looked whether housekeeping is overdue
 	// while calls come all the time.
@@ -38,7 +39,7 @@ const (
 func newHousekeeper(s *Server) *housekeeper {
 	h := &housekeeper{
 		server: s, looked: map[missions.Urgency]time.Time{},
-		tried: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
+		vain: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
 	}
 	h.last.Store(s.began.UnixNano())
 	return h
@@ -108,9 +109,7 @@ func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
 		if err != nil {
 			continue // given up, or another process does it: the next idle moment is as good
 		}
-		h.mu.Lock()
-		h.tried[dir], h.done[dir] = time.Now(), done
-		h.mu.Unlock()
+		h.note(dir, done)
 		if done.Problem != "" {
 			s.log.Warn("housekeeping", "project", done.Project, "error", done.Problem)
 			continue
@@ -119,13 +118,23 @@ func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
 	}
 }
 
+// note keeps what was done, and when it was nothing.
+func (h *housekeeper) note(dir string, done missions.Housekeeping) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.done[dir] = done
+	if delete(h.vain, dir); done.Problem != "" || done.Packed == 0 {
+		h.vain[dir] = time.Now()
+	}
+}
+
 // mayTry keeps a project that stays in need, whatever is done, from being tried
-// all the time.
+// all the time. One that was helped and is in need again is helped again.
 func (h *housekeeper) mayTry(dir string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at, tried := h.tried[dir]
-	return !tried || time.Since(at) >= restEvery
+	at, vain := h.vain[dir]
+	return !vain || time.Since(at) >= restEvery
 }
 
 // report is what was last done in each project, newest first.

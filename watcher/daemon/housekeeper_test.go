@@ -70,7 +70,10 @@ func TestHousekeeping(t *testing.T) {
 	if n := b.loose(shadow); n != 0 {
 		t.Errorf("%d objects are loose", n)
 	}
+	// In need again, it is helped again.
+	b.scatter(shadow, 5000) // the first half is in the pack
 	snapshot("three\n")
+	b.until("it is packed again", func() bool { return b.loose(shadow) == 0 })
 	if entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()}); err != nil || len(entries) != 3 {
 		t.Errorf("%v %v", entries, err)
 	}
