@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Wanted is a blob that some file is known to hold without having been read.
@@ -183,6 +185,7 @@ func (b *borrowing) linkOne(id ID, path string) (gone bool, err error) {
 	if err := os.Mkdir(filepath.Dir(own), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
+	failpoint.Hit("borrow.loose")
 	err = b.store.link(path, own)
 	switch {
 	case err == nil:

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // pack brings a pack of the user's here: .keep, .pack, .idx in this order,
@@ -30,8 +32,10 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 	if err := errors.Join(b.notePack(filepath.Base(p.base)), b.keep(own, p.base)); err != nil {
 		return false, err
 	}
+	failpoint.Hit("borrow.kept")
 	copied, err := b.place(p.base+".pack", own+".pack", worth)
 	if err == nil {
+		failpoint.Hit("borrow.pack")
 		// The index is about a tenth of its pack at most, and of no use without.
 		_, err = b.place(p.base+".idx", own+".idx", worth)
 		if err != nil {
@@ -50,6 +54,7 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 		b.drop(own + keepSuffix)
 		return false, err
 	}
+	failpoint.Hit("borrow.index")
 	if !copied {
 		// Git makes its own where it has none; of a copy's it would be another.
 		if _, err := b.place(p.base+".rev", own+".rev", 0); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotWorth) {
@@ -151,6 +156,7 @@ func isThere(path string) bool {
 // sync makes durable what was brought here: the content of files that are new,
 // and all names.
 func (b *borrowing) sync() error {
+	failpoint.Hit("borrow.sync")
 	s := b.store
 	if len(b.loose) > 0 {
 		if done, err := syncFileSystem(s.dir); done || err != nil {

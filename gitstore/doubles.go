@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // doubles removes what stands twice: packs all of whose objects are in other
@@ -126,6 +128,7 @@ func (d *doubles) removePack(p *pack) error {
 			continue
 		}
 		if err == nil {
+			failpoint.Hit("repack.pack.removing")
 			err = os.Remove(p.base + suffix)
 		}
 		if err != nil {
@@ -187,6 +190,7 @@ func (d *doubles) dropLooseIn(dir, first string) error {
 		}
 		info, err := e.Info()
 		if err == nil {
+			failpoint.Hit("repack.loose.removing")
 			err = os.Remove(filepath.Join(dir, e.Name()))
 		}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // syncer makes files durable and counts how often, since the cost of a snapshot
@@ -21,7 +23,10 @@ func (s *syncer) file(f *os.File) error {
 		}
 	}
 	s.count.Add(1)
-	return f.Sync()
+	failpoint.Hit("gitstore.sync")
+	err := f.Sync()
+	failpoint.Hit("gitstore.synced")
+	return err
 }
 
 // data makes the content of f durable, and of its metadata what reading it needs.
@@ -32,7 +37,10 @@ func (s *syncer) data(f *os.File) error {
 		}
 	}
 	s.count.Add(1)
-	return datasync(f)
+	failpoint.Hit("gitstore.datasync")
+	err := datasync(f)
+	failpoint.Hit("gitstore.datasynced")
+	return err
 }
 
 // dir makes names created in, renamed into and removed from path durable.

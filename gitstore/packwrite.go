@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // packWriter writes one pack without deltas to a temporary file, and its index
@@ -46,6 +48,7 @@ func (s *Store) newPack() (*packWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("pack.begun")
 	p := &packWriter{store: s, file: f, out: bufio.NewWriterSize(f, 256<<10), offset: packHeader}
 	if _, err := p.out.Write(make([]byte, packHeader)); err != nil {
 		p.discard()
@@ -150,12 +153,15 @@ func (p *packWriter) finish() error {
 		return err
 	}
 	base := filepath.Join(p.store.packDir(), "pack-"+hex.EncodeToString(sum))
+	failpoint.Hit("pack.written")
 	if err := os.Rename(p.file.Name(), base+".pack"); err != nil {
 		return err
 	}
+	failpoint.Hit("pack.named")
 	if err := os.Rename(idx.Name(), base+".idx"); err != nil {
 		return err
 	}
+	failpoint.Hit("pack.indexed")
 	_ = flock(p.file, unix.LOCK_UN)
 	if err := p.file.Close(); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // keepSuffix marks a pack that nobody repacks.
@@ -149,6 +151,7 @@ func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInf
 		}
 	}
 	for _, suffix := range []string{".pack", ".idx"} {
+		failpoint.Hit("repack.naming")
 		if err := os.Rename(from+suffix, to+suffix); err != nil {
 			return err
 		}

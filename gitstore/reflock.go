@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 const (
@@ -67,10 +69,12 @@ func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durabi
 	if err := l.create(value, d); err != nil {
 		return nil, err
 	}
+	failpoint.Hit("ref.prepared")
 	deadline := time.Now().Add(lockPatience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := l.link()
 		if err == nil {
+			failpoint.Hit("ref.locked")
 			return l, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -179,6 +183,7 @@ func (l *refLock) publish() error {
 	if err := renameOver(l.path, filepath.Join(l.store.dir, l.name), l.name, l.store.dir); err != nil {
 		return err
 	}
+	failpoint.Hit("ref.published")
 	l.done = true
 	return nil
 }
@@ -189,6 +194,7 @@ func (l *refLock) release() {
 	if !l.done && sameFile(l.file, l.path) {
 		os.Remove(l.path)
 	}
+	failpoint.Hit("ref.unlocking")
 	os.Remove(l.own)
 	_ = flock(l.file, unix.LOCK_UN)
 	l.file.Close()

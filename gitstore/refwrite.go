@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Durability says whether a ref update must survive a power cut.
@@ -194,10 +196,12 @@ func (s *Store) deleteLocked(ctx context.Context, name string) error {
 			return err
 		}
 	}
+	failpoint.Hit("ref.deleting")
 	path := filepath.Join(s.dir, name)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	failpoint.Hit("ref.deleted")
 	return s.sync.dir(filepath.Dir(path))
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // ErrRepacking is returned by Repack while another process packs the same
@@ -79,12 +81,15 @@ func (s *Store) repack(ctx context.Context, held *os.File, stats *RepackStats) e
 		return err
 	}
 	defer q.remove()
+	failpoint.Hit("repack.quarantined")
 	if err := q.repack(ctx, held); err != nil {
 		return err
 	}
+	failpoint.Hit("repack.packed")
 	if err := q.adopt(ctx, stats); err != nil {
 		return err
 	}
+	failpoint.Hit("repack.adopted")
 	return s.dropDoubles(ctx, stats)
 }
 

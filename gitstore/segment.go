@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // segment is a file to which loose objects are appended, and synced once for all
@@ -127,6 +129,7 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 	if err := seg.append(s.sync, frames); err != nil {
 		return errors.Join(err, s.dropSegment(seg))
 	}
+	failpoint.Hit("segment.appended")
 	for i, o := range objects {
 		if err := s.placeLoose(o.id, raws[i]); err != nil {
 			return err
@@ -155,7 +158,12 @@ func (s *Store) placeLoose(id ID, raw []byte) error {
 	if err := f.Chmod(0o444); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	failpoint.Hit("loose.written")
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	failpoint.Hit("loose.named")
+	return nil
 }
 
 func (g *segment) append(sync *syncer, frames []byte) error {
@@ -230,6 +238,7 @@ func (s *Store) newSegment() (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("segment.made")
 	magic := segmentMagic()
 	if _, err := f.Write(magic); err != nil {
 		dropTemp(f)
@@ -259,6 +268,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 		if fi, err := f.Stat(); err == nil && fi.Size() > int64(len(segmentMagic())) && fi.Size() < adoptSize {
 			end, err := readSegment(f, s.placeAgain)
 			if err == nil && end > 0 && f.Truncate(end) == nil {
+				failpoint.Hit("segment.adopted")
 				return &segment{file: f, size: end}, nil
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"io"
 	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // spool keeps a large object, compressed as it is read, until its id is known
@@ -22,6 +24,7 @@ func (s *Store) newSpool() (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("spool.begun")
 	return &spool{file: f, out: bufio.NewWriterSize(f, 64<<10)}, nil
 }
 

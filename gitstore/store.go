@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Store is the shadow repository of one project. Its methods are safe for
@@ -88,12 +90,14 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 	if err := populate(s, tmp, opts); err != nil {
 		return nil, fmt.Errorf("create %s: %w", dir, err)
 	}
+	failpoint.Hit("store.made")
 	if err := os.Rename(tmp, dir); err != nil {
 		if _, e := os.Lstat(dir); e == nil {
 			return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
 		}
 		return nil, err
 	}
+	failpoint.Hit("store.named")
 	if err := s.dir(parent); err != nil {
 		return nil, err
 	}

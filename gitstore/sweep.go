@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // SweepStats says what Sweep removed.
@@ -161,6 +163,7 @@ func (s *Store) retireSegments(ctx context.Context, stats *SweepStats) error {
 			err = s.syncSegment(f)
 		}
 		if err == nil {
+			failpoint.Hit("segment.retiring")
 			if err = os.Remove(path); err == nil {
 				stats.Segments++
 			}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // unverifiedDir lists what was borrowed and whose content is not proved yet: a
@@ -110,6 +112,7 @@ func (s *Store) Verify(ctx context.Context) (Damage, error) {
 			return damage, fmt.Errorf("verify %s: %w", name, err)
 		}
 		damage.Objects = append(damage.Objects, bad...)
+		failpoint.Hit("verify.verified")
 		if err := os.Remove(file); err != nil {
 			return damage, err
 		}

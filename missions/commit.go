@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // commit takes one snapshot of a mission and publishes it: everything durable
@@ -258,6 +259,7 @@ func (l *Local) prove(ctx context.Context, m *loaded, ws *workspace, snap *gitst
 	if m.tip != nil {
 		before = m.tip.Tree
 	}
+	failpoint.Hit("snapshot.flushed")
 	err := batch.ProveTree(snap.Tree, before)
 	if err == nil {
 		err = batch.Prove(snap.ID, snap.Record)
@@ -311,6 +313,7 @@ func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot)
 	if err := m.project.store.UpdateRef(ctx, gitstore.AgentRef(m.ID), old, snap.ID, gitstore.Durable); err != nil {
 		return Errorf(KindFailed, "", "snapshot of %s not taken: %w", m.Name, err)
 	}
+	failpoint.Hit("snapshot.published")
 	first := m.tip == nil
 	before := m.record
 	m.tip, m.record = snap, snap.Record
@@ -321,6 +324,7 @@ func (l *Local) publish(ctx context.Context, m *loaded, snap *gitstore.Snapshot)
 			l.log.Warn("make the name lead to its mission", "mission", m.ID, "name", m.Name, "error", err)
 		}
 	}
+	failpoint.Hit("snapshot.named")
 	if err := m.project.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), before, snap.Record, gitstore.Derived); err != nil {
 		// The snapshot stands, and the ref follows from it.
 		if _, repair := m.project.store.RepairRecords(ctx); repair != nil {

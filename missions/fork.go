@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 )
 
@@ -172,6 +173,7 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 			}
 			return err
 		}
+		failpoint.Hit("fork.named")
 		published++
 		if err := job.operation.Finish(); err != nil {
 			job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))

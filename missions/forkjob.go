@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -246,6 +247,7 @@ func (j *forkJob) makeSession() error {
 	if j.session, err = j.l.place(j.at.project, plan, j.env(), to); err != nil {
 		return err
 	}
+	failpoint.Hit("fork.session")
 	j.doc.Session = j.session.files
 	return j.operation.Update(j.doc)
 }
@@ -278,6 +280,7 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 	if err := batch.Flush(ctx); err != nil {
 		return nil, err
 	}
+	failpoint.Hit("fork.flushed")
 	j.handOver(m)
 	if err := j.l.addPlace(ctx, p, m.bind.Workspace, m.bind.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
@@ -285,9 +288,11 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 	if err := p.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, record, gitstore.Durable); err != nil {
 		return nil, err
 	}
+	failpoint.Hit("fork.kept")
 	if err := p.store.UpdateRef(ctx, gitstore.AgentRef(m.ID), gitstore.ID{}, s.ID, gitstore.Durable); err != nil {
 		return nil, err
 	}
+	failpoint.Hit("fork.published")
 	m.record, m.tip = record, s.Snapshot
 	// The fork is there now. Its name can be mended if this fails.
 	if err := j.l.publishName(ctx, m); err != nil {

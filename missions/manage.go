@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
@@ -99,10 +100,12 @@ func (l *Local) rename(ctx context.Context, m *loaded, name string) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("rename.named")
 	m.Name, m.Unnamed = name, false
 	if err := l.writeMeta(ctx, m, "renamed "+old+" to "+name); err != nil {
 		return errors.Join(err, store.DeleteSymbolic(ctx, gitstore.HeadRef(name), gitstore.AgentRef(m.ID)))
 	}
+	failpoint.Hit("rename.recorded")
 	l.saveLive(m)
 	return store.DeleteSymbolic(ctx, gitstore.HeadRef(old), gitstore.AgentRef(m.ID))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Pin gives a snapshot a name, under which it is found and kept.
@@ -44,6 +45,7 @@ func (l *Local) pin(ctx context.Context, p *project, m *loaded, s step, name str
 			return Pin{}, err
 		}
 	}
+	failpoint.Hit("pin.kept")
 	if err := p.store.UpdateRef(ctx, gitstore.PinRef(name), gitstore.ID{}, s.ID, gitstore.Durable); err != nil {
 		return Pin{}, err
 	}
@@ -74,6 +76,7 @@ func (l *Local) Unpin(ctx context.Context, r PinRequest) (Pin, error) {
 	if err := p.store.DeleteRef(ctx, gitstore.PinRef(r.Name), id); err != nil {
 		return Pin{}, err
 	}
+	failpoint.Hit("unpin.unnamed")
 	if len(p.pinsBySnapshot()[id]) > 0 {
 		return v, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -346,6 +347,7 @@ func (l *Local) makeProject(ctx context.Context, p *project, dir string) (err er
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("project.store")
 	if err := errors.Join(store.Close(), p.saveHints()); err != nil {
 		return err
 	}

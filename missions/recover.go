@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -129,6 +130,7 @@ func (l *Local) takeForkAway(ctx context.Context, op *journal.Operation, doc for
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("fork.taken.away")
 	_ = os.Remove(trash) // stays if something was moved there
 	return op.Finish()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 )
 
@@ -138,6 +139,7 @@ func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("remove.removed")
 	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
 	return errors.Join(l.journal.DeleteLive(m.ID), l.journal.DropQueue(m.ID))
 }
@@ -204,11 +206,13 @@ func (l *Local) trashRefs(ctx context.Context, m *loaded) error {
 			return err
 		}
 	}
+	failpoint.Hit("remove.kept")
 	if err := store.DeleteSymbolic(ctx, gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)); err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
 		return err
 	}
 	if err := store.DeleteRef(ctx, gitstore.AgentRef(m.ID), m.tip.ID); err != nil {
 		return err
 	}
+	failpoint.Hit("remove.unpublished")
 	return store.DeleteRef(ctx, gitstore.RecordRef(m.ID), record)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
@@ -186,6 +187,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	if err := l.completeTalk(m, work.doc); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.talked")
 	trigger := TriggerRestore
 	if work.doc.Operation.Kind != "restore" {
 		trigger = TriggerUndo
@@ -198,6 +200,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	if err != nil {
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
+	failpoint.Hit("restore.committed")
 	m.live.NotRestored = ""
 	l.saveLive(m)
 	j.result.Conversation.Switched = work.doc.Talk != nil
@@ -287,6 +290,7 @@ func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error 
 		return fmt.Errorf("quarantine of restore %s: %w", work.doc.Operation.ID, err)
 	}
 	if settled.Empty {
+		failpoint.Hit("restore.settled")
 		return work.Entry.Drop()
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // maxBranches is how many names of a branch are tried.
@@ -120,6 +121,7 @@ func (k *maker) addWorktree(ctx context.Context) error {
 			return err
 		}
 	}
+	failpoint.Hit("fork.branch")
 	_, err = k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
 		k.doc.Directory, k.doc.Branch)
 	if refused(err, "missing but locked worktree") {
@@ -132,6 +134,7 @@ func (k *maker) addWorktree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("fork.worktree")
 	// Its configuration may include other files than the source's.
 	k.git, err = openUserGit(ctx, k.doc.Operation, admin, k.doc.Directory)
 	if err == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // maker is one fork being made.
@@ -195,9 +196,11 @@ func (k *maker) make(ctx context.Context) error {
 	if err := k.record(); err != nil {
 		return err
 	}
+	failpoint.Hit("fork.recorded")
 	if err := k.makeDirectory(); err != nil {
 		return err
 	}
+	failpoint.Hit("fork.directory")
 	if k.source != nil {
 		if err := k.addObjects(ctx); err != nil {
 			return fmt.Errorf("staged content: %w", err)
@@ -213,6 +216,7 @@ func (k *maker) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("fork.filled")
 	if k.git != nil {
 		if err := k.finishGit(ctx, done); err != nil {
 			return fmt.Errorf("index of the worktree: %w", err)

@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // wholeFileSystem says that one call syncs all of a file system.
@@ -15,5 +17,6 @@ func syncDirectory(dir string) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("fork.sync")
 	return errors.Join(os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd()))), f.Close())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // outlive is how long UndoDocument waits for a git process that a killed fork
@@ -47,6 +48,7 @@ func undo(ctx context.Context, doc Document, trash string) error {
 	if _, err := takeDirectory(doc, trash); err != nil {
 		failed = append(failed, err)
 	}
+	failpoint.Hit("fork.undo.directory")
 	if doc.CommonDir != "" && len(failed) == 0 {
 		if err := takeWorktree(ctx, doc); err != nil {
 			failed = append(failed, err)
@@ -194,6 +196,7 @@ func takeWorktree(ctx context.Context, doc Document) error {
 			return err
 		}
 	}
+	failpoint.Hit("fork.undo.worktree")
 	if doc.Branch == "" {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // format is the version of what is stored; an index of another one is made
@@ -100,6 +102,7 @@ func open(dir string) (x *Index, err error) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return nil, err
 	}
+	failpoint.Hit("index.opening")
 	db, err := badger.Open(tuned(dir))
 	if inUse(err) {
 		_ = os.Remove(mark)
@@ -108,6 +111,7 @@ func open(dir string) (x *Index, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("damaged: %w", err)
 	}
+	failpoint.Hit("index.opened")
 	x = &Index{dir: dir, db: db}
 	if fresh {
 		err = x.sign()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // ErrNewer is wrapped in a DamagedError when an entry was written by a newer
@@ -91,9 +93,11 @@ func (j *Journal) begin(id, kind string, doc any) (_ *Operation, err error) {
 	if err := j.fillEntry(o, doc); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp.Name()))
 	}
+	failpoint.Hit("journal.entry.made")
 	if err := renameNewDirectory(temp.Name(), path); err != nil {
 		return nil, errors.Join(bare(err), os.RemoveAll(temp.Name()))
 	}
+	failpoint.Hit("journal.entry.named")
 	o.path = path
 	return o, syncDir(j.dir)
 }
@@ -262,6 +266,7 @@ func (j *Journal) discard(path string) error {
 	if err := os.Rename(path, doomed); err != nil {
 		return bare(err)
 	}
+	failpoint.Hit("journal.entry.dropping")
 	return errors.Join(syncDir(j.dir), os.RemoveAll(doomed))
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // ErrBusy is returned when another process keeps a log locked for seconds,
@@ -190,9 +192,11 @@ func appendTo(file *os.File, value any) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("journal.line.next")
 	if _, err := file.Write(line); err != nil {
 		return errors.Join(err, file.Truncate(info.Size()))
 	}
+	failpoint.Hit("journal.line.written")
 	return nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 const (
@@ -145,6 +147,7 @@ func (o *Operation) finish(kept bool) error {
 			return err
 		}
 	}
+	failpoint.Hit("journal.operation.done")
 	if !kept {
 		return o.Drop()
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // The log of phases has a line for each: phase, time in RFC 3339, and the
@@ -69,9 +71,11 @@ func appendPhases(path string, length int64, lines []byte, durable bool) (int64,
 		if err := file.Truncate(length); err != nil {
 			return err
 		}
+		failpoint.Hit("journal.phase.next")
 		if _, err := file.WriteAt(lines, length); err != nil || !durable {
 			return err
 		}
+		failpoint.Hit("journal.phase.written")
 		return file.Sync()
 	}()
 	return length + int64(len(lines)), errors.Join(err, file.Close())

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // WriteFile puts content at path, durably and wholly or not at all: a temporary
@@ -66,6 +68,7 @@ func MoveDirectory(from, to string) error {
 	if err := renameNewDirectory(from, to); err != nil {
 		return err
 	}
+	failpoint.Hit("journal.directory.moved")
 	return syncDir(filepath.Dir(to))
 }
 
@@ -79,6 +82,7 @@ func Remove(path string) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("journal.file.removed")
 	return syncDir(filepath.Dir(path))
 }
 
@@ -110,9 +114,11 @@ func put(path string, mode fs.FileMode, fill func(io.Writer) error, durable bool
 			return err
 		}
 	}
+	failpoint.Hit("journal.file.written")
 	if err := publish(temp.Name(), path); err != nil {
 		return bare(err)
 	}
+	failpoint.Hit("journal.file.published")
 	published = true
 	if durable {
 		return syncDir(dir)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // backward takes back whatever was done, in the reverse order. What somebody
@@ -100,6 +101,7 @@ func (r *run) restoreDeleted(i int) error {
 	if err := r.step("undelete %s", path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.undelete")
 	return r.giveBack(i, old)
 }
 
@@ -153,6 +155,7 @@ func (r *run) withdraw(i int, old spot, ok bool) error {
 	if err := r.step("withdraw %s", c.Path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.withdraw")
 	if c.From != nil && ok {
 		err := beneath.Exchange(old.root, old.path, r.Root, c.Path)
 		if !errors.Is(err, beneath.ErrNoExchange) {

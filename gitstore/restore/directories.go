@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // statDir describes the directory at a path, "" being the root. Anything but a
@@ -40,6 +41,7 @@ func (r *run) chmodDir(m DirMode) error {
 	if err := r.step("chmod %s", m.Path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.chmod.directory")
 	if m.Path == "" {
 		return r.chmodRoot(m.To)
 	}
@@ -113,6 +115,7 @@ func (r *run) makeDir(d Directory) error {
 	if err := r.step("mkdir %s", d.Path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.mkdir")
 	err := r.Root.Mkdir(d.Path, perm)
 	// Where something is in the way, what should be below is left.
 	if err == nil || errors.Is(err, fs.ErrExist) || absent(err) {
@@ -135,6 +138,7 @@ func (r *run) removeDir(d Directory) (bool, error) {
 	if err := r.step("rmdir %s", d.Path); err != nil {
 		return false, err
 	}
+	failpoint.Hit("restore.rmdir")
 	err := r.Root.Rmdir(d.Path)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -195,6 +199,7 @@ func (r *run) chmod(i int, to *State) error {
 	if err := r.step("chmod %s", path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.chmod")
 	if err := syscall.Fchmod(int(file.Fd()), perm); err != nil {
 		return &fs.PathError{Op: "chmod", Path: path, Err: err}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
@@ -46,6 +47,7 @@ func (r *run) carryOut(ctx context.Context) (*Outcome, error) {
 	cause := r.forward(ctx)
 	if cause == nil {
 		// A power cut that loses this finds every path at its target.
+		failpoint.Hit("restore.synced")
 		cause = r.Entry.AdvanceVolatile(journal.Applied)
 	}
 	if cause == nil {
@@ -201,6 +203,7 @@ func (r *run) syncChanged() error {
 	if err := r.step("sync"); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.sync")
 	dirs := map[string]bool{}
 	for i := range r.Document.Plan.Changes {
 		dirs[parent(r.change(i).Path)] = true

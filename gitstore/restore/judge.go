@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // judge reads everything that lies in the entry: what is neither S's content
@@ -17,6 +18,7 @@ func (r *run) judge() error {
 	if err := r.step("judge"); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.judge")
 	if err := r.judgeAll(); err != nil {
 		return fmt.Errorf("look at what was displaced: %w", err)
 	}

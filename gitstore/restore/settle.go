@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // Settled is what a Settle has found in an operation's quarantine.
@@ -61,6 +62,7 @@ func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) 
 		}
 		defer func() { _ = r.chmodDir(back) }()
 	}
+	failpoint.Hit("restore.settle")
 	out := &Settled{Empty: true}
 	for i, list := range slots {
 		for _, s := range list {

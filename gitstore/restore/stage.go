@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // syncEach is up to how many staged files are synced one by one; above, the
@@ -76,6 +77,7 @@ func (r *run) stage(ctx context.Context) error {
 			return err
 		}
 	}
+	failpoint.Hit("restore.staged")
 	return r.staged.SyncDir("")
 }
 
@@ -96,6 +98,7 @@ func (r *run) proveSource() error {
 
 func (r *run) stageOne(i int, sync bool) error {
 	c, at := r.change(i), r.stagedSpot(i)
+	failpoint.Hit("restore.stage")
 	content, _, err := r.Objects.BlobReader(c.To.Blob)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
 // attempts is how often a step is begun anew because what is at its path
@@ -105,9 +106,11 @@ func (r *run) create(i int, source spot) (again bool, err error) {
 	if err := r.step("create %s", path); err != nil {
 		return false, err
 	}
+	failpoint.Hit("restore.create")
 	err = r.place(source, path)
 	switch {
 	case err == nil:
+		failpoint.Hit("restore.created")
 		r.setDone(i)
 		return false, r.step("created %s", path)
 	case errors.Is(err, fs.ErrExist):
@@ -131,6 +134,7 @@ func (r *run) replace(i int, source spot) (again bool, err error) {
 	if err := r.step("exchange %s", path); err != nil {
 		return false, err
 	}
+	failpoint.Hit("restore.exchange")
 	err = beneath.Exchange(source.root, source.path, r.Root, path)
 	switch {
 	case errors.Is(err, beneath.ErrNoExchange):
@@ -141,6 +145,7 @@ func (r *run) replace(i int, source spot) (again bool, err error) {
 	case err != nil:
 		return false, err
 	}
+	failpoint.Hit("restore.exchanged")
 	if err := r.step("exchanged %s", path); err != nil {
 		return false, err
 	}
@@ -154,6 +159,7 @@ func (r *run) replace(i int, source spot) (again bool, err error) {
 	if _, err := r.quarantine(source, i); err != nil {
 		return false, err
 	}
+	failpoint.Hit("restore.replaced")
 	r.setDone(i)
 	return false, r.step("replaced %s", path)
 }
@@ -258,6 +264,7 @@ func (r *run) remove(i int) error {
 	if err := r.step("delete %s", c.Path); err != nil {
 		return err
 	}
+	failpoint.Hit("restore.delete")
 	aside, err := r.quarantine(spot{r.Root, c.Path}, i)
 	if err != nil {
 		return r.notThere(i, err)
@@ -270,6 +277,7 @@ func (r *run) remove(i int) error {
 		r.setLeft(i, ReasonDirectory)
 		return r.putBack(i, aside)
 	}
+	failpoint.Hit("restore.deleted")
 	r.setDone(i)
 	return r.step("deleted %s", c.Path)
 }

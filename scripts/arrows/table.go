@@ -10,8 +10,9 @@ type rule struct {
 	purpose string   // what the design says the package owns
 }
 
-// leaves are the packages under gitstore that import nothing of Umbra.
-var leaves = []string{"gitstore/beneath", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
+// leaves are the packages under gitstore that import nothing of Umbra, but for
+// the points at which they may be killed.
+var leaves = []string{"gitstore/beneath", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
 
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
@@ -24,10 +25,11 @@ var rules = []rule{
 	{"gitstore/capture", list(leaves, "gitstore"), "workspace to tree"},
 	{"gitstore/restore", list(leaves, "gitstore", "gitstore/capture"), "plan, apply, recover"},
 	{"gitstore/fork", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore"), "materialises a workspace"},
-	{"gitstore/index", []string{"gitstore"}, "a cache of what the refs say"},
+	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
 	{"gitstore/beneath", nil, "a leaf: file-system operations confined below a root"},
+	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
 	{"gitstore/ignore", nil, "a leaf: ignore rules"},
-	{"gitstore/journal", nil, "a leaf: durable writes outside the object store"},
+	{"gitstore/journal", []string{"gitstore/failpoint"}, "a leaf: durable writes outside the object store"},
 	{"gitstore/lock", nil, "a leaf: kernel locks"},
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
 	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
