@@ -1,8 +1,6 @@
 package commands
 
-import (
-	"github.com/umbra-vcs/umbra/missions"
-)
+import "github.com/umbra-vcs/umbra/missions"
 
 func forkCommand() *verb {
 	var o missionNewOptions

@@ -3,8 +3,6 @@ package commands
 import (
 	"errors"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -12,8 +10,8 @@ func missionStopCommand() *verb {
 	var force bool
 	return &verb{
 		name: "stop", args: "MISSION…", min: 1, max: anyNumber, short: "stop the agents of missions",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also where the agent's process is not known, and has ended", Destination: &force},
+		flags: []*flag{
+			boolFlag(&force, "also where the agent's process is not known, and has ended", "force"),
 		},
 		run: func(c *call) error { return runMissionStop(c, force) },
 	}

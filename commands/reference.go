@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -90,10 +88,10 @@ func referenceVerbs(b *strings.Builder, under []string, verbs []*verb) {
 	}
 }
 
-func referenceFlags(b *strings.Builder, flags []cli.Flag) {
+func referenceFlags(b *strings.Builder, flags []*flag) {
 	b.WriteString("| flag | meaning |\n|---|---|\n")
 	for _, f := range flags {
-		typed, meaning := describe(f)
+		typed, meaning := f.describe()
 		escape := strings.NewReplacer("|", `\|`).Replace
 		fmt.Fprintf(b, "| `%s` | %s |\n", escape(typed), escape(meaning))
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -13,7 +11,7 @@ func statusCommand() *verb {
 	var line bool
 	return &verb{
 		name: "status", short: "what runs here, the last snapshot, and what is wrong",
-		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line", Destination: &line}},
+		flags: []*flag{boolFlag(&line, "in one line", "statusline")},
 		run:   func(c *call) error { return runStatus(c, line) },
 	}
 }

@@ -72,7 +72,6 @@ var parties = []party{
 	{"github.com/google/uuid", "missions"},
 	{"github.com/klauspost/compress", "gitstore"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
-	{"github.com/urfave/cli", "commands"},
 	{"gopkg.in/yaml.v3", "missions"},
 }
 
