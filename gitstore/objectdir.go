@@ -17,7 +17,8 @@ type objectDir struct {
 }
 
 // list reads the pack directory. Packs known before are kept if their index is
-// the same file, so that their fan-out is read once.
+// the same file, so that their fan-out is read once. An index whose pack is gone
+// says nothing of what is stored: it is left out, here and so for all who ask.
 func (d *objectDir) list() error {
 	names, err := os.ReadDir(filepath.Join(d.path, "pack"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,6 +60,9 @@ func (d *objectDir) list() error {
 func (d *objectDir) pack(base string, known *pack) (*pack, error) {
 	fi, err := os.Stat(base + ".idx")
 	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(base + ".pack"); err != nil {
 		return nil, err
 	}
 	if known != nil && known.broken == nil && os.SameFile(known.info, fi) && known.info.Size() == fi.Size() {

@@ -49,9 +49,6 @@ func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
 		}
 		p.whole = data
 	}
-	if _, err := os.Stat(base + ".pack"); err != nil {
-		return nil, err
-	}
 	head := make([]byte, idxFanout)
 	if err := p.readIndex(head, 0); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package gitstore
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 )
 
@@ -28,15 +27,14 @@ func (e *NotProvedError) Unwrap() error { return e.Err }
 // proof is one look at what is stored, of a batch about to be published.
 type proof struct {
 	*Batch
-	// there are the packs that were seen to be on disk during this proof.
-	there map[*pack]bool
+	listed bool // the packs were listed again
 }
 
 // Prove returns a *NotProvedError unless each object was flushed by this batch
 // or is stored. Only presence is looked at: on disk, now, since another process
 // may have packed what was there when the batch found it.
 func (b *Batch) Prove(ids ...ID) error {
-	p := &proof{Batch: b, there: map[*pack]bool{}}
+	p := &proof{Batch: b}
 	for _, id := range ids {
 		if err := p.prove(id); err != nil {
 			return &NotProvedError{Err: err}
@@ -56,47 +54,24 @@ func (b *proof) prove(id ID) error {
 	if ok {
 		return nil
 	}
-	ok, err := b.present(id)
+	if err := b.list(); err != nil {
+		return objectErr(id, err)
+	}
+	ok, err := b.store.Has(id)
 	if err == nil && !ok {
 		err = ErrMissing
 	}
 	return objectErr(id, err)
 }
 
-// present is Has that believes no index in memory whose pack is gone.
-func (b *proof) present(id ID) (bool, error) {
-	if !b.store.trusts(id) {
-		return false, nil
+// list looks, once a proof, which packs are there: what the batch found in one
+// may be gone with it since.
+func (b *proof) list() error {
+	if b.listed {
+		return nil
 	}
-	if ok, _ := b.presentQuick(id); ok { // an error is met again
-		return true, nil
-	}
-	if err := b.store.rescan(); err != nil {
-		return false, err
-	}
-	clear(b.there)
-	return b.presentQuick(id)
-}
-
-func (b *proof) presentQuick(id ID) (bool, error) {
-	var first error
-	for _, d := range b.store.current() {
-		p, _, ok, err := d.find(id)
-		ok = ok && b.onDisk(p)
-		if first == nil {
-			first = err
-		}
-		if !ok {
-			ok, err = d.hasLoose(id)
-		}
-		if ok {
-			return true, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return false, first
+	b.listed = true
+	return b.store.rescan()
 }
 
 // ProveTree returns a *NotProvedError unless every object reachable from tree
@@ -104,7 +79,7 @@ func (b *proof) presentQuick(id ID) (bool, error) {
 // equal in both are passed over, so the cost follows the difference. Gitlinks
 // are refused. Call it after Flush and before publishing a ref.
 func (b *Batch) ProveTree(tree, parent ID) error {
-	p := &proof{Batch: b, there: map[*pack]bool{}}
+	p := &proof{Batch: b}
 	if err := p.prove(tree); err != nil {
 		return &NotProvedError{Err: err}
 	}
@@ -138,21 +113,15 @@ func (b *proof) haveAll(ids []ID) bool {
 	b.mu.Unlock()
 	slices.SortFunc(ids, ID.Compare)
 	ids = slices.Compact(ids)
+	if len(ids) > 0 && b.list() != nil {
+		return false
+	}
 	for i, at := range b.store.locate(ids) {
-		if at.nowhere() || at.pack != nil && !b.onDisk(at.pack) || !b.store.trusts(ids[i]) {
+		if at.nowhere() || !b.store.trusts(ids[i]) {
 			return false
 		}
 	}
 	return !unflushed
-}
-
-// onDisk looks, once a proof, whether a pack is still there.
-func (b *proof) onDisk(p *pack) bool {
-	if !b.there[p] {
-		_, gone := os.Lstat(p.base + ".pack")
-		b.there[p] = gone == nil
-	}
-	return b.there[p]
 }
 
 // proveTree reads the trees, and calls need, with its path, for each object that
@@ -167,7 +136,9 @@ func (b *proof) proveTree(prefix string, tree, parent ID, need func(path string,
 	}
 	var before []TreeEntry
 	if !parent.IsZero() {
-		if before, err = b.store.Tree(parent); err != nil {
+		// Of a parent that can't be read nothing is known: all is looked at.
+		before, err = b.store.Tree(parent)
+		if err != nil && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged) {
 			return &NotProvedError{Path: prefix, Err: err}
 		}
 	}

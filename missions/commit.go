@@ -264,10 +264,30 @@ func (l *Local) prove(ctx context.Context, m *loaded, ws *workspace, snap *gitst
 	if err == nil {
 		err = batch.Prove(snap.ID, snap.Record)
 	}
+	if err == nil {
+		err = m.project.proveRecord(batch, snap.Record, m.record)
+	}
 	if err != nil {
 		return Errorf(KindDamaged, "umbra doctor", "snapshot of %s not taken: %w", m.Name, err)
 	}
 	return nil
+}
+
+// proveRecord proves that all is there that a record holds besides the one
+// before, if there is one.
+func (p *project) proveRecord(batch *gitstore.Batch, record, before gitstore.ID) error {
+	var trees [2]gitstore.ID
+	for i, id := range []gitstore.ID{record, before} {
+		if id.IsZero() {
+			continue
+		}
+		c, err := p.store.Commit(id)
+		if err != nil {
+			return err
+		}
+		trees[i] = c.Tree
+	}
+	return batch.ProveTree(trees[0], trees[1])
 }
 
 // publishProvisional publishes the first snapshot of a mission that waited for
@@ -299,7 +319,7 @@ func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
 func (p *project) proveWhole(s *gitstore.Snapshot) error {
 	batch := p.store.NewBatch()
 	defer batch.Discard()
-	return errors.Join(batch.ProveTree(s.Tree, gitstore.ID{}), batch.Prove(s.ID, s.Record))
+	return errors.Join(batch.ProveTree(s.Tree, gitstore.ID{}), batch.Prove(s.ID, s.Record), p.proveRecord(batch, s.Record, gitstore.ID{}))
 }
 
 // publish moves the refs: the mission's, which is the commit point, and the one
@@ -383,6 +403,9 @@ func (l *Local) writeMeta(ctx context.Context, m *loaded, what string) error {
 	}
 	if err := batch.Flush(ctx); err != nil {
 		return err
+	}
+	if err := errors.Join(batch.Prove(record), m.project.proveRecord(batch, record, m.record)); err != nil {
+		return Errorf(KindDamaged, "umbra doctor", "the record of %s not written: %w", m.Name, err)
 	}
 	ref := gitstore.RecordRef(m.ID)
 	if have, err := m.project.store.Ref(ref); err != nil || have != m.record {
