@@ -1,13 +1,9 @@
 package gitstore
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1" //nolint:gosec // the pack format's checksum
-	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,7 +52,8 @@ func (d *doubles) dropPacks() error {
 	slices.SortFunc(all, func(a, b *pack) int { return cmp.Compare(a.count(), b.count()) })
 	for _, p := range all {
 		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *pack) bool { return o == p })
-		if p.kept() {
+		// What a rotten index does not name may be nowhere else.
+		if p.kept() || p.verifyIndex(d.ctx) != nil {
 			continue
 		}
 		double, err := d.holdAll(others, p)
@@ -203,55 +200,4 @@ func (d *doubles) dropLooseIn(dir, first string) error {
 		d.stats.Freed += onDisk(info)
 	}
 	return nil
-}
-
-// verify reads the whole pack and compares it with its checksum, and that with
-// the index's note of it; it returns what the pack takes on disk.
-func (p *pack) verify(ctx context.Context) (int64, error) {
-	if p.broken != nil {
-		return 0, p.broken
-	}
-	f, err := os.Open(p.base + ".pack")
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	size := info.Size()
-	if size < packHeader+IDSize {
-		return 0, damaged("%s.pack is too short", p.base)
-	}
-	h := sha1.New() //nolint:gosec // see the import
-	in := &stoppable{ctx: ctx, r: io.NewSectionReader(f, 0, size-IDSize)}
-	if _, err := io.CopyBuffer(h, in, make([]byte, 256<<10)); err != nil {
-		return 0, err
-	}
-	var trailer, noted [IDSize]byte
-	if _, err := f.ReadAt(trailer[:], size-IDSize); err != nil {
-		return 0, err
-	}
-	if err := p.readIndex(noted[:], p.info.Size()-2*IDSize); err != nil {
-		return 0, err
-	}
-	if sum := h.Sum(nil); !bytes.Equal(sum, trailer[:]) || trailer != noted {
-		return 0, damaged("%s.pack has the checksum %s, its trailer says %s, its index %s",
-			filepath.Base(p.base), hex.EncodeToString(sum), hex.EncodeToString(trailer[:]), hex.EncodeToString(noted[:]))
-	}
-	return onDisk(info), nil
-}
-
-// stoppable ends a long read with the context.
-type stoppable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (s *stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.r.Read(p)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -315,15 +316,55 @@ func TestDamagedPackHoldsNothing(t *testing.T) {
 	for path, data := range loose {
 		noErr(t, os.WriteFile(path, data, 0o444))
 	}
-	for _, p := range s.own().packs {
-		path := p.base + ".pack"
-		data := must[[]byte](t)(os.ReadFile(path))
-		data[len(data)/2] ^= 1
-		noErr(t, errors.Join(os.Remove(path), os.WriteFile(path, data, 0o444)))
+	for _, suffix := range []string{".pack", ".idx"} {
+		whole := map[string][]byte{}
+		for _, p := range s.own().packs {
+			path := p.base + suffix
+			whole[path] = must[[]byte](t)(os.ReadFile(path))
+			at := len(whole[path]) / 2
+			if suffix == ".idx" {
+				at = int(p.smallOffsets()) + 3
+			}
+			rewrite(t, path, flipped(whole[path], at))
+		}
+		var stats RepackStats
+		noErr(t, s.dropDoubles(ctx, &stats))
+		if stats != (RepackStats{}) {
+			t.Errorf("%s: removed %+v", suffix, stats)
+		}
+		for path, data := range whole {
+			rewrite(t, path, data)
+		}
 	}
+}
+
+func flipped(data []byte, at int) []byte {
+	data = slices.Clone(data)
+	data[at] ^= 1
+	return data
+}
+
+// rewrite replaces a file by another.
+func rewrite(t *testing.T, path string, data []byte) {
+	t.Helper()
+	noErr(t, errors.Join(os.Remove(path), os.WriteFile(path, data, 0o444)))
+}
+
+// TestRottenIndexKeepsItsPack: what an index does not name any more may be in no
+// other pack, though all that it names is.
+func TestRottenIndexKeepsItsPack(t *testing.T) {
+	t.Parallel()
+	s, ctx := scattered(t, 10), context.Background()
+	must[RepackStats](t)(s.Repack(ctx))
+	own := s.own().packs[0].base
+	kept := filepath.Join(s.packDir(), "pack-"+strings.Repeat("0", 40))
+	for _, suffix := range []string{".pack", ".idx"} {
+		noErr(t, os.WriteFile(kept+suffix, must[[]byte](t)(os.ReadFile(own+suffix)), 0o400))
+	}
+	noErr(t, os.WriteFile(kept+keepSuffix, nil, 0o400))
+	rewrite(t, own+".idx", flipped(must[[]byte](t)(os.ReadFile(own+".idx")), int(s.own().packs[0].smallOffsets())-1))
 	var stats RepackStats
-	noErr(t, s.dropDoubles(ctx, &stats))
-	if stats != (RepackStats{}) {
+	if noErr(t, s.dropDoubles(ctx, &stats)); !isThere(own + ".pack") {
 		t.Errorf("removed %+v", stats)
 	}
 }

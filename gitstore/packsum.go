@@ -1,0 +1,87 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // the pack format's checksum
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// verify reads the whole pack and its index, and compares each with its
+// checksum, and the pack's with the index's note of it; it returns what the pack
+// takes on disk.
+func (p *pack) verify(ctx context.Context) (int64, error) {
+	if err := p.verifyIndex(ctx); err != nil {
+		return 0, err
+	}
+	info, sum, err := trailerOf(ctx, p.base+".pack")
+	if err != nil {
+		return 0, err
+	}
+	var noted [IDSize]byte
+	if err := p.readIndex(noted[:], p.info.Size()-2*IDSize); err != nil {
+		return 0, err
+	}
+	if noted != sum {
+		return 0, damaged("%s.pack has the checksum %s, its index says %s",
+			filepath.Base(p.base), hex.EncodeToString(sum[:]), hex.EncodeToString(noted[:]))
+	}
+	return onDisk(info), nil
+}
+
+// verifyIndex compares the index with its checksum: what it says of where the
+// objects are is as it was written.
+func (p *pack) verifyIndex(ctx context.Context) error {
+	if p.broken != nil {
+		return p.broken
+	}
+	_, _, err := trailerOf(ctx, p.base+".idx")
+	return err
+}
+
+// trailerOf gives the checksum that a file ends with, after it was compared with
+// all that comes before.
+func trailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDSize]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, trailer, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, trailer, err
+	}
+	size := info.Size()
+	if size < packHeader+IDSize {
+		return nil, trailer, damaged("%s is too short", filepath.Base(path))
+	}
+	h := sha1.New() //nolint:gosec // see the import
+	in := &stoppable{ctx: ctx, r: io.NewSectionReader(f, 0, size-IDSize)}
+	if _, err := io.CopyBuffer(h, in, make([]byte, 256<<10)); err != nil {
+		return nil, trailer, err
+	}
+	if _, err := f.ReadAt(trailer[:], size-IDSize); err != nil {
+		return nil, trailer, err
+	}
+	if sum := h.Sum(nil); !bytes.Equal(sum, trailer[:]) {
+		return nil, trailer, damaged("%s has the checksum %s, its trailer says %s",
+			filepath.Base(path), hex.EncodeToString(sum), hex.EncodeToString(trailer[:]))
+	}
+	return info, trailer, nil
+}
+
+// stoppable ends a long read with the context.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
+}
