@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/pjbgf/sha1cd"
 )
@@ -20,9 +19,6 @@ const (
 	// streamedSize is the size from which a blob is deflated as it is read,
 	// instead of in memory.
 	streamedSize = 1 << 20
-	// freshPack is the age up to which the name of a pack written by another
-	// process may not be durable yet.
-	freshPack = time.Minute
 )
 
 // ErrSizeChanged is returned by BlobFrom when the reader gave more or fewer
@@ -47,10 +43,8 @@ type Batch struct {
 	bytes   int
 	pack    *packWriter
 	failed  error
-	// borrowedFresh is set when an object was found in a pack so new that its
-	// name may be lost with power.
-	borrowedFresh bool
-	fans          fans
+	relied  relied // what was found, and not written
+	fans    fans
 }
 
 type pendingObject struct {
@@ -191,35 +185,40 @@ func (b *Batch) have(id ID) (bool, error) {
 	if large {
 		absent = &b.fans
 	}
-	stored, fresh, err := b.store.stored(id, absent)
-	if fresh {
-		b.mu.Lock()
-		b.borrowedFresh = true
-		b.mu.Unlock()
+	at, err := b.store.stored(id, absent)
+	if err != nil || at.nowhere() {
+		return false, err
 	}
-	return stored, err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.relied.onAll([]location{at}, []ID{id})
+	return true, nil
 }
 
 // stored looks id up without listing packs again: a false no only costs a second
 // copy. An index that cannot be read is passed over for the same reason. Absent,
 // if not nil, spares the look for loose objects.
-func (s *Store) stored(id ID, absent *fans) (stored, fresh bool, err error) {
+func (s *Store) stored(id ID, absent *fans) (location, error) {
 	if !s.trusts(id) {
-		return false, false, nil
+		return location{}, nil
 	}
 	for i, d := range s.current() {
-		p, _, ok, _ := d.find(id)
+		p, off, ok, _ := d.find(id)
 		if ok {
-			return true, time.Since(p.named) < freshPack, nil
+			return location{pack: p, offset: off}, nil
 		}
 		if i == 0 && absent != nil && absent.lack(d, id) {
 			continue
 		}
-		if ok, err := d.hasLoose(id); ok || err != nil {
-			return ok, false, objectErr(id, err)
+		ok, err := d.hasLoose(id)
+		if err != nil {
+			return location{}, objectErr(id, err)
+		}
+		if ok {
+			return location{loose: d.loosePath(id)}, nil
 		}
 	}
-	return false, false, nil
+	return location{}, nil
 }
 
 // mark needs b.mu; it reports whether id was new.
@@ -292,15 +291,19 @@ func (b *Batch) Flush(ctx context.Context) error {
 }
 
 func (b *Batch) flush() error {
+	packsNamed := false
 	switch {
 	case b.pack != nil:
 		pack := b.pack
-		b.pack, b.borrowedFresh = nil, false
+		b.pack = nil
 		if err := pack.finish(); err != nil {
 			pack.discard()
 			return fmt.Errorf("write pack: %w", err)
 		}
-		return b.store.rescan()
+		packsNamed = true
+		if err := b.store.rescan(); err != nil {
+			return err
+		}
 	case len(b.pending) > 0:
 		if err := b.store.writeLoose(b.pending); err != nil {
 			return fmt.Errorf("write objects: %w", err)
@@ -312,11 +315,9 @@ func (b *Batch) flush() error {
 		}
 		b.pending, b.bytes = nil, 0
 	}
-	if b.borrowedFresh {
-		b.borrowedFresh = false
-		return b.store.sync.dir(b.store.packDir())
-	}
-	return nil
+	found := b.relied
+	b.relied = relied{}
+	return b.store.secure(&found, packsNamed)
 }
 
 // Discard drops what was not flushed. It may be called any number of times.

@@ -57,14 +57,15 @@ func (s *Store) Borrow(ctx context.Context, from *Objects, wanted []Wanted) (Bor
 	b := &borrowing{store: s, from: from, ctx: ctx}
 	b.collect(wanted)
 	at := s.locate(b.ids)
+	var err error
 	if from != nil && slices.ContainsFunc(at, location.nowhere) {
-		var err error
-		if at, err = b.bring(at); err == nil {
-			err = b.sync()
-		}
-		if err != nil {
-			return Borrowed{}, fmt.Errorf("borrow from %s: %w", from.root, err)
-		}
+		at, err = b.bring(at)
+	}
+	if err == nil {
+		err = b.sync(at)
+	}
+	if err != nil {
+		return Borrowed{}, fmt.Errorf("borrow for %s: %w", s.dir, err)
 	}
 	b.done.Have = make([]bool, len(wanted))
 	return b.done, b.compare(at, wanted)
@@ -83,7 +84,8 @@ type borrowing struct {
 	tried map[string]bool // packs that are linked, or won't be
 	fresh []string        // files here whose content may not be on the disk yet
 	loose []ID
-	dirty bool // names were made in the pack directory
+	dirty bool            // names were made in the pack directory
+	own   map[string]bool // packs that were brought
 	done  Borrowed
 }
 
@@ -94,7 +96,7 @@ func (b *borrowing) collect(wanted []Wanted) {
 	}
 	slices.SortFunc(order, func(i, j int) int { return wanted[i].ID.Compare(wanted[j].ID) })
 	b.of = make([]int, len(wanted))
-	b.tried = map[string]bool{}
+	b.tried, b.own = map[string]bool{}, map[string]bool{}
 	for n, i := range order {
 		if n == 0 || wanted[i].ID != wanted[order[n-1]].ID {
 			b.ids = append(b.ids, wanted[i].ID)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +62,7 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 			return false, err
 		}
 	}
-	b.dirty = true
+	b.dirty, b.own[own] = true, true
 	b.done.Packs++
 	if copied {
 		b.done.Copied++
@@ -77,14 +78,12 @@ var errNotWorth = errors.New("not worth a copy")
 func (b *borrowing) place(from, to string, worth int64) (copied bool, err error) {
 	err = b.store.link(from, to)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, fs.ErrExist): // a pack is named by what is in it
 		info, err := os.Stat(to)
 		if err == nil && time.Since(info.ModTime()) < settledAge {
 			b.fresh = append(b.fresh, to)
 		}
 		return false, err
-	case errors.Is(err, fs.ErrExist):
-		return false, nil // a pack is named by what is in it
 	case !noLink(err):
 		return false, err
 	}
@@ -153,35 +152,31 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// sync makes durable what was brought here: the content of files that are new,
-// and all names.
-func (b *borrowing) sync() error {
+// sync makes durable what is here of what was wanted, whoever has brought it:
+// the content of files that are new, and all names.
+func (b *borrowing) sync(at []location) error {
 	failpoint.Hit("borrow.sync")
 	s := b.store
+	var found relied
+	found.onAll(at, b.ids)
+	maps.DeleteFunc(found.packs, func(p *pack, _ bool) bool { return b.own[p.base] })
 	if len(b.loose) > 0 {
-		if done, err := syncFileSystem(s.dir); done || err != nil {
+		if err := s.syncLoose(found.loose); err != nil {
 			return err
 		}
-		b.fresh = append(b.fresh, filepath.Join(s.dir, "objects"))
-		dirs := map[string]bool{}
-		for _, id := range b.loose {
-			path := s.own().loosePath(id)
-			b.fresh = append(b.fresh, path)
-			if dir := filepath.Dir(path); !dirs[dir] {
-				dirs[dir] = true
-				b.fresh = append(b.fresh, dir)
-			}
-		}
+		found.loose = nil
 	}
 	for _, path := range b.fresh {
 		if err := s.syncPath(path); err != nil {
 			return err
 		}
 	}
-	if !b.dirty {
-		return nil
+	if b.dirty {
+		if err := errors.Join(s.sync.dir(filepath.Join(s.dir, unverifiedDir)), s.sync.dir(s.packDir())); err != nil {
+			return err
+		}
 	}
-	return errors.Join(s.sync.dir(filepath.Join(s.dir, unverifiedDir)), s.sync.dir(s.packDir()))
+	return s.secure(&found, b.dirty)
 }
 
 // keepIntro begins our own .keep files; the pack's name at home follows.

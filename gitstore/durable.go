@@ -53,6 +53,21 @@ func (s *syncer) dir(path string) error {
 	return s.file(f)
 }
 
+// fileSystem makes everything durable that was written to the file system so far,
+// and reports true, where the system can do that.
+func (s *syncer) fileSystem(dir string) (bool, error) {
+	if s.before != nil {
+		if err := s.before(dir); err != nil {
+			return false, err
+		}
+	}
+	done, err := syncFileSystem(dir)
+	if done {
+		s.count.Add(1)
+	}
+	return done, err
+}
+
 // mkdirs makes path and its parents, and durable the names that are new.
 func (s *syncer) mkdirs(path string) error {
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() {

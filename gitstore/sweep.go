@@ -110,7 +110,7 @@ func (s *Store) replay(f *os.File) error {
 
 // syncSegment makes the loose objects of a segment durable by themselves.
 func (s *Store) syncSegment(f *os.File) error {
-	if done, err := syncFileSystem(s.dir); done {
+	if done, err := s.sync.fileSystem(s.dir); done {
 		return err
 	}
 	if _, err := f.Seek(0, 0); err != nil {

@@ -19,13 +19,16 @@ import (
 // loose objects, one a line.
 const unverifiedDir = "umbra/unverified"
 
+// loosePrefix begins the names of lists of loose objects.
+const loosePrefix = "loose-"
+
 // noteLoose lists loose objects as unverified, before they get their names.
 func (b *borrowing) noteLoose(paths map[ID]string) error {
 	dir := filepath.Join(b.store.dir, unverifiedDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, "loose-*")
+	f, err := os.CreateTemp(dir, loosePrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -98,7 +101,7 @@ func (s *Store) Verify(ctx context.Context) (Damage, error) {
 		}
 		file := filepath.Join(s.dir, unverifiedDir, name)
 		var bad []ID
-		if strings.HasPrefix(name, "loose-") {
+		if strings.HasPrefix(name, loosePrefix) {
 			bad, err = s.verifyLoose(ctx, file)
 		} else if bad, err = s.verifyPack(ctx, name); errors.Is(err, ErrDamaged) {
 			damage.Packs = append(damage.Packs, name)

@@ -1,0 +1,116 @@
+package gitstore
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// relied is what somebody else may have brought here a moment ago, on which a
+// batch or a Borrow relies: names, and content of the user's, that power may
+// still take away.
+type relied struct {
+	packs map[*pack]bool
+	loose []ID // stored loose, by whomever
+}
+
+// freshPack is the age up to which a name made by another process may not be
+// durable yet.
+const freshPack = time.Minute
+
+func (r *relied) on(p *pack) {
+	if time.Since(p.named) >= freshPack {
+		return
+	}
+	if r.packs == nil {
+		r.packs = map[*pack]bool{}
+	}
+	r.packs[p] = true
+}
+
+func (r *relied) onAll(at []location, ids []ID) {
+	for i, l := range at {
+		switch {
+		case l.pack != nil:
+			r.on(l.pack)
+		case l.loose != "":
+			r.loose = append(r.loose, ids[i])
+		}
+	}
+}
+
+// secure makes durable what is relied on; packsNamed says that the names of all
+// packs are. What this package has written is durable before it has its name,
+// what was borrowed only when its Borrow has returned.
+func (s *Store) secure(r *relied, packsNamed bool) error {
+	if len(r.loose) > 0 && s.borrowedLately() {
+		if err := s.syncLoose(r.loose); err != nil {
+			return err
+		}
+	}
+	for p := range r.packs {
+		if !p.kept() {
+			continue
+		}
+		for _, file := range []string{p.base + ".pack", p.base + ".idx"} {
+			if err := s.syncUnsettled(file); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.packs) == 0 || packsNamed {
+		return nil
+	}
+	return s.sync.dir(s.packDir())
+}
+
+// borrowedLately tells whether anybody may be linking loose objects of the user's
+// just now, or has done so without having synced them.
+func (s *Store) borrowedLately() bool {
+	entries, err := os.ReadDir(filepath.Join(s.dir, unverifiedDir))
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), loosePrefix) {
+			continue
+		}
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < freshPack {
+			return true
+		}
+	}
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// syncLoose makes loose objects durable, with their names.
+func (s *Store) syncLoose(ids []ID) error {
+	if done, err := s.sync.fileSystem(s.dir); done || err != nil {
+		return err
+	}
+	dirs := map[string]bool{filepath.Join(s.dir, "objects"): true}
+	for _, id := range ids {
+		path := s.own().loosePath(id)
+		if err := s.syncPath(path); err != nil {
+			return err
+		}
+		dirs[filepath.Dir(path)] = true
+	}
+	for dir := range dirs {
+		if err := s.syncPath(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncUnsettled makes a file durable that others wrote, if it is new.
+func (s *Store) syncUnsettled(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && time.Since(info.ModTime()) >= settledAge {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.syncPath(path)
+}
