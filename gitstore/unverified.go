@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
@@ -59,18 +60,62 @@ func (b *borrowing) notePack(name string) error {
 	return f.Close()
 }
 
-// Unverified names what was borrowed and has not been compared with its ids:
-// packs, and lists of loose objects.
-func (s *Store) Unverified() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.dir, unverifiedDir))
+// Unproved is something borrowed that was not compared with its ids yet, or that
+// was, and found damaged.
+type Unproved struct {
+	// Name is that of a pack, or of a list of loose objects.
+	Name string
+	// Lost is how many objects of a damaged pack could be had from nowhere else
+	// when that was tried last, at Tried; zero if it was not tried.
+	Lost  int
+	Tried time.Time
+}
+
+// Unverified lists what was borrowed and has not been compared with its ids, or
+// is damaged and could not be replaced.
+func (s *Store) Unverified() ([]Unproved, error) {
+	dir := filepath.Join(s.dir, unverifiedDir)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var names []string
+	var list []Unproved
 	for _, e := range entries {
-		names = append(names, e.Name())
+		u := Unproved{Name: e.Name()}
+		if !strings.HasPrefix(u.Name, loosePrefix) {
+			u.Lost, u.Tried = readOutcome(filepath.Join(dir, u.Name))
+		}
+		list = append(list, u)
 	}
-	return names, err
+	return list, err
+}
+
+const outcomeFormat = "lost %d at %d\n"
+
+// GiveUp notes of damaged packs that so many of their objects could be had from
+// nowhere, so that nobody tries again too soon.
+func (s *Store) GiveUp(packs []string, lost int, now time.Time) error {
+	for _, name := range packs {
+		text := fmt.Appendf(nil, outcomeFormat, lost, now.Unix())
+		if err := os.WriteFile(filepath.Join(s.dir, unverifiedDir, name), text, 0o600); err != nil {
+			return err
+		}
+		lost = 0 // they are counted together
+	}
+	return nil
+}
+
+// readOutcome reads what GiveUp has noted; a torn note is none.
+func readOutcome(file string) (lost int, tried time.Time) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, time.Time{}
+	}
+	var at int64
+	if _, err := fmt.Sscanf(string(text), outcomeFormat, &lost, &at); err != nil {
+		return 0, time.Time{}
+	}
+	return lost, time.Unix(at, 0)
 }
 
 // Damage is what Verify found to be other than its name says.
@@ -85,20 +130,25 @@ type Damage struct {
 // Any tells whether anything is damaged.
 func (d *Damage) Any() bool { return len(d.Packs)+len(d.Objects) > 0 }
 
-// Verify compares what was borrowed with its ids and takes it off the list. It
-// reads all of it, so it belongs into the background; cut off by the context, it
-// goes on with the next pack another time. A damaged loose object is removed:
-// what has its name here is of no use.
-func (s *Store) Verify(ctx context.Context) (Damage, error) {
+// Verify compares what was borrowed with its ids and takes it off the list, but
+// for what was given up after the time since. It reads all of it, so it belongs
+// into the background; cut off by the context, it goes on with the next pack
+// another time. A damaged loose object is removed: what has its name here is of
+// no use.
+func (s *Store) Verify(ctx context.Context, since time.Time) (Damage, error) {
 	var damage Damage
-	names, err := s.Unverified()
+	list, err := s.Unverified()
 	if err != nil {
 		return damage, err
 	}
-	for _, name := range names {
+	for _, u := range list {
 		if err := ctx.Err(); err != nil {
 			return damage, err
 		}
+		if u.Tried.After(since) {
+			continue
+		}
+		name := u.Name
 		file := filepath.Join(s.dir, unverifiedDir, name)
 		var bad []ID
 		if strings.HasPrefix(name, loosePrefix) {

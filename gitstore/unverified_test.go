@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // overwrite changes bytes of a file that is linked, as a failing disk does.
@@ -23,7 +24,11 @@ func overwrite(t testing.TB, path string, at int64, data []byte) {
 
 func unverified(t testing.TB, s *Store) []string {
 	t.Helper()
-	return must[[]string](t)(s.Unverified())
+	var names []string
+	for _, u := range must[[]Unproved](t)(s.Unverified()) {
+		names = append(names, u.Name)
+	}
+	return names
 }
 
 // verified is Verify, where there is git or not.
@@ -33,7 +38,7 @@ func verified(t *testing.T, s *Store, withGit bool) (d Damage) {
 		if !withGit {
 			t.Setenv("PATH", "")
 		}
-		d = must[Damage](t)(s.Verify(context.Background()))
+		d = must[Damage](t)(s.Verify(context.Background(), time.Now()))
 	})
 	return d
 }
@@ -61,7 +66,7 @@ func TestVerifyWhole(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := s.Verify(ctx); !errors.Is(err, context.Canceled) || len(unverified(t, s)) != 2 {
+		if _, err := s.Verify(ctx, time.Now()); !errors.Is(err, context.Canceled) || len(unverified(t, s)) != 2 {
 			t.Errorf("cut off: %v", err)
 		}
 		if d := verified(t, s, withGit); d.Any() || len(unverified(t, s)) > 0 {
@@ -130,7 +135,7 @@ func TestVerifyDamagedLoose(t *testing.T) {
 	victim := wanted[2].ID
 	content := l.content(victim)
 	overwrite(t, s.own().loosePath(victim), 30, []byte{1, 2, 3, 4})
-	d := must[Damage](t)(s.Verify(ctx))
+	d := must[Damage](t)(s.Verify(ctx, time.Now()))
 	if !slices.Equal(d.Objects, []ID{victim}) || len(d.Packs)+len(unverified(t, s)) > 0 {
 		t.Fatalf("%+v", d)
 	}

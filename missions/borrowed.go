@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -15,11 +16,37 @@ import (
 // replace a pack while none runs.
 const replacePatience = 5 * time.Second
 
+// lostPatience is how long nobody but doctor tries again to replace a borrowed
+// pack of which something is lost: each time its project is read whole.
+const lostPatience = 24 * time.Hour
+
 // unverified reports whether the project holds something that was borrowed from
-// the user's repository and not compared with its ids yet.
-func (p *project) unverified() bool {
-	names, err := p.store.Unverified()
-	return err == nil && len(names) > 0
+// the user's repository and not compared with its ids yet, but for what was given
+// up after the time since.
+func (p *project) unverified(since time.Time) bool {
+	list, err := p.store.Unverified()
+	return err == nil && slices.ContainsFunc(list, func(u gitstore.Unproved) bool { return !u.Tried.After(since) })
+}
+
+// lostError says that objects of snapshots can be had from nowhere.
+type lostError int
+
+func (e lostError) Error() string {
+	return objectsAre(int(e)) + " lost to snapshots: no workspace holds it any more"
+}
+
+// givenUp is the *lostError of what was borrowed, found damaged and given up, nil
+// if nothing was.
+func (p *project) givenUp() error {
+	list, err := p.store.Unverified()
+	lost := 0
+	for _, u := range list {
+		lost += u.Lost
+	}
+	if err == nil && lost > 0 {
+		return lostError(lost)
+	}
+	return err
 }
 
 // damagedError says that something borrowed is not what its name says. The
@@ -44,10 +71,11 @@ func objectsAre(n int) string {
 	return fmt.Sprintf("%d objects are", n)
 }
 
-// verifyBorrowed compares what was borrowed with its ids. What is damaged is a
-// *damagedError; mend then brings back what is still in a workspace.
-func (p *project) verifyBorrowed(ctx context.Context) (gitstore.Damage, error) {
-	damage, err := p.store.Verify(ctx)
+// verifyBorrowed compares what was borrowed with its ids, but for what was given
+// up after the time since. What is damaged is a *damagedError; recapture then
+// brings back what is still in a workspace.
+func (p *project) verifyBorrowed(ctx context.Context, since time.Time) (gitstore.Damage, error) {
+	damage, err := p.store.Verify(ctx, since)
 	if err != nil || !damage.Any() {
 		return damage, err
 	}
@@ -96,10 +124,10 @@ func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damag
 		return err
 	}
 	lost, err := p.store.Replace(ctx, damage.Packs, roots)
-	if err == nil && len(lost) > 0 {
-		err = fmt.Errorf("%s lost to snapshots: no workspace holds it any more", objectsAre(len(lost)))
+	if err != nil || len(lost) == 0 {
+		return err
 	}
-	return err
+	return errors.Join(lostError(len(lost)), p.store.GiveUp(damage.Packs, len(lost), l.now()))
 }
 
 // unpublished are the first snapshots of headless sessions, and their records,
@@ -130,7 +158,11 @@ func (l *Local) unpublished(p *project) ([]gitstore.ID, error) {
 // mendBorrowed is verifyBorrowed, and what is damaged mended as far as can be.
 // The text says what was wrong, "" if nothing was.
 func (l *Local) mendBorrowed(ctx context.Context, p *project) (string, error) {
-	damage, err := p.verifyBorrowed(ctx)
+	since := l.now().Add(-lostPatience)
+	if !p.unverified(since) {
+		return "", p.givenUp()
+	}
+	damage, err := p.verifyBorrowed(ctx, since)
 	var wrong *damagedError
 	if !errors.As(err, &wrong) {
 		return "", err
@@ -139,16 +171,17 @@ func (l *Local) mendBorrowed(ctx context.Context, p *project) (string, error) {
 	if err := l.recapture(ctx, p, damage); err != nil {
 		return "", fmt.Errorf("%w; %w", wrong, err)
 	}
-	return wrong.Error() + "; what snapshots need of them was stored again", nil
+	return wrong.Error() + "; what snapshots need of them was stored again", p.givenUp()
 }
 
 // borrowed verifies at once what is not verified yet of what was borrowed from
 // the user's repository.
 func (d *examination) borrowed(ctx context.Context, p *project) error {
-	if !p.unverified() {
+	now := d.l.now()
+	if !p.unverified(now) {
 		return nil
 	}
-	damage, err := p.verifyBorrowed(ctx)
+	damage, err := p.verifyBorrowed(ctx, now)
 	var wrong *damagedError
 	switch {
 	case errors.As(err, &wrong):

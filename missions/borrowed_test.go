@@ -31,7 +31,7 @@ func borrower(t *testing.T) (*testBench, *project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !at.project.unverified() {
+	if !at.project.unverified(time.Now()) {
 		t.Fatal("nothing was borrowed")
 	}
 	return b, at.project
@@ -115,7 +115,7 @@ func TestBorrowedIsVerified(t *testing.T) {
 			} else if h, err := b.local.Housekeep(ctx, p.Dir); err != nil || h.Problem+h.Mended != "" {
 				t.Errorf("housekeeping: %+v %v", h, err)
 			}
-			if dirs := b.local.Unkempt(Due); len(dirs) > 0 || p.unverified() {
+			if dirs := b.local.Unkempt(Due); len(dirs) > 0 || p.unverified(time.Now()) {
 				t.Errorf("still unkempt: %v", dirs)
 			}
 			if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems)+len(d.Verified) > 0 {
@@ -153,23 +153,40 @@ func TestBorrowedDamageIsCapturedAgain(t *testing.T) {
 }
 
 // TestBorrowedDamageThatIsLost is said as long as it lasts, and nothing else is
-// lost by it.
+// lost by it. It is tried again by doctor, or when a day has passed, and holds up
+// no repack meanwhile.
 func TestBorrowedDamageThatIsLost(t *testing.T) {
 	ctx := context.Background()
 	b, p := borrower(t)
-	want := b.read("d1/f4")
+	want, was := b.read("d1/f4"), b.read("d1/f7")
 	b.damage("d1/f7")
 	b.write("d1/f7", "another\n")
-	for range 2 {
+	for round := range 2 {
+		b.write("d1/f8", fmt.Sprintf("round %d\n", round))
+		b.snapshot("more to pack")
 		h, err := b.local.Housekeep(ctx, p.Dir)
-		if err != nil || !strings.Contains(h.Problem, "1 object is lost to snapshots") {
+		if err != nil || !strings.Contains(h.Problem, "1 object is lost to snapshots") || h.Packed == 0 {
 			t.Errorf("housekeeping: %+v %v", h, err)
 		}
+		if dirs := b.local.Unkempt(Due); len(dirs) > 0 {
+			t.Errorf("round %d: due again at once: %v", round, dirs)
+		}
 	}
+	now := b.local.clock
+	b.local.clock = func() time.Time { return time.Now().Add(lostPatience + time.Minute) }
+	if dirs := b.local.Unkempt(Due); len(dirs) != 1 {
+		t.Errorf("a day later: %v", dirs)
+	}
+	b.local.clock = now
 	if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems) == 0 {
 		t.Errorf("doctor: %+v %v", d, err)
 	}
 	if got := b.cat("work@start", "d1/f4"); got != want {
+		t.Errorf("%q", got)
+	}
+	b.write("d1/f7", was) // it comes back
+	b.mended("damaged")
+	if got := b.cat("work@start", "d1/f7"); got != was || p.givenUp() != nil {
 		t.Errorf("%q", got)
 	}
 }

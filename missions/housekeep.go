@@ -56,7 +56,7 @@ func (l *Local) Unkempt(u Urgency) []string {
 	var dirs []string
 	for _, p := range all {
 		b, err := p.store.Bulk()
-		if err == nil && u.needs(b) || u == Due && p.unverified() {
+		if err == nil && u.needs(b) || u == Due && p.unverified(l.now().Add(-lostPatience)) {
 			dirs = append(dirs, p.Dir)
 		}
 	}
@@ -88,9 +88,9 @@ func (l *Local) Housekeep(ctx context.Context, dir string) (Housekeeping, error)
 }
 
 func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) error {
-	var err error
-	if h.Mended, err = l.mendBorrowed(ctx, p); err != nil {
-		return err
+	mended, lost := l.mendBorrowed(ctx, p)
+	if h.Mended = mended; lost != nil && !errors.As(lost, new(lostError)) {
+		return lost
 	}
 	held, err := lock.Try(lock.ProjectFile(l.home.Dir, p.ID), lock.Shared, l.self)
 	if err != nil {
@@ -107,7 +107,7 @@ func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) erro
 	if err != nil {
 		return fmt.Errorf("after the repack: %w", err)
 	}
-	return nil
+	return lost
 }
 
 // Acquaint puts the snapshots that nobody has listed yet into the index, so that
