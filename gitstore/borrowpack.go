@@ -25,10 +25,8 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
-	defer f.Close()
-	if flock(f, unix.LOCK_SH) == nil {
-		defer func() { _ = flock(f, unix.LOCK_UN) }()
-	}
+	defer func() { _ = release(f) }()
+	_ = flock(f, unix.LOCK_SH) // a file system without flocks has no Sweep that asks for one
 	own := filepath.Join(b.store.packDir(), filepath.Base(p.base))
 	if err := errors.Join(b.notePack(filepath.Base(p.base)), b.keep(own, p.base)); err != nil {
 		return false, err

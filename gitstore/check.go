@@ -104,8 +104,7 @@ func (c *checker) objects(list *RefList) error {
 	case c.ctx.Err() != nil:
 		return c.ctx.Err()
 	case err == nil: // else nobody can repack here
-		defer held.Close()
-		defer func() { _ = flock(held, unix.LOCK_UN) }()
+		defer func() { _ = release(held) }()
 	}
 	found, err := c.fsck()
 	if errors.Is(err, ErrNoGit) {
@@ -218,17 +217,13 @@ func (c *checker) locks() error {
 }
 
 func (c *checker) lock(path string) {
-	f, err := os.Open(path)
+	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
-		return
+		return // at work, or gone
 	}
-	defer f.Close()
+	defer func() { _ = release(f) }()
 	fi, err := f.Stat()
-	if err != nil || flock(f, unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return
-	}
-	defer func() { _ = flock(f, unix.LOCK_UN) }()
-	if !sameFile(f, path) {
+	if err != nil {
 		return
 	}
 	rel := strings.TrimPrefix(strings.TrimSuffix(path, lockSuffix), c.store.dir+string(filepath.Separator))

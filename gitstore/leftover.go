@@ -46,8 +46,7 @@ func (s *Store) withQuarantines(fn func(left []os.DirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	defer held.Close()
-	defer func() { _ = flock(held, unix.LOCK_UN) }()
+	defer func() { _ = release(held) }()
 	left, err := os.ReadDir(held.Name())
 	if err != nil {
 		return err
@@ -98,27 +97,20 @@ func isUnindexed(path string) bool {
 }
 
 func leftover(path string, now time.Time, fn func(path string, size int64) error) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
+	if isHeld(err) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = release(f) }()
 	fi, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	ours := strings.HasPrefix(filepath.Base(path), "tmp_umbra_")
 	if !fi.Mode().IsRegular() || !ours && now.Sub(lastTouched(f, fi)) < foreignTempAge {
-		return nil
-	}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil
-	}
-	defer func() { _ = flock(f, unix.LOCK_UN) }()
-	if !sameFile(f, path) {
 		return nil
 	}
 	return fn(path, fi.Size())

@@ -162,8 +162,7 @@ func (p *packWriter) finish() error {
 		return err
 	}
 	failpoint.Hit("pack.indexed")
-	_ = flock(p.file, unix.LOCK_UN)
-	if err := p.file.Close(); err != nil {
+	if err := release(p.file); err != nil {
 		return err
 	}
 	return p.store.sync.dir(p.store.packDir())
@@ -235,6 +234,5 @@ func dropTemp(f *os.File) {
 	if sameFile(f, f.Name()) {
 		os.Remove(f.Name())
 	}
-	_ = flock(f, unix.LOCK_UN)
-	f.Close()
+	_ = release(f)
 }

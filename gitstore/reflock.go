@@ -188,41 +188,37 @@ func (l *refLock) publish() error {
 	return nil
 }
 
-// release gives the lock up. The flock goes last, and explicitly: a child being
-// started holds the descriptor too.
+// release gives the lock up. The flock goes last.
 func (l *refLock) release() {
 	if !l.done && sameFile(l.file, l.path) {
 		os.Remove(l.path)
 	}
 	failpoint.Hit("ref.unlocking")
 	os.Remove(l.own)
-	_ = flock(l.file, unix.LOCK_UN)
-	l.file.Close()
+	_ = release(l.file)
 }
 
 // inspectLock removes the lock file of a dead Umbra process and returns nil, or
 // says whose it is. It also returns nil if the lock has gone meanwhile.
 func (s *Store) inspectLock(name, path string) error {
-	f, err := os.Open(path)
+	fi, err := os.Lstat(path)
+	if err == nil {
+		var f *os.File
+		if f, err = hold(path, os.O_RDONLY, unix.LOCK_EX); err == nil {
+			defer func() { _ = release(f) }()
+			fi, err = f.Stat()
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
+	if err != nil && !isHeld(err) {
 		return err
 	}
 	busy := &RefLockedError{Ref: name, Path: path, Since: fi.ModTime()}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err != nil {
 		busy.Live = errors.Is(err, unix.EWOULDBLOCK)
 		return busy
-	}
-	defer func() { _ = flock(f, unix.LOCK_UN) }()
-	if !sameFile(f, path) {
-		return nil
 	}
 	own := s.ownLockName(name, fi)
 	if own == "" {
@@ -250,25 +246,6 @@ func (s *Store) ownLockName(name string, fi fs.FileInfo) string {
 		}
 	}
 	return ""
-}
-
-// sameFile reports whether path still names the open file.
-func sameFile(f *os.File, path string) bool {
-	a, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	b, err := os.Lstat(path)
-	return err == nil && os.SameFile(a, b)
-}
-
-// flock retries when a signal interrupts it.
-func flock(f *os.File, how int) error {
-	for {
-		if err := unix.Flock(int(f.Fd()), how); err != unix.EINTR {
-			return err
-		}
-	}
 }
 
 // lockPathOf gives the lock file that a name in umbra/reflocks stands for.

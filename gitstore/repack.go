@@ -59,10 +59,7 @@ func (s *Store) Repack(ctx context.Context) (RepackStats, error) {
 	if err != nil {
 		return stats, err
 	}
-	defer func() {
-		_ = flock(held, unix.LOCK_UN)
-		held.Close()
-	}()
+	defer func() { _ = release(held) }()
 	if err := s.repack(ctx, held, &stats); err != nil {
 		return stats, fmt.Errorf("repack %s: %w", s.dir, err)
 	}
@@ -100,18 +97,11 @@ func (s *Store) holdRepack() (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
+	f, err := hold(dir, os.O_RDONLY, unix.LOCK_EX)
+	if isHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrRepacking
 	}
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrRepacking
-		}
-		return nil, err
-	}
-	return f, nil
+	return f, err
 }
 
 // awaitRepack takes the lock of Repack once nobody else has it.

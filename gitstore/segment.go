@@ -180,8 +180,7 @@ func (g *segment) append(sync *syncer, frames []byte) error {
 func (g *segment) close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_ = flock(g.file, unix.LOCK_UN)
-	return g.file.Close()
+	return release(g.file)
 }
 
 // acquireSegment returns the Store's segment, locked.
@@ -197,8 +196,7 @@ func (s *Store) acquireSegment() (*segment, error) {
 			return old, nil
 		}
 		s.segment = nil
-		_ = flock(old.file, unix.LOCK_UN)
-		old.file.Close()
+		_ = release(old.file)
 		old.mu.Unlock()
 	}
 	seg, err := s.adoptSegment()
@@ -222,8 +220,7 @@ func (s *Store) dropSegment(seg *segment) error {
 		s.segment = nil
 	}
 	s.mu.Unlock()
-	_ = flock(seg.file, unix.LOCK_UN)
-	return errors.Join(err, seg.file.Close())
+	return errors.Join(err, release(seg.file))
 }
 
 func (s *Store) newSegment() (*segment, error) {
@@ -272,8 +269,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 				return &segment{file: f, size: end}, nil
 			}
 		}
-		_ = flock(f, unix.LOCK_UN)
-		f.Close()
+		_ = release(f)
 	}
 	return nil, nil
 }
@@ -313,23 +309,9 @@ func (s *Store) segments() []string {
 // lockSegment opens a segment whose owner is gone; nil if there is one, or the
 // file has gone.
 func lockSegment(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := hold(path, os.O_RDWR, unix.LOCK_EX)
+	if errors.Is(err, fs.ErrNotExist) || isHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
-	if err == nil && sameFile(f, path) {
-		return f, nil
-	}
-	if err == nil {
-		_ = flock(f, unix.LOCK_UN)
-	}
-	f.Close()
-	if err == unix.EWOULDBLOCK {
-		err = nil
-	}
-	return nil, err
+	return f, err
 }

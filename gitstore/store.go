@@ -77,15 +77,11 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	held, err := os.Open(tmp)
+	held, err := hold(tmp, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
 		return nil, err
 	}
-	defer held.Close()
-	if err := flock(held, unix.LOCK_EX); err != nil {
-		return nil, err
-	}
-	defer func() { _ = flock(held, unix.LOCK_UN) }()
+	defer func() { _ = release(held) }()
 	s := &syncer{}
 	if err := populate(s, tmp, opts); err != nil {
 		return nil, fmt.Errorf("create %s: %w", dir, err)
@@ -115,17 +111,15 @@ func sweepDirs(parent, prefix string) error {
 			continue
 		}
 		path := filepath.Join(parent, e.Name())
-		f, err := os.Open(path)
+		f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
 		if err != nil {
 			continue
 		}
 		fi, err := f.Stat()
-		if err == nil && time.Since(fi.ModTime()) > freshPack && flock(f, unix.LOCK_EX|unix.LOCK_NB) == nil {
+		if err == nil && time.Since(fi.ModTime()) > freshPack {
 			err = os.RemoveAll(path)
-			_ = flock(f, unix.LOCK_UN)
 		}
-		f.Close()
-		if err != nil {
+		if err = errors.Join(err, release(f)); err != nil {
 			return err
 		}
 	}

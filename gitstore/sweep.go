@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -63,8 +61,7 @@ func (s *Store) replaySegments() error {
 		if err == nil {
 			err = os.Remove(path)
 		}
-		_ = flock(f, unix.LOCK_UN)
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err = errors.Join(err, release(f)); err != nil {
 			return fmt.Errorf("replay %s: %w", path, err)
 		}
 	}
@@ -168,8 +165,7 @@ func (s *Store) retireSegments(ctx context.Context, stats *SweepStats) error {
 				stats.Segments++
 			}
 		}
-		_ = flock(f, unix.LOCK_UN)
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err = errors.Join(err, release(f)); err != nil {
 			return err
 		}
 	}
@@ -200,8 +196,7 @@ func (s *Store) sweepLocks(stats *SweepStats) error {
 			err = os.Remove(path)
 		}
 		err = errors.Join(err, os.Remove(own))
-		_ = flock(f, unix.LOCK_UN)
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err = errors.Join(err, release(f)); err != nil {
 			return err
 		}
 		stats.Locks++
