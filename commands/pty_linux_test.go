@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // pty is a program on a terminal of its own.
@@ -177,6 +179,25 @@ func TestKeeperLeavesCtrlCToTheAgent(t *testing.T) {
 
 func TestKeeperStopsAndContinuesWithItsAgent(t *testing.T) {
 	t.Parallel()
+	stopped := exec.Command("sh", "-c", "kill -STOP $$")
+	if err := stopped.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	var status unix.WaitStatus
+	_, err := unix.Wait4(stopped.Process.Pid, &status, unix.WUNTRACED, nil) // it has stopped now
+	go func() { ended <- stopped.Wait() }()
+	said := false
+	select {
+	case <-ended:
+		said = true
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := errors.Join(err, stopped.Process.Kill()); err != nil {
+		t.Fatal(err)
+	}
+	hazards.Shown(t, hazards.H40, status.Stopped() && !said, "`exec.Cmd.Wait` says nothing of a child that was stopped")
+	hazards.Held(t, hazards.H40, "a keeper stops with its agent, and goes on with it in the foreground")
 	p := onTerminal(t, "bash", "--norc", "--noprofile", "-i")
 	p.typed("umbra mission new -- sh -c 'echo rea\"\"dy; read x; echo got-$x; exit 4'\n")
 	p.expect("ready\r?\n")

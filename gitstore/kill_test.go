@@ -9,11 +9,14 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestKilledWriters kills a process that publishes snapshots as fast as it can,
@@ -21,6 +24,13 @@ import (
 // and whole, every ref must be readable, and the next process must go on.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
+	torn := filepath.Join(t.TempDir(), "ref")
+	noErr(t, os.WriteFile(torn, []byte("the old id\n"), 0o600))
+	naive := exec.Command("sh", "-c", `exec 3>"$0"; kill -9 $$; echo the new id >&3`, torn)
+	_ = naive.Run()
+	value := must[[]byte](t)(os.ReadFile(torn))
+	hazards.Shown(t, hazards.H31, len(value) == 0, "a plain write truncates the live file first: killed there, it leaves nothing")
+	hazards.Held(t, hazards.H31, "a ref is written beside itself, synced and renamed: after each kill it is the old or the new, and what was published is in its history")
 	s, ctx := newStore(t), context.Background()
 	snap, record := snapshotWithRecord(t, s, 1, ID{}, ID{})
 	noErr(t, s.UpdateRef(ctx, RecordRef(testMission), ID{}, record, Durable))
@@ -60,6 +70,7 @@ func TestKilledWriters(t *testing.T) {
 // TestKilledImport kills processes in the middle of a pack. The next pack takes
 // what they left away, without anybody sweeping, and not what a live one writes.
 func TestKilledImport(t *testing.T) {
+	hazards.Held(t, hazards.H24, "a first import that is killed leaves nothing that stays")
 	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	temporary := func() []string {
@@ -137,6 +148,7 @@ func noLeftovers(t *testing.T, s *Store) {
 }
 
 func TestManyProcessesOneRef(t *testing.T) {
+	hazards.Held(t, hazards.H33, "many processes at one ref lose no commit; go-git's repository, worktree and ref storage are not used")
 	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	var wg sync.WaitGroup

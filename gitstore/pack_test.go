@@ -7,11 +7,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // indexed gives a pack that has an index of these entries and no content.
@@ -91,17 +95,37 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 			noErr(t, os.Chtimes(in(name), past, past))
 		}
 	}
+	left := func() int { return len(must[[]string](t)(filepath.Glob(in("tmp_pack_*")))) }
+	before := left()
+	indexing := exec.Command("git", "--git-dir", s.Dir(), "index-pack", "--stdin")
+	stdin, err := indexing.StdinPipe()
+	noErr(t, err)
+	noErr(t, indexing.Start())
+	_, err = stdin.Write([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x09")) // and no more of it
+	noErr(t, err)
+	for deadline := time.Now().Add(30 * time.Second); left() == before && time.Now().Before(deadline); {
+		runtime.Gosched()
+	}
+	noErr(t, indexing.Process.Kill())
+	_ = indexing.Wait()
+	hazards.Shown(t, hazards.H24, left() == before+1, "a git that is killed while it writes a pack leaves `tmp_pack_*` for good")
+	hazards.Held(t, hazards.H24, "what killed processes left is named, and removed when nobody can be writing it any more")
+	for _, name := range must[[]string](t)(filepath.Glob(in("tmp_pack_*"))) {
+		if filepath.Base(name) != "tmp_pack_young" {
+			noErr(t, os.Chtimes(name, past, past))
+		}
+	}
 	live, err := s.newPack()
 	noErr(t, err)
 	defer live.discard()
 	dead, err := s.newPack()
 	noErr(t, err)
 	dead.file.Close()
-	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) != 1 || problems[0].Invariant != "I6" || !strings.HasPrefix(problems[0].Message, "3 temporary files") {
+	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) != 1 || problems[0].Invariant != "I6" || !strings.HasPrefix(problems[0].Message, "4 temporary files") {
 		t.Errorf("check: %+v", problems)
 	}
 	stats := must[SweepStats](t)(s.Sweep(ctx))
-	if stats.Temporary != 3 {
+	if stats.Temporary != 4 {
 		t.Errorf("%+v", stats)
 	}
 	// A pack without index is an old one that was linked a moment ago.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // deltaStore makes a store whose content is worth deltas: many versions of a few
@@ -86,6 +88,7 @@ func TestReadDeltas(t *testing.T) {
 // TestReadWhileRepacked reads with many goroutines while git repacks and deletes
 // what it packed (H39).
 func TestReadWhileRepacked(t *testing.T) {
+	hazards.Held(t, hazards.H39, "what is not found is looked up again after a repack before it is believed missing")
 	t.Parallel()
 	s, blobs := deltaStore(t, 30)
 	ctx := context.Background()

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // commits writes n commits in a row.
@@ -155,6 +158,7 @@ func TestSymbolic(t *testing.T) {
 }
 
 func TestBadRefHidesNothing(t *testing.T) {
+	hazards.Held(t, hazards.H31, "a broken ref is listed as broken, and hides no other")
 	t.Parallel()
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 1)
@@ -234,6 +238,14 @@ func TestForeignLockIsReportedNotRemoved(t *testing.T) {
 
 func TestDeadOwnersLockIsTakenOver(t *testing.T) {
 	t.Parallel()
+	naive := hazards.NewNaive(t, t.TempDir())
+	killed := exec.Command("sh", "-c", `: >index.lock; kill -9 $$`) // as git does, killed while it holds it
+	killed.Dir = naive.Dir
+	_ = killed.Run()
+	_, first := naive.Try("add", "-A")
+	_, second := naive.Try("add", "-A")
+	hazards.Shown(t, hazards.H25, first != nil && second != nil, "an `index.lock` that a killed git left makes every later `git add` fail")
+	hazards.Held(t, hazards.H25, "a lock of a process that is known to be dead is taken over; that of another program is reported")
 	s, ctx := newStore(t), context.Background()
 	c := commits(t, s, 2)
 	leave := func() {

@@ -7,7 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // sessionLog keeps a mission's records while a test's session file changes.
@@ -159,6 +166,18 @@ func TestSessionCostsWhatWasAppended(t *testing.T) {
 	noErr(t, err)
 	l.stored = 0
 	const appends, size = 150, 1000
+	naive := hazards.NewNaive(t, t.TempDir())
+	for n := range 5 {
+		noErr(t, os.WriteFile(filepath.Join(naive.Work, "talk.jsonl"), slices.Concat(file, line(rnd, size*(n+1))), 0o600))
+		naive.Save()
+	}
+	stored, err := strconv.Atoi(regexp.MustCompile(`size: (\d+)`).FindStringSubmatch(naive.Git("count-objects", "-v"))[1])
+	noErr(t, err)
+	one, err := hazards.Git(naive.Work, "hash-object", "talk.jsonl")
+	noErr(t, err)
+	whole := must[os.FileInfo](t)(os.Stat(filepath.Join(naive.Dir, "objects", one[:2], one[2:])))
+	hazards.Shown(t, hazards.H23, int64(stored)<<10 > 4*whole.Size(), "`git add` of the transcript at each event reads and stores the whole of it each time")
+	hazards.Held(t, hazards.H23, "an event costs what was appended since the last one")
 	for range appends {
 		file = append(file, line(rnd, size)...)
 		_, err := l.append(source(file, true))

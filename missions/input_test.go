@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestRefusedWorkspaces are refused before anything is written.
 func TestRefusedWorkspaces(t *testing.T) {
+	hazards.Held(t, hazards.H24, "a home directory, what is above it, and the root are refused before anything is written")
 	b := newBench(t)
 	b.write("file", "x")
 	for dir, kind := range map[string]Kind{
@@ -229,6 +231,7 @@ func TestClockSetBack(t *testing.T) {
 
 // TestFailedCapture hands out no snapshot, and no older one in its place (H1).
 func TestFailedCapture(t *testing.T) {
+	hazards.Held(t, hazards.H1, "a snapshot that fails publishes nothing, and no older id is handed out in its place")
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")

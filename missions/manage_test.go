@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestRename moves the name and nothing else.
@@ -61,6 +63,16 @@ func TestRemovedParent(t *testing.T) {
 		}
 		return r.Missions[0]
 	}
+	parent, thin := t.TempDir(), t.TempDir()
+	for _, args := range [][]string{{"init", "-q", parent}, {"-C", parent, "-c", "user.name=T", "-c", "user.email=t@t", "commit", "-q", "--allow-empty", "-m", "x"}, {"clone", "-q", "--shared", parent, thin}} {
+		if out, err := hazards.Git(b.dir, args...); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	err = os.RemoveAll(parent)
+	_, broken := hazards.Git(thin, "log")
+	hazards.Shown(t, hazards.H29, err == nil && broken != nil, "a fork that refers to its parent's objects is broken when the parent is removed")
+	hazards.Held(t, hazards.H29, "a fork's history is its own: with parent and grandparent removed, each of its moments is there, inherited ones too")
 	child := fork("work@start", "child")
 	grandchild := fork("child", "grandchild")
 	remove := func(name string) RemoveResult {

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // history reads a mission's snapshots and checks that they are one line.
@@ -98,6 +100,23 @@ func TestManyAtOnce(t *testing.T) {
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")
 	b.mission("work")
+	naive := hazards.NewNaive(t, b.twin().dir)
+	var failures atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 8 {
+				_, add := naive.Try("add", "-A")
+				_, commit := naive.Try("commit", "-q", "--allow-empty", "-m", "snapshot")
+				if add != nil || commit != nil {
+					failures.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	hazards.Shown(t, hazards.H26, failures.Load() > 0, "eight at once that `git add` and `git commit` in one shadow repository fail at its locks")
+	hazards.Held(t, hazards.H26, "eight by eight in one process and in another: none fails, and the history is linear")
 	child := exec.Command(os.Args[0], "-test.run=^TestSnapshotChild$", "-test.v")
 	child.Env = append(os.Environ(), childHome+"="+b.home, childWork+"="+b.dir)
 	var said strings.Builder

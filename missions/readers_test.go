@@ -4,11 +4,14 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // TestReadersDoNotWait reads a mission, and works in another project, while its
 // workspace is held by somebody who writes (H26).
 func TestReadersDoNotWait(t *testing.T) {
+	hazards.Held(t, hazards.H27, "what is read is read without a lock, while a writer is at work")
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")

@@ -3,6 +3,7 @@ package missions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -429,6 +430,8 @@ func (l *Local) compareGit(ctx context.Context, ws *workspace, j *job) {
 	}
 	ok, err := isAncestor(ctx, ws.repo, then.Head, now.Head)
 	switch {
+	case errors.Is(err, errCommitGone):
+		refuse("look with git log", "HEAD is %.10s now; %.10s, where it was then, is no longer in the repository", now.Head, then.Head)
 	case err != nil:
 		refuse("look with git log", "whether HEAD moved on from %.10s can't be told: %v", then.Head, err)
 	case !ok:

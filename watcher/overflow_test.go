@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // flood makes more events than the kernel's queue and fsnotify's buffer hold.
@@ -33,6 +35,7 @@ func flood(t *testing.T, root string) {
 func TestOverflow(t *testing.T) {
 	for name, how := range map[string]int{"of the kernel's queue": 2, "of our own": 1} {
 		t.Run(name, func(t *testing.T) {
+			hazards.Held(t, hazards.H37, "a full queue, the kernel's or our own, ends in a full walk")
 			noLeaks(t)
 			w := newWatcher(t, Options{})
 			root := t.TempDir()
@@ -101,6 +104,7 @@ func TestOverflowAgain(t *testing.T) {
 // TestStorm: the tree changes faster than it can be told; nothing is missing
 // at the end.
 func TestStorm(t *testing.T) {
+	hazards.Held(t, hazards.H5, "a tree that changes faster than it can be told of, without a pause, is taken all the same")
 	clock := newFakeClock()
 	w := newWatcher(t, Options{Clock: clock})
 	root := t.TempDir()

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 func TestDirtyIsExact(t *testing.T) {
@@ -94,6 +98,17 @@ func TestIgnoredIsNeverWatched(t *testing.T) {
 		mkdir(t, fmt.Sprintf("%s/ignored/%d/deep", root, i))
 	}
 	mkdir(t, root+"/src/.git/objects")
+	plain, err := fsnotify.NewWatcher()
+	must(t, err)
+	defer plain.Close()
+	must(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = plain.Add(path)
+		}
+		return err
+	}))
+	hazards.Shown(t, hazards.H27, len(plain.WatchList()) > 100, "a watch of each directory, ignored or not, takes a hundred where three are needed")
+	hazards.Held(t, hazards.H27, "ignore rules apply before a watch is added")
 	tree := watchTree(t, w, root)
 	if n := w.Stats().Watches; n != 3 {
 		t.Errorf("%d watches, want those of cookies, root and src", n)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // bothWays runs a test with the kernel's confinement and step by step.
@@ -157,6 +159,12 @@ func TestNothingGoesThroughSymlinks(t *testing.T) {
 		must(t, r.Mkdir("in", 0o755))
 		must(t, r.Symlink("in", "alias"))
 		put(t, r, "mine", "mine")
+		must(t, os.WriteFile(filepath.Join(r.Path(), "out", "f"), []byte("ours"), 0o644))
+		through, err := os.ReadFile(filepath.Join(outside, "f"))
+		must(t, err)
+		hazards.Shown(t, hazards.H11, string(through) == "ours", "a plain write goes through a symlink, out of the workspace")
+		hazards.Held(t, hazards.H11, "no operation goes through a link, at any part of a path")
+		must(t, os.WriteFile(filepath.Join(outside, "f"), []byte("theirs"), 0o644))
 		for _, dir := range []string{"out", "alias"} {
 			_, err := r.Lstat(dir + "/f")
 			want(t, err, ErrSymlink)
@@ -177,7 +185,7 @@ func TestNothingGoesThroughSymlinks(t *testing.T) {
 		}
 		must(t, os.Symlink("f", filepath.Join(outside, "l")))
 		must(t, r.Symlink(filepath.Join(outside, "f"), "file"))
-		_, _, err := r.Open("file")
+		_, _, err = r.Open("file")
 		want(t, err, ErrSymlink)
 		must(t, r.Chown("file", os.Getuid(), os.Getgid()))
 		must(t, r.Chtimes("file", time.Unix(5, 0), time.Unix(6, 7)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 func (l *lab) wantFiles(r *Result, want map[string]string) {
@@ -31,10 +33,15 @@ func TestSameSizeEditWithMtimePutBack(t *testing.T) {
 	l.must(err)
 	l.write("f", "after!")
 	l.must(os.Chtimes(l.path("f"), time.Time{}, info.ModTime()))
+	again, err := os.Stat(l.path("f"))
+	l.must(err)
+	hazards.Shown(t, hazards.H4, info.Size() == again.Size() && info.ModTime().Equal(again.ModTime()), "a cache of sizes and mtimes does not see an edit of the same size whose time was put back")
+	hazards.Held(t, hazards.H4, "ctime, inode and nanoseconds count too")
 	l.wantFiles(l.walk(), map[string]string{"f": "after!"})
 }
 
 func TestEditsInTheTickOfTheCapture(t *testing.T) {
+	hazards.Held(t, hazards.H4, "stat data is believed only if it is older than the read, by the file system's own clock")
 	l := newLab(t, Settings{})
 	for i := range 300 {
 		content := fmt.Sprintf("%04d", i)
@@ -134,6 +141,13 @@ func TestRecheckFindsWhatStatCannotSee(t *testing.T) {
 func TestNames(t *testing.T) {
 	l := newLab(t, Settings{})
 	l.gitInit()
+	l.write("x/:(glob)*", "magic")
+	l.write("x/-rf", "a flag")
+	naive := hazards.NewNaive(t, l.path("x"))
+	_, magic := naive.Try("add", ":(glob)*")
+	_, flag := naive.Try("add", "-rf")
+	hazards.Shown(t, hazards.H22, magic == nil && flag != nil && naive.Git("ls-files") != ":(glob)*", "`git add` takes a name for pathspec magic, and another for flags")
+	hazards.Held(t, hazards.H22, "names are bytes; the tree is the one that git makes of them")
 	for i, name := range []string{
 		"a b", "new\nline", "tab\tb", "-rf", ":(glob)*", "\xff\xfe", "e\u0301", "\u00e9", strings.Repeat("n", 255),
 		"nul", "CON", "dot.", "space ", "back\\slash", "quote\"", "\x01", "*", "?", "[x]", "~", "#x", "!x", "$(x)",
@@ -192,6 +206,19 @@ func TestReservedAndScratchNames(t *testing.T) {
 func TestSpecialFilesDoNotHang(t *testing.T) {
 	l := newLab(t, Settings{})
 	l.must(unix.Mkfifo(l.path("fifo"), 0o644))
+	hung := exec.Command("cat", l.path("fifo"))
+	l.must(hung.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- hung.Wait() }()
+	select {
+	case <-ended:
+		hung = nil
+	case <-time.After(50 * time.Millisecond):
+		l.must(hung.Process.Kill())
+		<-ended
+	}
+	hazards.Shown(t, hazards.H22, hung != nil, "whoever opens a FIFO to read it waits for ever")
+	hazards.Held(t, hazards.H22, "special files are listed and not opened")
 	socket, err := net.Listen("unix", l.path("socket"))
 	l.must(err)
 	defer socket.Close()

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 func TestFileWrittenWhileRead(t *testing.T) {
@@ -63,6 +66,18 @@ func TestFileWrittenOnceWhileRead(t *testing.T) {
 
 func TestFileTruncatedWhileStreamed(t *testing.T) {
 	l := newLab(t, Settings{})
+	l.write("f", "first half, second half")
+	plain, err := os.Open(l.path("f"))
+	l.must(err)
+	defer plain.Close()
+	half := make([]byte, 10)
+	_, err = io.ReadFull(plain, half)
+	l.must(err)
+	l.write("f", "FIRST HALF, SECOND HALF") // what another process does meanwhile
+	rest, err := io.ReadAll(plain)
+	l.must(err)
+	hazards.Shown(t, hazards.H2, string(half)+string(rest) == "first half, SECOND HALF", "a plain read of a file that is written meanwhile gives what was never on disk")
+	hazards.Held(t, hazards.H2, "a file that changes while it is read is read again until it holds still")
 	l.write("f", strings.Repeat("x", wholeSize+100))
 	n := 0
 	l.scanner.hooks.beforeRead = func(string) {
@@ -76,6 +91,7 @@ func TestFileTruncatedWhileStreamed(t *testing.T) {
 }
 
 func TestTypeChangesUnderTheCapture(t *testing.T) {
+	hazards.Held(t, hazards.H2, "what vanishes, or becomes something else, between listing and reading, is taken for what it is now")
 	changes := map[string]func(l *lab){
 		"vanished":  func(*lab) {},
 		"link":      func(l *lab) { l.must(os.Symlink("/etc/passwd", l.path("d/x"))) },
@@ -108,6 +124,7 @@ func TestTypeChangesUnderTheCapture(t *testing.T) {
 }
 
 func TestDirectoryReplacedByLinkUnderTheCapture(t *testing.T) {
+	hazards.Held(t, hazards.H2, "a directory that becomes a symlink between listing and reading is not followed")
 	l := newLab(t, Settings{})
 	outside := filepath.Join(l.home, "outside")
 	l.must(os.Mkdir(outside, 0o755))

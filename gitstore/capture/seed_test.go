@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // some writes a few files of every kind.
@@ -66,6 +67,7 @@ func TestSeedCleanCheckout(t *testing.T) {
 // TestSeedReadsWhatGitDoesNotKnow has an edit of each kind that an index hides
 // (H4), and each is in the snapshot.
 func TestSeedReadsWhatGitDoesNotKnow(t *testing.T) {
+	hazards.Held(t, hazards.H4, "of the user's index, what is flagged, racy, or from another machine is read, not believed")
 	t.Parallel()
 	for name, c := range map[string]struct {
 		edit func(l *seedLab)

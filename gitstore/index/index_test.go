@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,10 @@ func TestMain(m *testing.M) {
 	dir := os.Getenv(playVariable)
 	if dir == "" {
 		os.Exit(m.Run())
+	}
+	if disk := os.Getenv("INDEX_TEST_FILL"); disk != "" {
+		fmt.Println(badgerOnAFullDisk(dir, disk))
+		os.Exit(0)
 	}
 	x, rebuilt, err := Open(dir)
 	if err != nil || rebuilt != nil {
@@ -304,4 +309,35 @@ func TestTidiedByClosing(t *testing.T) {
 	for n := range 3 * mostTables {
 		get(t, x, fmt.Sprint(n), "1")
 	}
+}
+
+// badgerOnAFullDisk writes to Badger on a disk that has just been filled up.
+func badgerOnAFullDisk(dir, disk string) error {
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(4 << 20).WithValueThreshold(64 << 10).WithValueLogFileSize(4 << 20))
+	if err == nil {
+		err = fillDisk(disk)
+	}
+	for i := 0; err == nil && i < 100_000; i++ {
+		err = db.Update(func(txn *badger.Txn) error { return txn.Set(fmt.Appendf(nil, "key%06d", i), make([]byte, 100)) })
+	}
+	return err
+}
+
+// fillDisk leaves no byte on the disk that a directory is on.
+func fillDisk(dir string) error {
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		_, err := f.Write(make([]byte, size))
+		switch {
+		case errors.Is(err, syscall.ENOSPC):
+			size /= 2
+		case err != nil:
+			return fmt.Errorf("fill %s: %w", dir, err)
+		}
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 const childVariable = "UMBRA_TEST_RESTORE_CHILD"
@@ -195,6 +196,7 @@ func strideFor(variant string, journal, other int) int {
 
 // TestFailAtEachStep: whatever step fails, everything is as before.
 func TestFailAtEachStep(t *testing.T) {
+	hazards.Held(t, hazards.H13, "an error at any step takes all back")
 	for name, options := range variants() {
 		t.Run(name, func(t *testing.T) {
 			stride := strideFor(name, 1, 5)
@@ -251,6 +253,14 @@ func (l *lab) withoutExchange() {
 // TestKillAtEachStep: killed before any step, and killed again while it
 // recovers, the operation ends with all that is new or all that was.
 func TestKillAtEachStep(t *testing.T) {
+	dir := t.TempDir()
+	naive := exec.Command("sh", "-c", "mkdir then now; echo 1 >then/a; echo 1 >then/b; echo 2 >now/a; echo 2 >now/b; cp then/a now/a; kill -9 $$; cp then/b now/b")
+	naive.Dir = dir
+	_ = naive.Run()
+	a, _ := os.ReadFile(filepath.Join(dir, "now/a"))
+	b, _ := os.ReadFile(filepath.Join(dir, "now/b"))
+	hazards.Shown(t, hazards.H13, string(a) == "1\n" && string(b) == "2\n", "who copies file by file and is killed leaves half of it old and half new, and no way on")
+	hazards.Held(t, hazards.H13, "killed before any step, the workspace is wholly old or wholly new after the next start")
 	after := afterEverything(t)
 	for name, options := range variants() {
 		t.Run(name, func(t *testing.T) {

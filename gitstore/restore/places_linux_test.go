@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // mounted mounts a file system in memory, or reports that this is not allowed.
@@ -69,6 +70,7 @@ func TestFullDiskWhileStaging(t *testing.T) {
 
 // TestFullDiskInTheMiddle: a directory that cannot be made sends all back.
 func TestFullDiskInTheMiddle(t *testing.T) {
+	hazards.Held(t, hazards.H13, "on a disk that is full in the middle all is taken back, and nothing was deleted")
 	base := t.TempDir()
 	root := filepath.Join(base, "tiny")
 	real := mounted(t, root, "size=1m,nr_inodes=24")
@@ -231,7 +233,20 @@ func asNobody(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-func TestReadOnlyDirectories(t *testing.T) { asNobody(t, readOnlyDirectories) }
+func TestReadOnlyDirectories(t *testing.T) {
+	asNobody(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "ro")
+		err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "a"), []byte("1"), 0o444), os.Chmod(dir, 0o555))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
+		plain := os.WriteFile(filepath.Join(dir, "a"), []byte("2"), 0o644)
+		hazards.Shown(t, hazards.H15, errors.Is(plain, os.ErrPermission), "a plain write fails at a read-only file or directory")
+		hazards.Held(t, hazards.H15, "read-only files and directories are replaced, and as read-only as before")
+		readOnlyDirectories(t)
+	})
+}
 
 // TestUnreadableFiles: saved with a mode under which even their owner cannot
 // read them, while a restore runs.
@@ -333,6 +348,7 @@ func (l *lab) readOnly() (to Side, before map[string]string) {
 
 // TestHostileTreeWritesNothingOutside applies what the plan leaves of one.
 func TestHostileTreeWritesNothingOutside(t *testing.T) {
+	hazards.Held(t, hazards.H11, "of a hostile tree only what has a lawful name is written, below handles that follow no link")
 	l := newLab(t)
 	l.write("a", "1")
 	outside := filepath.Join(l.base, "outside")

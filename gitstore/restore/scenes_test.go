@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // at runs fn before the first step with a name.
@@ -66,6 +68,13 @@ func TestMissingContentChangesNothing(t *testing.T) {
 			}
 			hex := lost.String()
 			l.must(os.Remove(filepath.Join(l.store.Dir(), "objects", hex[:2], hex[2:])))
+			other := filepath.Join(t.TempDir(), "b")
+			l.must(os.WriteFile(other, []byte("source b"), 0o644))
+			naive := exec.Command("sh", "-c", `git --git-dir "$0" cat-file blob "$1" >"$2.new" && mv "$2.new" "$2" || rm -f "$2" "$2.new"`, l.store.Dir(), hex, other)
+			_ = naive.Run()
+			_, gone := os.Stat(other)
+			hazards.Shown(t, hazards.H3, errors.Is(gone, os.ErrNotExist), "who deletes what cannot be read of the snapshot deletes files when objects are lost")
+			hazards.Held(t, hazards.H3, "a missing object is an error, before the first change")
 			_, err := o.work.Apply(context.Background())
 			var missing *MissingError
 			if !errors.Is(err, gitstore.ErrMissing) && !errors.As(err, &missing) {
@@ -78,6 +87,7 @@ func TestMissingContentChangesNothing(t *testing.T) {
 }
 
 func TestDamagedContentChangesNothing(t *testing.T) {
+	hazards.Held(t, hazards.H3, "a damaged object is an error, before the first change")
 	l := newFastLab(t)
 	p, o := l.two(func() { l.write("a", strings.Repeat("target", 1000)) }, func() { l.write("a", "source") })
 	hex := p.Changes[0].To.Blob.String()
@@ -95,6 +105,7 @@ func TestDamagedContentChangesNothing(t *testing.T) {
 
 // TestOnlyDifferingPaths: others keep inode and times, and are not opened.
 func TestOnlyDifferingPaths(t *testing.T) {
+	hazards.Held(t, hazards.H12, "only what differs is opened, and that is never written in place")
 	l := newFastLab(t)
 	_, o := l.two(
 		func() {

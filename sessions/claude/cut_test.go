@@ -1,12 +1,14 @@
 package claude
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -22,6 +24,7 @@ func cutOf(t testing.TB, b []byte) sessions.Cut {
 // TestCutEveryPrefix cuts every real transcript after every line, and in the
 // middle of it, and checks with a JSON parse what was kept.
 func TestCutEveryPrefix(t *testing.T) {
+	hazards.Held(t, hazards.H28, "real conversations, torn at every line and in its middle, with subagents, compactions and branches")
 	for _, name := range transcripts {
 		all := fixture(t, name)
 		var last int64
@@ -139,6 +142,11 @@ const (
 )
 
 func TestCutCases(t *testing.T) {
+	long := bufio.NewScanner(strings.NewReader(strings.Repeat("x", 100_000) + "\nnext\n"))
+	hazards.Shown(t, hazards.H28, !long.Scan() && errors.Is(long.Err(), bufio.ErrTooLong), "a plain line scanner stops at the first line over 64 KiB")
+	torn := json.Unmarshal([]byte(`{"type":"mo`), new(any))
+	hazards.Shown(t, hazards.H28, torn != nil, "a file copied while the agent appends ends in a line that does not parse")
+	hazards.Held(t, hazards.H28, "a cut ends after the last whole event that leaves no call without its result, and drops a prompt without an answer")
 	for _, c := range []struct {
 		name  string
 		lines []string
