@@ -6,31 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 func TestArrange(t *testing.T) {
-	var name string
-	var args []string
-	var env []string
-	app := &cli.App{
-		Flags: []cli.Flag{&cli.StringFlag{Name: "name"}, &cli.StringSliceFlag{Name: "env"}},
-		Action: func(c *cli.Context) error {
-			name, args, env = c.String("name"), c.Args().Slice(), c.StringSlice("env")
-			return nil
-		},
-	}
-	err := app.Run([]string{"umbra", "one@5", "--name", "x"})
-	hazards.Shown(t, hazards.H34, err == nil && name == "" && len(args) == 3, "urfave/cli takes flags after the first argument for arguments, without a word")
-	plain := app.Run([]string{"umbra", "vim"})
-	without := slices.Clone(args)
-	dashed := app.Run([]string{"umbra", "--", "vim"})
-	same := slices.Equal(without, args)
-	split := app.Run([]string{"umbra", "--env", "A=1,B=2"})
-	hazards.Shown(t, hazards.H38, plain == nil && dashed == nil && split == nil && same && len(env) == 2, "urfave/cli gives `-- vim` and `vim` alike, and splits `A=1,B=2` in two")
 	hazards.Held(t, hazards.H34, "flags count wherever they stand")
 	hazards.Held(t, hazards.H38, "what follows `--` is apart, and a value is not split")
 	for line, want := range map[string]struct{ path, globals, flags, args, after string }{

@@ -1,6 +1,6 @@
-// Command gogit does with go-git's porcelain what Umbra never does with it, so
-// that the tests beside it can show what that leads to. It is a module of its
-// own: the program depends on none of what this needs.
+// Command naive uses libraries as one would at first sight, and as Umbra never
+// does, so that the tests beside it can show what that leads to. It is a module
+// of its own: the program depends on none of what this needs.
 package main
 
 import (
@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/urfave/cli/v2"
 )
 
 func main() {
@@ -23,10 +25,13 @@ func main() {
 	}
 }
 
-// run does what the first argument says with the repository in the second.
+// run does what the first argument says, with the repository in the second.
 func run(args []string) error {
 	if len(args) < 2 {
-		return errors.New("usage: gogit init|checkout|status|refs|update|read DIR [ID]")
+		return errors.New("usage: naive init|checkout|status|refs|update|read DIR [ID] | naive flags ARGUMENT...")
+	}
+	if args[0] == "flags" {
+		return flags(args[1:])
 	}
 	if args[0] == "init" {
 		store := filesystem.NewStorage(osfs.New(args[2]), cache.NewObjectLRUDefault())
@@ -49,7 +54,7 @@ func run(args []string) error {
 	case "read":
 		return read(repo, args[2])
 	}
-	return fmt.Errorf("gogit %s is unknown", args[0])
+	return fmt.Errorf("naive %s is unknown", args[0])
 }
 
 func checkout(repo *git.Repository, id string) error {
@@ -104,4 +109,16 @@ func read(repo *git.Repository, id string) error {
 		fmt.Println(err)
 	}
 	return nil
+}
+
+// flags prints what urfave/cli makes of a command line.
+func flags(args []string) error {
+	app := &cli.App{
+		Flags: []cli.Flag{&cli.StringFlag{Name: "name"}, &cli.StringSliceFlag{Name: "env"}},
+		Action: func(c *cli.Context) error {
+			fmt.Printf("name=%s env=%s args=%s\n", c.String("name"), strings.Join(c.StringSlice("env"), "|"), strings.Join(c.Args().Slice(), "|"))
+			return nil
+		},
+	}
+	return app.Run(append([]string{"naive"}, args...))
 }

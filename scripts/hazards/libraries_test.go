@@ -12,18 +12,27 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
-// TestGoGit shows what go-git's porcelain does to workspaces, refs and readers.
-func TestGoGit(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "gogit")
+// TestLibraries shows what go-git's porcelain does to workspaces, refs and
+// readers, and what urfave/cli makes of command lines.
+func TestLibraries(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "naive")
 	build := exec.Command("go", "build", "-o", program, ".")
-	build.Dir = "gogit"
+	build.Dir = "naive"
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	gogit := func(args ...string) (string, error) {
+	naive := func(args ...string) (string, error) {
 		out, err := exec.Command(program, args...).CombinedOutput()
 		return strings.TrimSpace(string(out)), err
 	}
+	t.Run("flags", func(t *testing.T) {
+		late, err := naive("flags", "one@5", "--name", "x")
+		hazards.Shown(t, hazards.H34, err == nil && late == "name= env= args=one@5|--name|x", "urfave/cli takes flags after the first argument for arguments, without a word")
+		plain, err1 := naive("flags", "vim")
+		dashed, err2 := naive("flags", "--", "vim")
+		split, err3 := naive("flags", "--env", "A=1,B=2", "x")
+		hazards.Shown(t, hazards.H38, err1 == nil && err2 == nil && err3 == nil && plain == dashed && split == "name= env=A=1|B=2 args=x", "urfave/cli gives `-- vim` and `vim` alike, and splits `A=1,B=2` in two")
+	})
 	t.Run("checkout", func(t *testing.T) {
 		dir := repository(t)
 		first := git(t, dir, "rev-parse", "HEAD")
@@ -34,7 +43,7 @@ func TestGoGit(t *testing.T) {
 		write(t, dir, "secret.env", "KEY=1\n")
 		write(t, dir, "node_modules/x/index.js", "x\n")
 		write(t, dir, "notes.txt", "never added\n")
-		if out, err := gogit("checkout", dir, first); err != nil {
+		if out, err := naive("checkout", dir, first); err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
 		hazards.Shown(t, hazards.H6, !there(dir, "secret.env") && !there(dir, "node_modules/x/index.js") && !there(dir, "notes.txt"),
@@ -42,9 +51,9 @@ func TestGoGit(t *testing.T) {
 	})
 	t.Run("init", func(t *testing.T) {
 		work := t.TempDir()
-		_, err := gogit("init", work, filepath.Join(t.TempDir(), "shadow.git"))
+		_, err := naive("init", work, filepath.Join(t.TempDir(), "shadow.git"))
 		wrote := there(work, ".git")
-		_, again := gogit("init", repository(t), filepath.Join(t.TempDir(), "shadow.git"))
+		_, again := naive("init", repository(t), filepath.Join(t.TempDir(), "shadow.git"))
 		hazards.Shown(t, hazards.H32, err == nil && wrote && again != nil, "go-git's `Init` with a worktree writes a `.git` file into it, and fails where there is a `.git`")
 	})
 	t.Run("status", func(t *testing.T) {
@@ -65,7 +74,7 @@ func TestGoGit(t *testing.T) {
 			value, err := os.ReadFile(filepath.Join(dir, ".git/refs/agents/one"))
 			torn = err == nil && len(value) == 0
 		}
-		out, err := gogit("refs", dir)
+		out, err := naive("refs", dir)
 		hazards.Shown(t, hazards.H31, torn && (err != nil || !strings.Contains(out, "refs/heads/main")), "go-git's ref update, killed, leaves an empty ref, after which it lists no ref at all")
 	})
 	t.Run("read", func(t *testing.T) {
