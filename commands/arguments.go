@@ -1,16 +1,23 @@
 package commands
 
 import (
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// invocation is a command line as it was read, but for its flags, which have gone
-// where their tables say.
+// invocation is a command line put in order: urfave/cli sees flags only before
+// the first argument, drops `--`, and knows no flag that stands before its
+// command's name.
 type invocation struct {
 	verb    *verb
 	path    []string // the verb's names from the root
+	globals []string // --name=value
+	flags   []string // --name=value, of the verb
 	args    []string
 	after   []string // what followed `--`, if the verb keeps it apart
 	dashed  bool     // there was a `--`
@@ -21,15 +28,14 @@ type invocation struct {
 // pass is the one reading of a command line, driven by the tables of flags.
 type pass struct {
 	verbs   []*verb
-	globals []*flag
+	globals []cli.Flag
 	words   []string
 	given   map[string]string
 	invocation
 }
 
-// arrange reads a command line: flags may stand anywhere before `--`, those of
-// every command also before the verb's name.
-func arrange(verbs []*verb, globals []*flag, words []string) (invocation, error) {
+// arrange puts a command line in order.
+func arrange(verbs []*verb, globals []cli.Flag, words []string) (invocation, error) {
 	p := pass{verbs: verbs, globals: globals, words: words, given: map[string]string{}}
 	for len(p.words) > 0 {
 		w := p.words[0]
@@ -87,7 +93,7 @@ func (p *pass) flag(w string) error {
 	name, value, valued := strings.Cut(strings.TrimLeft(w, "-"), "=")
 	if !strings.HasPrefix(w, "--") && len(name) > 1 {
 		// -n5, as Git has it; a long name with one dash is a mistake.
-		if f := p.find(name[:1]); f != nil && !f.bare {
+		if f := p.find(name[:1]); f != nil && takesValue(f) {
 			name, value, valued = name[:1], strings.TrimPrefix(w, "-"+name[:1]), true
 		} else {
 			return p.unknownFlag(w)
@@ -102,44 +108,53 @@ func (p *pass) flag(w string) error {
 		return p.unknownFlag(w)
 	}
 	switch {
-	case !f.bare && !valued:
+	case takesValue(f) && !valued:
 		if len(p.words) == 0 || p.words[0] == "--" {
 			return missions.Errorf(missions.KindUsage, p.seeHelp(), "%s needs a value", dashed(name))
 		}
 		value, p.words = p.words[0], p.words[1:]
-	case f.bare && !valued:
+	case !takesValue(f) && !valued:
 		value = "true"
 	}
-	return p.set(f, dashed(name), value)
+	if err := checkValue(f, dashed(name), value); err != nil {
+		return err
+	}
+	return p.set(f, value)
 }
 
-func (p *pass) set(f *flag, typed, value string) error {
-	name := f.names[0]
-	old, twice := p.given[name]
-	if twice && !f.repeats {
-		if old != value {
-			return missions.Errorf(missions.KindUsage, "give it once", "%s is given twice: %q and %q", dashed(name), old, value)
-		}
+func (p *pass) set(f cli.Flag, value string) error {
+	name := f.Names()[0]
+	if old, twice := p.given[name]; twice && old != value && !repeats(f) {
+		return missions.Errorf(missions.KindUsage, "give it once", "%s is given twice: %q and %q", dashed(name), old, value)
+	} else if twice && !repeats(f) {
 		return nil
 	}
 	p.given[name] = value
-	if err := f.take(typed, value); err != nil {
-		return err
-	}
-	if name == "help" {
-		p.help = value == "true"
+	word := "--" + name + "=" + value
+	if flag(p.globals, name) == f {
+		p.globalsGiven(word)
+	} else {
+		p.flags = append(p.flags, word)
 	}
 	return nil
 }
 
-func (p *pass) find(name string) *flag {
-	if f := flagNamed(p.globals, name); f != nil {
+func (p *pass) globalsGiven(word string) {
+	if strings.HasPrefix(word, "--help=") { // urfave/cli has a help of its own for that name
+		p.help = word == "--help=true"
+		return
+	}
+	p.invocation.globals = append(p.invocation.globals, word)
+}
+
+func (p *pass) find(name string) cli.Flag {
+	if f := flag(p.globals, name); f != nil {
 		return f
 	}
 	if p.verb == nil {
 		return nil
 	}
-	return flagNamed(p.verb.flags, name)
+	return flag(p.verb.flags, name)
 }
 
 // complete checks what can only be known at the end.
@@ -168,11 +183,11 @@ func (p *pass) unknownFlag(w string) error {
 	name, _, _ := strings.Cut(w, "=")
 	var known []string
 	for _, f := range p.globals {
-		known = append(known, f.names...)
+		known = append(known, f.Names()...)
 	}
 	if p.verb != nil {
 		for _, f := range p.verb.flags {
-			known = append(known, f.names...)
+			known = append(known, f.Names()...)
 		}
 	}
 	hint := p.seeHelp()
@@ -206,4 +221,27 @@ func unknownVerb(of string, verbs []*verb, w string) error {
 func missing(synopsis string, given int) string {
 	fields := strings.Fields(synopsis)
 	return strings.Join(fields[min(given, len(fields)):], " ")
+}
+
+// checkValue refuses a value that its flag can't hold.
+func checkValue(f cli.Flag, name, value string) error {
+	switch f.(type) {
+	case *cli.BoolFlag:
+		if value != "true" && value != "false" {
+			return missions.Errorf(missions.KindUsage, "give it without a value", "%s is %q", name, value)
+		}
+	case *cli.IntFlag:
+		if n, err := strconv.Atoi(value); err != nil || n < 0 {
+			return missions.Errorf(missions.KindUsage, "for example "+name+" 3", "%s is %q, which is no number", name, value)
+		}
+	case *cli.DurationFlag:
+		if d, err := time.ParseDuration(value); err != nil || d < 0 {
+			return missions.Errorf(missions.KindUsage, "for example "+name+" 90s, 5m or 2h", "%s is %q, which is no duration", name, value)
+		}
+	}
+	return nil
+}
+
+func usageError(name string, err error) error {
+	return missions.Errorf(missions.KindUsage, "umbra "+name+" --help", "%w", err)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
@@ -37,66 +36,15 @@ func TestArrange(t *testing.T) {
 		"mission ls --all=false":            {"mission ls", "", "--all=false", "", ""},
 	} {
 		var g Globals
-		var globals, flags []string
-		verbs, table := allVerbs(), g.flags()
-		noteTaken(table, &globals)
-		eachVerb(verbs, func(v *verb) { noteTaken(v.flags, &flags) })
-		in, err := arrange(verbs, table, strings.Fields(line))
+		in, err := arrange(allVerbs(), g.flags(), strings.Fields(line))
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		got := [...]string{strings.Join(in.path, " "), strings.Join(globals, " "), strings.Join(flags, " "), strings.Join(in.args, " "), strings.Join(in.after, " ")}
+		got := [...]string{strings.Join(in.path, " "), strings.Join(in.globals, " "), strings.Join(in.flags, " "), strings.Join(in.args, " "), strings.Join(in.after, " ")}
 		if got != [...]string{want.path, want.globals, want.flags, want.args, want.after} {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
-	}
-}
-
-// noteTaken lets the flags of a table note what they take, as --name=value.
-func noteTaken(table []*flag, into *[]string) {
-	for _, f := range table {
-		take := f.take
-		f.take = func(typed, value string) error {
-			*into = append(*into, "--"+f.names[0]+"="+value)
-			return take(typed, value)
-		}
-	}
-}
-
-func eachVerb(verbs []*verb, fn func(*verb)) {
-	for _, v := range verbs {
-		fn(v)
-		eachVerb(v.verbs, fn)
-	}
-}
-
-func TestFlagsTakeTheirValues(t *testing.T) {
-	var truth bool
-	var text string
-	var texts []string
-	number, duration := 7, time.Second
-	table := []*flag{
-		boolFlag(&truth, "", "truth", "t"), textFlag(&text, "", "text"), textsFlag(&texts, "", "texts"),
-		numberFlag(&number, "", "number"), durationFlag(&duration, "", "duration"),
-	}
-	v := &verb{name: "do", flags: table, max: anyNumber, run: func(*call) error { return nil }}
-	read := func(line string) {
-		t.Helper()
-		if _, err := arrange([]*verb{v}, nil, strings.Fields(line)); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-	}
-	read("do x")
-	if truth || text != "" || texts != nil || number != 7 || duration != time.Second {
-		t.Fatalf("what was not given changed: %t %q %q %d %s", truth, text, texts, number, duration)
-	}
-	read("do -t --text a=b x --texts 1,2 --texts= --number 0 --duration=90s")
-	if !truth || text != "a=b" || !slices.Equal(texts, []string{"1,2", ""}) || number != 0 || duration != 90*time.Second {
-		t.Errorf("got %t %q %q %d %s", truth, text, texts, number, duration)
-	}
-	if read("do --truth=false"); truth {
-		t.Error("--truth=false left it true")
 	}
 }
 
@@ -143,7 +91,8 @@ func TestArrangeRefuses(t *testing.T) {
 	}
 }
 
-// Every verb's flags can be told from each other and from the global ones.
+// Every verb's table must be one that urfave/cli takes, and that the pass can
+// tell from the global flags.
 func TestTablesHaveNoTwins(t *testing.T) {
 	var g Globals
 	var check func([]*verb, string)
@@ -151,7 +100,7 @@ func TestTablesHaveNoTwins(t *testing.T) {
 		for _, v := range verbs {
 			seen := []string{}
 			for _, f := range append(g.flags(), v.flags...) {
-				for _, n := range f.names {
+				for _, n := range f.Names() {
 					if slices.Contains(seen, n) {
 						t.Errorf("%s%s: two flags named %s", under, v.name, n)
 					}

@@ -3,6 +3,8 @@ package commands
 import (
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,11 +19,11 @@ func diffCommand() *verb {
 		name: "diff", args: "[FROM] [TO]", max: 2, after: "[-- PATH…]",
 		short: "compare moments with each other or with now",
 		long:  "Without moments: from the last prompt to now. One: from that moment to now. Two: from one to the other.",
-		flags: []*flag{
-			numberFlag(&o.turn, "what turn `N` changed", "turn"),
-			boolFlag(&o.stat, "count the lines of each file", "stat"),
-			boolFlag(&o.nameStatus, "names and kinds of change only", "name-status"),
-			boolFlag(&o.conversing, "what was said in between, too", "conversation"),
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "turn", Usage: "what turn `N` changed", Destination: &o.turn},
+			&cli.BoolFlag{Name: "stat", Usage: "count the lines of each file", Destination: &o.stat},
+			&cli.BoolFlag{Name: "name-status", Usage: "names and kinds of change only", Destination: &o.nameStatus},
+			&cli.BoolFlag{Name: "conversation", Usage: "what was said in between, too", Destination: &o.conversing},
 		},
 		run: func(c *call) error { return runDiff(c, o) },
 	}

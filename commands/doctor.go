@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -14,9 +16,9 @@ func doctorCommand() *verb {
 	return &verb{
 		name: "doctor", short: "check every invariant, and say what to type where one does not hold",
 		long: "Exit code 13 if something is wrong.",
-		flags: []*flag{
-			boolFlag(&o.rebuild, "make the index again from the refs", "rebuild"),
-			boolFlag(&o.fix, "mend what can be mended without losing anything", "fix"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "rebuild", Usage: "make the index again from the refs", Destination: &o.rebuild},
+			&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without losing anything", Destination: &o.fix},
 		},
 		run: func(c *call) error { return runDoctor(c, o) },
 	}

@@ -1,6 +1,8 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 func forkCommand() *verb {
 	var o missionNewOptions

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,7 +19,7 @@ func gitCommand() *verb {
 		name: "git", args: "[MISSION]", max: 1, after: "-- ARGS…", short: "run git on the shadow repository, to read it",
 		long: `A bare log, or one with flags only, is the mission's. Missions are branches there:
 umbra git -- log -p fix-login. The workspace is not git's work tree here.`,
-		flags: []*flag{boolFlag(&write, "let git write: Umbra does not check what it does", "write")},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "write", Usage: "let git write: Umbra does not check what it does", Destination: &write}},
 		run:   func(c *call) error { return runGit(c, write) },
 	}
 }

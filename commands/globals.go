@@ -3,6 +3,8 @@ package commands
 import (
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -14,18 +16,19 @@ type Globals struct {
 	Quiet    bool
 	Yes      bool
 	Color    string // auto, always, never
-	reach    reach  // not a flag: the command says it
+	Help     bool
+	reach    reach // not a flag: the command says it
 }
 
-func (g *Globals) flags() []*flag {
-	return []*flag{
-		textFlag(&g.Home, "keep Umbra's data in `DIR` (UMBRA_HOME)", "home"),
-		boolFlag(&g.JSON, "print JSON", "json"),
-		boolFlag(&g.NoDaemon, "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", "no-daemon"),
-		boolFlag(&g.Quiet, "no progress and no notices", "quiet"),
-		boolFlag(&g.Yes, "answer questions with yes", "yes"),
-		textFlag(&g.Color, "colour: `auto|always|never`", "color"),
-		boolFlag(new(bool), "show what a command takes", "help", "h"),
+func (g *Globals) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "home", Usage: "keep Umbra's data in `DIR` (UMBRA_HOME)", Destination: &g.Home},
+		&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &g.JSON},
+		&cli.BoolFlag{Name: "no-daemon", Usage: "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", Destination: &g.NoDaemon},
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress and no notices", Destination: &g.Quiet},
+		&cli.BoolFlag{Name: "yes", Usage: "answer questions with yes", Destination: &g.Yes},
+		&cli.StringFlag{Name: "color", Value: "auto", Usage: "colour: `auto|always|never`", Destination: &g.Color},
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show what a command takes", Destination: &g.Help},
 	}
 }
 

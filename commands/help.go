@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // usage is a verb's command line as one types it.
@@ -25,7 +27,7 @@ func usage(at []string, v *verb) string {
 }
 
 // helpFor prints the help of what was asked for: a verb, or everything.
-func helpFor(w io.Writer, verbs []*verb, globals []*flag, in invocation) error {
+func helpFor(w io.Writer, verbs []*verb, globals []cli.Flag, in invocation) error {
 	v, at := in.verb, in.path
 	if v != nil && v.run == nil && len(in.args) > 0 {
 		return unknownVerb("umbra "+strings.Join(at, " "), v.verbs, in.args[0])
@@ -36,7 +38,7 @@ func helpFor(w io.Writer, verbs []*verb, globals []*flag, in invocation) error {
 	return helpVerb(w, at, v)
 }
 
-func helpAll(w io.Writer, verbs []*verb, globals []*flag) error {
+func helpAll(w io.Writer, verbs []*verb, globals []cli.Flag) error {
 	var b strings.Builder
 	b.WriteString("umbra snapshots, restores and forks the work of AI coding agents.\n\nusage: umbra COMMAND [FLAGS] [ARGUMENTS]\n\ncommands:\n")
 	writeVerbs(&b, "", verbs)
@@ -82,11 +84,32 @@ func writeVerbs(b *strings.Builder, under string, verbs []*verb) {
 	}
 }
 
-func writeFlags(b *strings.Builder, flags []*flag) {
+func writeFlags(b *strings.Builder, flags []cli.Flag) {
 	for _, f := range flags {
-		typed, meaning := f.describe()
+		typed, meaning := describe(f)
 		fmt.Fprintf(b, "  %-24s %s\n", typed, meaning)
 	}
+}
+
+// describe is a flag as it is typed, and what it means. The value's name is the
+// word in backquotes of its usage, as urfave/cli has it.
+func describe(f cli.Flag) (typed, meaning string) {
+	var list []string
+	for _, n := range f.Names() {
+		list = append(list, dashed(n))
+	}
+	typed = strings.Join(list, ", ")
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return typed, ""
+	}
+	meaning = d.GetUsage()
+	if before, rest, ok := strings.Cut(meaning, "`"); ok {
+		if value, after, ok := strings.Cut(rest, "`"); ok {
+			return typed + " " + value, before + value + after
+		}
+	}
+	return typed, meaning
 }
 
 func sentence(s string) string {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -30,9 +32,9 @@ func hookCommand() *verb {
 	return &verb{
 		name: "hook", args: "AGENT", min: 1, max: 1, short: "take one event of an agent on stdin (called by the agent)",
 		long: "Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
-		flags: []*flag{
-			textFlag(&o.event, "the event's `NAME`, where stdin does not say it", "event"),
-			boolFlag(new(bool), "print errors and exit with their code (for trying out)", "strict"),
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
+			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},
 		},
 		run: func(c *call) error { return runHook(c, o) },
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -26,10 +28,10 @@ func hooksVerb(name, short, did string, do hooksCall) *verb {
 	var o hooksOptions
 	return &verb{
 		name: name, args: "NAME", min: 1, max: 1, short: short,
-		flags: []*flag{
-			boolFlag(&o.user, "for every project (the default)", "user"),
-			boolFlag(&o.project, "for this project, in a file of your own", "project"),
-			boolFlag(&o.shared, "with --project: in the file that is shared", "shared"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "user", Usage: "for every project (the default)", Destination: &o.user},
+			&cli.BoolFlag{Name: "project", Usage: "for this project, in a file of your own", Destination: &o.project},
+			&cli.BoolFlag{Name: "shared", Usage: "with --project: in the file that is shared", Destination: &o.shared},
 		},
 		run: func(c *call) error { return runHooks(c, o, did, do) },
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -18,14 +20,14 @@ func logCommand() *verb {
 	return &verb{
 		name: "log", args: "[MISSION]", max: 1, short: "list a mission's snapshots, newest first, by turn",
 		long: "Each line begins with an address that can be typed: umbra show, diff, restore and fork take it.",
-		flags: []*flag{
-			numberFlag(&o.limit, "no more than `N`", "n"),
-			textFlag(&o.since, "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", "since"),
-			textFlag(&o.state, "those in `STATE`", "state"),
-			textFlag(&o.path, "those that changed `PATH`", "path"),
-			textFlag(&o.match, "those whose message matches `RE`", "grep"),
-			boolFlag(&o.graph, "the missions forked from it as well", "graph"),
-			boolFlag(&o.ops, "only Umbra's own operations", "ops"),
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "no more than `N`", Destination: &o.limit},
+			&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", Destination: &o.since},
+			&cli.StringFlag{Name: "state", Usage: "those in `STATE`", Destination: &o.state},
+			&cli.StringFlag{Name: "path", Usage: "those that changed `PATH`", Destination: &o.path},
+			&cli.StringFlag{Name: "grep", Usage: "those whose message matches `RE`", Destination: &o.match},
+			&cli.BoolFlag{Name: "graph", Usage: "the missions forked from it as well", Destination: &o.graph},
+			&cli.BoolFlag{Name: "ops", Usage: "only Umbra's own operations", Destination: &o.ops},
 		},
 		run: func(c *call) error { return runLog(c, o) },
 	}

@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 type missionLsOptions struct{ all, tree, live bool }
 
@@ -8,10 +12,10 @@ func missionLsCommand() *verb {
 	var o missionLsOptions
 	return &verb{
 		name: "ls", short: "list the missions of this project, closed ones too",
-		flags: []*flag{
-			boolFlag(&o.all, "those of every project", "all"),
-			boolFlag(&o.tree, "forks below the missions they come from", "tree"),
-			boolFlag(&o.live, "only those with an agent", "live"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "those of every project", Destination: &o.all},
+			&cli.BoolFlag{Name: "tree", Usage: "forks below the missions they come from", Destination: &o.tree},
+			&cli.BoolFlag{Name: "live", Usage: "only those with an agent", Destination: &o.live},
 		},
 		run: func(c *call) error { return runMissionLs(c, o) },
 	}

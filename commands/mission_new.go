@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -18,9 +20,9 @@ type missionNewOptions struct {
 
 func missionNewCommand() *verb {
 	var o missionNewOptions
-	flags := append([]*flag{
-		textFlag(&o.clone, "fork `MISSION|MOMENT`: its files and its conversation", "clone"),
-		textFlag(&o.agent, "the agent: `claude`, codex, gemini, opencode", "agent"),
+	flags := append([]cli.Flag{
+		&cli.StringFlag{Name: "clone", Usage: "fork `MISSION|MOMENT`: its files and its conversation", Destination: &o.clone},
+		&cli.StringFlag{Name: "agent", Usage: "the agent: `claude`, codex, gemini, opencode", Destination: &o.agent},
 	}, o.flags()...)
 	return &verb{
 		name: "new", after: "[-- COMMAND…]", short: "begin a mission, and launch its agent here",
@@ -35,23 +37,23 @@ With --clone it is a fork: see umbra fork --help.`,
 }
 
 // flags are what a new mission and a fork have in common.
-func (o *missionNewOptions) flags() []*flag {
-	return append([]*flag{
-		textFlag(&o.name, "call it `NAME`", "name"),
-		textFlag(&o.workspace, "work in `DIR`", "workspace"),
-		textFlag(&o.prompt, "the agent's first prompt: `TEXT`", "prompt"),
-		boolFlag(&o.noLaunch, "make it, and do not launch the agent", "no-launch"),
-		boolFlag(&o.force, "take a workspace that is over the budget", "force"),
+func (o *missionNewOptions) flags() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "name", Usage: "call it `NAME`", Destination: &o.name},
+		&cli.StringFlag{Name: "workspace", Usage: "work in `DIR`", Destination: &o.workspace},
+		&cli.StringFlag{Name: "prompt", Usage: "the agent's first prompt: `TEXT`", Destination: &o.prompt},
+		&cli.BoolFlag{Name: "no-launch", Usage: "make it, and do not launch the agent", Destination: &o.noLaunch},
+		&cli.BoolFlag{Name: "force", Usage: "take a workspace that is over the budget", Destination: &o.force},
 	}, o.vars.flags()...)
 }
 
-func (o *missionNewOptions) forkFlags() []*flag {
-	return []*flag{
-		numberFlag(&o.count, "make `K` forks, and launch none", "count"),
-		textFlag(&o.ignored, "ignored files: `copy|skip`", "ignored"),
-		boolFlag(&o.noWait, "fork the last finished turn, do not wait for this one", "no-wait"),
-		durationFlag(&o.wait, "wait no longer than `DURATION` (5m)", "wait-timeout"),
-		boolFlag(&o.again, "send the prompt of the turn again", "again"),
+func (o *missionNewOptions) forkFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "count", Usage: "make `K` forks, and launch none", Destination: &o.count},
+		&cli.StringFlag{Name: "ignored", Usage: "ignored files: `copy|skip`", Destination: &o.ignored},
+		&cli.BoolFlag{Name: "no-wait", Usage: "fork the last finished turn, do not wait for this one", Destination: &o.noWait},
+		&cli.DurationFlag{Name: "wait-timeout", Usage: "wait no longer than `DURATION` (5m)", Destination: &o.wait},
+		&cli.BoolFlag{Name: "again", Usage: "send the prompt of the turn again", Destination: &o.again},
 	}
 }
 

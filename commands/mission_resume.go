@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 type missionResumeOptions struct {
 	vars     variables
@@ -16,9 +20,9 @@ func missionResumeCommand() *verb {
 		long: `COMMAND replaces the command that the mission was launched with.
 A workspace that Umbra made, or a session file, is made again from the newest
 snapshot if it is missing; any other workspace only with --recreate.`,
-		flags: append([]*flag{
-			textFlag(&o.prompt, "the agent's next prompt: `TEXT`", "prompt"),
-			boolFlag(&o.recreate, "make its workspace again if it is missing", "recreate"),
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "prompt", Usage: "the agent's next prompt: `TEXT`", Destination: &o.prompt},
+			&cli.BoolFlag{Name: "recreate", Usage: "make its workspace again if it is missing", Destination: &o.recreate},
 		}, o.vars.flags()...),
 		run: func(c *call) error { return runMissionResume(c, o) },
 	}

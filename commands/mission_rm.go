@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -14,10 +16,10 @@ func missionRmCommand() *verb {
 	return &verb{
 		name: "rm", args: "MISSION…", min: 1, max: anyNumber, short: "remove missions, into the trash",
 		long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
-		flags: []*flag{
-			boolFlag(&o.workspace, "the workspace too, if Umbra made it", "workspace"),
-			boolFlag(&o.preview, "only list", "preview"),
-			boolFlag(&o.force, "also a mission whose agent is live", "force"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "workspace", Usage: "the workspace too, if Umbra made it", Destination: &o.workspace},
+			&cli.BoolFlag{Name: "preview", Usage: "only list", Destination: &o.preview},
+			&cli.BoolFlag{Name: "force", Usage: "also a mission whose agent is live", Destination: &o.force},
 		},
 		run: func(c *call) error { return runMissionRm(c, o) },
 	}

@@ -3,6 +3,8 @@ package commands
 import (
 	"errors"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -10,8 +12,8 @@ func missionStopCommand() *verb {
 	var force bool
 	return &verb{
 		name: "stop", args: "MISSION…", min: 1, max: anyNumber, short: "stop the agents of missions",
-		flags: []*flag{
-			boolFlag(&force, "also where the agent's process is not known, and has ended", "force"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "also where the agent's process is not known, and has ended", Destination: &force},
 		},
 		run: func(c *call) error { return runMissionStop(c, force) },
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -20,10 +22,10 @@ func missionWaitCommand() *verb {
 	return &verb{
 		name: "wait", args: "MISSION…", min: 1, max: anyNumber, short: "wait until missions are in one of some states",
 		long: "Without --state: until each is idle, waiting for its user, closed, or in an error.\nExit code 15 at the timeout.",
-		flags: []*flag{
-			textFlag(&o.state, "`STATE,…`: initializing, running, waiting, idle, error, closed", "state"),
-			boolFlag(&o.any, "one of the missions is enough", "any"),
-			durationFlag(&o.timeout, "give up after `DURATION`", "timeout"),
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "state", Usage: "`STATE,…`: initializing, running, waiting, idle, error, closed", Destination: &o.state},
+			&cli.BoolFlag{Name: "any", Usage: "one of the missions is enough", Destination: &o.any},
+			&cli.DurationFlag{Name: "timeout", Usage: "give up after `DURATION`", Destination: &o.timeout},
 		},
 		run: func(c *call) error { return runMissionWait(c, o) },
 	}

@@ -3,6 +3,8 @@ package commands
 import (
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,8 +19,8 @@ func projectCommand() *verb {
 				short: "tell Umbra that a directory was moved",
 				long: `Where two projects claim the same place, OLD may be the name of the project's
 directory in Umbra's home, which doctor says.`,
-				flags: []*flag{
-					boolFlag(&r.Force, "also where little of what was in OLD is found", "force"),
+				flags: []cli.Flag{
+					&cli.BoolFlag{Name: "force", Usage: "also where little of what was in OLD is found", Destination: &r.Force},
 				},
 				run: func(c *call) error { return runProjectMove(c, *r) },
 			},

@@ -1,12 +1,16 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 func redoCommand() *verb {
 	var force bool
 	return &verb{
 		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
-		flags: []*flag{boolFlag(&force, "also across turns that came after it", "force")},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &force}},
 		run:   func(c *call) error { return runRedo(c, force) },
 	}
 }

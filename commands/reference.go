@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -88,10 +90,10 @@ func referenceVerbs(b *strings.Builder, under []string, verbs []*verb) {
 	}
 }
 
-func referenceFlags(b *strings.Builder, flags []*flag) {
+func referenceFlags(b *strings.Builder, flags []cli.Flag) {
 	b.WriteString("| flag | meaning |\n|---|---|\n")
 	for _, f := range flags {
-		typed, meaning := f.describe()
+		typed, meaning := describe(f)
 		escape := strings.NewReplacer("|", `\|`).Replace
 		fmt.Fprintf(b, "| `%s` | %s |\n", escape(typed), escape(meaning))
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type restoreOptions struct {
 	request missions.RestoreRequest
-	paths   []string
+	paths   cli.StringSlice
 }
 
 func restoreCommand() *verb {
@@ -23,23 +25,23 @@ func restoreCommand() *verb {
 The user's Git is left alone: HEAD, branches and index stay.
 Paths that others changed since are asked about; where nobody can be asked,
 --mine leaves them as they are and --all takes them back too (else exit code 12).`,
-		flags: []*flag{
-			boolFlag(&r.FilesOnly, "the conversation stays", "files-only"),
-			boolFlag(&r.ConversationOnly, "the files stay", "conversation-only"),
-			textsFlag(&o.paths, "only `PATH` and what is below it (may be repeated)", "path"),
-			boolFlag(&r.Mine, "leave what others changed", "mine"),
-			boolFlag(&r.All, "take back what others changed, too", "all"),
-			boolFlag(&r.Preview, "print the plan, change nothing", "preview"),
-			boolFlag(&r.WhenIdle, "at the end of the turn", "when-idle"),
-			textFlag(&r.Mission, "in the workspace of `MISSION`", "mission"),
-			boolFlag(&r.Force, "now, whatever the agent or Git is doing", "force"),
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "files-only", Usage: "the conversation stays", Destination: &r.FilesOnly},
+			&cli.BoolFlag{Name: "conversation-only", Usage: "the files stay", Destination: &r.ConversationOnly},
+			&cli.StringSliceFlag{Name: "path", Usage: "only `PATH` and what is below it (may be repeated)", Destination: &o.paths},
+			&cli.BoolFlag{Name: "mine", Usage: "leave what others changed", Destination: &r.Mine},
+			&cli.BoolFlag{Name: "all", Usage: "take back what others changed, too", Destination: &r.All},
+			&cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &r.Preview},
+			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &r.WhenIdle},
+			&cli.StringFlag{Name: "mission", Usage: "in the workspace of `MISSION`", Destination: &r.Mission},
+			&cli.BoolFlag{Name: "force", Usage: "now, whatever the agent or Git is doing", Destination: &r.Force},
 		},
 		run: func(c *call) error { return runRestore(c, o) },
 	}
 }
 
 func (o restoreOptions) check() error {
-	r, paths := o.request, len(o.paths) > 0
+	r, paths := o.request, len(o.paths.Value()) > 0
 	contradict := func(hint, a, b string) error {
 		return missions.Errorf(missions.KindUsage, hint, "%s and %s contradict each other", a, b)
 	}
@@ -70,7 +72,7 @@ func runRestore(c *call, o restoreOptions) error {
 	}
 	r := o.request
 	r.Caller, r.Moment = caller, c.arg(0)
-	for _, p := range o.paths {
+	for _, p := range o.paths.Value() {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(caller.Cwd, p)
 		}

@@ -8,25 +8,22 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // Run does what env.Args say and returns the exit code. It prints errors
 // itself; nothing is left running when it returns.
 func Run(env Env) int {
-	globals := Globals{Color: "auto"}
+	var globals Globals
 	table := globals.flags()
 	verbs := allVerbs()
 	in, err := arrange(verbs, table, env.Args)
-	switch {
-	case err != nil:
+	if err != nil {
 		globals.JSON = slices.Contains(env.Args, "--json") // as far as one can tell
-	case in.version && !in.help:
-		err = printVersion(env, globals.JSON)
-	case in.help || in.verb == nil || in.verb.run == nil:
-		err = helpFor(env.Stdout, verbs, table, in)
-	default:
-		err = do(env, &globals, in)
+	} else {
+		err = application(env, &globals, table, verbs, in).Run(in.words())
 	}
 	if err != nil && in.failsOpen(env.Args) {
 		noteHook(env, globals, err)
@@ -35,8 +32,45 @@ func Run(env Env) int {
 	return report(env, globals, err)
 }
 
+// application is urfave/cli's view of the command line, without what it would
+// print or exit by itself.
+func application(env Env, globals *Globals, table []cli.Flag, verbs []*verb, in invocation) *cli.App {
+	app := &cli.App{
+		Name: "umbra", Flags: table, HideHelp: true, HideHelpCommand: true, HideVersion: true,
+		Writer: env.Stdout, ErrWriter: env.Stderr, Reader: env.Stdin,
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // errors are printed in Run, once
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usageError("", err) },
+		Action:                    func(*cli.Context) error { return bare(env, verbs, table, in) },
+	}
+	for _, v := range verbs {
+		app.Commands = append(app.Commands, v.command(func(v *verb, args []string) error {
+			return do(env, globals, v, in, args)
+		}))
+	}
+	return app
+}
+
+// words is the command line as urfave/cli understands it.
+func (in invocation) words() []string {
+	words := append([]string{"umbra"}, in.globals...)
+	if in.verb == nil || in.verb.run == nil || in.help {
+		return words // the root's action gives the help
+	}
+	words = append(append(words, in.path...), in.flags...)
+	return append(append(words, "--"), in.args...)
+}
+
+// bare is what umbra does without a command to run.
+func bare(env Env, verbs []*verb, table []cli.Flag, in invocation) error {
+	if in.version && !in.help {
+		return printVersion(env, slices.Contains(in.globals, "--json=true"))
+	}
+	return helpFor(env.Stdout, verbs, table, in)
+}
+
 // do runs one verb with what it needs.
-func do(env Env, globals *Globals, in invocation) error {
+func do(env Env, globals *Globals, v *verb, in invocation, args []string) error {
 	if err := globals.settle(env); err != nil {
 		return err
 	}
@@ -44,12 +78,12 @@ func do(env Env, globals *Globals, in invocation) error {
 	defer signals.stop()
 	c := &call{
 		Env: env, Globals: *globals, ctx: ctx, signals: signals,
-		args: in.args, after: in.after, dashed: in.dashed,
+		args: args, after: in.after, dashed: in.dashed,
 	}
 	c.out = c.printer(env.Stdout)
 	c.err = c.printer(env.Stderr)
 	c.progress = c.newProgress()
-	err := in.verb.run(c)
+	err := v.run(c)
 	c.progress.end()
 	if cerr := c.close(); err == nil {
 		err = cerr

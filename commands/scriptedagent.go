@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -29,10 +31,10 @@ func scriptedAgentCommand() *verb {
 		name: "scripted-agent", hidden: true, after: "[-- PROMPT]", short: "the demo's agent, which stands in for Claude Code",
 		long: `Reads prompts on stdin, a line each, and does what its script has for them.
 Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
-		flags: []*flag{
-			textFlag(&o.session, "begin a session with the id `UUID`", "session-id"),
-			textFlag(&o.resume, "go on with the session `UUID`", "resume"),
-			textFlag(&o.settings, "take hooks from `JSON|FILE`", "settings"),
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "session-id", Usage: "begin a session with the id `UUID`", Destination: &o.session},
+			&cli.StringFlag{Name: "resume", Usage: "go on with the session `UUID`", Destination: &o.resume},
+			&cli.StringFlag{Name: "settings", Usage: "take hooks from `JSON|FILE`", Destination: &o.settings},
 		},
 		run: func(c *call) error { return runScriptedAgent(c, o) },
 	}

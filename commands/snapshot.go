@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 type snapshotOptions struct{ message, pin string }
 
@@ -9,9 +13,9 @@ func snapshotCommand() *verb {
 	return &verb{
 		name: "snapshot", alias: "checkpoint", args: "[MISSION]", max: 1,
 		short: "take a snapshot now, of everything written before",
-		flags: []*flag{
-			textFlag(&o.message, "say what it is: `TEXT`", "m", "message"),
-			textFlag(&o.pin, "pin it as `NAME`", "pin"),
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "m", Aliases: []string{"message"}, Usage: "say what it is: `TEXT`", Destination: &o.message},
+			&cli.StringFlag{Name: "pin", Usage: "pin it as `NAME`", Destination: &o.pin},
 		},
 		run: func(c *call) error { return runSnapshot(c, o) },
 	}

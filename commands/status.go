@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -11,7 +13,7 @@ func statusCommand() *verb {
 	var line bool
 	return &verb{
 		name: "status", short: "what runs here, the last snapshot, and what is wrong",
-		flags: []*flag{boolFlag(&line, "in one line", "statusline")},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line", Destination: &line}},
 		run:   func(c *call) error { return runStatus(c, line) },
 	}
 }

@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 type undoOptions struct {
 	steps int
@@ -8,12 +12,12 @@ type undoOptions struct {
 }
 
 func undoCommand() *verb {
-	o := undoOptions{steps: 1}
+	var o undoOptions
 	return &verb{
 		name: "undo", args: "[MISSION]", max: 1, short: "take back the last restore of a mission",
-		flags: []*flag{
-			numberFlag(&o.steps, "the last `N`", "n"),
-			boolFlag(&o.force, "also across turns that came after it", "force"),
+		flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
+			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
 		},
 		run: func(c *call) error { return runUndo(c, o) },
 	}

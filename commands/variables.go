@@ -7,21 +7,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // variables are the environment given to an agent at its launch. Their values
 // go to the agent alone: a record holds the names, never the values.
 type variables struct {
-	given []string
+	given cli.StringSlice
 	file  string
 	list  []string // KEY=value
 }
 
-func (v *variables) flags() []*flag {
-	return []*flag{
-		textsFlag(&v.given, "set `K=V` for the agent (may be repeated)", "env"),
-		textFlag(&v.file, "set what `FILE` says, a line of K=V each", "env-file"),
+func (v *variables) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "env", Usage: "set `K=V` for the agent (may be repeated)", Destination: &v.given},
+		&cli.StringFlag{Name: "env-file", Usage: "set what `FILE` says, a line of K=V each", Destination: &v.file},
 	}
 }
 
@@ -32,7 +34,7 @@ func (v variables) read(c *call) (variables, error) {
 			return v, err
 		}
 	}
-	for _, kv := range v.given {
+	for _, kv := range v.given.Value() {
 		if !assignment(kv) {
 			return v, missions.Errorf(missions.KindUsage, "for example --env DEBUG=1", "--env %q is no K=V", kv)
 		}

@@ -1,6 +1,10 @@
 package commands
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
 
 // verb is one command: what it is called, what it takes and what it does. The
 // argument pass, the help texts and the reference are all driven by it.
@@ -15,7 +19,7 @@ type verb struct {
 	// the arguments; "" makes it more of them.
 	after  string
 	hidden bool
-	flags  []*flag
+	flags  []cli.Flag
 	run    func(*call) error
 	verbs  []*verb
 }
@@ -42,6 +46,53 @@ func find(verbs []*verb, name string) *verb {
 		}
 	}
 	return nil
+}
+
+// flag finds one of a table's flags by a name without dashes.
+func flag(table []cli.Flag, name string) cli.Flag {
+	for _, f := range table {
+		for _, n := range f.Names() {
+			if n == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func takesValue(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
+}
+
+// repeats reports whether a flag may be given more than once.
+func repeats(f cli.Flag) bool {
+	d, ok := f.(cli.DocGenerationSliceFlag)
+	return ok && d.IsSliceFlag()
+}
+
+// command makes urfave's command of the verb. Only what the pass has put in
+// order reaches it, so its own help and suggestions are off.
+func (v *verb) command(run func(*verb, []string) error) *cli.Command {
+	c := &cli.Command{
+		Name: v.name, Flags: v.flags, HideHelp: true, HideHelpCommand: true,
+		OnUsageError: func(_ *cli.Context, err error, _ bool) error { return usageError(v.name, err) },
+	}
+	for _, sub := range v.verbs {
+		c.Subcommands = append(c.Subcommands, sub.command(run))
+	}
+	if v.run != nil {
+		c.Action = func(ctx *cli.Context) error { return run(v, ctx.Args().Slice()) }
+	}
+	return c
+}
+
+// dashed is a flag's name as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // names lists verbs that are shown.

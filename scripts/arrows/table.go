@@ -72,6 +72,7 @@ var parties = []party{
 	{"github.com/google/uuid", "missions"},
 	{"github.com/klauspost/compress", "gitstore"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
+	{"github.com/urfave/cli", "commands"},
 	{"gopkg.in/yaml.v3", "missions"},
 }
 
