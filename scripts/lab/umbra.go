@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// Build makes the umbra program of the source at top, as a release is built.
+// Build makes the umbra program of the source at top, with the flags that
+// README says.
 func Build(ctx context.Context, top, out string) error {
-	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-o", out, "."}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
+	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", out, "."}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
 	return err
 }
 
