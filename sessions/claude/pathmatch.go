@@ -17,7 +17,7 @@ import (
 // /x/a/b.
 type pathMatcher struct {
 	elems  []elem
-	anchor []byte // a run of elems that has one form only
+	anchor finder // of a run of elems that has one form only
 	at     int    // index of the anchor's first elem
 	span   int    // elems in the anchor
 	to     []rune
@@ -66,9 +66,11 @@ func (m *pathMatcher) pickAnchor() {
 	if m.span == 0 {
 		m.at, m.span = 0, 1
 	}
+	var word []byte
 	for _, e := range m.elems[m.at : m.at+m.span] {
-		m.anchor = append(m.anchor, byte(e.r))
+		word = append(word, byte(e.r))
 	}
+	m.anchor = newFinder(word)
 }
 
 // shellChars are the characters that a shell command has a backslash before.
@@ -118,16 +120,10 @@ type match struct {
 
 // next finds the first match that starts at or after from.
 func (m *pathMatcher) next(b []byte, from int) (match, bool) {
-	for i := from; i < len(b); {
-		n := bytes.Index(b[i:], m.anchor)
-		if n < 0 {
-			break
-		}
-		i += n
+	for i := m.anchor.next(b, from); i >= 0; i = m.anchor.next(b, i+1) {
 		if found, ok := m.verify(b, i); ok && found.start >= from {
 			return found, true
 		}
-		i++
 	}
 	return match{}, false
 }
@@ -149,7 +145,7 @@ func (m *pathMatcher) verify(b []byte, i int) (match, bool) {
 		}
 		start--
 	}
-	end := i + len(m.anchor)
+	end := i + m.span
 	for k := m.at + m.span; k < len(m.elems); k++ {
 		n := m.elems[k].after(b, end, &st)
 		if n == 0 {

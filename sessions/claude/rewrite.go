@@ -41,7 +41,7 @@ func rewriteText(b []byte, to sessions.Rewrite, plain bool) []byte {
 type rewriter struct {
 	to       sessions.Rewrite
 	path     *pathMatcher
-	oldID    []byte
+	oldID    finder
 	oldSlug  string // the old project directory's name
 	newSlug  string
 	edits    []edit
@@ -58,7 +58,7 @@ type span struct{ start, end int }
 func newRewriter(to sessions.Rewrite, plain bool) *rewriter {
 	return &rewriter{
 		to: to, path: newPathMatcher(to.OldRoot, to.NewRoot, plain),
-		oldID: []byte(to.OldID), oldSlug: slug(to.OldCwd), newSlug: slug(to.NewCwd),
+		oldID: newFinder([]byte(to.OldID)), oldSlug: slug(to.OldCwd), newSlug: slug(to.NewCwd),
 	}
 }
 
@@ -85,7 +85,7 @@ func (w *rewriter) findFields(b []byte) bool {
 		}
 		switch string(key) {
 		case "sessionId":
-			if len(w.oldID) > 0 && bytes.Equal(raw(value), w.oldID) {
+			if w.to.OldID != "" && string(raw(value)) == w.to.OldID {
 				w.edits = append(w.edits, edit{span{c.i - len(value) + 1, c.i - 1}, []byte(w.to.NewID)})
 			}
 		case "cwd":
@@ -131,11 +131,14 @@ func (w *rewriter) findPaths(b []byte) {
 		if !ok {
 			return
 		}
+		at = m.end
+		if w.isShielded(m.start, m.end) {
+			continue // in cwd, as nearly every line has it
+		}
 		if !looked {
 			w.shielded = append(w.shielded, signedBlocks(b)...)
 			looked = true
 		}
-		at = m.end
 		if !w.isShielded(m.start, m.end) {
 			w.edits = append(w.edits, edit{span{m.start, m.end}, w.path.write(nil, m.style)})
 		}
@@ -145,18 +148,16 @@ func (w *rewriter) findPaths(b []byte) {
 // findSession edits the paths of the old session's transcript and side files,
 // …/projects/<directory>/<id>[.jsonl][/…], outside signed blocks.
 func (w *rewriter) findSession(b []byte) {
-	if len(w.oldID) == 0 || w.to.OldID == w.to.NewID {
+	if w.to.OldID == "" || w.to.OldID == w.to.NewID {
 		return
 	}
 	looked := false
-	for at := 0; ; {
-		n := bytes.Index(b[at:], w.oldID)
-		if n < 0 {
+	for end := 0; ; {
+		start := w.oldID.next(b, end)
+		if start < 0 {
 			return
 		}
-		start := at + n
-		end := start + len(w.oldID)
-		at = end
+		end = start + len(w.to.OldID)
 		e, ok := w.sessionPath(b, start, end)
 		if !ok {
 			continue
