@@ -157,6 +157,35 @@ func TestSessionReadBeside(t *testing.T) {
 	}
 }
 
+// TestSessionReadFrom: the end of a conversation is read from a chunk on that
+// begins no later than was asked.
+func TestSessionReadFrom(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 5))
+	l := &sessionLog{t: t, s: newStore(t)}
+	if _, err := l.append(source(nil, false)); err != nil {
+		t.Fatal(err)
+	}
+	if from := must[*SessionReader](t)(l.s.OpenSession(l.record)).From(7); from != 0 {
+		t.Errorf("nothing is read from %d on", from)
+	}
+	var file []byte
+	for len(file) < 5*chunkSize {
+		file = append(file, line(rnd, rnd.IntN(6000))...)
+	}
+	file = append(file, "torn"...)
+	must[SessionMeta](t)(l.append(source(file, false)))
+	for offset := int64(0); offset <= int64(len(file)); offset += chunkSize / 3 {
+		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		from := r.From(offset)
+		if from > offset || offset-from > chunkSize || from > 0 && file[from-1] != '\n' {
+			t.Errorf("asked for %d, read from %d", offset, from)
+		}
+		if got := must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, file[from:]) {
+			t.Errorf("from %d on %d bytes are read, of %d", from, len(got), len(file))
+		}
+	}
+}
+
 func TestSessionCostsWhatWasAppended(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 2))

@@ -36,6 +36,20 @@ type SessionReader struct {
 // own file as a rule, and may be any and change at any time.
 func (r *SessionReader) Beside(file io.ReaderAt) { r.file = file }
 
+// From leaves out what the reader would give before offset, as far as whole
+// chunks go, and returns where it begins. It is called before Read.
+func (r *SessionReader) From(offset int64) int64 {
+	if len(r.chunks) == 0 {
+		return r.Meta.Length
+	}
+	n := len(r.chunks) - 1
+	for n > 0 && r.chunks[n].offset > offset {
+		n--
+	}
+	r.chunks = r.chunks[n:]
+	return r.chunks[0].offset
+}
+
 // OpenSession reads the conversation of a record; ErrNoEntry if it has none. A
 // missing or damaged chunk is an error of Read, never an early io.EOF.
 func (s *Store) OpenSession(record ID) (*SessionReader, error) {

@@ -54,30 +54,6 @@ func (l *Local) planTalk(m *loaded, j *job) error {
 	return nil
 }
 
-// cutAt cuts the conversation of a snapshot where an agent can go on from. The
-// agent's own file, if there is one, makes it faster: see sessionBeside.
-func (l *Local) cutAt(p *project, s *gitstore.Snapshot, beside string) (*talkPlan, error) {
-	r, meta, err := l.sessionBeside(p, s.Record, beside)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	a := l.adapter(meta.Agent)
-	if a == nil {
-		return nil, sessions.ErrNoSession
-	}
-	plan := &talkPlan{record: s.Record, beside: beside, source: meta}
-	plan.cut, err = a.Cut(r)
-	if errors.Is(err, sessions.ErrEmptyCut) {
-		plan.empty = true
-		return plan, nil
-	}
-	if err != nil {
-		return nil, Errorf(KindDamaged, "umbra doctor", "conversation of snapshot %s: %w", s.ID.Short(), err)
-	}
-	return plan, nil
-}
-
 // placed is a session that was put into an agent's store.
 type placed struct {
 	id        string

@@ -78,6 +78,11 @@ type Adapter interface {
 	// no tool call lacks its result, without a trailing prompt that has no
 	// answer. ErrEmptyCut if there is none.
 	Cut(r io.Reader) (Cut, error)
+	// CutEnd is Cut for a conversation of which r gives only what follows its
+	// first bytes, from on. Length is that of the whole; Events counts the lines
+	// that r gave. It is false where what came before may matter: then more is
+	// to be read.
+	CutEnd(r io.Reader, from int64) (Cut, bool, error)
 	// Rewrite streams the first length bytes of a session to w under a new
 	// identity and place. It keeps lines it does not understand, drops an
 	// unterminated last line, and never touches signed blocks.

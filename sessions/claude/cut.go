@@ -15,16 +15,37 @@ import (
 //
 // It reads once, and holds the open tool calls and one line.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
-	c := cutter{open: map[string]sessions.Tool{}}
-	split := splitter{line: c.line}
-	if err := split.drain(r); err != nil {
+	c, err := cutThrough(r, 0)
+	if err != nil {
 		return sessions.Cut{}, err
 	}
-	cut := sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.dropped()}
 	if c.length == 0 {
-		return cut, sessions.ErrEmptyCut
+		return c.cut(), sessions.ErrEmptyCut
 	}
-	return cut, nil
+	return c.cut(), nil
+}
+
+// CutEnd implements sessions.Adapter. What the lines before a prompt have left
+// undone is given up by it, and an answer after it is where the conversation can
+// go on from: so a cut after these is the same whatever was before. Only the ids
+// that are remembered must be known.
+func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
+	c, err := cutThrough(r, from)
+	if err != nil || c.certain == 0 || c.length <= c.certain {
+		return sessions.Cut{}, false, err
+	}
+	return c.cut(), true, nil
+}
+
+// cutThrough reads a conversation to its end, from an offset on.
+func cutThrough(r io.Reader, from int64) (*cutter, error) {
+	c := &cutter{open: map[string]sessions.Tool{}}
+	split := splitter{line: c.line, offset: from}
+	return c, split.drain(r)
+}
+
+func (c *cutter) cut() sessions.Cut {
+	return sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.dropped()}
 }
 
 // recent is how many line ids are remembered, to tell a last-prompt line that
@@ -33,6 +54,7 @@ const recent = 64
 
 type cutter struct {
 	length  int64 // bytes up to the last good end
+	certain int64 // where a prompt ends after which nothing before it matters, 0 if there was none
 	kept    int   // lines up to there
 	events  int
 	open    map[string]sessions.Tool
@@ -56,6 +78,9 @@ func (c *cutter) line(b []byte, start int64) error {
 		return nil
 	}
 	kind, m := l.classify()
+	if kind == classPrompt && c.certain == 0 && c.next > recent {
+		c.certain = end
+	}
 	switch good, extends := c.step(l, kind, m); {
 	case good:
 		c.length, c.kept, c.tail = end, c.events, true
@@ -74,7 +99,7 @@ func (c *cutter) step(l line, kind class, m message) (good, extends bool) {
 	switch kind {
 	case classPrompt:
 		c.clear()
-		c.waiting, c.command, c.prompt = true, false, words(m)
+		c.openOf, c.waiting, c.command, c.prompt = "", true, false, words(m)
 	case classQueued:
 		c.waiting = true
 	case classCommand:

@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
+	"pgregory.net/rapid"
 )
 
 func cutOf(t testing.TB, b []byte) sessions.Cut {
@@ -214,11 +217,24 @@ func TestCutCases(t *testing.T) {
 	}
 }
 
+// idLines are lines that say nothing but have ids: enough of them, and a cut
+// remembers no id from before.
+func idLines(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"type":"mode","uuid":"x%d"}`, i)
+	}
+	return lines
+}
+
 func FuzzCut(f *testing.F) {
 	f.Add(linesOf(fixture(f, "1.0.128/tools.jsonl"))[1])
 	f.Add([]byte(transcript(cutPrompt, cutUse, cutUse2, cutResult, cutStop, cutBound, cutSummary)))
 	f.Add([]byte(transcript(cutPrompt, cutAnswer, cutCommand, cutExpand, cutSide, cutQueued)))
+	open := transcript(cutPrompt, cutAnswer, cutPrompt2, cutUse, cutCommand)
+	ids := transcript(idLines(recent + 1)...)
 	f.Fuzz(func(t *testing.T, b []byte) {
+		sameEnd(t, append([]byte(open+ids), b...), len(open))
 		cut := cutOf(t, b)
 		if cut.Length > int64(len(b)) || cut.Length > 0 && b[cut.Length-1] != '\n' {
 			t.Fatalf("cut at %d of %d", cut.Length, len(b))
@@ -230,4 +246,76 @@ func FuzzCut(f *testing.F) {
 			t.Fatalf("%d lines kept, %d said", want, cut.Events)
 		}
 	})
+}
+
+// sameEnd compares the cut of the whole with that of its end from an offset on,
+// and reports whether the end told.
+func sameEnd(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, b []byte, from int) bool {
+	t.Helper()
+	end, told, err := Adapter{}.CutEnd(bytes.NewReader(b[from:]), int64(from))
+	if err != nil {
+		t.Fatalf("from %d: %v", from, err)
+	}
+	if !told {
+		return false
+	}
+	whole, err := Adapter{}.Cut(bytes.NewReader(b))
+	if err != nil {
+		t.Fatalf("from %d it tells of %+v, the whole %v", from, end, err)
+	}
+	if end.Events += bytes.Count(b[:from], []byte("\n")); !reflect.DeepEqual(end, whole) {
+		t.Fatalf("from %d it is %+v, the whole %+v", from, end, whole)
+	}
+	return true
+}
+
+// TestCutEndOfTranscripts: long transcripts of real lines, of which the end is
+// read from here and there on, line ends or not.
+func TestCutEndOfTranscripts(t *testing.T) {
+	for _, name := range transcripts {
+		one := fixture(t, name)
+		all := bytes.Repeat(one, 5+200/len(linesOf(one)))
+		told := 0
+		for part := range 32 {
+			from := len(all) * part / 32
+			for _, from := range []int{from, from + bytes.IndexByte(all[from:], '\n') + 1} {
+				if sameEnd(t, all, from) {
+					told++
+				}
+			}
+		}
+		if told == 0 {
+			t.Errorf("%s: the end tells nothing, from wherever it is read", name)
+		}
+	}
+}
+
+// TestCutEndProperty: whatever lines come after each other, the end tells the
+// same as the whole, or says that it does not.
+func TestCutEndProperty(t *testing.T) {
+	kinds := []string{
+		cutPrompt, cutAnswer, cutPrompt2, cutUse, cutUse2, cutResult, cutStop, cutThink, cutRefused, cutBound, cutSummary,
+		cutCommand, cutPrinted, cutExpand, cutSide, cutAdded, cutQueued, `{"type":"mode"}`, `{"type":"mo`,
+		`{"type":"assistant","uuid":"u9","message":{"content":[{"type":"tool_use","id":"t1","name":"Write","input":{}}]}}`,
+		`{"type":"last-prompt","lastPrompt":"one","leafUuid":"a1"}`, `{"type":"last-prompt","lastPrompt":"two","leafUuid":"r1"}`,
+		`{"type":"attachment","parentUuid":"a1","uuid":"x","attachment":{"type":"prompt_snapshot"}}`,
+	}
+	told := 0
+	ids := idLines(80)
+	rapid.Check(t, func(t *rapid.T) {
+		draw := rapid.SampledFrom(kinds)
+		before := rapid.SliceOfN(draw, 0, 30).Draw(t, "before")
+		before = append(before, ids[:rapid.IntRange(0, len(ids)).Draw(t, "ids")]...)
+		all := []byte(transcript(append(before, rapid.SliceOfN(draw, 0, 30).Draw(t, "after")...)...))
+		from := rapid.IntRange(0, len(all)).Draw(t, "from")
+		if sameEnd(t, all, from) && from > 0 {
+			told++
+		}
+	})
+	if told == 0 {
+		t.Error("no end told anything")
+	}
 }

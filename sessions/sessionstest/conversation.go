@@ -108,6 +108,7 @@ func (s Subject) checkCut(r *report) {
 		case cut.Length > last:
 			s.checkKept(r, b[:cut.Length], cut)
 		}
+		s.checkCutEnd(r, b, cut)
 		last = cut.Length
 	}
 	if last == 0 || last > int64(len(s.Transcript)) {
@@ -115,6 +116,19 @@ func (s Subject) checkCut(r *report) {
 	}
 	if _, err := s.Adapter.Cut(bytes.NewReader(s.Unanswered)); !errors.Is(err, sessions.ErrEmptyCut) {
 		r.bad("a lone prompt is cut with error %v", err)
+	}
+}
+
+// checkCutEnd compares a cut with those found from the conversation's end alone.
+func (s Subject) checkCutEnd(r *report, b []byte, whole sessions.Cut) {
+	for from := 0; from < len(b); from += max(1, len(b)/4) {
+		cut, told, err := s.Adapter.CutEnd(bytes.NewReader(b[from:]), int64(from))
+		if err != nil {
+			r.bad("cut from %d on with error %v", from, err)
+		}
+		if told && (cut.Length != whole.Length || cut.Dropped != whole.Dropped || !reflect.DeepEqual(cut.Open, whole.Open)) {
+			r.bad("cut from %d on at %d, from the beginning at %d", from, cut.Length, whole.Length)
+		}
 	}
 }
 
