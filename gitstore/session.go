@@ -37,21 +37,6 @@ type SessionMeta struct {
 	Inherited *Inherited `json:"inherited,omitempty"`
 }
 
-// Inherited is the beginning of a fork's conversation, which is made again from
-// the source's record instead of being stored twice.
-type Inherited struct {
-	// Length is how many bytes of the file it makes, Content their blob id.
-	Length  int64 `json:"length"`
-	Content ID    `json:"content"`
-	// Record holds the source's conversation, of which SourceLength bytes were
-	// used.
-	Record       ID    `json:"record"`
-	SourceLength int64 `json:"source_length"`
-	// Recipe says how the source's bytes were rewritten; it belongs to the
-	// caller.
-	Recipe json.RawMessage `json:"recipe,omitempty"`
-}
-
 // SessionSource is an agent's conversation file to be recorded.
 type SessionSource struct {
 	Agent     string
@@ -63,8 +48,8 @@ type SessionSource struct {
 	// before. Only then is "appended only" believed of its first and its last
 	// stored bytes; otherwise the whole file is compared.
 	SameFile bool
-	// Inherited marks a fork's first record: the file begins with these bytes.
-	// Content may be zero; it is computed.
+	// Inherited marks the first record of a copy that Umbra has written: the file
+	// begins with this part, which is not read again.
 	Inherited *Inherited
 }
 
@@ -146,19 +131,10 @@ func (w *sessionWriter) begin() error {
 	w.meta = SessionMeta{Agent: w.src.Agent, SessionID: w.src.SessionID, Generation: 1}
 	w.chunks, w.at = nil, 0
 	if in := w.src.Inherited; in != nil {
-		own := *in
-		if own.Length > w.src.Length {
+		if in.Length > w.src.Length {
 			return ErrSessionChanged
 		}
-		id, err := w.hashRange(0, own.Length)
-		if err != nil {
-			return err
-		}
-		if !own.Content.IsZero() && own.Content != id {
-			return fmt.Errorf("the inherited part is not as announced: %w", ErrSessionChanged)
-		}
-		own.Content = id
-		w.meta.Inherited, w.at = &own, own.Length
+		w.meta.Inherited, w.at = in, in.Length
 	}
 	return nil
 }
@@ -229,13 +205,9 @@ func (w *sessionWriter) compareAll(whole int64) error {
 	}
 	kept, at := 0, int64(0)
 	if in := w.meta.Inherited; in != nil {
-		same := w.src.Length >= in.Length
-		if same {
-			id, err := w.hashRange(0, in.Length)
-			if err != nil {
-				return err
-			}
-			same = id == in.Content
+		same, err := in.begins(w.src.File, w.src.Length)
+		if err != nil {
+			return err
 		}
 		if !same {
 			generation := w.meta.Generation

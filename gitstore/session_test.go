@@ -333,35 +333,6 @@ func TestSessionCheckedOnce(t *testing.T) {
 	}
 }
 
-func TestSessionInherited(t *testing.T) {
-	t.Parallel()
-	l := &sessionLog{t: t, s: newStore(t)}
-	_, err := l.append(source([]byte("one\ntwo\n"), false))
-	noErr(t, err)
-	parent := l.record
-	fork := source([]byte("ONE\nTWO\n"), false)
-	fork.SessionID = "fork"
-	fork.Inherited = &Inherited{Length: 8, Record: parent, SourceLength: 8, Recipe: []byte(`{"upper":true}`)}
-	_, err = l.append(fork)
-	noErr(t, err)
-	next := source([]byte("ONE\nTWO\nthree\nto"), true)
-	next.SessionID = "fork"
-	meta, err := l.append(next)
-	noErr(t, err)
-	if meta.Generation != 1 || meta.Inherited == nil || meta.Inherited.Record != parent {
-		t.Fatalf("meta %+v", meta)
-	}
-	l.check([]byte("three\nto"))
-	rewritten := source([]byte("OxE\nTWO\nthree\nto"), true)
-	rewritten.SessionID = "fork"
-	meta, err = l.append(rewritten)
-	noErr(t, err)
-	if meta.Generation != 2 || meta.Inherited != nil {
-		t.Fatalf("meta %+v", meta)
-	}
-	l.check([]byte("OxE\nTWO\nthree\nto"))
-}
-
 func TestSides(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -133,11 +133,13 @@ func (m *loaded) lastEvents() int {
 }
 
 // countEvents counts the complete lines of a session: of what was appended, if
-// the rest was counted before.
+// the rest was counted before, be it when it was written.
 func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.SessionMeta) (int, error) {
 	from, count := int64(0), 0
 	if before.SessionID == now.SessionID && before.Generation == now.Generation && m.tip != nil && m.record == m.tip.Record {
 		from, count = before.Length-before.Torn, m.lastEvents()
+	} else if in := now.Inherited; in != nil && in.Lines > 0 {
+		from, count = in.Length, in.Lines
 	}
 	lines := bufio.NewReaderSize(io.NewSectionReader(file, from, now.Length-now.Torn-from), 256<<10)
 	for {
@@ -257,9 +259,9 @@ func (l *Local) inherit(p *project, in gitstore.Inherited) (io.ReadCloser, error
 	out, w := io.Pipe()
 	go func() {
 		defer source.Close()
-		proof := gitstore.NewBlobVerifier(in.Length)
+		proof := in.Proof()
 		err := a.Rewrite(io.MultiWriter(w, proof), source, in.SourceLength, r.rewrite())
-		if err == nil && proof.ID() != in.Content {
+		if err == nil && !proof.Proves(&in) {
 			err = fmt.Errorf("made again, it differs from what was recorded: %w", gitstore.ErrDamaged)
 		}
 		w.CloseWithError(err)

@@ -81,17 +81,14 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 	if err := l.placeSides(p, plan, a, env, to, &out); err != nil {
 		return out, errors.Join(err, out.remove())
 	}
-	var length int64
+	proof := gitstore.NewInheritedProof()
 	err = journal.Place(out.path, 0o600, func(w io.Writer) error {
 		r, _, err := l.sessionBeside(p, plan.record, plan.beside)
 		if err != nil {
 			return err
 		}
 		defer r.Close()
-		count := &counter{w: w}
-		err = a.Rewrite(count, r, plan.cut.Length, to)
-		length = count.n
-		return err
+		return a.Rewrite(io.MultiWriter(w, proof), r, plan.cut.Length, to)
 	}, journal.PlaceOptions{})
 	if errors.Is(err, fs.ErrExist) {
 		return out, fmt.Errorf("place the session: %w", err)
@@ -100,7 +97,8 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 		return out, errors.Join(fmt.Errorf("place the session: %w", err), out.remove())
 	}
 	out.files = append(out.files, out.path)
-	out.inherited = &gitstore.Inherited{Length: length, Record: plan.record, SourceLength: plan.cut.Length, Recipe: recipe}
+	out.inherited = &gitstore.Inherited{Record: plan.record, SourceLength: plan.cut.Length, Recipe: recipe}
+	proof.Describe(out.inherited)
 	return out, nil
 }
 
@@ -153,18 +151,6 @@ func recipeOf(agent string, r sessions.Rewrite) recipe {
 		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
 		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now, Version: r.Version,
 	}
-}
-
-// counter counts what passes through it.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // placeAgain places the copy that a restore has announced. It may be there
