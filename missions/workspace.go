@@ -166,6 +166,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 		Seed:     ws.seed(store),
 		Recheck:  rechecked,
 		Verify:   owed != "",
+		ByTimes:  ws.why == NotWatched,
 		Progress: tell,
 	})
 	if err != nil {

@@ -15,6 +15,10 @@ type FileSystem struct {
 	Remote bool
 	// CoarseTimes: times are kept in seconds, or every other second.
 	CoarseTimes bool
+	// StampsNames: it is local, and known to bring a directory's times of
+	// modification and of status change to the present whenever a name in it is
+	// made, removed or renamed.
+	StampsNames bool
 }
 
 // FileSystem describes the file system that the directory is on.

@@ -35,9 +35,13 @@ func fileSystemOf(st *unix.Statfs_t) FileSystem {
 	case 0x4244, 0x482b:
 		return FileSystem{Name: "hfs", CoarseTimes: true}
 	case unix.EXT4_SUPER_MAGIC:
-		return FileSystem{Name: "ext"}
+		return FileSystem{Name: "ext", StampsNames: true}
 	case unix.TMPFS_MAGIC:
-		return FileSystem{Name: "tmpfs"}
+		return FileSystem{Name: "tmpfs", StampsNames: true}
+	case unix.XFS_SUPER_MAGIC:
+		return FileSystem{Name: "xfs", StampsNames: true}
+	case unix.BTRFS_SUPER_MAGIC:
+		return FileSystem{Name: "btrfs", StampsNames: true}
 	}
 	return FileSystem{}
 }

@@ -81,9 +81,19 @@ func (l *Listing) add(at, end int, kind Kind) {
 	l.names = append(l.names, listed{sortKey(name), uint32(at), uint32(end), kind})
 }
 
+// Reset forgets all names.
+func (l *Listing) Reset() { l.data, l.names = l.data[:0], l.names[:0] }
+
+// Add adds a name that is known without a listing; names are added in byte order.
+func (l *Listing) Add(name string, kind Kind) {
+	at := len(l.data)
+	l.data = append(append(l.data, name...), 0)
+	l.names = append(l.names, listed{sortKey(name), uint32(at), uint32(at + len(name)), kind})
+}
+
 // List lists the whole directory from its start into l.
 func (d *Dir) List(l *Listing) error {
-	l.data, l.names = l.data[:0], l.names[:0]
+	l.Reset()
 	err := d.rewind()
 	if err == nil {
 		err = listDirectory(d.fd, l)

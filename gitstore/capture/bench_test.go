@@ -62,9 +62,14 @@ func benchStore(b *testing.B) *gitstore.Store {
 
 func benchCapture(b *testing.B, s *Scanner, rules *Rules, store *gitstore.Store, dirty Dirty) *Result {
 	b.Helper()
+	return benchCaptureWith(b, s, rules, store, dirty, Options{})
+}
+
+func benchCaptureWith(b *testing.B, s *Scanner, rules *Rules, store *gitstore.Store, dirty Dirty, options Options) *Result {
+	b.Helper()
 	batch := store.NewBatch()
 	defer batch.Discard()
-	r, err := s.Capture(context.Background(), batch, rules, dirty, Options{})
+	r, err := s.Capture(context.Background(), batch, rules, dirty, options)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -90,16 +95,23 @@ func BenchmarkFirstCapture(b *testing.B) {
 
 func BenchmarkFullWalk(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s, rules, store := benchTree(b, n)
-			benchCapture(b, s, rules, store, Dirty{All: true})
-			b.ReportAllocs()
-			for b.Loop() {
-				if r := benchCapture(b, s, rules, store, Dirty{All: true}); r.Stats.ReadFiles > 0 {
-					b.Fatalf("read %d files", r.Stats.ReadFiles)
-				}
+		s, rules, store := benchTree(b, n)
+		benchCapture(b, s, rules, store, Dirty{All: true})
+		for _, byTimes := range []bool{false, true} {
+			name := fmt.Sprint(n)
+			if byTimes {
+				name += "/by-times"
 			}
-		})
+			b.Run(name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					r := benchCaptureWith(b, s, rules, store, Dirty{All: true}, Options{ByTimes: byTimes})
+					if r.Stats.ReadFiles > 0 {
+						b.Fatalf("read %d files", r.Stats.ReadFiles)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type capturing struct {
 	options  Options
 	rotor    string
 	full     bool     // everything is looked at
+	byTimes  bool     // see Options.ByTimes
 	tracked  []string // paths that the user's repository began or ceased to track
 	seeded   int
 	unseeded error // why nothing was taken over from the user's repository
@@ -28,6 +29,7 @@ func (c *capturing) run() (*Result, error) {
 	s := c.scanner
 	stable := s.base != nil && s.rules != nil && s.rules.sameOutside(c.rules)
 	c.full = s.base == nil || !stable || s.owed.whole || c.options.Verify
+	c.byTimes = c.full && c.options.ByTimes && !c.options.Verify
 	dirty := s.owed.clone()
 	if stable {
 		c.addTracked(dirty)
@@ -99,6 +101,7 @@ func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) 
 	w := &walker{
 		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
 		systems: map[uint64]fileSystem{}, progress: c.options.Progress,
+		began: coarseNow(), byTimes: c.byTimes,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
 	if s.suspect && c.options.Present != nil {

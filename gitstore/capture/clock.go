@@ -37,6 +37,9 @@ func (s stamp) trusts(st *fingerprint) bool {
 type fileSystem struct {
 	coarse bool
 	pseudo bool // such as /proc: no files that anybody wrote
+	// stampsNames: whenever a name is made, removed or renamed, the directory's
+	// times are brought to the present.
+	stampsNames bool
 }
 
 func fileSystemOf(d *beneath.Dir) (fileSystem, error) {
@@ -44,5 +47,5 @@ func fileSystemOf(d *beneath.Dir) (fileSystem, error) {
 	if err != nil {
 		return fileSystem{}, err
 	}
-	return fileSystem{coarse: fs.CoarseTimes || fs.Remote, pseudo: fs.Pseudo}, nil
+	return fileSystem{coarse: fs.CoarseTimes || fs.Remote, pseudo: fs.Pseudo, stampsNames: fs.StampsNames}, nil
 }

@@ -99,6 +99,10 @@ type node struct {
 	sum     summary
 	own     *ownRules // nil for most directories
 	sealed  bool
+	// listed are the times that the directory had when it was listed, and held
+	// these entries and names without meaning; none if they prove nothing. A
+	// walk notes them even in a sealed node.
+	listed dirTimes
 	// treeOf is the node that this one replaces, until sealed.
 	treeOf *node
 }

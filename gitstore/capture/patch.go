@@ -33,7 +33,11 @@ func (w *walker) reopen(at *place, old *node, dirty *dirtyTree) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.full(at, dir, old, dirty)
+	here, err := lookAt(dir)
+	if err != nil {
+		return nil, err
+	}
+	return w.full(at, here, old, dirty)
 }
 
 // patcher gathers what changed in one directory.
@@ -66,7 +70,7 @@ func (p *patcher) name(name string, dirty *dirtyTree) error {
 	w, s := p.walker, p.scene
 	was := p.old.lookup(name)
 	if !dirty.whole && was != nil && was.kind == kindDirectory && was.flags&flagIgnored == 0 {
-		at := s.at.child(name, s.matcher, s.repo, s.stable, s.device)
+		at := s.child(name)
 		n, err := w.patch(at, was.dir, dirty)
 		if err == nil {
 			e := *was

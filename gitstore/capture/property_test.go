@@ -17,8 +17,8 @@ import (
 // TestRandomEdits makes random edits in a workspace, all transitions between
 // absent, file, executable, link, directory, nested repository, ignored,
 // skipped and special file among them, and changes of the rules. After each
-// step a full walk, a full walk without any memory, and a capture of exactly
-// the changed paths must give the tree that git computes.
+// step a full walk, one that goes by directories' times, one without any memory,
+// and a capture of exactly the changed paths must give the tree that git computes.
 func TestRandomEdits(t *testing.T) {
 	seeds, steps := 5, 25
 	if testing.Short() {
@@ -30,7 +30,7 @@ func TestRandomEdits(t *testing.T) {
 			l := newLab(t, Settings{SizeCap: 64, FileBudget: -1, ByteBudget: -1})
 			l.gitInit()
 			g := &generator{lab: l, rand: rand.New(rand.NewPCG(uint64(seed), 7))}
-			byPaths := l.newScanner()
+			byPaths, byTimes := l.newScanner(), l.newScanner()
 			var filter *Filter
 			for step := range steps {
 				g.did, g.dirty = nil, nil
@@ -50,10 +50,12 @@ func TestRandomEdits(t *testing.T) {
 				keep := l.scanner
 				l.scanner = byPaths
 				patched := l.paths(g.dirty...)
+				l.scanner = byTimes
+				timed := l.capture(Dirty{All: true}, Options{ByTimes: true})
 				l.scanner = l.newScanner()
 				fresh := l.walk()
 				l.scanner = keep
-				for how, got := range map[string]*Result{"full walk": walked, "dirty paths": patched, "first walk": fresh} {
+				for how, got := range map[string]*Result{"full walk": walked, "dirty paths": patched, "walk by times": timed, "first walk": fresh} {
 					if got.Tree != want {
 						t.Fatalf("step %d, %s: tree %s, git says %s\nedits: %s\ngit keeps: %q\ncaptured: %q\nskipped: %v\ndirty: %q",
 							step, how, got.Tree, want, strings.Join(g.did, "\n"), l.keeps(), l.files(got), got.Skipped, g.dirty)

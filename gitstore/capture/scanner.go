@@ -58,6 +58,7 @@ func NewScanner(w Workspace) *Scanner {
 
 // hooks are where tests make things happen in the middle of a capture.
 type hooks struct {
+	beforeList      func(path string)
 	beforeDirectory func(path string)
 	beforeOpen      func(path string)
 	beforeRead      func(path string)
@@ -78,6 +79,12 @@ type Options struct {
 	// Verify asks for a full walk though Dirty says what has changed. See
 	// Result.Missed for what it finds besides.
 	Verify bool
+	// ByTimes lets a full walk take a directory's names from the listing before
+	// if the directory's own times prove that they are the same, as they prove it
+	// of a file's content: where a walk is the way to take a snapshot, and not to
+	// find what others have missed. What is in the directory is looked at in any
+	// case. Verify is stronger.
+	ByTimes bool
 	// Recheck is how many files to read whose stat data have not changed, in
 	// rotation; Stats.Corrected counts those that had.
 	Recheck int

@@ -28,6 +28,8 @@ type walker struct {
 
 	progress func(Progress)
 	seen     atomic.Int64 // names
+	began    int64        // by the coarse clock
+	byTimes  bool         // directories whose times tell that they hold what they held need not be listed
 
 	rulesChanged atomic.Bool // of a directory inside
 	links        *linkSet    // nil in a full walk
@@ -49,12 +51,14 @@ type place struct {
 	repo   *repository     // whose rules are in force above; nil if none
 	stable bool            // the rules above are those that the old nodes were made by
 	device uint64          // of the directory above
+	system fileSystem      // of the directory above
 }
 
-func (p *place) child(name string, m *ignore.Matcher, repo *repository, stable bool, device uint64) *place {
+// child is the place of a subdirectory.
+func (s *scene) child(name string) *place {
 	return &place{
-		path: join(p.path, name), name: name, depth: p.depth + 1,
-		parent: m, repo: repo, stable: stable, device: device,
+		path: join(s.at.path, name), name: name, depth: s.at.depth + 1,
+		parent: s.matcher, repo: s.repo, stable: s.stable, device: s.device, system: s.system,
 	}
 }
 
@@ -68,43 +72,45 @@ type scene struct {
 	device  uint64
 	system  fileSystem
 	own     *ownRules
+	listed  dirTimes // at which the directory held these names
 }
 
-// open begins a visit: it reads the directory's rules of its own.
-func (w *walker) open(at *place, dir *beneath.Dir, names *beneath.Listing, old *node) (*scene, error) {
-	st, err := dir.Stat()
-	if err != nil {
-		return nil, err
+// open begins a visit: it proves that the directory is one to be listed.
+func (w *walker) open(at *place, here directory) (*scene, error) {
+	s := &scene{at: at, dir: here.dir, repo: at.repo, device: here.st.Device, system: at.system}
+	if at.depth == 0 || s.device != at.device {
+		var err error
+		if s.system, err = w.system(here.dir, s.device); err != nil {
+			return nil, err
+		}
+		if at.depth > 0 && s.system.pseudo {
+			return nil, &skipError{ReasonSpecial}
+		}
 	}
-	s := &scene{at: at, dir: dir, repo: at.repo, device: st.Device}
-	if s.system, err = w.system(dir, st.Device); err != nil {
-		return nil, err
-	}
-	if at.depth > 0 && st.Device != at.device && s.system.pseudo {
-		return nil, &skipError{ReasonSpecial}
-	}
-	if slices.Contains(w.avoid, st.Identity()) {
+	if slices.Contains(w.avoid, here.st.Identity()) {
 		return nil, &skipError{ReasonReserved}
 	}
+	s.listed = here.times(s.system, w.began)
+	return s, nil
+}
+
+// ruled reads the directory's rules of its own.
+func (w *walker) ruled(s *scene, names *beneath.Listing, old *node) error {
 	var oldOwn *ownRules
 	if old != nil {
 		oldOwn = old.own
 	}
+	var err error
 	if s.own, err = w.ownRules(s, names, oldOwn); err != nil {
-		return nil, err
-	}
-	if names.Has(attributesName) {
-		w.mu.Lock()
-		w.attributes = append(w.attributes, at.path)
-		w.mu.Unlock()
+		return err
 	}
 	same := s.own.sameRules(oldOwn)
 	if !same {
 		w.rulesChanged.Store(true)
 	}
-	s.stable = at.stable && old != nil && same
+	s.stable = s.at.stable && old != nil && same
 	w.judge(s)
-	return s, nil
+	return nil
 }
 
 // judge sets the matcher and repository of a scene whose own rules are known.
@@ -147,20 +153,24 @@ func (w *walker) system(dir *beneath.Dir, device uint64) (fileSystem, error) {
 }
 
 // full lists a directory and everything below it, and returns old itself if
-// nothing changed. It closes dir.
-func (w *walker) full(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) (*node, error) {
+// nothing changed. It closes the directory.
+func (w *walker) full(at *place, here directory, old *node, dirty *dirtyTree) (*node, error) {
 	closed := false
 	closeDir := func() {
 		if !closed {
 			closed = true
-			_ = dir.Close()
+			_ = here.dir.Close()
 		}
 	}
 	defer closeDir()
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, sheet, err := w.list(at, dir, old, dirty)
+	s, err := w.open(at, here)
+	if err != nil {
+		return nil, err
+	}
+	sheet, err := w.list(s, old, dirty)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +187,7 @@ func (w *walker) full(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) 
 const keptListing = 1 << 20
 
 // list judges the names of a directory, one after the other.
-func (w *walker) list(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) (*scene, *sheet, error) {
+func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 	names, _ := w.listings.Get().(*beneath.Listing)
 	if names == nil {
 		names = &beneath.Listing{}
@@ -187,12 +197,13 @@ func (w *walker) list(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) 
 			w.listings.Put(names)
 		}
 	}()
-	if err := dir.List(names); err != nil {
-		return nil, nil, err
+	if err := w.names(s, names, old, dirty); err != nil {
+		return nil, err
 	}
-	s, err := w.open(at, dir, names, old)
-	if err != nil {
-		return nil, nil, err
+	if names.Has(attributesName) {
+		w.mu.Lock()
+		w.attributes = append(w.attributes, s.at.path)
+		w.mu.Unlock()
 	}
 	if seen := w.seen.Add(int64(names.Len())); w.progress != nil {
 		w.progress(Progress{Files: int(seen)})
@@ -200,11 +211,14 @@ func (w *walker) list(at *place, dir *beneath.Dir, old *node, dirty *dirtyTree) 
 	sheet := newSheet(old, names.Len())
 	for i := range names.Len() {
 		if err := w.name(s, names, i, sheet, dirty); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	sheet.done()
-	return s, sheet, nil
+	if !s.listed.none() && !sheet.tellsRules(names) {
+		s.listed = dirTimes{}
+	}
+	return sheet, nil
 }
 
 // name judges one name. Of one that stands as it did nothing is allocated.
@@ -218,6 +232,10 @@ func (w *walker) name(s *scene, names *beneath.Listing, i int, sheet *sheet, dir
 	}
 	below := dirty.at(name)
 	if was != nil && s.stable && w.verify == nil && !below.named() {
+		if was.kind == kindDirectory && was.flags == 0 && names.Kind(i) == beneath.Directory {
+			sheet.keep(was) // what directory it is shows when it is opened
+			return nil
+		}
 		st, err := s.dir.LstatListed(names, i)
 		if err == nil && w.stands(s, was, &st) {
 			sheet.keep(was)
@@ -235,11 +253,8 @@ func (w *walker) name(s *scene, names *beneath.Listing, i int, sheet *sheet, dir
 // stands tells whether by its stat data an entry is what it was, so that there
 // is nothing to judge: evaluate would give it again.
 func (w *walker) stands(s *scene, was *entry, st *beneath.Stat) bool {
-	switch was.kind {
-	case kindSkipped:
+	if was.kind == kindSkipped || was.kind == kindDirectory {
 		return false
-	case kindDirectory:
-		return was.flags == 0 && was.stat.inode == st.Inode && was.stat.mode == st.Mode
 	}
 	linked := st.Links > 1 && was.kind != kindSymlink
 	return was.flags&^(flagTracked|flagLinked) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
@@ -318,7 +333,7 @@ func (w *walker) visit(s *scene, sheet *sheet, i int, is *entry, dirty *dirtyTre
 // subdirectory fills in the node of a directory's entry, or what it turned out
 // to be instead.
 func (w *walker) subdirectory(s *scene, e *entry, old *node, dirty *dirtyTree) error {
-	at := s.at.child(e.name, s.matcher, s.repo, s.stable, s.device)
+	at := s.child(e.name)
 	w.hooks.call(w.hooks.beforeDirectory, at.path)
 	var dir *beneath.Dir
 	var err error
@@ -327,8 +342,16 @@ func (w *walker) subdirectory(s *scene, e *entry, old *node, dirty *dirtyTree) e
 	} else {
 		dir, err = w.root.OpenDir(at.path)
 	}
+	var here directory
 	if err == nil {
-		e.dir, err = w.full(at, dir, old, dirty)
+		here, err = lookAt(dir)
+	}
+	if err == nil {
+		if e.stat.inode != here.st.Inode {
+			old = nil
+		}
+		e.stat.inode, e.stat.mode = here.st.Inode, here.st.Mode
+		e.dir, err = w.full(at, here, old, dirty)
 	}
 	return w.settle(e, err)
 }
@@ -355,9 +378,12 @@ func (w *walker) settle(e *entry, err error) error {
 func (w *walker) assemble(s *scene, sheet *sheet) *node {
 	old := sheet.old
 	if sheet.same && old.own == s.own && old.device == s.device && w.verify == nil {
+		if s.stable {
+			old.listed = s.listed
+		}
 		return old
 	}
-	n := &node{entries: sheet.owned(), device: s.device, own: s.own, treeOf: old}
+	n := &node{entries: sheet.owned(), device: s.device, own: s.own, listed: s.listed, treeOf: old}
 	w.want(s, n, sheet.reads)
 	return n
 }
