@@ -3,8 +3,9 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands"
 )
 
-func main() { os.Exit(commands.Main()) }
+func main() { os.Exit(commands.Main(time.Now)) }

@@ -40,11 +40,11 @@ type Env struct {
 	began time.Time // when a hook began that has tried its usual way already
 }
 
-func processEnv() Env {
+func processEnv(now func() time.Time) Env {
 	return Env{
 		Args:  os.Args[min(1, len(os.Args)):],
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		IsTerminal: isTerminal, Width: terminalWidth, Now: time.Now,
+		IsTerminal: isTerminal, Width: terminalWidth, Now: now,
 		Getenv: os.Getenv, Environ: os.Environ, Getwd: os.Getwd, Executable: os.Executable,
 		Run: func(cmd *exec.Cmd) error { return cmd.Run() }, Notify: signal.Notify, Unnotify: signal.Stop,
 		Connect: connect,

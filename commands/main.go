@@ -3,14 +3,18 @@
 // terminal and the exit code; it never touches a repository or a workspace.
 package commands
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
-// Main runs umbra with the process's arguments and returns its exit code.
-func Main() int {
+// Main runs umbra with the process's arguments and returns its exit code. What
+// it writes down as the time is what now says.
+func Main(now func() time.Time) int {
 	if len(os.Args) > 1 && os.Args[1] == startWord {
 		return becomeAgent(os.Args[2:])
 	}
-	code, env, done := quickHook(processEnv())
+	code, env, done := quickHook(processEnv(now))
 	if done {
 		return code
 	}

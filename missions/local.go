@@ -91,6 +91,7 @@ type Watching interface {
 type Dirty struct {
 	Full  bool     // anything may have: walk it all
 	Why   string   // the reason for Full
+	Lost  bool     // Full, since events were lost
 	Paths []string // relative, slash-separated
 	Trees []string // directories to be walked whole
 }

@@ -15,7 +15,7 @@ import (
 type Walks struct {
 	Workspace string    `json:"workspace"`
 	Count     int       `json:"count"`
-	Corrected int       `json:"corrected"` // changes found that no event had told of
+	Corrected int       `json:"corrected"` // changes found that an event should have told of, and none had
 	LastAt    time.Time `json:"last_at,omitzero"`
 	LastWhy   string    `json:"last_why,omitempty"`
 }
@@ -61,10 +61,11 @@ func (l *Local) takeOwedWalk(root string) string {
 }
 
 // noteWalk counts what a capture that was accepted walked, if it did, and found
-// that nobody had told of. What changed while nobody watched corrects nothing.
-func (l *Local) noteWalk(root, why string, r *capture.Result) {
+// that nobody had told of. Where the watcher itself said that anything may have
+// changed, nothing is corrected, unless that was because it lost what it was told.
+func (l *Local) noteWalk(root, why string, told Dirty, r *capture.Result) {
 	missed := r.Missed
-	if why == NotWatched {
+	if told.Full && !told.Lost {
 		missed = nil
 	}
 	if !r.Walked && r.Stats.Corrected == 0 {

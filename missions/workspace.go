@@ -233,7 +233,7 @@ func (ws *workspace) accept(r *capture.Result) {
 	ws.known.Store(&known)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
 	if ws.l.watching != nil {
-		ws.l.noteWalk(ws.root, ws.why, r)
+		ws.l.noteWalk(ws.root, ws.why, ws.dirty, r)
 	}
 }
 

@@ -18,6 +18,7 @@ var leaves = []string{"gitstore/beneath", "gitstore/failpoint", "gitstore/ignore
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
 	{"commands", []string{"commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
+	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/tui", []string{"missions"}, "the terminal interface shows what missions.Service tells it"},
 	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
 	{"missions/servicetest", []string{"missions"}, "the contract of missions.Service, which each implementation's tests run"},

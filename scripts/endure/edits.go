@@ -30,6 +30,11 @@ func edits() []edit {
 		{"link", 3, (*world).editLink},
 		{"file becomes a directory", 2, (*world).editIntoDirectory},
 		{"empty", 2, (*world).editEmpty},
+		{"hard link", 3, (*world).editHardLink},
+		{"hard link from outside", 2, (*world).editLinkOutside},
+		{"write through another name", 4, (*world).editThroughLink},
+		{"write through a mapping", 4, (*world).editMapped},
+		{"time ahead or long ago", 3, (*world).editTime},
 	}
 }
 
@@ -66,7 +71,8 @@ func (w *world) editByRename() error {
 	if err := os.Rename(temp, w.path(name)); err != nil {
 		return err
 	}
-	w.put(name, entry{modeFile, blobID(content)})
+	w.parted(name)
+	w.changed(name, entry{modeFile, blobID(content)})
 	return nil
 }
 
@@ -101,8 +107,12 @@ func (w *world) editCreate() error {
 
 func (w *world) editStorm() error {
 	dir := w.fresh(path.Dir(w.any()), "storm_%d")
-	for i := range 1 + w.rand.IntN(12) {
-		if err := w.write(w.fresh(fmt.Sprintf("%s/deep_%d", dir, i%3), "new_%d.txt"), w.text(0), false); err != nil {
+	files := 1 + w.rand.IntN(12)
+	if w.rand.IntN(8) == 0 {
+		files *= 10
+	}
+	for i := range files {
+		if err := w.write(w.fresh(fmt.Sprintf("%s/deep_%d", dir, i%(3+files/20)), "new_%d.txt"), w.text(0), false); err != nil {
 			return err
 		}
 	}
@@ -130,9 +140,7 @@ func (w *world) editRename() error {
 	if err := os.Rename(w.path(from), w.path(to)); err != nil {
 		return err
 	}
-	e := w.files[from]
-	w.drop(from)
-	w.put(to, e)
+	w.renamed(from, to)
 	return nil
 }
 
@@ -146,9 +154,7 @@ func (w *world) editRenameDirectory() error {
 		return err
 	}
 	for _, name := range w.below(from) {
-		e := w.files[name]
-		w.drop(name)
-		w.put(to+name[len(from):], e)
+		w.renamed(name, to+name[len(from):])
 	}
 	return nil
 }
@@ -177,7 +183,7 @@ func (w *world) editMode() error {
 	if err := os.Chmod(w.path(name), perm); err != nil {
 		return err
 	}
-	w.put(name, entry{mode, w.files[name].id})
+	w.changed(name, entry{mode, w.files[name].id})
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
@@ -23,25 +22,39 @@ type soak struct {
 	umbra   *lab.Umbra
 	session *lab.Session
 	daemon  lab.Process
+	ended   <-chan struct{} // the daemon has
 
-	taken    int      // snapshots
-	rehashes int      // of the disk
-	kills    int      // of the daemon
-	trees    []string // that the mission's snapshots must have, oldest first
+	trial  *trial   // going on, nil if none is
+	left   int      // of the snapshots that it lasts
+	walks  []string // why the next snapshot must walk, nil if it need not
+	walked int      // how often the daemon had walked when that was looked at last
+	queue  []trial  // to come
+
+	taken    int            // snapshots
+	rehashes int            // of the disk
+	lagged   int            // snapshots that did not hold what no event had told yet
+	tried    map[string]int // trials
+	trees    []string       // that the mission's snapshots must have, oldest first
 	hooks    lab.Costs
-	memory   []int64 // of the daemon, in bytes, at even distances
+	points   []point
 	edits    map[string]int
-	size     lab.Holds
 	least    lab.Holds // what git makes of the repository
 	log      time.Duration
 }
 
-// points is how many points the curve of the memory has.
+// point is what was seen at one moment.
+type point struct {
+	taken    int   // snapshots
+	resident int64 // memory of the daemon, in bytes
+	lab.Holds
+}
+
+// points is how many there are in a soak of a given number of snapshots.
 const points = 20
 
 // endure runs a whole soak below o.dir. Its error says which snapshot was wrong.
 func endure(ctx context.Context, o options, out io.Writer) (_ *soak, err error) {
-	s := &soak{options: o, out: out, edits: map[string]int{}}
+	s := &soak{options: o, out: out, edits: map[string]int{}, tried: map[string]int{}}
 	tree := &lab.Tree{Files: o.files, Seed: o.seed}
 	if s.world, err = newWorld(filepath.Join(o.dir, "work"), tree, o.seed); err != nil {
 		return nil, err
@@ -49,15 +62,16 @@ func endure(ctx context.Context, o options, out io.Writer) (_ *soak, err error) 
 	if s.oracle, err = newOracle(ctx, s.world, filepath.Join(o.dir, "oracle.git")); err != nil {
 		return nil, err
 	}
-	if s.umbra, err = lab.NewUmbra(o.binary, filepath.Join(o.dir, "homes")); err != nil {
+	if s.umbra, err = lab.NewUmbra(filepath.Join(o.dir, "umbra"), filepath.Join(o.dir, "homes")); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.umbra.Stop()) }()
-	daemon, err := s.umbra.Start(ctx)
-	if err != nil {
+	if err := s.serve(ctx); err != nil {
 		return nil, err
 	}
-	s.daemon = daemon.PID
+	defer func() {
+		_ = s.goOn(ctx) // one that is stalled does not hear; one that has ended need not
+		err = errors.Join(err, s.umbra.Stop())
+	}()
 	s.session = s.umbra.NewSession(s.world.root, 1)
 	if err := s.session.Begin(ctx); err != nil {
 		return nil, err
@@ -71,33 +85,43 @@ func endure(ctx context.Context, o options, out io.Writer) (_ *soak, err error) 
 // takeAll takes snapshot after snapshot. Turns end now and then.
 func (s *soak) takeAll(ctx context.Context) error {
 	end := time.Now().Add(time.Duration(s.hours * float64(time.Hour)))
-	var sparse []int64 // one point for each hundred snapshots or fewer
 	step := max(1, s.snapshots/points)
 	for s.taken = 1; ; s.taken++ {
 		if s.hours > 0 && time.Now().After(end) || s.hours == 0 && s.taken > s.snapshots {
 			s.taken--
-			break
+			return nil
 		}
 		if err := s.takeOne(ctx); err != nil {
 			return fmt.Errorf("snapshot %d (seed %d): %w", s.taken, s.seed, err)
 		}
 		if s.taken%step == 0 {
-			resident, err := s.daemon.Resident()
-			if err != nil {
+			if err := s.look(); err != nil {
 				return err
 			}
-			sparse = append(sparse, resident)
-			fmt.Fprintf(s.out, "%d snapshots, %d files, daemon %d MB, hook p50 %s\n", s.taken, len(s.world.names), resident/1e6, s.hooks.Walls().Median().Round(100*time.Microsecond))
 		}
 	}
-	s.memory = sparse
+}
+
+// look notes what there is now.
+func (s *soak) look() error {
+	p := point{taken: s.taken}
+	var err error
+	if p.resident, err = s.daemon.Resident(); err != nil {
+		return err
+	}
+	if p.Holds, err = lab.Weigh(s.session.Mission.Shadow); err != nil {
+		return err
+	}
+	s.points = append(s.points, p)
+	fmt.Fprintf(s.out, "%d snapshots, %d files, daemon %d MB, %d loose objects, %d packs, %d MB, hook p50 %s\n",
+		p.taken, len(s.world.names), p.resident/1e6, p.Loose, p.Packs, p.Bytes/1e6, s.hooks.Walls().Median().Round(100*time.Microsecond))
 	return nil
 }
 
 // turnLength is how many tools a turn has.
 const turnLength = 25
 
-// edit makes some edits, and kills the daemon between them where that is due:
+// edit makes some edits. Between them something goes wrong, where that is due:
 // what happens while nobody watches is found all the same.
 func (s *soak) edit(ctx context.Context) error {
 	n := 1 + s.world.rand.IntN(3)
@@ -107,30 +131,29 @@ func (s *soak) edit(ctx context.Context) error {
 			return err
 		}
 		s.edits[name]++
-		if i == n/2 && s.kill > 0 && s.taken%s.kill == 0 {
-			if err := s.killDaemon(ctx); err != nil {
+		if i == n/2 && s.trial == nil {
+			if err := s.goWrong(ctx); err != nil {
 				return err
 			}
 		}
 	}
+	return s.relent(ctx)
+}
+
+// goWrong begins the trial that is due, if one is.
+func (s *soak) goWrong(ctx context.Context) error {
+	switch {
+	case s.every > 0 && s.taken%s.every == 0:
+		return s.try(ctx, s.nextTrial())
+	case s.kills > 0 && s.taken%s.kills == 0:
+		return s.try(ctx, &s.trials()[0])
+	}
 	return nil
 }
 
-// killDaemon kills it with SIGKILL, and starts another.
-func (s *soak) killDaemon(ctx context.Context) error {
-	s.kills++
-	if err := syscall.Kill(int(s.daemon), syscall.SIGKILL); err != nil {
-		return fmt.Errorf("kill the daemon: %w", err)
-	}
-	daemon, err := s.umbra.Start(ctx)
-	s.daemon = daemon.PID
-	return err
-}
-
-func (s *soak) takeOne(ctx context.Context) error {
-	if err := s.edit(ctx); err != nil {
-		return err
-	}
+// snapshot tells of a tool, and holds the snapshot that is taken then against
+// what was written.
+func (s *soak) snapshot(ctx context.Context) error {
 	before, err := s.session.Tip(ctx)
 	if err != nil {
 		return err
@@ -144,13 +167,31 @@ func (s *soak) takeOne(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.walks != nil {
+		if err := s.proveWalk(ctx); err != nil {
+			return err
+		}
+		clear(s.world.lag)
+	}
 	if err := s.compare(ctx, before, want); err != nil {
 		return err
 	}
+	s.world.taken(s.walks != nil)
 	if s.taken%s.rehash == 0 {
-		if err := s.compareDisk(ctx, want); err != nil {
-			return err
-		}
+		return s.compareDisk(ctx, want)
+	}
+	return nil
+}
+
+func (s *soak) takeOne(ctx context.Context) error {
+	if err := s.edit(ctx); err != nil {
+		return err
+	}
+	if err := s.snapshot(ctx); err != nil {
+		return err
+	}
+	if s.trial == nil {
+		s.walks = nil
 	}
 	if s.taken%turnLength != 0 {
 		return nil
@@ -158,12 +199,12 @@ func (s *soak) takeOne(ctx context.Context) error {
 	if _, err := s.session.Stop(ctx); err != nil {
 		return err
 	}
-	if s.taken%s.rest == 0 {
+	if s.rest > 0 && s.taken%s.rest == 0 {
 		if err := s.idle(ctx); err != nil {
 			return err
 		}
 	}
-	_, err = s.session.Prompt(ctx)
+	_, err := s.session.Prompt(ctx)
 	return err
 }
 
@@ -175,55 +216,17 @@ func (s *soak) idle(ctx context.Context) error {
 	return s.daemon.Rest(ctx, max(s.pause/10, 100*time.Millisecond))
 }
 
-// compare holds the newest snapshot against the tree that it must have.
-func (s *soak) compare(ctx context.Context, before, want string) error {
-	tip, err := s.session.Tip(ctx)
-	if err != nil {
-		return err
-	}
-	got, err := s.session.Mission.Git(ctx, "rev-parse", tip+"^{tree}")
-	if err != nil {
-		return err
-	}
-	if got != want {
-		return s.differ(ctx, "the snapshot "+tip, got, "what was written", want)
-	}
-	if tip != before {
-		s.trees = append(s.trees, want)
-	}
-	return nil
-}
-
-// compareDisk holds what was written against what is on disk.
-func (s *soak) compareDisk(ctx context.Context, want string) error {
-	s.rehashes++
-	got, err := s.oracle.rehashed(ctx)
-	if err != nil {
-		return err
-	}
-	if got != want {
-		return s.differ(ctx, "the disk", got, "what was written", want)
-	}
-	return nil
-}
-
-func (s *soak) differ(ctx context.Context, a, got, b, want string) error {
-	// The snapshot's trees are in the shadow repository, the others in the oracle's.
-	s.oracle.more = "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + filepath.Join(s.session.Mission.Shadow, "objects")
-	diff, err := s.oracle.git(ctx, "written", nil, "diff-tree", "-r", "--name-status", got, want)
-	if err != nil {
-		diff = "(the trees can't be compared: " + err.Error() + ")"
-	}
-	return fmt.Errorf("%s has the tree %s, and %s the tree %s:\n%s", a, got, b, want, diff)
-}
-
 // conclude looks at the whole history again, after Umbra has done what it does
 // when nobody works.
 func (s *soak) conclude(ctx context.Context) error {
-	want, err := s.oracle.expected(ctx)
-	if err == nil {
-		err = s.compareDisk(ctx, want)
+	// A daemon that begins anew walks: nothing lags any more.
+	for _, do := range []func(*soak, context.Context) error{(*soak).endTrial, (*soak).stop, (*soak).serve} {
+		if err := do(s, ctx); err != nil {
+			return err
+		}
 	}
+	s.walks = unwatched
+	err := s.snapshot(ctx)
 	if err == nil {
 		_, err = s.session.Stop(ctx)
 	}
@@ -252,7 +255,7 @@ func (s *soak) conclude(ctx context.Context) error {
 	if _, err := m.Git(ctx, "fsck", "--full", "--no-progress"); err != nil {
 		return err
 	}
-	if s.size, err = lab.Weigh(m.Shadow); err != nil {
+	if err := s.look(); err != nil {
 		return err
 	}
 	s.least, err = lab.WeighCollected(ctx, m.Shadow, filepath.Join(s.dir, "collected.git"))

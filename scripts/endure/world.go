@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -28,19 +29,25 @@ const (
 // world is a workspace that is edited at random, and what it must hold by what
 // was written: it never reads the workspace. It is for one goroutine.
 type world struct {
-	root  string
-	rand  *rand.Rand
-	files map[string]entry // by path below the root, with slashes
-	names []string         // of files, in no order
-	at    map[string]int   // where a path is in names
-	dirty map[string]bool  // changed since changes was asked last
-	made  int              // numbers new names
+	root    string
+	outside string // beside it: nothing there is captured
+	rand    *rand.Rand
+	files   map[string]entry   // by path below the root, with slashes
+	names   []string           // of files, in no order
+	at      map[string]int     // where a path is in names
+	dirty   map[string]bool    // changed since changes was asked last
+	made    int                // numbers new names
+	shared  []*shared          // files with several names
+	lag     map[string][]entry // what a snapshot may still hold of a path, of whose change no event told
 }
 
 // newWorld makes the workspace from the tree.
 func newWorld(root string, tree *lab.Tree, seed uint64) (*world, error) {
-	w := &world{root: root, rand: rand.New(rand.NewPCG(seed, 0)), files: map[string]entry{}, at: map[string]int{}, dirty: map[string]bool{}}
-	if err := tree.Make(root); err != nil {
+	w := &world{
+		root: root, outside: root + "-outside", rand: rand.New(rand.NewPCG(seed, 0)),
+		files: map[string]entry{}, at: map[string]int{}, dirty: map[string]bool{}, lag: map[string][]entry{},
+	}
+	if err := errors.Join(tree.Make(root), os.Mkdir(w.outside, 0o755)); err != nil {
 		return nil, err
 	}
 	for i := range tree.Files {
@@ -66,13 +73,21 @@ func (w *world) put(name string, e entry) {
 	w.dirty[name] = true
 }
 
+// drop takes a name out of the workspace.
 func (w *world) drop(name string) {
+	w.parted(name)
+	w.forget(name)
+}
+
+// forget is drop for a name whose file lives on under another.
+func (w *world) forget(name string) {
 	i, last := w.at[name], len(w.names)-1
 	w.names[i] = w.names[last]
 	w.at[w.names[i]] = i
 	w.names = w.names[:last]
 	delete(w.at, name)
 	delete(w.files, name)
+	delete(w.lag, name)
 	w.dirty[name] = true
 }
 
@@ -141,6 +156,6 @@ func (w *world) write(name string, content []byte, exec bool) error {
 	if err := os.WriteFile(w.path(name), content, perm); err != nil {
 		return err
 	}
-	w.put(name, entry{mode, blobID(content)})
+	w.changed(name, entry{mode, blobID(content)})
 	return nil
 }

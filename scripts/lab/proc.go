@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -62,6 +63,32 @@ func (p Process) CPU() (time.Duration, error) {
 		total += time.Duration(ns)
 	}
 	return total, nil
+}
+
+// Stopped waits until every thread of a process that was sent SIGSTOP has heard
+// of it.
+func (p Process) Stopped(ctx context.Context) error {
+	for {
+		tasks, err := filepath.Glob(p.file("task/*/stat"))
+		if err != nil || len(tasks) == 0 {
+			return fmt.Errorf("process %d has no %s", p, p.file("task/*/stat"))
+		}
+		stopped := 0
+		for _, task := range tasks {
+			// The state comes after the name, which is in parentheses (proc(5)).
+			if text, err := os.ReadFile(task); err == nil && strings.HasPrefix(string(text[bytes.LastIndexByte(text, ')')+1:]), " T") {
+				stopped++
+			}
+		}
+		if stopped == len(tasks) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("process %d goes on: %w", p, ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // Pause is longer than a daemon waits, with nothing to do, before it does what is

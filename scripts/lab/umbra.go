@@ -1,20 +1,22 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// Build makes the umbra program of the source at top, with the flags that
-// README says.
-func Build(ctx context.Context, top, out string) error {
-	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", out, "."}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
+// Build makes a program of the source at top, umbra itself being ".", with the
+// flags that README says.
+func Build(ctx context.Context, top, program, out string) error {
+	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", out, program}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
 	return err
 }
 
@@ -71,6 +73,58 @@ type Daemon struct {
 	PID      Process `json:"pid"`
 	Missions int     `json:"missions"`
 	Watches  int     `json:"watches"`
+}
+
+// Status is what Umbra says of itself and of one workspace.
+type Status struct {
+	Daemon struct {
+		Overflows int `json:"overflows"`
+	} `json:"daemon"`
+	Walks []struct {
+		Count int    `json:"count"`
+		Why   string `json:"last_why"`
+	} `json:"walks"`
+	Problems []struct {
+		Message string `json:"message"`
+		Fix     string `json:"fix"`
+	} `json:"problems"`
+}
+
+// Status asks for it in a workspace.
+func (u *Umbra) Status(ctx context.Context, workspace string) (Status, error) {
+	var s Status
+	return s, u.JSON(ctx, workspace, &s, "status")
+}
+
+// Serve starts a daemon as a child of this process, which is how one is had
+// where no client would start it: in a sandbox. Ended is closed when it has
+// ended.
+func (u *Umbra) Serve(ctx context.Context) (pid Process, ended <-chan struct{}, err error) {
+	cmd := exec.Command(u.Binary, "daemon", "run")
+	cmd.Dir, cmd.Env = "/", u.env
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		return 0, nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ended is its user's to tell
+		close(over)
+	}()
+	for {
+		d, err := u.Daemon(ctx)
+		if err == nil && d.Running && int(d.PID) == cmd.Process.Pid {
+			return d.PID, over, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, over, errors.Join(ctx.Err(), cmd.Process.Kill())
+		case <-over:
+			return 0, over, fmt.Errorf("the daemon ended: %s", &said)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // Start starts the daemon.

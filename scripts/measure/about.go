@@ -20,11 +20,11 @@ type about struct {
 	notes    []string
 }
 
-func describe(ctx context.Context, b *bench, top string) about {
-	a := about{date: time.Now().UTC().Format("2006-01-02 15:04 UTC"), place: b.stage.Where}
+func describe(ctx context.Context, b *bench) about {
+	a := about{date: time.Now().UTC().Format("2006-01-02 15:04 UTC"), place: b.Stage.Where}
 	a.machine = fmt.Sprintf("%s, %d processors, %s of memory, %s %s", processor(), runtime.NumCPU(), memory(), runtime.GOOS, said(ctx, "uname", "-r"))
 	a.versions = []string{
-		"umbra at commit " + said(ctx, "git", "-C", top, "describe", "--always", "--dirty", "--exclude=*"),
+		"umbra at commit " + said(ctx, "git", "-C", b.Top, "describe", "--always", "--dirty", "--exclude=*"),
 		runtime.Version(), said(ctx, "git", "version"), said(ctx, "cp", "--version"),
 	}
 	if jj := said(ctx, "jj", "--version"); jj != "" {

@@ -40,13 +40,12 @@ func experiments() []experiment {
 // bench is one run: where it happens, and what it has found so far.
 type bench struct {
 	options
-	about  about
-	out    io.Writer
-	stage  *lab.Stage
-	binary string
-	trees  map[string]*tree
-	homes  []*lab.Umbra
-	found  map[string]*finding
+	*lab.Run
+	about about
+	out   io.Writer
+	trees map[string]*tree
+	homes []*lab.Umbra
+	found map[string]*finding
 }
 
 // tree is one of the trees that things are measured in.
@@ -65,16 +64,13 @@ type tree struct {
 // space.
 const stageSize = 40 << 30
 
-func newBench(ctx context.Context, o options, top string, out io.Writer) (*bench, error) {
-	stage, err := lab.NewStage(ctx, o.dir, "ext4", stageSize, false)
+func newBench(ctx context.Context, o options, out io.Writer) (*bench, error) {
+	r, err := lab.NewRun(ctx, o.dir, stageSize, ".")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, out: out, stage: stage, binary: filepath.Join(stage.Dir, "umbra"), trees: map[string]*tree{}, found: map[string]*finding{}}
-	if err := lab.Build(ctx, top, b.binary); err != nil {
-		return nil, errors.Join(err, stage.Close())
-	}
-	b.about = describe(ctx, b, top)
+	b := &bench{options: o, Run: r, out: out, trees: map[string]*tree{}, found: map[string]*finding{}}
+	b.about = describe(ctx, b)
 	return b, nil
 }
 
@@ -83,7 +79,7 @@ func (b *bench) close() error {
 	for _, u := range b.homes {
 		errs = append(errs, u.Stop())
 	}
-	return errors.Join(append(errs, b.stage.Close())...)
+	return errors.Join(append(errs, b.Run.Close())...)
 }
 
 // measure runs the experiments that were asked for. One that fails is reported
@@ -130,7 +126,7 @@ func (b *bench) goal(id string) *finding {
 
 // home is a new home of Umbra's, stopped at the end.
 func (b *bench) home(name string) (*lab.Umbra, error) {
-	u, err := lab.NewUmbra(b.binary, filepath.Join(b.stage.Dir, "homes", name))
+	u, err := lab.NewUmbra(b.Binary, filepath.Join(b.Stage.Dir, "homes", name))
 	if err == nil {
 		b.homes = append(b.homes, u)
 	}
@@ -139,7 +135,7 @@ func (b *bench) home(name string) (*lab.Umbra, error) {
 
 // dir is a new directory of the stage.
 func (b *bench) dir(name string) (string, error) {
-	dir := filepath.Join(b.stage.Dir, name)
+	dir := filepath.Join(b.Stage.Dir, name)
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
@@ -169,7 +165,7 @@ func (b *bench) tree(ctx context.Context, name string) (*tree, error) {
 		return nil, fmt.Errorf("make %s: %w", name, err)
 	}
 	b.trees[name] = t
-	return t, b.stage.Settle(ctx)
+	return t, b.Stage.Settle(ctx)
 }
 
 // tally counts what is in the tree.
@@ -200,7 +196,7 @@ func (b *bench) checkout(ctx context.Context, name string) (*tree, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t.checkout = true
-	return t, b.stage.Settle(ctx)
+	return t, b.Stage.Settle(ctx)
 }
 
 // native is a new repository of snapshots for that tree, as peers keep one.

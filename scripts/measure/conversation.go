@@ -49,10 +49,10 @@ func measureConversation(ctx context.Context, b *bench) error {
 			if _, err := t.session.Stop(ctx); err != nil {
 				return err
 			}
-			if err := b.stage.Settle(ctx); err != nil {
+			if err := b.Stage.Settle(ctx); err != nil {
 				return err
 			}
-			cost, err := forkOnce(ctx, u, daemon.PID, t.session, filepath.Join(b.stage.Dir, fmt.Sprintf("talk-fork-%d-%d", i, round)))
+			cost, err := forkOnce(ctx, u, daemon.PID, t.session, filepath.Join(b.Stage.Dir, fmt.Sprintf("talk-fork-%d-%d", i, round)))
 			if err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (b *bench) say(ctx context.Context, t *talk, round, more int) (lab.Cost, er
 		}
 		t.size += n
 	}
-	if err := b.stage.Settle(ctx); err != nil {
+	if err := b.Stage.Settle(ctx); err != nil {
 		return lab.Cost{}, err
 	}
 	return t.hook(ctx, true)

@@ -63,7 +63,7 @@ func (b *bench) first(ctx context.Context, f *finding, name string, rounds int, 
 		if err != nil {
 			return err
 		}
-		if err := b.stage.Settle(ctx); err != nil {
+		if err := b.Stage.Settle(ctx); err != nil {
 			return err
 		}
 		cost, err := firstSnapshot(ctx, u, t)
@@ -75,7 +75,7 @@ func (b *bench) first(ctx context.Context, f *finding, name string, rounds int, 
 		if err != nil {
 			return err
 		}
-		if err := b.stage.Settle(ctx); err != nil {
+		if err := b.Stage.Settle(ctx); err != nil {
 			return err
 		}
 		if cost, err = native.Snapshot(ctx); err != nil {

@@ -18,7 +18,7 @@ func measureFork(ctx context.Context, b *bench) error {
 			return err
 		}
 		rounds := map[string]int{"T10k": b.samples(5, 2), "Tgo": b.samples(3, 1), "T100k": 1}[name]
-		if err := b.fork(ctx, f, b.stage, t, "fork-"+name, rounds); err != nil {
+		if err := b.fork(ctx, f, b.Stage, t, "fork-"+name, rounds); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -50,7 +50,7 @@ func (b *bench) forkByReflink(ctx context.Context, f *finding) error {
 
 // fork measures forks of one tree, in turn with copies and worktrees.
 func (b *bench) fork(ctx context.Context, f *finding, stage *lab.Stage, t *tree, name string, rounds int) error {
-	u, err := lab.NewUmbra(b.binary, filepath.Join(stage.Dir, "homes", name))
+	u, err := lab.NewUmbra(b.Binary, filepath.Join(stage.Dir, "homes", name))
 	if err != nil {
 		return err
 	}

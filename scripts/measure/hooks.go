@@ -110,7 +110,7 @@ func (b *bench) subjects(ctx context.Context, home string, names ...string) ([]*
 	if err := u.Watched(patience, directories); err != nil {
 		return nil, err
 	}
-	return all, b.stage.Settle(ctx)
+	return all, b.Stage.Settle(ctx)
 }
 
 // compared are the samples of one subject.
@@ -127,7 +127,7 @@ func (b *bench) compareHooks(ctx context.Context, subjects []*subject, files, ro
 			if err := s.edit(max(files, warm(round)), round+2); err != nil {
 				return nil, err
 			}
-			if err := b.stage.Settle(ctx); err != nil {
+			if err := b.Stage.Settle(ctx); err != nil {
 				return nil, err
 			}
 			own, err := s.hook(ctx, files > 0 || round < 0)

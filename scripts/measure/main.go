@@ -10,28 +10,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// page is where a full run's results go, below the top of the source.
-const page = "docs/performance.md"
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(lab.Main("bench", run)) }
 
 type options struct {
 	quick bool
@@ -43,7 +29,7 @@ func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: scripts/bench [--quick] [--dir DIR] [GOAL...]\nA full run, without --quick and goals (P1 to P%d), writes %s.\n", len(goals), page)
+		fmt.Fprintf(flags.Output(), "usage: scripts/bench [--quick] [--dir DIR] [GOAL...]\nA full run, without --quick and goals (P1 to P%d), writes %s.\n", len(goals), lab.Page)
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&o.quick, "quick", false, "few samples, no tree of 100,000 files: to try out, not to quote")
@@ -74,12 +60,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	top, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	b, err := newBench(ctx, o, top, out)
+	b, err := newBench(ctx, o, out)
 	if err != nil {
 		return err
 	}
@@ -91,9 +72,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return errors.New("interrupted")
 	}
 	text := render(b.about, found)
-	fmt.Fprintf(out, "\n%s\ntook %s\n", text, time.Since(began).Round(time.Second))
+	fmt.Fprintf(out, "\n%s\ntook %s\n", text, time.Since(b.Began).Round(time.Second))
 	if o.quick || len(o.only) > 0 {
 		return nil
 	}
-	return lab.WriteSection(filepath.Join(top, page), "scripts/bench", text)
+	return lab.Publish("scripts/bench", text)
 }

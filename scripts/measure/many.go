@@ -74,7 +74,7 @@ func (b *bench) manyMissions(ctx context.Context) ([]*worker, error) {
 	directories := 0
 	for n := range manyMissions {
 		i := n % manyWorkspaces
-		t := &tree{name: fmt.Sprintf("many-%d", i), dir: filepath.Join(b.stage.Dir, "many", fmt.Sprint(i)), files: &lab.Tree{Files: sizes["T1k"], Seed: uint64(i)}}
+		t := &tree{name: fmt.Sprintf("many-%d", i), dir: filepath.Join(b.Stage.Dir, "many", fmt.Sprint(i)), files: &lab.Tree{Files: sizes["T1k"], Seed: uint64(i)}}
 		if n < manyWorkspaces {
 			if err := t.files.Make(t.dir); err != nil {
 				return nil, err
@@ -94,7 +94,7 @@ func (b *bench) manyMissions(ctx context.Context) ([]*worker, error) {
 	}
 	patience, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return workers, errors.Join(u.Watched(patience, directories), b.stage.Settle(ctx))
+	return workers, errors.Join(u.Watched(patience, directories), b.Stage.Settle(ctx))
 }
 
 // work edits and tells of it, with time to think between.

@@ -62,7 +62,7 @@ func (b *bench) restoreBoth(ctx context.Context, s *subject, files int) (own, na
 		_, err = s.session.Stop(ctx)
 	}
 	if err == nil {
-		err = b.stage.Settle(ctx)
+		err = b.Stage.Settle(ctx)
 	}
 	if err != nil {
 		return own, native, err
@@ -81,7 +81,7 @@ func (b *bench) restoreBoth(ctx context.Context, s *subject, files int) (own, na
 		_, err = s.native.Snapshot(ctx)
 	}
 	if err == nil {
-		err = b.stage.Settle(ctx)
+		err = b.Stage.Settle(ctx)
 	}
 	if err != nil {
 		return own, native, err

@@ -82,7 +82,7 @@ func (b *bench) weigh(ctx context.Context, f *finding, s *subject) error {
 	if err != nil {
 		return err
 	}
-	after, err := lab.WeighCollected(ctx, shadow, filepath.Join(b.stage.Dir, "thousand-gc.git"))
+	after, err := lab.WeighCollected(ctx, shadow, filepath.Join(b.Stage.Dir, "thousand-gc.git"))
 	if err != nil {
 		return err
 	}

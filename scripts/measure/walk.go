@@ -50,7 +50,7 @@ func (b *bench) walks(ctx context.Context, u *lab.Umbra, daemon lab.Process, t *
 	}
 	m := list[slices.IndexFunc(list, func(m lab.Mission) bool { return m.Workspace == t.dir })]
 	for round := -2; round < b.samples(15, 4); round++ { // the first two warm up
-		if err := b.stage.Settle(ctx); err != nil {
+		if err := b.Stage.Settle(ctx); err != nil {
 			return nil, nil, err
 		}
 		cost, err := withDaemon(daemon, func() (lab.Cost, error) {

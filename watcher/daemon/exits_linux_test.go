@@ -36,14 +36,14 @@ func TestRestsBesideAnAgent(t *testing.T) {
 	}
 	long, often := quietTicks*time.Hour, time.Hour
 	resting := func() time.Duration {
-		s.lastCall.Store(0)
-		s.house.last.Store(0)
+		s.lastCall.set(time.Time{})
+		s.house.last.set(time.Time{})
 		return o.pause()
 	}
 	b.until("rests", func() bool { return resting() == long })
 	for name, happens := range map[string]func(){
-		"a call":            func() { s.lastCall.Store(time.Now().UnixNano()) },
-		"a snapshot":        func() { s.house.last.Store(time.Now().UnixNano()) },
+		"a call":            func() { s.lastCall.set(time.Now()) },
+		"a snapshot":        func() { s.house.last.set(time.Now()) },
 		"a failure":         func() { o.retry = true },
 		"a mission's end":   func() { o.live = 0 },
 		"a workspace stirs": func() { must(t, o.follows[b.work].tree.Touch()) },

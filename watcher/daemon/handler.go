@@ -71,7 +71,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.handlers.Done()
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
-	defer func() { s.lastCall.Store(time.Now().UnixNano()) }()
+	defer func() { s.lastCall.set(time.Now()) }()
 	// The deadline of the answer before, on the same connection.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	w.Header().Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))

@@ -17,7 +17,7 @@ type housekeeper struct {
 	server *Server
 
 	calls atomic.Int64 // that write, running now
-	last  atomic.Int64 // when one ended, in Unix nanoseconds
+	last  mark         // when one ended
 
 	mu      sync.Mutex
 	stop    context.CancelFunc // ends what is being done, nil if nothing is
@@ -41,7 +41,7 @@ func newHousekeeper(s *Server) *housekeeper {
 		server: s, looked: map[missions.Urgency]time.Time{},
 		vain: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
 	}
-	h.last.Store(s.began.UnixNano())
+	h.last.set(s.began)
 	return h
 }
 
@@ -55,7 +55,7 @@ func (h *housekeeper) enter() (leave func()) {
 		h.stop()
 	}
 	return func() {
-		h.last.Store(time.Now().UnixNano())
+		h.last.set(time.Now())
 		h.calls.Add(-1)
 	}
 }
@@ -69,13 +69,13 @@ func (h *housekeeper) begin(inTurn bool) {
 		return
 	}
 	urgency := missions.Due
-	if inTurn || h.calls.Load() > 0 || time.Since(time.Unix(0, h.last.Load())) < s.options.HousekeepQuiet {
+	if inTurn || h.calls.Load() > 0 || time.Since(h.last.time()) < s.options.HousekeepQuiet {
 		urgency = missions.Overdue
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	looked := h.looked[urgency]
-	if h.stop != nil || looked.UnixNano() > h.last.Load() || urgency == missions.Overdue && time.Since(looked) < overdueEvery {
+	if h.stop != nil || looked.After(h.last.time()) || urgency == missions.Overdue && time.Since(looked) < overdueEvery {
 		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()

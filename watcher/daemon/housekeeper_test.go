@@ -227,7 +227,7 @@ func TestHousekeepingFails(t *testing.T) {
 	b.until("it was looked at again", func() bool {
 		s.house.mu.Lock()
 		defer s.house.mu.Unlock()
-		return s.house.looked[missions.Due].UnixNano() > s.house.last.Load() && s.house.stop == nil
+		return s.house.looked[missions.Due].After(s.house.last.time()) && s.house.stop == nil
 	})
 	if again := b.housekeeping(c)[0].At; !again.Equal(at) {
 		t.Error("tried again at once")

@@ -45,6 +45,10 @@ func TestWatchLimit(t *testing.T) {
 	if !said {
 		t.Errorf("status says %+v", status.Problems)
 	}
+	// What is not watched, no event should have told of.
+	if len(status.Walks) != 1 || status.Walks[0].Count == 0 || status.Walks[0].Corrected != 0 {
+		t.Errorf("status says of walks: %+v", status.Walks)
+	}
 }
 
 // TestRests writes the stat cache when nobody asks for anything, so that a

@@ -30,6 +30,9 @@ type Options struct {
 	// MaxWatches bounds how many directories are watched; the system's limit
 	// alone if 0.
 	MaxWatches int
+	// Clock says what is written down as the time of what happens; nil: the
+	// system's. It may be set back.
+	Clock func() time.Time
 	// FreeSpace asks the system for the bytes free to this user; tests lie.
 	FreeSpace func(dir string) (uint64, error)
 	// HousekeepQuiet is how long no call that writes must have come before

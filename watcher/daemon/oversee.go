@@ -61,9 +61,9 @@ const settling = 200 * time.Millisecond
 // pause is how long to wait for the next look if nothing tells of itself: a tick
 // while something is going on, or was a moment ago, else many.
 func (o *overseer) pause() time.Duration {
-	last := time.Unix(0, max(o.lastCall.Load(), o.house.last.Load()))
 	calm := 2 * max(o.options.RestAfter, o.options.HousekeepQuiet)
-	busy := o.inFlight.Load() > 0 || o.house.calls.Load() > 0 || time.Since(last) < calm
+	busy := o.inFlight.Load() > 0 || o.house.calls.Load() > 0 ||
+		time.Since(o.lastCall.time()) < calm || time.Since(o.house.last.time()) < calm
 	for _, f := range o.follows {
 		busy = busy || f.tree.Busy()
 	}
@@ -106,7 +106,7 @@ func (o *overseer) look() {
 	}
 	o.house.begin(o.inTurn)
 	o.restAWhile()
-	quiet := time.Since(time.Unix(0, o.lastCall.Load()))
+	quiet := time.Since(o.lastCall.time())
 	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
 		o.leave("nothing to do")
 	}
@@ -118,7 +118,7 @@ const restAgain = time.Minute
 
 // restAWhile does, after each time of work, what would be in its way.
 func (o *overseer) restAWhile() {
-	last := time.Unix(0, o.lastCall.Load())
+	last := o.lastCall.time()
 	if o.inFlight.Load() > 0 || time.Since(last) < o.options.RestAfter {
 		return
 	}

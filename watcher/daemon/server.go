@@ -39,9 +39,9 @@ type Server struct {
 	endCalls, endReads context.CancelFunc
 	work, handlers     sync.WaitGroup
 	inFlight           atomic.Int64
-	lastCall           atomic.Int64 // in Unix nanoseconds
-	configured         string       // the state of the configuration file that was read
-	again              atomic.Bool  // leaving to begin anew with another one
+	lastCall           mark
+	configured         string      // the state of the configuration file that was read
+	again              atomic.Bool // leaving to begin anew with another one
 	leaveOnce          sync.Once
 	leaving            chan struct{}
 	closeOnce          sync.Once
@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	s.house = newHousekeeper(s)
 	s.calls, s.endCalls = context.WithCancel(context.WithoutCancel(ctx))
 	s.reads, s.endReads = context.WithCancel(s.calls)
-	s.lastCall.Store(s.began.UnixNano())
+	s.lastCall.set(s.began)
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -119,7 +119,7 @@ func (s *Server) open() error {
 	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
 		Home: o.Home, Config: config, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
-		Log: s.log, Version: o.Version,
+		Clock: o.Clock, Log: s.log, Version: o.Version,
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -141,7 +142,7 @@ func (w *watching) Take(ctx context.Context, root string) missions.Dirty {
 		return missions.Dirty{Full: true, Why: "no barrier: " + err.Error()}
 	}
 	d := tree.Take()
-	return missions.Dirty{Full: d.Full, Why: d.Why, Paths: d.Paths, Trees: d.Dirs}
+	return missions.Dirty{Full: d.Full, Why: d.Why, Lost: strings.HasPrefix(d.Why, watcher.WhyOverflow), Paths: d.Paths, Trees: d.Dirs}
 }
 
 // Return implements missions.Watching.

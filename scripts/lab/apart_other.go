@@ -1,0 +1,14 @@
+//go:build !linux
+
+package lab
+
+import (
+	"errors"
+	"os/exec"
+)
+
+// Apart changes nothing: there are no user namespaces.
+func Apart(*exec.Cmd) {}
+
+// AllowWatches can't be had without user namespaces.
+func AllowWatches(int) error { return errors.ErrUnsupported }
