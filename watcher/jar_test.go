@@ -101,8 +101,18 @@ func TestCookiesAreSwept(t *testing.T) {
 	}
 }
 
-func TestNoInstanceLeft(t *testing.T) {
-	if hint := instanceHint(fmt.Errorf("start: %w", syscall.EMFILE)); !strings.Contains(hint, "max_user_instances") {
-		t.Errorf("hint is %q", hint)
+// TestRemedy: whatever limit keeps everything from being watched, it is said
+// what to type.
+func TestRemedy(t *testing.T) {
+	for want, err := range map[string]error{
+		"sudo sysctl fs.inotify.max_user_watches=":   syscall.ENOSPC,
+		"sudo sysctl fs.inotify.max_user_instances=": syscall.EMFILE,
+	} {
+		if got := Remedy(fmt.Errorf("start: %w", err)); !strings.HasPrefix(got, want) {
+			t.Errorf("against %v: %q, want %q and a number", err, got, want)
+		}
+	}
+	if got := Remedy(syscall.EACCES); got != "" {
+		t.Errorf("against a limit that is none: %q", got)
 	}
 }

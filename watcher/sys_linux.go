@@ -12,7 +12,11 @@ import (
 // recursive: a watch costs no descriptor, so every directory gets one.
 const recursive = true
 
-const watchesFile = "/proc/sys/fs/inotify/max_user_watches"
+// Where the limits on a user's watches and inotify instances are (inotify(7)).
+const (
+	watchesFile   = "/proc/sys/fs/inotify/max_user_watches"
+	instancesFile = "/proc/sys/fs/inotify/max_user_instances"
+)
 
 // local are the file systems that report each change made on this machine, and
 // on which none is made elsewhere (statfs(2); those without a name in unix are
@@ -56,9 +60,11 @@ func openDir(path string) (*os.File, error) {
 func overLimit(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, errTooMany) }
 
 // watchLimit is how many watches a user may have, or 0.
-func watchLimit() int {
+func watchLimit() int { return limitIn(watchesFile) }
+
+func limitIn(file string) int {
 	var n int
-	text, err := os.ReadFile(watchesFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0
 	}
@@ -72,9 +78,10 @@ func limitHint() string {
 	return fmt.Sprintf("sudo sysctl fs.inotify.max_user_watches=%d", max(2*watchLimit(), 524288))
 }
 
+// instanceHint is what to type if inotify_init1(2) found no instance left.
 func instanceHint(err error) string {
 	if errors.Is(err, unix.EMFILE) {
-		return " (no inotify instance or descriptor left: raise fs.inotify.max_user_instances)"
+		return fmt.Sprintf("sudo sysctl fs.inotify.max_user_instances=%d", max(2*limitIn(instancesFile), 512))
 	}
 	return ""
 }

@@ -92,14 +92,23 @@ type Watcher struct {
 	recovered time.Time
 }
 
-// New starts a Watcher, which must be closed. The error names the sysctl to
-// raise if the user has no inotify instance left.
+// New starts a Watcher, which must be closed. Remedy says what helps against its
+// error.
 func New(opts Options) (*Watcher, error) {
 	fsn, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, fmt.Errorf("start watching%s: %w", instanceHint(err), err)
+		return nil, fmt.Errorf("start watching: %w", err)
 	}
 	return start(opts, fsn, fsn.Events, fsn.Errors)
+}
+
+// Remedy is what to type against an error of New that is one of the system's
+// limits, "" if it is another.
+func Remedy(err error) string {
+	if overLimit(err) {
+		return limitHint()
+	}
+	return instanceHint(err)
 }
 
 // start runs a Watcher over a notifier, which it owns from then on.

@@ -95,7 +95,7 @@ func (f *follower) sessions(paths []string) {
 		if f.files[path] != nil {
 			continue
 		}
-		file, err := f.server.watch.watch.WatchFile(path, func() { _ = f.tree.Touch() })
+		file, err := f.server.watch.now().WatchFile(path, func() { _ = f.tree.Touch() })
 		if err != nil {
 			continue // its end is still seen by hooks, or by the process's
 		}

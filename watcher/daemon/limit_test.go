@@ -77,3 +77,42 @@ func TestRests(t *testing.T) {
 	_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller(), Mission: m.ID})
 	must(t, err)
 }
+
+// TestNothingCanBeWatched takes complete snapshots without any watch, says so,
+// and watches as soon as that can be done again.
+func TestNothingCanBeWatched(t *testing.T) {
+	b := newBench(t)
+	must(t, os.Remove(b.home.CookieDir()))
+	must(t, os.WriteFile(b.home.CookieDir(), nil, 0o600)) // in its place
+	s := b.start()
+	c := b.connect()
+	m := b.mission(c, "work")
+	b.agent(c, m)
+	problem := func() string {
+		status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
+		must(t, err)
+		for _, p := range status.Problems {
+			if strings.Contains(p.Message, "nothing can be watched") {
+				return p.Message
+			}
+		}
+		return ""
+	}
+	if said := problem(); !strings.Contains(said, b.home.CookieDir()) {
+		t.Errorf("status says %q", said)
+	}
+	b.write("a.txt", "one\n")
+	_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+	must(t, err)
+	if got, err := c.Cat(b.ctx(), missions.CatRequest{Caller: b.caller(), Moment: "work", Path: "a.txt"}); err != nil || string(got) != "one\n" {
+		t.Errorf("the snapshot holds %q, %v", got, err)
+	}
+	must(t, os.Remove(b.home.CookieDir()))
+	s.watch.mu.Lock()
+	s.watch.tried = time.Now().Add(-reopenEvery)
+	s.watch.mu.Unlock()
+	b.until("watched", func() bool { return b.watched(s) })
+	if said := problem(); said != "" {
+		t.Errorf("status still says %q", said)
+	}
+}

@@ -36,10 +36,8 @@ func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions
 		MemoryBytes: residentMemory(), Overflows: stats.Overflows,
 		Housekeeping: s.server.house.report(),
 	}
-	if stats.LimitReached {
-		status.Problems = append(status.Problems, missions.Problem{
-			Message: "no more directories can be watched: a snapshot of a workspace that is not walks all its files, which is slower and as complete", Fix: stats.LimitHint,
-		})
+	if why, fix := s.server.watch.trouble(); why != "" {
+		status.Problems = append(status.Problems, missions.Problem{Message: why, Fix: fix})
 	}
 	for _, h := range status.Daemon.Housekeeping {
 		if h.Problem != "" {

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -19,13 +20,16 @@ const barrierPatience = 2 * time.Second
 // workspace in which an agent works. Its methods may be called from any
 // goroutine.
 type watching struct {
-	log    *slog.Logger
-	watch  *watcher.Watcher // nil if the system lets nothing be watched
-	broken string           // why, then
+	log     *slog.Logger
+	options watcher.Options
 	// changed has a value when a mission changed since it was last received.
 	changed chan struct{}
 
 	mu      sync.Mutex
+	watch   *watcher.Watcher // nil while the system lets nothing be watched
+	broken  error            // why, then
+	tried   time.Time        // when it was tried last
+	closed  bool
 	trees   map[string]*watcher.Tree
 	wanted  map[string]bool                  // the workspaces of live missions
 	ignored map[string]func(rel string) bool // by root, as captures told
@@ -34,24 +38,54 @@ type watching struct {
 func newWatching(o Options, config missions.WatchConfig, log *slog.Logger) *watching {
 	w := &watching{
 		log: log, changed: make(chan struct{}, 1),
+		options: watcher.Options{
+			CookieDir: o.Home.CookieDir(), MaxWatches: o.MaxWatches, Settle: time.Duration(config.Settle), MaxWait: time.Duration(config.MaxWait),
+		},
 		trees: map[string]*watcher.Tree{}, wanted: map[string]bool{}, ignored: map[string]func(string) bool{},
 	}
-	var err error
-	w.watch, err = watcher.New(watcher.Options{
-		CookieDir: o.Home.CookieDir(), MaxWatches: o.MaxWatches, Settle: time.Duration(config.Settle), MaxWait: time.Duration(config.MaxWait),
-	})
-	if err != nil {
-		log.Warn("nothing can be watched; every snapshot walks its workspace", "error", err)
-		w.watch, w.broken = nil, err.Error()
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open()
 	return w
 }
 
-func (w *watching) close() error {
-	if w.watch == nil {
-		return nil
+// reopenEvery is how often it is tried again to watch where nothing could be.
+const reopenEvery = 30 * time.Second
+
+// open begins to watch, if that was not tried just now. The caller holds the
+// lock.
+func (w *watching) open() {
+	if w.watch != nil || w.closed || !w.tried.IsZero() && time.Since(w.tried) < reopenEvery {
+		return
 	}
-	return w.watch.Close()
+	w.tried = time.Now()
+	watch, err := watcher.New(w.options)
+	switch {
+	case err == nil:
+		w.watch, w.broken = watch, nil
+	case w.broken == nil:
+		w.log.Warn("nothing can be watched; every snapshot walks its workspace", "error", err)
+		fallthrough
+	default:
+		w.broken = err
+	}
+}
+
+// now is the watcher, nil while there is none.
+func (w *watching) now() *watcher.Watcher {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watch
+}
+
+func (w *watching) close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	if watch := w.now(); watch != nil {
+		return watch.Close()
+	}
+	return nil
 }
 
 // Watch implements missions.Watching. A workspace is watched from when the
@@ -96,6 +130,7 @@ func (w *watching) want(root string) *watcher.Tree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wanted[root] = true
+	w.open()
 	if tree := w.trees[root]; tree != nil {
 		return tree
 	}
@@ -106,6 +141,7 @@ func (w *watching) want(root string) *watcher.Tree {
 func (w *watching) knows(root string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.open()
 	return w.watch == nil || w.ignored[root] != nil
 }
 
@@ -154,10 +190,11 @@ func (w *watching) Return(root string, d missions.Dirty) {
 
 // Follow implements missions.Watching.
 func (w *watching) Follow(path string, changed func()) (stop func()) {
-	if w.watch == nil {
+	watch := w.now()
+	if watch == nil {
 		return nil
 	}
-	file, err := w.watch.WatchFile(path, changed)
+	file, err := watch.WatchFile(path, changed)
 	if err != nil {
 		return nil
 	}
@@ -174,8 +211,23 @@ func (w *watching) Changed(string) {
 
 // stats are for people.
 func (w *watching) stats() watcher.Stats {
-	if w.watch == nil {
-		return watcher.Stats{LimitReached: true, LimitHint: w.broken}
+	if watch := w.now(); watch != nil {
+		return watch.Stats()
 	}
-	return w.watch.Stats()
+	return watcher.Stats{}
+}
+
+// trouble says for people what can't be watched, and what to type where that
+// helps; "" if all can be.
+func (w *watching) trouble() (why, fix string) {
+	w.mu.Lock()
+	broken := w.broken
+	w.mu.Unlock()
+	if broken != nil {
+		return fmt.Sprintf("nothing can be watched: each snapshot walks all files of its workspace, which is slower and as complete: %v", broken), watcher.Remedy(broken)
+	}
+	if s := w.stats(); s.LimitReached {
+		return "no more directories can be watched: a snapshot of a workspace that is not walks all its files, which is slower and as complete", s.LimitHint
+	}
+	return "", ""
 }
