@@ -101,7 +101,7 @@ func (t *Tree) look(parent *node, name string, op fsnotify.Op) {
 			t.set.addPath(rel)
 		}
 	default:
-		t.flawed(why{WhyUnwatched, err.Error()})
+		t.flawed(why{WhyUnwatched, plain(err)})
 	}
 }
 
@@ -195,7 +195,7 @@ func (t *Tree) enter(parent *node, rel string) {
 		case unreadable(err) && p.parent != nil:
 			// Whoever may read it again changes its attributes first.
 		default:
-			t.flawed(why{WhyUnwatched, err.Error()})
+			t.flawed(why{WhyUnwatched, plain(err)})
 		}
 	}
 }
@@ -295,6 +295,15 @@ func base(rel string) string {
 // vanished reports whether the error says that there is no such directory.
 func vanished(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+// plain says for people what kept a directory from being watched. A path that is
+// too long for the system is too long for a line.
+func plain(err error) string {
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		return "its path is longer than the system takes"
+	}
+	return err.Error()
 }
 
 func unreadable(err error) bool { return errors.Is(err, fs.ErrPermission) }

@@ -95,16 +95,27 @@ func (p Process) Stopped(ctx context.Context) error {
 // left for such moments.
 const Pause = 12 * time.Second
 
-// Rest waits until the process takes less than one part in a thousand of a
-// processor over that time, or a minute at most.
+// Rest waits until the process has no child and takes less than one part in a
+// thousand of a processor over that time, or a minute at most.
 func (p Process) Rest(ctx context.Context, over time.Duration) error {
 	for began := time.Now(); time.Since(began) < time.Minute; {
 		used, err := p.During(ctx, over)
-		if err != nil || used <= over/1000 {
+		if err != nil || used <= over/1000 && !p.parent() {
 			return err
 		}
 	}
 	return nil
+}
+
+// parent reports whether the process has children.
+func (p Process) parent() bool {
+	tasks, _ := filepath.Glob(p.file("task/*/children"))
+	for _, task := range tasks {
+		if text, err := os.ReadFile(task); err == nil && len(bytes.TrimSpace(text)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // During is the processor time that the process takes in the time to come.

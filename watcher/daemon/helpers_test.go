@@ -105,7 +105,7 @@ func (b *bench) write(name, content string) {
 // until waits for a condition, and fails the test if it does not come.
 func (b *bench) until(what string, there func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(45 * time.Second) // what has the lowest priority waits on a busy machine
 	for !there() {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(b.home.LogFile())

@@ -27,14 +27,9 @@ type housekeeper struct {
 	done    map[string]missions.Housekeeping // by project directory
 }
 
-const (
-	// restEvery is how often a project is tried again for which nothing could be
-	// done.
-	restEvery = 10 * time.Minute
-	// overdueEvery is how often it is looked whether housekeeping is overdue
-	// while calls come all the time.
-	overdueEvery = 20 * time.Second
-)
+// restEvery is how often a project is tried again for which nothing could be
+// done.
+const restEvery = 10 * time.Minute
 
 func newHousekeeper(s *Server) *housekeeper {
 	h := &housekeeper{
@@ -75,7 +70,7 @@ func (h *housekeeper) begin(inTurn bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	looked := h.looked[urgency]
-	if h.stop != nil || looked.After(h.last.time()) || urgency == missions.Overdue && time.Since(looked) < overdueEvery {
+	if h.stop != nil || looked.After(h.last.time()) || urgency == missions.Overdue && time.Since(looked) < s.options.OverdueEvery {
 		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()

@@ -91,7 +91,7 @@ func TestHousekeeping(t *testing.T) {
 // the time.
 func TestOverdueHousekeeping(t *testing.T) {
 	b := newBench(t)
-	s := b.start() // its quiet is longer than the test
+	s := b.start(func(o *Options) { o.OverdueEvery = 100 * time.Millisecond }) // its quiet is longer than the test
 	defer s.house.enter()()
 	c := b.connect()
 	b.write("a.txt", "one\n")

@@ -38,6 +38,9 @@ type Options struct {
 	// HousekeepQuiet is how long no call that writes must have come before
 	// repositories are repacked; 10 s if 0.
 	HousekeepQuiet time.Duration
+	// OverdueEvery is how often it is looked whether that is overdue, while calls
+	// come all the time; 20 s if 0.
+	OverdueEvery time.Duration
 	// Tick is how often processes and workspaces are looked after; 1 s if 0.
 	Tick time.Duration
 	// VerifyEvery is how long nothing happens in a workspace before it is walked
@@ -65,6 +68,9 @@ func (o *Options) fill() {
 	}
 	if o.HousekeepQuiet <= 0 {
 		o.HousekeepQuiet = 10 * time.Second
+	}
+	if o.OverdueEvery <= 0 {
+		o.OverdueEvery = 20 * time.Second
 	}
 	if o.Tick <= 0 {
 		o.Tick = time.Second
