@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // FormatVersion is the version of the layout that this package writes and
@@ -150,7 +152,7 @@ func RepairConfig(dir, projectID string) error {
 // It reads the one line that matters, since go-git's parser refuses some
 // configurations that Git takes.
 func checkObjectFormat(commonDir string) error {
-	data, err := os.ReadFile(filepath.Join(commonDir, "config"))
+	data, err := usergit.ReadFile(filepath.Join(commonDir, "config"), maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,16 +1,16 @@
 package gitstore
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // Objects reads the objects of a Git repository: its own object directory and
@@ -36,6 +36,12 @@ type Objects struct {
 
 // maxAlternateDepth is Git's own limit on chains of alternates.
 const maxAlternateDepth = 5
+
+// maxAlternates and maxConfig are more than such files have.
+const (
+	maxAlternates = 1 << 20
+	maxConfig     = 64 << 20
+)
 
 // UnsupportedRepositoryError says why a repository's objects cannot be read.
 type UnsupportedRepositoryError struct{ Dir, Reason string }
@@ -128,29 +134,21 @@ func alternates(dir string) ([]string, error) {
 		}
 		seen[dir] = true
 		out = append(out, dir)
-		f, err := os.Open(filepath.Join(dir, "info", "alternates"))
+		list, err := usergit.ReadFile(filepath.Join(dir, "info", "alternates"), maxAlternates)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		lines := bufio.NewReader(f)
-		for {
-			line, err := lines.ReadString('\n')
-			if next := alternateDir(dir, strings.TrimSuffix(line, "\n")); next != "" {
+		for line := range strings.SplitSeq(string(list), "\n") {
+			if next := alternateDir(dir, line); next != "" {
 				if err := visit(next, depth+1); err != nil {
 					return err
 				}
 			}
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
 		}
+		return nil
 	}
 	return out, visit(dir, 0)
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // Config is the user's configuration. Every key has a default; an unknown key
@@ -121,6 +123,9 @@ func decodeStrict(p []byte, into any) error {
 	return nil
 }
 
+// maxProjectFile is more than a project file can say.
+const maxProjectFile = 1 << 20
+
 // projectFile is what a project's own .umbra.yml may say.
 type projectFile struct {
 	Capture CaptureConfig `yaml:"capture"`
@@ -143,7 +148,7 @@ func (c CaptureConfig) forMission(workspace string, before *CaptureConfig) Captu
 // may only make them smaller. They are as they were after an error.
 func (c CaptureConfig) narrowedBy(workspace string) (CaptureConfig, error) {
 	file := filepath.Join(workspace, ".umbra.yml")
-	p, err := os.ReadFile(file)
+	p, err := usergit.ReadFile(file, maxProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}

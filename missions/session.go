@@ -179,13 +179,8 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 }
 
 func openSized(path string) (io.ReadCloser, int64, error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil

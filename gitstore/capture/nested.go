@@ -62,7 +62,7 @@ func (n *nested) read(repo *usergit.Repository, rules *Rules) error {
 	if err := n.note(exclude); err != nil {
 		return err
 	}
-	if data, err := os.ReadFile(exclude); err == nil {
+	if data, err := usergit.ReadFile(exclude, maxIgnoreFile); err == nil {
 		n.exclude = string(data)
 	}
 	if err := n.note(filepath.Join(repo.GitDir, "index")); err != nil {

@@ -229,7 +229,7 @@ func (r *Rules) read(path string, look lookFunc) (text, error) {
 	if !state.regular || state.size > maxIgnoreFile {
 		return "", nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := usergit.ReadFile(path, maxIgnoreFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR) {
 		return "", nil
 	}

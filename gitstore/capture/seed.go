@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -190,11 +190,11 @@ func indexed(objects *gitstore.Objects, e *usergit.Entry) ([]byte, error) {
 
 // readAttributes reads an attribute file; without one there are no attributes.
 func readAttributes(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, passableFile(err)
+	data, err := usergit.ReadFile(path, maxIgnoreFile)
+	var damaged *usergit.DamagedError
+	if errors.As(err, &damaged) || errors.Is(err, syscall.EISDIR) {
+		return nil, nil
 	}
-	data, err := os.ReadFile(path)
 	return data, passableFile(err)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -38,7 +37,7 @@ func (s settings) boolean(key string) bool {
 // readSettings reads one configuration file, without following includes, as
 // Git itself does for the repository's format. A missing file has no settings.
 func readSettings(path string) (settings, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return settings{}, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Configuration is what matters of the user's Git configuration, as git run in
@@ -68,17 +69,23 @@ func (c *Configuration) MayConceal() bool {
 	return false
 }
 
-// ReadConfiguration runs `git config --list` at the repository's top level, or
-// in dir without a repository (nil). Env is the user's environment, as of
+// configPatience is what `git config --list` takes at most: an included file may
+// be one that never ends.
+const configPatience = 10 * time.Second
+
+// ReadConfiguration runs `git config --list` at the repository's top level; in
+// dir without a repository (nil), only the user's and the system's count. Env is the user's environment, as of
 // os.Environ; what would point git elsewhere (GIT_DIR and its like) or inject
 // settings is dropped. A missing git is no error, a git that fails is.
 func ReadConfiguration(ctx context.Context, dir string, repository *Repository, env []string) (*Configuration, error) {
 	e := environment(env)
+	at := "/" // where git finds no repository that this package does not take for one
 	if repository != nil {
 		// Where git goes itself before it reads relative paths.
 		if dir = repository.TopLevel; dir == "" {
 			dir = repository.GitDir
 		}
+		at = dir
 	}
 	c := &Configuration{values: settings{}}
 	git := e.find("git")
@@ -88,7 +95,7 @@ func ReadConfiguration(ctx context.Context, dir string, repository *Repository, 
 		}
 	} else {
 		c.Git = true
-		if err := c.run(ctx, git, dir, e); err != nil {
+		if err := c.run(ctx, git, at, e); err != nil {
 			return nil, err
 		}
 	}
@@ -129,6 +136,8 @@ func (c *Configuration) addAttributes(e environment, dir string) error {
 }
 
 func (c *Configuration) run(ctx context.Context, git, dir string, e environment) error {
+	ctx, cancel := context.WithTimeout(ctx, configPatience)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, git, "config", "--list", "-z", "--show-origin")
 	cmd.Dir = dir
 	cmd.Env = e.forGit()
@@ -307,7 +316,7 @@ func (c *Configuration) ReadExcludes() ([]byte, error) {
 	if c.Excludes == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(c.Excludes)
+	data, err := ReadFile(c.Excludes, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}

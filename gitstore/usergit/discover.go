@@ -121,7 +121,7 @@ func open(at, dir string) (*Repository, error) {
 
 // readGitFile reads ".git" where it is a file: "gitdir: PATH".
 func readGitFile(path string) (string, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if err != nil {
 		return "", err
 	}
@@ -252,7 +252,7 @@ func plausibleHead(path string) bool {
 	if target, err := os.Readlink(path); err == nil {
 		return strings.HasPrefix(target, "refs/")
 	}
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if err != nil {
 		return false
 	}
@@ -265,7 +265,7 @@ func plausibleHead(path string) bool {
 
 // commonDir follows the commondir file of a linked worktree's git directory.
 func commonDir(gitDir string) (string, bool, error) {
-	data, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	data, err := ReadFile(filepath.Join(gitDir, "commondir"), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return gitDir, false, nil
 	}

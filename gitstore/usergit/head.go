@@ -79,7 +79,7 @@ func (r *Repository) readLoose(name string) (target string, id ID, err error) {
 	if link, err := os.Readlink(path); err == nil && validRef(link) {
 		return link, ID{}, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
 		return "", ID{}, nil
 	}
@@ -106,7 +106,7 @@ func (r *Repository) readLoose(name string) (target string, id ID, err error) {
 
 func (r *Repository) readPacked(name string) (ID, error) {
 	path := filepath.Join(r.CommonDir, "packed-refs")
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ID{}, nil
 	}
@@ -165,7 +165,7 @@ func validRef(name string) bool {
 // shallow lists the commits whose parents a shallow repository does not have.
 func (r *Repository) shallow() (map[ID]bool, error) {
 	path := filepath.Join(r.CommonDir, "shallow")
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

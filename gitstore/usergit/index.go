@@ -106,18 +106,11 @@ func ReadIndex(path string, format ObjectFormat) (*Index, error) {
 
 // readWhole reads a file, and what that same file is.
 func readWhole(path string) ([]byte, os.FileInfo, error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, &DamagedError{Path: path, Why: "not a regular file"}
-	}
 	data := make([]byte, info.Size())
 	_, err = io.ReadFull(f, data)
 	return data, info, err

@@ -65,7 +65,7 @@ func (r *Repository) Operations() ([]Operation, error) {
 		}
 	}
 	// Between the commits of a series there is no CHERRY_PICK_HEAD.
-	todo, err := os.ReadFile(filepath.Join(r.GitDir, "sequencer", "todo"))
+	todo, err := ReadFile(filepath.Join(r.GitDir, "sequencer", "todo"), maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return found, err
 	}

@@ -118,21 +118,11 @@ func (Adapter) Open(path string) (sessions.Session, error) {
 	if !ok || !isID(id) {
 		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
-	}
+	f, info, err := sessions.OpenFile(path)
 	if err != nil {
-		return sessions.Session{}, fmt.Errorf("open session: %w", err)
+		return sessions.Session{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return sessions.Session{}, fmt.Errorf("open session: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
-	}
 	s := sessions.Session{ID: id, Path: path, Modified: info.ModTime(), Size: info.Size()}
 	s.Cwd, err = homeOf(f, filepath.Base(filepath.Dir(path)))
 	return s, err
@@ -176,7 +166,7 @@ var errFound = errors.New("found")
 
 // firstLineOf parses the first object line of a file.
 func firstLineOf(path string) (line, bool) {
-	f, err := os.Open(path)
+	f, _, err := sessions.OpenFile(path)
 	if err != nil {
 		return line{}, false
 	}
