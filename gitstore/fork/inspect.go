@@ -96,7 +96,7 @@ func (h *Holdings) files(ctx context.Context, doc Document, newest Source) error
 	}
 	judged := captured(newest.Rules, newest.Skipped, take)
 	s := &scanner{
-		ctx: ctx, root: root, repo: newest.Repo, snapshot: listed, buffer: make([]byte, 32<<10),
+		ctx: ctx, root: root, repo: newest.Repo, snapshot: listed,
 		nestedToo: func(string, bool) bool { return false },
 	}
 	s.judge = func(path string, mode gitstore.Mode, size int64) (verdict, error) {

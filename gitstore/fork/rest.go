@@ -56,7 +56,7 @@ func (k *maker) lookOutside(ctx context.Context) error {
 	}
 	k.rest.root = root
 	s := &scanner{
-		ctx: ctx, root: root, repo: k.src.Repo, snapshot: &listing{}, buffer: make([]byte, 32<<10),
+		ctx: ctx, root: root, repo: k.src.Repo, snapshot: &listing{},
 		exclude:   k.doc.Scope,
 		judge:     func(string, gitstore.Mode, int64) (verdict, error) { return take, nil },
 		nestedToo: func(string, bool) bool { return true },

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -64,7 +62,9 @@ type scanner struct {
 	nestedToo func(path string, taken bool) bool
 	snapshot  *listing
 	exclude   string // a directory that is passed over, "" for none
-	buffer    []byte
+
+	names beneath.Listing // of the directory that is being listed
+	at    []byte          // the path that is being looked at
 }
 
 // verdict is what becomes of an entry of the live workspace.
@@ -108,77 +108,95 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	if err != nil {
 		return s.unopened(path, err)
 	}
-	names, st, pseudo, err := s.list(dir, device)
-	stats := s.stats(dir, path, names)
+	l, err := s.list(dir, path, device)
 	dir.Close()
 	if err != nil {
 		return s.unopened(path, err)
 	}
-	if pseudo {
+	if l.pseudo {
 		s.leave(path, reasonSpecial)
 		return nil
 	}
-	if path != "" && slices.ContainsFunc(names, isDotGit) {
+	if path != "" && l.repository {
 		stay, err := s.repository(path, taken)
 		if err != nil || stay {
 			return err
 		}
 	}
 	if taken {
-		s.add(item{path: path, kind: beneath.Directory, perm: st.Perm()})
+		s.add(item{path: path, kind: beneath.Directory, perm: l.st.Perm()})
 	}
-	for n, e := range names {
-		if stats[n].skip {
-			continue
-		}
-		if err := s.entry(join(path, e.Name), stats[n], st.Device); err != nil {
+	for _, e := range l.entries {
+		if err := s.entry(join(path, e.name), e, l.st.Device); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stated is what the system says of a name; skip means that it was not asked.
+// listed is what a scan needs to know of a directory.
+type listed struct {
+	st         beneath.Stat
+	pseudo     bool     // another file system begins there whose files are on no disk
+	repository bool     // there is a ".git" in it
+	entries    []stated // sorted; those alone that may come along or hold what may
+}
+
+// stated is a name and what the system says of it.
 type stated struct {
+	name string
 	st   beneath.Stat
 	err  error
-	skip bool
 }
 
-// stats looks at the names of a directory that may come along.
-func (s *scanner) stats(dir *beneath.Dir, path string, names []beneath.Entry) []stated {
-	list := make([]stated, len(names))
-	for n, e := range names {
-		at := join(path, e.Name)
-		_, _, scratch := beneath.ParseScratch(e.Name)
-		if e.Name == ".git" || scratch || s.exclude != "" && at == s.exclude ||
-			e.Kind != beneath.Directory && s.snapshot.holdsFile(at) {
-			list[n].skip = true
-			continue
-		}
-		list[n].st, list[n].err = dir.Lstat(e.Name)
+// list reads a directory. Most names are files that the snapshot holds: nothing
+// is allocated for them, and the system is not asked.
+func (s *scanner) list(dir *beneath.Dir, path string, above uint64) (listed, error) {
+	var l listed
+	var err error
+	if l.st, err = dir.Stat(); err != nil {
+		return l, err
 	}
-	return list
-}
-
-func isDotGit(e beneath.Entry) bool { return e.Name == ".git" }
-
-// list reads a directory, sorted. Pseudo says that another file system begins
-// there whose files are not on any disk.
-func (s *scanner) list(dir *beneath.Dir, above uint64) ([]beneath.Entry, beneath.Stat, bool, error) {
-	st, err := dir.Stat()
-	if err != nil {
-		return nil, st, false, err
-	}
-	if above != 0 && st.Device != above {
+	if above != 0 && l.st.Device != above {
 		system, err := dir.FileSystem()
 		if err != nil || system.Pseudo {
-			return nil, st, system.Pseudo, err
+			l.pseudo = system.Pseudo
+			return l, err
 		}
 	}
-	names, err := dir.ReadDir(s.buffer)
-	slices.SortFunc(names, func(a, b beneath.Entry) int { return strings.Compare(a.Name, b.Name) })
-	return names, st, false, err
+	if err := dir.List(&s.names); err != nil {
+		return l, err
+	}
+	l.repository = s.names.Has(".git")
+	s.at = append(s.at[:0], path...)
+	if path != "" {
+		s.at = append(s.at, '/')
+	}
+	stem := len(s.at)
+	for i := range s.names.Len() {
+		name := s.names.Name(i)
+		s.at = append(s.at[:stem], name...)
+		if s.passesOver(name, s.names.Kind(i)) {
+			continue
+		}
+		e := stated{name: string(name)}
+		e.st, e.err = dir.LstatListed(&s.names, i)
+		l.entries = append(l.entries, e)
+	}
+	return l, nil
+}
+
+// passesOver tells of a name, whose path is in s.at, that nothing is to be
+// found out about it.
+func (s *scanner) passesOver(name []byte, kind beneath.Kind) bool {
+	if kind != beneath.Directory && s.snapshot.modes[string(s.at)].IsBlob() || s.exclude != "" && string(s.at) == s.exclude {
+		return true
+	}
+	if name[0] != '.' {
+		return false
+	}
+	_, _, scratch := beneath.ParseScratch(string(name))
+	return scratch || string(name) == ".git"
 }
 
 func (s *scanner) unopened(path string, err error) error {

@@ -30,7 +30,7 @@ func (k *maker) look(ctx context.Context) error {
 		k.leaveSkipped(reasonNotDone)
 	}
 	s := &scanner{
-		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list, buffer: make([]byte, 32<<10),
+		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list,
 		judge:     captured(k.src.Rules, k.src.Skipped, other),
 		nestedToo: func(_ string, taken bool) bool { return taken || k.src.Now },
 	}
