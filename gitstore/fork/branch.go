@@ -95,34 +95,65 @@ func lockReason(operation string) string {
 	return "workspace of an Umbra mission (operation " + operation + ")"
 }
 
+// chooseBranch takes the next name for the branch, which is recorded before the
+// branch is made.
+func (k *maker) chooseBranch() error {
+	if k.source == nil {
+		return nil
+	}
+	name, ok := k.branches()
+	if !ok {
+		return fmt.Errorf("no name is free for the branch of %q", k.target.Name)
+	}
+	k.doc.Branch = name
+	return nil
+}
+
 // addWorktree makes the branch and the linked worktree in the directory that
-// exists already, empty. What it will make is recorded before it is made.
+// exists already, empty. What it will make is recorded before it is made: the
+// branch's name is, and the directory's identity is being recorded.
 func (k *maker) addWorktree(ctx context.Context) error {
-	next, err := branchNames(ctx, k.source, k.target.Name)
-	if err != nil {
+	doc, made := k.doc, false
+	err := together(ctx, func(context.Context) error { return k.record(doc) }, func(ctx context.Context) (err error) {
+		if err = k.addObjects(ctx); err != nil {
+			return fmt.Errorf("staged content: %w", err)
+		}
+		made, err = k.addBranch(ctx)
 		return err
-	}
-	for {
-		name, ok := next()
-		if !ok {
-			return fmt.Errorf("no name is free for the branch of %q", k.target.Name)
+	})
+	for err == nil && !made {
+		if err = k.chooseBranch(); err == nil {
+			err = k.record(k.doc)
 		}
-		k.doc.Branch = name
-		if err := k.record(); err != nil {
-			return err
-		}
-		zeros := strings.Repeat("0", len(k.doc.Head))
-		_, err := k.locked(ctx, "update-ref", "--create-reflog", "-m", reflogMessage(k.doc.Operation),
-			"refs/heads/"+name, k.doc.Head, zeros)
 		if err == nil {
-			break
-		}
-		if !refused(err, "exists") {
-			return err
+			made, err = k.addBranch(ctx)
 		}
 	}
-	failpoint.Hit("fork.branch")
-	_, err = k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
+	if err == nil {
+		failpoint.Hit("fork.branch")
+		err = k.linkWorktree(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("linked worktree: %w", err)
+	}
+	k.made.Branch, k.made.Head = k.doc.Branch, k.doc.Head
+	return nil
+}
+
+// addBranch makes the branch. It reports false if somebody has just made one of
+// that name.
+func (k *maker) addBranch(ctx context.Context) (bool, error) {
+	zeros := strings.Repeat("0", len(k.doc.Head))
+	_, err := k.locked(ctx, "update-ref", "--create-reflog", "-m", reflogMessage(k.doc.Operation),
+		"refs/heads/"+k.doc.Branch, k.doc.Head, zeros)
+	if refused(err, "exists") {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (k *maker) linkWorktree(ctx context.Context) error {
+	_, err := k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
 		k.doc.Directory, k.doc.Branch)
 	if refused(err, "missing but locked worktree") {
 		return &TargetError{k.doc.Directory, "is the place of a fork that was not removed, though its directory is gone"}
@@ -131,15 +162,8 @@ func (k *maker) addWorktree(ctx context.Context) error {
 		return err
 	}
 	admin, err := adminOf(k.doc.Directory)
-	if err != nil {
-		return err
-	}
 	failpoint.Hit("fork.worktree")
-	// Its configuration may include other files than the source's.
-	k.git, err = openUserGit(ctx, k.doc.Operation, admin, k.doc.Directory)
-	if err == nil {
-		k.git.admin = admin
-	}
+	k.git = &userGit{operation: k.doc.Operation, gitDir: admin, top: k.doc.Directory, admin: admin, filters: k.source.filters}
 	return err
 }
 
@@ -188,7 +212,7 @@ func (k *maker) remakeDirectory() error {
 	}
 	defer root.Close()
 	k.doc.Identity = root.Identity()
-	return k.record()
+	return k.record(k.doc)
 }
 
 // adminOf is the entry of a linked worktree in its repository.

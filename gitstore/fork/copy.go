@@ -48,6 +48,8 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			return err
 		}
 		defer p.close()
+		so := progressing{k: k}
+		defer so.tell()
 		for _, i := range j.items[group.from:group.to] {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -66,7 +68,7 @@ func (k *maker) copyItems(ctx context.Context, j job) ([]Left, error) {
 			case j.look != nil:
 				j.look(i)
 			}
-			k.progressed(i.size)
+			so.add(i.size)
 		}
 		return nil
 	})
@@ -141,6 +143,23 @@ func finishDirectories(j job) error {
 		}
 	}
 	return nil
+}
+
+// together runs tasks at once and waits for all of them. The error is that of
+// the first to fail, which ends the context of the others.
+func together(ctx context.Context, tasks ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wait sync.WaitGroup
+	for _, task := range tasks {
+		wait.Go(func() {
+			if err := task(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
 }
 
 // each calls fn for every element, from several goroutines that take share

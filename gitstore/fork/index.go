@@ -90,12 +90,17 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// fillIndex reads HEAD's tree into the index of the worktree.
+func (k *maker) fillIndex(ctx context.Context) error {
+	if _, err := k.git.run(ctx, nil, "read-tree", k.doc.Head); err != nil {
+		return err
+	}
+	return k.copyFlags(ctx)
+}
+
 // finishGit brings the index of the worktree from HEAD's tree to the staged
 // state of the moment, and tells it which files are as it says.
 func (k *maker) finishGit(ctx context.Context, done *written) error {
-	if err := k.copyFlags(ctx); err != nil {
-		return err
-	}
 	if err := k.fillRest(ctx); err != nil {
 		return err
 	}

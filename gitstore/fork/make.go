@@ -34,12 +34,14 @@ type maker struct {
 	scan   scan
 	rest   *rest // what is outside the workspace; nil if nothing is
 
-	claim   *os.File // the lock on a directory that was there; nil without
-	absent  map[string]bool
-	buffers sync.Pool
-	noShare atomic.Bool
-	mu      sync.Mutex
-	done    Progress
+	claim  *os.File // the lock on a directory that was there; nil without
+	absent map[string]bool
+	// branches gives the names for the fork's branch, best first.
+	branches func() (string, bool)
+	buffers  sync.Pool
+	noShare  atomic.Bool
+	mu       sync.Mutex
+	done     Progress
 }
 
 // Make makes the workspace of a fork: all of it or nothing. On an error, and
@@ -93,17 +95,14 @@ func (k *maker) prepare(ctx context.Context) error {
 	if err := k.checkTarget(); err != nil {
 		return err
 	}
-	var err error
-	if k.list, err = list(ctx, k.src.Store.Objects, k.src.Tree); err != nil {
-		return err
-	}
 	if err := k.openLive(); err != nil {
 		return err
 	}
-	if err := k.prepareGit(ctx); err != nil {
-		return fmt.Errorf("git of the source: %w", err)
+	// Git's processes are waited for, and take no longer than the look.
+	if err := together(ctx, k.prepareGit, k.look); err != nil {
+		return err
 	}
-	if err := k.look(ctx); err != nil {
+	if err := k.lookOutside(ctx); err != nil {
 		return err
 	}
 	k.made.Worktree, k.made.Workspace = k.doc.Directory, k.doc.workspace()
@@ -132,13 +131,24 @@ func (k *maker) openLive() error {
 	return nil
 }
 
-// prepareGit finds the commit to start from. Without one, or without the git
-// program, the fork is a plain directory.
+// prepareGit finds the commit to start from, and what branches there are.
 func (k *maker) prepareGit(ctx context.Context) error {
-	repo := k.src.Repo
-	if repo == nil {
+	if k.src.Repo == nil {
 		return nil
 	}
+	err := k.findCommit(ctx)
+	if err == nil && k.source != nil {
+		k.branches, err = branchNames(ctx, k.source, k.target.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("git of the source: %w", err)
+	}
+	return nil
+}
+
+// findCommit finds the commit to start from. Without one, or without the git
+// program, the fork is a plain directory.
+func (k *maker) findCommit(ctx context.Context) error {
 	if k.src.Head == "" {
 		k.note("HEAD had no commit: the fork is a plain directory, without Git.")
 		return nil
@@ -167,7 +177,7 @@ func (k *maker) prepareGit(ctx context.Context) error {
 	if k.made.Fallback {
 		k.note("Commit " + short(k.src.Head) + ", HEAD of that moment, is gone: the branch starts at its ancestor " + short(head) + ".")
 	}
-	k.source, k.doc.Head, k.doc.CommonDir, k.doc.Scope = g, head, repo.CommonDir, k.src.Scope
+	k.source, k.doc.Head, k.doc.CommonDir, k.doc.Scope = g, head, k.src.Repo.CommonDir, k.src.Scope
 	return nil
 }
 
@@ -193,7 +203,10 @@ func short(id string) string { return id[:min(len(id), 10)] }
 // make makes everything. Whatever it fails at, the document says what to take
 // away.
 func (k *maker) make(ctx context.Context) error {
-	if err := k.record(); err != nil {
+	if err := k.chooseBranch(); err != nil {
+		return err
+	}
+	if err := k.record(k.doc); err != nil {
 		return err
 	}
 	failpoint.Hit("fork.recorded")
@@ -201,15 +214,11 @@ func (k *maker) make(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("fork.directory")
-	if k.source != nil {
-		if err := k.addObjects(ctx); err != nil {
-			return fmt.Errorf("staged content: %w", err)
+	if k.source == nil {
+		if err := k.record(k.doc); err != nil {
+			return err
 		}
-		if err := k.addWorktree(ctx); err != nil {
-			return fmt.Errorf("linked worktree: %w", err)
-		}
-		k.made.Branch, k.made.Head = k.doc.Branch, k.doc.Head
-	} else if err := k.record(); err != nil {
+	} else if err := k.addWorktree(ctx); err != nil {
 		return err
 	}
 	done, err := k.fill(ctx)
@@ -228,25 +237,22 @@ func (k *maker) make(ctx context.Context) error {
 // fill writes the files of the workspace while git reads HEAD into the
 // worktree's index.
 func (k *maker) fill(ctx context.Context) (*written, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wait sync.WaitGroup
-	var indexErr error
-	if k.git != nil {
-		wait.Go(func() {
-			if _, indexErr = k.git.run(ctx, nil, "read-tree", k.doc.Head); indexErr != nil {
-				cancel()
-			}
-		})
+	if k.git == nil {
+		return k.fillWorkspace(ctx)
 	}
-	done, err := k.fillWorkspace(ctx)
-	if err != nil {
-		cancel()
-	}
-	wait.Wait()
-	if indexErr != nil && (err == nil || errors.Is(err, context.Canceled)) {
-		return nil, indexErr
-	}
+	var filters []string
+	var done *written
+	err := together(ctx, func(ctx context.Context) (err error) {
+		// Its configuration may include other files than the source's.
+		if filters, err = k.git.withoutFilters(ctx); err == nil {
+			err = k.fillIndex(ctx)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		done, err = k.fillWorkspace(ctx)
+		return err
+	})
+	k.git.filters = filters
 	return done, err
 }
 
@@ -298,11 +304,11 @@ func claim(dir string) (*os.File, error) {
 	return f, nil
 }
 
-func (k *maker) record() error {
+func (k *maker) record(doc Document) error {
 	if k.target.Record == nil {
 		return nil
 	}
-	if err := k.target.Record(k.doc); err != nil {
+	if err := k.target.Record(doc); err != nil {
 		return fmt.Errorf("record of the fork: %w", err)
 	}
 	return nil
@@ -316,16 +322,35 @@ func (k *maker) leave(path, reason string) {
 	k.mu.Unlock()
 }
 
-func (k *maker) progressed(bytes int64) {
-	if k.target.Progress == nil {
+// progressing is what one worker has written since it last told of it: a call
+// for each small file would cost as much as some of them.
+type progressing struct {
+	k     *maker
+	files int
+	bytes int64
+}
+
+// tellAfter is how many bytes are written between two calls of Target.Progress.
+const tellAfter = 4 << 20
+
+func (p *progressing) add(bytes int64) {
+	p.files++
+	if p.bytes += bytes; p.bytes >= tellAfter {
+		p.tell()
+	}
+}
+
+func (p *progressing) tell() {
+	if p.k.target.Progress == nil || p.files == 0 {
 		return
 	}
-	k.mu.Lock()
-	k.done.Files++
-	k.done.Bytes += bytes
-	now := k.done
-	k.mu.Unlock()
-	k.target.Progress(now)
+	p.k.mu.Lock()
+	p.k.done.Files += p.files
+	p.k.done.Bytes += p.bytes
+	now := p.k.done
+	p.k.mu.Unlock()
+	p.files, p.bytes = 0, 0
+	p.k.target.Progress(now)
 }
 
 // pause waits a little, longer each time.

@@ -25,21 +25,25 @@ type userGit struct {
 // openUserGit looks up which filters the repository's configuration names.
 func openUserGit(ctx context.Context, operation, gitDir, top string) (*userGit, error) {
 	g := &userGit{operation: operation, gitDir: gitDir, top: top}
-	out, err := g.run(ctx, nil, "config", "--list", "--name-only", "-z")
-	if err != nil {
+	var err error
+	if g.filters, err = g.withoutFilters(ctx); err != nil {
 		return nil, err
 	}
-	g.filters = withoutFilters(string(out))
 	return g, nil
 }
 
-// withoutFilters are settings that leave each filter driver among the keys
-// with nothing to run: an empty process keeps git from looking at clean and
-// smudge, and an empty command is not run (apply_filter in git's convert.c).
-func withoutFilters(keys string) []string {
+// withoutFilters are settings that leave each filter driver of the repository's
+// configuration with nothing to run: an empty process keeps git from looking at
+// clean and smudge, and an empty command is not run (apply_filter in git's
+// convert.c).
+func (g *userGit) withoutFilters(ctx context.Context) ([]string, error) {
+	keys, err := g.run(ctx, nil, "config", "--list", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
 	seen := map[string]bool{}
 	var settings []string
-	for key := range strings.SplitSeq(keys, "\x00") {
+	for key := range strings.SplitSeq(string(keys), "\x00") {
 		rest, ok := strings.CutPrefix(key, "filter.")
 		dot := strings.LastIndexByte(rest, '.')
 		if !ok || dot < 0 || seen[rest[:dot]] || strings.ContainsRune(rest[:dot], '=') {
@@ -51,7 +55,7 @@ func withoutFilters(keys string) []string {
 			settings = append(settings, "filter."+driver+"."+setting)
 		}
 	}
-	return settings
+	return settings, nil
 }
 
 // run runs git for the worktree and returns its output.

@@ -15,11 +15,16 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
-// look finds out what comes along from the live source.
+// look reads the snapshot's tree, and finds out what comes along from the live
+// source.
 func (k *maker) look(ctx context.Context) error {
+	var err error
+	if k.list, err = list(ctx, k.src.Store.Objects, k.src.Tree); err != nil {
+		return err
+	}
 	if k.live == nil {
 		k.leaveSkipped(reasonSourceGone)
-		return k.lookOutside(ctx)
+		return nil
 	}
 	if k.src.Rules == nil {
 		return errors.New("the rules of the source's newest snapshot are not known")
@@ -39,7 +44,7 @@ func (k *maker) look(ctx context.Context) error {
 	}
 	k.scan = s.scan
 	k.made.Left = append(k.made.Left, s.left...)
-	return k.lookOutside(ctx)
+	return nil
 }
 
 // leaveSkipped reports the files that only the live workspace could give.

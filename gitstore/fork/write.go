@@ -46,6 +46,8 @@ func (w *writer) snapshot(ctx context.Context) error {
 			return err
 		}
 		defer p.close()
+		so := progressing{k: w.k}
+		defer so.tell()
 		for n := group.from; n < group.to; n++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -53,7 +55,7 @@ func (w *writer) snapshot(ctx context.Context) error {
 			if err := w.file(p, n); err != nil {
 				return fmt.Errorf("%s of the snapshot: %w", w.list.files[n].path, err)
 			}
-			w.k.progressed(w.done.stats[n].Size)
+			so.add(w.done.stats[n].Size)
 		}
 		return nil
 	})
