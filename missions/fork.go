@@ -141,7 +141,8 @@ func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
 }
 
 // forkJobs makes the forks, all or none: names and journal entries first, then
-// workspaces and sessions, and at last each one's ref, which is its commit point.
+// workspaces, sessions and records, and at last each one's ref, which is its
+// commit point.
 func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *ForkResult) (err error) {
 	jobs, err := l.reserve(ctx, at, r)
 	published := 0
@@ -158,11 +159,8 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 		if err := job.makeWorkspace(ctx); err != nil {
 			return err
 		}
-		if err := job.makeSession(); err != nil {
-			return err
-		}
 	}
-	if err := l.syncJobs(jobs); err != nil {
+	if err := l.completeJobs(ctx, jobs); err != nil {
 		return err
 	}
 	for _, job := range jobs {
@@ -182,6 +180,20 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 		result.Missions = append(result.Missions, l.view(m))
 	}
 	return nil
+}
+
+// completeJobs makes what a fork is besides its workspace while the disk writes
+// those, which is the longer of the two.
+func (l *Local) completeJobs(ctx context.Context, jobs []*forkJob) error {
+	synced := make(chan error, 1)
+	go func() { synced <- l.syncJobs(jobs) }()
+	var err error
+	for _, job := range jobs {
+		if err = job.complete(ctx); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, <-synced)
 }
 
 // syncJobs makes the workspaces of forks durable before anybody is told of them:

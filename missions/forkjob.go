@@ -50,7 +50,9 @@ type forkJob struct {
 	doc       forkDoc
 	made      *fork.Made
 	session   placed
-	cache     string // the stat cache handed over, "" if none
+	mission   *loaded     // the fork, once it is complete
+	first     gitstore.ID // its first record
+	cache     string      // the stat cache handed over, "" if none
 	notes     []string
 }
 
@@ -203,13 +205,13 @@ func (i stagedItem) entry() (fork.Staged, error) {
 }
 
 func (j *forkJob) target(ctx context.Context) fork.Target {
-	making := &teller{ctx: ctx}
+	making, text := &teller{ctx: ctx}, "making "+j.directory
 	return fork.Target{
 		Operation: j.operation.ID(), Directory: j.directory, Name: j.name,
 		CopyIgnored: j.request.Ignored != "skip", Limit: j.l.config.Fork.CopyLimit, Force: j.request.Yes || j.request.Force,
 		Progress: func(p fork.Progress) {
 			making.tell(Notice{
-				Text: "making " + j.directory, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",
+				Text: text, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",
 				Bytes: p.Bytes, TotalBytes: p.TotalBytes,
 			})
 		},
@@ -263,29 +265,38 @@ func (j *forkJob) cwd() string {
 	return joinPath(j.made.Workspace, j.at.Subdir)
 }
 
-// publish writes the fork's record and then its ref, the commit point. Its
-// history is the source's, shared and not copied.
-func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
-	p, s := j.at.project, j.at.step
-	m, err := j.mission()
-	if err != nil {
-		return nil, err
+// complete makes what the fork is besides its workspace: its conversation, its
+// first record, and what is known of its files. Nothing of it is published.
+func (j *forkJob) complete(ctx context.Context) error {
+	if err := j.makeSession(); err != nil {
+		return err
 	}
-	batch := p.store.NewBatch()
-	defer batch.Discard()
-	record, err := j.record(m, batch)
+	m, err := j.unpublished()
 	if err != nil {
-		return nil, err
+		return err
+	}
+	batch := j.at.project.store.NewBatch()
+	defer batch.Discard()
+	if j.first, err = j.record(m, batch); err != nil {
+		return err
 	}
 	if err := batch.Flush(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	failpoint.Hit("fork.flushed")
 	j.handOver(m)
+	j.mission = m
+	return nil
+}
+
+// publish writes the fork's refs, the last of which is the commit point. Its
+// history is the source's, shared and not copied.
+func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
+	p, s, m := j.at.project, j.at.step, j.mission
 	if err := j.l.addPlace(ctx, p, m.bind.Workspace, m.bind.Place); err != nil {
 		return nil, fmt.Errorf("note the workspace: %w", err)
 	}
-	if err := p.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, record, gitstore.Durable); err != nil {
+	if err := p.store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, j.first, gitstore.Durable); err != nil {
 		return nil, err
 	}
 	failpoint.Hit("fork.kept")
@@ -293,7 +304,7 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 		return nil, err
 	}
 	failpoint.Hit("fork.published")
-	m.record, m.tip = record, s.Snapshot
+	m.record, m.tip = j.first, s.Snapshot
 	// The fork is there now. Its name can be mended if this fails.
 	if err := j.l.publishName(ctx, m); err != nil {
 		j.notes = append(j.notes, fmt.Sprintf("its name does not lead to it yet (%v): umbra doctor --fix", err))
@@ -318,8 +329,8 @@ func (j *forkJob) handOver(m *loaded) {
 	}
 }
 
-// mission is the fork before it is published.
-func (j *forkJob) mission() (*loaded, error) {
+// unpublished is the fork before it is published.
+func (j *forkJob) unpublished() (*loaded, error) {
 	g, err := survey(j.made.Workspace)
 	if err != nil {
 		return nil, err
