@@ -27,6 +27,33 @@ func (k Known) Content(path string, st *beneath.Stat) (id gitstore.ID, ok bool) 
 	return e.id, e.flags&flagTrusted != 0 && e.stat == fingerprintOf(st)
 }
 
+// WalkTree calls fn for every entry below a tree as gitstore.Objects.WalkTree
+// does, but that any error of fn ends the walk, without reading an object. It
+// reports false, having called nothing, if the capture did not give that tree.
+func (k Known) WalkTree(tree gitstore.ID, fn func(path string, e gitstore.TreeEntry) error) (known bool, err error) {
+	if k.base == nil || tree.IsZero() || k.base.tree != tree {
+		return false, nil
+	}
+	return true, k.base.walkTree("", fn)
+}
+
+func (n *node) walkTree(path string, fn func(string, gitstore.TreeEntry) error) error {
+	list := treeEntries(n.entries)
+	gitstore.SortEntries(list)
+	for _, e := range list {
+		at := join(path, e.Name)
+		if err := fn(at, e); err != nil {
+			return err
+		}
+		if e.Mode.IsDir() {
+			if err := n.lookup(e.Name).dir.walkTree(at, fn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // within is the entry of a path below the directory, and the directory that it
 // is in; nil if there is none.
 func (n *node) within(path string) (*node, *entry) {

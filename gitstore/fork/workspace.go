@@ -19,7 +19,7 @@ import (
 // source.
 func (k *maker) look(ctx context.Context) error {
 	var err error
-	if k.list, err = list(ctx, k.src.Store.Objects, k.src.Tree); err != nil {
+	if k.list, err = list(ctx, k.src.Store.Objects, k.src.Known, k.src.Tree); err != nil {
 		return err
 	}
 	if k.live == nil {
