@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -45,7 +46,7 @@ func (s *syncer) data(f *os.File) error {
 
 // dir makes names created in, renamed into and removed from path durable.
 func (s *syncer) dir(path string) error {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return err
 	}

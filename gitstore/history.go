@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // Shallow is the boundary that pruning leaves: commits whose parents are not all
@@ -17,7 +18,7 @@ type Shallow map[ID]struct{}
 
 // Shallow reads the repository's boundary; it is empty if nothing was pruned.
 func (s *Store) Shallow() (Shallow, error) {
-	data, err := os.ReadFile(filepath.Join(s.dir, "shallow"))
+	data, err := disk.ReadFile(filepath.Join(s.dir, "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zlib"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // inflaterPool reuses zlib readers, which are 40 KiB each.
@@ -60,7 +62,7 @@ func newVerifier(t ObjectType, size int64) hash.Hash {
 
 // readLoose reads a loose object file.
 func (o *Objects) readLoose(path string) (ObjectType, []byte, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := disk.ReadFile(path)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 const packedRefsFile = "packed-refs"
@@ -31,7 +32,7 @@ type packedRef struct {
 // packedRefs reads the file anew each time: it is replaced by rename, small, and
 // a cache of it would need a racy-proof test of its own.
 func (s *Store) packedRefs() (*packedRefs, error) {
-	data, err := os.ReadFile(filepath.Join(s.dir, packedRefsFile))
+	data, err := disk.ReadFile(filepath.Join(s.dir, packedRefsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &packedRefs{}, nil
 	}

@@ -5,16 +5,21 @@ import (
 	"crypto/sha1" //nolint:gosec // the pack format's checksum
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -74,7 +79,10 @@ func (s *Store) sweepPacks() {
 // came between is met by making another.
 func createTemp(dir, pattern string) (*os.File, error) {
 	for {
-		f, err := os.CreateTemp(dir, pattern)
+		f, err := disk.OpenFile(tempName(dir, pattern), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -88,6 +96,13 @@ func createTemp(dir, pattern string) (*os.File, error) {
 			return nil, err
 		}
 	}
+}
+
+// tempName is a name in dir that no other has: the pattern with something of its
+// own for the star.
+func tempName(dir, pattern string) string {
+	before, after, _ := strings.Cut(pattern, "*")
+	return filepath.Join(dir, before+strconv.FormatUint(rand.Uint64(), 36)+after)
 }
 
 func entryHeader(t ObjectType, size int64) []byte {

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 var (
@@ -135,7 +136,7 @@ func shorten(data []byte) []byte { return data[:min(len(data), 60)] }
 // once more, so that a ref packed meanwhile is seen.
 func (s *Store) rawRef(name string) (refValue, error) {
 	for range 2 {
-		data, err := os.ReadFile(filepath.Join(s.dir, name))
+		data, err := disk.ReadFile(filepath.Join(s.dir, name))
 		if err == nil {
 			return parseRefValue(data)
 		}
@@ -226,7 +227,7 @@ func (s *Store) looseRefs(prefix string, out map[string]refValue, list *RefList)
 			return nil
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, s.dir+string(filepath.Separator)))
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

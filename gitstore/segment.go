@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -140,27 +141,49 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 
 // placeLoose writes one loose object file, not synced.
 func (s *Store) placeLoose(id ID, raw []byte) error {
-	path := filepath.Join(s.dir, "objects", id.String()[:2], id.String()[2:])
-	f, err := createTemp(filepath.Dir(path), "tmp_umbra_obj_*")
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	hex := id.String()
+	dir := filepath.Join(s.dir, "objects", hex[:2])
+	err := placeIn(dir, hex[2:], raw)
+	for tries := 0; tries < 3 && errors.Is(err, fs.ErrNotExist); tries++ {
+		// The first object of its directory; or a sweep met the file before it was
+		// claimed.
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		f, err = createTemp(filepath.Dir(path), "tmp_umbra_obj_*")
+		err = placeIn(dir, hex[2:], raw)
 	}
+	return err
+}
+
+// placeIn gives a file its content before its name, with as few system calls as
+// there can be: a snapshot places some ten. The error wraps fs.ErrNotExist if
+// there is no such directory, or the file was swept away.
+func placeIn(dir, name string, raw []byte) (err error) {
+	temp := tempName(dir, "tmp_umbra_obj_*")
+	f, err := disk.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return err
 	}
-	defer dropTemp(f)
+	defer func() {
+		if err != nil {
+			dropTemp(f)
+			return
+		}
+		err = release(f)
+	}()
+	switch err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err {
+	case nil:
+	case unix.EWOULDBLOCK:
+		return fmt.Errorf("place an object: %w", fs.ErrNotExist)
+	default:
+		return err
+	}
 	if _, err := f.Write(raw); err != nil {
 		return err
 	}
-	if err := f.Chmod(0o444); err != nil {
-		return err
-	}
 	failpoint.Hit("loose.written")
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
+	if err := unix.Rename(temp, filepath.Join(dir, name)); err != nil {
+		return &os.LinkError{Op: "rename", Old: temp, New: name, Err: err}
 	}
 	failpoint.Hit("loose.named")
 	return nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
@@ -110,7 +111,7 @@ func isMachineID(id string) bool {
 // keeps, "" if neither is there.
 func knownMachineID(home string) (string, error) {
 	for _, name := range []string{"/etc/machine-id", filepath.Join(home, "machine-id")} {
-		p, err := os.ReadFile(name)
+		p, err := disk.ReadFile(name)
 		if id := strings.TrimSpace(string(p)); err == nil && isMachineID(id) {
 			return id, nil
 		}
@@ -138,7 +139,7 @@ func machineID(home string) (string, error) {
 		return err
 	}, journal.PlaceOptions{})
 	if errors.Is(err, fs.ErrExist) { // another process was first
-		p, err := os.ReadFile(name)
+		p, err := disk.ReadFile(name)
 		return strings.TrimSpace(string(p)), err
 	}
 	return id, err

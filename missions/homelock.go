@@ -3,10 +3,10 @@ package missions
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -47,7 +47,7 @@ func (h Home) Holder() (text string, pid int, ok bool) {
 
 // Socket is the path of the socket that is served now, "" if none is known.
 func (h Home) Socket() string {
-	p, err := os.ReadFile(h.SocketFile())
+	p, err := disk.ReadFile(h.SocketFile())
 	path := strings.TrimSuffix(string(p), "\n")
 	if err != nil || !filepath.IsAbs(path) {
 		return ""

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -234,7 +235,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 func readHints(dir string) (hints, error) {
 	var h hints
-	p, err := os.ReadFile(filepath.Join(dir, hintsFile))
+	p, err := disk.ReadFile(filepath.Join(dir, hintsFile))
 	if err != nil {
 		return h, err
 	}

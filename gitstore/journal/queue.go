@@ -11,8 +11,8 @@ import (
 )
 
 // longestQueue is the length at which a queue's log is written anew, and
-// longestDrained that of one in which no request is left.
-const longestQueue, longestDrained = 16 << 10, 4 << 10
+// longestDrained that of one in which no request is left: each change reads it all.
+const longestQueue, longestDrained = 16 << 10, 1 << 10
 
 // queueLine is one change of a queue: a new request, a new status, or a
 // request forgotten. Last alone keeps the last sequence when a log is written

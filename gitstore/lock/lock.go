@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // Mode is how a lock is held.
@@ -171,12 +173,12 @@ func flock(file *os.File, how int) error {
 
 func open(path string) (*os.File, error) {
 	const flags = os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	file, err := os.OpenFile(path, flags, 0o600)
+	file, err := disk.OpenFile(path, flags, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		file, err = os.OpenFile(path, flags, 0o600)
+		file, err = disk.OpenFile(path, flags, 0o600)
 	}
 	return file, err
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // startOf is field 22 of /proc/<pid>/stat. A process that has ended and that its
@@ -25,7 +27,7 @@ func startOf(pid int) (uint64, error) {
 }
 
 func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, _ := disk.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 }
 
@@ -48,7 +50,7 @@ func Parent(pid int) (int, error) {
 // with, unless it has written something else over that, as node does for a title.
 // Words that are empty at its end are left out.
 func CommandLine(pid int) ([]string, error) {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	line, err := disk.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func Program(pid int) (string, error) {
 // statOf are the fields of /proc/<pid>/stat (proc(5)) from the third, the state,
 // on; the second may hold spaces and parentheses.
 func statOf(pid int) ([]string, error) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := disk.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ type rule struct {
 }
 
 // leaves are the packages under gitstore that import nothing of Umbra, but for
-// the points at which they may be killed.
-var leaves = []string{"gitstore/beneath", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
+// how files are opened and the points at which they may be killed.
+var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
 
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
@@ -28,10 +28,11 @@ var rules = []rule{
 	{"gitstore/fork", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore"), "materialises a workspace"},
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
 	{"gitstore/beneath", nil, "a leaf: file-system operations confined below a root"},
+	{"gitstore/disk", nil, "a leaf: opens files without the runtime's poller"},
 	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
 	{"gitstore/ignore", nil, "a leaf: ignore rules"},
-	{"gitstore/journal", []string{"gitstore/failpoint"}, "a leaf: durable writes outside the object store"},
-	{"gitstore/lock", nil, "a leaf: kernel locks"},
+	{"gitstore/journal", []string{"gitstore/disk", "gitstore/failpoint"}, "a leaf: durable writes outside the object store"},
+	{"gitstore/lock", []string{"gitstore/disk"}, "a leaf: kernel locks"},
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
 	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
 	{"sessions", nil, "what all agents' conversation files have in common"},

@@ -1,0 +1,82 @@
+package disk
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Open is os.Open.
+func Open(name string) (*os.File, error) { return OpenFile(name, os.O_RDONLY, 0) }
+
+// OpenFile is os.OpenFile, for modes of permission bits alone.
+func OpenFile(name string, flags int, perm fs.FileMode) (*os.File, error) {
+	fd, err := open(name, flags, perm)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// ReadFile is os.ReadFile.
+func ReadFile(name string) ([]byte, error) {
+	fd, err := open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	content, err := readAll(fd)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return content, nil
+}
+
+// readAll reads to the end, or to the length that the file is said to have: what
+// is added meanwhile came later. Files of /proc say that they have none.
+func readAll(fd int) ([]byte, error) {
+	const least = 512
+	var st unix.Stat_t
+	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+		return nil, err
+	}
+	content := make([]byte, 0, max(int(st.Size), least))
+	for {
+		n := 0
+		err := again(func() (err error) {
+			n, err = unix.Read(fd, content[len(content):cap(content)])
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		content = content[:len(content)+n]
+		if n == 0 || int64(len(content)) == st.Size {
+			return content, nil
+		}
+		if len(content) == cap(content) {
+			content = append(content, 0)[:len(content)]
+		}
+	}
+}
+
+func open(name string, flags int, perm fs.FileMode) (fd int, err error) {
+	err = again(func() (err error) {
+		fd, err = unix.Open(name, flags|unix.O_CLOEXEC, uint32(perm.Perm()))
+		return err
+	})
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fd, nil
+}
+
+// again repeats a system call that a signal interrupts.
+func again(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR {
+			return err
+		}
+	}
+}
