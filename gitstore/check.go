@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +22,12 @@ type Problem struct {
 	Message string `json:"message"`
 	// Fix is what to type, "" if there is nothing.
 	Fix string `json:"fix,omitempty"`
+	// Details are what git says of it, a line each.
+	Details []string `json:"details,omitempty"`
+	// Rotten are the files it is about, for Salvage; Lost what snapshots hold
+	// that can't be read.
+	Rotten []RottenFile `json:"-"`
+	Lost   []Loss       `json:"-"`
 }
 
 const (
@@ -35,6 +40,7 @@ const (
 type checker struct {
 	ctx      context.Context
 	store    *Store
+	roots    []ID
 	problems []Problem
 	shallow  Shallow
 	chunks   map[chunk]bool
@@ -44,9 +50,11 @@ type checker struct {
 // own lock files and temporary files, I6. It changes nothing, reads every object, and takes as long
 // as that needs. The error is one of the check itself, such as a cancelled
 // context.
-func (s *Store) Check(ctx context.Context) ([]Problem, error) {
+//
+// Roots are what is written and not published.
+func (s *Store) Check(ctx context.Context, roots ...ID) ([]Problem, error) {
 	s.recent.forget()
-	c := &checker{ctx: ctx, store: s, chunks: map[chunk]bool{}}
+	c := &checker{ctx: ctx, store: s, roots: roots, chunks: map[chunk]bool{}}
 	list, err := s.Refs("")
 	if err != nil {
 		return nil, err
@@ -55,7 +63,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	if c.shallow, err = s.Shallow(); err != nil {
 		c.add(Problem{Invariant: "I1", Message: err.Error()})
 	}
-	if err := c.objects(list); err != nil {
+	if err := c.objects(); err != nil {
 		return nil, err
 	}
 	for _, ref := range list.Refs {
@@ -94,108 +102,6 @@ func (c *checker) badRefs(list *RefList) {
 		}
 		c.add(p)
 	}
-}
-
-// objects checks that everything reachable is there and whole, by git fsck, or
-// where there is no git by a walk of our own.
-func (c *checker) objects(list *RefList) error {
-	// A repack moves objects, which fsck takes for damage.
-	switch held, err := c.store.awaitRepack(c.ctx); {
-	case c.ctx.Err() != nil:
-		return c.ctx.Err()
-	case err == nil: // else nobody can repack here
-		defer func() { _ = release(held) }()
-	}
-	found, err := c.fsck()
-	if errors.Is(err, ErrNoGit) {
-		return c.walk(list)
-	}
-	if err == nil && len(found) > 0 {
-		// fsck lists what is stored before it reads the refs: what agents wrote
-		// meanwhile is missing to it. What it says twice is so.
-		var again []string
-		again, err = c.fsck()
-		found = slices.DeleteFunc(found, func(line string) bool { return !slices.Contains(again, line) })
-	}
-	for _, line := range found {
-		c.add(Problem{Invariant: "I1", Message: line})
-	}
-	return err
-}
-
-// fsck gives what git fsck finds wrong.
-func (c *checker) fsck() ([]string, error) {
-	out, err := c.store.Git(c.ctx, "fsck", "--full", "--no-dangling", "--no-progress")
-	var failed *GitError
-	if !errors.As(err, &failed) {
-		return nil, err
-	}
-	var found []string
-	for line := range strings.SplitSeq(string(out)+failed.Stderr, "\n") {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "notice:") && !strings.HasPrefix(line, "warning") {
-			found = append(found, "git fsck: "+line)
-		}
-	}
-	if len(found) == 0 {
-		found = []string{fmt.Sprintf("git fsck ended with %d", failed.ExitCode)}
-	}
-	return found, nil
-}
-
-// walk reads every object reachable from the refs, each once.
-func (c *checker) walk(list *RefList) error {
-	seen := map[ID]bool{}
-	for _, ref := range list.Refs {
-		queue := []ID{ref.ID}
-		for len(queue) > 0 {
-			if err := c.ctx.Err(); err != nil {
-				return err
-			}
-			id := queue[len(queue)-1]
-			queue = queue[:len(queue)-1]
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			commit, err := c.store.Commit(id)
-			if err == nil {
-				err = c.walkTree(commit.Tree, seen)
-			}
-			if err != nil {
-				c.add(Problem{Invariant: "I1", Ref: string(ref.Name), Message: err.Error()})
-				continue
-			}
-			if _, cut := c.shallow[id]; !cut {
-				queue = append(queue, commit.Parents...)
-			}
-		}
-	}
-	return nil
-}
-
-func (c *checker) walkTree(tree ID, seen map[ID]bool) error {
-	if seen[tree] {
-		return nil
-	}
-	seen[tree] = true
-	entries, err := c.store.Tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch {
-		case e.Mode.IsDir():
-			err = c.walkTree(e.ID, seen)
-		case e.Mode.IsBlob() && !seen[e.ID]:
-			seen[e.ID] = true
-			_, err = c.store.Blob(e.ID)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
-		}
-	}
-	return c.ctx.Err()
 }
 
 // locks reports lock files that nobody seems to hold.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -229,7 +230,7 @@ exit 2
 `)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	problems := must[[]Problem](t)(s.Check(context.Background()))
-	if len(problems) != 1 || problems[0].Message != "git fsck: missing commit b" {
+	if len(problems) != 1 || !slices.Equal(problems[0].Details, []string{"missing commit b"}) {
 		t.Errorf("%+v", problems)
 	}
 }

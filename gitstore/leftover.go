@@ -69,7 +69,7 @@ func (s *Store) eachLeftover(ctx context.Context, now time.Time, fn func(path st
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if e.IsDir() || !isTemporary(e.Name()) && !isUnindexed(path) {
+		if e.IsDir() || !isTemporary(e.Name()) && !s.isUnfinished(path) {
 			return nil
 		}
 		return leftover(path, now, fn)
@@ -82,18 +82,43 @@ func isTemporary(name string) bool {
 	return strings.HasPrefix(name, "tmp_") || strings.HasPrefix(name, ".tmp-")
 }
 
-// isUnindexed reports a pack, or a .keep beside one, whose writer was killed
-// before it named the index.
+// isUnfinished reports a pack that was being borrowed, or the .keep beside one,
+// by a process that was killed before it named the index: nobody relies on it. A
+// pack of our own is whole as soon as it has its name, and may have lost its
+// index in other ways; so may a borrowed one that was verified.
+func (s *Store) isUnfinished(path string) bool {
+	if base, ok := strings.CutSuffix(path, ".pack"); ok {
+		return isUnindexed(path) && isThere(filepath.Join(s.dir, unverifiedDir, filepath.Base(base)))
+	}
+	base, ok := strings.CutSuffix(path, keepSuffix)
+	return ok && !isThere(base+".idx") && !isThere(base+".pack") || ok && s.isUnfinished(base+".pack")
+}
+
+// isUnindexed reports a pack without an index.
 func isUnindexed(path string) bool {
 	base, ok := strings.CutSuffix(path, ".pack")
-	if !ok {
-		base, ok = strings.CutSuffix(path, keepSuffix)
-	}
 	if !ok {
 		return false
 	}
 	_, err := os.Lstat(base + ".idx")
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// sweepUnindexed makes the indexes of packs again that have none: of a process
+// that was killed between the two names, or lost. What can't be had is left.
+func (s *Store) sweepUnindexed(ctx context.Context, now time.Time) error {
+	files, err := s.unpaired(now)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if base, ok := strings.CutSuffix(f.Path, ".pack"); ok {
+			if _, err := s.makeIndex(ctx, base, func() error { return nil }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func leftover(path string, now time.Time, fn func(path string, size int64) error) error {

@@ -89,7 +89,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 	s, ctx := newStore(t), context.Background()
 	in := func(name string) string { return filepath.Join(s.packDir(), name) }
 	past := time.Now().Add(-2 * foreignTempAge)
-	for _, name := range []string{"tmp_pack_young", "tmp_pack_old", ".tmp-1-pack-old.idx", "pack-0000.pack"} {
+	for _, name := range []string{"tmp_pack_young", "tmp_pack_old", ".tmp-1-pack-old.idx", "pack-0000.pack", "pack-0001.pack"} {
 		noErr(t, os.WriteFile(in(name), []byte("x"), 0o600))
 		if name != "tmp_pack_young" {
 			noErr(t, os.Chtimes(in(name), past, past))
@@ -115,6 +115,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 			noErr(t, os.Chtimes(name, past, past))
 		}
 	}
+	noErr(t, os.WriteFile(filepath.Join(s.dir, unverifiedDir, "pack-0001"), nil, 0o600)) // being borrowed
 	live, err := s.newPack()
 	noErr(t, err)
 	defer live.discard()
@@ -131,7 +132,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 	// A pack without index is an old one that was linked a moment ago.
 	for path, want := range map[string]bool{
 		in("tmp_pack_young"): true, in("tmp_pack_old"): false, in(".tmp-1-pack-old.idx"): false,
-		in("pack-0000.pack"): true, live.file.Name(): true, dead.file.Name(): false,
+		in("pack-0000.pack"): true, in("pack-0001.pack"): true, live.file.Name(): true, dead.file.Name(): false,
 	} {
 		if _, err := os.Lstat(path); (err == nil) != want {
 			t.Errorf("%s: %v", path, err)
@@ -142,7 +143,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 		later = append(later, filepath.Base(path))
 		return nil
 	}))
-	if got := strings.Join(later, " "); got != "pack-0000.pack tmp_pack_young" {
+	if got := strings.Join(later, " "); got != "pack-0001.pack tmp_pack_young" {
 		t.Errorf("two hours later: %s", got)
 	}
 }

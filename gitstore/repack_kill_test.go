@@ -41,9 +41,9 @@ func TestRepackKilled(t *testing.T) {
 	}
 	_, err := s.Sweep(ctx)
 	noErr(t, err)
-	// A pack without its index, of a process killed between the two names, is
-	// left behind only after a while.
-	noErr(t, s.eachLeftover(ctx, time.Now().Add(2*foreignTempAge), func(path string, _ int64) error { return os.Remove(path) }))
+	// A pack without its index, of a process killed between the two names, gets
+	// one after a while.
+	noErr(t, s.sweepUnindexed(ctx, time.Now().Add(2*freshPack)))
 	noLeftovers(t, s)
 	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) > 0 {
 		t.Errorf("%+v", problems)

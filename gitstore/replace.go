@@ -23,10 +23,12 @@ func (s *Store) Replace(ctx context.Context, packs []string, roots []ID) (lost [
 	if err := s.rescan(); err != nil {
 		return nil, err
 	}
-	ids, lost, err := s.reachable(ctx, roots)
+	r, err := s.reach(ctx, roots)
 	if err != nil {
 		return nil, err
 	}
+	ids := slices.SortedFunc(maps.Keys(r.seen), ID.Compare)
+	lost = slices.Collect(maps.Keys(r.unread))
 	batch := s.NewBatch()
 	defer batch.Discard()
 	for i, at := range s.locate(ids) {
@@ -70,71 +72,6 @@ func (s *Store) removePack(name string) error {
 		}
 	}
 	return nil
-}
-
-// reach finds every object that a ref leads to.
-type reach struct {
-	store  *Store
-	seen   map[ID]bool
-	unread []ID // commits and trees: what is below them is not known
-}
-
-// reachable lists, sorted, every object that a ref or root leads to, and what
-// could not be read of it.
-func (s *Store) reachable(ctx context.Context, roots []ID) (ids, unread []ID, err error) {
-	list, err := s.Refs("")
-	if err != nil {
-		return nil, nil, err
-	}
-	shallow, err := s.Shallow()
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &reach{store: s, seen: map[ID]bool{}}
-	queue := slices.Clone(roots)
-	for _, ref := range list.Refs {
-		queue = append(queue, ref.ID)
-	}
-	for len(queue) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		id := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		if r.seen[id] {
-			continue
-		}
-		r.seen[id] = true
-		c, err := s.Commit(id)
-		if err != nil {
-			r.unread = append(r.unread, id)
-			continue
-		}
-		r.tree(c.Tree)
-		if _, cut := shallow[id]; !cut {
-			queue = append(queue, c.Parents...)
-		}
-	}
-	ids = slices.SortedFunc(maps.Keys(r.seen), ID.Compare)
-	return ids, r.unread, nil
-}
-
-func (r *reach) tree(id ID) {
-	if r.seen[id] {
-		return
-	}
-	r.seen[id] = true
-	entries, err := r.store.Tree(id)
-	if err != nil {
-		r.unread = append(r.unread, id)
-	}
-	for _, e := range entries {
-		if e.Mode.IsDir() {
-			r.tree(e.ID)
-		} else {
-			r.seen[e.ID] = true
-		}
-	}
 }
 
 // Source is where a borrowed pack came from, "" if that is not known.

@@ -15,7 +15,7 @@ import (
 
 // SweepStats says what Sweep removed.
 type SweepStats struct {
-	// Temporary counts tmp_* files and packs without an index, Bytes their size.
+	// Temporary counts tmp_* files and packs half borrowed, Bytes their size.
 	Temporary int
 	Bytes     int64
 	// Locks counts lock files of processes that are gone.
@@ -26,7 +26,7 @@ type SweepStats struct {
 
 // Sweep removes what killed processes left: temporary files and locks whose
 // owner is gone, and segments, this Store's own too, after their objects were
-// synced. It deletes no object. It may take as long as the disk needs to write
+// synced. A pack that has no index gets one. It deletes no object. It may take as long as the disk needs to write
 // what is outstanding, so it belongs at starts in the background and at idle
 // times, not on the path of a snapshot.
 func (s *Store) Sweep(ctx context.Context) (SweepStats, error) {
@@ -35,6 +35,7 @@ func (s *Store) Sweep(ctx context.Context) (SweepStats, error) {
 		s.sweepLocks(&stats),
 		s.sweepQuarantines(),
 		s.sweepTemps(ctx, &stats),
+		s.sweepUnindexed(ctx, time.Now()),
 		s.retireSegments(ctx, &stats),
 	)
 	if err != nil {

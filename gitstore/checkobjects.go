@@ -1,0 +1,161 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// objects checks that everything reachable is there and whole, by git fsck, and
+// if that finds anything, or there is no git, by reading all of it: what fsck
+// says is said again in words.
+func (c *checker) objects() error {
+	// A repack moves objects, which fsck takes for damage.
+	switch held, err := c.store.awaitRepack(c.ctx); {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case err == nil: // else nobody can repack here
+		defer func() { _ = release(held) }()
+	}
+	lines, err := c.fsck()
+	if err == nil && len(lines) > 0 {
+		// fsck lists what is stored before it reads the refs: what agents wrote
+		// meanwhile is missing to it. What it says twice is so.
+		var again []string
+		again, err = c.fsck()
+		lines = slices.DeleteFunc(lines, func(line string) bool { return !slices.Contains(again, line) })
+	}
+	withoutGit := errors.Is(err, ErrNoGit)
+	if err != nil && !withoutGit {
+		return err
+	}
+	if len(lines) == 0 && !withoutGit {
+		return c.indexes()
+	}
+	return c.explain(lines)
+}
+
+// fsck gives what git fsck finds wrong.
+func (c *checker) fsck() ([]string, error) {
+	out, err := c.store.Git(c.ctx, "fsck", "--full", "--no-dangling", "--no-progress")
+	var failed *GitError
+	if !errors.As(err, &failed) {
+		return nil, err
+	}
+	var found []string
+	for line := range strings.SplitSeq(string(out)+failed.Stderr, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "notice:") && !strings.HasPrefix(line, "warning") {
+			found = append(found, line)
+		}
+	}
+	if len(found) == 0 {
+		found = []string{fmt.Sprintf("git fsck ended with %d", failed.ExitCode)}
+	}
+	return found, nil
+}
+
+// indexes reports what fsck does not look at: an index or a pack without the
+// other, which is as good as nothing, until somebody needs what is in it.
+func (c *checker) indexes() error {
+	files, err := c.store.unpaired(time.Now())
+	c.rotten(files, nil)
+	return err
+}
+
+// explain says in words what is wrong with the objects. What fsck says of it
+// goes with it.
+func (c *checker) explain(lines []string) error {
+	files, err := c.store.RottenFiles(c.ctx)
+	if err != nil {
+		return err
+	}
+	lost, err := c.store.Losses(c.ctx, c.roots...)
+	if err != nil {
+		return err
+	}
+	mine, lines := split(lines, func(line string) bool {
+		return slices.ContainsFunc(files, func(f RottenFile) bool { return names(line, f.Path) })
+	})
+	c.rotten(files, mine)
+	mine, lines = split(lines, func(line string) bool {
+		return slices.ContainsFunc(lost, func(l Loss) bool { return strings.Contains(line, l.ID.String()) })
+	})
+	if len(lost) > 0 {
+		c.add(Problem{Invariant: "I1", Message: things(len(lost), "object") + " that snapshots hold can't be read", Fix: fixCommand, Details: mine, Lost: lost})
+	}
+	_, lines = split(lines, c.said)
+	if len(lines) > 0 && len(files)+len(lost) == 0 {
+		c.add(Problem{Invariant: "I1", Message: "git finds something wrong here that umbra can't tell more of", Details: lines})
+	}
+	return nil
+}
+
+// rotten reports files, those of a pack and its index as one.
+func (c *checker) rotten(files []RottenFile, lines []string) {
+	if len(files) == 0 {
+		return
+	}
+	loose := 0
+	said := map[string]bool{}
+	var what []string
+	for _, f := range files {
+		name := filepath.Base(f.Path)
+		if filepath.Dir(f.Path) != c.store.packDir() {
+			loose++
+			continue
+		}
+		kind := "the pack "
+		if filepath.Ext(name) == ".idx" {
+			kind = "the index of the pack "
+		}
+		if text := kind + strings.TrimSuffix(name, filepath.Ext(name)) + ": " + f.Why; !said[text] {
+			said[text] = true
+			what = append(what, text)
+		}
+	}
+	if loose > 0 {
+		what = append(what, things(loose, "file")+" of one object each: damaged")
+	}
+	c.add(Problem{Invariant: "I1", Message: strings.Join(what, "; "), Fix: fixCommand, Details: lines, Rotten: files})
+}
+
+// said tells of a line of fsck's that another problem says already, or that says
+// only where something is.
+func (c *checker) said(line string) bool {
+	if strings.HasPrefix(line, "broken link") || strings.HasPrefix(line, "to ") {
+		return true
+	}
+	return slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Ref != "" && strings.Contains(line, p.Ref) })
+}
+
+// names tells whether a line of fsck's is about a file: by its path, or by the id
+// that a loose object's path makes.
+func names(line, path string) bool {
+	base := filepath.Base(path)
+	id := filepath.Base(filepath.Dir(path)) + base
+	return strings.Contains(line, strings.TrimSuffix(base, filepath.Ext(base))) || len(id) == 2*IDSize && strings.Contains(line, id)
+}
+
+// split parts lines into those that match and the rest.
+func split(lines []string, match func(string) bool) (yes, no []string) {
+	for _, line := range lines {
+		if match(line) {
+			yes = append(yes, line)
+		} else {
+			no = append(no, line)
+		}
+	}
+	return yes, no
+}
+
+// things counts.
+func things(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

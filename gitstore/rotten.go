@@ -1,0 +1,155 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// RottenFile is a file of the object store that is not what it must be.
+type RottenFile struct {
+	// Path is the file: a loose object, a pack, an index.
+	Path string
+	// Why is what is wrong with it, for people.
+	Why string
+}
+
+// RottenFiles reads the whole object store, but not its alternates, and lists the
+// files that don't hold what they must: a loose object that is not its id's, a
+// pack or index that does not have its checksum, one without the other. What is
+// being written is left out.
+func (s *Store) RottenFiles(ctx context.Context) ([]RottenFile, error) {
+	list, err := s.rottenPacks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(filepath.Join(s.dir, "objects"), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		id, err := ParseID(filepath.Base(filepath.Dir(path)) + e.Name())
+		if err != nil || e.IsDir() {
+			return nil
+		}
+		if why := s.rottenLoose(path, id); why != "" {
+			list = append(list, RottenFile{path, why})
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (s *Store) rottenLoose(path string, id ID) string {
+	t, data, err := s.readLoose(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err == nil && hashFast(t, data) == id:
+		return ""
+	case err == nil:
+		return "it holds another object than its name says"
+	}
+	if fi, e := os.Lstat(path); e == nil && fi.Size() == 0 {
+		return "it is empty"
+	}
+	if errors.Is(err, ErrDamaged) {
+		return "its bytes are damaged"
+	}
+	return "it can't be read: " + err.Error()
+}
+
+func (s *Store) rottenPacks(ctx context.Context) ([]RottenFile, error) {
+	entries, err := os.ReadDir(s.packDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []RottenFile
+	for _, e := range entries {
+		path := filepath.Join(s.packDir(), e.Name())
+		if !strings.HasPrefix(e.Name(), "pack-") {
+			continue
+		}
+		if ext := filepath.Ext(path); ext != ".idx" && ext != ".pack" {
+			continue
+		}
+		why, err := sumOf(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if why == "" {
+			why = s.widowed(e.Name(), time.Now())
+		}
+		if why != "" {
+			list = append(list, RottenFile{path, why})
+		}
+	}
+	return list, nil
+}
+
+// unpaired lists the packs and indexes without the other, of which nothing is
+// read.
+func (s *Store) unpaired(now time.Time) ([]RottenFile, error) {
+	entries, err := os.ReadDir(s.packDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []RottenFile
+	for _, e := range entries {
+		if why := s.widowed(e.Name(), now); why != "" {
+			list = append(list, RottenFile{filepath.Join(s.packDir(), e.Name()), why})
+		}
+	}
+	return list, nil
+}
+
+// widowed says what a pack or an index lacks, "" if nothing.
+func (s *Store) widowed(name string, now time.Time) string {
+	path := filepath.Join(s.packDir(), name)
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	switch {
+	case !strings.HasPrefix(name, "pack-"):
+	case filepath.Ext(name) == ".idx" && !isThere(base+".pack"):
+		return "its pack is gone"
+	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path, now):
+		return "its index is gone"
+	}
+	return ""
+}
+
+// sumOf says what is wrong with a file that ends with its checksum, "" if nothing
+// is, or the file has gone.
+func sumOf(ctx context.Context, path string) (string, error) {
+	_, _, err := trailerOf(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case errors.Is(err, ErrDamaged):
+		return "its bytes are damaged", nil
+	}
+	return "it can't be read: " + err.Error(), nil
+}
+
+// arriving tells of a pack that somebody is bringing, or was a moment ago.
+func arriving(path string, now time.Time) bool {
+	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = release(f) }()
+	fi, err := f.Stat()
+	return err != nil || now.Sub(lastTouched(f, fi)) < freshPack
+}

@@ -1,0 +1,130 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSalvage makes each kind of damage in the files of a repository's objects:
+// check says so, what is intact stays and reads as it was, and what was rotten
+// is set aside, not removed.
+func TestSalvage(t *testing.T) {
+	t.Parallel()
+	cut := func(data []byte) []byte { return data[:len(data)*2/3] }
+	garble := func(data []byte) []byte { return flipped(data, len(data)/2) }
+	for name, c := range map[string]struct {
+		file   string // what is damaged: the end of its name, "loose" for one object
+		damage func([]byte) []byte
+		whole  bool // nothing is lost by it
+	}{
+		"pack truncated":  {".pack", cut, false},
+		"pack garbled":    {".pack", garble, false},
+		"pack empty":      {".pack", func([]byte) []byte { return nil }, false},
+		"pack gone":       {".pack", nil, false},
+		"index truncated": {".idx", cut, true},
+		"index garbled":   {".idx", garble, true},
+		"index empty":     {".idx", func([]byte) []byte { return nil }, true},
+		"index gone":      {".idx", nil, true},
+		"loose truncated": {"loose", cut, false},
+		"loose garbled":   {"loose", garble, false},
+		"loose empty":     {"loose", func([]byte) []byte { return nil }, false},
+		"loose gone":      {"loose", nil, false},
+		"loose of another": {"loose", func([]byte) []byte {
+			return []byte("x\x9cK\xca\xc9OR0d\x00\x00\x0a\x95\x02\x0b")
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			s := newStore(t)
+			files := map[string]string{}
+			for i := range 4 * looseObjects {
+				files[numbered(i).String()] = strings.Repeat(numbered(i).String()+"\n", i+1)
+			}
+			b := s.NewBatch()
+			packed := commitFiles(t, b, 1, files)
+			noErr(t, b.Flush(ctx))
+			b.Discard()
+			b = s.NewBatch()
+			defer b.Discard()
+			tip := commitFiles(t, b, 2, map[string]string{"loose": "the one\n", "other": "another\n"}, packed)
+			noErr(t, b.Flush(ctx))
+			noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, tip, Durable))
+			must[SweepStats](t)(s.Sweep(ctx)) // no segment has it any more
+			all := map[ID][]byte{}
+			r := must[*reach](t)(s.reach(ctx, nil))
+			for id := range r.seen {
+				_, data, err := s.Object(id)
+				noErr(t, err)
+				all[id] = data
+			}
+			path := s.own().loosePath(HashObject(TypeBlob, []byte("the one\n")))
+			if c.file != "loose" {
+				path = s.own().packs[0].base + c.file
+			}
+			was := must[[]byte](t)(os.ReadFile(path))
+			if c.damage == nil {
+				noErr(t, os.Remove(path))
+				ago := time.Now().Add(-time.Hour)
+				_ = os.Chtimes(strings.TrimSuffix(path, c.file)+".pack", ago, ago)
+			} else {
+				rewrite(t, path, c.damage(was))
+			}
+
+			s = must[*Store](t)(Open(s.Dir()))
+			defer s.Close()
+			problems := must[[]Problem](t)(s.Check(ctx))
+			var rotten []RottenFile
+			lost := map[ID]bool{}
+			for _, p := range problems {
+				if strings.Contains(p.Message, "\n") || strings.Contains(p.Message, "fsck") {
+					t.Errorf("not in words: %+v", p)
+				}
+				rotten = append(rotten, p.Rotten...)
+				for _, l := range p.Lost {
+					lost[l.ID] = true
+				}
+			}
+			if len(rotten)+len(lost) == 0 {
+				t.Fatalf("nothing was found: %+v", problems)
+			}
+			aside := must[string](t)(s.Salvage(ctx, rotten, nil))
+			if c.damage != nil && bytes.Equal(was, c.damage(was)) {
+				t.Fatal("not damaged")
+			}
+			noErr(t, s.sweepUnindexed(ctx, time.Now().Add(2*freshPack)))
+			missing := 0
+			for id, want := range all {
+				_, got, err := s.Object(id)
+				switch {
+				case err == nil && bytes.Equal(got, want):
+				case errors.Is(err, ErrMissing):
+					missing++
+				default:
+					t.Errorf("%s: %v", id, err)
+				}
+			}
+			if c.whole && missing > 0 || !c.whole && (missing == 0 || c.file == "loose" && missing != 1 || c.file == ".pack" && c.damage != nil && len(was) > 0 && strings.HasSuffix(name, "garbled") && missing > 2) {
+				t.Errorf("%d of %d are missing", missing, len(all))
+			}
+			if c.damage != nil && c.file != ".idx" {
+				left := must[[]string](t)(filepath.Glob(filepath.Join(aside, "*")))
+				if len(left) == 0 {
+					t.Error("nothing was set aside")
+				}
+			}
+			if more := must[[]RottenFile](t)(s.RottenFiles(ctx)); len(more) > 0 {
+				t.Errorf("still rotten: %+v", more)
+			}
+			if missing == 0 {
+				fsck(t, s)
+			}
+		})
+	}
+}
