@@ -44,6 +44,7 @@ type checker struct {
 	problems []Problem
 	shallow  Shallow
 	chunks   map[chunk]bool
+	lost     map[ID]bool // what can't be read, which is said once
 }
 
 // Check looks for everything in the repository that breaks I1, I2, I3 or, of its

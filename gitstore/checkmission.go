@@ -12,13 +12,15 @@ func (c *checker) mission(ref Ref, recordRef RefName) {
 		c.add(Problem{Invariant: invariant, Ref: string(ref.Name), Message: fmt.Sprintf(format, args...), Fix: fix})
 	}
 	records, err := c.recordChain(recordRef)
-	if err != nil {
+	if err != nil && !c.isLost(err) {
 		add("I3", fixCommand, "records: %v", err)
 	}
 	child := (*Snapshot)(nil)
 	for commit, err := range c.store.History(ref.ID, HistoryOptions{}) {
 		if err != nil {
-			add("I2", "", "history: %v", err)
+			if !c.isLost(err) {
+				add("I2", "", "history: %v", err)
+			}
 			return
 		}
 		snap := ParseSnapshot(commit)
@@ -69,14 +71,16 @@ func (c *checker) snapshotRecord(snap *Snapshot, records map[ID]bool, add func(i
 		return
 	}
 	if _, err := c.store.Record(snap.Record); err != nil {
-		add("I3", "", "record of snapshot %s: %v", snap.ID, err)
+		if !c.isLost(err) {
+			add("I3", "", "record of snapshot %s: %v", snap.ID, err)
+		}
 		return
 	}
 	if !records[snap.Record] {
 		add("I3", fixCommand, "record %s of snapshot %s is not reachable from the records ref", snap.Record, snap.ID)
 		return
 	}
-	if err := c.session(snap.Record); err != nil {
+	if err := c.session(snap.Record); err != nil && !c.isLost(err) {
 		add("I3", "", "session of snapshot %s: %v", snap.ID, err)
 	}
 }

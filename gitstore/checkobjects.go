@@ -84,6 +84,10 @@ func (c *checker) explain(lines []string) error {
 	mine, lines = split(lines, func(line string) bool {
 		return slices.ContainsFunc(lost, func(l Loss) bool { return strings.Contains(line, l.ID.String()) })
 	})
+	c.lost = map[ID]bool{}
+	for _, l := range lost {
+		c.lost[l.ID] = true
+	}
 	if len(lost) > 0 {
 		c.add(Problem{Invariant: "I1", Message: things(len(lost), "object") + " that snapshots hold can't be read", Fix: fixCommand, Details: mine, Lost: lost})
 	}
@@ -130,6 +134,12 @@ func (c *checker) said(line string) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Ref != "" && strings.Contains(line, p.Ref) })
+}
+
+// isLost tells of an error about an object that was reported already.
+func (c *checker) isLost(err error) bool {
+	var object *ObjectError
+	return errors.As(err, &object) && c.lost[object.ID]
 }
 
 // names tells whether a line of fsck's is about a file: by its path, or by the id

@@ -80,6 +80,31 @@ func (s *Store) OpenSession(record ID) (*SessionReader, error) {
 	return &SessionReader{Meta: meta, store: s, chunks: chunks}, nil
 }
 
+// Regain writes the chunks of a record's conversation that can't be read again,
+// where the agent's file still holds them.
+func (s *Store) Regain(batch *Batch, record ID, file io.ReaderAt, lost map[ID]bool) error {
+	r, err := s.OpenSession(record)
+	if errors.Is(err, ErrNoEntry) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range r.chunks {
+		if !lost[part.id] {
+			continue
+		}
+		data := make([]byte, part.size)
+		if _, err := file.ReadAt(data, part.offset); err != nil || HashObject(TypeBlob, data) != part.id {
+			continue // the agent wrote it anew, or it was torn
+		}
+		if _, err := batch.Blob(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Read implements io.Reader.
 func (r *SessionReader) Read(p []byte) (int, error) {
 	for len(r.data) == 0 {

@@ -49,6 +49,8 @@ type examination struct {
 	result  DoctorResult
 	stuck   []stuck
 
+	// What can't be read in the project that is looked at, and was said.
+	unreadable map[gitstore.ID]bool
 	// What was proved of the conversations in the project that is looked at.
 	chunks    map[gitstore.ID]int64
 	inherited map[inheritance]bool
@@ -98,6 +100,7 @@ func (d *examination) project(ctx context.Context, p *project) error {
 	if err := d.borrowed(ctx, p); err != nil {
 		return fmt.Errorf("check project %s: %w", p.Name, err)
 	}
+	d.unreadable = nil
 	problems, err := d.shadow(ctx, p)
 	if err != nil {
 		return fmt.Errorf("check project %s: %w", p.Name, err)
@@ -106,7 +109,11 @@ func (d *examination) project(ctx context.Context, p *project) error {
 	for _, problem := range problems {
 		name := gitstore.RefName(problem.Ref)
 		said[name.Mission()] = true
-		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Fix: problem.Fix}, nil)
+		if len(problem.Lost) > 0 {
+			d.lost(p, problem)
+			continue
+		}
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Fix: problem.Fix, Details: problem.Details}, nil)
 	}
 	missions, unread := d.l.missionsOf(p)
 	for _, problem := range unread {
@@ -156,10 +163,10 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 			break // the parent's, checked there
 		}
 		d.result.Snapshots++
-		if err := d.restorable(m, s); err != nil {
+		if err := d.restorable(m, s); err != nil && !d.saidLost(err) {
 			d.found(Problem{Invariant: "I7", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s could not be restored: %v", s.ID.Short(), err)}, nil)
 		}
-		if err := d.conversation(m, s); err != nil {
+		if err := d.conversation(m, s); err != nil && !d.saidLost(err) {
 			d.found(Problem{Invariant: "I3", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s: %v", s.ID.Short(), err)}, nil)
 		}
 	}

@@ -84,6 +84,8 @@ type Problem struct {
 	Mission   string `json:"mission,omitempty"`
 	Message   string `json:"message"`
 	Fix       string `json:"fix,omitempty"`
+	// Details are what git says of it, or all that a message only counts.
+	Details []string `json:"details,omitempty"`
 }
 
 // DoctorRequest asks for a check of every invariant.

@@ -12,17 +12,9 @@ import (
 // shadow checks a project's shadow repository. If mending is asked for, what can
 // be mended without loss is, and what is returned remains.
 func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Problem, error) {
-	problems, err := p.store.Check(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lost, err := p.lostRefs()
-	if err != nil {
-		return nil, err
-	}
-	problems = append(problems, lost...)
-	if !d.request.Fix {
-		return withFixes(problems), nil
+	problems, err := d.check(ctx, p)
+	if err != nil || !d.request.Fix {
+		return withFixes(problems), err
 	}
 	mended := false
 	for _, problem := range problems {
@@ -35,15 +27,27 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 			continue
 		}
 		mended = true
-		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem)}, func() error { return nil })
+		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Details: problem.Details}, func() error { return nil })
 	}
-	if !mended {
-		return problems, nil
+	if mended {
+		if problems, err = d.check(ctx, p); err != nil {
+			return nil, err
+		}
 	}
-	if problems, err = p.store.Check(ctx); err != nil {
+	return d.mendLost(ctx, p, problems)
+}
+
+// check is what is wrong with a project's shadow repository now.
+func (d *examination) check(ctx context.Context, p *project) ([]gitstore.Problem, error) {
+	roots, err := d.l.unpublished(p)
+	if err != nil {
 		return nil, err
 	}
-	lost, err = p.lostRefs()
+	problems, err := p.store.Check(ctx, roots...)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := p.lostRefs()
 	return append(problems, lost...), err
 }
 
@@ -73,6 +77,16 @@ func brokenAgent(problem gitstore.Problem) bool {
 func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.Problem) func() error {
 	name := gitstore.RefName(problem.Ref)
 	switch {
+	case len(problem.Lost) > 0:
+		return nil // once all else is mended
+	case len(problem.Rotten) > 0:
+		return func() error {
+			roots, err := d.l.unpublished(p)
+			if err == nil {
+				_, err = p.store.Salvage(ctx, problem.Rotten, roots)
+			}
+			return err
+		}
 	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.store.Sweep(ctx)
