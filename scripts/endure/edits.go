@@ -34,6 +34,7 @@ func edits() []edit {
 		{"hard link from outside", 2, (*world).editLinkOutside},
 		{"write through another name", 4, (*world).editThroughLink},
 		{"write through a mapping", 4, (*world).editMapped},
+		{"create, the directory's time put back", 3, (*world).editBehindDirectory},
 		{"time ahead or long ago", 3, (*world).editTime},
 	}
 }

@@ -70,6 +70,24 @@ func (w *world) editMapped() error {
 // times are modification times as tools and wrong clocks give them, from now.
 var times = []time.Duration{time.Second, time.Hour, 10 * 365 * 24 * time.Hour, -time.Hour, -40 * 365 * 24 * time.Hour}
 
+// editBehindDirectory makes a file, and gives its directory the modification
+// time that it had, as tools do that copy times, or one ahead of now.
+func (w *world) editBehindDirectory() error {
+	dir := path.Dir(w.any())
+	info, err := os.Stat(w.path(dir))
+	if err != nil {
+		return err
+	}
+	if err := w.write(w.fresh(dir, "behind_%d.txt"), w.text(0), false); err != nil {
+		return err
+	}
+	at := info.ModTime()
+	if w.rand.IntN(3) == 0 {
+		at = time.Now().Add(times[w.rand.IntN(len(times))])
+	}
+	return os.Chtimes(w.path(dir), time.Time{}, at)
+}
+
 // editTime sets the modification time of a file ahead of now or back, now and
 // then of one that has just been written.
 func (w *world) editTime() error {

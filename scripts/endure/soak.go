@@ -102,8 +102,11 @@ func (s *soak) takeAll(ctx context.Context) error {
 	}
 }
 
-// look notes what there is now.
+// look notes what there is now, unless there is no daemon.
 func (s *soak) look() error {
+	if s.session.Alone {
+		return nil
+	}
 	p := point{taken: s.taken}
 	var err error
 	if p.resident, err = s.daemon.Resident(); err != nil {

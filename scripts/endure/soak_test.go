@@ -49,7 +49,7 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{fmt.Sprintf("%d snapshots of", snapshots), "umbra doctor", "killed (", "stopped (", "stalled (", "flooded (", "set back (", "Loose objects"} {
+	for _, want := range []string{fmt.Sprintf("%d snapshots of", snapshots), "umbra doctor", "killed (", "stopped (", "stopped for long (", "stalled (", "flooded (", "set back (", "Loose objects"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the summary does not say %q", want)
 		}

@@ -34,6 +34,7 @@ func (s *soak) trials() []trial {
 	all := []trial{
 		{name: "killed", begin: (*soak).kill, end: (*soak).serve, walks: unwatched},
 		{name: "stopped", begin: (*soak).stop, end: (*soak).serve, walks: unwatched},
+		{name: "stopped for long", begin: (*soak).leave, end: (*soak).comeBack, lasts: 2, walks: unwatched},
 		{name: "stalled", begin: (*soak).stall, end: (*soak).goOn},
 		{name: "flooded", begin: (*soak).flood, end: (*soak).goOn, walks: []string{"events were lost"}},
 		{name: "the clock set back", begin: (*soak).turnBack, end: (*soak).turnForth, lasts: 4},
@@ -91,6 +92,9 @@ func (s *soak) relent(ctx context.Context) error {
 // proveWalk checks that the newest snapshot was made by a walk, for one of the
 // reasons that there are.
 func (s *soak) proveWalk(ctx context.Context) error {
+	if s.session.Alone {
+		return nil // a process that ends with its snapshot says nothing of it
+	}
 	status, err := s.umbra.Status(ctx, s.world.root)
 	if err != nil {
 		return err
@@ -110,7 +114,9 @@ func (s *soak) proveWalk(ctx context.Context) error {
 // made before.
 func (s *soak) watched(ctx context.Context) error {
 	const some = 10 // directories: more than there are without the workspace
-	if err := s.umbra.Watched(ctx, some); err != nil {
+	patience, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := s.umbra.Watched(patience, some); err != nil {
 		return err
 	}
 	if err := s.snapshot(ctx); err != nil { // the first look
@@ -152,6 +158,17 @@ func (s *soak) stop(ctx context.Context) error {
 		return err
 	}
 	return s.gone(ctx)
+}
+
+// leave stops the daemon; hooks do the work themselves until comeBack.
+func (s *soak) leave(ctx context.Context) error {
+	s.session.Alone = true
+	return s.stop(ctx)
+}
+
+func (s *soak) comeBack(ctx context.Context) error {
+	s.session.Alone = false
+	return s.serve(ctx)
 }
 
 func (s *soak) gone(ctx context.Context) error {
