@@ -48,6 +48,9 @@ type SessionSource struct {
 	// before. Only then is "appended only" believed of its first and its last
 	// stored bytes; otherwise the whole file is compared.
 	SameFile bool
+	// Idle says that the agent waits for its user: small chunks are merged where
+	// there are enough of them. In a turn, most of them are left for later.
+	Idle bool
 	// Inherited marks the first record of a copy that Umbra has written: the file
 	// begins with this part, which is not read again.
 	Inherited *Inherited

@@ -68,7 +68,7 @@ func firstDifference(a, b []byte) int {
 }
 
 func source(data []byte, same bool) SessionSource {
-	return SessionSource{Agent: "claude", SessionID: "s1", File: bytes.NewReader(data), Length: int64(len(data)), SameFile: same}
+	return SessionSource{Agent: "claude", SessionID: "s1", File: bytes.NewReader(data), Length: int64(len(data)), SameFile: same, Idle: true}
 }
 
 func line(rnd *rand.Rand, n int) []byte {
@@ -265,6 +265,96 @@ func TestSessionRewritten(t *testing.T) {
 		t.Errorf("new session has generation %d", meta.Generation)
 	}
 	l.check([]byte("another\n"))
+}
+
+// TestSessionMergesWhenIdle: in a turn what is appended is stored once, while that
+// does not go on for too long; when the agent waits, small chunks are merged.
+func TestSessionMergesWhenIdle(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(9, 6))
+	l := &sessionLog{t: t, s: newStore(t)}
+	file := line(rnd, 300<<10)
+	chunks := func() int {
+		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		return len(r.chunks)
+	}
+	say := func(size int, idle bool) {
+		t.Helper()
+		file = append(file, line(rnd, size)...)
+		src := source(file, true)
+		src.Idle = idle
+		must[SessionMeta](t)(l.append(src))
+	}
+	say(1, true)
+	begin := chunks()
+	const turn, size = 40, 10 << 10
+	l.stored = 0
+	for range turn {
+		say(size, false)
+	}
+	// Beside them meta and trees, which grow with the chunks that are not merged.
+	if got := chunks(); got != begin+turn || l.stored > turn*(size+10_000) {
+		t.Errorf("in a turn %d chunks became %d, %d bytes stored for %d", begin, got, l.stored, turn*size)
+	}
+	l.check(file)
+	say(1, true)
+	if got := chunks(); got > begin+mergeCount {
+		t.Errorf("%d chunks are left when the agent waits", got)
+	}
+	l.check(file)
+	for range mostSmall + mergeCount {
+		say(size, false)
+	}
+	if got := chunks(); got > mostSmall/2 {
+		t.Errorf("%d chunks in a turn without end", got)
+	}
+	l.check(file)
+	fsck(t, l.s)
+}
+
+// TestSessionHeldBy: a file that was appended to holds what was recorded; one that
+// was rewritten anywhere or became shorter does not.
+func TestSessionHeldBy(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(9, 7))
+	part, own := line(rnd, 3*chunkSize), line(rnd, chunkSize)
+	for range 100 {
+		own = append(own, line(rnd, 5000)...)
+	}
+	own = append(own, "torn"...)
+	recorded := append(bytes.Clone(part), own...)
+	inherits := source(recorded, false)
+	proof := NewInheritedProof()
+	_, _ = proof.Write(part)
+	inherits.Inherited = &Inherited{SourceLength: 1}
+	proof.Describe(inherits.Inherited)
+	for name, src := range map[string]SessionSource{"all its own": source(recorded, false), "inherited in part": inherits} {
+		l := &sessionLog{t: t, s: newStore(t)}
+		must[SessionMeta](t)(l.append(src))
+		held := func(file []byte) bool {
+			r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+			return must[bool](t)(r.HeldBy(t.Context(), bytes.NewReader(file), int64(len(file))))
+		}
+		if !held(recorded) || !held(append(bytes.Clone(recorded), "and done\n"...)) {
+			t.Errorf("%s: a file that was appended to does not hold what was recorded", name)
+		}
+		for _, at := range []int{0, len(part) - 2, len(part), len(part) + len(own)/2, len(recorded) - 1} {
+			other := bytes.Clone(recorded)
+			other[at] ^= 1
+			if held(other) {
+				t.Errorf("%s: a file that is another at %d holds what was recorded", name, at)
+			}
+		}
+		if held(recorded[:len(recorded)-1]) || held(nil) {
+			t.Errorf("%s: a shorter file holds what was recorded", name)
+		}
+		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, err := r.HeldBy(ended, bytes.NewReader(recorded), int64(len(recorded))); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: given up with %v", name, err)
+		}
+	}
 }
 
 func TestSessionMergeFindsRewrite(t *testing.T) {

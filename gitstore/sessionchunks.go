@@ -17,7 +17,10 @@ const (
 	// mergeCount neighbouring chunks of one class are merged into one of the
 	// next, so each byte is stored once for each class.
 	mergeCount = 16
-	// tailChunks is how many of the last chunks a merge can concern.
+	// mostSmall of one class are merged in a turn too, so that a turn without end
+	// does not make the record's trees grow without end.
+	mostSmall = 16 * mergeCount
+	// tailChunks is how many of the last chunks a merge concerns at least.
 	tailChunks = 4 * mergeCount
 )
 
@@ -92,10 +95,15 @@ func (w *sessionWriter) put(data []byte) error {
 	return w.tree.PutEntry(c.path(), ModeFile, id)
 }
 
-// merge joins the last chunks wherever mergeCount of one class have come
-// together, from the smallest class up.
+// merge joins the last chunks wherever enough of one class have come together,
+// from the smallest class up. In a turn somebody waits for it: there only what
+// merges into one chunk at most is done at once.
 func (w *sessionWriter) merge() error {
 	for class := range 3 {
+		enough := mergeCount
+		if class > 0 && !w.src.Idle {
+			enough = mostSmall
+		}
 		from, count := len(w.chunks), 0
 		for from > 0 && chunkClass(w.chunks[from-1].size) <= class {
 			from--
@@ -103,7 +111,7 @@ func (w *sessionWriter) merge() error {
 				count++
 			}
 		}
-		if count < mergeCount {
+		if count < enough {
 			continue
 		}
 		if err := w.mergeFrom(from); err != nil {

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -152,6 +153,29 @@ func (r *SessionReader) readFile(c chunk) ([]byte, bool) {
 	proof := newVerifier(TypeBlob, c.size)
 	proof.Write(r.buffer)
 	return r.buffer, ID(proof.Sum(nil)) == c.id
+}
+
+// HeldBy reports whether a file of that length holds, from its beginning, all
+// that was recorded. Something may follow there. It takes the reader's place.
+func (r *SessionReader) HeldBy(ctx context.Context, file io.ReaderAt, length int64) (bool, error) {
+	if length < r.Meta.Length {
+		return false, nil
+	}
+	if in := r.Meta.Inherited; in != nil {
+		if same, err := in.begins(file, length); err != nil || !same {
+			return false, err
+		}
+	}
+	r.Beside(file)
+	for _, c := range r.chunks {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if _, ok := r.readFile(c); !ok {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // Check proves what is left to read without giving it: every chunk is there,

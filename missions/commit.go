@@ -146,7 +146,7 @@ func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, 
 	if err != nil {
 		return nil, err
 	}
-	session, err := l.putSession(t, m, ws, batch)
+	session, err := l.putSession(t, m, w.Take, ws, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -396,7 +396,7 @@ func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) 
 	if m.stored.Session == "" {
 		err = t.RemoveSession()
 	} else {
-		_, err = j.l.putSession(t, m, ws, batch)
+		_, err = j.l.putSession(t, m, Take{Of: m.life}, ws, batch)
 	}
 	if err != nil {
 		return gitstore.ID{}, err

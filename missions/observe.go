@@ -33,6 +33,9 @@ func (l *Local) Observe(ctx context.Context, root string, saw Observation) error
 			return err
 		}
 	}
+	if saw == SawQuiet {
+		return l.compareTalks(ctx, root)
+	}
 	return nil
 }
 

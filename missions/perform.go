@@ -214,6 +214,7 @@ func (w *wanted) join(r *request, t Take) {
 	}
 	w.waiters = append(w.waiters, r)
 	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
+	w.Whole = w.Whole || t.Whole
 	switch {
 	case w.Named: // the user's own words stay
 	case t.Named, t.changesState(), t.Trigger == TriggerManual && !w.changesState():

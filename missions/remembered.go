@@ -11,13 +11,14 @@ import (
 // held against what is on disk. It is safe for concurrent use.
 type remembered struct {
 	mu       sync.Mutex
-	projects map[string]string  // project directories, by mission id
-	sessions map[string]string  // mission ids, by agent and session
-	live     map[string]glimpse // by mission id
+	projects map[string]string    // project directories, by mission id
+	sessions map[string]string    // mission ids, by agent and session
+	live     map[string]glimpse   // by mission id
+	talks    map[string]fileStamp // of session files as they were compared whole, by mission id
 }
 
 func newRemembered() *remembered {
-	return &remembered{projects: map[string]string{}, sessions: map[string]string{}, live: map[string]glimpse{}}
+	return &remembered{projects: map[string]string{}, sessions: map[string]string{}, live: map[string]glimpse{}, talks: map[string]fileStamp{}}
 }
 
 func (r *remembered) projectOf(mission string) string {
@@ -45,6 +46,20 @@ func (r *remembered) speaks(m *loaded, session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sessions[m.Agent+" "+session] = m.ID
+}
+
+// compared is the stat data of a mission's session file when it was compared whole
+// with what is recorded, and was the same.
+func (r *remembered) compared(mission string) fileStamp {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.talks[mission]
+}
+
+func (r *remembered) compare(mission string, stamp fileStamp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.talks[mission] = stamp
 }
 
 // rememberedMission reads a mission where it was last found; nil if it is not

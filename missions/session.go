@@ -46,8 +46,9 @@ func (r recipe) rewrite() sessions.Rewrite {
 
 // putSession brings the conversation in a record up to what the agent's file
 // holds now. A mission without a session, or whose session was not written yet,
-// has none in its record.
-func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, batch *gitstore.Batch) (sessionState, error) {
+// has none in its record. Where nobody compares the whole file later, it is done
+// now: at the end of a mission, and without a watcher at each idle point.
+func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *workspace, batch *gitstore.Batch) (sessionState, error) {
 	a := l.adapter(m.Agent)
 	if a == nil || m.bind.Session == "" {
 		return sessionState{}, nil
@@ -61,10 +62,11 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, ws *workspace, bat
 	}
 	defer file.Close()
 	before, _ := t.SessionMeta()
-	identity := identityOf(info)
+	identity, idle := identityOf(info), !InTurn(take.Of)
+	whole := take.Whole || identity == (Place{}) || idle && l.watching == nil || !HasAgent(take.Of)
 	meta, err := t.AppendSession(batch, gitstore.SessionSource{
 		Agent: m.Agent, SessionID: m.stored.Session, File: file, Length: info.Size(),
-		SameFile: identity == m.bind.SessionFile && identity != (Place{}), Inherited: m.inherited,
+		SameFile: identity == m.bind.SessionFile && !whole, Idle: idle, Inherited: m.inherited,
 	})
 	if err != nil {
 		return sessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)

@@ -78,6 +78,8 @@ type Take struct {
 	Named bool
 	// Late marks a moment that was noticed after it had passed.
 	Late bool
+	// Whole has all of the session's file compared with what is recorded.
+	Whole bool
 }
 
 // Perform asks to carry out what was queued for the end of the turn.

@@ -1,0 +1,118 @@
+package missions
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+)
+
+// rewrite changes one byte in the middle of the session's file, in place, and puts
+// its time back: only its content tells.
+func (c *talker) rewrite() string {
+	c.Helper()
+	info, err := os.Stat(c.transcript)
+	if err != nil {
+		c.Fatal(err)
+	}
+	text, err := os.ReadFile(c.transcript)
+	if err != nil {
+		c.Fatal(err)
+	}
+	at := len(text)/2 + bytes.Index(text[len(text)/2:], []byte("words"))
+	file, err := os.OpenFile(c.transcript, os.O_WRONLY, 0)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer file.Close()
+	_, err = file.WriteAt([]byte("WORDS"), int64(at))
+	if err := errorsOf(err, os.Chtimes(c.transcript, time.Now(), info.ModTime())); err != nil {
+		c.Fatal(err)
+	}
+	copy(text[at:], "WORDS")
+	return string(text)
+}
+
+// TestRewrittenTalkIsFound: an agent rewrites a line in the middle of a long
+// conversation. A process that watches finds it when all is quiet, and only then;
+// one that does not finds it at the end of the turn; either at the end of the
+// mission.
+func TestRewrittenTalkIsFound(t *testing.T) {
+	recorded := func(c *talker, what, want string, generation int) {
+		t.Helper()
+		if got, meta := c.recordedSession(); got != want || meta.Generation != generation {
+			t.Errorf("%s: generation %d, %d bytes recorded, want %d, the same: %v", what, meta.Generation, len(got), len(want), got == want)
+		}
+	}
+	prompt := map[string]any{"prompt": "go", "prompt_id": "p1"}
+	stop := map[string]any{"prompt_id": "p1", "last_assistant_message": "done"}
+	t.Run("watched", func(t *testing.T) {
+		c := startLong(t)
+		c.local.watching = servedBlind{}
+		c.hook("UserPromptSubmit", prompt)
+		before, _ := c.recordedSession()
+		text := c.rewrite()
+		quiet := func() {
+			t.Helper()
+			if err := c.local.Observe(t.Context(), c.dir, SawQuiet); err != nil {
+				t.Fatal(err)
+			}
+		}
+		quiet()
+		recorded(c, "in a turn", before, 1)
+		c.hook("Stop", stop)
+		recorded(c, "at the end of the turn", before, 1)
+		quiet()
+		recorded(c, "when all is quiet", text, 2)
+		m := c.only()
+		quiet()
+		if now := c.only(); now.Head != m.Head {
+			t.Error("a conversation that stands is recorded again")
+		}
+		text = c.rewrite()
+		c.hook("SessionEnd", map[string]any{"reason": "other"})
+		recorded(c, "at the end", text, 3)
+		c.healthy()
+	})
+	t.Run("not watched", func(t *testing.T) {
+		c := startLong(t)
+		c.hook("UserPromptSubmit", prompt)
+		text := c.rewrite()
+		c.hook("Stop", stop)
+		recorded(c, "at the end of the turn", text, 2)
+		c.healthy()
+	})
+}
+
+// TestComparedOnce: a session file that was compared is not read again until it
+// changes, but one that has just been written to may change unseen.
+func TestComparedOnce(t *testing.T) {
+	c := startLong(t)
+	c.local.watching = servedBlind{}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	m, err := c.local.missionByID(c.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stands := func(now time.Time) {
+		t.Helper()
+		c.local.clock = func() time.Time { return now }
+		if same, err := c.local.talkStands(t.Context(), m); err != nil || !same {
+			t.Fatalf("the conversation stands: %v, %v", same, err)
+		}
+	}
+	written := time.Unix(0, stampOf(c.transcript).mtime)
+	stands(written)
+	if c.local.known.compared(m.ID) != (fileStamp{}) {
+		t.Error("believed as it was a moment after it was written")
+	}
+	stands(written.Add(time.Minute))
+	if c.local.known.compared(m.ID) != stampOf(c.transcript) {
+		t.Error("not remembered")
+	}
+	c.rewrite()
+	if same, err := c.local.talkStands(t.Context(), m); err != nil || same {
+		t.Errorf("after it was rewritten it stands: %v, %v", same, err)
+	}
+}
