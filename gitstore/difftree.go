@@ -66,65 +66,63 @@ func (d *treeDiff) trees(prefix string, a, b ID) error {
 	if a == b || d.enter != nil && !d.enter(strings.TrimSuffix(prefix, "/")) {
 		return nil
 	}
-	from, err := d.treeOrNone(a)
+	from, err := d.treeReaderOrNone(a)
 	if err != nil {
 		return err
 	}
-	to, err := d.treeOrNone(b)
+	to, err := d.treeReaderOrNone(b)
 	if err != nil {
 		return err
 	}
-	for len(from) > 0 || len(to) > 0 {
-		var x, y TreeEntry
-		switch c := compareHeads(from, to); {
-		case c < 0:
-			x, from = from[0], from[1:]
-		case c > 0:
-			y, to = to[0], to[1:]
-		default:
-			x, from = from[0], from[1:]
-			y, to = to[0], to[1:]
+	for from.ok || to.ok {
+		var x, y rawEntry
+		c := compareHeads(&from, &to)
+		if c <= 0 {
+			x = from.head
+			if err := objectErr(a, from.next()); err != nil {
+				return err
+			}
 		}
-		if err := d.entry(prefix, x, y); err != nil {
+		if c >= 0 {
+			y = to.head
+			if err := objectErr(b, to.next()); err != nil {
+				return err
+			}
+		}
+		if err := d.entry(prefix, &x, &y); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (o *Objects) treeOrNone(id ID) ([]TreeEntry, error) {
-	if id.IsZero() {
-		return nil, nil
-	}
-	return o.Tree(id)
-}
-
 // compareHeads orders the next entries of two trees. A file and a directory of
 // one name do not meet here: Git sorts them apart.
-func compareHeads(from, to []TreeEntry) int {
+func compareHeads(from, to *treeReader) int {
 	switch {
-	case len(from) == 0:
+	case !from.ok:
 		return 1
-	case len(to) == 0:
+	case !to.ok:
 		return -1
 	}
-	return compareEntries(from[0], to[0])
+	return from.head.compare(&to.head)
 }
 
 // entry handles entries that have one name and agree in being a directory, or
 // of which one is absent.
-func (d *treeDiff) entry(prefix string, x, y TreeEntry) error {
-	if x.ID == y.ID && x.Mode == y.Mode {
+func (d *treeDiff) entry(prefix string, x, y *rawEntry) error {
+	if x.id == y.id && x.mode == y.mode {
 		return nil
 	}
-	name := x.Name
-	if name == "" {
-		name = y.Name
+	name := x.name
+	if len(name) == 0 {
+		name = y.name
 	}
-	if x.Mode.IsDir() || y.Mode.IsDir() {
-		return d.trees(prefix+name+"/", x.ID, y.ID)
+	path := prefix + string(name)
+	if x.mode.IsDir() || y.mode.IsDir() {
+		return d.trees(path+"/", x.id, y.id)
 	}
-	return d.found(Change{Path: prefix + name, From: x, To: y})
+	return d.found(Change{Path: path, From: x.entry(), To: y.entry()})
 }
 
 // Rename pairs a change with the path that the content came from; OldPath is ""

@@ -12,8 +12,10 @@ import (
 func HashBlob(r io.Reader, size int64) (ID, error) {
 	sum := sha1cd.New()
 	sum.Write(objectHeader(TypeBlob, size))
-	src := &exactReader{r: r, left: size}
-	if _, err := io.Copy(sum, src); err != nil {
+	// A buffer of the usual size for each of many small files would be garbage
+	// many times as large as they are.
+	buffer := make([]byte, min(max(size, 1), 32<<10))
+	if _, err := io.CopyBuffer(sum, &exactReader{r: r, left: size}, buffer); err != nil {
 		return ID{}, err
 	}
 	return ID(sum.Sum(nil)), nil

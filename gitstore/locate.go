@@ -59,7 +59,8 @@ func (p *pack) locate(ids []ID, at []location, rest []int) []int {
 // locateBucket does so for ids that begin with the same byte.
 func (p *pack) locateBucket(ids []ID, at []location, rest, left []int) []int {
 	lo, hi := p.bucket(ids[rest[0]][0])
-	if (hi-lo)*IDSize > len(rest)*bucketBytes {
+	const single = 4 << 10 // what one search costs, in bytes read at once
+	if p.whole == nil && (hi-lo)*IDSize > len(rest)*single {
 		for _, i := range rest {
 			if off, ok, err := p.find(ids[i]); ok && err == nil {
 				at[i] = location{pack: p, offset: off}

@@ -32,6 +32,9 @@ const (
 	wholeIndex = 1 << 20
 	// bucketBytes bounds one read while searching an index on disk.
 	bucketBytes = 16 << 10
+	// nearby is how many names are read at first around the place where one
+	// should be. Ids are spread evenly: among n they stray by some √n/2.
+	nearby = 64
 )
 
 func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
@@ -105,6 +108,22 @@ func (p *pack) find(id ID) (int64, bool, error) {
 // search returns the position of id in the index.
 func (p *pack) search(id ID) (int, bool, error) {
 	lo, hi := p.bucket(id[0])
+	if n := hi - lo; p.whole == nil && n > 2*nearby {
+		at := lo + int(uint64(n)*uint64(binary.BigEndian.Uint32(id[1:]))>>32) - nearby/2
+		at = min(max(at, lo), hi-nearby)
+		names, err := p.names(at, at+nearby)
+		if err != nil {
+			return 0, false, err
+		}
+		switch i, ok := position(names, id); {
+		case ok || i > 0 && i < nearby:
+			return at + i, ok, nil
+		case i == 0:
+			hi = at
+		default:
+			lo = at + nearby
+		}
+	}
 	for hi-lo > bucketBytes/IDSize {
 		mid := int(uint(lo+hi) >> 1)
 		at, err := p.name(mid)
@@ -127,11 +146,17 @@ func (p *pack) search(id ID) (int, bool, error) {
 	if err != nil {
 		return 0, false, err
 	}
-	i := sort.Search(hi-lo, func(i int) bool {
+	i, ok := position(names, id)
+	return lo + i, ok, nil
+}
+
+// position is where among names, one after the other, an id is or would be.
+func position(names []byte, id ID) (int, bool) {
+	n := len(names) / IDSize
+	i := sort.Search(n, func(i int) bool {
 		return bytes.Compare(names[i*IDSize:(i+1)*IDSize], id[:]) >= 0
 	})
-	ok := i < hi-lo && bytes.Equal(names[i*IDSize:(i+1)*IDSize], id[:])
-	return lo + i, ok, nil
+	return i, i < n && ID(names[i*IDSize:(i+1)*IDSize]) == id
 }
 
 func (p *pack) bucket(first byte) (lo, hi int) {

@@ -130,49 +130,50 @@ func (b *proof) proveTree(prefix string, tree, parent ID, need func(path string,
 	if tree == parent {
 		return nil
 	}
-	entries, err := b.store.Tree(tree)
+	entries, err := b.store.treeReader(tree)
 	if err != nil {
 		return &NotProvedError{Path: prefix, Err: err}
 	}
-	var before []TreeEntry
-	if !parent.IsZero() {
-		// Of a parent that can't be read nothing is known: all is looked at.
-		before, err = b.store.Tree(parent)
-		if err != nil && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged) {
-			return &NotProvedError{Path: prefix, Err: err}
-		}
+	// Of a parent that can't be read nothing is known: all is looked at.
+	before, err := b.store.treeReaderOrNone(parent)
+	if err != nil && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged) {
+		return &NotProvedError{Path: prefix, Err: err}
 	}
-	for _, e := range entries {
+	for entries.ok {
+		e := entries.head
+		if err := entries.next(); err != nil {
+			return &NotProvedError{Path: prefix, Err: objectErr(tree, err)}
+		}
 		// Both are in Git's order; in one that is not, more is looked at.
-		for len(before) > 0 && compareEntries(before[0], e) < 0 {
-			before = before[1:]
+		for before.ok && before.head.compare(&e) < 0 {
+			if before.next() != nil {
+				break // and nothing more is known
+			}
 		}
-		var old TreeEntry
-		if len(before) > 0 && compareEntries(before[0], e) == 0 {
-			old = before[0]
+		var old rawEntry
+		if before.ok && before.head.compare(&e) == 0 {
+			old = before.head
 		}
-		if old.ID == e.ID {
+		if old.id == e.id {
 			continue
 		}
-		if e.Mode == ModeGitlink {
-			return &NotProvedError{Path: prefix + e.Name, Err: errors.New("a gitlink has no object")}
+		path := prefix + string(e.name)
+		if e.mode == ModeGitlink {
+			return &NotProvedError{Path: path, Err: errors.New("a gitlink has no object")}
 		}
-		if e.Mode.IsDir() {
-			below := ID{}
-			if old.Mode.IsDir() {
-				below = old.ID
-			}
-			// That it can be read does not show that it is stored: it may be
-			// remembered.
-			if err := need(prefix+e.Name, e.ID); err != nil {
-				return err
-			}
-			if err := b.proveTree(prefix+e.Name+"/", e.ID, below, need); err != nil {
-				return err
-			}
+		// That a tree can be read does not show that it is stored: it may be
+		// remembered.
+		if err := need(path, e.id); err != nil {
+			return err
+		}
+		if !e.mode.IsDir() {
 			continue
 		}
-		if err := need(prefix+e.Name, e.ID); err != nil {
+		below := ID{}
+		if old.mode.IsDir() {
+			below = old.id
+		}
+		if err := b.proveTree(path+"/", e.id, below, need); err != nil {
 			return err
 		}
 	}

@@ -46,18 +46,14 @@ type TreeEntry struct {
 
 // compareEntries is Git's order: a directory sorts as if its name ended in "/".
 func compareEntries(a, b TreeEntry) int {
-	return compareNames(a.Name, a.Mode.IsDir(), b.Name, b.Mode.IsDir())
-}
-
-func compareNames(a string, aDir bool, b string, bDir bool) int {
-	n := min(len(a), len(b))
-	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+	n := min(len(a.Name), len(b.Name))
+	if c := strings.Compare(a.Name[:n], b.Name[:n]); c != 0 {
 		return c
 	}
-	return int(byteAt(a, n, aDir)) - int(byteAt(b, n, bDir))
+	return int(byteAt(a.Name, n, a.Mode.IsDir())) - int(byteAt(b.Name, n, b.Mode.IsDir()))
 }
 
-func byteAt(name string, i int, dir bool) byte {
+func byteAt[text string | []byte](name text, i int, dir bool) byte {
 	switch {
 	case i < len(name):
 		return name[i]
@@ -121,21 +117,14 @@ func checkEntry(e TreeEntry) error {
 func parseTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/36+1)
 	text := string(data) // of which the names are parts: one allocation for all
-	for len(data) > 0 {
-		space := bytes.IndexByte(data, ' ')
-		nul := bytes.IndexByte(data, 0)
-		if space <= 0 || space > 6 || nul < space || len(data) < nul+1+IDSize {
-			return nil, damaged("tree entry %d does not parse", len(entries))
-		}
-		mode, err := parseMode(data[:space])
-		if err != nil {
-			return nil, err
-		}
-		name := text[len(text)-len(data):]
-		e := TreeEntry{Mode: mode, Name: name[space+1 : nul]}
-		copy(e.ID[:], data[nul+1:])
-		entries = append(entries, e)
-		data = data[nul+1+IDSize:]
+	r, err := readTree(data)
+	for at := 0; r.ok && err == nil; err = r.next() {
+		name := at + bytes.IndexByte(data[at:], ' ') + 1
+		entries = append(entries, TreeEntry{Name: text[name : name+len(r.head.name)], Mode: r.head.mode, ID: r.head.id})
+		at = len(data) - len(r.rest)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return entries, nil
 }
@@ -196,15 +185,17 @@ func (o *Objects) Lookup(tree ID, path string) (TreeEntry, error) {
 		if !at.Mode.IsDir() {
 			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
 		}
-		entries, err := o.Tree(at.ID)
+		r, err := o.treeReader(at.ID)
+		for r.ok && err == nil && string(r.head.name) != name {
+			err = objectErr(at.ID, r.next())
+		}
 		if err != nil {
 			return TreeEntry{}, err
 		}
-		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
-		if i < 0 {
+		if !r.ok {
 			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
 		}
-		at = entries[i]
+		at = r.head.entry()
 	}
 	return at, nil
 }
