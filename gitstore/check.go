@@ -120,6 +120,35 @@ func (c *checker) locks() error {
 	for _, path := range paths {
 		c.lock(path)
 	}
+	return errors.Join(err, c.ownLocks())
+}
+
+// ownLocks reports the first names of locks whose process died when the second
+// was gone already, or not there yet: no ref waits for them.
+func (c *checker) ownLocks() error {
+	dir := filepath.Join(c.store.dir, refLockDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	n := 0
+	for _, e := range entries {
+		f, err := lockSegment(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue // a live process's
+		}
+		if path, ok := c.store.lockPathOf(e.Name()); !ok || !sameFile(f, path) {
+			n++
+		}
+		_ = flock(f, unix.LOCK_UN)
+		f.Close()
+	}
+	if n > 0 {
+		c.add(Problem{Invariant: "I6", Message: fmt.Sprintf("%d locks of processes that are gone", n), Fix: fixCommand})
+	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -233,6 +234,31 @@ func TestForeignLockIsReportedNotRemoved(t *testing.T) {
 	problems := must[[]Problem](t)(s.Check(context.Background()))
 	if len(problems) != 1 || problems[0].Invariant != "I6" || problems[0].Fix != "rm "+path {
 		t.Errorf("%+v", problems)
+	}
+}
+
+// TestDeadOwnersName: a lock whose process died after it had moved the ref is
+// said, and swept.
+func TestDeadOwnersName(t *testing.T) {
+	t.Parallel()
+	s, ctx := newStore(t), context.Background()
+	c := commits(t, s, 1)
+	l, err := s.lockRef(ctx, string(PinRef("p")), refValue{id: c[0]}.encode(), Durable)
+	noErr(t, err)
+	noErr(t, l.publish())
+	held := must[[]Problem](t)(s.Check(ctx))
+	l.file.Close()
+	left := must[[]Problem](t)(s.Check(ctx))
+	said := func(list []Problem) bool {
+		return slices.ContainsFunc(list, func(p Problem) bool { return p.Invariant == "I6" && p.Fix == fixCommand })
+	}
+	if said(held) || !said(left) {
+		t.Errorf("held: %+v; left: %+v", held, left)
+	}
+	_, err = s.Sweep(ctx)
+	noErr(t, err)
+	if said(must[[]Problem](t)(s.Check(ctx))) {
+		t.Error("not swept")
 	}
 }
 

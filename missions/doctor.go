@@ -39,6 +39,9 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 			return d.result, err
 		}
 	}
+	if err := d.temporaries(); err != nil {
+		return d.result, err
+	}
 	return d.result, d.index(ctx, projects)
 }
 
@@ -226,7 +229,7 @@ func (d *examination) workspace(m *loaded) {
 	if err != nil || place != m.bind.Place {
 		d.found(Problem{
 			Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced or removed",
-			Fix: "umbra project move " + m.bind.Workspace + " NEW, or " + m.remaking(),
+			Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + m.remaking() + ", or umbra mission rm " + m.Name,
 		}, nil)
 		return
 	}

@@ -213,6 +213,7 @@ func (l *Local) syncJobs(jobs []*forkJob) error {
 // which keep the names from others while the workspaces are made. With an error
 // it returns those that are to be taken away.
 func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJob, error) {
+	l.recoverForks(ctx, at.project)
 	naming, err := l.naming(ctx, at.project)
 	if err != nil {
 		return nil, err

@@ -249,7 +249,6 @@ func (j *forkJob) makeSession() error {
 	if j.session, err = j.l.place(j.at.project, plan, j.env(), to); err != nil {
 		return err
 	}
-	failpoint.Hit("fork.session")
 	j.doc.Session = j.session.files
 	return j.operation.Update(j.doc)
 }

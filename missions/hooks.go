@@ -168,6 +168,9 @@ func writeSettings(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return Errorf(KindFailed, "", "make %s: %w", filepath.Dir(file), plain(err))
 	}
+	if _, err := journal.Sweep(filepath.Dir(file)); err != nil { // of a process that was killed here
+		return Errorf(KindFailed, "", "write %s: %w", file, err)
+	}
 	if err := journal.WriteFile(file, mode, content); err != nil {
 		return Errorf(KindFailed, "", "write %s: %w", file, err)
 	}

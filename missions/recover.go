@@ -44,6 +44,9 @@ func (l *Local) Recover(ctx context.Context) error {
 	if _, err := l.journal.Sweep(); err != nil {
 		errs = append(errs, err)
 	}
+	if err := l.sweepTemporaries(); err != nil {
+		errs = append(errs, err)
+	}
 	return errors.Join(errs...)
 }
 
@@ -66,6 +69,24 @@ func (l *Local) recoverAnew(ctx context.Context, op *journal.Operation) error {
 		return err
 	}
 	return l.recoverOperation(ctx, fresh)
+}
+
+// recoverForks takes away what is left of a project's forks whose process died,
+// before others are made there. One that can't be taken away keeps its name.
+func (l *Local) recoverForks(ctx context.Context, p *project) {
+	operations, _, err := l.journal.List()
+	if err != nil {
+		return // whoever needs the journal says it
+	}
+	for _, op := range operations {
+		var doc forkDoc
+		if op.Kind() != forkKind || op.Document(&doc) != nil || doc.Project != p.Dir || !abandoned(op) {
+			continue
+		}
+		if err := l.recoverFork(ctx, op); err != nil {
+			l.log.Warn("take an unfinished fork away", "operation", op.ID(), "error", err)
+		}
+	}
 }
 
 // recoverFork takes a fork away that was not published, and keeps one that was.
@@ -125,6 +146,11 @@ func (l *Local) takeForkAway(ctx context.Context, op *journal.Operation, doc for
 	trash := l.home.path("trash", doc.Mission)
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return err
+	}
+	for _, file := range doc.Session {
+		if _, err := journal.Sweep(filepath.Dir(file)); err != nil {
+			return err
+		}
 	}
 	err := errors.Join(intoTrash(doc.Session, trash), fork.UndoDocument(ctx, doc.Workspace, trash))
 	if err != nil {

@@ -48,7 +48,15 @@ func claimed(file *os.File, path string) bool {
 // Sweep removes the temporary files and directories directly in dir whose
 // owner is gone, and returns their names. Those in use, and everything else,
 // are left. A directory that does not exist has none.
-func Sweep(dir string) ([]string, error) {
+func Sweep(dir string) ([]string, error) { return eachLeftover(dir, os.RemoveAll) }
+
+// Leftovers is what Sweep would remove.
+func Leftovers(dir string) ([]string, error) {
+	return eachLeftover(dir, func(string) error { return nil })
+}
+
+// eachLeftover calls fn for each of those, claimed meanwhile.
+func eachLeftover(dir string, fn func(path string) error) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -56,22 +64,22 @@ func Sweep(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var removed []string
+	var names []string
 	var errs []error
 	for _, entry := range entries {
 		if !IsTemp(entry.Name()) || !entry.Type().IsRegular() && !entry.IsDir() {
 			continue
 		}
-		gone, err := sweepOne(filepath.Join(dir, entry.Name()))
-		if gone {
-			removed = append(removed, entry.Name())
+		left, err := claimLeftover(filepath.Join(dir, entry.Name()), fn)
+		if left {
+			names = append(names, entry.Name())
 		}
 		errs = append(errs, err)
 	}
-	return removed, errors.Join(errs...)
+	return names, errors.Join(errs...)
 }
 
-func sweepOne(path string) (removed bool, err error) {
+func claimLeftover(path string, fn func(path string) error) (left bool, err error) {
 	file, err := openClaimable(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -87,10 +95,8 @@ func sweepOne(path string) (removed bool, err error) {
 	if !still(file, path) {
 		return false, nil
 	}
-	if err := os.RemoveAll(path); err != nil {
-		return false, err
-	}
-	return true, nil
+	err = fn(path)
+	return err == nil, err
 }
 
 func still(file *os.File, path string) bool {

@@ -82,7 +82,6 @@ func Remove(path string) error {
 	if err != nil {
 		return err
 	}
-	failpoint.Hit("journal.file.removed")
 	return syncDir(filepath.Dir(path))
 }
 

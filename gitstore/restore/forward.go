@@ -176,8 +176,28 @@ func (r *run) unfree(top string) error {
 	return nil
 }
 
+// changedSince leaves a path alone, if paths are looked at first, at which there
+// is something else than was planned for.
+func (r *run) changedSince(i int) (bool, error) {
+	if !r.careful {
+		return false, nil
+	}
+	at, err := r.where(i)
+	if err != nil || at != elsewhere {
+		return false, err
+	}
+	r.setLeft(i, ReasonChanged)
+	return true, nil
+}
+
 func (r *run) setModes() error {
 	for _, i := range r.indices(func(c *Change) bool { return c.Action() == Chmod }) {
+		if theirs, err := r.changedSince(i); theirs || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := r.chmod(i, r.change(i).To); err != nil {
 			return err
 		}

@@ -389,6 +389,26 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestFinishLeavesTheirMode: a file of which only the exec bit was to change is
+// left alone if people have written it anew.
+func TestFinishLeavesTheirMode(t *testing.T) {
+	l := newFastLab(t)
+	_, o := l.two(
+		func() { l.write("a", "1"); l.write("run", "1"); l.must(os.Chmod(l.path("run"), 0o755)) },
+		func() { l.write("a", "2"); l.must(os.Chmod(l.path("run"), 0o644)) })
+	l.must(o.work.Stage(context.Background()))
+	l.must(o.work.Entry.Advance(journal.Staged, journal.Applying))
+	l.write("run", "people's")
+	o = l.resume(o.work.Entry.ID())
+	outcome, err := o.work.FinishForward(context.Background())
+	l.must(err)
+	if len(outcome.Left) != 1 || outcome.Left[0].Path != "run" || outcome.Left[0].Reason != ReasonChanged {
+		t.Errorf("left %v", outcome.Left)
+	}
+	l.want(map[string]string{"a": "file 1", "run": "file people's"})
+	o.end()
+}
+
 // TestStrangersInterrupt: another path than the planned ones was changed.
 func TestStrangersInterrupt(t *testing.T) {
 	l := newFastLab(t)
