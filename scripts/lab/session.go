@@ -97,6 +97,17 @@ func (s *Session) End(ctx context.Context) (Cost, error) {
 }
 
 func (s *Session) event(ctx context.Context, name string, fields map[string]any) (Cost, error) {
+	command, err := s.Hook(name, fields)
+	if err != nil {
+		return Cost{}, err
+	}
+	cost, _, err := command.Run(ctx)
+	return cost, err
+}
+
+// Hook is the command that tells of an event, with what Claude Code says of it
+// beside what it always says.
+func (s *Session) Hook(name string, fields map[string]any) (Command, error) {
 	all := map[string]any{
 		"session_id": s.ID, "transcript_path": s.Transcript, "cwd": s.Workspace, "hook_event_name": name,
 		"permission_mode": "default", "prompt_id": fmt.Sprintf("p%d", s.prompts),
@@ -104,7 +115,7 @@ func (s *Session) event(ctx context.Context, name string, fields map[string]any)
 	maps.Copy(all, fields)
 	payload, err := json.Marshal(all)
 	if err != nil {
-		return Cost{}, fmt.Errorf("write an event: %w", err)
+		return Command{}, fmt.Errorf("write an event: %w", err)
 	}
 	command := s.umbra.Command(s.Workspace, "hook", "claude")
 	if s.Alone {
@@ -114,8 +125,7 @@ func (s *Session) event(ctx context.Context, name string, fields map[string]any)
 		command.Args = append(command.Args, "--strict")
 	}
 	command.Stdin = payload
-	cost, _, err := command.Run(ctx)
-	return cost, err
+	return command, nil
 }
 
 // Umbra is the home that the session is in.

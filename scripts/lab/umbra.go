@@ -14,9 +14,10 @@ import (
 )
 
 // Build makes a program of the source at top, umbra itself being ".", with the
-// flags that README says.
-func Build(ctx context.Context, top, program, out string) error {
-	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-o", out, program}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
+// flags that README says, and more build tags if there are any.
+func Build(ctx context.Context, top, program, out string, tags ...string) error {
+	all := strings.Join(append([]string{"urfave_cli_no_docs"}, tags...), ",")
+	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", all, "-o", out, program}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
 	return err
 }
 

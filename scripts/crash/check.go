@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// compare holds the snapshots that were told of since it was called last against
+// what the workspace held then.
+func (w *world) compare(ctx context.Context) error {
+	for _, id := range w.fresh {
+		text, err := w.shadow(ctx, "ls-tree", "-r", "-z", "--full-tree", id)
+		if err != nil {
+			return fmt.Errorf("snapshot %s: %w", id, err)
+		}
+		if d := listed(text).differs(w.acked[id]); d != "" {
+			return fmt.Errorf("snapshot %s does not hold what was there:\n%s", id, d)
+		}
+	}
+	w.fresh = nil
+	return nil
+}
+
+// quick looks at the workspace: wholly old or wholly new.
+func (w *world) quick(s scene) error {
+	if s.old == nil {
+		return nil // settle knows
+	}
+	held, kept, err := survey(w.work)
+	if err != nil {
+		return err
+	}
+	if d := kept.differs(w.kept); d != "" {
+		return fmt.Errorf("ignored files:\n%s", d)
+	}
+	was := held.differs(s.old)
+	if was == "" || s.new != nil && held.differs(s.new) == "" {
+		return nil
+	}
+	if s.new == nil {
+		return fmt.Errorf("the workspace is not what it was:\n%s", was)
+	}
+	return fmt.Errorf("the workspace is neither what it was:\n%s\nnor what it was to be:\n%s", was, held.differs(s.new))
+}
+
+// full looks at everything: after one start of a daemon, no invariant is broken
+// and nothing is left over; each snapshot that was told of is in the history, and
+// one of them is restored.
+func (w *world) full(ctx context.Context) error {
+	if err := w.started(ctx); err != nil {
+		return err
+	}
+	if said, err := w.alone(ctx, w.work, "doctor"); err != nil {
+		return fmt.Errorf("umbra doctor: %w %s", err, said)
+	}
+	if said, err := w.shadow(ctx, "fsck", "--full", "--no-progress"); err != nil || strings.TrimSpace(dangling(said)) != "" {
+		return fmt.Errorf("git fsck --full: %w %s", err, said)
+	}
+	for _, root := range []string{w.work} {
+		if said, err := w.git(ctx, root, "fsck", "--full", "--no-progress"); err != nil {
+			return fmt.Errorf("git fsck --full in the user's repository: %w %s", err, said)
+		}
+	}
+	if err := w.compare(ctx); err != nil {
+		return err
+	}
+	if err := w.history(ctx); err != nil {
+		return err
+	}
+	if err := w.clean(ctx); err != nil {
+		return err
+	}
+	return w.restoreOne(ctx)
+}
+
+// dangling takes lines about unreachable objects, which kills leave, out of what
+// fsck says.
+func dangling(said string) string {
+	var rest []string
+	for line := range strings.Lines(said) {
+		if !strings.HasPrefix(line, "dangling ") {
+			rest = append(rest, line)
+		}
+	}
+	return strings.Join(rest, "")
+}
+
+// started starts a daemon once, waits until nothing is left over, and stops it.
+func (w *world) started(ctx context.Context) error {
+	if _, err := w.umbra.Start(ctx); err != nil {
+		return err
+	}
+	home := filepath.Join(w.umbra.Base, "umbra")
+	var left error
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if left = errors.Join(leftovers(home), leftovers(w.work), leftovers(w.dir+"/forks")); left == nil {
+			break
+		}
+	}
+	return errors.Join(left, w.umbra.Stop())
+}
+
+// leftovers is an error that names what a killed process has left below dir.
+func leftovers(dir string) error {
+	var left []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name, in := e.Name(), filepath.Base(filepath.Dir(path))
+		switch {
+		case strings.HasPrefix(name, "tmp_"), strings.HasPrefix(name, ".tmp-"), strings.HasPrefix(name, ".umbra-"),
+			strings.HasPrefix(name, ".new-"), strings.HasSuffix(name, ".lock") && in != "locks",
+			in == "reflocks", in == "repack", in == "journal" && len(name) == 36:
+			left = append(left, path)
+		}
+		return nil
+	})
+	if len(left) > 0 {
+		err = errors.Join(err, fmt.Errorf("left over: %s", strings.Join(left, ", ")))
+	}
+	return err
+}
+
+// history checks that all that was told of is in the mission's history, which is
+// linear.
+func (w *world) history(ctx context.Context) error {
+	text, err := w.shadow(ctx, "log", "--format=%H %P", w.mission.Ref)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for line := range strings.Lines(text) {
+		ids := strings.Fields(line)
+		if len(ids) > 2 {
+			return fmt.Errorf("snapshot %s has %d parents", ids[0], len(ids)-1)
+		}
+		if len(ids) > 0 {
+			there[ids[0]] = true
+		}
+	}
+	for _, id := range w.order {
+		if !there[id] {
+			return fmt.Errorf("snapshot %s was told of, and is not in the mission's history of %d", id, len(there))
+		}
+	}
+	return nil
+}
+
+// clean checks that nothing of Umbra's is in the user's repository (I5).
+func (w *world) clean(ctx context.Context) error {
+	refs, err := w.git(ctx, w.work, "for-each-ref", "--format=%(refname)")
+	if err != nil || strings.TrimSpace(refs) != "refs/heads/main" {
+		return fmt.Errorf("the user's repository has the refs %s (%v)", refs, err)
+	}
+	trees, err := w.git(ctx, w.work, "worktree", "list")
+	if err != nil || len(strings.Split(strings.TrimSpace(trees), "\n")) != 1 {
+		return fmt.Errorf("the user's repository has the worktrees %s (%v)", trees, err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.work, ".git", "worktrees")); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the user's repository has .git/worktrees (%v)", err)
+	}
+	return nil
+}
+
+// restoreOne takes the workspace to a moment and back, undisturbed (I7).
+func (w *world) restoreOne(ctx context.Context) error {
+	w.made++
+	if err := w.write(filepath.Join(w.work, "restored"), fmt.Sprintln(w.made)); err != nil {
+		return err
+	}
+	before, _, err := survey(w.work)
+	if err != nil {
+		return err
+	}
+	id := w.anyMoment()
+	if said, err := w.alone(ctx, w.work, "restore", id, "--all"); err != nil {
+		return fmt.Errorf("restore %s: %w %s", id, err, said)
+	}
+	held, _, err := survey(w.work)
+	if err != nil {
+		return err
+	}
+	if d := held.differs(w.acked[id]); d != "" {
+		return fmt.Errorf("restored %s is not what was there:\n%s", id, d)
+	}
+	if said, err := w.alone(ctx, w.work, "undo"); err != nil {
+		return fmt.Errorf("undo: %w %s", err, said)
+	}
+	if held, _, err = survey(w.work); err != nil {
+		return err
+	}
+	if d := held.differs(before); d != "" {
+		return fmt.Errorf("undo of a restore is not what was there:\n%s", d)
+	}
+	return nil
+}

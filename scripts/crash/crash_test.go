@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCrash kills a few hundred processes, at each failpoint at least one.
+func TestCrash(t *testing.T) {
+	dir, err := os.MkdirTemp("", "umbra-kill-") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse([]string{"--kills", "250", "--dir", dir, "--seed", "5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		o.kills, o.some = 40, true
+	}
+	var out bytes.Buffer
+	h, err := crash(t.Context(), o, "../..", &out)
+	if err != nil {
+		t.Fatalf("%s is left as it was: %v\n%s", dir, err, &out)
+	}
+	if text := h.summary(time.Now()); !strings.Contains(text, "| `restore.exchanged` |") || strings.Contains(text, "%!") {
+		t.Errorf("the summary is\n%s", text)
+	}
+	if h.killed() < o.kills/2 || h.full < 2 {
+		t.Errorf("%d were killed, and everything was looked at %d times", h.killed(), h.full)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnreached: a failpoint at which nobody was killed is said.
+func TestUnreached(t *testing.T) {
+	h := newHarness(options{}, nil, map[string]string{"a": "x.go:1", "b": "y.go:2"})
+	h.at["a"] = 1
+	if err := h.unreached(); err == nil || strings.Contains(err.Error(), "x.go") || !strings.Contains(err.Error(), "b (y.go:2)") {
+		t.Errorf("said: %v", err)
+	}
+	h.at["b"] = 1
+	if err := h.unreached(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPoints: every point has one name, a literal, and one place.
+func TestPoints(t *testing.T) {
+	list, err := points("../..")
+	if err != nil || len(list) < 90 || !strings.Contains(list["ref.published"], "reflock.go") {
+		t.Errorf("%d points, ref.published at %s, %v", len(list), list["ref.published"], err)
+	}
+	for name, calls := range map[string]string{
+		"twice":      `failpoint.Hit("a"); failpoint.Hit("a")`,
+		"no literal": `failpoint.Hit("a" + "b")`,
+		"two names":  `failpoint.Hit("a", "b")`,
+		"a number":   `failpoint.Hit(1)`,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n\nfunc f() { "+calls+" }\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := points(dir); err == nil {
+			t.Errorf("%s: found %v", name, list)
+		}
+	}
+}
+
+// TestManifests: whatever differs is seen, and what is ignored comes apart.
+func TestManifests(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := (&world{}).write(filepath.Join(dir, name), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (manifest, manifest) {
+		t.Helper()
+		held, kept, err := survey(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held, kept
+	}
+	write("a", "a\n")
+	write("d/run", "run\n")
+	write("ignored/x", "x\n")
+	write(".git/config", "not looked at\n")
+	before, kept := read()
+	if len(before) != 2 || before["a"] != "100644 78981922613b2afb6025042ff6bd878ac1994e85" || len(kept) != 1 {
+		t.Fatalf("held %v, kept %v", before, kept)
+	}
+	for name, change := range map[string]func() error{
+		"content": func() error { return os.WriteFile(filepath.Join(dir, "a"), []byte("b\n"), 0o644) },
+		"mode":    func() error { return os.Chmod(filepath.Join(dir, "d/run"), 0o755) },
+		"gone":    func() error { return os.Remove(filepath.Join(dir, "d/run")) },
+		"new":     func() error { return os.Symlink("a", filepath.Join(dir, "l")) },
+	} {
+		was, _ := read()
+		if err := change(); err != nil {
+			t.Fatal(name, err)
+		}
+		if now, _ := read(); now.differs(was) == "" || was.differs(now) == "" {
+			t.Errorf("%s is not seen", name)
+		}
+	}
+	if is := listed("100644 blob 78981922613b2afb6025042ff6bd878ac1994e85\ta\x00100755 blob 1\td\n/x\x00"); is["a"] != before["a"] || is["d\n/x"] != "100755 1" {
+		t.Errorf("git's list is read as %v", is)
+	}
+}
+
+// TestLeftovers: each kind of thing that a process leaves is seen.
+func TestLeftovers(t *testing.T) {
+	for _, name := range []string{
+		"objects/pack/tmp_umbra_pack_1", "objects/ab/tmp_obj_1", ".umbra-tmp-1", "x/.umbra-00000000-0000-4000-8000-000000000001-3",
+		"projects/.new-1", "refs/agents/x.lock", "umbra/reflocks/x.1", "umbra/repack/objects-1/x",
+		"journal/00000000-0000-4000-8000-000000000001/phases",
+	} {
+		dir := t.TempDir()
+		if err := leftovers(dir); err != nil {
+			t.Error(err)
+		}
+		if err := (&world{}).write(filepath.Join(dir, name), ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := leftovers(dir); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s is not seen: %v", name, err)
+		}
+	}
+	if err := leftovers(filepath.Join(t.TempDir(), "nowhere")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, args := range [][]string{{"more"}, {"--kills", "0"}, {"--only", "nothing"}, {"--nonsense"}} {
+		if o, err := parse(args); err == nil {
+			t.Errorf("parse(%q) = %+v", args, o)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A way is an operation in one of the processes that can do it.
+type way struct {
+	operation
+	daemon bool
+}
+
+func (w way) String() string {
+	if w.daemon {
+		return w.name + " in a daemon"
+	}
+	return w.name
+}
+
+// harness kills processes until it has killed enough, in several worlds at once.
+type harness struct {
+	options
+	out    io.Writer
+	points map[string]string // where each failpoint stands
+	ways   []way
+
+	mu       sync.Mutex
+	begun    int                       // kills that are under way or done
+	at       map[string]int            // kills by failpoint
+	timed    int                       // kills by the clock
+	second   int                       // of those, of a process that recovers
+	survived int                       // that were to die, and ended before
+	full     int                       // looks at everything
+	acked    int                       // snapshots
+	passes   map[string]map[string]int // by way: the most passes of each point
+	took     map[string]time.Duration  // by way
+	failures []error
+}
+
+// recovering is the way of commands that come after a kill.
+const recovering = "recovery"
+
+func newHarness(o options, out io.Writer, points map[string]string) *harness {
+	h := &harness{options: o, out: out, points: points, at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{}}
+	for _, op := range operations() {
+		if o.only != "" && o.only != op.name {
+			continue
+		}
+		if !op.daemon {
+			h.ways = append(h.ways, way{op, false})
+		}
+		if !op.inside {
+			h.ways = append(h.ways, way{op, true})
+		}
+	}
+	return h
+}
+
+// run kills processes. Its error says all that was wrong.
+func (h *harness) run(ctx context.Context) error {
+	var all sync.WaitGroup
+	errs := make([]error, h.workers)
+	for i := range h.workers {
+		all.Go(func() { errs[i] = h.work(ctx, i) })
+	}
+	all.Wait()
+	errs = append(errs, h.failures...)
+	if h.only == "" && !h.some && ctx.Err() == nil {
+		errs = append(errs, h.unreached())
+	}
+	return errors.Join(errs...)
+}
+
+// unreached is an error that names the points at which nobody was killed.
+func (h *harness) unreached() error {
+	var names []string
+	for name, where := range h.points {
+		if h.at[name] == 0 {
+			names = append(names, name+" ("+where+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("no process was killed at %d failpoints: %s", len(names), strings.Join(names, ", "))
+}
+
+// mostFailures is after how many the rest is not worth the time.
+const mostFailures = 12
+
+// work kills in one world after the other: one in which something is wrong is
+// left as it is.
+func (h *harness) work(ctx context.Context, worker int) error {
+	for n := 0; ; n++ {
+		seed := h.seed*1000 + uint64(worker)*100 + uint64(n)
+		dir := filepath.Join(h.dir, fmt.Sprintf("world-%d-%d", worker, n))
+		w, err := newWorld(ctx, h.binary, dir, seed)
+		if err != nil {
+			return fmt.Errorf("make a world: %w", err)
+		}
+		err = h.inWorld(ctx, w, worker == 0 && n == 0)
+		h.mu.Lock()
+		h.acked += len(w.order)
+		if err == nil || ctx.Err() != nil {
+			h.mu.Unlock()
+			return errors.Join(ctx.Err(), removeAll(dir))
+		}
+		h.failures = append(h.failures, fmt.Errorf("in %s: %w", dir, err))
+		fmt.Fprintf(h.out, "wrong in %s: %v\n", dir, err)
+		enough := len(h.failures) >= mostFailures
+		h.mu.Unlock()
+		if err := w.umbra.Stop(); err != nil || enough {
+			return err
+		}
+	}
+}
+
+// fullEach is after how many kills everything is looked at.
+const fullEach = 20
+
+func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
+	if first {
+		if err := h.look(ctx, w); err != nil {
+			return err
+		}
+	}
+	var since []string
+	for ctx.Err() == nil {
+		wy, d, again, ok := h.next(w.rand)
+		if !ok {
+			break
+		}
+		what, err := h.one(ctx, w, wy, d, again)
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		since = append(since, what)
+		if len(since) == fullEach {
+			if err := h.everything(ctx, w, since); err != nil {
+				return err
+			}
+			since = nil
+		}
+	}
+	return h.everything(ctx, w, since)
+}
+
+func (h *harness) everything(ctx context.Context, w *world, since []string) error {
+	h.mu.Lock()
+	h.full++
+	h.mu.Unlock()
+	if err := w.full(ctx); err != nil {
+		return fmt.Errorf("%w\nafter:\n  %s", err, strings.Join(since, "\n  "))
+	}
+	return nil
+}
+
+// look lets each way come to its end once, to learn which points it passes and
+// how long it takes.
+func (h *harness) look(ctx context.Context, w *world) error {
+	for _, wy := range h.ways {
+		began := time.Now()
+		if _, err := h.one(ctx, w, wy, death{}, death{}); err != nil {
+			return fmt.Errorf("%s, undisturbed: %w", wy, err)
+		}
+		fmt.Fprintf(h.out, "%s: %d points, %s\n", wy, len(h.passes[wy.String()]), time.Since(began).Round(time.Millisecond))
+	}
+	return w.full(ctx)
+}
+
+// next chooses who is to die, and how: at the point of the fewest kills, or, one
+// time in four, by the clock; and what recovers afterwards, one time in four.
+func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.begun >= h.kills {
+		return way{}, death{}, death{}, false
+	}
+	h.begun++
+	d := death{brood: r.IntN(2) == 0}
+	wy := h.ways[r.IntN(len(h.ways))]
+	if point, ways := h.fewest(r, h.ways); r.IntN(4) > 0 && point != "" {
+		wy = ways[r.IntN(len(ways))]
+		d.point, d.pass = point, 1+r.IntN(h.passes[wy.String()][point])
+	} else {
+		d.after = 1 + time.Duration(r.Int64N(int64(h.took[wy.String()]*5/4)+1))
+	}
+	again := death{}
+	if passes := h.passes[recovering]; r.IntN(4) == 0 && len(passes) > 0 {
+		names := make([]string, 0, len(passes))
+		for name := range passes {
+			names = append(names, name)
+		}
+		slices.SortFunc(names, func(a, b string) int { return h.at[a] - h.at[b] })
+		again.point = names[r.IntN(1+len(names)/3)]
+		again.pass = 1 + r.IntN(passes[again.point])
+	}
+	return wy, d, again, true
+}
+
+// fewest is a point at which the fewest were killed, and the ways that pass it.
+func (h *harness) fewest(r *rand.Rand, all []way) (string, []way) {
+	by := map[string][]way{}
+	for _, wy := range all {
+		for name := range h.passes[wy.String()] {
+			by[name] = append(by[name], wy)
+		}
+	}
+	least, names := -1, []string(nil)
+	for name := range by {
+		switch n := h.at[name]; {
+		case least < 0 || n < least:
+			least, names = n, []string{name}
+		case n == least:
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	slices.Sort(names)
+	name := names[r.IntN(len(names))]
+	return name, by[name]
+}
+
+// one kills once, recovers, and looks at what is there then.
+func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (what string, err error) {
+	w.daemon = wy.daemon
+	what = fmt.Sprintf("%s, %s", wy, d)
+	s, err := wy.prepare(ctx, w)
+	if err != nil {
+		return what, fmt.Errorf("prepare: %w", err)
+	}
+	began := time.Now()
+	f, err := h.executed(ctx, w, wy.String(), s, d)
+	if err != nil {
+		return what, err
+	}
+	h.note(wy.String(), d, f, time.Since(began))
+	if f.killed && again != (death{}) {
+		what += "; the next " + again.String()
+	} else {
+		again = death{}
+	}
+	if s.told {
+		w.heed(f, s.old)
+	}
+	if !f.killed && f.code != 0 && f.code != partlyCode && d == (death{}) {
+		return what, fmt.Errorf("%s", f)
+	}
+	if err := h.recovered(ctx, w, again); err != nil {
+		return what, err
+	}
+	if err := w.quick(s); err != nil {
+		return what, err
+	}
+	if s.settle != nil {
+		if err := s.settle(ctx, w, f); err != nil {
+			return what, err
+		}
+	}
+	return what, nil
+}
+
+func (h *harness) recovered(ctx context.Context, w *world, again death) error {
+	if err := removeAll(w.log); err != nil {
+		return err
+	}
+	f, err := w.recover(ctx, again)
+	if err != nil {
+		return err
+	}
+	if again != (death{}) {
+		h.mu.Lock()
+		if f.killed {
+			h.second++
+		}
+		h.mu.Unlock()
+		h.note("", again, f, 0)
+	}
+	return h.learn(w, recovering)
+}
+
+// executed is execute, with what it passed learned.
+func (h *harness) executed(ctx context.Context, w *world, name string, s scene, d death) (fate, error) {
+	if err := removeAll(w.log); err != nil {
+		return fate{}, err
+	}
+	f, err := w.execute(ctx, s, d)
+	if err != nil {
+		return f, err
+	}
+	return f, h.learn(w, name)
+}
+
+func (h *harness) learn(w *world, name string) error {
+	count, err := passed(w.log)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := h.passes[name]
+	if known == nil {
+		known = map[string]int{}
+		h.passes[name] = known
+	}
+	for point, n := range count {
+		known[point] = max(known[point], n)
+	}
+	return nil
+}
+
+// note counts a kill.
+func (h *harness) note(name string, d death, f fate, took time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case d == (death{}):
+		h.took[name] = took
+	case !f.killed:
+		h.survived++
+	case d.point != "":
+		h.at[d.point]++
+	default:
+		h.timed++
+	}
+}
+
+// killed counts the processes that were.
+func (h *harness) killed() int {
+	n := h.timed
+	for _, at := range h.at {
+		n += at
+	}
+	return n
+}

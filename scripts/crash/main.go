@@ -1,0 +1,118 @@
+// Command crash kills umbra with SIGKILL, at each of its failpoints and at random
+// instants, and holds what is there afterwards against the invariants of the
+// design. scripts/soak --kills calls it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// page is where the result of a whole run goes, below the top of the source.
+const page = "docs/safety.md"
+
+// wholeRun is how many kills a run has whose result is kept.
+const wholeRun = 10_000
+
+// options say how often, and where.
+type options struct {
+	kills   int
+	seed    uint64
+	dir     string
+	binary  string
+	workers int
+	only    string // the one operation, "" for all
+	some    bool   // not every failpoint need be come to
+}
+
+func parse(args []string) (options, error) {
+	o := options{workers: 2}
+	flags := flag.NewFlagSet("scripts/soak --kills", flag.ContinueOnError)
+	flags.IntVar(&o.kills, "kills", wholeRun, "how many processes to kill")
+	flags.Uint64Var(&o.seed, "seed", 1, "which are killed, and when")
+	flags.StringVar(&o.dir, "dir", os.TempDir(), "where workspaces and homes are made, and removed at the end unless something is wrong")
+	flags.StringVar(&o.only, "only", "", "one operation alone")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 || o.kills < 1 || o.only != "" && !known(o.only) {
+		return o, errors.New("usage: scripts/soak --kills N [--seed N] [--dir DIR] [--only OPERATION]")
+	}
+	return o, nil
+}
+
+func known(name string) bool {
+	for _, op := range operations() {
+		if op.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	top, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if o.dir, err = os.MkdirTemp(o.dir, "umbra-kill-"); err != nil {
+		return err
+	}
+	h, err := crash(ctx, o, top, out)
+	if h == nil {
+		return err
+	}
+	text := h.summary(time.Now())
+	fmt.Fprint(out, text)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(o.dir); err != nil {
+		return err
+	}
+	if h.killed() < wholeRun {
+		return nil
+	}
+	return lab.WriteSection(filepath.Join(top, page), "scripts/soak --kills", text)
+}
+
+// crash builds umbra with its failpoints from the source at top, and kills it.
+func crash(ctx context.Context, o options, top string, out io.Writer) (*harness, error) {
+	list, err := points(top)
+	if err != nil {
+		return nil, err
+	}
+	o.binary = filepath.Join(o.dir, "umbra")
+	if err := lab.Build(ctx, top, ".", o.binary, "failpoints"); err != nil {
+		return nil, err
+	}
+	h := newHarness(o, out, list)
+	return h, h.run(ctx)
+}

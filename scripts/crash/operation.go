@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
+)
+
+// An operation is something that processes are killed in the middle of.
+type operation struct {
+	name string
+	// daemon says that it happens in a daemon alone, inside that it has none.
+	daemon, inside bool
+	// prepare makes the scene, undisturbed, and returns the command that dies.
+	prepare func(context.Context, *world) (scene, error)
+}
+
+// A scene is what a command is killed in.
+type scene struct {
+	args  []string   // of umbra
+	umbra *lab.Umbra // its home, nil: the world's
+	dir   string     // where it is run, "": in the workspace
+	old   manifest   // of the workspace before
+	new   manifest   // and after, nil if it stays as it was
+	// told says that the command prints the id of a snapshot of what was there.
+	told bool
+	// linger waits until what the daemon does by itself is done, or it is dead.
+	linger func(dead func() bool)
+	// settle is done after the recovery, and says what is wrong.
+	settle func(context.Context, *world, fate) error
+}
+
+func operations() []operation {
+	return []operation{
+		{name: "snapshot", prepare: snapshotting((*world).few)},
+		{name: "import", prepare: snapshotting((*world).many)},
+		{name: "restore", prepare: restoring},
+		{name: "undo", prepare: undoing},
+		{name: "redo", prepare: redoing},
+		{name: "take back", inside: true, prepare: interrupted("undo")},
+		{name: "finish", inside: true, prepare: interrupted("redo")},
+		{name: "fork", prepare: forking},
+		{name: "unfork", inside: true, prepare: unforking},
+		{name: "remove", prepare: removing},
+		{name: "rename", prepare: renaming},
+		{name: "pin", prepare: pinning},
+		{name: "unpin", prepare: unpinning},
+		{name: "rebuild", prepare: rebuilding},
+		{name: "first", inside: true, prepare: beginning},
+		{name: "verify", inside: true, prepare: verifying},
+		{name: "repack", daemon: true, prepare: repacking},
+	}
+}
+
+// few are some edits.
+func (w *world) few() error { return w.edit(1 + w.rand.IntN(12)) }
+
+func snapshotting(change func(*world) error) func(context.Context, *world) (scene, error) {
+	return func(_ context.Context, w *world) (scene, error) {
+		if err := change(w); err != nil {
+			return scene{}, err
+		}
+		old, _, err := survey(w.work)
+		return scene{args: []string{"snapshot"}, old: old, told: true}, err
+	}
+}
+
+// restoring takes the workspace, which no snapshot holds as it is, to a moment.
+func restoring(_ context.Context, w *world) (scene, error) {
+	if err := w.few(); err != nil {
+		return scene{}, err
+	}
+	old, _, err := survey(w.work)
+	to := w.anyMoment()
+	return scene{args: []string{"restore", to, "--all", "--quiet"}, old: old, new: w.acked[to]}, err
+}
+
+func undoing(ctx context.Context, w *world) (scene, error) {
+	s, err := restoring(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	if _, err := w.alone(ctx, w.work, s.args...); err != nil {
+		return s, err
+	}
+	return scene{args: []string{"undo"}, old: s.new, new: s.old}, nil
+}
+
+func redoing(ctx context.Context, w *world) (scene, error) {
+	s, err := undoing(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	if _, err := w.alone(ctx, w.work, "undo"); err != nil {
+		return s, err
+	}
+	return scene{args: []string{"redo"}, old: s.new, new: s.old}, nil
+}
+
+func pinning(_ context.Context, w *world) (scene, error) {
+	w.made++
+	old, _, err := survey(w.work)
+	name := fmt.Sprintf("pin-%d", w.made)
+	return scene{args: []string{"pin", w.anyMoment(), name}, old: old, settle: func(ctx context.Context, w *world, f fate) error {
+		_, err := w.alone(ctx, w.work, "unpin", name)
+		if f.killed || f.code != 0 {
+			err = nil // it may be there or not
+		}
+		return err
+	}}, err
+}
+
+func unpinning(ctx context.Context, w *world) (scene, error) {
+	s, err := pinning(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	if _, err := w.alone(ctx, w.work, s.args...); err != nil {
+		return s, err
+	}
+	name := s.args[2]
+	s.args = []string{"unpin", name}
+	s.settle = func(ctx context.Context, w *world, f fate) error {
+		_, _ = w.alone(ctx, w.work, "unpin", name) // it may be gone
+		return nil
+	}
+	return s, nil
+}
+
+func rebuilding(_ context.Context, w *world) (scene, error) {
+	old, _, err := survey(w.work)
+	return scene{args: []string{"doctor", "--rebuild"}, old: old}, err
+}

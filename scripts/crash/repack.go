@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// overdue is how many packs a repository has when a daemon packs them together
+// without waiting for silence.
+const overdue = 50
+
+// repacking makes so many packs that the next daemon packs them together.
+func repacking(ctx context.Context, w *world) (scene, error) {
+	for {
+		n, err := w.packs()
+		if err != nil {
+			return scene{}, err
+		}
+		if n > overdue+1 {
+			break
+		}
+		if err := w.several(); err != nil {
+			return scene{}, err
+		}
+		held, _, err := survey(w.work)
+		if err != nil {
+			return scene{}, err
+		}
+		out, err := w.alone(ctx, w.work, "snapshot")
+		if err != nil {
+			return scene{}, err
+		}
+		w.ack(out, held)
+	}
+	old, _, err := survey(w.work)
+	return scene{args: []string{"snapshot"}, old: old, told: true, linger: func(dead func() bool) {
+		for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if n, err := w.packs(); err == nil && n < overdue/2 {
+				time.Sleep(100 * time.Millisecond) // the last it does
+				return
+			}
+		}
+	}}, err
+}
+
+// several writes so many small files that a snapshot makes a pack of them.
+func (w *world) several() error {
+	for i := range 34 {
+		w.made++
+		if err := w.write(filepath.Join(w.work, fmt.Sprintf("several/%d", i)), fmt.Sprintf("%d\n", w.made)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packs counts those of the shadow repository.
+func (w *world) packs() (int, error) {
+	entries, err := os.ReadDir(filepath.Join(w.mission.Shadow, "objects", "pack"))
+	n := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".idx") {
+			n++
+		}
+	}
+	return n, err
+}

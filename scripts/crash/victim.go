@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
+)
+
+// A death says how a process is killed: at a failpoint, or after a time; or not
+// at all, if it is the zero value.
+type death struct {
+	point string
+	pass  int           // the how-manieth time that the point is come to, from 1
+	after time.Duration // 0: not by the clock
+	brood bool          // with the children that it has started; else they live on
+}
+
+func (d death) String() string {
+	how := "alive"
+	switch {
+	case d.point != "":
+		how = fmt.Sprintf("killed at %s:%d", d.point, d.pass)
+	case d.after > 0:
+		how = "killed after " + d.after.String()
+	}
+	if d.brood {
+		how += ", its children too"
+	}
+	return how
+}
+
+// env arms the process, and has it write down the points that it passes in log.
+func (d death) env(log string) []string {
+	list := []string{"UMBRA_FAILPOINT_LOG=" + log}
+	if d.point != "" {
+		list = append(list, fmt.Sprintf("UMBRA_FAILPOINT=%s:%d", d.point, d.pass))
+	}
+	return list
+}
+
+// fate is what became of a process.
+type fate struct {
+	killed bool
+	code   int
+	out    string
+	said   string // on the error output
+}
+
+func (f fate) String() string {
+	if f.killed {
+		return "killed; it said " + f.said
+	}
+	return fmt.Sprintf("exit code %d, %s%s", f.code, f.said, f.out)
+}
+
+// victim is a process that runs and may be killed.
+type victim struct {
+	cmd       *exec.Cmd
+	death     death
+	out, said bytes.Buffer
+	timer     *time.Timer
+	ended     chan struct{}
+	waited    error
+}
+
+// begin starts a command that is to die so.
+func begin(ctx context.Context, c lab.Command, d death, log string) (*victim, error) {
+	v := &victim{cmd: exec.CommandContext(ctx, c.Args[0], c.Args[1:]...), death: d, ended: make(chan struct{})}
+	v.cmd.Dir, v.cmd.Env = c.Dir, append(slices.Clone(c.Env), d.env(log)...)
+	v.cmd.Stdout, v.cmd.Stderr = &v.out, &v.said
+	v.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	v.cmd.WaitDelay = 5 * time.Second // for children that hold the output
+	if c.Stdin != nil {
+		v.cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	if err := v.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", strings.Join(c.Args, " "), err)
+	}
+	if d.after > 0 {
+		v.timer = time.AfterFunc(d.after, v.kill)
+	}
+	go func() {
+		v.waited = v.cmd.Wait()
+		close(v.ended)
+	}()
+	return v, nil
+}
+
+// kill kills it, and with it the children if it is to take them along.
+func (v *victim) kill() {
+	_ = v.cmd.Process.Kill()
+	v.killBrood()
+}
+
+func (v *victim) killBrood() {
+	if v.death.brood {
+		_ = syscall.Kill(-v.cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// dead reports whether it has ended.
+func (v *victim) dead() bool {
+	select {
+	case <-v.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait waits for its end.
+func (v *victim) wait() (fate, error) {
+	<-v.ended
+	if v.timer != nil {
+		v.timer.Stop()
+	}
+	f := fate{out: strings.TrimSpace(v.out.String()), said: strings.TrimSpace(v.said.String())}
+	var exit *exec.ExitError
+	switch {
+	case v.waited == nil || errors.Is(v.waited, exec.ErrWaitDelay):
+	case errors.As(v.waited, &exit):
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		f.killed = ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+		f.code = exit.ExitCode()
+	default:
+		return f, v.waited
+	}
+	if f.killed {
+		v.killBrood()
+	}
+	return f, nil
+}
+
+// passed reads which points were written down, and how often each.
+func passed(log string) (map[string]int, error) {
+	text, err := os.ReadFile(log)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("read what was passed: %w", err)
+	}
+	count := map[string]int{}
+	for name := range strings.FieldsSeq(string(text)) {
+		count[name]++
+	}
+	return count, nil
+}
