@@ -95,9 +95,11 @@ func (l *Local) rename(ctx context.Context, m *loaded, name string) error {
 	}
 	err := store.SetSymbolic(ctx, gitstore.HeadRef(name), "", gitstore.AgentRef(m.ID), gitstore.Durable)
 	if errors.Is(err, gitstore.ErrRefMoved) {
-		return Errorf(KindConflict, "choose another", "there is a mission %s in this project already", name)
-	}
-	if err != nil {
+		// A renaming that was cut off has made it lead here already.
+		if to, _ := store.Symbolic(gitstore.HeadRef(name)); to != gitstore.AgentRef(m.ID) {
+			return Errorf(KindConflict, "choose another", "there is a mission %s in this project already", name)
+		}
+	} else if err != nil {
 		return err
 	}
 	failpoint.Hit("rename.named")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -42,6 +43,75 @@ func TestRename(t *testing.T) {
 	}
 	if got := b.resolves(b.caller(), "work@start"); got != m.Head {
 		t.Errorf("the name leads to %s", got)
+	}
+	b.healthy()
+}
+
+// TestRenameCutOff: what a renaming has left that was killed is no hindrance to
+// the same one.
+func TestRenameCutOff(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	at, err := b.local.findMission(context.Background(), b.caller(), "work", writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := at.project.store.SetSymbolic(context.Background(), gitstore.HeadRef("better"), "", gitstore.AgentRef(m.ID), gitstore.Durable); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.local.Rename(context.Background(), RenameRequest{Caller: b.caller(), Mission: m.ID, Name: "better"})
+	if err != nil || got.Name != "better" {
+		t.Errorf("renamed: %+v %v", got, err)
+	}
+	b.healthy()
+}
+
+// TestRemoveCutOff: nor is what a removal has left.
+func TestRemoveCutOff(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	at, err := b.local.findMission(context.Background(), b.caller(), "work", writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := at.project.store.DeleteSymbolic(context.Background(), gitstore.HeadRef("work"), gitstore.AgentRef(m.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{m.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()}); err != nil || len(list) != 0 {
+		t.Errorf("there are %+v %v", list, err)
+	}
+	b.healthy()
+}
+
+// TestRemoveGoesOn: a removal whose process died after it had moved the workspace
+// away takes its branch and its worktree's entry out of the user's repository too.
+func TestRemoveGoesOn(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("a.txt", "one\n")
+	b.git("add", ".")
+	b.git("commit", "-qm", "one")
+	b.mission("work")
+	result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "forked"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(result.Missions[0].Workspace, filepath.Join(b.home, "trash", "aside")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{"forked"}, Workspace: true}); err != nil {
+		t.Fatal(err)
+	}
+	if left := b.git("for-each-ref", "refs/heads/umbra"); left != "" {
+		t.Errorf("left %s", left)
+	}
+	if _, err := os.Lstat(filepath.Join(b.dir, ".git", "worktrees")); !os.IsNotExist(err) {
+		t.Errorf("left worktrees: %v", err)
 	}
 	b.healthy()
 }

@@ -148,7 +148,7 @@ func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *
 // directory away.
 func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveResult) error {
 	if m.workspaceGone() {
-		return nil
+		return l.trashRest(ctx, m, result)
 	}
 	if _, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerManual, What: "before removal", OnlyIfChanged: true}}); err != nil {
 		return err
@@ -168,15 +168,37 @@ func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveRes
 	if err != nil {
 		return err
 	}
+	result.discarded(discarded)
+	return nil
+}
+
+// trashRest takes out of the user's repository what a removal that was cut off
+// has left there after the workspace itself: its worktree's entry and its branch.
+// A workspace that the user moved stays as it is.
+func (l *Local) trashRest(ctx context.Context, m *loaded, result *RemoveResult) error {
+	trash := l.home.path("trash", m.ID)
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return err
+	}
+	rest, err := fork.Discard(ctx, *m.bind.Fork, trash)
+	var moved *fork.TargetError
+	if err != nil && !errors.As(err, &moved) {
+		return err
+	}
+	result.discarded(rest)
+	return nil
+}
+
+// discarded says what became of a workspace.
+func (r *RemoveResult) discarded(discarded fork.Discarded) {
 	for _, where := range []string{discarded.Directory, discarded.Entry} {
 		if where != "" {
-			result.Trash = append(result.Trash, where)
+			r.Trash = append(r.Trash, where)
 		}
 	}
 	for _, branch := range discarded.Kept {
-		result.Kept = append(result.Kept, "branch "+branch+" stays: it is in use, or holds commits that are nowhere else")
+		r.Kept = append(r.Kept, "branch "+branch+" stays: it is in use, or holds commits that are nowhere else")
 	}
-	return nil
 }
 
 // trashRefs moves the mission's refs. The trash refs come first: whatever is
@@ -207,8 +229,11 @@ func (l *Local) trashRefs(ctx context.Context, m *loaded) error {
 		}
 	}
 	failpoint.Hit("remove.kept")
-	if err := store.DeleteSymbolic(ctx, gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)); err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
-		return err
+	if err := store.DeleteSymbolic(ctx, gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)); err != nil {
+		// A removal that was cut off has taken the name away already.
+		if _, gone := store.Symbolic(gitstore.HeadRef(m.Name)); !errors.Is(gone, gitstore.ErrRefNotFound) {
+			return err
+		}
 	}
 	if err := store.DeleteRef(ctx, gitstore.AgentRef(m.ID), m.tip.ID); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	}
 	if d.after > 0 {
 		daemon.kill() // it has had its time
-	} else if err := w.umbra.Stop(); err != nil && !daemon.dead() { // the armed one may die while it stops
+	} else if err := w.umbra.Stop(); err != nil && !daemon.dies() {
 		return fate{}, fmt.Errorf("stop the daemon: %w", err)
 	}
 	f, err := daemon.wait()

@@ -42,7 +42,7 @@ func beginning(ctx context.Context, w *world) (scene, error) {
 
 // newHome takes the oldest repository that waits, and makes a home.
 func (w *world) newHome(ctx context.Context) (ground string, u *lab.Umbra, err error) {
-	if err := w.nextGround(); err != nil {
+	if err := w.nextGround(ctx); err != nil {
 		return "", nil, err
 	}
 	ground, w.grounds = w.grounds[0], w.grounds[1:]

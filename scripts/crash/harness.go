@@ -126,7 +126,7 @@ func (h *harness) work(ctx context.Context, worker int) error {
 }
 
 // fullEach is after how many kills everything is looked at.
-const fullEach = 20
+const fullEach = 25
 
 func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
 	if first {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,10 @@ const overdue = 50
 
 // repacking makes so many packs that the next daemon packs them together.
 func repacking(ctx context.Context, w *world) (scene, error) {
+	held, _, err := survey(w.work)
+	if err != nil {
+		return scene{}, err
+	}
 	for {
 		n, err := w.packs()
 		if err != nil {
@@ -23,11 +28,8 @@ func repacking(ctx context.Context, w *world) (scene, error) {
 		if n > overdue+1 {
 			break
 		}
-		if err := w.several(); err != nil {
-			return scene{}, err
-		}
-		held, _, err := survey(w.work)
-		if err != nil {
+		held = maps.Clone(held)
+		if err := w.several(held); err != nil {
 			return scene{}, err
 		}
 		out, err := w.alone(ctx, w.work, "snapshot")
@@ -36,24 +38,26 @@ func repacking(ctx context.Context, w *world) (scene, error) {
 		}
 		w.ack(out, held)
 	}
-	old, _, err := survey(w.work)
-	return scene{args: []string{"snapshot"}, old: old, told: true, linger: func(dead func() bool) {
+	return scene{args: []string{"snapshot"}, old: held, told: true, linger: func(dead func() bool) {
 		for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if n, err := w.packs(); err == nil && n < overdue/2 {
 				time.Sleep(100 * time.Millisecond) // the last it does
 				return
 			}
 		}
-	}}, err
+	}}, nil
 }
 
-// several writes so many small files that a snapshot makes a pack of them.
-func (w *world) several() error {
+// several writes so many small files that a snapshot makes a pack of them, and
+// notes them.
+func (w *world) several(held manifest) error {
 	for i := range 34 {
 		w.made++
-		if err := w.write(filepath.Join(w.work, fmt.Sprintf("several/%d", i)), fmt.Sprintf("%d\n", w.made)); err != nil {
+		name, text := fmt.Sprintf("several/%d", i), fmt.Sprintf("%d\n", w.made)
+		if err := w.write(filepath.Join(w.work, name), text); err != nil {
 			return err
 		}
+		held[name] = "100644 " + blob([]byte(text))
 	}
 	return nil
 }

@@ -117,6 +117,17 @@ func (v *victim) dead() bool {
 	}
 }
 
+// dies reports whether it has ended, or does in a moment: a process that dies has
+// closed its socket before it can be waited for.
+func (v *victim) dies() bool {
+	select {
+	case <-v.ended:
+		return true
+	case <-time.After(5 * time.Second):
+		return false
+	}
+}
+
 // wait waits for its end.
 func (v *victim) wait() (fate, error) {
 	<-v.ended

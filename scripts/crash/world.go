@@ -16,7 +16,7 @@ import (
 )
 
 // files is how many a workspace has at first.
-const files = 240
+const files = 120
 
 // A world is a home of Umbra's, a user's repository with a mission in it, and
 // what its snapshots must hold. It is for one goroutine.
@@ -45,11 +45,11 @@ func newWorld(ctx context.Context, binary, dir string, seed uint64) (*world, err
 	if w.umbra, err = lab.NewUmbra(binary, filepath.Join(dir, "homes")); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(w.ground(w.work), w.commit(ctx, w.work)); err != nil {
+	if err := errors.Join(w.ground(w.template()), w.copyGround(ctx, w.work), w.commit(ctx, w.work)); err != nil {
 		return nil, err
 	}
 	for range 3 {
-		if err := w.nextGround(); err != nil {
+		if err := w.nextGround(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -97,6 +97,14 @@ func (w *world) ground(root string) error {
 	return nil
 }
 
+// template is a workspace that others are copies of.
+func (w *world) template() string { return filepath.Join(w.dir, "ground") }
+
+func (w *world) copyGround(ctx context.Context, root string) error {
+	_, _, err := lab.Command{Args: []string{"cp", "-a", w.template(), root}, Env: lab.GitEnv(w.dir)}.Run(ctx)
+	return err
+}
+
 // commit makes a user's repository of what is there.
 func (w *world) commit(ctx context.Context, root string) error {
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
@@ -122,10 +130,10 @@ func (w *world) readOnly(root, text string) error {
 // nextGround makes another workspace for a first snapshot. It waits before it is
 // committed: what the user's index says of a file of the same second is not
 // believed.
-func (w *world) nextGround() error {
+func (w *world) nextGround(ctx context.Context) error {
 	w.made++
 	root := filepath.Join(w.dir, fmt.Sprintf("ground-%d", w.made))
-	if err := w.ground(root); err != nil {
+	if err := w.copyGround(ctx, root); err != nil {
 		return err
 	}
 	w.grounds = append(w.grounds, root)
