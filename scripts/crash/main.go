@@ -31,8 +31,12 @@ func main() {
 // page is where the result of a whole run goes, below the top of the source.
 const page = "docs/safety.md"
 
-// wholeRun is how many kills a run has whose result is kept.
-const wholeRun = 10_000
+// wholeRun is how many kills a run has unless told otherwise, and keptRun how many
+// at least if its result is kept.
+const (
+	wholeRun = 10_000
+	keptRun  = 1_000
+)
 
 // options say how often, and where.
 type options struct {
@@ -97,7 +101,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := os.RemoveAll(o.dir); err != nil {
 		return err
 	}
-	if h.killed() < wholeRun {
+	if h.killed() < keptRun || o.only != "" {
 		return nil
 	}
 	return lab.WriteSection(filepath.Join(top, page), "scripts/soak --kills", text)
