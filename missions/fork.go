@@ -182,18 +182,20 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 	return nil
 }
 
-// completeJobs makes what a fork is besides its workspace while the disk writes
-// those, which is the longer of the two.
+// completeJobs makes what forks are besides their workspaces, and then all of it
+// durable. The caches, which need not be, are written while the disk is.
 func (l *Local) completeJobs(ctx context.Context, jobs []*forkJob) error {
-	synced := make(chan error, 1)
-	go func() { synced <- l.syncJobs(jobs) }()
-	var err error
 	for _, job := range jobs {
-		if err = job.complete(ctx); err != nil {
-			break
+		if err := job.complete(ctx); err != nil {
+			return err
 		}
 	}
-	return errors.Join(err, <-synced)
+	synced := make(chan error, 1)
+	go func() { synced <- l.syncJobs(jobs) }()
+	for _, job := range jobs {
+		job.handOver()
+	}
+	return <-synced
 }
 
 // syncJobs makes the workspaces of forks durable before anybody is told of them:

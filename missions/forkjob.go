@@ -264,8 +264,8 @@ func (j *forkJob) cwd() string {
 	return joinPath(j.made.Workspace, j.at.Subdir)
 }
 
-// complete makes what the fork is besides its workspace: its conversation, its
-// first record, and what is known of its files. Nothing of it is published.
+// complete makes what the fork is besides its workspace: its conversation and its
+// first record. Nothing of it is published.
 func (j *forkJob) complete(ctx context.Context) error {
 	if err := j.makeSession(); err != nil {
 		return err
@@ -283,7 +283,6 @@ func (j *forkJob) complete(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("fork.flushed")
-	j.handOver(m)
 	j.mission = m
 	return nil
 }
@@ -315,7 +314,8 @@ func (j *forkJob) publish(ctx context.Context) (*loaded, error) {
 // handOver leaves what the fork knows of the files it wrote to the workspace's
 // first capture, in its stat cache. Nobody captures it yet. It is a cache: a
 // failure is only told in the log.
-func (j *forkJob) handOver(m *loaded) {
+func (j *forkJob) handOver() {
+	m := j.mission
 	scanner, err := capture.PlacedScanner(capture.Workspace{
 		Root: m.bind.Workspace, Identity: beneath.Identity(m.bind.Place),
 	}, j.at.step.Tree, j.made.Placed)
