@@ -40,7 +40,7 @@ func runStatus(c *call, line bool) error {
 func writeStatus(p *printer, s missions.Status) {
 	switch {
 	case s.Daemon != nil && s.Daemon.Running:
-		p.line("daemon: running (pid %d), %s watched", s.Daemon.PID, count(s.Daemon.Missions, "mission"))
+		p.line("daemon: running (pid %d), %s live", s.Daemon.PID, count(s.Daemon.Missions, "mission"))
 	default:
 		p.line("daemon: none, this process did the work")
 	}
