@@ -30,6 +30,8 @@ func edits() []edit {
 		{"link", 3, (*world).editLink},
 		{"file becomes a directory", 2, (*world).editIntoDirectory},
 		{"empty", 2, (*world).editEmpty},
+		{"unreadable", 2, (*world).editClose},
+		{"readable again", 2, (*world).editOpen},
 		{"hard link", 3, (*world).editHardLink},
 		{"hard link from outside", 2, (*world).editLinkOutside},
 		{"write through another name", 4, (*world).editThroughLink},
@@ -147,7 +149,7 @@ func (w *world) editRename() error {
 
 func (w *world) editRenameDirectory() error {
 	from := path.Dir(w.any())
-	if from == "." || len(w.below(from)) > len(w.names)/4 {
+	if from == "." || len(w.below(from)) > len(w.names)/4 || w.closedBelow(from) {
 		return w.editRename()
 	}
 	to := w.fresh(path.Dir(from), "moved_%d")
@@ -163,7 +165,7 @@ func (w *world) editRenameDirectory() error {
 func (w *world) editRemoveDirectory() error {
 	dir := path.Dir(w.any())
 	files := w.below(dir)
-	if dir == "." || len(files) > 40 || len(w.names)-len(files) < fewest {
+	if dir == "." || len(files) > 40 || w.closedBelow(dir) || len(w.names)-len(files) < fewest {
 		return w.editRemove()
 	}
 	if err := os.RemoveAll(w.path(dir)); err != nil {

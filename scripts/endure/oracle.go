@@ -50,13 +50,29 @@ func (o *oracle) expected(ctx context.Context) (string, error) {
 	return o.git(ctx, "written", nil, "write-tree", "--missing-ok")
 }
 
-// rehashed is the tree of what is on disk, every byte read anew by git, without
-// filters.
+// unreadable reports whether nobody may read an entry. A directory's error is
+// fs.SkipDir then.
+func unreadable(entry fs.DirEntry) (bool, error) {
+	info, err := entry.Info()
+	if err != nil || entry.Type()&fs.ModeSymlink != 0 || info.Mode().Perm() != 0 {
+		return false, err
+	}
+	if entry.IsDir() {
+		return true, fs.SkipDir
+	}
+	return true, nil
+}
+
+// rehashed is the tree of what is on disk and may be read, every byte read anew by
+// git, without filters.
 func (o *oracle) rehashed(ctx context.Context) (string, error) {
 	var names, index bytes.Buffer
 	var modes, paths []string
 	err := filepath.WalkDir(o.world.root, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil {
+			return err
+		}
+		if closed, err := unreadable(entry); closed || err != nil || entry.IsDir() {
 			return err
 		}
 		name, err := filepath.Rel(o.world.root, file)

@@ -59,6 +59,12 @@ func endure(ctx context.Context, o options, out io.Writer) (_ *soak, err error) 
 	if s.world, err = newWorld(filepath.Join(o.dir, "work"), tree, o.seed); err != nil {
 		return nil, err
 	}
+	if s.apart {
+		if err := lab.HeedModes(); err != nil {
+			return nil, err
+		}
+		s.world.closes = true
+	}
 	if s.oracle, err = newOracle(ctx, s.world, filepath.Join(o.dir, "oracle.git")); err != nil {
 		return nil, err
 	}

@@ -69,6 +69,7 @@ func smallWorld(t *testing.T, seed uint64) (*world, *oracle) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.closes = true
 	o, err := newOracle(t.Context(), w, filepath.Join(dir, "oracle.git"))
 	if err != nil {
 		t.Fatal(err)

@@ -38,6 +38,9 @@ type world struct {
 	dirty   map[string]bool    // changed since changes was asked last
 	made    int                // numbers new names
 	shared  []*shared          // files with several names
+	closes  bool               // files can be made unreadable to Umbra
+	closed  []string           // files and directories that are
+	hidden  map[string]entry   // files that are, or are below one
 	lag     map[string][]entry // what a snapshot may still hold of a path, of whose change no event told
 }
 
@@ -46,6 +49,7 @@ func newWorld(root string, tree *lab.Tree, seed uint64) (*world, error) {
 	w := &world{
 		root: root, outside: root + "-outside", rand: rand.New(rand.NewPCG(seed, 0)),
 		files: map[string]entry{}, at: map[string]int{}, dirty: map[string]bool{}, lag: map[string][]entry{},
+		hidden: map[string]entry{}, closes: os.Geteuid() != 0,
 	}
 	if err := errors.Join(tree.Make(root), os.Mkdir(w.outside, 0o755)); err != nil {
 		return nil, err

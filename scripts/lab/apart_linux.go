@@ -1,10 +1,13 @@
 package lab
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Apart makes a command run in a user namespace of its own, as the same user:
@@ -15,6 +18,17 @@ func Apart(cmd *exec.Cmd) {
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
 	}
+}
+
+// HeedModes has programs that this process starts from now on heed the modes of
+// files though they run as root. It must be in a user namespace made by Apart.
+func HeedModes() error {
+	for _, capability := range []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH} {
+		if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); errno != 0 {
+			return fmt.Errorf("give up a capability: %w", errno)
+		}
+	}
+	return nil
 }
 
 // AllowWatches sets how many directories all processes of this user namespace
