@@ -60,14 +60,32 @@ func (l *Local) takeOwedWalk(root string) string {
 	return why
 }
 
-// noteWalk counts what a capture that was accepted walked, if it did, and found
-// that nobody had told of. Where the watcher itself said that anything may have
-// changed, nothing is corrected, unless that was because it lost what it was told.
-func (l *Local) noteWalk(root, why string, told Dirty, r *capture.Result) {
-	missed := r.Missed
-	if told.Full && !told.Lost {
-		missed = nil
+// unheard are those of the paths that a walk found changed of which an event
+// should have told, and none does. Where the watcher itself said that anything may
+// have changed there are none, unless that was because it lost what it was told;
+// and of what changed during the walk it only hears now.
+func (ws *workspace) unheard(ctx context.Context, missed []string) []string {
+	if ws.l.watching == nil || len(missed) == 0 || ws.dirty.Full && !ws.dirty.Lost {
+		return nil
 	}
+	now := ws.l.watching.Take(ctx, ws.root)
+	ws.l.watching.Return(ws.root, now)
+	if now.Full && !now.Lost {
+		return nil // nobody can tell
+	}
+	return slices.DeleteFunc(slices.Clone(missed), now.names)
+}
+
+// names reports whether a path is named, or below a directory that is.
+func (d Dirty) names(path string) bool {
+	return slices.Contains(d.Paths, path) || slices.ContainsFunc(d.Trees, func(dir string) bool {
+		return path == dir || strings.HasPrefix(path, dir+"/")
+	})
+}
+
+// noteWalk counts what a capture that was accepted walked, if it did, and found
+// that nobody had told of.
+func (l *Local) noteWalk(root, why string, missed []string, r *capture.Result) {
 	if !r.Walked && r.Stats.Corrected == 0 {
 		return
 	}

@@ -40,6 +40,7 @@ type workspace struct {
 	watched    bool                 // the watcher knows of it
 	dirty      Dirty                // taken from the watcher, to be given back
 	why        string               // why the newest capture walks, if it does
+	missed     []string             // what it found then of which no event told
 	// known is what the newest capture knows, for whoever copies the workspace
 	// while others capture it.
 	known atomic.Pointer[capture.Known]
@@ -176,6 +177,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 		}
 		return nil, err
 	}
+	ws.missed = ws.unheard(ctx, result.Missed)
 	if result.Unseeded != nil {
 		ws.l.log.Info("all files were read", "workspace", ws.root, "reason", result.Unseeded)
 	}
@@ -233,7 +235,7 @@ func (ws *workspace) accept(r *capture.Result) {
 	ws.known.Store(&known)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
 	if ws.l.watching != nil {
-		ws.l.noteWalk(ws.root, ws.why, ws.dirty, r)
+		ws.l.noteWalk(ws.root, ws.why, ws.missed, r)
 	}
 }
 

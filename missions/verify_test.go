@@ -1,0 +1,51 @@
+package missions
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// hearing is a Watching that hears one thing after the other.
+type hearing struct {
+	Watching
+	heard []Dirty
+	back  int
+}
+
+func (h *hearing) Take(context.Context, string) Dirty {
+	d := h.heard[0]
+	h.heard = h.heard[1:]
+	return d
+}
+
+func (h *hearing) Return(string, Dirty) { h.back++ }
+
+// TestUnheard: an event that is only coming, or that nobody could have seen, is
+// none that was missed.
+func TestUnheard(t *testing.T) {
+	found := []string{"a", "d/b", "d/c/e", "dd/f"}
+	for name, c := range map[string]struct {
+		before, now Dirty
+		want        []string
+	}{
+		"none told":            {Dirty{}, Dirty{}, found},
+		"told during the walk": {Dirty{}, Dirty{Paths: []string{"a"}, Trees: []string{"d"}}, []string{"dd/f"}},
+		"nobody watched":       {Dirty{Full: true, Why: NotWatched}, Dirty{}, nil},
+		"events were lost":     {Dirty{Full: true, Lost: true}, Dirty{Paths: []string{"dd/f"}}, []string{"a", "d/b", "d/c/e"}},
+		"nobody can tell now":  {Dirty{}, Dirty{Full: true, Why: "first look"}, nil},
+		"they are lost by now": {Dirty{}, Dirty{Full: true, Lost: true}, found},
+	} {
+		h := &hearing{heard: []Dirty{c.now}}
+		ws := &workspace{l: &Local{watching: h}, dirty: c.before}
+		if got := ws.unheard(t.Context(), found); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if h.back != 1-len(h.heard) {
+			t.Errorf("%s: what was heard was not given back", name)
+		}
+	}
+	if got := (&workspace{l: &Local{watching: &hearing{}}}).unheard(t.Context(), nil); got != nil {
+		t.Errorf("of nothing: %q", got)
+	}
+}
