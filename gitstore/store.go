@@ -129,7 +129,7 @@ func sweepDirs(parent, prefix string) error {
 func populate(s *syncer, dir string, opts CreateOptions) error {
 	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, unverifiedDir, "refs/trash"}
 	for _, kind := range RefKinds() {
-		dirs = append(dirs, string(kind))
+		dirs = append(dirs, filepath.Clean(string(kind)))
 	}
 	for _, d := range dirs {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,31 @@ func TestCreateAndOpen(t *testing.T) {
 		}
 	}
 	fsck(t, s)
+}
+
+// TestCreateSyncs names what a new repository is made durable by: each file, and
+// each directory in which something was made.
+func TestCreateSyncs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var synced []string
+	s := &syncer{before: func(path string) error {
+		rel, err := filepath.Rel(dir, path)
+		synced = append(synced, rel)
+		return err
+	}}
+	noErr(t, populate(s, dir, CreateOptions{ProjectID: testProject, FormatVersion: FormatVersion}))
+	slices.Sort(synced)
+	if want := []string{".", "HEAD", "config", "objects", "refs", "refs/trash", "umbra"}; !slices.Equal(synced, want) {
+		t.Errorf("synced %q, want %q", synced, want)
+	}
+	noErr(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, path)
+		if above := filepath.Dir(rel); err == nil && !slices.Contains(synced, above) {
+			t.Errorf("%s is made in %s, which is not synced", rel, above)
+		}
+		return err
+	}))
 }
 
 func TestOpenRefuses(t *testing.T) {

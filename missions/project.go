@@ -311,9 +311,8 @@ func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
 	p := &project{ID: id, Name: name, hints: hints{Format: projectFormat, ID: id, Name: name, Path: g.Top}}
 	if g.Repo != nil {
 		p.hints.CommonDir, p.hints.Common = g.Repo.CommonDir, g.Common
-	} else {
-		p.hints.add(g.Dir, g.Place)
 	}
+	p.hints.add(g.Dir, g.Place)
 	dir := filepath.Join(l.home.ProjectsDir(), name+"-"+id[:8])
 	if err := l.makeProject(ctx, p, dir); err != nil {
 		return nil, fmt.Errorf("make the project: %w", err)
