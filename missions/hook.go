@@ -109,6 +109,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		}
 		return fresh && what != nil, nil
 	}}
+	if e.Kind != sessions.KindStop { // whose answer may have been waited for
+		req.seen = m
+	}
 	answer, err := l.submit(ctx, m.project, m.ID, req)
 	note := handed.take()
 	if err == nil {

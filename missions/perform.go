@@ -29,7 +29,10 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 			}
 		}
 	}
-	m, err := l.load(p, mission)
+	m, err := batch[0].seen, error(nil)
+	if m == nil {
+		m, err = l.load(p, mission)
+	}
 	if err != nil {
 		fail(err)
 		return

@@ -21,13 +21,17 @@ type queue struct {
 
 // request is an event of a mission's agent, or a snapshot asked for by hand.
 type request struct {
-	event  Event                       // nil: by hand
-	heard  func(*loaded) (bool, error) // run first, under the lock; false drops the event
-	take   *Take                       // by hand
-	ids    []string                    // of what asked for it, where it may ask again
-	asked  bool                        // it did, and may have been answered
-	seq    int64                       // its entry in the journal, 0 for none
-	begun  bool                        // the entry says that it is in progress
+	event Event                       // nil: by hand
+	heard func(*loaded) (bool, error) // run first, under the lock; false drops the event
+	take  *Take                       // by hand
+	ids   []string                    // of what asked for it, where it may ask again
+	asked bool                        // it did, and may have been answered
+	seq   int64                       // its entry in the journal, 0 for none
+	begun bool                        // the entry says that it is in progress
+	// seen is the mission as whoever asks has read it a moment ago, nil if it is
+	// to be read. It only says where to look: what is done is done to the mission
+	// as it is under the lock.
+	seen   *loaded
 	done   chan struct{}
 	answer answer
 	err    error
@@ -77,6 +81,9 @@ func (l *Local) submit(ctx context.Context, p *project, mission string, r *reque
 	if start && !l.startWorker() {
 		q.mu.Unlock()
 		return answer{}, errClosing
+	}
+	if !start {
+		r.seen = nil // who knows when its turn comes
 	}
 	q.working = true
 	q.waiting = append(q.waiting, r)

@@ -321,3 +321,25 @@ func TestProgressIsTheCallers(t *testing.T) {
 		t.Error("nothing was told")
 	}
 }
+
+// TestRequestGoesOnFromWhatIsThere gives a request the mission as it was some
+// snapshots ago: that only says where to look.
+func TestRequestGoesOnFromWhatIsThere(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	old, err := b.local.missionByID(b.mission("work").ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write("a.txt", "two\n")
+	newest := b.snapshot("second").ID
+	b.write("a.txt", "three\n")
+	answer, err := b.local.submit(context.Background(), old.project, old.ID, &request{seen: old, take: &Take{Trigger: TriggerManual, What: "third"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, ok := answer.last()
+	if !ok || made.snapshot.Parent().String() != newest {
+		t.Errorf("%+v does not follow %s", made.snapshot, newest)
+	}
+}
