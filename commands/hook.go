@@ -58,7 +58,8 @@ func noteHook(env Env, globals Globals, err error) {
 }
 
 // quickHook is the usual way of a hook: one question over the socket before
-// anything of a command line is set up, since the agent waits. It reports false
+// anything of a command line is set up, since the agent waits; --strict alone
+// changes nothing of the way, so that it can be tried out. It reports false
 // where that is not enough, with the environment from which Run goes on.
 func quickHook(env Env) (code int, next Env, done bool) {
 	defer func() {
@@ -67,7 +68,8 @@ func quickHook(env Env) (code int, next Env, done bool) {
 			code, next, done = 0, env, true
 		}
 	}()
-	if len(env.Args) != 2 || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
+	strict := len(env.Args) == 3 && env.Args[2] == "--strict"
+	if len(env.Args) != 2 && !strict || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
 		return 0, env, false
 	}
 	dir, err := missions.HomeDir(env.Getenv)
@@ -81,11 +83,14 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	env.began = env.Now()
 	payload, err := readPayload(context.Background(), env.Stdin)
 	if err == nil {
-		err = askHook(env, home, payload)
+		err = askHook(env, home, payload, strict)
 	}
 	if errors.Is(err, client.ErrUndone) {
 		env.Stdin = bytes.NewReader(payload)
 		return 0, env, false
+	}
+	if strict {
+		return report(env, Globals{}, err), env, true
 	}
 	if err != nil {
 		noteHook(env, Globals{}, err)
@@ -94,7 +99,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 }
 
 // askHook hands an event in and prints what the agent expects.
-func askHook(env Env, home missions.Home, payload []byte) error {
+func askHook(env Env, home missions.Home, payload []byte, strict bool) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
@@ -108,7 +113,18 @@ func askHook(env Env, home missions.Home, payload []byte) error {
 			err = werr
 		}
 	}
+	if err == nil && strict {
+		err = problemOf(result)
+	}
 	return err
+}
+
+// problemOf is what went wrong with an event that was heard, as --strict tells it.
+func problemOf(r missions.HookResult) error {
+	if r.Problem == "" {
+		return nil
+	}
+	return missions.Errorf(missions.KindFailed, "umbra status", "%s", r.Problem)
 }
 
 func runHook(c *call, o hookOptions) (err error) {
@@ -155,8 +171,8 @@ func (c *call) hook(o hookOptions) error {
 			err = werr
 		}
 	}
-	if err == nil && result.Problem != "" && c.strict() { // it is in the log already
-		err = missions.Errorf(missions.KindFailed, "umbra status", "%s", result.Problem)
+	if err == nil && c.strict() { // it is in the log already
+		err = problemOf(result)
 	}
 	return err
 }

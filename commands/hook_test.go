@@ -18,7 +18,7 @@ func TestQuickHookGivesWay(t *testing.T) {
 		home func(t *testing.T, dir string)
 	}{
 		"another command": {args: []string{"status"}},
-		"a flag":          {args: []string{"hook", "claude", "--strict"}},
+		"a flag":          {args: []string{"hook", "claude", "--json"}},
 		"a flag alone":    {args: []string{"hook", "--help"}},
 		"no agent":        {args: []string{"hook"}},
 		"no home":         {args: []string{"hook", "claude"}},
@@ -62,6 +62,22 @@ func TestQuickHookFailsOpen(t *testing.T) {
 	}
 	if log, err := os.ReadFile(home.LogFile()); err != nil || !strings.Contains(string(log), "the event is empty") {
 		t.Errorf("log: %s %v", log, err)
+	}
+}
+
+// TestQuickHookTellsWhenStrict is the same way, for trying out: what is measured
+// and tested with --strict is what an agent waits for.
+func TestQuickHookTellsWhenStrict(t *testing.T) {
+	b := newBench(t, fake{})
+	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	mustDo(t, err)
+	b.env.Args = []string{"hook", "claude", "--strict"}
+	code, _, done := quickHook(b.env) // nothing on stdin
+	if code != 2 || !done || !strings.Contains(b.stderr.String(), "the event is empty") {
+		t.Errorf("code %d, done %v, %q", code, done, b.stderr.String())
+	}
+	if err := problemOf(missions.HookResult{Problem: "no room"}); missions.AsError(err).Message != "no room" {
+		t.Errorf("%v", err)
 	}
 }
 
