@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // Kind says what sort of error happened. It is part of the API: scripts read
@@ -85,6 +86,10 @@ func AsError(err error) *Error {
 	}
 	if errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
 		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}
+	}
+	if _, ok := errors.AsType[*capture.BudgetError](err); ok {
+		const hint = "leave some of it out in .gitignore or .umbraignore, raise capture.max_files or max_bytes in config.yml, or insist with --force"
+		return &Error{Kind: KindConflict, Message: err.Error(), Hint: hint, cause: err}
 	}
 	return &Error{Kind: KindFailed, Message: err.Error(), cause: err}
 }

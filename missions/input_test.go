@@ -55,9 +55,12 @@ func TestBudget(t *testing.T) {
 	b.write("a.txt", "one\n")
 	b.write("b.txt", "two\n")
 	request := NewMissionRequest{Caller: b.caller(), Name: "work", Command: []string{"sh"}}
-	_, err := b.local.NewMission(context.Background(), request)
-	if err == nil {
-		t.Fatal("a tree over the budget was taken")
+	for name, limits := range map[string]string{"files": "max_files: 2", "bytes": "max_bytes: 30"} {
+		b.write(".umbra.yml", "capture:\n  "+limits+"\n")
+		if _, err := b.local.NewMission(context.Background(), request); kindOf(err) != KindConflict || !strings.Contains(AsError(err).Hint, "--force") {
+			t.Errorf("a tree over the budget of %s: %v, %s", name, err, AsError(err).Hint)
+		}
+		b.noObjects()
 	}
 	b.write(".umbra.yml", "capture:\n  max_file_size: 10\n  secrets: ['*.pem2']\n")
 	b.write("big.bin", "more than ten bytes")
@@ -97,6 +100,20 @@ func TestBudget(t *testing.T) {
 	b.snapshot("again")
 	if got := b.history("work"); got[len(got)-1].ID != m.Head {
 		t.Errorf("history: %+v", got)
+	}
+}
+
+// noObjects fails if a shadow repository holds anything.
+func (b *testBench) noObjects() {
+	b.Helper()
+	err := filepath.WalkDir(filepath.Join(b.home, "projects"), func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && strings.Contains(path, "/objects/") {
+			b.Errorf("%s was written", path)
+		}
+		return err
+	})
+	if err != nil {
+		b.Error(err)
 	}
 }
 

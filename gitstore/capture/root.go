@@ -29,12 +29,13 @@ const (
 	RootAboveHome         RootReason = "the home directory is inside it"
 	RootHoldsUmbraHome    RootReason = "Umbra's own directory is inside it"
 	RootInSystemDirectory RootReason = "it belongs to the system"
+	RootOfSystem          RootReason = "it holds the system, or everybody's files"
 )
 
 // Overridable tells whether a user may insist.
 func (r RootReason) Overridable() bool {
 	switch r {
-	case RootIsFileSystem, RootIsHome, RootAboveHome, RootHoldsUmbraHome, RootInSystemDirectory:
+	case RootIsFileSystem, RootIsHome, RootAboveHome, RootHoldsUmbraHome, RootInSystemDirectory, RootOfSystem:
 		return true
 	}
 	return false
@@ -123,12 +124,24 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 	case slices.Contains(umbra, self):
 		return RootHoldsUmbraHome
 	}
-	for _, dir := range []string{"/proc", "/sys", "/dev", "/run"} {
+	for _, dir := range []string{"/proc", "/sys", "/dev", "/run", "/boot"} {
 		if root == dir || strings.HasPrefix(root, dir+"/") {
 			return RootInSystemDirectory
 		}
 	}
+	for _, dir := range systemDirectories {
+		if id := identities(dir); len(id) > 0 && id[0] == self {
+			return RootOfSystem
+		}
+	}
 	return ""
+}
+
+// systemDirectories hold the system, or everybody's files. What is below them
+// may be somebody's workspace.
+var systemDirectories = []string{
+	"/bin", "/sbin", "/lib", "/lib64", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/etc", "/var", "/var/lib", "/opt", "/srv", "/snap",
+	"/home", "/Users", "/mnt", "/media", "/tmp", "/var/tmp", "/System", "/Library", "/Applications",
 }
 
 func (c RootCheck) umbraHomeExists() bool {

@@ -18,7 +18,7 @@ func TestCheckRoot(t *testing.T) {
 	if err := os.WriteFile(at("file"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"to-home": "u/home", "to-umbra": "u/home/.local/share/umbra/projects", "dangling": "nowhere"} {
+	for name, target := range map[string]string{"to-home": "u/home", "to-umbra": "u/home/.local/share/umbra/projects", "to-usr": "/usr/share/..", "dangling": "nowhere"} {
 		if err := os.Symlink(target, at(name)); err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +46,12 @@ func TestCheckRoot(t *testing.T) {
 		{"/proc/self", "", RootOnPseudoSystem},
 		{"/sys/kernel", "", RootOnPseudoSystem},
 		{"/run", "", RootInSystemDirectory},
+		{"/boot", "", RootInSystemDirectory},
+		{"/etc", "", RootOfSystem},
+		{"/usr", "", RootOfSystem},
+		{"/var", "", RootOfSystem},
+		{"/var/tmp", "", RootOfSystem},
+		{"to-usr", "", RootOfSystem},
 	} {
 		root := c.root
 		if !filepath.IsAbs(root) {

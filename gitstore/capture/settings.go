@@ -33,7 +33,7 @@ func DefaultSecrets() []string {
 		"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx",
 		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
 		".netrc", "_netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd",
-		"credentials.json", "client_secret*.json", "service-account*.json",
+		"credentials.json", ".credentials.json", "oauth_creds.json", "client_secret*.json", "service-account*.json",
 	}
 }
 
