@@ -225,6 +225,8 @@ func TestHostileTree(t *testing.T) {
 	trees := []gitstore.ID{
 		both, tree(gitstore.ModeExec, "..", blob), tree(gitstore.ModeDir, "..", inner), tree(gitstore.ModeDir, ".GIT", inner),
 		tree(gitstore.ModeDir, "git~1", inner), tree(gitstore.ModeExec, "a/b", blob), tree(gitstore.ModeExec, "", blob),
+		tree(gitstore.ModeDir, ".g\u200cit", inner), tree(gitstore.ModeDir, ".git::$INDEX_ALLOCATION", inner), tree(gitstore.ModeDir, ".git ", inner),
+		tree(gitstore.ModeExec, "/etc/x", blob), tree(gitstore.ModeExec, strings.Repeat("n", 256), blob), tree(gitstore.ModeExec, "...\\..\\x\x00y", blob),
 	}
 	if err := batch.Flush(t.Context()); err != nil {
 		t.Fatal(err)

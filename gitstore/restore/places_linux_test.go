@@ -368,6 +368,9 @@ func TestHostileTreeWritesNothingOutside(t *testing.T) {
 		file("../outside/1"), dir("..", dir("outside", file("2"))), file(outside+"/3"), dir(".git", dir("hooks", file("pre-commit"))),
 		dir(".GIT", file("config")), dir("link", file("4")), file("link/5"),
 		gitstore.TreeEntry{Name: "new", Mode: gitstore.ModeSymlink, ID: l.blob(outside)}, file("new/6"), dir("new", file("7")), file("good"),
+		dir(".g\u200cit", dir("hooks", file("8"))), dir("git~1", file("9")), dir(".git::$INDEX_ALLOCATION", file("10")), dir(".git ", file("11")), dir(".git.", file("12")),
+		file(strings.Repeat("n", 256)), file("twice"), gitstore.TreeEntry{Name: "twice", Mode: gitstore.ModeSymlink, ID: l.blob(outside)}, dir("twice", file("13")),
+		gitstore.TreeEntry{Name: "chain", Mode: gitstore.ModeSymlink, ID: l.blob("chain2")}, gitstore.TreeEntry{Name: "chain2", Mode: gitstore.ModeSymlink, ID: l.blob("link")}, file("chain/14"),
 	)
 	p := l.plan(from, to)
 	o := l.begin(p, PrepareOptions{})

@@ -41,7 +41,7 @@ func TestEveryHazardHasItsTests(t *testing.T) {
 
 func TestScan(t *testing.T) {
 	const head = "package p\nimport \"testing\"\n"
-	claims, err := scanFile("a_test.go", head+`
+	_, err := scanFile("a_test.go", head+`
 func TestA(t *testing.T) {
 	t.Run("x", func(t *testing.T) { hazards.Shown(t, hazards.H1, true, "git | fails") })
 	hazards.Held(t, hazards.H1, "Umbra "+"not")
@@ -49,7 +49,7 @@ func TestA(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "literal") {
 		t.Errorf("what is no literal: %v", err)
 	}
-	claims, err = scanFile("a_test.go", head+`
+	claims, err := scanFile("a_test.go", head+`
 func TestA(t *testing.T) {
 	t.Run("x", func(t *testing.T) { hazards.Shown(t, hazards.H1, true, "git | fails") })
 	hazards.Held(t, hazards.H99, "Umbra does not")

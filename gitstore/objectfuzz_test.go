@@ -1,0 +1,88 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func FuzzLooseObject(f *testing.F) {
+	s := newStore(f)
+	b := s.NewBatch()
+	id := must[ID](f)(b.Blob([]byte("content")))
+	noErr(f, b.Flush(context.Background()))
+	raw, err := os.ReadFile(s.Objects.current()[0].loosePath(id))
+	if err == nil {
+		f.Add(raw)
+	}
+	f.Add([]byte("x\x9c\x03\x00\x00\x00\x00\x01"))
+	o := s.Objects
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		kind, data, err := o.decodeLoose(raw)
+		if err == nil && kind == 0 {
+			t.Fatalf("%d bytes of no type", len(data))
+		}
+	})
+}
+
+// FuzzPack reads every object that a pack and its index, both of somebody
+// else's making, say that they have.
+func FuzzPack(f *testing.F) {
+	s, ctx := newStore(f), context.Background()
+	noErr(f, appendCommit(ctx, s, AgentRef(testMission), "one", Derived))
+	_ = must[[]byte](f)(s.Git(ctx, "repack", "-adfq"))
+	packs := must[[]string](f)(filepath.Glob(filepath.Join(s.packDir(), "pack-*.pack")))
+	if len(packs) != 1 {
+		f.Fatalf("packs %v", packs)
+	}
+	pack := must[[]byte](f)(os.ReadFile(packs[0]))
+	idx := must[[]byte](f)(os.ReadFile(packs[0][:len(packs[0])-len("pack")] + "idx"))
+	f.Add(pack, idx)
+	f.Add(pack[:len(pack)/2], idx)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, pack, idx []byte) {
+		objects := must[string](t)(os.MkdirTemp(dir, "objects-"))
+		defer os.RemoveAll(objects)
+		base := filepath.Join(objects, "pack", "pack-1111111111111111111111111111111111111111")
+		noErr(t, os.Mkdir(filepath.Dir(base), 0o700))
+		noErr(t, os.WriteFile(base+".pack", pack, 0o600))
+		noErr(t, os.WriteFile(base+".idx", idx, 0o600))
+		o, err := openObjectDir(objects)
+		if err != nil {
+			return
+		}
+		defer o.Close()
+		for at := idxFanout; at+IDSize <= len(idx) && at < idxFanout+20*IDSize; at += IDSize {
+			id := ID(idx[at : at+IDSize])
+			kind, data, err := o.Object(id)
+			if err == nil && HashObject(kind, data) != id {
+				t.Fatalf("%s is not what it is named", id)
+			}
+		}
+	})
+}
+
+func FuzzSessionMeta(f *testing.F) {
+	f.Add([]byte(`{"agent":"claude","session_id":"x","generation":1,"length":10,"torn":2}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseSessionMeta(data)
+		if err == nil && (m.Torn < 0 || m.Length < m.Torn) {
+			t.Fatalf("%+v", m)
+		}
+	})
+}
+
+func FuzzAlternates(f *testing.F) {
+	f.Add([]byte("../../other/objects\n# comment\n\"quoted\\n\"\n"))
+	dir := f.TempDir()
+	noErr(f, os.MkdirAll(filepath.Join(dir, "info"), 0o700))
+	f.Fuzz(func(t *testing.T, list []byte) {
+		for line := range bytes.SplitSeq(list, []byte("\n")) {
+			if at := alternateDir(dir, string(line)); at != "" && !filepath.IsAbs(at) {
+				t.Fatalf("%q leads to %q", line, at)
+			}
+		}
+	})
+}
