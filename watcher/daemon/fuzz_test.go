@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -22,13 +21,7 @@ func FuzzRequest(f *testing.F) {
 			if decode(body, r) != nil {
 				continue
 			}
-			// One JSON value and nothing behind it: a second would be dropped.
-			d := json.NewDecoder(bytes.NewReader(body))
-			var first any
-			if err := d.Decode(&first); err != nil {
-				t.Fatal(err)
-			}
-			if d.More() {
+			if !json.Valid(body) { // a second value would be dropped
 				t.Fatalf("%q was taken, and what follows its first value dropped", body)
 			}
 		}

@@ -46,7 +46,10 @@ func decode(body []byte, r any) error {
 	strict.DisallowUnknownFields()
 	err := strict.Decode(r)
 	if err == nil {
-		return nil
+		if _, rest := strict.Token(); rest == io.EOF {
+			return nil
+		}
+		return missions.Errorf(missions.KindUsage, "", "the request makes no sense: something follows it")
 	}
 	if json.Unmarshal(body, r) == nil {
 		return fmt.Errorf("%w: %w", errNewer, err)
