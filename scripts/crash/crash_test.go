@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // TestCrash kills a few hundred processes, at each failpoint at least one.
@@ -117,6 +119,36 @@ func TestManifests(t *testing.T) {
 	}
 	if is := listed("100644 blob 78981922613b2afb6025042ff6bd878ac1994e85\ta\x00100755 blob 1\td\n/x\x00"); is["a"] != before["a"] || is["d\n/x"] != "100755 1" {
 		t.Errorf("git's list is read as %v", is)
+	}
+}
+
+// TestRecoverable: what a writer wrote last is found on disk, in the journal and
+// in what was published, and missed if it is nowhere.
+func TestRecoverable(t *testing.T) {
+	dir := t.TempDir()
+	w := &world{dir: dir, work: filepath.Join(dir, "work"), umbra: &lab.Umbra{Base: dir}}
+	w.mission = lab.Mission{Shadow: filepath.Join(w.work, ".git"), Ref: "refs/agents/1"}
+	place := func(name, text string) {
+		t.Helper()
+		if err := w.write(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place(filepath.Join(w.work, "a"), "published and gone\n")
+	if err := w.commit(t.Context(), w.work); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"refs/agents/1", "refs/records/1"} {
+		if _, err := w.git(t.Context(), w.work, "update-ref", ref, "main"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place(filepath.Join(w.work, "a"), "x\non disk\n")
+	place(filepath.Join(dir, "umbra", "journal", "1", "displaced", "0"), "set aside\n")
+	for text, found := range map[string]bool{"on disk\n": true, "set aside\n": true, "and gone\n": true, "nowhere\n": false} {
+		if err := w.recoverable(t.Context(), []*writer{{name: "one", last: text}}); (err == nil) != found {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

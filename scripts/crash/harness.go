@@ -243,6 +243,12 @@ func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (wh
 	}
 	began := time.Now()
 	f, err := h.executed(ctx, w, wy.String(), s, d)
+	if s.stop != nil {
+		if err == nil {
+			_, err = w.alone(ctx, w.work, "snapshot")
+		}
+		err = errors.Join(err, s.stop())
+	}
 	if err != nil {
 		return what, err
 	}

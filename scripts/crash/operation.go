@@ -27,6 +27,9 @@ type scene struct {
 	told bool
 	// linger waits until what the daemon does by itself is done, or it is dead.
 	linger func(dead func() bool)
+	// stop ends the work of those who write to the workspace meanwhile, nil if
+	// nobody does. The next command after a kill comes before it.
+	stop func() error
 	// settle is done after the recovery, and says what is wrong.
 	settle func(context.Context, *world, fate) error
 }
@@ -40,6 +43,7 @@ func operations() []operation {
 		{name: "redo", prepare: redoing},
 		{name: "take back", inside: true, prepare: interrupted("undo")},
 		{name: "finish", inside: true, prepare: interrupted("redo")},
+		{name: "besieged restore", prepare: besieged},
 		{name: "fork", prepare: forking},
 		{name: "unfork", inside: true, prepare: unforking},
 		{name: "remove", prepare: removing},
