@@ -17,10 +17,15 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	defer cancel()
 	u, dir := w.umbra, w.work
 	if s.umbra != nil {
-		u, dir = s.umbra, s.dir
+		u = s.umbra
+	}
+	if s.dir != "" {
+		dir = s.dir
 	}
 	if !w.daemon || s.umbra != nil {
-		v, err := begin(ctx, u.Command(dir, append([]string{"--no-daemon"}, s.args...)...), d, w.log)
+		command := u.Command(dir, append([]string{"--no-daemon"}, s.args...)...)
+		command.Stdin = s.stdin
+		v, err := begin(ctx, command, d, w.log)
 		if err != nil {
 			return fate{}, err
 		}
@@ -30,7 +35,9 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	if err != nil {
 		return fate{}, err
 	}
-	client, err := begin(ctx, u.Command(dir, s.args...), death{}, os.DevNull)
+	command := u.Command(dir, s.args...)
+	command.Stdin = s.stdin
+	client, err := begin(ctx, command, death{}, os.DevNull)
 	if err != nil {
 		return fate{}, errors.Join(err, w.umbra.Stop())
 	}

@@ -20,9 +20,10 @@ type operation struct {
 type scene struct {
 	args  []string   // of umbra
 	umbra *lab.Umbra // its home, nil: the world's
-	dir   string     // where it is run, "": in the workspace
-	old   manifest   // of the workspace before
-	new   manifest   // and after, nil if it stays as it was
+	stdin []byte
+	dir   string   // where it is run, "": in the workspace
+	old   manifest // of the workspace before
+	new   manifest // and after, nil if it stays as it was
 	// told says that the command prints the id of a snapshot of what was there.
 	told bool
 	// linger waits until what the daemon does by itself is done, or it is dead.
@@ -44,6 +45,7 @@ func operations() []operation {
 		{name: "take back", inside: true, prepare: interrupted("undo")},
 		{name: "finish", inside: true, prepare: interrupted("redo")},
 		{name: "besieged restore", prepare: besieged},
+		{name: "hook", prepare: hooking},
 		{name: "fork", prepare: forking},
 		{name: "unfork", inside: true, prepare: unforking},
 		{name: "remove", prepare: removing},

@@ -35,6 +35,8 @@ type world struct {
 	kept  manifest            // what the workspace holds of ignored files
 	made  int                 // numbers what is made
 
+	talk *talk // nil before it begins
+
 	grounds []string // user's repositories for first snapshots, the oldest first
 }
 
