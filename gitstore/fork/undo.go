@@ -213,7 +213,12 @@ func takeWorktree(ctx context.Context, doc Document) error {
 	if messages[len(messages)-1] != reflogMessage(doc.Operation) {
 		return nil // somebody else's
 	}
-	_, err = g.run(ctx, nil, "update-ref", "-d", ref, doc.Head)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// Let end what has begun: git deletes the reflog first, which is what tells
+	// that the branch is the fork's.
+	_, err = g.run(context.WithoutCancel(ctx), nil, "update-ref", "-d", ref, doc.Head)
 	if refused(err, "cannot lock ref") && !refused(err, ".lock': File exists") {
 		return nil // it has moved: what it holds is somebody's work
 	}

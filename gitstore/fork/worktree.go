@@ -170,7 +170,11 @@ func (w *worktree) removeBranch(ctx context.Context) (bool, error) {
 	if used, err := w.checkedOut(ctx); err != nil || used {
 		return false, err
 	}
-	_, err = w.git.run(ctx, nil, "update-ref", "-d", w.branch, w.commit)
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	// A git that is killed leaves its locks to the user.
+	_, err = w.git.run(context.WithoutCancel(ctx), nil, "update-ref", "-d", w.branch, w.commit)
 	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) && refused(err, "but expected") {
 		return false, nil // it has just moved
 	}

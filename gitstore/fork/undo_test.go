@@ -1,0 +1,64 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestUndoCutOffLeavesNothing ends an undo while git deletes the branch: git is
+// let end, and the next undo has nothing left to do.
+func TestUndoCutOffLeavesNothing(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.initGit()
+	made := l.fork(l.snapshot(), l.target("one"))
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	begun, goOn := filepath.Join(bin, "begun"), filepath.Join(bin, "go-on")
+	for _, pipe := range []string{begun, goOn} {
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// It is killed between its two steps if it is killed at all.
+	script := fmt.Sprintf(`#!/bin/sh
+case " $* " in *" update-ref -d "*)
+	rm -rf %q
+	echo > %q
+	read line < %q
+esac
+exec %q "$@"
+`, filepath.Join(made.Document.CommonDir, "logs", "refs", "heads", "umbra"), begun, goOn, git)
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(t.Context())
+	met := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(begun) // until git is there
+		cancel()
+		if err == nil {
+			err = os.WriteFile(goOn, []byte("on\n"), 0)
+		}
+		met <- err
+	}()
+	if err := UndoDocument(ctx, made.Document, t.TempDir()); err != nil {
+		t.Errorf("the undo that is cut off: %v", err)
+	}
+	if err := <-met; err != nil {
+		t.Fatal(err)
+	}
+	if err := UndoDocument(t.Context(), made.Document, t.TempDir()); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+	l.gone(made.Document)
+}
