@@ -27,6 +27,7 @@ type SessionReader struct {
 
 	store  *Store
 	file   io.ReaderAt // nil, or what may hold the same bytes
+	stray  bool        // a file was given that does not
 	chunks []chunk
 	data   []byte
 	buffer []byte // for what file holds
@@ -36,6 +37,10 @@ type SessionReader struct {
 // recorded: hashing is several times faster than inflating. It is the agent's
 // own file as a rule, and may be any and change at any time.
 func (r *SessionReader) Beside(file io.ReaderAt) { r.file = file }
+
+// Strayed reports whether the file that Beside gave was found not to hold what was
+// recorded, in what was read so far.
+func (r *SessionReader) Strayed() bool { return r.stray }
 
 // From leaves out what the reader would give before offset, as far as whole
 // chunks go, and returns where it begins. It is called before Read.
@@ -128,6 +133,7 @@ func (r *SessionReader) read(c chunk) ([]byte, error) {
 	if data, ok := r.readFile(c); ok {
 		return data, nil
 	}
+	r.stray = r.stray || r.file != nil
 	r.file = nil // it was rewritten there: what follows is elsewhere, if anywhere
 	return r.store.chunkData(c)
 }

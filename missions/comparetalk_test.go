@@ -116,3 +116,30 @@ func TestComparedOnce(t *testing.T) {
 		t.Errorf("after it was rewritten it stands: %v, %v", same, err)
 	}
 }
+
+// TestForkOfARewrittenTalk: a fork of now holds the conversation as it is now, also
+// where the agent has just rewritten its middle; one of a past moment holds what
+// was said then.
+func TestForkOfARewrittenTalk(t *testing.T) {
+	c := startLong(t)
+	c.local.watching = servedBlind{}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	source := c.only().Name
+	c.rewrite()
+	for _, from := range []string{source, source + "@1.0"} {
+		made, err := c.local.Fork(t.Context(), ForkRequest{Caller: c.caller(), From: from})
+		if err != nil || len(made.Missions) != 1 {
+			t.Fatalf("fork of %s: %+v %v", from, made, err)
+		}
+		text, err := os.ReadFile(made.Missions[0].Session)
+		if err != nil || bytes.Contains(text, []byte("WORDS")) != (from == source) {
+			t.Errorf("the fork of %s holds the rewritten line: %v, %v", from, bytes.Contains(text, []byte("WORDS")), err)
+		}
+	}
+	list, err := c.local.Missions(t.Context(), MissionsRequest{Caller: c.caller(), All: true})
+	if err != nil || len(list) != 3 {
+		t.Errorf("%d missions, %v", len(list), err)
+	}
+	c.healthy()
+}

@@ -21,15 +21,28 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 	if err := r.check(); err != nil {
 		return ForkResult{}, err
 	}
-	at, err := l.forkPoint(ctx, r)
+	at, present, err := l.forkPoint(ctx, r)
 	if err != nil {
 		return ForkResult{}, err
 	}
+	result, err := l.forkFrom(ctx, at, present, r)
+	if errors.Is(err, errStrayed) {
+		if at, err = l.snapshotForFork(ctx, at.loaded, true); err != nil {
+			return ForkResult{}, err
+		}
+		result, err = l.forkFrom(ctx, at, false, r)
+	}
+	return result, err
+}
+
+// forkFrom makes the forks of one moment; present says that it is now.
+func (l *Local) forkFrom(ctx context.Context, at found, present bool, r ForkRequest) (ForkResult, error) {
 	result := ForkResult{}
+	var err error
 	if result.Source, err = l.entry(ctx, at.loaded, at.step, false); err != nil {
 		return ForkResult{}, err
 	}
-	if err := l.forkJobs(ctx, at, r, &result); err != nil {
+	if err := l.forkJobs(ctx, at, present, r, &result); err != nil {
 		return ForkResult{}, err
 	}
 	return result, nil
@@ -53,36 +66,38 @@ func (r ForkRequest) check() error {
 }
 
 // forkPoint is the snapshot to fork from: of the source as it is now, once its
-// turn has ended, or of the moment that was named.
-func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (found, error) {
-	moment, err := ParseMoment(r.From)
-	if r.From == "" {
-		moment, err = Moment{}, nil
-	}
-	if err != nil {
-		return found{}, err
+// turn has ended, or of the moment that was named. Present says which.
+func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (at found, present bool, err error) {
+	moment := Moment{}
+	if r.From != "" {
+		if moment, err = ParseMoment(r.From); err != nil {
+			return found{}, false, err
+		}
 	}
 	if moment.At != Newest {
-		return l.findMoment(ctx, r.Caller, r.From, reading)
+		at, err = l.findMoment(ctx, r.Caller, r.From, reading)
+		return at, false, err
 	}
 	m, snapshot, err := l.findBase(ctx, r.Caller, moment, reading)
 	if err != nil {
-		return found{}, err
+		return found{}, false, err
 	}
 	if !snapshot.IsZero() {
-		return m.stepBack(snapshot, 0)
+		at, err = m.stepBack(snapshot, 0)
+		return at, false, err
 	}
 	if m, err = l.fresh(ctx, m); err != nil {
-		return found{}, err
+		return found{}, false, err
 	}
 	if r.NoWait && InTurn(m.life) {
 		s, err := m.project.finished(m.Name, m.tip.ID, 1)
-		return found{m, s}, err
+		return found{m, s}, false, err
 	}
 	if m, err = l.awaitIdle(ctx, m, r.Timeout); err != nil {
-		return found{}, err
+		return found{}, false, err
 	}
-	return l.snapshotForFork(ctx, m)
+	at, err = l.snapshotForFork(ctx, m, false)
+	return at, true, err
 }
 
 // awaitIdle waits until a mission is in no turn, saying what it waits for.
@@ -125,14 +140,15 @@ func waitingFor(m *loaded) string {
 }
 
 // snapshotForFork takes the source's snapshot, unless its workspace is gone:
-// then it is forked as it was last.
-func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
+// then it is forked as it was last. Whole says that its conversation is not what
+// is recorded of it.
+func (l *Local) snapshotForFork(ctx context.Context, m *loaded, whole bool) (found, error) {
 	place, err := placeOf(m.bind.Workspace)
 	if m.bind.Workspace == "" || err != nil || place != m.bind.Place {
 		Notify(ctx, Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return m.stepBack(m.tip.ID, 0)
 	}
-	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerFork, What: "forked", OnlyIfChanged: true}})
+	answer, err := l.submit(ctx, m.project, m.ID, &request{take: &Take{Trigger: TriggerFork, What: "forked", OnlyIfChanged: !whole, Whole: whole}})
 	if err != nil {
 		return found{}, err
 	}
@@ -143,7 +159,7 @@ func (l *Local) snapshotForFork(ctx context.Context, m *loaded) (found, error) {
 // forkJobs makes the forks, all or none: names and journal entries first, then
 // workspaces, sessions and records, and at last each one's ref, which is its
 // commit point.
-func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *ForkResult) (err error) {
+func (l *Local) forkJobs(ctx context.Context, at found, present bool, r ForkRequest, result *ForkResult) (err error) {
 	jobs, err := l.reserve(ctx, at, r)
 	published := 0
 	defer func() {
@@ -156,6 +172,7 @@ func (l *Local) forkJobs(ctx context.Context, at found, r ForkRequest, result *F
 		return err
 	}
 	for _, job := range jobs {
+		job.present = present
 		if err := job.makeWorkspace(ctx); err != nil {
 			return err
 		}

@@ -41,6 +41,7 @@ type forkDoc struct {
 type forkJob struct {
 	l         *Local
 	at        found
+	present   bool // at is what is there now
 	request   ForkRequest
 	id        string
 	name      string
@@ -249,9 +250,16 @@ func (j *forkJob) makeSession() error {
 	if j.session, err = j.l.place(j.at.project, plan, j.env(), to); err != nil {
 		return err
 	}
+	if j.session.strayed && j.present {
+		return errStrayed
+	}
 	j.doc.Session = j.session.files
 	return j.operation.Update(j.doc)
 }
+
+// errStrayed is met where the agent has rewritten a conversation, of which only
+// the end was looked at: what was recorded as being there now is not.
+var errStrayed = errors.New("the conversation was rewritten since it was recorded")
 
 // env is where the fork's agent keeps its sessions: where the source's does.
 func (j *forkJob) env() sessions.Environ { return j.at.adapterEnv() }

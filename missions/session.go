@@ -191,12 +191,16 @@ func openSized(path string) (io.ReadCloser, int64, error) {
 // sessionOf opens the conversation that a record holds: exactly the bytes that
 // the agent's file held. ErrNoSession if it holds none.
 func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
-	return l.sessionBeside(p, record, "")
+	r, meta, err := l.sessionBeside(p, record, "")
+	if err != nil {
+		return nil, meta, err
+	}
+	return r, meta, nil
 }
 
 // sessionBeside is sessionOf, and faster where the file at path, the agent's own,
 // still holds what was recorded of it. There need be no such file.
-func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (io.ReadCloser, gitstore.SessionMeta, error) {
+func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (*joined, gitstore.SessionMeta, error) {
 	own, err := p.store.OpenSession(record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
@@ -204,7 +208,7 @@ func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (io.R
 	if err != nil {
 		return nil, gitstore.SessionMeta{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
 	}
-	reader := joined{Reader: own}
+	reader := &joined{Reader: own, own: own}
 	if file, _, err := openRegular(path); err == nil {
 		own.Beside(file)
 		reader.closers = append(reader.closers, file)
@@ -225,11 +229,12 @@ func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (io.R
 // joined reads parts, and closes what they are read from.
 type joined struct {
 	io.Reader
+	own     *gitstore.SessionReader // what the record itself holds
 	closers []io.Closer
 }
 
 // Close implements io.Closer.
-func (j joined) Close() error {
+func (j *joined) Close() error {
 	var errs []error
 	for _, c := range j.closers {
 		errs = append(errs, c.Close())

@@ -60,6 +60,7 @@ type placed struct {
 	path      string
 	files     []string // everything that was made, to be taken away if the rest fails
 	inherited *gitstore.Inherited
+	strayed   bool // the agent's own file is not what was recorded, and copied
 }
 
 // place writes a copy of a planned conversation, under a new id, where the
@@ -88,7 +89,9 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 			return err
 		}
 		defer r.Close()
-		return a.Rewrite(io.MultiWriter(w, proof), r, plan.cut.Length, to)
+		err = a.Rewrite(io.MultiWriter(w, proof), r, plan.cut.Length, to)
+		out.strayed = r.own.Strayed()
+		return err
 	}, journal.PlaceOptions{})
 	if errors.Is(err, fs.ErrExist) {
 		return out, fmt.Errorf("place the session: %w", err)

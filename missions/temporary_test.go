@@ -63,7 +63,7 @@ func TestDeadForksNameIsFree(t *testing.T) {
 	b.mission("work")
 	self := b.local.self
 	b.local.self = lock.Owner{PID: 1 << 30, Start: 1, Boot: "another", Command: "umbra fork"}
-	at, err := b.local.forkPoint(context.Background(), ForkRequest{Caller: b.caller(), From: "work"})
+	at, _, err := b.local.forkPoint(context.Background(), ForkRequest{Caller: b.caller(), From: "work"})
 	if err != nil {
 		t.Fatal(err)
 	}
