@@ -28,3 +28,9 @@ func replaceUnsynced(from, to string) error {
 	}
 	return os.Remove(from)
 }
+
+// beginWriteback has the kernel begin to write a part of the file, and makes
+// nothing durable.
+func beginWriteback(file *os.File, from, length int64) {
+	_ = unix.SyncFileRange(int(file.Fd()), from, length, unix.SYNC_FILE_RANGE_WRITE)
+}

@@ -102,7 +102,11 @@ func put(path string, mode fs.FileMode, fill func(io.Writer) error, durable bool
 		// Held until the rename, so that no sweep takes it for a leftover.
 		err = errors.Join(err, unclaim(temp), temp.Close())
 	}()
-	if err := fill(temp); err != nil {
+	w := io.Writer(temp)
+	if durable {
+		w = &flowing{file: temp}
+	}
+	if err := fill(w); err != nil {
 		return err
 	}
 	if err := temp.Chmod(mode); err != nil {
@@ -123,6 +127,27 @@ func put(path string, mode fs.FileMode, fill func(io.Writer) error, durable bool
 		return syncDir(dir)
 	}
 	return nil
+}
+
+// flowing has what is written to a file go out to the disk on the way, so that
+// the sync at its end finds little left to wait for.
+type flowing struct {
+	file          *os.File
+	written, sent int64
+}
+
+// flowEvery is how much is sent at a time; a smaller file is left to the sync.
+const flowEvery = 8 << 20
+
+// Write implements io.Writer.
+func (f *flowing) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	f.written += int64(n)
+	if more := f.written - f.sent; more >= flowEvery {
+		beginWriteback(f.file, f.sent, more)
+		f.sent = f.written
+	}
+	return n, err
 }
 
 // bare takes the temporary file's name, which means nothing to anyone, out of

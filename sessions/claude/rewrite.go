@@ -44,6 +44,8 @@ type rewriter struct {
 	oldID    finder
 	oldSlug  string // the old project directory's name
 	newSlug  string
+	cwd      []byte // of the newest line that had one, and what it became
+	moved    []byte
 	edits    []edit
 	shielded []span
 }
@@ -91,13 +93,26 @@ func (w *rewriter) findFields(b []byte) bool {
 		case "cwd":
 			at := span{c.i - len(value), c.i}
 			w.shielded = append(w.shielded, at)
-			if old := text(value); old != "" {
-				if moved := w.move(old); moved != old {
-					w.edits = append(w.edits, edit{at, quoteJSON(moved)})
-				}
+			if moved := w.movedCwd(value); moved != nil {
+				w.edits = append(w.edits, edit{at, moved})
 			}
 		}
 	}
+}
+
+// movedCwd is what a line's cwd becomes, as JSON, nil if it stays. Nearly all lines
+// have that of the line before.
+func (w *rewriter) movedCwd(value []byte) []byte {
+	if w.cwd != nil && bytes.Equal(value, w.cwd) {
+		return w.moved
+	}
+	w.cwd, w.moved = append(w.cwd[:0], value...), nil
+	if old := text(value); old != "" {
+		if moved := w.move(old); moved != old {
+			w.moved = quoteJSON(moved)
+		}
+	}
+	return w.moved
 }
 
 // move maps a working directory from the old place to the new one.
