@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
@@ -116,16 +117,11 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 	if a == nil || m.bind.Session == "" {
 		return sessions.StateEmpty
 	}
-	f, _, err := openRegular(m.bind.Session)
+	info, err := os.Stat(m.bind.Session)
 	if err != nil {
 		return sessions.StateEmpty
 	}
-	defer f.Close()
-	c, err := a.Read(f)
-	if err != nil {
-		return sessions.StateEmpty
-	}
-	return c.State
+	return newestState(a, m.bind.Session, info.Size())
 }
 
 // ReapLost closes the missions whose agent is gone without a word. It is called
