@@ -60,6 +60,9 @@ func writeStatus(p *printer, s missions.Status) {
 	for _, w := range s.Walks {
 		writeWalks(p, w)
 	}
+	for _, u := range s.Unread {
+		p.line("reading %s: %s left that Git described and nobody has read yet", clean(u.Workspace), count(u.Files, "file"))
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,6 +36,78 @@ func borrower(t *testing.T) (*testBench, *project) {
 		t.Fatal("nothing was borrowed")
 	}
 	return b, at.project
+}
+
+// TestFilterThatIsGone: nothing tells any more of a filter that has kept the
+// length of what was added. The first snapshot has what Git says, which reading in
+// idle moments finds, a step at a time, also in a later process.
+func TestFilterThatIsGone(t *testing.T) {
+	ctx := context.Background()
+	for _, restarted := range []bool{false, true} {
+		b := newBench(t)
+		b.git("init", "-q")
+		b.git("config", "filter.rot.clean", "tr a-z n-za-m")
+		b.git("config", "filter.rot.smudge", "tr a-z n-za-m")
+		b.write(".gitattributes", "*.txt filter=rot\n")
+		b.write("a.txt", "hello\n")
+		b.write("sub/plain", "as it is\n")
+		old := time.Now().Add(-time.Hour)
+		for _, name := range []string{"a.txt", "sub/plain"} {
+			if err := os.Chtimes(filepath.Join(b.dir, name), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.git("add", ".")
+		b.git("commit", "-qm", "c")
+		b.git("rm", "-q", ".gitattributes")
+		b.git("commit", "-qm", "no attributes")
+		b.git("config", "--remove-section", "filter.rot")
+		b.git("repack", "-adfq")
+		later := time.Now().Add(10 * time.Second)
+		if err := os.Chtimes(filepath.Join(b.dir, ".git/index"), later, later); err != nil {
+			t.Fatal(err)
+		}
+		b.mission("work")
+		if restarted {
+			b.local.Rest()
+			b = b.again()
+			b.write("own", "seen by the process that goes on\n")
+			b.snapshot("another process")
+		}
+		status := func() []Unread {
+			s, err := b.local.Status(ctx, StatusRequest{Caller: b.caller()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Unread
+		}
+		// A later capture may have checked some in rotation.
+		if left := status(); !restarted && (len(left) != 1 || left[0] != Unread{b.dir, 2}) {
+			t.Errorf("unread: %+v", left)
+		}
+		ended, end := context.WithCancel(ctx)
+		end()
+		if err := b.local.ReadSeeded(ended); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if err := b.local.ReadSeeded(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if left := status(); len(left) > 0 {
+			t.Errorf("still unread: %+v", left)
+		}
+		if got := b.cat("work", "a.txt"); got != "hello\n" {
+			t.Errorf("restarted %t: the newest snapshot holds %q", restarted, got)
+		}
+		if got := b.cat("work", "sub/plain"); got != "as it is\n" {
+			t.Errorf("%q", got)
+		}
+		n := len(b.history("work"))
+		if err := b.local.ReadSeeded(ctx); err != nil || len(b.history("work")) != n {
+			t.Errorf("read again: %v", err)
+		}
+		b.healthy()
+	}
 }
 
 // TestFilterThatConceals: what was added through a filter that keeps the length

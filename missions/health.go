@@ -58,7 +58,9 @@ type Status struct {
 	Missions []Mission     `json:"missions"`
 	Last     *Entry        `json:"last_snapshot,omitempty"`
 	Walks    []Walks       `json:"walks,omitempty"` // since the daemon began to watch
-	Problems []Problem     `json:"problems"`
+	// Unread counts, by workspace, what was taken over by what Git says of it.
+	Unread   []Unread  `json:"unread,omitempty"`
+	Problems []Problem `json:"problems"`
 }
 
 // DaemonStatus describes the process that serves the socket.

@@ -48,7 +48,7 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 			newest = m
 		}
 	}
-	s.Walks = l.walksIn(s.Missions)
+	s.Walks, s.Unread = l.walksIn(s.Missions), l.unreadIn(s.Missions)
 	if newest != nil {
 		s.Last, err = l.lastEntry(ctx, newest)
 	}

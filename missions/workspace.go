@@ -41,6 +41,7 @@ type workspace struct {
 	dirty      Dirty                // taken from the watcher, to be given back
 	why        string               // why the newest capture walks, if it does
 	missed     []string             // what it found then of which no event told
+	seeded     bool                 // the next capture reads a step of what was taken over unread
 	// known is what the newest capture knows, for whoever copies the workspace
 	// while others capture it.
 	known atomic.Pointer[capture.Known]
@@ -167,6 +168,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 		Seed:     ws.seed(store),
 		Recheck:  rechecked,
 		Verify:   owed != "",
+		Seeded:   ws.seeded,
 		ByTimes:  ws.why == NotWatched,
 		Progress: tell,
 	})

@@ -45,6 +45,7 @@ func (c *capturing) run() (*Result, error) {
 	told := &dirtyTree{below: dirty.clone().below}
 	if s.base != nil {
 		c.addRecheck(dirty)
+		c.addSeeded(dirty)
 		c.addLinked(dirty)
 	}
 	top, r, err := c.read(stable, dirty)
@@ -192,6 +193,21 @@ func (c *capturing) addNested(dirty *dirtyTree, n *node, path string) {
 	for i := range n.entries {
 		if e := &n.entries[i]; e.kind == kindDirectory {
 			c.addNested(dirty, e.dir, join(path, e.name))
+		}
+	}
+}
+
+// A step of reading what was taken over is as long as nobody minds to wait for.
+const (
+	seededStep  = 2000
+	seededBytes = 32 << 20
+)
+
+// addSeeded makes dirty the next files that were taken over and never read.
+func (c *capturing) addSeeded(dirty *dirtyTree) {
+	if c.options.Seeded {
+		for _, path := range seededFiles(c.scanner.base, seededStep, seededBytes) {
+			dirty.add(path)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *d
 	if !same {
 		return e, verdictRead, nil
 	}
-	e.flags |= flagTrusted
+	e.flags |= flagTrusted | old.flags&flagSeeded
 	if w.verify != nil {
 		ok, err := w.verify(e.id)
 		if err != nil {

@@ -27,6 +27,24 @@ func (k Known) Content(path string, st *beneath.Stat) (id gitstore.ID, ok bool) 
 	return e.id, e.flags&flagTrusted != 0 && e.stat == fingerprintOf(st)
 }
 
+// Unread is how many files were taken over from the user's repository, by what
+// its index says, and have not been read since.
+func (k Known) Unread() int {
+	if k.base == nil {
+		return 0
+	}
+	return k.base.sum.seeded
+}
+
+// Seeded tells whether the file at a path is one of them.
+func (k Known) Seeded(path string) bool {
+	if k.Unread() == 0 {
+		return false
+	}
+	_, e := k.base.within(path)
+	return e != nil && e.flags&flagSeeded != 0
+}
+
 // WalkTree calls fn for every entry below a tree as gitstore.Objects.WalkTree
 // does, but that any error of fn ends the walk, without reading an object. It
 // reports false, having called nothing, if the capture did not give that tree.

@@ -64,6 +64,9 @@ const (
 	flagGone
 	// flagRecheck: read only to see whether stat data tell the truth.
 	flagRecheck
+	// flagSeeded: not read yet, since the user's index proves what Git has of the
+	// file. What a filter that is gone by now made of it, only reading can tell.
+	flagSeeded
 )
 
 // fingerprint is the stat data that must be equal for a file to be the same.
@@ -163,6 +166,19 @@ func (n *node) inIgnored(path string) bool {
 func filesAfter(n *node, after string, most int) []string {
 	var list []string
 	collectAfter(n, "", after, most, &list)
+	return list
+}
+
+// seededFiles lists files that were taken over and not read yet, up to most and,
+// but for the first, of bytes together.
+func seededFiles(n *node, most int, bytes int64) []string {
+	var list []string
+	visit(n, "", func(n *node) bool { return n.sum.seeded > 0 && len(list) < most && bytes > 0 }, func(path string, _ *node, e *entry) {
+		if e.flags&flagSeeded != 0 && len(list) < most && bytes > 0 {
+			list = append(list, path)
+			bytes -= e.stat.size
+		}
+	})
 	return list
 }
 

@@ -19,6 +19,8 @@ type Placed struct {
 	// Stat is what the system said of the file after it was written; the zero
 	// value if that, or its content, is not known: then it is read.
 	Stat beneath.Stat
+	// Seeded says that the content is what a Seed has said, and was not read.
+	Seeded bool
 }
 
 // ErrNotPlaced is returned by PlacedScanner for entries that are not those of a
@@ -53,6 +55,9 @@ func PlacedScanner(w Workspace, tree gitstore.ID, entries []Placed) (*Scanner, e
 			e.kind, e.id = kindOf(p.Mode), p.ID
 			if e.proved(&p.Stat) {
 				e.flags = flagTrusted
+			}
+			if p.Seeded {
+				e.flags |= flagSeeded
 			}
 		default:
 			return s, ErrNotPlaced

@@ -287,7 +287,7 @@ func (r *reader) store(s *scene, e *entry, st *beneath.Stat, id gitstore.ID, at 
 		r.corrected.Add(1)
 	}
 	linked := e.flags&flagLinked != 0
-	e.flags &^= flagRecheck | flagLinked | flagTrusted | flagChanging
+	e.flags &^= flagRecheck | flagLinked | flagTrusted | flagChanging | flagSeeded
 	e.id, e.stat = id, stat
 	if e.kind != kindSymlink {
 		e.kind = kindFile

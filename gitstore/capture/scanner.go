@@ -88,6 +88,10 @@ type Options struct {
 	// Recheck is how many files to read whose stat data have not changed, in
 	// rotation; Stats.Corrected counts those that had.
 	Recheck int
+	// Seeded asks for a step of reading what earlier captures took over from a
+	// Seed and nobody has read yet; see Known.Unread. Stats.Corrected counts what
+	// was not what Git had said.
+	Seeded bool
 	// Present asks the repository for an object. It is needed after Suspect.
 	Present func(gitstore.ID) (bool, error)
 	// Seed is what a first capture need not read; nil if all of it.

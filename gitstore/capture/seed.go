@@ -129,7 +129,7 @@ func (s *seeding) take(claims []claim, wanted []gitstore.Wanted, have []bool) {
 		}
 		e := &claim.unit.node.entries[claim.entry]
 		e.id = wanted[i].ID
-		e.flags |= flagTrusted
+		e.flags |= flagTrusted | flagSeeded
 		s.count++
 	}
 	s.walker.units = slices.DeleteFunc(s.walker.units, func(u *unit) bool {

@@ -13,6 +13,7 @@ type summary struct {
 	tracked     int // entries with flagTracked
 	changing    int
 	linked      int
+	seeded      int // entries with flagSeeded
 	empty       int // directories without captured entries
 	rules       int // directories with rules of their own
 	perms       []permCount
@@ -55,6 +56,9 @@ func (s *summary) addEntry(e *entry) {
 	if e.flags&flagLinked != 0 {
 		s.linked++
 	}
+	if e.flags&flagSeeded != 0 {
+		s.seeded++
+	}
 	if e.kind != kindSymlink {
 		s.addPerm(permCount{e.kind, uint16(e.stat.mode & 0o7777), 1})
 	}
@@ -82,6 +86,7 @@ func (s *summary) addBelow(b *summary) {
 	s.tracked += b.tracked
 	s.changing += b.changing
 	s.linked += b.linked
+	s.seeded += b.seeded
 	s.empty += b.empty
 	s.rules += b.rules
 	for _, p := range b.perms {

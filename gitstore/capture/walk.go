@@ -257,7 +257,7 @@ func (w *walker) stands(s *scene, was *entry, st *beneath.Stat) bool {
 		return false
 	}
 	linked := st.Links > 1 && was.kind != kindSymlink
-	return was.flags&^(flagTracked|flagLinked) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
+	return was.flags&^(flagTracked|flagLinked|flagSeeded) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
 		was.stat == fingerprintOf(st) && st.Device == s.device && st.Size <= w.rules.settings.SizeCap
 }
 

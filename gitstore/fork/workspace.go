@@ -93,7 +93,7 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 	if err := w.finish(empty); err != nil {
 		return nil, err
 	}
-	k.made.Placed = w.done.placed(k.list)
+	k.made.Placed = w.done.placed(k.list, k.src.Known)
 	return &w.done, nil
 }
 

@@ -17,15 +17,16 @@ type written struct {
 	scope string         // of the workspace, below the worktree that an index is of
 }
 
-// placed describes the whole of it to whoever captures the workspace first.
-func (w *written) placed(list *listing) []capture.Placed {
+// placed describes the whole of it to whoever captures the workspace first. What
+// nobody has read in the source nobody has read here.
+func (w *written) placed(list *listing, source capture.Known) []capture.Placed {
 	out := make([]capture.Placed, 0, len(list.dirs)+len(list.files))
 	for n, dir := range list.dirs {
 		out = append(out, capture.Placed{Path: dir, Mode: list.modes[dir], ID: list.trees[n], Stat: w.dirs[n]})
 	}
 	for n := range list.files {
 		f := &list.files[n]
-		out = append(out, capture.Placed{Path: f.path, Mode: f.mode, ID: f.id, Stat: w.stats[n]})
+		out = append(out, capture.Placed{Path: f.path, Mode: f.mode, ID: f.id, Stat: w.stats[n], Seeded: source.Seeded(f.path)})
 	}
 	return out
 }

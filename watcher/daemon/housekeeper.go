@@ -95,6 +95,9 @@ func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
 		if err := s.local.Acquaint(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("fill the index", "error", err)
 		}
+		if err := s.local.ReadSeeded(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("read what was taken over", "error", err)
+		}
 	}
 	for _, dir := range s.local.Unkempt(urgency) {
 		if ctx.Err() != nil || !h.mayTry(dir) {
