@@ -96,9 +96,11 @@ func (c *checker) badRefs(list *RefList) {
 		p := Problem{Invariant: "I1", Ref: bad.Ref, Message: bad.Err.Error()}
 		name := RefName(bad.Ref)
 		switch {
+		case strings.HasPrefix(bad.Ref, packedRefsFile+" "):
+			p.Fix = fixCommand
 		case name.Validate() != nil:
 			p.Fix = "git --git-dir=" + c.store.dir + " update-ref -d " + bad.Ref
-		case name.Kind() == RefRecord || name.Kind() == RefTrashRecord:
+		case name.Kind() == RefRecord || name.Kind() == RefTrashRecord || name.Kind() == RefHead:
 			p.Fix = fixCommand
 		}
 		c.add(p)

@@ -109,9 +109,16 @@ func identity(dir string) (projectID string, err error) {
 	return projectID, nil
 }
 
+// headText is what HEAD says: without it git takes the directory for none.
+const headText = "ref: " + unbornHead + "\n"
+
 // CheckConfig tells whether the repository in dir could be opened by a process
-// that has not opened it yet, as the project's.
+// that has not opened it yet, as the project's, and by git.
 func CheckConfig(dir, projectID string) error {
+	return errors.Join(checkConfig(dir, projectID), checkHead(dir))
+}
+
+func checkConfig(dir, projectID string) error {
 	id, err := identity(dir)
 	if err == nil && id != projectID {
 		return &NotShadowError{Dir: dir, Reason: "its config names another project"}
@@ -119,30 +126,57 @@ func CheckConfig(dir, projectID string) error {
 	return err
 }
 
-// RepairConfig writes the configuration of a project's repository again, durably,
-// and keeps the damaged one beside it.
-// One of another format version is left alone.
-func RepairConfig(dir, projectID string) error {
-	err := CheckConfig(dir, projectID)
-	var other *FormatError
-	if err == nil || errors.As(err, &other) {
+func checkHead(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &NotShadowError{Dir: dir, Reason: "it has no HEAD"}
+	case err != nil:
 		return err
+	case string(data) != headText:
+		return &NotShadowError{Dir: dir, Reason: "its HEAD is damaged"}
+	}
+	return nil
+}
+
+// RepairConfig writes the configuration and HEAD of a project's repository again,
+// durably, where they are damaged, and keeps the damaged ones beside them. A
+// configuration of another format version is left alone.
+func RepairConfig(dir, projectID string) error {
+	config, head := checkConfig(dir, projectID), checkHead(dir)
+	var other *FormatError
+	if errors.As(config, &other) {
+		return config
 	}
 	if _, err := os.Stat(filepath.Join(dir, "objects")); err != nil {
 		return err
 	}
-	name, fresh := filepath.Join(dir, "config"), filepath.Join(dir, "tmp_config")
+	if config != nil {
+		if err := replaceDamaged(dir, "config", configText(projectID, FormatVersion)); err != nil {
+			return err
+		}
+	}
+	if head != nil {
+		return replaceDamaged(dir, "HEAD", []byte(headText))
+	}
+	return nil
+}
+
+// replaceDamaged replaces a file of a repository by another, durably; the old one
+// stays beside it.
+func replaceDamaged(dir, name string, data []byte) error {
+	path, fresh := filepath.Join(dir, name), filepath.Join(dir, "tmp_"+name)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var s syncer
-	if err := s.writeFile(fresh, configText(projectID, FormatVersion), 0o600); err != nil {
+	if err := s.writeFile(fresh, data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(name, name+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(fresh, name); err != nil {
+	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
 	return s.dir(dir)

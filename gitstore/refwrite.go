@@ -85,16 +85,7 @@ func (s *Store) MendRef(ctx context.Context, name RefName, id ID) error {
 	if err := s.storedCommit(id); err != nil {
 		return &RefError{Ref: string(name), Err: err}
 	}
-	lost := func(have refValue, err error) error {
-		if errors.Is(err, ErrRefBroken) || errors.Is(err, ErrRefNotFound) {
-			return nil
-		}
-		if err == nil {
-			err = &RefMovedError{Want: "nothing", Have: have.String()}
-		}
-		return err
-	}
-	return s.swap(ctx, name, lost, refValue{id: id}, Durable)
+	return s.swap(ctx, name, lostRef, refValue{id: id}, Durable)
 }
 
 // DeleteRef removes a ref that names old, from packed-refs too. Durable.
@@ -203,6 +194,41 @@ func (s *Store) deleteLocked(ctx context.Context, name string) error {
 	}
 	failpoint.Hit("ref.deleted")
 	return s.sync.dir(filepath.Dir(path))
+}
+
+// MendPackedRefs leaves the lines out of packed-refs that don't parse; the file as
+// it was stays beside it.
+func (s *Store) MendPackedRefs(ctx context.Context) error {
+	lock, err := s.lockRef(ctx, packedRefsFile, nil, Durable)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	packed, err := s.packedRefs()
+	if err != nil || len(packed.bad) == 0 {
+		return err
+	}
+	return replaceDamaged(s.dir, packedRefsFile, packed.without(""))
+}
+
+// MendSymbolic makes a mission's name whose value does not parse, or that is not
+// there, lead to target; without a target it is removed.
+func (s *Store) MendSymbolic(ctx context.Context, name, target RefName) error {
+	if name.Kind() != RefHead {
+		return &InvalidRefNameError{Name: string(name), Reason: "only names of missions are symbolic"}
+	}
+	return s.swap(ctx, name, lostRef, refValue{symbolic: target}, Durable)
+}
+
+// lostRef expects a ref that says nothing: it is not there, or does not parse.
+func lostRef(have refValue, err error) error {
+	if errors.Is(err, ErrRefBroken) || errors.Is(err, ErrRefNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = &RefMovedError{Want: "nothing", Have: have.String()}
+	}
+	return err
 }
 
 func (s *Store) rewritePacked(ctx context.Context, without string) error {

@@ -89,7 +89,8 @@ func (s *Store) rottenPacks(ctx context.Context) ([]RottenFile, error) {
 			return nil, err
 		}
 		if why == "" {
-			why = s.widowed(e.Name(), time.Now())
+			// Something is missing: only who holds a pack is still bringing it.
+			why = s.widowed(e.Name(), time.Now().Add(2*freshPack))
 		}
 		if why != "" {
 			list = append(list, RottenFile{path, why})

@@ -137,7 +137,7 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 		}
 	}
 	files := map[string][]byte{
-		"HEAD":   []byte("ref: " + unbornHead + "\n"),
+		"HEAD":   []byte(headText),
 		"config": configText(opts.ProjectID, opts.FormatVersion),
 	}
 	for name, data := range files {

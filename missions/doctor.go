@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -34,6 +35,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 	}
 	d.unstick(ctx)
 	d.places(projects)
+	d.caches()
 	if len(problems) == 0 { // else what seems to be no more may be what can't be read
 		if err := d.leftovers(projects); err != nil {
 			return d.result, err
@@ -112,6 +114,9 @@ func (d *examination) project(ctx context.Context, p *project) error {
 	for _, problem := range problems {
 		name := gitstore.RefName(problem.Ref)
 		said[name.Mission()] = true
+		if name.Kind() == gitstore.RefHead {
+			continue // by the missions' names
+		}
 		if len(problem.Lost) > 0 {
 			d.lost(p, problem)
 			continue
@@ -131,7 +136,7 @@ func (d *examination) project(ctx context.Context, p *project) error {
 			return err
 		}
 	}
-	d.names(ctx, p, missions)
+	d.names(ctx, p, missions, len(unread) == 0)
 	return ctx.Err()
 }
 
@@ -237,28 +242,43 @@ func (d *examination) workspace(m *loaded) {
 }
 
 // names checks that each mission is found under its name and no other.
-func (d *examination) names(ctx context.Context, p *project, missions []*loaded) {
+func (d *examination) names(ctx context.Context, p *project, missions []*loaded, all bool) {
 	list, err := p.store.Refs(gitstore.RefHead)
 	if err != nil {
 		return // reported above
 	}
-	have := map[gitstore.RefName]gitstore.RefName{}
+	have, broken := map[gitstore.RefName]gitstore.RefName{}, map[gitstore.RefName]bool{}
 	for _, ref := range list.Refs {
 		have[ref.Name] = ref.Symbolic
+	}
+	for _, bad := range list.Bad {
+		broken[gitstore.RefName(bad.Ref)] = true
 	}
 	for _, m := range missions {
 		name, target := gitstore.HeadRef(m.Name), gitstore.AgentRef(m.ID)
 		if have[name] != target {
 			d.found(Problem{Invariant: "I1", Project: p.Name, Mission: m.Name, Message: "its name does not lead to it"}, func() error {
+				if broken[name] {
+					return p.store.MendSymbolic(ctx, name, target)
+				}
 				return p.store.SetSymbolic(ctx, name, have[name], target, gitstore.Durable)
 			})
 		}
 		delete(have, name)
+		delete(broken, name)
 	}
 	for name, target := range have {
 		d.found(Problem{Invariant: "I1", Project: p.Name, Message: fmt.Sprintf("the name %s leads to a mission that is not called so", name.Arg())}, func() error {
 			return p.store.DeleteSymbolic(ctx, name, target)
 		})
+	}
+	for name := range broken {
+		found := Problem{Invariant: "I1", Project: p.Name, Message: fmt.Sprintf("the name %s leads to nothing", name.Arg()), Fix: "umbra doctor --fix"}
+		if !all { // it may be that of a mission that can't be read
+			d.found(found, nil)
+			continue
+		}
+		d.found(found, func() error { return p.store.MendSymbolic(ctx, name, "") })
 	}
 }
 
@@ -315,6 +335,17 @@ func (d *examination) unstick(ctx context.Context) {
 	}
 }
 
+// caches are what is known of the workspaces' files, to be dropped if it can't be
+// read.
+func (d *examination) caches() {
+	files, _ := filepath.Glob(filepath.Join(d.l.home.Dir, "statcache", "[0-9a-f]*")) // not what is being written
+	for _, file := range files {
+		if err := capture.CheckCache(file); err != nil {
+			d.found(Problem{Message: fmt.Sprintf("what was known of a workspace's files is damaged, and all of them are read the next time: %v", err)}, func() error { return os.Remove(file) })
+		}
+	}
+}
+
 // leftovers are live states of missions that are no more: of which no project,
 // all of which can be read, has a ref (H3).
 func (d *examination) leftovers(projects []*project) error {
@@ -323,6 +354,14 @@ func (d *examination) leftovers(projects []*project) error {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	for _, id := range ids {
+		var damaged *journal.DamagedError
+		if _, err := d.l.journal.Live(id); errors.As(err, &damaged) {
+			d.found(Problem{Invariant: "I6", Mission: id, Message: "the journal's state of a mission can't be read; what its record says counts"}, func() error {
+				_, err := d.l.journal.MoveAside(damaged)
+				return err
+			})
+			continue
+		}
 		if d.l.waitsToBePublished(id) || slices.ContainsFunc(projects, func(p *project) bool { return p.names(id) }) {
 			continue
 		}

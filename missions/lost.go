@@ -20,9 +20,17 @@ const namedLost = 20
 // repository, from the agent's conversation files, and from the workspaces, which
 // are read again whole. What is nowhere stays lost.
 func (l *Local) regain(ctx context.Context, p *project, lost []gitstore.Loss) error {
+	if _, err := p.store.Sweep(ctx); err != nil { // what was written lately stands in a segment too
+		return err
+	}
 	ids := map[gitstore.ID]bool{}
 	for _, loss := range lost {
-		ids[loss.ID] = true
+		if _, _, err := p.store.Object(loss.ID); err != nil {
+			ids[loss.ID] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	list := slices.Collect(maps.Keys(ids))
 	p.store.Distrust(list...)

@@ -16,7 +16,18 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 	if err != nil || !d.request.Fix {
 		return withFixes(problems), err
 	}
-	mended := false
+	const rounds = 3 // what is mended may show what else is wrong
+	for round := 0; round < rounds && d.mendAll(ctx, p, problems); round++ {
+		if problems, err = d.check(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return d.mendLost(ctx, p, problems)
+}
+
+// mendAll mends what it can of a shadow repository but what is lost, and reports
+// whether that was anything.
+func (d *examination) mendAll(ctx context.Context, p *project, problems []gitstore.Problem) (mended bool) {
 	for _, problem := range problems {
 		mend := d.mendOf(ctx, p, problem)
 		if mend == nil {
@@ -29,12 +40,7 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 		mended = true
 		d.found(Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Details: problem.Details}, func() error { return nil })
 	}
-	if mended {
-		if problems, err = d.check(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	return d.mendLost(ctx, p, problems)
+	return mended
 }
 
 // check is what is wrong with a project's shadow repository now.
@@ -92,6 +98,10 @@ func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.P
 			_, err := p.store.Sweep(ctx)
 			return err
 		}
+	case problem.Fix == "umbra doctor --fix" && strings.HasPrefix(problem.Ref, "packed-refs "):
+		return func() error { return p.store.MendPackedRefs(ctx) }
+	case name.Kind() == gitstore.RefHead:
+		return nil // by the missions' names
 	case brokenAgent(problem):
 		return func() error { return p.mendAgentRef(ctx, name.Mission()) }
 	case problem.Fix == "umbra doctor --fix":

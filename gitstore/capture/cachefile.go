@@ -22,7 +22,10 @@ import (
 // the entries, each with what its kind has, subdirectories in place. It is
 // written for this machine alone and is worth no more than a walk: whatever is
 // wrong with it, it is dropped.
-const cacheMagic = "umbra statcache 1\n"
+const (
+	cacheFamily = "umbra statcache "
+	cacheMagic  = cacheFamily + "1\n"
+)
 
 // errBadCache is wrapped by the reason why a cache file was dropped.
 var errBadCache = errors.New("stat cache dropped")
@@ -59,6 +62,25 @@ func OpenScanner(w Workspace, file string, generation uint64) (*Scanner, error) 
 		s.Suspect()
 	}
 	return s, nil
+}
+
+// CheckCache tells whether a file that Save has written is damaged. One of
+// another version is not.
+func CheckCache(file string) error {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(data, []byte(cacheMagic)) && bytes.HasPrefix(data, []byte(cacheFamily)) {
+		return nil
+	}
+	if _, err := (&decoder{}).open(data); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 // Save gives the state of the capture accepted last to write, which stores it
