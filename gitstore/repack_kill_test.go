@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,43 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// TestRepackKilled kills it at random moments.
-func TestRepackKilled(t *testing.T) {
-	t.Parallel()
-	s, ctx := scattered(t, 40), context.Background()
-	had := everything(t, s)
-	rnd := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 3))
-	rounds := 12
-	if testing.Short() {
-		rounds = 4
-	}
-	for range rounds {
-		cmd := child(t, "repack", s.Dir(), "")
-		cmd.Stderr = nil
-		noErr(t, cmd.Start())
-		kill := time.AfterFunc(time.Duration(rnd.IntN(120))*time.Millisecond, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // killed, or done before
-		kill.Stop()
-		if got := everything(t, s); got != had {
-			t.Fatal("objects are missing")
-		}
-	}
-	waitForRepack(t, s)
-	if got := everything(t, s); got != had {
-		t.Fatal("objects are missing")
-	}
-	_, err := s.Sweep(ctx)
-	noErr(t, err)
-	// A pack without its index, of a process killed between the two names, gets
-	// one after a while.
-	noErr(t, s.sweepUnindexed(ctx, time.Now().Add(2*freshPack)))
-	noLeftovers(t, s)
-	if problems := must[[]Problem](t)(s.Check(ctx)); len(problems) > 0 {
-		t.Errorf("%+v", problems)
-	}
-	fsck(t, s)
-}
 
 // waitForRepack repacks once nobody else does.
 func waitForRepack(t *testing.T, s *Store) {

@@ -77,8 +77,6 @@ func child(job []string) error {
 		_, err = w.Apply(context.Background())
 	case "recover":
 		_, _, err = w.Recover(context.Background(), func(context.Context) (bool, error) { return true, nil })
-	case "takeback":
-		_, err = w.TakeBack()
 	}
 	return err
 }
@@ -89,7 +87,7 @@ func waitForDeath() error {
 }
 
 // spawn runs a child and tells whether it was killed.
-func (l *lab) spawn(id, verb string, at int, after time.Duration, options ...string) (killed bool) {
+func (l *lab) spawn(id, verb string, at int, options ...string) (killed bool) {
 	l.t.Helper()
 	cmd := exec.Command(os.Args[0])
 	job := append([]string{l.base, l.root, id, verb, strconv.Itoa(at)}, options...)
@@ -97,10 +95,6 @@ func (l *lab) spawn(id, verb string, at int, after time.Duration, options ...str
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	l.must(cmd.Start())
-	if after > 0 {
-		timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-		defer timer.Stop()
-	}
 	err := cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signaled() {
@@ -270,9 +264,9 @@ func TestKillAtEachStep(t *testing.T) {
 				p := l.everything()
 				before := l.exact()
 				o := l.begin(p, isBeside(options))
-				killed := l.spawn(o.work.Entry.ID(), "apply", at, 0, options...)
+				killed := l.spawn(o.work.Entry.ID(), "apply", at, options...)
 				if killed && rand.IntN(2) == 0 {
-					l.spawn(o.work.Entry.ID(), "recover", 1+rand.IntN(20), 0, options...)
+					l.spawn(o.work.Entry.ID(), "recover", 1+rand.IntN(20), options...)
 				}
 				l.recovered(fmt.Sprintf("killed at step %d", at), o.work.Entry.ID(), before, after)
 				if t.Failed() || !killed {
@@ -284,27 +278,6 @@ func TestKillAtEachStep(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestKillAnywhere: the same at random instants, also of the way back.
-func TestKillAnywhere(t *testing.T) {
-	after := afterEverything(t)
-	deadline := time.Now().Add(3 * time.Second)
-	kills := 0
-	for n := 0; time.Now().Before(deadline) && !t.Failed(); n++ {
-		l := newFastLab(t)
-		p := l.everything()
-		before := l.exact()
-		o := l.begin(p, PrepareOptions{Beside: n%3 == 0})
-		if l.spawn(o.work.Entry.ID(), "apply", 0, time.Duration(5+rand.IntN(40))*time.Millisecond) {
-			kills++
-		}
-		if phase, _ := l.resume(o.work.Entry.ID()).work.Entry.Phase(); phase == journal.Applying && n%2 == 0 {
-			l.spawn(o.work.Entry.ID(), "takeback", 1+rand.IntN(30), 0)
-		}
-		l.recovered(fmt.Sprintf("random kill %d", n), o.work.Entry.ID(), before, after)
-	}
-	t.Logf("%d kills", kills)
 }
 
 // recovered recovers an operation and checks that nothing is half done.
