@@ -10,10 +10,22 @@ import (
 type secrets []secretPattern
 
 type secretPattern struct {
-	glob    string
-	literal bool
-	taken   bool // "!": names that match are no secrets
+	glob  string
+	taken bool // "!": names that match are no secrets
+
+	shape      secretShape
+	head, tail string // of a glob whose only special character is a "*" between them
 }
+
+// secretShape tells how a pattern is matched: nearly all are simple, and each
+// new file is held against all of them.
+type secretShape uint8
+
+const (
+	anyGlob secretShape = iota
+	wholeName
+	headAndTail
+)
 
 // CheckSecrets reports the first pattern that is malformed, and so would match
 // nothing.
@@ -30,10 +42,15 @@ func compileSecrets(patterns []string) secrets {
 	out := make(secrets, len(patterns))
 	for i, pattern := range patterns {
 		glob, taken := strings.CutPrefix(pattern, "!")
-		out[i] = secretPattern{
-			glob: strings.ToLower(glob), taken: taken,
-			literal: !strings.ContainsAny(glob, `*?[\`),
+		p := secretPattern{glob: strings.ToLower(glob), taken: taken}
+		switch head, tail, star := strings.Cut(p.glob, "*"); {
+		case strings.ContainsAny(head+tail, `*?[\`):
+		case star:
+			p.shape, p.head, p.tail = headAndTail, head, tail
+		default:
+			p.shape = wholeName
 		}
+		out[i] = p
 	}
 	return out
 }
@@ -52,8 +69,11 @@ func (s secrets) match(name string) bool {
 }
 
 func (p *secretPattern) matches(name string) bool {
-	if p.literal {
+	switch p.shape {
+	case wholeName:
 		return p.glob == name
+	case headAndTail:
+		return len(name) >= len(p.head)+len(p.tail) && strings.HasPrefix(name, p.head) && strings.HasSuffix(name, p.tail)
 	}
 	ok, err := path.Match(p.glob, name)
 	return err == nil && ok

@@ -1,0 +1,47 @@
+package capture
+
+import (
+	"math/rand/v2"
+	"path"
+	"strings"
+	"testing"
+)
+
+// TestSecretPatternsMatchAsGlobs holds what is matched in a simpler way against
+// path.Match, which says what the patterns mean.
+func TestSecretPatternsMatchAsGlobs(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	text := func(letters string) string {
+		var b strings.Builder
+		for range random.IntN(6) {
+			b.WriteByte(letters[random.IntN(len(letters))])
+		}
+		return b.String()
+	}
+	patterns := append(DefaultSecrets(), "", "*", "a*a", "**", "a**", "a?", "[ab]*", `a\*`, "\xff*\xfe", "[")
+	for range 300 {
+		patterns = append(patterns, text("ab.*"))
+	}
+	shapes := map[secretShape]int{}
+	for _, pattern := range patterns {
+		compiled := compileSecrets([]string{pattern})[0]
+		shapes[compiled.shape]++
+		glob := strings.ToLower(strings.TrimPrefix(pattern, "!"))
+		names := []string{"", "a", "aa", "aba", "a*", "\xff\xfe", "\xffa\xfe", glob, "x" + glob, glob + "x", strings.ReplaceAll(glob, "*", "ab"), strings.ReplaceAll(glob, "*", "")}
+		for range 50 {
+			names = append(names, text("ab."))
+		}
+		for _, name := range names {
+			want, err := path.Match(glob, name)
+			if got := compiled.matches(name); got != (want && err == nil) {
+				t.Errorf("%q matches %q: %t", pattern, name, got)
+			}
+		}
+	}
+	for _, shape := range []secretShape{anyGlob, wholeName, headAndTail} {
+		if shapes[shape] == 0 {
+			t.Errorf("no pattern of shape %d was tried", shape)
+		}
+	}
+}
