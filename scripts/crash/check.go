@@ -56,8 +56,8 @@ func (w *world) full(ctx context.Context) error {
 	if err := w.started(ctx); err != nil {
 		return err
 	}
-	if said, err := w.alone(ctx, w.work, "doctor"); err != nil {
-		return fmt.Errorf("umbra doctor: %w %s", err, said)
+	if err := w.doctor(ctx); err != nil {
+		return err
 	}
 	if said, err := w.shadow(ctx, "fsck", "--full", "--no-progress"); err != nil || strings.TrimSpace(dangling(said)) != "" {
 		return fmt.Errorf("git fsck --full: %w %s", err, said)
@@ -77,6 +77,37 @@ func (w *world) full(ctx context.Context) error {
 		return err
 	}
 	return w.restoreOne(ctx)
+}
+
+// unindexed is what doctor says of a pack whose process was killed between the two
+// names that a pack has. It may be another program's, so that it stays for a while.
+const unindexed = "its index is gone"
+
+// doctor finds nothing, or packs without an index, which it mends.
+func (w *world) doctor(ctx context.Context) error {
+	_, err := w.alone(ctx, w.work, "doctor")
+	if err == nil {
+		return nil
+	}
+	problems := 0
+	for line := range strings.Lines(err.Error()) {
+		if !strings.HasPrefix(line, "problem:") {
+			continue
+		}
+		if problems++; !strings.Contains(line, unindexed) {
+			return fmt.Errorf("umbra doctor: %w", err)
+		}
+	}
+	if problems == 0 {
+		return fmt.Errorf("umbra doctor: %w", err)
+	}
+	if _, err := w.alone(ctx, w.work, "doctor", "--fix"); err != nil {
+		return fmt.Errorf("umbra doctor --fix: %w", err)
+	}
+	if _, err := w.alone(ctx, w.work, "doctor"); err != nil {
+		return fmt.Errorf("umbra doctor after umbra doctor --fix: %w", err)
+	}
+	return nil
 }
 
 // dangling takes lines about unreachable objects, which kills leave, out of what
