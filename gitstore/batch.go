@@ -304,6 +304,7 @@ func (b *Batch) flush() error {
 		if err := b.store.rescan(); err != nil {
 			return err
 		}
+		b.store.syncedPack(pack.base)
 	case len(b.pending) > 0:
 		if err := b.store.writeLoose(b.pending); err != nil {
 			return fmt.Errorf("write objects: %w", err)

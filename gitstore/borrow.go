@@ -84,6 +84,7 @@ type borrowing struct {
 	tried map[string]bool // packs that are linked, or won't be
 	fresh []string        // files here whose content may not be on the disk yet
 	loose []ID
+	notes []string        // lists of loose objects
 	dirty bool            // names were made in the pack directory
 	own   map[string]bool // packs that were brought
 	done  Borrowed

@@ -157,6 +157,8 @@ func (b *borrowing) sync(at []location) error {
 	s := b.store
 	var found relied
 	found.onAll(at, b.ids)
+	brought := maps.Clone(found.packs)
+	maps.DeleteFunc(brought, func(p *pack, _ bool) bool { return !b.own[p.base] })
 	maps.DeleteFunc(found.packs, func(p *pack, _ bool) bool { return b.own[p.base] })
 	if len(b.loose) > 0 {
 		if err := s.syncLoose(found.loose); err != nil {
@@ -174,7 +176,18 @@ func (b *borrowing) sync(at []location) error {
 			return err
 		}
 	}
-	return s.secure(&found, b.dirty)
+	if err := s.secure(&found, b.dirty); err != nil {
+		return err
+	}
+	for p := range brought {
+		p.durable.Store(true)
+	}
+	for _, note := range b.notes {
+		if err := syncedLoose(note); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keepIntro begins our own .keep files; the pack's name at home follows.

@@ -6,18 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable.
+// pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable,
+// but for what is known of the disk.
 type pack struct {
 	base   string
 	info   fs.FileInfo
 	named  time.Time // when its name was made, or a later one of the user's: a linked pack is older than its name
 	open   *fileCache
 	broken error
+	// durable: this process has synced its files and its names.
+	durable atomic.Bool
 
 	fanout [256]uint32
 	whole  []byte

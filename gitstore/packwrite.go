@@ -31,6 +31,7 @@ type packWriter struct {
 	out     *bufio.Writer
 	offset  int64
 	entries []packEntry
+	base    string // its path without extension, once it is named
 }
 
 type packEntry struct {
@@ -168,6 +169,7 @@ func (p *packWriter) finish() error {
 		return err
 	}
 	base := filepath.Join(p.store.packDir(), "pack-"+hex.EncodeToString(sum))
+	p.base = base
 	failpoint.Hit("pack.written")
 	if err := os.Rename(p.file.Name(), base+".pack"); err != nil {
 		return err

@@ -22,7 +22,7 @@ type relied struct {
 const freshPack = time.Minute
 
 func (r *relied) on(p *pack) {
-	if time.Since(p.named) >= freshPack {
+	if p.durable.Load() || time.Since(p.named) >= freshPack {
 		return
 	}
 	if r.packs == nil {
@@ -61,10 +61,24 @@ func (s *Store) secure(r *relied, packsNamed bool) error {
 			}
 		}
 	}
-	if len(r.packs) == 0 || packsNamed {
-		return nil
+	if len(r.packs) > 0 && !packsNamed {
+		if err := s.sync.dir(s.packDir()); err != nil {
+			return err
+		}
 	}
-	return s.sync.dir(s.packDir())
+	for p := range r.packs {
+		p.durable.Store(true)
+	}
+	return nil
+}
+
+// syncedPack notes that this process has made a pack durable that it has written.
+func (s *Store) syncedPack(base string) {
+	for _, p := range s.own().packs {
+		if p.base == base {
+			p.durable.Store(true)
+		}
+	}
 }
 
 // borrowedLately tells whether anybody may be linking loose objects of the user's
@@ -75,11 +89,20 @@ func (s *Store) borrowedLately() bool {
 		if !strings.HasPrefix(e.Name(), loosePrefix) {
 			continue
 		}
-		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < freshPack {
+		if info, err := e.Info(); err != nil || lately(info) {
 			return true
 		}
 	}
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// lately tells of a list of loose objects whether they may not be durable yet.
+func lately(note fs.FileInfo) bool { return time.Since(note.ModTime()) < freshPack }
+
+// syncedLoose notes of a list of loose objects that they are durable: nobody needs to
+// wait until it is old.
+func syncedLoose(note string) error {
+	return ignoring(os.Chtimes(note, time.Unix(0, 0), time.Unix(0, 0)), fs.ErrNotExist)
 }
 
 // syncLoose makes loose objects durable, with their names.

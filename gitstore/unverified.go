@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (b *borrowing) noteLoose(paths map[ID]string) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	b.fresh = append(b.fresh, f.Name(), dir)
+	b.fresh, b.notes = append(b.fresh, f.Name(), dir), append(b.notes, f.Name())
 	return f.Close()
 }
 
@@ -175,7 +176,11 @@ func (s *Store) Verify(ctx context.Context, since time.Time) (Damage, error) {
 }
 
 // verifyLoose reads the loose objects of a list, wherever they are by now.
+// What is still being linked is errArriving.
 func (s *Store) verifyLoose(ctx context.Context, file string) (bad []ID, err error) {
+	if info, err := os.Stat(file); err != nil || lately(info) {
+		return nil, cmp.Or(err, errArriving)
+	}
 	list, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -238,8 +243,8 @@ func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err erro
 	return bad, err
 }
 
-// errArriving is a pack that is noted and not, or not yet, a pack.
-var errArriving = errors.New("not a whole pack yet")
+// errArriving is what is noted and not, or not yet, here as a whole.
+var errArriving = errors.New("not wholly here yet")
 
 // arriving tells a pack that is on its way from one that is gone.
 func (s *Store) arriving(name string) error {
