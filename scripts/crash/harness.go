@@ -179,7 +179,7 @@ func (h *harness) look(ctx context.Context, w *world) error {
 }
 
 // next chooses who is to die, and how: at the point of the fewest kills, or, one
-// time in four, by the clock; and what recovers afterwards, one time in four.
+// time in four once each point had one, by the clock; and what recovers afterwards, one time in four.
 func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -189,7 +189,7 @@ func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 	h.begun++
 	d := death{brood: r.IntN(2) == 0}
 	wy := h.ways[r.IntN(len(h.ways))]
-	if point, ways := h.fewest(r, h.ways); r.IntN(4) > 0 && point != "" {
+	if point, ways := h.fewest(r, h.ways); point != "" && (h.at[point] == 0 || r.IntN(4) > 0) {
 		wy = ways[r.IntN(len(ways))]
 		d.point, d.pass = point, 1+r.IntN(h.passes[wy.String()][point])
 	} else {
