@@ -33,7 +33,7 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 	pins := at.project.pinsBySnapshot()
 	entries := []Entry{}
 	started := false
-	err := at.project.eachTurn(at.tip.ID, func(turn []step) error {
+	list := func(turn []step) error {
 		for _, s := range turn {
 			started = started || s.ID == at.step.ID
 			if !started {
@@ -60,7 +60,11 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 			}
 		}
 		return ctx.Err()
-	})
+	}
+	err := at.project.eachTurn(at.tip.ID, list)
+	if err != nil && !started {
+		err = at.project.eachTurn(at.step.ID, list) // it may be cut off from the newest: see keepCutOff
+	}
 	return entries, err
 }
 

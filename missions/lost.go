@@ -127,6 +127,9 @@ func (d *examination) mendLost(ctx context.Context, p *project, problems []gitst
 	if err != nil {
 		return nil, err
 	}
+	if err := d.keepCutOff(ctx, p); err != nil {
+		d.l.log.Warn("keep what is cut off", "project", p.Name, "error", err)
+	}
 	had, left := objectsOf(was), objectsOf(lostOf(problems))
 	if back := had - left; back > 0 {
 		d.found(Problem{
@@ -232,7 +235,7 @@ func (g lostGroup) message(list []gitstore.Loss, mended bool) string {
 	case g.mission == "":
 		return fmt.Sprintf("%s: %s of records that no snapshot names", state, objectsAre(len(list)))
 	case g.history && in == "":
-		return fmt.Sprintf("%s: the history before %s", state, list[0].ID.Short())
+		return fmt.Sprintf("%s: snapshot %s, and that it followed those before it", state, list[0].ID.Short())
 	case g.history:
 		return fmt.Sprintf("%s%s: all files", state, in)
 	case g.record:

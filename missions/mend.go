@@ -168,23 +168,13 @@ func (p *project) mendAgentRef(ctx context.Context, mission string) error {
 // snapshotsByRecord finds a mission's snapshots among all objects, reachable or
 // not, by their records.
 func (p *project) snapshotsByRecord(ctx context.Context, mission string) (map[gitstore.ID]gitstore.ID, error) {
-	out, err := p.store.Git(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
+	snaps, err := p.store.SnapshotsOf(ctx, mission)
 	if err != nil {
 		return nil, err
 	}
 	of := map[gitstore.ID]gitstore.ID{}
-	for line := range strings.SplitSeq(string(out), "\n") {
-		name, ok := strings.CutPrefix(line, "commit ")
-		if !ok {
-			continue
-		}
-		id, err := gitstore.ParseID(name)
-		if err != nil {
-			return nil, err
-		}
-		if s, err := p.store.Snapshot(id); err == nil && s.Mission == mission {
-			of[s.Record] = id
-		}
+	for _, s := range snaps {
+		of[s.Record] = s.ID
 	}
-	return of, ctx.Err()
+	return of, nil
 }

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -42,6 +43,9 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 		return o, err
 	}
 	steps, err := l.since(ctx, m, target)
+	if objectLost(err) {
+		return o, o.unknown(m, target, present, steps)
+	}
 	if err != nil || len(steps) == 0 {
 		return o, err
 	}
@@ -66,6 +70,18 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 	}
 	o.others, err = l.otherTurns(m, target.At)
 	return o, err
+}
+
+// unknown takes nothing for the mission's own if a snapshot since the target is
+// lost, unless nobody but it could have changed anything.
+func (o *owners) unknown(m *loaded, target *gitstore.Snapshot, present gitstore.ID, steps []step) error {
+	o.turns = m.life.LastTurn() > 0 || slices.ContainsFunc(steps, func(s step) bool { return s.Turn > 0 })
+	return o.changed(m.project, target.Tree, present, func(path string) { o.alien[path] = true })
+}
+
+// objectLost tells of an error that says something stored can't be read.
+func objectLost(err error) bool {
+	return errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged)
 }
 
 // differing finds the paths that the restore would take back.
@@ -106,6 +122,9 @@ func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot)
 	common := -1
 	follow := func() error {
 		s, err, more := theirs()
+		if objectLost(err) {
+			return nil // it ends there; ours may meet it before
+		}
 		if !more || err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (l *Local) Pin(ctx context.Context, r PinRequest) (Pin, error) {
 	return l.pin(ctx, at.project, at.loaded, at.step, r.Name)
 }
 
-// pin publishes a pin: first what keeps the record, then the name.
+// pin publishes a pin under a name that is free.
 func (l *Local) pin(ctx context.Context, p *project, m *loaded, s step, name string) (Pin, error) {
 	naming, err := l.naming(ctx, p)
 	if err != nil {
@@ -39,19 +39,24 @@ func (l *Local) pin(ctx context.Context, p *project, m *loaded, s step, name str
 	case !errors.Is(err, gitstore.ErrRefNotFound):
 		return Pin{}, err
 	}
-	keep := gitstore.KeepRef(s.ID)
-	if _, err := p.store.Ref(keep); err != nil {
-		if err := p.store.UpdateRef(ctx, keep, gitstore.ID{}, s.Record, gitstore.Durable); err != nil && !errors.Is(err, gitstore.ErrRefMoved) {
-			return Pin{}, err
-		}
-	}
-	failpoint.Hit("pin.kept")
-	if err := p.store.UpdateRef(ctx, gitstore.PinRef(name), gitstore.ID{}, s.ID, gitstore.Durable); err != nil {
+	if err := p.keepUnder(ctx, name, s.Snapshot); err != nil {
 		return Pin{}, err
 	}
 	v := l.pinView(p, name, s.ID)
 	v.Address = s.address(m.Name)
 	return v, nil
+}
+
+// keepUnder writes a pin: what keeps the record, then the name.
+func (p *project) keepUnder(ctx context.Context, name string, s *gitstore.Snapshot) error {
+	keep := gitstore.KeepRef(s.ID)
+	if _, err := p.store.Ref(keep); err != nil {
+		if err := p.store.UpdateRef(ctx, keep, gitstore.ID{}, s.Record, gitstore.Durable); err != nil && !errors.Is(err, gitstore.ErrRefMoved) {
+			return err
+		}
+	}
+	failpoint.Hit("pin.kept")
+	return p.store.UpdateRef(ctx, gitstore.PinRef(name), gitstore.ID{}, s.ID, gitstore.Durable)
 }
 
 // Unpin takes a pin's name away. The snapshot stays as long as its mission does.
