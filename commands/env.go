@@ -38,6 +38,7 @@ type Env struct {
 	Connect func(context.Context, Env, Globals) (missions.Service, io.Closer, error)
 
 	began time.Time // when a hook began that has tried its usual way already
+	hangs bool      // it found a daemon that does not answer
 }
 
 func processEnv(now func() time.Time) Env {

@@ -86,7 +86,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 		err = askHook(env, home, payload, strict)
 	}
 	if errors.Is(err, client.ErrUndone) {
-		env.Stdin = bytes.NewReader(payload)
+		env.Stdin, env.hangs = bytes.NewReader(payload), errors.Is(err, client.ErrHangs)
 		return 0, env, false
 	}
 	if strict {
@@ -155,10 +155,12 @@ func (c *call) hook(o hookOptions) error {
 	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx = ctx
-	c.reach = joining
+	if c.reach = joining; c.hangs {
+		c.NoDaemon, c.reach = true, alone
+	}
 	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, AgentPID: missions.AgentAbove(c.arg(0), caller, os.Getppid())}
 	result, err := c.sendHook(request)
-	if err != nil && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
+	if err != nil && c.reach == joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.
 		c.NoDaemon, c.reach = true, alone
 		if err := c.close(); err != nil {

@@ -103,6 +103,26 @@ func (m *loaded) remaking() string {
 	return "umbra mission resume " + m.Name + " --recreate"
 }
 
+// outOfTime is the error of a caller whose context has ended before its work: if
+// another process has the mission's workspace, as a daemon that was stopped in
+// the middle of a capture has, it says which.
+func (l *Local) outOfTime(ctx context.Context, p *project, mission string) error {
+	m, err := l.load(p, mission)
+	if err != nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	mine, err := lock.Try(lock.WorkspaceFile(l.home.Dir, m.bind.Place.Device, m.bind.Place.Inode), lock.Shared, l.self)
+	if err == nil {
+		return errors.Join(ctx.Err(), mine.Release())
+	}
+	held, ok := errors.AsType[*lock.HeldError](err)
+	if !ok || held.Holder != nil && held.Holder.PID == l.self.PID {
+		return ctx.Err()
+	}
+	held.Cause = ctx.Err()
+	return busy(held)
+}
+
 // moved is the error of a workspace that is not where its mission left it. It
 // is never taken for an empty one.
 func moved(m *loaded, why string) error {

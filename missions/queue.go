@@ -106,7 +106,7 @@ func (l *Local) submit(ctx context.Context, p *project, mission string, r *reque
 		case <-r.done:
 			return r.answer, r.err
 		case <-ctx.Done():
-			return answer{}, ctx.Err()
+			return answer{}, l.outOfTime(ctx, p, mission)
 		}
 	}
 }

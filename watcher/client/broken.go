@@ -29,9 +29,10 @@ func again[Request any](r Request) Request {
 	return r
 }
 
-// watched makes a call. If it has a deadline and half of its time is over, the
-// daemon must show that it lives, or the call counts as broken: the rest of the
-// time is for doing without it.
+// watched makes a call. One with a deadline is not waited for blindly: when a
+// quarter of its time is over, a second at most, and then at growing intervals,
+// the daemon must show that it lives, in as much time again; else the call counts
+// as broken, and the rest of the time is for doing without.
 func (c *Client) watched(ctx context.Context, do func(context.Context) error) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -39,24 +40,27 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	half := time.Until(deadline) / 2
-	timer := time.AfterFunc(half, func() {
-		quick, done := context.WithTimeout(limited, half/2)
-		defer done()
-		if _, err := c.about(quick); err != nil && limited.Err() == nil {
-			cancel(errHangs)
+	patience := min(time.Until(deadline)/4, aboutPatience)
+	go func() {
+		for pause := patience; wait(limited, pause) == nil; pause *= 2 {
+			quick, done := context.WithTimeout(limited, patience)
+			_, err := c.about(quick)
+			done()
+			if err != nil && limited.Err() == nil {
+				cancel(ErrHangs)
+			}
 		}
-	})
-	defer timer.Stop()
+	}()
 	err := do(limited)
-	if ctx.Err() == nil && context.Cause(limited) == errHangs {
-		return errHangs
+	if ctx.Err() == nil && context.Cause(limited) == ErrHangs {
+		return ErrHangs
 	}
 	return err
 }
 
-// errHangs ends a call of a daemon that does not answer any more.
-var errHangs = fmt.Errorf("%w: it does not answer", ErrBroken)
+// ErrHangs ends a call of a daemon that does not answer any more. It is there:
+// neither it nor another one will be reached in the time that a hook has.
+var ErrHangs = fmt.Errorf("%w: it does not answer", ErrBroken)
 
 // told turns an error of the wire into what the user is told.
 func told(ctx context.Context, method string, err error) error {
@@ -108,7 +112,7 @@ func (r *reason) Unwrap() error { return r.cause }
 func plain(err error) error {
 	text := ""
 	switch {
-	case errors.Is(err, errHangs), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, ErrHangs), errors.Is(err, context.DeadlineExceeded):
 		text = "it does not answer"
 	case errors.Is(err, errLeaving):
 		text = "it is stopping"

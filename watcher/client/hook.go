@@ -22,7 +22,8 @@ var ErrUndone = errors.New("nobody took the call")
 // nothing else: an agent waits for this process. It neither looks first who
 // serves nor starts a daemon. On an error that wraps ErrUndone the event is
 // still to be handed in, by way of Connect, in what is left of the context's
-// time: also if a daemon died over it, since events are known by their ids.
+// time: also if a daemon died over it, since events are known by their ids. One
+// that wraps ErrHangs too says that Connect would be no use.
 func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.HookResult, error) {
 	var result missions.HookResult
 	body, err := json.Marshal(r)
