@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // BudgetError is returned by the first capture of a workspace that holds more
 // than the budget allows; nothing was written.
 type BudgetError struct {
+	// Files and Bytes are what was counted until then: there may be many more.
 	Files      int
 	Bytes      int64
 	FileBudget int
@@ -16,31 +18,57 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the workspace holds %d files of %d bytes, the budget is %d files of %d bytes",
+	return fmt.Sprintf("the workspace holds at least %d files of %d bytes, the budget is %d files of %d bytes",
 		e.Files, e.Bytes, e.FileBudget, e.ByteBudget)
 }
 
-// budget refuses a first capture over the budget. Of a later one it leaves out,
-// as skipped, the last of the files that are new, until the rest is within it:
-// what was captured once is not dropped, and no snapshot is refused for what an
-// agent has piled up.
-func (c *capturing) budget(w *walker, top *node, files int, bytes int64) error {
-	limits := c.rules.settings
-	over := func() bool {
-		return limits.FileBudget >= 0 && files > limits.FileBudget || limits.ByteBudget >= 0 && bytes > limits.ByteBudget
+func (s *Settings) over(files int, bytes int64) bool {
+	return s.FileBudget >= 0 && files > s.FileBudget || s.ByteBudget >= 0 && bytes > s.ByteBudget
+}
+
+// spending counts what a first capture would hold while its walk goes on, so
+// that one over the budget ends there, however much more there is.
+type spending struct {
+	settings *Settings
+	files    atomic.Int64
+	bytes    atomic.Int64
+}
+
+// spendEvery is after how many names of a directory they are counted.
+const spendEvery = 1024
+
+// add counts what a directory's sheet has to be read from its from-th on, and
+// returns where to go on from, or a *BudgetError. Nil counts nothing.
+func (p *spending) add(sheet *sheet, from int) (int, error) {
+	if p == nil {
+		return 0, nil
 	}
+	bytes := int64(0)
+	for _, i := range sheet.reads[from:] {
+		bytes += sheet.entries[i].stat.size
+	}
+	all, size := int(p.files.Add(int64(len(sheet.reads)-from))), p.bytes.Add(bytes)
+	if p.settings.over(all, size) {
+		return 0, &BudgetError{Files: all, Bytes: size, FileBudget: p.settings.FileBudget, ByteBudget: p.settings.ByteBudget}
+	}
+	return len(sheet.reads), nil
+}
+
+// budget leaves out of a capture that is not the first, as skipped, the last of
+// the files that are new, until the rest is within the budget: what was captured
+// once is not dropped, and no snapshot is refused for what an agent has piled
+// up. A first one was refused by the walk: see spending.
+func (c *capturing) budget(w *walker, files int, bytes int64) {
+	over := func() bool { return c.rules.settings.over(files, bytes) }
 	if !over() {
-		return nil
-	}
-	if c.scanner.base == nil {
-		return &BudgetError{Files: files, Bytes: bytes, FileBudget: limits.FileBudget, ByteBudget: limits.ByteBudget}
+		return
 	}
 	slices.SortFunc(w.units, func(a, b *unit) int { return strings.Compare(a.scene.at.path, b.scene.at.path) })
 	for _, u := range slices.Backward(w.units) {
 		for _, i := range slices.Backward(u.reads) {
 			e := &u.node.entries[i]
 			if !over() {
-				return nil
+				return
 			}
 			if e.kind == kindSymlink || !e.id.IsZero() {
 				continue
@@ -51,7 +79,6 @@ func (c *capturing) budget(w *walker, top *node, files int, bytes int64) error {
 			u.reads = slices.Delete(u.reads, slices.Index(u.reads, i), slices.Index(u.reads, i)+1)
 		}
 	}
-	return nil
 }
 
 // measure counts files and bytes, of nodes not yet sealed too.

@@ -80,9 +80,9 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 			c.full = true
 			continue
 		}
-		files, bytes := measure(top)
-		if err := c.budget(w, top, files, bytes); err != nil {
-			return nil, nil, err
+		if c.scanner.base != nil {
+			files, bytes := measure(top)
+			c.budget(w, files, bytes)
 		}
 		c.unseeded = c.seed(w)
 		r := &reading{walker: w, batch: c.batch}
@@ -105,6 +105,9 @@ func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) 
 		began: coarseNow(), byTimes: c.byTimes,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
+	if s.base == nil {
+		w.spending = &spending{settings: &c.rules.settings}
+	}
 	if s.suspect && c.options.Present != nil {
 		w.verify = c.options.Present
 	}

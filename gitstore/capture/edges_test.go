@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -368,6 +369,33 @@ func TestBudget(t *testing.T) {
 	}
 	l.must(os.Remove(l.path("2")))
 	l.wantFiles(l.paths("2"), map[string]string{"1": "changed", "3": "x", "d/new": "x"})
+}
+
+// TestBudgetEndsTheWalk: what is far over the budget is refused before much more
+// of it was listed than the budget holds; what is in it does not count twice.
+func TestBudgetEndsTheWalk(t *testing.T) {
+	l := newLab(t, Settings{FileBudget: 50, ByteBudget: -1})
+	for d := range 40 {
+		for f := range 10 {
+			l.write(fmt.Sprintf("d%02d/%d", d, f), "x")
+		}
+	}
+	var visited atomic.Int64
+	l.scanner.hooks.beforeDirectory = func(string) { visited.Add(1) }
+	var over *BudgetError
+	_, err := l.try(Dirty{All: true}, Options{})
+	if !errors.As(err, &over) || over.Files <= 50 || over.Files == 400 {
+		t.Errorf("got %v", err)
+	}
+	if n := visited.Load(); n < 6 || n > 30 {
+		t.Errorf("%d of 40 directories were visited", n)
+	}
+	for d := range 35 {
+		l.must(os.RemoveAll(l.path(fmt.Sprintf("d%02d", d))))
+	}
+	if r := l.walk(); r.Stats.Files != 50 {
+		t.Errorf("%d files", r.Stats.Files)
+	}
 }
 
 func TestModes(t *testing.T) {

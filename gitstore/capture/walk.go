@@ -29,6 +29,7 @@ type walker struct {
 	progress func(Progress)
 	seen     atomic.Int64 // names
 	began    int64        // by the coarse clock
+	spending *spending    // nil if this is not the first capture
 	byTimes  bool         // directories whose times tell that they hold what they held need not be listed
 
 	rulesChanged atomic.Bool // of a directory inside
@@ -209,10 +210,18 @@ func (w *walker) list(s *scene, old *node, dirty *dirtyTree) (*sheet, error) {
 		w.progress(Progress{Files: int(seen)})
 	}
 	sheet := newSheet(old, names.Len())
+	counted := 0
 	for i := range names.Len() {
-		if err := w.name(s, names, i, sheet, dirty); err != nil {
+		err := w.name(s, names, i, sheet, dirty)
+		if err == nil && (i+1)%spendEvery == 0 {
+			counted, err = w.spending.add(sheet, counted)
+		}
+		if err != nil {
 			return nil, err
 		}
+	}
+	if _, err := w.spending.add(sheet, counted); err != nil {
+		return nil, err
 	}
 	sheet.done()
 	if !s.listed.none() && !sheet.tellsRules(names) {
