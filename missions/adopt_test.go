@@ -14,11 +14,11 @@ import (
 // servedBlind makes the bench one that serves, and is told of nothing.
 type servedBlind struct{}
 
-func (servedBlind) Watch(string, Place, func(string) bool) {}
-func (servedBlind) Take(context.Context, string) Dirty     { return Dirty{Full: true, Why: NotWatched} }
-func (servedBlind) Return(string, Dirty)                   {}
-func (servedBlind) Follow(string, func()) func()           { return nil }
-func (servedBlind) Changed(string)                         {}
+func (servedBlind) Rules(string, func(string) bool)    {}
+func (servedBlind) Take(context.Context, string) Dirty { return Dirty{Full: true, Why: NotWatched} }
+func (servedBlind) Return(string, Dirty)               {}
+func (servedBlind) Follow(string, func()) func()       { return nil }
+func (servedBlind) Changed(string)                     {}
 
 // TestAdoptionOutlivesItsHooks: the first snapshot of a large workspace takes
 // longer than any hook waits. It goes on, and what was heard meanwhile is heard.

@@ -67,10 +67,10 @@ type transcriptFollower struct {
 	stopped int
 }
 
-func (w *transcriptFollower) Watch(string, Place, func(string) bool) {}
-func (w *transcriptFollower) Take(context.Context, string) Dirty     { return Dirty{Full: true} }
-func (w *transcriptFollower) Return(string, Dirty)                   {}
-func (w *transcriptFollower) Changed(string)                         {}
+func (w *transcriptFollower) Rules(string, func(string) bool)    {}
+func (w *transcriptFollower) Take(context.Context, string) Dirty { return Dirty{Full: true} }
+func (w *transcriptFollower) Return(string, Dirty)               {}
+func (w *transcriptFollower) Changed(string)                     {}
 func (w *transcriptFollower) Follow(file string, changed func()) func() {
 	w.file = file
 	w.follow(changed)

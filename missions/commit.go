@@ -77,7 +77,6 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 	provisional := m.live.Provisional != ""
 	if (w.OnlyIfChanged || provisional) && m.tip != nil && captured.Tree == m.tip.Tree && (w.filesOnly() || provisional || m.talkRecorded()) {
 		ws.accept(captured)
-		ws.watch(m, captured)
 		return taken{snapshot: m.tip, unchanged: true}, nil
 	}
 	if provisional {
@@ -116,7 +115,6 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 		ws.published = snap.Tree
 	}
 	ws.accept(captured)
-	ws.watch(m, captured)
 	return taken{snapshot: snap}, nil
 }
 

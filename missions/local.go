@@ -71,10 +71,10 @@ type Options struct {
 // gives one; without it every capture walks. Methods are called on the
 // goroutine of the operation that needs them.
 type Watching interface {
-	// Watch begins to watch a live mission's workspace, or makes sure of it.
-	// ignored is asked for directories, by path relative to root, from any
-	// goroutine.
-	Watch(root string, at Place, ignored func(rel string) bool)
+	// Rules tells of the ignore rules by which a workspace is watched, if it is
+	// or will be. ignored is asked for directories, by path relative to root,
+	// from any goroutine. After other rules the next Take is Full.
+	Rules(root string, ignored func(rel string) bool)
 	// Take passes the barrier and hands over what changed since the last Take.
 	// If the barrier can't be had, the answer is Full with the reason.
 	Take(ctx context.Context, root string) Dirty

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -184,8 +183,7 @@ func (l *Local) TellWatching(ctx context.Context, root string) error {
 		if err != nil {
 			return err
 		}
-		ws.watched = true
-		l.watching.Watch(ws.root, ws.place, capture.NewFilter(ws.rules).Ignored)
+		ws.tellRules()
 		return nil
 	})
 }

@@ -37,7 +37,7 @@ type workspace struct {
 	sides      map[string]fileStamp // of the sessions' side files
 	published  gitstore.ID          // the tree of the last snapshot published from here: it is whole
 	unsaved    bool                 // the stat cache on disk is older
-	watched    bool                 // the watcher knows of it
+	ruled      bool                 // the watcher knows its ignore rules
 	dirty      Dirty                // taken from the watcher, to be given back
 	why        string               // why the newest capture walks, if it does
 	missed     []string             // what it found then of which no event told
@@ -204,20 +204,6 @@ func (l *Local) avoid() []beneath.Identity {
 	return []beneath.Identity{beneath.Identity(place)}
 }
 
-// watch tells the watcher what to look at in the workspace of a live mission,
-// at first and whenever the ignore rules have changed.
-func (ws *workspace) watch(m *loaded, r *capture.Result) {
-	if !HasAgent(m.life) {
-		ws.watched = false // whoever works here next asks again
-		return
-	}
-	if ws.l.watching == nil || ws.watched && !r.RulesChanged {
-		return
-	}
-	ws.watched = true
-	ws.l.watching.Watch(ws.root, ws.place, capture.NewFilter(ws.rules).Ignored)
-}
-
 // rechecked is how many files whose stat data have not changed are read again
 // at each capture, in rotation: what stat can't see (H4) is found in time.
 const rechecked = 4
@@ -231,14 +217,26 @@ func (p *project) generation() uint64 {
 }
 
 // accept makes a capture what the next one starts from: its objects are stored.
+// The watcher is told of ignore rules that are others now, whoever captures and
+// for whatever: no later capture will find that they have changed.
 func (ws *workspace) accept(r *capture.Result) {
 	ws.scanner.Accept(r)
 	known := ws.scanner.Known()
 	ws.known.Store(&known)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
-	if ws.l.watching != nil {
-		ws.l.noteWalk(ws.root, ws.why, ws.missed, r)
+	if ws.l.watching == nil {
+		return
 	}
+	ws.l.noteWalk(ws.root, ws.why, ws.missed, r)
+	if !ws.ruled || r.RulesChanged {
+		ws.tellRules()
+	}
+}
+
+// tellRules tells the watcher of the ignore rules that are in force.
+func (ws *workspace) tellRules() {
+	ws.ruled = true
+	ws.l.watching.Rules(ws.root, capture.NewFilter(ws.rules).Ignored)
 }
 
 // save writes the stat cache, so that the next process need not read every file

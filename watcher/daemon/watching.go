@@ -88,10 +88,10 @@ func (w *watching) close() error {
 	return nil
 }
 
-// Watch implements missions.Watching. A workspace is watched from when the
+// Rules implements missions.Watching. A workspace is watched from when the
 // overseer has seen that a mission lives there; until then its rules are only
 // remembered.
-func (w *watching) Watch(root string, _ missions.Place, ignored func(rel string) bool) {
+func (w *watching) Rules(root string, ignored func(rel string) bool) {
 	w.mu.Lock()
 	w.ignored[root] = ignored
 	tree := w.trees[root]
