@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 )
 
 // BlobReader streams the content of a blob and gives its size. The bytes are
@@ -149,13 +148,8 @@ func (p *pack) stream(o *Objects, off int64) (*stream, error) {
 }
 
 func (o *Objects) looseStream(path string) (*stream, error) {
-	f, err := os.Open(path)
+	f, fi, err := openObjects(path)
 	if err != nil {
-		return nil, err
-	}
-	fi, err := f.Stat()
-	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	z, err := o.inflaters.get(bufio.NewReaderSize(f, 32<<10))

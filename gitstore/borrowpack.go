@@ -21,7 +21,7 @@ import (
 // goes on a flock on the pack (the same file in both places) keeps Sweep from
 // taking it for left behind. It reports gone if the pack was removed meanwhile.
 func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
-	f, err := os.Open(p.base + ".pack")
+	f, _, err := openObjects(p.base + ".pack")
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
@@ -74,6 +74,9 @@ var errNotWorth = errors.New("not worth a copy")
 
 // place links a file, or copies it if it is not larger than worth.
 func (b *borrowing) place(from, to string, worth int64) (copied bool, err error) {
+	if info, err := os.Stat(from); err == nil && !info.Mode().IsRegular() {
+		return false, errNotWorth
+	}
 	err = b.store.link(from, to)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist): // a pack is named by what is in it
@@ -101,18 +104,14 @@ func noLink(err error) bool {
 }
 
 func (b *borrowing) copy(from, to string, worth int64) error {
-	src, err := os.Open(from)
-	if errors.Is(err, fs.ErrPermission) {
+	src, info, err := openObjects(from)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, ErrDamaged) {
 		return errNotWorth
 	}
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	info, err := src.Stat()
-	if err != nil {
-		return err
-	}
 	if info.Size() > worth {
 		return errNotWorth
 	}

@@ -33,13 +33,8 @@ func (c *fileCache) acquire(path string) (*cachedFile, error) {
 		f.used = c.tick
 		return f, nil
 	}
-	f, err := os.Open(path)
+	f, fi, err := openObjects(path)
 	if err != nil {
-		return nil, err
-	}
-	fi, err := f.Stat()
-	if err != nil {
-		f.Close()
 		return nil, err
 	}
 	cf := &cachedFile{File: f, size: fi.Size(), users: 1, used: c.tick}

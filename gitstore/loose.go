@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha1" //nolint:gosec // verifies stored bytes against their Git id
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -64,7 +66,7 @@ func newVerifier(t ObjectType, size int64) hash.Hash {
 func (o *Objects) readLoose(path string) (ObjectType, []byte, error) {
 	raw, err := disk.ReadFile(path)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, asDamage(err)
 	}
 	return o.decodeLoose(raw)
 }
@@ -114,17 +116,28 @@ func readLooseHeader(r *bufio.Reader, deflated int64) (ObjectType, int64, error)
 	return t, size, nil
 }
 
+// openObjects opens a file of an object store, the user's too, where anything may
+// stand in its place.
+func openObjects(path string) (*os.File, fs.FileInfo, error) {
+	f, info, err := disk.OpenRegular(path)
+	return f, info, asDamage(err)
+}
+
+// asDamage says of what is no regular file that it is damaged.
+func asDamage(err error) error {
+	if errors.Is(err, disk.ErrNotRegular) {
+		return damaged("%v", err)
+	}
+	return err
+}
+
 // looseHeader reads only the header: the type and the size of the content.
 func (o *Objects) looseHeader(path string) (ObjectType, int64, error) {
-	f, err := os.Open(path)
+	f, fi, err := openObjects(path)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, 0, err
-	}
 	z, err := o.inflaters.get(bufio.NewReaderSize(f, 512))
 	if err != nil {
 		return 0, 0, damaged("loose object: %v", err)

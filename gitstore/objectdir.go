@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // objectDir is one directory of loose objects and packs. It is immutable once
@@ -62,8 +64,12 @@ func (d *objectDir) pack(base string, known *pack) (*pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(base + ".pack"); err != nil {
+	content, err := os.Stat(base + ".pack")
+	if err != nil {
 		return nil, err
+	}
+	if !fi.Mode().IsRegular() || !content.Mode().IsRegular() {
+		return nil, damaged("pack %s: %v", base, disk.ErrNotRegular)
 	}
 	if known != nil && known.broken == nil && os.SameFile(known.info, fi) && known.info.Size() == fi.Size() {
 		return known, nil
@@ -94,15 +100,18 @@ func (d *objectDir) loosePath(id ID) string {
 
 func (d *objectDir) hasLoose(id ID) (bool, error) {
 	fi, err := os.Lstat(d.loosePath(id))
+	if err == nil && fi.Mode().Type() == fs.ModeSymlink {
+		fi, err = os.Stat(d.loosePath(id))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if fi.Size() == 0 {
+	if fi.Size() == 0 || !fi.Mode().IsRegular() {
 		// A power cut on a store written by others leaves empty files; such
-		// an object is not there.
+		// an object is not there, nor is what is a FIFO or a device.
 		return false, nil
 	}
 	return true, nil

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io/fs"
-	"os"
 	"sort"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable,
@@ -50,9 +51,9 @@ func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
 	open.forget(base + ".idx")
 	open.forget(base + ".pack")
 	if info.Size() <= wholeIndex {
-		data, err := os.ReadFile(base + ".idx")
+		data, err := disk.ReadFile(base + ".idx")
 		if err != nil {
-			return nil, err
+			return nil, asDamage(err)
 		}
 		p.whole = data
 	}

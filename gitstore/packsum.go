@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -46,14 +45,11 @@ func (p *pack) verifyIndex(ctx context.Context) error {
 // trailerOf gives the checksum that a file ends with, after it was compared with
 // all that comes before.
 func trailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDSize]byte, err error) {
-	f, err := os.Open(path)
+	f, info, err := openObjects(path)
 	if err != nil {
 		return nil, trailer, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, trailer, err
-	}
 	size := info.Size()
 	if size < packHeader+IDSize {
 		return nil, trailer, damaged("%s is too short", filepath.Base(path))

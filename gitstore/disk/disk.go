@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 
@@ -19,9 +20,32 @@ func OpenFile(name string, flags int, perm fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// ReadFile is os.ReadFile.
+// ErrNotRegular is wrapped by a *fs.PathError: in the place of a file is
+// something that could keep a reader waiting, or never end.
+var ErrNotRegular = errors.New("not a regular file")
+
+// OpenRegular opens a file for reading without waiting for anybody who writes to
+// it: of what is no regular file, such as a FIFO or a device, the error is
+// ErrNotRegular.
+func OpenRegular(name string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// ReadFile is os.ReadFile, of a regular file: see OpenRegular.
 func ReadFile(name string) ([]byte, error) {
-	fd, err := open(name, os.O_RDONLY, 0)
+	fd, err := open(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +64,13 @@ func readAll(fd int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
 		return nil, err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		return nil, unix.EISDIR
+	default:
+		return nil, ErrNotRegular
 	}
 	content := make([]byte, 0, max(int(st.Size), least))
 	for {
