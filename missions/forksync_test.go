@@ -57,3 +57,52 @@ func TestForkIsDurable(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestRemadeIsDurable: a lost workspace that is made again is on the disk before
+// its mission is bound to it; if the disk fails it is taken away, and can be made
+// again later.
+func TestRemadeIsDurable(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	result, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "child"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := result.Missions[0]
+	if err := os.RemoveAll(child.Workspace); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	var failure error
+	b.local.syncForks = func(made []*fork.Made) (int, error) {
+		calls++
+		if len(made) != 1 || made[0].Workspace != child.Workspace {
+			t.Errorf("synced %+v", made)
+		}
+		if _, err := os.Stat(joinPath(child.Workspace, "a.txt")); err != nil {
+			t.Errorf("synced before it was written: %v", err)
+		}
+		if m, err := b.local.missionByID(child.ID); err != nil || !m.workspaceGone() {
+			t.Errorf("bound before it was synced: %v", err)
+		}
+		n, err := fork.Sync(made)
+		return n, errors.Join(err, failure)
+	}
+	resume := func() error {
+		_, err := b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: "child", Resume: true})
+		return err
+	}
+	failure = errors.New("the disk is gone")
+	if err := resume(); !errors.Is(err, failure) || AsError(err).Hint == "" {
+		t.Errorf("the disk fails: %v", err)
+	}
+	if _, err := os.Stat(child.Workspace); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is left: %v", err)
+	}
+	failure, calls = nil, 0
+	if err := resume(); err != nil || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	b.healthy()
+}

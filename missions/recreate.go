@@ -72,7 +72,11 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 		if err != nil {
 			return err
 		}
-		if err := l.rebindMade(m, job.made); err != nil {
+		err = l.syncJobs([]*forkJob{job})
+		if err == nil {
+			err = l.rebindMade(m, job.made)
+		}
+		if err != nil {
 			return errors.Join(err, job.made.Undo(context.WithoutCancel(ctx)), job.operation.Finish())
 		}
 		if err := l.addPlace(ctx, m.project, m.bind.Workspace, m.bind.Place); err != nil {
