@@ -44,13 +44,19 @@ type harness struct {
 	passes   map[string]map[string]int // by way: the most passes of each point
 	took     map[string]time.Duration  // by way
 	failures []error
+
+	calls  map[string]map[string]int // file-system calls by way and kind
+	failed map[string]map[string]int // that were made to fail, so
+	spared int                       // that were to fail, and did not come
+	errors int                       // commands that ended with an error for it
 }
 
 // recovering is the way of commands that come after a kill.
 const recovering = "recovery"
 
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
-	h := &harness{options: o, out: out, points: points, at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{}}
+	h := &harness{options: o, out: out, points: points, at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{},
+		calls: map[string]map[string]int{}, failed: map[string]map[string]int{}}
 	for _, op := range operations() {
 		if o.only != "" && o.only != op.name {
 			continue
@@ -258,7 +264,12 @@ func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (wh
 	} else {
 		again = death{}
 	}
-	if s.told {
+	switch {
+	case d.fault != (fault{}):
+		if err := errors.Join(d.fault.plain(f), w.heedFailing(ctx, s, f)); err != nil {
+			return what, err
+		}
+	case s.told:
 		w.heed(f, s.old)
 	}
 	if !f.killed && f.code != 0 && f.code != partlyCode && d == (death{}) {
@@ -334,6 +345,8 @@ func (h *harness) note(name string, d death, f fate, took time.Duration) {
 	switch {
 	case d == (death{}):
 		h.took[name] = took
+	case d.fault != (fault{}):
+		h.noteFault(name, d.fault, f)
 	case !f.killed:
 		h.survived++
 	case d.point != "":

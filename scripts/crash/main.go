@@ -1,6 +1,6 @@
 // Command crash kills umbra with SIGKILL, at each of its failpoints and at random
-// instants, and holds what is there afterwards against the invariants of the
-// design. scripts/soak --kills calls it.
+// instants, or makes its file-system calls fail, and holds what is there afterwards
+// against the invariants of the design. scripts/soak --kills and --faults call it.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -41,6 +42,8 @@ const (
 // options say how often, and where.
 type options struct {
 	kills   int
+	faults  int // calls that fail, 0: each; with failing
+	failing bool
 	seed    uint64
 	dir     string
 	binary  string
@@ -52,6 +55,12 @@ type options struct {
 func parse(args []string) (options, error) {
 	o := options{workers: 2}
 	flags := flag.NewFlagSet("scripts/soak --kills", flag.ContinueOnError)
+	flags.Func("faults", "make that many file-system calls fail instead, or all", func(value string) (err error) {
+		if o.failing = true; value != "all" {
+			o.faults, err = strconv.Atoi(value)
+		}
+		return err
+	})
 	flags.IntVar(&o.kills, "kills", wholeRun, "how many processes to kill")
 	flags.Uint64Var(&o.seed, "seed", 1, "which are killed, and when")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where workspaces and homes are made, and removed at the end unless something is wrong")
@@ -59,8 +68,8 @@ func parse(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.kills < 1 || o.only != "" && !known(o.only) {
-		return o, errors.New("usage: scripts/soak --kills N [--seed N] [--dir DIR] [--only OPERATION]")
+	if flags.NArg() > 0 || o.kills < 1 || o.faults < 0 || o.only != "" && !known(o.only) {
+		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--only OPERATION]")
 	}
 	return o, nil
 }
@@ -93,7 +102,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if h == nil {
 		return err
 	}
-	text := h.summary(time.Now())
+	text, section := h.summary(time.Now()), "scripts/soak --kills"
+	if o.failing {
+		text, section = h.faultSummary(time.Now()), "scripts/soak --faults"
+	}
 	fmt.Fprint(out, text)
 	if err != nil {
 		return err
@@ -101,10 +113,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := os.RemoveAll(o.dir); err != nil {
 		return err
 	}
-	if h.killed() < keptRun || o.only != "" {
+	if o.only != "" || o.failing && o.faults > 0 || !o.failing && h.killed() < keptRun {
 		return nil
 	}
-	return lab.WriteSection(filepath.Join(top, page), "scripts/soak --kills", text)
+	return lab.WriteSection(filepath.Join(top, page), section, text)
 }
 
 // crash builds umbra with its failpoints from the source at top, and kills it.
@@ -118,5 +130,9 @@ func crash(ctx context.Context, o options, top string, out io.Writer) (*harness,
 		return nil, err
 	}
 	h := newHarness(o, out, list)
+	if o.failing {
+		h.keepFailing()
+		return h, h.inject(ctx)
+	}
 	return h, h.run(ctx)
 }

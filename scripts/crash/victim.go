@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,13 +16,15 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// A death says how a process is killed: at a failpoint, or after a time; or not
-// at all, if it is the zero value.
+// A death says how a process is killed: at a failpoint, or after a time; or which
+// of its file-system calls fails, and it lives on; or that nothing happens to it,
+// if it is the zero value.
 type death struct {
 	point string
 	pass  int           // the how-manieth time that the point is come to, from 1
 	after time.Duration // 0: not by the clock
 	brood bool          // with the children that it has started; else they live on
+	fault fault
 }
 
 func (d death) String() string {
@@ -31,6 +34,8 @@ func (d death) String() string {
 		how = fmt.Sprintf("killed at %s:%d", d.point, d.pass)
 	case d.after > 0:
 		how = "killed after " + d.after.String()
+	case d.fault != (fault{}):
+		how = d.fault.String()
 	}
 	if d.brood {
 		how += ", its children too"
@@ -40,6 +45,9 @@ func (d death) String() string {
 
 // env arms the process, and has it write down the points that it passes in log.
 func (d death) env(log string) []string {
+	if d.fault != (fault{}) {
+		return nil // the calls that write it down are none of umbra's
+	}
 	list := []string{"UMBRA_FAILPOINT_LOG=" + log}
 	if d.point != "" {
 		list = append(list, fmt.Sprintf("UMBRA_FAILPOINT=%s:%d", d.point, d.pass))
@@ -52,7 +60,9 @@ type fate struct {
 	killed bool
 	code   int
 	out    string
-	said   string // on the error output
+	said   string         // on the error output
+	hit    bool           // the call failed that was to
+	calls  map[string]int // file-system calls by kind, where one was to fail
 }
 
 func (f fate) String() string {
@@ -70,6 +80,7 @@ type victim struct {
 	timer     *time.Timer
 	ended     chan struct{}
 	waited    error
+	injector  *injector // nil: no call fails
 }
 
 // begin starts a command that is to die so.
@@ -82,7 +93,13 @@ func begin(ctx context.Context, c lab.Command, d death, log string) (*victim, er
 	if c.Stdin != nil {
 		v.cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	if err := v.cmd.Start(); err != nil {
+	err := error(nil)
+	if d.fault == (fault{}) {
+		err = v.cmd.Start()
+	} else {
+		v.injector, err = inject(v.cmd, filepath.Dir(log), d.fault)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", strings.Join(c.Args, " "), err)
 	}
 	if d.after > 0 {
@@ -148,7 +165,12 @@ func (v *victim) wait() (fate, error) {
 	if f.killed {
 		v.killBrood()
 	}
-	return f, nil
+	if v.injector == nil {
+		return f, nil
+	}
+	err := v.injector.end()
+	f.hit, f.calls = v.injector.hit, v.injector.calls
+	return f, err
 }
 
 // passed reads which points were written down, and how often each.

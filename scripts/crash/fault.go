@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// A fault is a file-system call of a process that fails once, below the world's
+// directory. The zero value is none.
+type fault struct {
+	call string        // of callKinds, or counting
+	nth  int           // of its kind, from 1, of the process and its children
+	err  syscall.Errno // what it fails with; halfDone: of what is to be written, half is
+}
+
+// counting is the call of a fault that never comes: all calls are counted.
+const counting = "none"
+
+// halfDone is no error of the kernel's: a write writes half, and says so.
+const halfDone = syscall.Errno(0)
+
+// callKinds are the file-system calls that fail, by what they do, and how each may.
+var callKinds = map[string][]syscall.Errno{
+	"open":     {syscall.EMFILE, syscall.EIO, syscall.EACCES, syscall.ENOSPC},
+	"stat":     {syscall.EIO, syscall.EACCES},
+	"read":     {syscall.EIO},
+	"list":     {syscall.EIO},
+	"readlink": {syscall.EIO},
+	"write":    {syscall.ENOSPC, halfDone, syscall.EIO},
+	"sync":     {syscall.EIO, syscall.ENOSPC},
+	"truncate": {syscall.ENOSPC, syscall.EIO},
+	"mkdir":    {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
+	"rename":   {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
+	"link":     {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
+	"symlink":  {syscall.ENOSPC, syscall.EACCES, syscall.EIO},
+	"unlink":   {syscall.EACCES, syscall.EIO},
+	"chmod":    {syscall.EACCES, syscall.EIO},
+	"times":    {syscall.EACCES, syscall.EIO},
+	"copy":     {syscall.ENOSPC, syscall.EIO},
+}
+
+func (f fault) String() string {
+	how := f.err.Error()
+	if f.err == halfDone {
+		how = "half of it done"
+	}
+	return fmt.Sprintf("%s %d: %s", f.call, f.nth, how)
+}
+
+// plain checks what a command says whose call failed so: why, if it ends with an
+// error, and never how it is made.
+func (f fault) plain(of fate) error {
+	said := strings.ToLower(of.said)
+	for _, word := range []string{"panic", "goroutine ", "fatal error", "sig"} {
+		if strings.Contains(said, word+":") || strings.Contains(said, word+"segv") || strings.Contains(said, "\n"+word) {
+			return fmt.Errorf("it ended with %s", of)
+		}
+	}
+	if of.code == 0 || of.code == partlyCode {
+		return nil
+	}
+	if f.err == halfDone {
+		return fmt.Errorf("it failed where half was written: %s", of)
+	}
+	if !strings.Contains(said, strings.ToLower(f.err.Error())) {
+		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
+	}
+	return nil
+}
+
+// heedFailing notes what a command has told of a snapshot, one of whose calls failed.
+// A file of the workspace that could not be read is left out, and the snapshot says
+// so: such a one is held against the disk here, and is no moment to restore.
+func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
+	if !s.told {
+		return nil
+	}
+	for _, id := range slices.Compact(reportedIDs(f.out)) {
+		out, err := w.leftOut(ctx, id)
+		if err != nil {
+			return err
+		}
+		if len(out) == 0 {
+			w.ack(id, s.old)
+			continue
+		}
+		text, err := w.shadow(ctx, "ls-tree", "-r", "-z", "--full-tree", id)
+		if err != nil {
+			return err
+		}
+		want := maps.Clone(s.old)
+		maps.DeleteFunc(want, func(path, _ string) bool {
+			return slices.ContainsFunc(out, func(left string) bool { return path == left || strings.HasPrefix(path, left+"/") })
+		})
+		if d := listed(text).differs(want); d != "" {
+			return fmt.Errorf("snapshot %s, which says that it lacks %q, does not hold the rest:\n%s", id, out, d)
+		}
+	}
+	return nil
+}
+
+// leftOut are the paths that a snapshot says it could not read.
+func (w *world) leftOut(ctx context.Context, id string) ([]string, error) {
+	about, err := w.shadow(ctx, "log", "-1", "--format=%(trailers:key=Umbra-Skipped,valueonly)%(trailers:key=Umbra-Record,valueonly)", id)
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(about)
+	if len(fields) != 2 {
+		return nil, nil
+	}
+	text, err := w.shadow(ctx, "show", fields[1]+":skipped.json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Skipped []struct{ Path, Reason string }
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, one := range list.Skipped {
+		if one.Reason == "unreadable" {
+			out = append(out, one.Path)
+		}
+	}
+	return out, nil
+}
+
+// faultsOf are all that can happen where calls are made that often.
+func faultsOf(calls map[string]int) []fault {
+	var list []fault
+	for call, count := range calls {
+		for _, err := range callKinds[call] {
+			for n := range count {
+				list = append(list, fault{call, n + 1, err})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b fault) int {
+		if c := strings.Compare(a.call, b.call); c != 0 {
+			return c
+		}
+		if a.nth != b.nth {
+			return a.nth - b.nth
+		}
+		return int(a.err) - int(b.err)
+	})
+	return list
+}

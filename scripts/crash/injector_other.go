@@ -1,0 +1,21 @@
+//go:build !(linux && amd64)
+
+package main
+
+import (
+	"errors"
+	"os/exec"
+)
+
+// An injector is for Linux alone.
+type injector struct {
+	calls map[string]int
+	hit   bool
+}
+
+// errNoInjector says that no call can be made to fail here.
+var errNoInjector = errors.New("file-system calls can be made to fail on Linux on amd64 alone")
+
+func inject(*exec.Cmd, string, fault) (*injector, error) { return nil, errNoInjector }
+
+func (*injector) end() error { return errNoInjector }
