@@ -230,12 +230,8 @@ func (d *examination) workspace(m *loaded) {
 	if m.bind.Workspace == "" {
 		return
 	}
-	place, err := placeOf(m.bind.Workspace)
-	if err != nil || place != m.bind.Place {
-		d.found(Problem{
-			Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced or removed",
-			Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + m.remaking() + ", or umbra mission rm " + m.Name,
-		}, nil)
+	if m.workspaceGone() {
+		d.found(m.goneProblem(), nil)
 		return
 	}
 	d.strays(m)

@@ -141,6 +141,14 @@ func (m *loaded) workspaceGone() bool {
 	return err != nil || place != m.bind.Place
 }
 
+// goneProblem says of a mission that its workspace is not where it was.
+func (m *loaded) goneProblem() Problem {
+	return Problem{
+		Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced, mounted over or removed",
+		Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + m.remaking() + ", or umbra mission rm " + m.Name,
+	}
+}
+
 // Projects lists the known projects.
 func (l *Local) Projects(context.Context, ProjectsRequest) ([]Project, error) {
 	list := []Project{}

@@ -44,6 +44,9 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		for _, problem := range view.Problems {
 			s.Problems = append(s.Problems, Problem{Project: at.project.Name, Mission: m.Name, Message: problem})
 		}
+		if m.bound() == nil && m.workspaceGone() {
+			s.Problems = append(s.Problems, m.goneProblem())
+		}
 		if newest == nil || m.tip.At.After(newest.tip.At) {
 			newest = m
 		}
