@@ -182,7 +182,9 @@ func takeParents(doc Document) error {
 	return nil
 }
 
-// takeWorktree removes the entry of the worktree and the branch.
+// takeWorktree removes the branch and the entry of the worktree: in this order,
+// since each tells that the branch is the fork's, and git, if it is killed while
+// it deletes the branch, has deleted its reflog.
 func takeWorktree(ctx context.Context, doc Document) error {
 	if _, err := os.Stat(doc.CommonDir); vanished(err) {
 		return nil
@@ -191,15 +193,21 @@ func takeWorktree(ctx context.Context, doc Document) error {
 	if err != nil {
 		return err
 	}
-	if admin != "" {
-		if err := removeEntry(admin); err != nil {
+	if doc.Branch != "" {
+		if err := takeBranch(ctx, doc, admin); err != nil {
 			return err
 		}
 	}
-	failpoint.Hit("fork.undo.worktree")
-	if doc.Branch == "" {
+	failpoint.Hit("fork.undo.branch")
+	if admin == "" {
 		return nil
 	}
+	return removeEntry(admin)
+}
+
+// takeBranch deletes the branch if it is the fork's and as it was made: its
+// reflog says so, or, where it has none, the worktree's entry, "" if that is gone.
+func takeBranch(ctx context.Context, doc Document, admin string) error {
 	g := &userGit{operation: doc.Operation, gitDir: doc.CommonDir}
 	ref := "refs/heads/" + doc.Branch
 	out, err := g.run(ctx, nil, "reflog", "show", "--format=%gs", ref)
@@ -210,19 +218,36 @@ func takeWorktree(ctx context.Context, doc Document) error {
 		return err
 	}
 	messages := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if messages[len(messages)-1] != reflogMessage(doc.Operation) {
+	switch messages[len(messages)-1] {
+	case reflogMessage(doc.Operation):
+	case "":
+		if held, err := holds(admin, ref); err != nil || !held {
+			return err
+		}
+	default:
 		return nil // somebody else's
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// Let end what has begun: git deletes the reflog first, which is what tells
-	// that the branch is the fork's.
+	// Let end what has begun: git deletes the reflog first.
 	_, err = g.run(context.WithoutCancel(ctx), nil, "update-ref", "-d", ref, doc.Head)
 	if refused(err, "cannot lock ref") && !refused(err, ".lock': File exists") {
 		return nil // it has moved: what it holds is somebody's work
 	}
 	return err
+}
+
+// holds reports whether a worktree's entry has a ref as its HEAD; "" has none.
+func holds(admin, ref string) (bool, error) {
+	if admin == "" {
+		return false, nil
+	}
+	head, err := os.ReadFile(filepath.Join(admin, "HEAD"))
+	if vanished(err) {
+		return false, nil
+	}
+	return err == nil && strings.TrimSpace(string(head)) == "ref: "+ref, err
 }
 
 // entryOf finds the worktree's entry in the user's repository: the one that is

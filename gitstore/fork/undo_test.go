@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -61,4 +62,46 @@ exec %q "$@"
 		t.Errorf("the next one: %v", err)
 	}
 	l.gone(made.Document)
+}
+
+// TestUndoAfterGitWasKilledToo: git has deleted the branch's reflog and not the
+// branch, as if it and the undo were both killed then. The worktree's entry tells
+// that the branch is the fork's; one of somebody else's stays.
+func TestUndoAfterGitWasKilledToo(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		t.Run(fmt.Sprint("own ", own), func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "a\n")
+			l.initGit()
+			made := l.fork(l.snapshot(), l.target("one"))
+			doc := made.Document
+			if err := os.Remove(filepath.Join(doc.CommonDir, "logs", "refs", "heads", doc.Branch)); err != nil {
+				t.Fatal(err)
+			}
+			if !own { // which the user's git had made there, without a reflog
+				admin, err := entryOf(doc)
+				if err != nil || admin == "" {
+					t.Fatal(admin, err)
+				}
+				if err := os.WriteFile(filepath.Join(admin, "HEAD"), []byte(doc.Head+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 2 {
+				if err := UndoDocument(t.Context(), doc, t.TempDir()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if own {
+				l.gone(doc)
+				return
+			}
+			if head := strings.TrimSpace(l.git(doc.CommonDir, "rev-parse", "refs/heads/"+doc.Branch)); head != doc.Head {
+				t.Errorf("the branch is at %q, was at %s", head, doc.Head)
+			}
+			if admin, err := entryOf(doc); err != nil || admin != "" {
+				t.Errorf("the entry is left: %s %v", admin, err)
+			}
+		})
+	}
 }
