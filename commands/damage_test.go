@@ -242,9 +242,16 @@ func TestDoctorFindsDamage(t *testing.T) {
 			if out, code := d.run("doctor", "--fix"); code != 0 || strings.Contains(out, "mended:") == c.silent {
 				t.Errorf("not mended: %d\n%s", code, out)
 			}
-			if out, code := d.run("doctor"); code != 0 {
+			out, code = d.run("doctor")
+			if code != 0 {
 				t.Errorf("after mending: %d\n%s", code, out)
 			}
+			aside := filepath.Join(d.shadow, "umbra/damaged")
+			_, err := os.Stat(aside)
+			if told := strings.Contains(out, "rm -r "+aside+"\n"); told != (err == nil) || c.what == "pack garbled" && !told {
+				t.Errorf("set aside: %v, and doctor says\n%s", err, out)
+			}
+			d.must(os.RemoveAll(aside)) // as it says
 			if out, err := d.git("fsck", "--full", "--no-dangling"); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

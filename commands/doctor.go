@@ -58,6 +58,9 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 	for _, f := range r.Fixed {
 		p.line("%s %s", p.paint(green, "mended:"), clean(strings.TrimSpace(fmt.Sprintf("%s %s", f.Invariant, f.Message))))
 	}
+	for _, s := range r.SetAside {
+		p.line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s", clean(s.Project), size(s.Bytes), clean(shellArg(s.Path)))
+	}
 	writeProblems(p, r.Problems)
 	if len(r.Problems) == 0 {
 		p.line("%s", p.paint(green, "all is well"))

@@ -14,6 +14,9 @@ import (
 // damagedDir is where what is rotten is set aside, in a directory for each time.
 const damagedDir = "umbra/damaged"
 
+// DamagedDir is where Salvage sets aside; it may not be there. Nothing reads it.
+func (s *Store) DamagedDir() string { return filepath.Join(s.dir, damagedDir) }
+
 // salvaging is one Salvage.
 type salvaging struct {
 	ctx   context.Context
@@ -35,7 +38,7 @@ func (s *Store) Salvage(ctx context.Context, files []RottenFile, roots []ID) (as
 		return "", err
 	}
 	defer func() { _ = release(held) }()
-	parent := filepath.Join(s.dir, damagedDir)
+	parent := s.DamagedDir()
 	if err := s.sync.mkdirs(parent); err != nil {
 		return "", err
 	}

@@ -137,6 +137,7 @@ func (d *examination) project(ctx context.Context, p *project) error {
 		}
 	}
 	d.names(ctx, p, missions, len(unread) == 0)
+	d.setAside(p)
 	return ctx.Err()
 }
 

@@ -89,3 +89,16 @@ func (d *examination) restorable(m *loaded, s *gitstore.Snapshot) error {
 	}
 	return nil
 }
+
+// setAside notes what was set aside in a project, now or ever before.
+func (d *examination) setAside(p *project) {
+	dir := p.store.DamagedDir()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
+		return
+	}
+	bytes, err := diskUsage(dir)
+	if err != nil {
+		d.l.log.Warn("measure what was set aside", "project", p.Name, "error", err)
+	}
+	d.result.SetAside = append(d.result.SetAside, SetAside{p.Name, dir, bytes})
+}

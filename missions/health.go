@@ -105,10 +105,20 @@ type DoctorResult struct {
 	Checked   []string `json:"checked"`
 	// Verified are the projects in which something borrowed from the user's
 	// repository had not been compared with its ids until now.
-	Verified []string  `json:"verified,omitempty"`
-	Problems []Problem `json:"problems"`
-	Fixed    []Problem `json:"fixed"`
-	Rebuilt  bool      `json:"rebuilt"`
+	Verified []string `json:"verified,omitempty"`
+	// SetAside are the directories of damaged files that were mended around:
+	// nothing reads them, and they count in the home's budget.
+	SetAside []SetAside `json:"set_aside,omitempty"`
+	Problems []Problem  `json:"problems"`
+	Fixed    []Problem  `json:"fixed"`
+	Rebuilt  bool       `json:"rebuilt"`
+}
+
+// SetAside is a directory that the user may delete, with what it takes on disk.
+type SetAside struct {
+	Project string `json:"project"`
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
 }
 
 // Index is a cache of what can be read from refs and journal. A nil Index is
