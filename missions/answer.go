@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -80,7 +81,7 @@ func (l *Local) changesOf(path string) (changed <-chan struct{}, look time.Durat
 
 // newestState is what the newest turn of a session file of that size shows.
 func newestState(a sessions.Adapter, path string, size int64) sessions.State {
-	f, _, err := openRegular(path)
+	f, _, err := disk.OpenRegular(path)
 	if err != nil {
 		return sessions.StateEmpty
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // compareTalks compares whole session files with what was recorded of them, for
@@ -58,7 +59,7 @@ func (l *Local) talkStands(ctx context.Context, m *loaded) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	file, info, err := openRegular(m.bind.Session)
+	file, info, err := disk.OpenRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -81,7 +82,7 @@ func (l *Local) cutFrom(p *project, a sessions.Adapter, plan *talkPlan, offset i
 	if err != nil {
 		return sessions.Cut{}, false, err
 	}
-	if file, _, err := openRegular(plan.beside); err == nil {
+	if file, _, err := disk.OpenRegular(plan.beside); err == nil {
 		defer file.Close()
 		r.Beside(file)
 	}

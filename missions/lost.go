@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -98,7 +98,7 @@ func (l *Local) regainSession(ctx context.Context, m *loaded, lost []gitstore.Lo
 	if len(records) == 0 {
 		return nil
 	}
-	f, err := os.Open(m.bind.Session)
+	f, _, err := disk.OpenRegular(m.bind.Session)
 	if err != nil {
 		return err
 	}

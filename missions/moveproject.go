@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
@@ -261,7 +262,7 @@ func sameFile(path string, id gitstore.ID) bool {
 		target, err := os.Readlink(path)
 		return err == nil && gitstore.HashObject(gitstore.TypeBlob, []byte(target)) == id
 	}
-	f, info, err := openRegular(path)
+	f, info, err := disk.OpenRegular(path)
 	if err != nil {
 		return false
 	}

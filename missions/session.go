@@ -9,10 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -53,7 +53,7 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 	if a == nil || m.bind.Session == "" {
 		return sessionState{}, nil
 	}
-	file, info, err := openRegular(m.bind.Session)
+	file, info, err := disk.OpenRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l.sessionMissing(t, m)
 	}
@@ -77,23 +77,6 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 	}
 	m.bind.SessionFile, m.inherited = identity, nil
 	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
-}
-
-// openRegular opens a file that an agent names, without waiting at a FIFO.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }
 
 // sessionUnread goes on without the conversation: the user's files matter more.
@@ -181,7 +164,7 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 }
 
 func openSized(path string) (io.ReadCloser, int64, error) {
-	f, info, err := openRegular(path)
+	f, info, err := disk.OpenRegular(path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -209,7 +192,7 @@ func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (*joi
 		return nil, gitstore.SessionMeta{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
 	}
 	reader := &joined{Reader: own, own: own}
-	if file, _, err := openRegular(path); err == nil {
+	if file, _, err := disk.OpenRegular(path); err == nil {
 		own.Beside(file)
 		reader.closers = append(reader.closers, file)
 	}
@@ -333,7 +316,7 @@ func (l *Local) presentConversation(m *loaded) (sessions.Conversation, error) {
 	if a == nil || m.bind.Session == "" {
 		return sessions.Conversation{}, nil
 	}
-	f, _, err := openRegular(m.bind.Session)
+	f, _, err := disk.OpenRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sessions.Conversation{}, nil
 	}
