@@ -11,16 +11,6 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// soakEnv makes this test binary the soak program.
-const soakEnv = "SOAK_TEST_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(soakEnv) != "" {
-		os.Exit(lab.Main("soak", run))
-	}
-	os.Exit(m.Run())
-}
-
 // TestSoak: some hundred snapshots of random edits, each held against git, while
 // everything goes wrong that a soak knows of.
 func TestSoak(t *testing.T) {
@@ -36,13 +26,15 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		snapshots = 60
 	}
-	if err := lab.Build(t.Context(), "../..", clockwork, filepath.Join(dir, "umbra")); err != nil {
-		t.Fatal(err)
+	soak := filepath.Join(dir, "soak") // without cgo, which the race detector needs: see lab.HeedModes
+	for out, program := range map[string]string{filepath.Join(dir, "umbra"): clockwork, soak: "./scripts/endure"} {
+		if err := lab.Build(t.Context(), "../..", program, out); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Setenv(soakEnv, "yes")
 	var out bytes.Buffer
 	err = apart(t.Context(), []string{
-		os.Args[0], "--files", "400", "--snapshots", fmt.Sprint(snapshots), "--rehash", "25", "--wrong", "7", "--rest", "0", "--pause", "100ms",
+		soak, "--files", "400", "--snapshots", fmt.Sprint(snapshots), "--rehash", "25", "--wrong", "7", "--rest", "0", "--pause", "100ms",
 		"--dir", dir, "--stage", "here",
 	}, &out)
 	t.Logf("%s", &out)

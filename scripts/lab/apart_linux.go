@@ -21,7 +21,8 @@ func Apart(cmd *exec.Cmd) {
 }
 
 // HeedModes has programs that this process starts from now on heed the modes of
-// files though they run as root. It must be in a user namespace made by Apart.
+// files though they run as root. It must be in a user namespace made by Apart,
+// and built without cgo, whose threads the runtime can't reach.
 func HeedModes() error {
 	for _, capability := range []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH} {
 		if _, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); errno != 0 {
