@@ -113,6 +113,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request can't be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
+	if hasLeft(r.Context()) {
+		s.log.Info("a call was not begun: who made it has left", "call", name)
+		return
+	}
 	s.answer(w, r, name, m, body)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -445,5 +446,44 @@ func TestLogIsRotated(t *testing.T) {
 	must(t, err)
 	if len(now) > 100 || len(old) > 100 || !strings.HasSuffix(string(now), "line 29\n") || !strings.HasSuffix(string(old)+string(now), string(now)) {
 		t.Errorf("old %q, now %q", old, now)
+	}
+}
+
+// TestClientHasLeft begins no call of a client that has closed its connection,
+// which is told from one that waits, or has more to say.
+func TestClientHasLeft(t *testing.T) {
+	s := newBench(t).start()
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	must(t, err)
+	defer listener.Close()
+	client, err := net.Dial("unix", path)
+	must(t, err)
+	server, err := listener.Accept()
+	must(t, err)
+	defer server.Close()
+	ctx := withPeer(context.Background(), server)
+	call := func() string {
+		answer := httptest.NewRecorder()
+		s.serve(answer, httptest.NewRequest(http.MethodPost, "/v1/missions", strings.NewReader("{}")).WithContext(ctx))
+		return answer.Body.String()
+	}
+	if hasLeft(ctx) || hasLeft(context.Background()) || !strings.Contains(call(), `"result"`) {
+		t.Error("one that waits has left")
+	}
+	_, err = client.Write([]byte("x"))
+	must(t, err)
+	must(t, client.Close())
+	if hasLeft(ctx) {
+		t.Error("what was said is passed over")
+	}
+	_, err = server.Read(make([]byte, 2))
+	must(t, err)
+	if done := call(); !hasLeft(ctx) || done != "" {
+		t.Errorf("for one that has left this was done: %s", done)
+	}
+	must(t, server.Close())
+	if !hasLeft(ctx) {
+		t.Error("our end is closed")
 	}
 }
