@@ -2,6 +2,7 @@ package missions
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestRewrittenTalkIsFound(t *testing.T) {
 	stop := map[string]any{"prompt_id": "p1", "last_assistant_message": "done"}
 	t.Run("watched", func(t *testing.T) {
 		c := startLong(t)
-		c.local.watching = servedBlind{}
+		c.local.watching = servedSeeing{}
 		c.hook("UserPromptSubmit", prompt)
 		before, _ := c.recordedSession()
 		text := c.rewrite()
@@ -74,15 +75,23 @@ func TestRewrittenTalkIsFound(t *testing.T) {
 		recorded(c, "at the end", text, 3)
 		c.healthy()
 	})
-	t.Run("not watched", func(t *testing.T) {
-		c := startLong(t)
-		c.hook("UserPromptSubmit", prompt)
-		text := c.rewrite()
-		c.hook("Stop", stop)
-		recorded(c, "at the end of the turn", text, 2)
-		c.healthy()
-	})
+	for name, watching := range map[string]Watching{"not watched": nil, "not watched by a daemon": servedBlind{}} {
+		t.Run(name, func(t *testing.T) {
+			c := startLong(t)
+			c.local.watching = watching
+			c.hook("UserPromptSubmit", prompt)
+			text := c.rewrite()
+			c.hook("Stop", stop)
+			recorded(c, "at the end of the turn", text, 2)
+			c.healthy()
+		})
+	}
 }
+
+// servedSeeing is a Watching that watches, though anything may have changed.
+type servedSeeing struct{ servedBlind }
+
+func (servedSeeing) Take(context.Context, string) Dirty { return Dirty{Full: true, Why: "a test"} }
 
 // TestComparedOnce: a session file that was compared is not read again until it
 // changes, but one that has just been written to may change unseen.

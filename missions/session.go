@@ -63,7 +63,7 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 	defer file.Close()
 	before, _ := t.SessionMeta()
 	identity, idle := identityOf(info), !InTurn(take.Of)
-	whole := take.Whole || identity == (Place{}) || idle && l.watching == nil || !HasAgent(take.Of)
+	whole := take.Whole || identity == (Place{}) || idle && ws.unwatched() || !HasAgent(take.Of)
 	meta, err := t.AppendSession(batch, gitstore.SessionSource{
 		Agent: m.Agent, SessionID: m.stored.Session, File: file, Length: info.Size(),
 		SameFile: identity == m.bind.SessionFile && !whole, Idle: idle, Inherited: m.inherited,

@@ -233,6 +233,9 @@ func (ws *workspace) accept(r *capture.Result) {
 	}
 }
 
+// unwatched tells that nobody will hear of what happens after the newest capture.
+func (ws *workspace) unwatched() bool { return ws.l.watching == nil || ws.dirty.Why == NotWatched }
+
 // tellRules tells the watcher of the ignore rules that are in force.
 func (ws *workspace) tellRules() {
 	ws.ruled = true
