@@ -13,7 +13,8 @@ import (
 const minPrefix = 4
 
 // ResolvePrefix returns every stored commit whose id begins with prefix (4 to 40
-// hexadecimal digits in lower case), sorted. Other objects are passed over.
+// hexadecimal digits in lower case), sorted. Other objects are passed over; one that
+// cannot be read is an error, since nobody knows what it is.
 func (o *Objects) ResolvePrefix(prefix string) ([]ID, error) {
 	if len(prefix) < minPrefix || len(prefix) > 2*IDSize || !isLowerHex(prefix) {
 		return nil, &InvalidIDError{Text: prefix}
@@ -51,7 +52,11 @@ func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
 		if err != nil || !strings.HasPrefix(id.String(), prefix) {
 			continue
 		}
-		if t, _, err := o.looseHeader(d.loosePath(id)); err == nil && t == TypeCommit {
+		t, _, err := o.looseHeader(d.loosePath(id))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, objectErr(id, err) // it may be the commit that is meant
+		}
+		if err == nil && t == TypeCommit {
 			out = append(out, id)
 		}
 	}

@@ -3,6 +3,7 @@ package missions
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,6 +194,28 @@ func TestDamagedMission(t *testing.T) {
 	b.mended("a torn ref")
 	if got := b.cat("bad", "a.txt"); got != "one\n" {
 		t.Errorf("after mending: %q", got)
+	}
+}
+
+// TestUnreadableSnapshot: one that is there and cannot be read is never said not to
+// be, by its id or the beginning of it.
+func TestUnreadableSnapshot(t *testing.T) {
+	for name, spoil := range map[string]func(string) error{
+		"torn":    func(file string) error { return os.WriteFile(file, []byte("torn"), 0o600) },
+		"no file": func(file string) error { return os.Mkdir(file, 0o700) },
+	} {
+		b := newBench(t)
+		b.write("a.txt", "one\n")
+		m := b.mission("work")
+		file := filepath.Join(m.ShadowRepo, "objects", m.Head[:2], m.Head[2:])
+		if err := errors.Join(os.Remove(file), spoil(file)); err != nil {
+			t.Fatal(err)
+		}
+		b = b.again()
+		for _, id := range []string{m.Head, m.Head[:12]} {
+			_, err := b.local.Cat(context.Background(), CatRequest{Caller: b.caller(), Moment: id, Path: "a.txt"})
+			b.fails(name+", "+id, err, KindDamaged)
+		}
 	}
 }
 

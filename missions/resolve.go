@@ -355,10 +355,14 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 	if len(name) >= 4 && hexForm().MatchString(name) {
 		more, err := p.store.ResolvePrefix(name)
 		if err != nil {
-			return nil, gitstore.ID{}, err
+			return nil, gitstore.ID{}, Errorf(KindDamaged, "umbra doctor", "%w", err)
 		}
 		for _, id := range more {
-			if _, err := p.store.Snapshot(id); err == nil && !slices.Contains(ids, id) {
+			_, err := p.store.Snapshot(id)
+			if err != nil && !errors.Is(err, gitstore.ErrNotSnapshot) {
+				return nil, gitstore.ID{}, Errorf(KindDamaged, "umbra doctor", "%w", err)
+			}
+			if err == nil && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
