@@ -67,7 +67,9 @@ func (f fault) plain(of fate) error {
 	if f.err == halfDone {
 		return fmt.Errorf("it failed where half was written: %s", of)
 	}
-	if !strings.Contains(said, strings.ToLower(f.err.Error())) {
+	// Git has words of its own: an object that it cannot open is corrupt to it.
+	gits := strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ")
+	if !gits && !strings.Contains(said, strings.ToLower(f.err.Error())) {
 		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
 	}
 	return nil

@@ -110,6 +110,8 @@ func TestPlain(t *testing.T) {
 		{fate{}, true},
 		{fate{code: 1, said: "umbra: write x: No space left on device"}, true},
 		{fate{code: 1, said: "umbra: it did not work"}, false},
+		{fate{code: 1, said: "umbra: fork one: git read-tree 1: fatal: loose object 2 is corrupt"}, true},
+		{fate{code: 1, said: "umbra: fork one: fatal: no"}, false},
 		{fate{code: 1}, false},
 		{fate{code: 2, said: "panic: no space left on device"}, false},
 	} {

@@ -259,6 +259,9 @@ func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (wh
 		return what, err
 	}
 	h.note(wy.String(), d, f, time.Since(began))
+	if f.hit {
+		what += " at " + f.at
+	}
 	if f.killed && again != (death{}) {
 		what += "; the next " + again.String()
 	} else {

@@ -29,6 +29,7 @@ type injector struct {
 
 	calls map[string]int // by kind; read after done
 	hit   bool
+	at    string // the file of the call that failed, once it did
 }
 
 // How a call names the file: by a descriptor, by a path, or by a path below a
@@ -235,7 +236,13 @@ func (in *injector) below(n *notice, call naming) bool {
 		}
 		path = filepath.Join(base, path)
 	}
-	return strings.HasPrefix(path, in.dir+"/")
+	if !strings.HasPrefix(path, in.dir+"/") {
+		return false
+	}
+	if !in.hit {
+		in.at = path
+	}
+	return true
 }
 
 // text reads a path out of another process.

@@ -11,6 +11,7 @@ import (
 type injector struct {
 	calls map[string]int
 	hit   bool
+	at    string
 }
 
 // errNoInjector says that no call can be made to fail here.

@@ -62,6 +62,7 @@ type fate struct {
 	out    string
 	said   string         // on the error output
 	hit    bool           // the call failed that was to
+	at     string         // the file of that call
 	calls  map[string]int // file-system calls by kind, where one was to fail
 }
 
@@ -170,6 +171,9 @@ func (v *victim) wait() (fate, error) {
 	}
 	err := v.injector.end()
 	f.hit, f.calls = v.injector.hit, v.injector.calls
+	if f.hit {
+		f.at = v.injector.at
+	}
 	return f, err
 }
 
