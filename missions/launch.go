@@ -158,12 +158,15 @@ func resolvedOr(dir string) string {
 }
 
 // hookCommand is the one command line for an agent's hooks, byte for byte the
-// same wherever it is installed, so that the agent runs it once.
+// same wherever it is installed, so that the agent runs it once. A Go program
+// that dies (no memory, no thread, no descriptor to be had) exits with 2, by
+// which a hook forbids what its agent is about to do: the shell makes that a
+// failure of the hook, which agents show and go on.
 func hookCommand(binary, agent string) string {
 	if binary == "" {
 		return ""
 	}
-	return shellQuote(binary) + " hook " + agent
+	return shellQuote(binary) + " hook " + agent + " || exit 1"
 }
 
 // shellQuote makes a word that a shell takes as it is.

@@ -285,14 +285,14 @@ func setCommand(b []byte, command string) ([]byte, error) {
 }
 
 // isOurs reports whether a hook's command is Umbra's: one shell word that ends
-// in umbra, and the words hook claude.
+// in umbra, the words hook claude, and perhaps || exit 1.
 func isOurs(command string) bool {
 	word, rest, ok := shellWord(strings.TrimSpace(command))
 	if !ok || base(word) != "umbra" {
 		return false
 	}
-	fields := strings.Fields(rest)
-	return len(fields) == 2 && fields[0] == "hook" && fields[1] == "claude"
+	words := strings.Join(strings.Fields(rest), " ")
+	return words == "hook claude" || words == "hook claude || exit 1"
 }
 
 // shellWord reads the first word of a command line; false if it is more than
