@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -122,6 +123,29 @@ func (d *damaged) object(rev string) string {
 	return filepath.Join(d.shadow, "objects", id[:2], id[2:])
 }
 
+// offset is where an object begins in the pack of an index.
+func (d *damaged) offset(idx, rev string) int {
+	d.Helper()
+	id, err := d.git("rev-parse", rev)
+	d.must(err)
+	file, err := os.Open(idx)
+	d.must(err)
+	defer file.Close()
+	list := exec.Command("git", "show-index")
+	list.Stdin = file
+	out, err := list.Output()
+	d.must(err)
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); f[1] == id {
+			at, err := strconv.Atoi(f[0])
+			d.must(err)
+			return at
+		}
+	}
+	d.Fatalf("%s is not in %s", rev, idx)
+	return 0
+}
+
 func (d *damaged) one(pattern string) string {
 	d.Helper()
 	found, err := filepath.Glob(filepath.Join(d.home, pattern))
@@ -172,13 +196,20 @@ func TestDoctorFindsDamage(t *testing.T) {
 	}
 	truncate := change(func(data []byte) []byte { return data[:len(data)/2] })
 	empty := change(func([]byte) []byte { return nil })
-	garble := change(func(data []byte) []byte {
+	spoil := func(data []byte, at, n int) []byte {
 		data = bytes.Clone(data)
-		for i := len(data) / 2; i < min(len(data), len(data)/2+20); i++ {
+		for i := at; i < min(len(data), at+n); i++ {
 			data[i] ^= 0x55
 		}
 		return data
-	})
+	}
+	garble := change(func(data []byte) []byte { return spoil(data, len(data)/2, 20) })
+	// A pack has its objects in any order, and not all could be had again: one
+	// that the workspace holds is spoilt.
+	garblePacked := func(path string) {
+		at := d.offset(strings.TrimSuffix(path, ".pack")+".idx", "work:d1/f49")
+		change(func(data []byte) []byte { return spoil(data, at+6, 6) })(path)
+	}
 	for _, c := range []struct {
 		what   string
 		file   func() string
@@ -191,7 +222,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 		{"object garbled, in the workspace", object("work:d1/f1"), garble, false},
 		{"object missing", object("work~1:one"), remove, false},
 		{"object garbled", object("work~1:one"), garble, false},
-		{"pack garbled", pack(".pack"), garble, false},
+		{"pack garbled", pack(".pack"), garblePacked, false},
 		{"index missing", pack(".idx"), remove, false},
 		{"index garbled", pack(".idx"), garble, false},
 		{"index truncated", pack(".idx"), truncate, false},

@@ -70,6 +70,12 @@ func TestRemadeIsDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := result.Missions[0]
+	// While it is open nothing else gets its inode, by which the mission knows it.
+	was, err := os.Open(child.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer was.Close()
 	if err := os.RemoveAll(child.Workspace); err != nil {
 		t.Fatal(err)
 	}
