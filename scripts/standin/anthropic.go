@@ -1,10 +1,7 @@
 package standin
 
 import (
-	"context"
-	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -137,19 +134,14 @@ func textOf(content json.RawMessage) string {
 	return strings.Join(text, "\n")
 }
 
-// answerMessages answers with the step that the newest prompt has come to.
-func (s *Server) answerMessages(ctx context.Context, w http.ResponseWriter, m messages) {
-	step := m.step()
-	if s.hold(ctx, step) != nil {
-		return // the client is gone
-	}
-	if step.Fail != 0 {
-		writeJSON(w, step.Fail, map[string]any{
-			"type":  "error",
-			"error": map[string]any{"type": errorType(step.Fail), "message": step.Error},
-		})
-		return
-	}
+func (m messages) refuse(w http.ResponseWriter, step Step) {
+	writeJSON(w, step.Fail, map[string]any{
+		"type":  "error",
+		"error": map[string]any{"type": errorType(step.Fail), "message": step.Error},
+	})
+}
+
+func (m messages) write(w http.ResponseWriter, step Step) {
 	answer := newAnswer(m, step)
 	if !m.Stream {
 		writeJSON(w, http.StatusOK, answer)
@@ -173,29 +165,12 @@ func (m messages) step() Step {
 	if len(m.Tools) == 0 {
 		return Step{Text: "ok"}
 	}
-	prompt, results := pending(m.history())
-	steps, err := Script(prompt)
-	if err != nil {
-		return wrong(err)
-	}
-	step := at(steps, results)
 	var tools []tool
 	for _, offered := range m.Tools {
 		tools = append(tools, tool{Name: offered.Name, Schema: offered.InputSchema})
 	}
-	calls := make([]Call, len(step.Calls))
-	for i, call := range step.Calls {
-		if calls[i], err = bind(call, tools); err != nil {
-			return wrong(err)
-		}
-		calls[i].ID = "toolu_" + rand.Text()
-	}
-	step.Calls = calls
-	return step
+	return scriptedStep(m.history(), tools, "toolu_")
 }
-
-// wrong lets the conversation itself say what is wrong with its script.
-func wrong(err error) Step { return Step{Text: fmt.Sprintf("stand-in: %v", err)} }
 
 func errorType(status int) string {
 	switch {

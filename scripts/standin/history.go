@@ -30,11 +30,11 @@ type Result struct {
 // History returns the conversation that a request carries, in order, without
 // the messages that hold nothing but reminders; nil if it carries none.
 func History(req Request) []Message {
-	messages, ok := readMessages(req)
+	asked, ok := read(req)
 	if !ok {
 		return nil
 	}
-	return messages.history()
+	return asked.history()
 }
 
 // Lines renders a history for comparison, without ids: "user: text",

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -210,3 +211,26 @@ func at(steps []Step, results int) Step {
 	}
 	return steps[len(steps)-1]
 }
+
+// scriptedStep is the step that a conversation has come to, its calls bound to
+// the tools that the client offers, with new ids of that prefix.
+func scriptedStep(history []Message, tools []tool, prefix string) Step {
+	prompt, results := pending(history)
+	steps, err := Script(prompt)
+	if err != nil {
+		return wrong(err)
+	}
+	step := at(steps, results)
+	calls := make([]Call, len(step.Calls))
+	for i, call := range step.Calls {
+		if calls[i], err = bind(call, tools); err != nil {
+			return wrong(err)
+		}
+		calls[i].ID = prefix + rand.Text()
+	}
+	step.Calls = calls
+	return step
+}
+
+// wrong lets the conversation itself say what is wrong with its script.
+func wrong(err error) Step { return Step{Text: fmt.Sprintf("stand-in: %v", err)} }

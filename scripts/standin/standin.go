@@ -6,7 +6,8 @@
 // did not expect it answers harmlessly and logs.
 //
 // A service is one file that maps its requests to a conversation and a step of
-// the script to its wire format: anthropic.go is the Messages API.
+// the script to its wire format, and a line in read: anthropic.go is the
+// Messages API, chat.go Chat Completions.
 package standin
 
 import (
@@ -122,21 +123,53 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else if !json.Valid(body) {
 		req.Body, _ = json.Marshal(string(body))
 	}
-	messages, isMessages := readMessages(req)
-	if isMessages {
-		messages.describe(&req)
+	asked, isAsked := read(req)
+	if isAsked {
+		asked.describe(&req)
 	}
 	if err := s.record(req); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	switch {
-	case isMessages && r.URL.Path == countTokensPath:
+	case isAsked && r.URL.Path == countTokensPath:
 		writeJSON(w, http.StatusOK, map[string]any{"input_tokens": len(body)/4 + 1})
-	case isMessages:
-		s.answerMessages(r.Context(), w, messages)
+	case isAsked:
+		s.answer(r.Context(), w, asked)
 	default:
 		writeJSON(w, http.StatusOK, map[string]any{})
+	}
+}
+
+// A conversation is a request that a service answers with a step of a script.
+type conversation interface {
+	describe(*Request) // fills in what the request is about
+	history() []Message
+	step() Step
+	write(w http.ResponseWriter, step Step)
+	refuse(w http.ResponseWriter, step Step) // the API error of a step that fails
+}
+
+// read finds the service that a request is for, if there is one.
+func read(req Request) (conversation, bool) {
+	if m, ok := readMessages(req); ok {
+		return m, true
+	}
+	if c, ok := readChat(req); ok {
+		return c, true
+	}
+	return nil, false
+}
+
+// answer answers with the step that the newest prompt has come to.
+func (s *Server) answer(ctx context.Context, w http.ResponseWriter, c conversation) {
+	step := c.step()
+	switch {
+	case s.hold(ctx, step) != nil: // the client is gone
+	case step.Fail != 0:
+		c.refuse(w, step)
+	default:
+		c.write(w, step)
 	}
 }
 

@@ -30,7 +30,7 @@ func run(opts standin.Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ANTHROPIC_BASE_URL=%s ANTHROPIC_API_KEY=dummy\n", server.URL)
+	fmt.Printf("ANTHROPIC_BASE_URL=%s ANTHROPIC_API_KEY=dummy\nChat Completions: %s/v1\n", server.URL, server.URL)
 	<-stop
 	return server.Close()
 }
