@@ -42,6 +42,7 @@ type CaptureConfig struct {
 type ForkConfig struct {
 	Root      string `yaml:"root"`       // default ~/umbra
 	CopyLimit int64  `yaml:"copy_limit"` // bytes of ignored files copied without asking
+	Guard     bool   `yaml:"guard"`      // keep a fork's file tools out of its source's workspace
 }
 
 // HooksConfig tunes the hooks.
@@ -85,7 +86,7 @@ func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 func DefaultConfig() Config {
 	return Config{
 		Capture: CaptureConfig{MaxFileSize: 64 << 20, MaxFiles: 1_000_000, MaxBytes: 20 << 30},
-		Fork:    ForkConfig{Root: "~/umbra", CopyLimit: 2 << 30},
+		Fork:    ForkConfig{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
 		Hooks:   HooksConfig{MaxWait: Duration(5 * time.Second), Tools: true},
 		Watch:   WatchConfig{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
 		Storage: StorageConfig{MaxBytes: 100 << 30, KeepFree: 200 << 20},

@@ -32,7 +32,7 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 		event.PID = r.AgentPID
 	}
 	result := HookResult{}
-	context, err := l.heardHook(ctx, adapter, r, event, &result)
+	answer, err := l.heardHook(ctx, adapter, r, event, &result)
 	if err != nil {
 		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)
 		result.Problem = AsError(err).Message
@@ -40,7 +40,7 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 			l.noteProblem(ctx, result)
 		}
 	}
-	result.Output = adapter.Reply(event, sessions.Answer{Context: context})
+	result.Output = adapter.Reply(event, answer)
 	return result, nil
 }
 
@@ -74,29 +74,34 @@ func callerEnv(c Caller) sessions.Environ {
 }
 
 // heardHook finds the event's mission, or adopts its session, and carries the
-// event out. It returns what the agent's model is to be told.
-func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
+// event out. It returns what the agent is to be told.
+func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
+	nothing := sessions.Answer{}
 	if r.Caller.Mission == "" && e.PID == 0 && e.Kind == sessions.KindSessionEnd {
 		// Nothing would tell which session the agent goes on with: that one will
 		// be another mission.
 		e.Reason = ""
 	}
 	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart {
-		return "", nil
+		return nothing, nil
 	}
 	m, err := l.missionOfEvent(ctx, a, r, e)
 	if errors.Is(err, errAdopting) {
 		l.log.Info("a hook went on before the first snapshot was there", "agent", r.Agent, "event", e.Name, "session", e.SessionID)
-		return "", nil
+		return nothing, nil
 	}
 	if err != nil || m == nil {
-		return "", err
+		return nothing, err
+	}
+	if reason := l.guarded(m, r, e); reason != "" {
+		result.Mission = m.ID
+		return sessions.Answer{Block: reason}, nil
 	}
 	return l.hear(ctx, m, a, r, e, result)
 }
 
 // hear carries out an event of a mission's agent.
-func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (string, error) {
+func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
 	e.Tool.Target = m.below(e.Tool.Target)
 	what, _ := eventOf(e)
 	result.Mission = m.ID
@@ -104,7 +109,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	var handed delivery
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
 		fresh := l.noteEvent(m, a, r, e)
-		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(m.Note) {
+		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(sessions.Answer{Context: m.Note}) {
 			m.Note = ""
 		}
 		return fresh && what != nil, nil
@@ -113,12 +118,12 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		req.seen = m
 	}
 	answer, err := l.submit(ctx, m.project, m.ID, req)
-	note := handed.take()
+	told := handed.take()
 	if err == nil {
 		err = l.leaveBehind(ctx, m, e)
 	}
 	if err != nil {
-		return note, err
+		return told, err
 	}
 	if t, ok := answer.last(); ok {
 		result.Snapshot = t.snapshot.ID.String()
@@ -127,33 +132,33 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		if e.Kind == sessions.KindSessionEnd {
 			err = l.journal.DeleteLive(m.ID) // it changed nothing: as if it had not been
 		}
-		return note, err
+		return told, err
 	}
-	return note, nil
+	return told, nil
 }
 
-// delivery hands a note from the queue to the hook that waits for it. A hook
-// whose time is over waits no more: the note stays for the next one.
+// delivery hands an answer from the queue to the hook that waits for it. A hook
+// whose time is over waits no more: a note stays for the next one.
 type delivery struct {
-	mu    sync.Mutex
-	note  string
-	taken bool
+	mu     sync.Mutex
+	answer sessions.Answer
+	taken  bool
 }
 
-func (d *delivery) put(note string) bool {
+func (d *delivery) put(a sessions.Answer) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.taken {
-		d.note = note
+		d.answer = a
 	}
 	return !d.taken
 }
 
-func (d *delivery) take() string {
+func (d *delivery) take() sessions.Answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.taken = true
-	return d.note
+	return d.answer
 }
 
 // below names a file of the workspace as its snapshots do; any other target of a

@@ -300,9 +300,12 @@ type Event struct {
 	Prompt     string
 	PromptID   string
 	Tool       Tool
-	Writes     bool   // tool-before: the tool can change files
-	Agent      string // set inside a subagent
-	Message    string // stop: the last thing the agent said
+	Writes     bool // tool-before: the tool can change files
+	// Files are, before a tool whose own work it is to write files, those files
+	// as its input names them; nil for any other tool, above all a shell.
+	Files   []string
+	Agent   string // set inside a subagent
+	Message string // stop: the last thing the agent said
 	// Background reports that work of the turn goes on after its stop.
 	Background bool
 	// Headless reports that the agent runs without a person at it.

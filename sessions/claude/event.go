@@ -52,6 +52,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 			Done: e.Kind == sessions.KindToolAfter, Failed: p.name == "PostToolUseFailure",
 		}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[p.toolName]
+		if file := text(lookup(p.toolInput, writers[p.toolName])); e.Writes && file != "" {
+			e.Files = []string{file}
+		}
 	case sessions.KindStop:
 		e.Background = hasBackgroundTurn(p.background)
 	}

@@ -148,6 +148,19 @@ func TestEventCases(t *testing.T) {
 	}
 }
 
+// TestEventFiles: only the tools that write one file name it.
+func TestEventFiles(t *testing.T) {
+	for tool, want := range map[string]string{
+		"Write": "/w/a", "Edit": "/w/a", "MultiEdit": "/w/a", "NotebookEdit": "/w/b", "Read": "", "Bash": "", "mcp__x__write": "",
+	} {
+		in := `{"session_id":"` + idA + `","hook_event_name":"PreToolUse","tool_name":"` + tool + `","tool_input":{"command":"c","file_path":"/w/a","notebook_path":"/w/b"}}`
+		e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(in))
+		if err != nil || strings.Join(e.Files, " ") != want {
+			t.Errorf("%s writes %q, %v; want %q", tool, e.Files, err, want)
+		}
+	}
+}
+
 func FuzzEvent(f *testing.F) {
 	for _, version := range []string{"1.0.128", "2.1.197"} {
 		for _, r := range hookLog(f, version) {

@@ -58,6 +58,9 @@ var readers = map[string]bool{
 	"ListMcpResourcesTool": true, "ReadMcpResourceTool": true,
 }
 
+// writers are the tools that write one file, and the input that names it.
+var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+
 func toolOf(l line, b block) sessions.Tool {
 	return sessions.Tool{ID: b.id, Name: text(b.name), Target: target(b.input), At: l.at(), Agent: string(l.agent)}
 }
