@@ -240,7 +240,7 @@ func (j *forkJob) makeSession() error {
 	}
 	cwd := resolvedOr(j.cwd())
 	to := sessions.Rewrite{
-		OldID: plan.source.SessionID, NewID: j.l.newID(), OldCwd: j.at.cwd(), NewCwd: cwd,
+		OldID: plan.source.SessionID, NewID: j.l.newSession(a), OldCwd: j.at.cwd(), NewCwd: cwd,
 		OldRoot: j.at.bind.Workspace, NewRoot: resolvedOr(j.made.Workspace), Now: j.l.now(),
 	}
 	j.doc.Session = []string{a.Path(j.env(), cwd, to.NewID)}

@@ -111,7 +111,7 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 	}
 	id, prompt := m.stored.Session, r.Prompt
 	if id == "" {
-		id = l.newID()
+		id = l.newSession(a)
 	}
 	sent, fresh := m.FirstPrompt != "" || m.Fresh, m.Fresh || len(r.Command) > 0
 	if prompt == "" {

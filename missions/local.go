@@ -160,6 +160,9 @@ func (l *Local) now() time.Time { return l.clock() }
 
 func (l *Local) newID() string { return uuid.NewString() }
 
+// newSession makes the id of a conversation that an agent is to go on in.
+func (l *Local) newSession(a sessions.Adapter) string { return a.NewID(l.newID(), l.now()) }
+
 // NewRequestID makes an id for a request that may have to be made again.
 func NewRequestID() string { return uuid.NewString() }
 

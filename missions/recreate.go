@@ -145,7 +145,7 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 		return err
 	}
 	done, err := l.place(m.project, plan, m.adapterEnv(), sessions.Rewrite{
-		OldID: plan.source.SessionID, NewID: l.newID(), OldCwd: oldCwd, NewCwd: m.cwd(), OldRoot: oldRoot, NewRoot: g.Dir, Now: l.now(),
+		OldID: plan.source.SessionID, NewID: l.newSession(l.adapter(plan.source.Agent)), OldCwd: oldCwd, NewCwd: m.cwd(), OldRoot: oldRoot, NewRoot: g.Dir, Now: l.now(),
 	})
 	if err != nil {
 		return err

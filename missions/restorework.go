@@ -96,15 +96,16 @@ func (l *Local) describeTalk(m *loaded, plan *talkPlan) (*talkDoc, error) {
 	if plan.session != "" {
 		return &talkDoc{Session: plan.session, Path: plan.path}, nil
 	}
-	id := l.newID()
-	talk := &talkDoc{Session: id, Path: l.adapter(m.Agent).Path(m.adapterEnv(), resolvedOr(m.cwd()), id)}
+	a := l.adapter(m.Agent)
+	id := l.newSession(a)
+	talk := &talkDoc{Session: id, Path: a.Path(m.adapterEnv(), resolvedOr(m.cwd()), id)}
 	if plan.empty {
 		return talk, nil
 	}
 	recipe, err := json.Marshal(recipe{
 		Agent: plan.source.Agent, OldID: plan.source.SessionID, NewID: id, OldCwd: m.cwd(), NewCwd: m.cwd(),
 		OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
-		Version: l.adapter(m.Agent).RewriteVersion(),
+		Version: a.RewriteVersion(),
 	})
 	talk.Record, talk.Length, talk.Recipe = plan.record, plan.cut.Length, recipe
 	return talk, err

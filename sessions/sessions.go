@@ -53,8 +53,15 @@ type Adapter interface {
 	// Root is the directory of the agent's store on this machine.
 	Root(env Environ) string
 
-	// Path is where the agent running in cwd (already resolved, absolute)
-	// keeps the session with that id.
+	// NewID is the id of a session that Umbra begins, in the agent's form:
+	// made of a random UUID and, where the agent's ids or file names hold one,
+	// of the time.
+	NewID(random string, at time.Time) string
+	// Path is the main file of the session with that id of the agent running in
+	// cwd (already resolved, absolute): the one that is there, else where a new
+	// one is to be put. That follows from the arguments alone, so that whoever
+	// finishes what a killed process has begun finds its file. A store need not
+	// be by directory.
 	Path(env Environ, cwd, id string) string
 	// Find lists the sessions of cwd, the most recently written first.
 	Find(env Environ, cwd string) ([]Session, error)

@@ -14,6 +14,9 @@ type rule struct {
 // how files are opened and the points at which they may be killed.
 var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
 
+// shared is what adapters may import: what is common to agents, never each other.
+var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks"}
+
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
@@ -36,10 +39,13 @@ var rules = []rule{
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
 	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
 	{"sessions", nil, "what all agents' conversation files have in common"},
-	{"sessions/claude", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
-	{"sessions/codex", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
-	{"sessions/gemini", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
-	{"sessions/opencode", []string{"sessions"}, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/jsontext", nil, "a leaf: JSON read and edited where it stands"},
+	{"sessions/jsonlines", []string{"sessions", "sessions/jsontext"}, "conversations of a JSON object a line, whatever the agent"},
+	{"sessions/hooks", []string{"sessions", "sessions/jsontext"}, "hooks that follow Claude Code's: settings files and replies, whatever the agent"},
+	{"sessions/claude", shared, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/codex", shared, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/gemini", shared, "an adapter returns files to place or a command to run, and writes nothing"},
+	{"sessions/opencode", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"watcher", nil, "paths and time: it knows no Git, agent or mission, and is given a predicate for ignored directories"},
 	{"watcher/api", nil, "the wire types, which a lean client can import alone"},
 	{"watcher/client", []string{"watcher/api", "missions"}, "speaks the wire types and implements missions.Service over them"},

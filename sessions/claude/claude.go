@@ -7,7 +7,6 @@
 package claude
 
 import (
-	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ func programIndex(argv []string) int {
 	if len(argv) == 0 {
 		return -1
 	}
-	switch base(argv[0]) {
+	switch sessions.Program(argv[0]) {
 	case "claude":
 		return 0
 	case "node", "bun":
@@ -68,15 +67,11 @@ func programIndex(argv []string) int {
 				continue
 			}
 			slashed := filepath.ToSlash(word)
-			if base(word) == "claude" || strings.HasSuffix(slashed, "claude-code/cli.js") {
+			if sessions.Program(word) == "claude" || strings.HasSuffix(slashed, "claude-code/cli.js") {
 				return i + 1
 			}
 			return -1
 		}
 	}
 	return -1
-}
-
-func base(word string) string {
-	return strings.TrimSuffix(path.Base(filepath.ToSlash(word)), ".exe")
 }

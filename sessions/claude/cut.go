@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // Cut finds the end of the last exchange that the agent can go on from. It goes
@@ -40,8 +42,8 @@ func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
 // cutThrough reads a conversation to its end, from an offset on.
 func cutThrough(r io.Reader, from int64) (*cutter, error) {
 	c := &cutter{open: map[string]sessions.Tool{}}
-	split := splitter{line: c.line, offset: from}
-	return c, split.drain(r)
+	split := jsonlines.Splitter{Line: c.line, Offset: from}
+	return c, split.Drain(r)
 }
 
 func (c *cutter) cut() sessions.Cut {
@@ -181,6 +183,6 @@ func (c *cutter) isPast(l line) bool {
 	if l.explicit || !slices.ContainsFunc(c.ids[:], func(id []byte) bool { return len(id) > 0 && bytes.Equal(id, l.leaf) }) {
 		return false
 	}
-	said := strings.Join(strings.Fields(strings.TrimSuffix(text(l.lastPrompt), "…")), " ")
+	said := strings.Join(strings.Fields(strings.TrimSuffix(jsontext.Text(l.lastPrompt), "…")), " ")
 	return strings.HasPrefix(strings.Join(strings.Fields(c.prompt), " "), said)
 }

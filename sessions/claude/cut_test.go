@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 	"pgregory.net/rapid"
 )
 
@@ -116,7 +117,7 @@ func TestCutDropsPrompt(t *testing.T) {
 				end += int64(len(b))
 			}
 			cut := cutOf(t, all[:end])
-			quoted := bytes.Trim(quoteJSON(said), `"`)
+			quoted := bytes.Trim(jsontext.Quote(said), `"`)
 			if from := conv.Turns[i-1].Start; cut.Length < from || bytes.Contains(all[from:cut.Length], quoted) {
 				t.Errorf("%s: turn %d: the cut at %d keeps %s", name, i+1, cut.Length, quoted)
 			}

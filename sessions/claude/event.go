@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // payload is a hook's input, of any event and version.
@@ -52,7 +54,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 			Done: e.Kind == sessions.KindToolAfter, Failed: p.name == "PostToolUseFailure",
 		}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[p.toolName]
-		if file := text(lookup(p.toolInput, writers[p.toolName])); e.Writes && file != "" {
+		if file := jsontext.Text(jsontext.Lookup(p.toolInput, writers[p.toolName])); e.Writes && file != "" {
 			e.Files = []string{file}
 		}
 	case sessions.KindStop:
@@ -70,9 +72,9 @@ func parsePayload(input []byte) (payload, error) {
 	if !json.Valid(input) || input[0] != '{' {
 		return p, fmt.Errorf("%w: no JSON object", sessions.ErrBadPayload)
 	}
-	c := walk(input)
+	c := jsontext.Walk(input)
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			return p, nil
 		}
@@ -88,7 +90,7 @@ func (p *payload) set(key string, value []byte) {
 		"last_assistant_message": &p.message, "message": &p.notice, "notification_type": &p.noticeKind,
 	}
 	if field, ok := fields[key]; ok {
-		*field = text(value)
+		*field = jsontext.Text(value)
 		return
 	}
 	switch key {
@@ -108,7 +110,7 @@ func (p payload) check() error {
 	switch {
 	case p.name == "":
 		return fmt.Errorf("%w: no event name", sessions.ErrBadPayload)
-	case !isID(p.session):
+	case !sessions.IsUUID(p.session):
 		return fmt.Errorf("%w: session id %.40q is no UUID", sessions.ErrBadPayload, p.session)
 	case p.transcript != "" && !filepath.IsAbs(p.transcript), p.cwd != "" && !filepath.IsAbs(p.cwd):
 		return fmt.Errorf("%w: a path in it is not absolute", sessions.ErrBadPayload)
@@ -152,14 +154,14 @@ func (p payload) kind() sessions.Kind {
 // was asked; when it is done the agent goes on by itself. A shell that was left
 // running, such as a development server, is not waited for.
 func hasBackgroundTurn(tasks []byte) bool {
-	c := walk(tasks)
+	c := jsontext.Walk(tasks)
 	for {
-		task, ok := c.element()
+		task, ok := c.Element()
 		if !ok {
 			return false
 		}
-		status := text(lookup(task, "status"))
-		switch text(lookup(task, "type")) {
+		status := jsontext.Text(jsontext.Lookup(task, "status"))
+		switch jsontext.Text(jsontext.Lookup(task, "type")) {
 		case "shell", "monitor":
 			continue
 		}
@@ -168,3 +170,6 @@ func hasBackgroundTurn(tasks []byte) bool {
 		}
 	}
 }
+
+// Reply implements sessions.Adapter.
+func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte { return hooks.Reply(e, a) }

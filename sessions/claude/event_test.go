@@ -175,7 +175,7 @@ func FuzzEvent(f *testing.F) {
 			}
 			return
 		}
-		if !isID(e.SessionID) || e.Kind == "" || e.Name == "" {
+		if !sessions.IsUUID(e.SessionID) || e.Kind == "" || e.Name == "" {
 			t.Fatalf("%+v", e)
 		}
 	})

@@ -34,7 +34,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if at < 0 {
 		return sessions.Command{}, fmt.Errorf("%q does not start Claude Code", strings.Join(o.Command, " "))
 	}
-	if o.Resume && !isID(o.SessionID) {
+	if o.Resume && !sessions.IsUUID(o.SessionID) {
 		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
 	}
 	l := launch{a: a, o: o, args: parseArgs(o.Command[at+1:])}
@@ -110,7 +110,7 @@ func (l *launch) pickSession() error {
 		return nil
 	}
 	if l.has("--resume", "--continue") {
-		if id, ok := l.value("--resume"); ok && isID(id) && !l.has("--fork-session") {
+		if id, ok := l.value("--resume"); ok && sessions.IsUUID(id) && !l.has("--fork-session") {
 			l.cmd.SessionID = id
 		}
 		return nil
@@ -118,7 +118,7 @@ func (l *launch) pickSession() error {
 	if l.o.SessionID == "" {
 		return nil
 	}
-	if !isID(l.o.SessionID) {
+	if !sessions.IsUUID(l.o.SessionID) {
 		return fmt.Errorf("new session %q: not a session id", l.o.SessionID)
 	}
 	l.first("--session-id", l.o.SessionID)

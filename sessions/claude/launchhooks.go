@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // settingsName is the file for a launch whose user's command names one.
@@ -79,7 +80,7 @@ const keyHooksOff = "disableAllHooks"
 
 // HooksOff reports whether settings switch all hooks off.
 func (Adapter) HooksOff(settings []byte) bool {
-	return string(lookup(bytes.TrimSpace(settings), keyHooksOff)) == "true"
+	return string(jsontext.Lookup(bytes.TrimSpace(settings), keyHooksOff)) == "true"
 }
 
 // hooksRun says why no hook would run: an option, or disableAllHooks in the
@@ -92,7 +93,7 @@ func (l *launch) hooksRun(passed []byte) error {
 	}
 	where := ""
 	judge := func(name string, settings []byte) {
-		switch string(lookup(bytes.TrimSpace(settings), keyHooksOff)) {
+		switch string(jsontext.Lookup(bytes.TrimSpace(settings), keyHooksOff)) {
 		case "true":
 			where = name
 		case "false":

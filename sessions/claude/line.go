@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // line is what one line of a transcript says, with its values left encoded and
@@ -33,31 +35,31 @@ type line struct {
 // parseLine reports false for a line that is no JSON object.
 func parseLine(b []byte) (line, bool) {
 	var l line
-	c := walk(b)
+	c := jsontext.Walk(b)
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			break
 		}
 		switch string(key) {
 		case "type":
-			l.kind = text(value)
+			l.kind = jsontext.Text(value)
 		case "subtype":
-			l.subtype = raw(value)
+			l.subtype = jsontext.Raw(value)
 		case "uuid":
-			l.uuid = raw(value)
+			l.uuid = jsontext.Raw(value)
 		case "parentUuid":
-			l.parent = raw(value)
+			l.parent = jsontext.Raw(value)
 		case "timestamp":
-			l.time = raw(value)
+			l.time = jsontext.Raw(value)
 		case "sessionId":
-			l.session = raw(value)
+			l.session = jsontext.Raw(value)
 		case "cwd":
 			l.cwd = value
 		case "agentId":
-			l.agent = raw(value)
+			l.agent = jsontext.Raw(value)
 		case "promptId":
-			l.promptID = raw(value)
+			l.promptID = jsontext.Raw(value)
 		case "message":
 			l.message = value
 		case "attachment":
@@ -67,20 +69,20 @@ func parseLine(b []byte) (line, bool) {
 		case "compactMetadata":
 			l.compact = value
 		case "leafUuid":
-			l.leaf = raw(value)
+			l.leaf = jsontext.Raw(value)
 		case "isSidechain":
-			l.sidechain = isTrue(value)
+			l.sidechain = jsontext.IsTrue(value)
 		case "isMeta":
-			l.meta = isTrue(value)
+			l.meta = jsontext.IsTrue(value)
 		case "isCompactSummary":
-			l.summary = isTrue(value)
+			l.summary = jsontext.IsTrue(value)
 		case "isApiErrorMessage":
-			l.apiError = isTrue(value)
+			l.apiError = jsontext.IsTrue(value)
 		case "explicit":
-			l.explicit = isTrue(value)
+			l.explicit = jsontext.IsTrue(value)
 		}
 	}
-	return l, c.whole()
+	return l, c.Whole()
 }
 
 func (l line) at() time.Time {
@@ -101,19 +103,19 @@ type message struct {
 
 func parseMessage(b []byte) message {
 	var m message
-	c := walk(b)
+	c := jsontext.Walk(b)
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			return m
 		}
 		switch string(key) {
 		case "id":
-			m.id = raw(value)
+			m.id = jsontext.Raw(value)
 		case "content":
 			m.content = value
 		case "stop_reason":
-			m.stop = text(value)
+			m.stop = jsontext.Text(value)
 		case "usage":
 			m.usage = value
 		}
@@ -136,9 +138,9 @@ func blocks(content []byte, f func(block)) {
 		f(block{kind: "text", text: content})
 		return
 	}
-	c := walk(content)
+	c := jsontext.Walk(content)
 	for {
-		value, ok := c.element()
+		value, ok := c.Element()
 		if !ok {
 			return
 		}
@@ -148,17 +150,17 @@ func blocks(content []byte, f func(block)) {
 
 func parseBlock(value []byte) block {
 	var b block
-	c := walk(value)
+	c := jsontext.Walk(value)
 	for {
-		key, v, ok := c.member()
+		key, v, ok := c.Member()
 		if !ok {
 			return b
 		}
 		switch string(key) {
 		case "type":
-			b.kind = text(v)
+			b.kind = jsontext.Text(v)
 		case "id", "tool_use_id":
-			b.id = text(v)
+			b.id = jsontext.Text(v)
 		case "name":
 			b.name = v
 		case "text":
@@ -166,7 +168,7 @@ func parseBlock(value []byte) block {
 		case "input":
 			b.input = v
 		case "is_error":
-			b.fail = isTrue(v)
+			b.fail = jsontext.IsTrue(v)
 		}
 	}
 }
@@ -225,7 +227,7 @@ func (l line) classify() (class, message) {
 		if l.sidechain {
 			return classSidechain, message{}
 		}
-		if string(raw(lookup(l.attachment, "type"))) == "queued_command" {
+		if string(jsontext.Raw(jsontext.Lookup(l.attachment, "type"))) == "queued_command" {
 			return classQueued, message{}
 		}
 		return classTail, message{}
@@ -259,7 +261,7 @@ func (l line) classifyUser(m message) class {
 		case b.kind == "tool_result":
 			c = classResult
 		case b.kind == "text" && first == nil:
-			first = raw(b.text)
+			first = jsontext.Raw(b.text)
 		}
 	})
 	if c == classResult {
@@ -300,7 +302,7 @@ func words(m message) string {
 	var parts []string
 	blocks(m.content, func(b block) {
 		if b.kind == "text" {
-			parts = append(parts, text(b.text))
+			parts = append(parts, jsontext.Text(b.text))
 		}
 	})
 	return strings.Join(parts, "\n")

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // Read parses a whole conversation.
 func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
 	p := newParser()
-	err := p.split.drain(r)
+	err := p.split.Drain(r)
 	return p.Conversation(), err
 }
 
@@ -22,7 +24,7 @@ func (Adapter) Follow() sessions.Follower { return newParser() }
 // parser builds a conversation line by line, in file order: the parent chain is
 // a tree with parallel tool calls, and following it loses lines.
 type parser struct {
-	split   splitter
+	split   jsonlines.Splitter
 	conv    sessions.Conversation
 	open    map[string]int // tool id → index into the last turn's tools
 	openOf  string         // message id of the last tool calls
@@ -39,17 +41,17 @@ type usage struct {
 func newParser() *parser {
 	p := &parser{open: map[string]int{}}
 	p.conv.State = sessions.StateEmpty
-	p.split.line = p.line
+	p.split.Line = p.line
 	return p
 }
 
 // Feed takes the next bytes of the file.
-func (p *parser) Feed(b []byte) { _ = p.split.feed(b) } // line never fails
+func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
 
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
 	c := p.conv
-	c.Length, c.Torn = p.split.offset, p.split.torn()
+	c.Length, c.Torn = p.split.Offset, p.split.Torn()
 	c.Turns = slices.Clone(c.Turns)
 	if n := len(c.Turns); n > 0 {
 		last := &c.Turns[n-1]
@@ -73,7 +75,7 @@ func (p *parser) line(b []byte, start int64) error {
 		p.conv.ID = string(l.session)
 	}
 	if p.conv.Cwd == "" {
-		p.conv.Cwd = text(l.cwd)
+		p.conv.Cwd = jsontext.Text(l.cwd)
 	}
 	end := start + int64(len(b)) + 1
 	c, m := l.classify()
@@ -101,7 +103,7 @@ func (p *parser) take(l line, c class, m message, start int64) {
 	case classMeta:
 		p.commit()
 	case classQueued:
-		p.say("user", text(lookup(l.attachment, "prompt")), l.at())
+		p.say("user", jsontext.Text(jsontext.Lookup(l.attachment, "prompt")), l.at())
 		p.conv.State = sessions.StateRunning
 	case classAnswer, classThinking:
 		p.commit()
@@ -174,7 +176,7 @@ func (p *parser) answer(l line, m message) {
 	blocks(m.content, func(b block) {
 		switch b.kind {
 		case "text":
-			p.say("assistant", text(b.text), l.at())
+			p.say("assistant", jsontext.Text(b.text), l.at())
 			if m.stop != "tool_use" {
 				state = sessions.StateIdle
 			}
@@ -247,9 +249,9 @@ func (p *parser) count(t *sessions.Turn, m message) {
 func tokens(usage []byte) (sessions.Tokens, bool) {
 	var t sessions.Tokens
 	found := false
-	c := walk(usage)
+	c := jsontext.Walk(usage)
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			return t, found
 		}

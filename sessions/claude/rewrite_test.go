@@ -13,6 +13,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 	"pgregory.net/rapid"
 )
 
@@ -229,7 +231,7 @@ func modelStart(before []rune) bool {
 	if strings.HasSuffix(string(before), "://") {
 		return true
 	}
-	return !inName(before[len(before)-1]) && !strings.ContainsRune("/})]*?.~", before[len(before)-1])
+	return !jsonlines.InName(before[len(before)-1]) && !strings.ContainsRune("/})]*?.~", before[len(before)-1])
 }
 
 func modelEnd(after []rune) bool {
@@ -240,7 +242,7 @@ func modelEnd(after []rune) bool {
 	if len(rest) > 0 && rest[0] == '/' {
 		return len(rest) == len(after)
 	}
-	return len(rest) == 0 || !inName(rest[0])
+	return len(rest) == 0 || !jsonlines.InName(rest[0])
 }
 
 // encodeJSON writes a value as JSON with a random choice among the forms each
@@ -279,7 +281,7 @@ func encodeString(t *rapid.T, s string) string {
 				fmt.Fprintf(&out, `\u%04x`, u)
 			}
 		default:
-			out.Write(appendEscaped(nil, r))
+			out.Write(jsontext.AppendEscaped(nil, r))
 		}
 	}
 	out.WriteByte('"')

@@ -1,13 +1,18 @@
 package claude
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
 
 const maxDepth = 256 // of nested values that are looked into
 
 // signedBlocks finds the blocks of a line that carry the model's signature over
 // their content: thoughts, and whatever else is signed. One changed byte and
 // the API refuses the conversation.
-func signedBlocks(b []byte) []span {
+func signedBlocks(b []byte) []jsonlines.Span {
 	if !holds(b, `thinking"`, `king"`) && !holds(b, `"signature"`, `gnature"`) {
 		return nil
 	}
@@ -22,42 +27,42 @@ func holds(b []byte, word, end string) bool {
 }
 
 // findSigned looks into the value b[start:end].
-func findSigned(found []span, b []byte, start, end, depth int) []span {
-	start = skipSpace(b[:end], start)
+func findSigned(found []jsonlines.Span, b []byte, start, end, depth int) []jsonlines.Span {
+	start = jsontext.SkipSpace(b[:end], start)
 	if start >= end || b[start] != '{' && b[start] != '[' {
 		return found
 	}
 	if depth == maxDepth {
-		return append(found, span{start, end})
+		return append(found, jsonlines.Span{Start: start, End: end})
 	}
-	c := cursor{b: b[:end], i: start}
+	c := jsontext.WalkAt(b[:end], start)
 	if b[start] == '[' {
 		for {
-			value, ok := c.element()
+			value, ok := c.Element()
 			if !ok {
 				return found
 			}
-			found = findSigned(found, b, c.i-len(value), c.i, depth+1)
+			found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
 		}
 	}
 	typed, signed, thought := false, false, false
-	var inner []span
+	var inner []jsonlines.Span
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			break
 		}
 		switch string(key) {
 		case "type":
-			kind := string(raw(value))
+			kind := string(jsontext.Raw(value))
 			typed, thought = len(kind) > 0, kind == "thinking" || kind == "redacted_thinking"
 		case "signature":
-			signed = len(raw(value)) > 0
+			signed = len(jsontext.Raw(value)) > 0
 		}
-		inner = findSigned(inner, b, c.i-len(value), c.i, depth+1)
+		inner = findSigned(inner, b, c.Pos()-len(value), c.Pos(), depth+1)
 	}
 	if thought || typed && signed {
-		return append(found, span{start, end})
+		return append(found, jsonlines.Span{Start: start, End: end})
 	}
 	return append(found, inner...)
 }

@@ -11,9 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 const transcriptExt = ".jsonl"
@@ -72,6 +75,9 @@ func slug(cwd string) string {
 	return string(b[:maxSlug]) + "-" + strconv.FormatInt(abs, 36)
 }
 
+// NewID is the random UUID.
+func (Adapter) NewID(random string, _ time.Time) string { return random }
+
 // Path is where Claude Code running in cwd keeps the session with that id.
 func (a Adapter) Path(env sessions.Environ, cwd, id string) string {
 	return filepath.Join(a.projectDir(env, cwd), id+transcriptExt)
@@ -93,7 +99,7 @@ func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, err
 	var found []sessions.Session
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), transcriptExt)
-		if !ok || !isID(id) || !e.Type().IsRegular() {
+		if !ok || !sessions.IsUUID(id) || !e.Type().IsRegular() {
 			continue
 		}
 		s, err := a.Open(filepath.Join(dir, e.Name()))
@@ -115,7 +121,7 @@ func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, err
 // there is. ErrNoSession also if the file's name is no session's.
 func (Adapter) Open(path string) (sessions.Session, error) {
 	id, ok := strings.CutSuffix(filepath.Base(path), transcriptExt)
-	if !ok || !isID(id) {
+	if !ok || !sessions.IsUUID(id) {
 		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
 	}
 	f, info, err := sessions.OpenFile(path)
@@ -135,12 +141,12 @@ const headSize = 1 << 20
 // homeOf finds the working directory that dir is the encoded name of.
 func homeOf(r io.Reader, dir string) (string, error) {
 	first, match := "", ""
-	split := splitter{line: func(b []byte, start int64) error {
+	split := jsonlines.Splitter{Line: func(b []byte, start int64) error {
 		l, ok := parseLine(b)
 		if !ok || l.sidechain {
 			return nil
 		}
-		cwd := text(l.cwd)
+		cwd := jsontext.Text(l.cwd)
 		if first == "" {
 			first = cwd
 		}
@@ -153,7 +159,7 @@ func homeOf(r io.Reader, dir string) (string, error) {
 		}
 		return nil
 	}}
-	if err := split.drain(r); err != nil && !errors.Is(err, errFound) {
+	if err := split.Drain(r); err != nil && !errors.Is(err, errFound) {
 		return "", err
 	}
 	if match != "" {
@@ -173,24 +179,4 @@ func firstLineOf(path string) (line, bool) {
 	defer f.Close()
 	b, _ := bufio.NewReader(f).ReadBytes('\n')
 	return parseLine(b)
-}
-
-// isID reports whether s is a UUID, the only form of session id.
-func isID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch i {
-		case 8, 13, 18, 23:
-			if s[i] != '-' {
-				return false
-			}
-		default:
-			if !isHex(s[i]) {
-				return false
-			}
-		}
-	}
-	return true
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // targets are the inputs that name what a tool acts on, the first found wins.
@@ -15,9 +16,9 @@ const maxTarget = 200 // bytes of a target kept for people
 // target is the file or command a tool call acts on.
 func target(input []byte) string {
 	found := make([][]byte, len(targets))
-	c := walk(input)
+	c := jsontext.Walk(input)
 	for {
-		key, value, ok := c.member()
+		key, value, ok := c.Member()
 		if !ok {
 			break
 		}
@@ -28,7 +29,7 @@ func target(input []byte) string {
 		}
 	}
 	for _, value := range found {
-		if s := text(value); s != "" {
+		if s := jsontext.Text(value); s != "" {
 			return firstLine(s)
 		}
 	}
@@ -62,5 +63,5 @@ var readers = map[string]bool{
 var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 
 func toolOf(l line, b block) sessions.Tool {
-	return sessions.Tool{ID: b.id, Name: text(b.name), Target: target(b.input), At: l.at(), Agent: string(l.agent)}
+	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: target(b.input), At: l.at(), Agent: string(l.agent)}
 }

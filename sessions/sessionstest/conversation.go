@@ -3,9 +3,12 @@ package sessionstest
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -18,7 +21,7 @@ func (s Subject) checkIdentity(r *report) {
 		r.bad("%q: takes %q for its own or another's", a.Name(), s.Command)
 	}
 	one := a.Path(s.Env, s.Cwd, s.ID)
-	if !strings.HasPrefix(one, a.Root(s.Env)) || one == a.Path(s.Env, s.Cwd, otherID) || one == a.Path(s.Env, s.Cwd+"/x", s.ID) {
+	if !strings.HasPrefix(one, a.Root(s.Env)) || one == a.Path(s.Env, s.Cwd, otherID) || one != a.Path(s.Env, s.Cwd, s.ID) {
 		r.bad("path %s of a session is not its own, or outside the store", one)
 	}
 	if _, err := a.Open(a.Path(s.Env, s.Cwd, otherID)); !errors.Is(err, sessions.ErrNoSession) {
@@ -29,6 +32,40 @@ func (s Subject) checkIdentity(r *report) {
 	}
 	if pid, ok := a.Live(s.Env, otherID); ok {
 		r.bad("process %d has no session open", pid)
+	}
+}
+
+// checkPlace begins a session, as a fork does: it is put where Path says, and
+// found there from then on.
+func (s Subject) checkPlace(r *report) {
+	a, at := s.Adapter, time.Date(2026, 1, 31, 23, 59, 58, 7e6, time.UTC)
+	id := a.NewID(otherID, at)
+	if id == "" || id == a.NewID("11111111-2222-4333-8444-555555555555", at) {
+		r.bad("two new sessions have the id %q", id)
+	}
+	path := a.Path(s.Env, s.Cwd, id)
+	text := s.rewrite(r, s.Transcript, int64(len(s.Transcript)), sessions.Rewrite{
+		OldID: s.ID, NewID: id, OldCwd: s.Cwd, NewCwd: s.Cwd, OldRoot: s.Cwd, NewRoot: s.Cwd, Now: at,
+	})
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o600)); err != nil {
+		r.bad("place a session: %v", err)
+		return
+	}
+	if again := a.Path(s.Env, s.Cwd, id); again != path {
+		r.bad("a session put at %s is looked for at %s", path, again)
+	}
+	if one, err := a.Open(path); err != nil || one.ID != id || one.Cwd != s.Cwd || one.Path != path || one.Size != int64(len(text)) {
+		r.bad("session %s at %s is opened as %+v, %v", id, path, one, err)
+	}
+	found, err := a.Find(s.Env, s.Cwd)
+	if err != nil || !slices.ContainsFunc(found, func(one sessions.Session) bool { return one.ID == id && one.Path == path }) {
+		r.bad("session %s is not among those found: %v, %v", id, found, err)
+	}
+	if found, err := a.Find(s.Env, s.Cwd+"/x"); err != nil || len(found) > 0 {
+		r.bad("found %v, %v in another directory", found, err)
+	}
+	if err := os.Remove(path); err != nil {
+		r.bad("take it away: %v", err)
 	}
 }
 

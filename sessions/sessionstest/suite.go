@@ -38,6 +38,7 @@ func Test(t *testing.T, s Subject) {
 func (s Subject) Check() []error {
 	r := &report{}
 	s.checkIdentity(r)
+	s.checkPlace(r)
 	s.checkRead(r)
 	s.checkFollow(r)
 	s.checkCut(r)

@@ -1,4 +1,4 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // rewriters is how many stretches of lines are rewritten at the same time, on
@@ -21,10 +19,16 @@ type stretch struct {
 	done    chan struct{} // out is there
 }
 
-// rewriteLines rewrites each complete line of r. Lines are rewritten
-// independently of each other, so stretches of them are at the same time; a few are
-// in memory at once.
-func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite) error {
+// A Rewriter appends what a line, given without its end, becomes to dst. Each
+// worker has one of its own: it may hold buffers, but no state that a line leaves
+// for the next.
+type Rewriter func(dst, line []byte) []byte
+
+// Rewrite copies each complete line of r to w, rewritten. Lines are rewritten
+// independently of each other, so stretches of them are at the same time, each
+// worker with a Rewriter that it got from begin; a few are in memory at once. A
+// last line without an end is dropped.
+func Rewrite(w io.Writer, r io.Reader, begin func() Rewriter) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	stop := make(chan struct{})
@@ -36,9 +40,9 @@ func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite) error {
 	work, order := make(chan *stretch, cap(free)), make(chan *stretch, cap(free))
 	for range rewriters {
 		all.Go(func() {
-			rw := newRewriter(to, false)
+			rewrite := begin()
 			for b := range work {
-				b.out = rw.lines(b.out[:0], b.in)
+				b.out = rewrite.lines(b.out[:0], b.in)
 				b.done <- struct{}{}
 			}
 		})
@@ -110,10 +114,10 @@ func readLines(r io.Reader, buf []byte) ([]byte, error) {
 }
 
 // lines appends the rewritten lines to dst.
-func (w *rewriter) lines(dst, b []byte) []byte {
+func (rewrite Rewriter) lines(dst, b []byte) []byte {
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, '\n')
-		dst = append(w.line(dst, b[:n]), '\n')
+		dst = append(rewrite(dst, b[:n]), '\n')
 		b = b[n+1:]
 	}
 	return dst

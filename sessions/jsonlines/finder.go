@@ -1,14 +1,14 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
 	"strings"
 )
 
-// finder searches for a word by the byte of it that text holds least often: a
+// Finder searches for a word by the byte of it that text holds least often: a
 // search for one byte runs at the speed of memory, one for a word stops wherever
 // its first letter stands.
-type finder struct {
+type Finder struct {
 	word []byte
 	rare int // index in word
 }
@@ -17,8 +17,9 @@ type finder struct {
 // among them is rarer.
 const common = ` etanoisrl"cdu\mp,fh:g/b_.01-2(){}yw=;v3k456789'[]<>`
 
-func newFinder(word []byte) finder {
-	f := finder{word: word}
+// NewFinder returns the finder of a word that is not empty.
+func NewFinder(word []byte) Finder {
+	f := Finder{word: word}
 	best := -1
 	for i, c := range word {
 		rank := strings.IndexByte(common, c)
@@ -36,9 +37,9 @@ func newFinder(word []byte) finder {
 // given up for the word; beyond that, once in so many bytes.
 const mostMisses, missEvery = 32, 16
 
-// next is the index of the first word that begins at or after from; -1 if there
+// Next is the index of the first word that begins at or after from; -1 if there
 // is none.
-func (f finder) next(b []byte, from int) int {
+func (f Finder) Next(b []byte, from int) int {
 	misses := 0
 	for i := from + f.rare; i < len(b); i++ {
 		n := bytes.IndexByte(b[i:], f.word[f.rare])

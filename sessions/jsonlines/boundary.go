@@ -1,10 +1,12 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // startsPath reports whether an absolute path can start with the slash at b[i]:
@@ -20,18 +22,18 @@ func startsPath(b []byte, i int) bool {
 	switch c := b[i-1]; {
 	case c >= utf8.RuneSelf:
 		r, _ := utf8.DecodeLastRune(b[:i])
-		return !inName(r)
+		return !InName(r)
 	case c == '/':
 		return bytes.HasSuffix(b[:i], []byte("://")) || bytes.HasSuffix(b[:i], []byte(`:\/\/`))
 	case (c == 'n' || c == 'r' || c == 't' || c == 'b' || c == 'f') && i > 1 && b[i-2] == '\\':
 		return true
-	case isHex(c):
+	case jsontext.IsHex(c):
 		r, ok := escapedBefore(b, i)
-		return ok && !inName(r)
+		return ok && !InName(r)
 	case c == '}' || c == ')' || c == ']' || c == '*' || c == '?' || c == '.' || c == '~':
 		return false // ${x}/a, $(x)/a, [x]/a, */a, ./a, ~/a
 	default:
-		return !inName(rune(c))
+		return !InName(rune(c))
 	}
 }
 
@@ -53,11 +55,11 @@ func endsPath(b []byte, i int) bool {
 		return dots == i
 	case c >= utf8.RuneSelf:
 		r, _ := utf8.DecodeRune(b[i:])
-		return !inName(r)
+		return !InName(r)
 	case c == '\\':
 		return endsAtEscape(b, i, dots == i)
 	default:
-		return !inName(rune(c))
+		return !InName(rune(c))
 	}
 }
 
@@ -74,7 +76,7 @@ func endsAtEscape(b []byte, i int, below bool) bool {
 		return below
 	case b[i] == 'u' && i+5 <= len(b):
 		n, err := strconv.ParseUint(string(b[i+1:i+5]), 16, 16)
-		return err != nil || !inName(rune(n))
+		return err != nil || !InName(rune(n))
 	}
 	return b[i] != ' '
 }
@@ -88,13 +90,9 @@ func escapedBefore(b []byte, i int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-// inName reports whether a character next to a path makes it another name.
+// InName reports whether a character next to a path makes it another name.
 // Half a surrogate pair counts: nearly all are letters or pictures.
-func inName(r rune) bool {
+func InName(r rune) bool {
 	switch r {
 	case '_', '-', '+', '@', '%', '~':
 		return true

@@ -1,4 +1,4 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ func TestFinder(t *testing.T) {
 		letter := rapid.SampledFrom([]byte(letters))
 		word := rapid.SliceOfN(letter, 1, 5).Draw(t, "word")
 		text := rapid.SliceOfN(letter, 0, 300).Draw(t, "text")
-		f := newFinder(word)
+		f := NewFinder(word)
 		for from := range len(text) + 1 {
 			want := bytes.Index(text[from:], word)
 			if want >= 0 {
 				want += from
 			}
-			if got := f.next(text, from); got != want {
+			if got := f.Next(text, from); got != want {
 				t.Fatalf("%q in %q from %d: found at %d, want %d", word, text, from, got, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // pathMatcher finds one absolute path inside JSON text, or plain text, without
@@ -17,7 +19,7 @@ import (
 // /x/a/b.
 type pathMatcher struct {
 	elems  []elem
-	anchor finder // of a run of elems that has one form only
+	anchor Finder // of a run of elems that has one form only
 	at     int    // index of the anchor's first elem
 	span   int    // elems in the anchor
 	to     []rune
@@ -70,7 +72,7 @@ func (m *pathMatcher) pickAnchor() {
 	for _, e := range m.elems[m.at : m.at+m.span] {
 		word = append(word, byte(e.r))
 	}
-	m.anchor = newFinder(word)
+	m.anchor = NewFinder(word)
 }
 
 // shellChars are the characters that a shell command has a backslash before.
@@ -81,9 +83,9 @@ func forms(r rune) []string {
 	case r == '/':
 		return []string{`\\/`, `\/`, `/`}
 	case r == '"' || r == '\\':
-		return []string{unicodeForm(r), `\` + string(r), string(r)}
+		return []string{jsontext.EscapeRune(r), `\` + string(r), string(r)}
 	case r < 0x20 || r == 0x7f:
-		fs := []string{unicodeForm(r), string(r)}
+		fs := []string{jsontext.EscapeRune(r), string(r)}
 		if i := bytes.IndexByte([]byte("\b\f\n\r\t"), byte(r)); i >= 0 {
 			fs = append(fs, `\`+"bfnrt"[i:i+1])
 		}
@@ -93,15 +95,7 @@ func forms(r rune) []string {
 	case r < utf8.RuneSelf:
 		return []string{string(r)}
 	}
-	return []string{`\` + unicodeForm2(r), unicodeForm(r), string(r)}
-}
-
-// unicodeForm is \uXXXX, or a surrogate pair of them.
-func unicodeForm(r rune) string {
-	if hi, lo := utf16.EncodeRune(r); hi != unicode.ReplacementChar {
-		return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
-	}
-	return fmt.Sprintf(`\u%04x`, r)
+	return []string{`\` + unicodeForm2(r), jsontext.EscapeRune(r), string(r)}
 }
 
 // unicodeForm2 lacks only the first of the doubled backslashes.
@@ -109,7 +103,7 @@ func unicodeForm2(r rune) string {
 	if hi, lo := utf16.EncodeRune(r); hi != unicode.ReplacementChar {
 		return fmt.Sprintf(`\u%04x\\u%04x`, hi, lo)
 	}
-	return unicodeForm(r)
+	return jsontext.EscapeRune(r)
 }
 
 // match is one place where the path stands: from its first slash to its end.
@@ -120,7 +114,7 @@ type match struct {
 
 // next finds the first match that starts at or after from.
 func (m *pathMatcher) next(b []byte, from int) (match, bool) {
-	for i := m.anchor.next(b, from); i >= 0; i = m.anchor.next(b, i+1) {
+	for i := m.anchor.Next(b, from); i >= 0; i = m.anchor.Next(b, i+1) {
 		if found, ok := m.verify(b, i); ok && found.start >= from {
 			return found, true
 		}
@@ -220,35 +214,12 @@ func (m *pathMatcher) write(dst []byte, st style) []byte {
 		case r >= utf8.RuneSelf && st.unicode == 2:
 			dst = append(append(dst, '\\'), unicodeForm2(r)...)
 		case r >= utf8.RuneSelf && st.unicode == 1:
-			dst = append(dst, unicodeForm(r)...)
+			dst = append(dst, jsontext.EscapeRune(r)...)
 		case m.plain:
 			dst = utf8.AppendRune(dst, r)
 		default:
-			dst = appendEscaped(dst, r)
+			dst = jsontext.AppendEscaped(dst, r)
 		}
 	}
 	return dst
-}
-
-// appendEscaped writes a character as JSON.stringify does.
-func appendEscaped(dst []byte, r rune) []byte {
-	switch {
-	case r == '"' || r == '\\':
-		return append(dst, '\\', byte(r))
-	case r < 0x20:
-		if i := bytes.IndexByte([]byte("\b\f\n\r\t"), byte(r)); i >= 0 {
-			return append(dst, '\\', "bfnrt"[i])
-		}
-		return append(dst, unicodeForm(r)...)
-	}
-	return utf8.AppendRune(dst, r)
-}
-
-// quoteJSON is s as JSON.stringify writes it.
-func quoteJSON(s string) []byte {
-	dst := []byte{'"'}
-	for _, r := range s {
-		dst = appendEscaped(dst, r)
-	}
-	return append(dst, '"')
 }

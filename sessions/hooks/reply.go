@@ -1,4 +1,4 @@
-package claude
+package hooks
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// reply is the part of a hook's output that all versions know.
+// reply is the part of a hook's output that all agents and versions know.
 type reply struct {
 	Decision string    `json:"decision,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
@@ -25,7 +25,7 @@ type specific struct {
 // that is blocked never reaches the model nor the transcript; a tool that is
 // blocked is denied, with the reason for the model. Context goes in with a
 // prompt or a session's start alone.
-func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte {
+func Reply(e sessions.Event, a sessions.Answer) []byte {
 	out := reply{Message: a.Notice}
 	switch e.Kind {
 	case sessions.KindPrompt:

@@ -1,4 +1,4 @@
-package claude
+package jsonlines
 
 import (
 	"bytes"
@@ -8,12 +8,15 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// moved is a rewrite that changes one field of each line.
-var moved = sessions.Rewrite{OldID: "old-id", NewID: "new-id", OldCwd: "/a/b", NewCwd: "/c", OldRoot: "/a/b", NewRoot: "/c"}
+// moved is a rewrite that changes two places of each line.
+func moved() Rewriter {
+	return func(dst, line []byte) []byte {
+		line = bytes.Replace(line, []byte("old-id"), []byte("new-id"), 1)
+		return append(dst, bytes.Replace(line, []byte("/a/b"), []byte("/c"), 1)...)
+	}
+}
 
 // TestRewriteInOrder: many stretches, lines longer than one, and a last line
 // without an end: each line comes out rewritten, in its place.
@@ -33,7 +36,7 @@ func TestRewriteInOrder(t *testing.T) {
 			in.WriteString(`{"sessionId":"old-id","torn`)
 			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(in.Bytes()), "in halves": iotest.HalfReader(bytes.NewReader(in.Bytes()))} {
 				var out bytes.Buffer
-				if err := rewriteLines(&out, r, moved); err != nil {
+				if err := Rewrite(&out, r, moved); err != nil {
 					t.Fatal(how, err)
 				}
 				if !bytes.Equal(out.Bytes(), want.Bytes()) {
@@ -59,17 +62,17 @@ func (f *fullAfter) Write(p []byte) (int, error) {
 // TestRewriteFails: an error of either side ends it, and is told.
 func TestRewriteFails(t *testing.T) {
 	text := strings.Repeat("{\"sessionId\":\"old-id\"}\n", 1<<20)
-	if err := rewriteLines(&fullAfter{5 << 20}, strings.NewReader(text), moved); !errors.Is(err, errFull) {
+	if err := Rewrite(&fullAfter{5 << 20}, strings.NewReader(text), moved); !errors.Is(err, errFull) {
 		t.Errorf("without room: %v", err)
 	}
 	broken := errors.New("broken")
 	var out bytes.Buffer
-	err := rewriteLines(&out, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), moved)
+	err := Rewrite(&out, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), moved)
 	if !errors.Is(err, broken) || out.Len() != len(text) {
 		t.Errorf("a reader that breaks: %v after %d bytes of %d", err, out.Len(), len(text))
 	}
 	out.Reset()
-	if err := rewriteLines(&out, strings.NewReader(""), moved); err != nil || out.Len() > 0 {
+	if err := Rewrite(&out, strings.NewReader(""), moved); err != nil || out.Len() > 0 {
 		t.Errorf("nothing: %v, %d bytes", err, out.Len())
 	}
 }

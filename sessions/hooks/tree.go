@@ -1,10 +1,12 @@
-package claude
+package hooks
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // node is a JSON value with its place in the text, so that the text can be
@@ -23,7 +25,7 @@ type item struct {
 
 var errNotJSON = errors.New("not plain JSON (comments and trailing commas can't be kept)")
 
-const maxSettingsDepth = 100
+const maxDepth = 100
 
 // parseTree parses plain JSON.
 func parseTree(b []byte) (node, error) {
@@ -34,36 +36,36 @@ func parseTree(b []byte) (node, error) {
 }
 
 func treeAt(b []byte, start, end, depth int) (node, error) {
-	start = skipSpace(b, start)
+	start = jsontext.SkipSpace(b, start)
 	n := node{start: start, end: end}
-	if end = skipValue(b, start); end > 0 {
+	if end = jsontext.SkipValue(b, start); end > 0 {
 		n.end = end
 	}
 	if b[start] != '{' && b[start] != '[' {
 		return n, nil
 	}
-	if depth == maxSettingsDepth {
+	if depth == maxDepth {
 		return n, errors.New("nested too deeply")
 	}
-	c := cursor{b: b[:n.end], i: start}
+	c := jsontext.WalkAt(b[:n.end], start)
 	for {
 		var it item
 		var value []byte
 		var ok bool
 		if b[start] == '{' {
 			var key []byte
-			if key, value, ok = c.member(); ok {
-				it.start = bytes.LastIndex(b[:c.i-len(value)], append(append([]byte{'"'}, key...), '"'))
-				it.key = text(b[it.start : it.start+len(key)+2])
+			if key, value, ok = c.Member(); ok {
+				it.start = bytes.LastIndex(b[:c.Pos()-len(value)], append(append([]byte{'"'}, key...), '"'))
+				it.key = jsontext.Text(b[it.start : it.start+len(key)+2])
 			}
-		} else if value, ok = c.element(); ok {
-			it.start = c.i - len(value)
+		} else if value, ok = c.Element(); ok {
+			it.start = c.Pos() - len(value)
 		}
 		if !ok {
 			return n, nil
 		}
 		var err error
-		if it.value, err = treeAt(b, c.i-len(value), c.i, depth+1); err != nil {
+		if it.value, err = treeAt(b, c.Pos()-len(value), c.Pos(), depth+1); err != nil {
 			return n, err
 		}
 		n.items = append(n.items, it)
@@ -82,7 +84,7 @@ func (n node) get(key string) (node, bool) {
 
 func (n node) is(b []byte, bracket byte) bool { return b[n.start] == bracket }
 
-func (n node) string(b []byte) string { return text(b[n.start:n.end]) }
+func (n node) string(b []byte) string { return jsontext.Text(b[n.start:n.end]) }
 
 // layout is how a settings file is written.
 type layout struct {
@@ -91,7 +93,7 @@ type layout struct {
 }
 
 // layoutOf reads the layout off the first member. Without evidence the unit is
-// a tab, which no file that Umbra or Claude Code begins has.
+// a tab, which no file that Umbra or an agent begins has.
 func layoutOf(b []byte, root node) layout {
 	l := layout{newline: "\n", unit: "\t"}
 	if bytes.Contains(b, []byte("\r\n")) {

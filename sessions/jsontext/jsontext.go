@@ -1,18 +1,19 @@
-package claude
+// Package jsontext reads and edits JSON where it stands: values are skipped, not
+// decoded, so that conversations are read and rewritten at the speed of the disk
+// and what is not meant to change stays the byte it was. The walk is lenient
+// about what stands inside a skipped value (it counts brackets, it does not match
+// them) and strict about the object or array it is asked to walk. It knows no
+// agent.
+package jsontext
 
 import (
 	"bytes"
 	"encoding/json"
 )
 
-// A transcript is read and rewritten at the speed of the disk, so lines are
-// walked in place: values are skipped, not decoded. The walk is lenient about
-// what stands inside a skipped value (it counts brackets, it does not match
-// them) and strict about the object it is asked to walk.
-
-// skipSpace returns the index of the next byte of b at or after i that is not
+// SkipSpace returns the index of the next byte of b at or after i that is not
 // JSON white space.
-func skipSpace(b []byte, i int) int {
+func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++
 	}
@@ -29,15 +30,15 @@ func skipString(b []byte, i int) int {
 			return -1
 		}
 		i += n
-		if backslashes(b, i)&1 == 0 {
+		if Backslashes(b, i)&1 == 0 {
 			return i + 1
 		}
 		i++
 	}
 }
 
-// backslashes counts those that end just before b[i].
-func backslashes(b []byte, i int) int {
+// Backslashes counts those that end just before b[i].
+func Backslashes(b []byte, i int) int {
 	n := 0
 	for i-n > 0 && b[i-n-1] == '\\' {
 		n++
@@ -45,9 +46,9 @@ func backslashes(b []byte, i int) int {
 	return n
 }
 
-// skipValue returns the index after the value that starts at b[i]; -1 if there
+// SkipValue returns the index after the value that starts at b[i]; -1 if there
 // is none or it does not end.
-func skipValue(b []byte, i int) int {
+func SkipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
 	}
@@ -95,24 +96,30 @@ var structural = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true
 var delimiter = [256]bool{',': true, '}': true, ']': true, ':': true, '"': true, '{': true, '[': true,
 	' ': true, '\t': true, '\n': true, '\r': true}
 
-// cursor walks the members of one object or the elements of one array.
-type cursor struct {
+// Cursor walks the members of one object or the elements of one array.
+type Cursor struct {
 	b     []byte
 	i     int
 	begun bool
 	bad   bool
 }
 
-// walk starts at the value of b that begins at or after i.
-func walk(b []byte) cursor { return cursor{b: b, i: skipSpace(b, 0)} }
+// Walk starts at the first value of b, an object or array.
+func Walk(b []byte) Cursor { return WalkAt(b, 0) }
+
+// WalkAt starts at the value of b that begins at or after i.
+func WalkAt(b []byte, i int) Cursor { return Cursor{b: b, i: SkipSpace(b, i)} }
+
+// Pos is the index in b after the item that was returned last.
+func (c *Cursor) Pos() int { return c.i }
 
 // open reads the opening bracket, or the comma before the next item, and
 // reports whether an item follows.
-func (c *cursor) open(left, right byte) bool {
+func (c *Cursor) open(left, right byte) bool {
 	if c.bad {
 		return false
 	}
-	c.i = skipSpace(c.b, c.i)
+	c.i = SkipSpace(c.b, c.i)
 	if c.i >= len(c.b) {
 		c.bad = true
 		return false
@@ -120,14 +127,14 @@ func (c *cursor) open(left, right byte) bool {
 	switch {
 	case !c.begun && c.b[c.i] == left:
 		c.begun = true
-		c.i = skipSpace(c.b, c.i+1)
+		c.i = SkipSpace(c.b, c.i+1)
 		if c.i < len(c.b) && c.b[c.i] == right {
 			c.i++
 			return false
 		}
 		return true
 	case c.begun && c.b[c.i] == ',':
-		c.i = skipSpace(c.b, c.i+1)
+		c.i = SkipSpace(c.b, c.i+1)
 		return true
 	case c.begun && c.b[c.i] == right:
 		c.i++
@@ -137,9 +144,9 @@ func (c *cursor) open(left, right byte) bool {
 	return false
 }
 
-// member returns the next key, without its quotes and with its escapes, and
+// Member returns the next key, without its quotes and with its escapes, and
 // value of an object; ok is false at its end and where it is malformed.
-func (c *cursor) member() (key, value []byte, ok bool) {
+func (c *Cursor) Member() (key, value []byte, ok bool) {
 	if !c.open('{', '}') {
 		return nil, nil, false
 	}
@@ -153,26 +160,26 @@ func (c *cursor) member() (key, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	key = c.b[c.i+1 : end-1]
-	c.i = skipSpace(c.b, end)
+	c.i = SkipSpace(c.b, end)
 	if c.i >= len(c.b) || c.b[c.i] != ':' {
 		c.bad = true
 		return nil, nil, false
 	}
-	c.i = skipSpace(c.b, c.i+1)
+	c.i = SkipSpace(c.b, c.i+1)
 	value, ok = c.value()
 	return key, value, ok
 }
 
-// element returns the next value of an array.
-func (c *cursor) element() (value []byte, ok bool) {
+// Element returns the next value of an array.
+func (c *Cursor) Element() (value []byte, ok bool) {
 	if !c.open('[', ']') {
 		return nil, false
 	}
 	return c.value()
 }
 
-func (c *cursor) value() ([]byte, bool) {
-	end := skipValue(c.b, c.i)
+func (c *Cursor) value() ([]byte, bool) {
+	end := SkipValue(c.b, c.i)
 	if end < 0 {
 		c.bad = true
 		return nil, false
@@ -182,13 +189,13 @@ func (c *cursor) value() ([]byte, bool) {
 	return value, true
 }
 
-// whole reports whether the walk ended with its value and nothing follows it.
-func (c *cursor) whole() bool {
-	return !c.bad && c.begun && skipSpace(c.b, c.i) == len(c.b)
+// Whole reports whether the walk ended with its value and nothing follows it.
+func (c *Cursor) Whole() bool {
+	return !c.bad && c.begun && SkipSpace(c.b, c.i) == len(c.b)
 }
 
-// text decodes a JSON string; "" for any other value.
-func text(value []byte) string {
+// Text decodes a JSON string; "" for any other value.
+func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
@@ -203,21 +210,22 @@ func text(value []byte) string {
 	return s
 }
 
-// raw is the inside of a JSON string, escapes and all; nil for another value.
-func raw(value []byte) []byte {
+// Raw is the inside of a JSON string, escapes and all; nil for another value.
+func Raw(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
 		return nil
 	}
 	return value[1 : len(value)-1]
 }
 
-func isTrue(value []byte) bool { return string(value) == "true" }
+// IsTrue reports whether a value is true.
+func IsTrue(value []byte) bool { return string(value) == "true" }
 
-// lookup is the value of one member of an object; nil if there is none.
-func lookup(object []byte, key string) []byte {
-	c := walk(object)
+// Lookup is the value of one member of an object; nil if there is none.
+func Lookup(object []byte, key string) []byte {
+	c := Walk(object)
 	for {
-		k, v, ok := c.member()
+		k, v, ok := c.Member()
 		if !ok {
 			return nil
 		}
