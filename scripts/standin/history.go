@@ -15,8 +15,9 @@ type Message struct {
 	Calls   []Call
 	Results []Result
 	// Reminders are what the client said to the model beside the conversation
-	// (Claude Code's <system-reminder> blocks and messages of the role system),
-	// such as a hook's additional context.
+	// (Claude Code's <system-reminder> blocks and messages of the role system,
+	// Gemini CLI's <session_context> and <hook_context>), such as a hook's
+	// additional context.
 	Reminders []string
 }
 
