@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -17,6 +19,7 @@ type nested struct {
 	exclude      string
 	tracked      *trackedSet
 	inputs       []input
+	unread       bool // it could not be told, and is looked at again each time
 }
 
 func (n *nested) repository(path string) *repository {
@@ -36,16 +39,22 @@ func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
 		}
 	}
 	repo, err := usergit.At(dir)
-	if unsupported := (*usergit.UnsupportedError)(nil); errors.As(err, &unsupported) {
+	damaged, unsupported := (*usergit.DamagedError)(nil), (*usergit.UnsupportedError)(nil)
+	switch {
+	case err == nil:
+		n.isRepository = true
+		return n, n.read(repo, rules)
+	case errors.Is(err, usergit.ErrNoRepository), errors.As(err, &damaged), vanished(err), errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.ELOOP):
+		// A .git that leads nowhere makes no repository, for Git neither.
+		return n, nil
+	case errors.As(err, &unsupported):
 		n.isRepository = true
 		return n, nil
 	}
-	if err != nil {
-		// A .git that leads nowhere makes no repository, for Git neither.
-		return n, nil
-	}
-	n.isRepository = true
-	return n, n.read(repo, rules)
+	// One that cannot be read has no rules that are known, and the parent's do not
+	// reach into it: rather too much is captured than too little.
+	n.isRepository, n.unread = true, true
+	return n, passable(err)
 }
 
 // read takes over the rules of a nested repository. Its files may be anywhere;
@@ -86,6 +95,9 @@ func (n *nested) note(path string) error {
 // changed tells whether the repository's files are others than when it was
 // read.
 func (n *nested) changed() bool {
+	if n.unread {
+		return true
+	}
 	for _, in := range n.inputs {
 		now, err := stateOf(in.path, in.look)
 		if err != nil || !now.same(in.state) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Repository is where the parts of one repository are. All paths are absolute
@@ -97,14 +98,31 @@ func At(dir string) (*Repository, error) {
 	return open(dir, dir)
 }
 
-// open tries one directory on the way up from dir.
+// open tries one directory on the way up from dir. What cannot be read is never
+// taken for absent, except where permission lacks for a .git that is somebody
+// else's: Git passes that by, and trusts it no more if it can be read.
 func open(at, dir string) (*Repository, error) {
+	r, err := look(at, dir)
+	if errors.Is(err, fs.ErrPermission) && !own(filepath.Join(at, ".git")) {
+		return nil, ErrNoRepository
+	}
+	return r, err
+}
+
+func look(at, dir string) (*Repository, error) {
 	dotGit := filepath.Join(at, ".git")
 	info, err := os.Stat(dotGit)
 	switch {
 	case err == nil && info.IsDir():
-		if gitDir, err := realPath(dotGit); err == nil && isGitDir(gitDir) {
-			return load(gitDir, at, dir)
+		gitDir, err := realPath(dotGit)
+		if err == nil {
+			var is bool
+			if is, err = isGitDir(gitDir); is {
+				return load(gitDir, at, dir)
+			}
+		}
+		if err = unlessAbsent(err); err != nil {
+			return nil, err
 		}
 	case err == nil && info.Mode().IsRegular():
 		gitDir, err := readGitFile(dotGit)
@@ -112,11 +130,23 @@ func open(at, dir string) (*Repository, error) {
 			return nil, err
 		}
 		return load(gitDir, at, dir)
+	case err != nil && !absent(err):
+		return nil, err
 	}
-	if isGitDir(at) {
+	if is, err := isGitDir(at); err != nil {
+		return nil, err
+	} else if is {
 		return load(at, "", dir)
 	}
 	return nil, ErrNoRepository
+}
+
+// absent tells whether an error means that what was looked for is not there, or is
+// not of its kind; any other only that it could not be looked at.
+func absent(err error) bool {
+	damaged := (*DamagedError)(nil)
+	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) || errors.Is(err, syscall.ENOTDIR) ||
+		errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // readGitFile reads ".git" where it is a file: "gitdir: PATH".
@@ -133,7 +163,14 @@ func readGitFile(path string) (string, error) {
 		target = filepath.Join(filepath.Dir(path), target)
 	}
 	gitDir, err := realPath(target)
-	if err != nil || !isGitDir(gitDir) {
+	is := false
+	if err == nil {
+		is, err = isGitDir(gitDir)
+	}
+	if err = unlessAbsent(err); err != nil {
+		return "", err
+	}
+	if !is {
 		return "", &DamagedError{Path: path, Why: target + " is not a git directory"}
 	}
 	return gitDir, nil
@@ -146,9 +183,13 @@ func load(gitDir, top, dir string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
+	module, err := inModules(gitDir)
+	if err != nil {
+		return nil, err
+	}
 	r := &Repository{
 		TopLevel: top, GitDir: gitDir, CommonDir: common, Linked: linked,
-		Submodule: inModules(gitDir), Format: SHA1,
+		Submodule: module, Format: SHA1,
 	}
 	config, err := readSettings(filepath.Join(common, "config"))
 	if err != nil {
@@ -239,28 +280,47 @@ func (r *Repository) check() error {
 }
 
 // isGitDir is Git's own test: a plausible HEAD, and directories for objects
-// and refs.
-func isGitDir(dir string) bool {
-	if !plausibleHead(filepath.Join(dir, "HEAD")) {
-		return false
+// and refs. An error says that it cannot be told.
+func isGitDir(dir string) (bool, error) {
+	plausible, unread := plausibleHead(filepath.Join(dir, "HEAD"))
+	if !plausible && unread == nil {
+		return false, nil
 	}
 	common, _, err := commonDir(dir)
-	return err == nil && isDir(filepath.Join(common, "objects")) && isDir(filepath.Join(common, "refs"))
+	if err != nil {
+		return false, unlessAbsent(err)
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if there, err := isDir(filepath.Join(common, name)); !there {
+			return false, err
+		}
+	}
+	return plausible, unread
 }
 
-func plausibleHead(path string) bool {
-	if target, err := os.Readlink(path); err == nil {
-		return strings.HasPrefix(target, "refs/")
+func plausibleHead(path string) (bool, error) {
+	switch target, err := os.Readlink(path); {
+	case err == nil:
+		return strings.HasPrefix(target, "refs/"), nil
+	case absent(err):
+		return false, nil // whatever keeps it from being opened
 	}
 	data, err := ReadFile(path, maxFile)
 	if err != nil {
-		return false
+		return false, unlessAbsent(err)
 	}
 	if target, ok := bytes.CutPrefix(data, []byte("ref:")); ok {
-		return bytes.HasPrefix(bytes.TrimLeft(target, " \t"), []byte("refs/"))
+		return bytes.HasPrefix(bytes.TrimLeft(target, " \t"), []byte("refs/")), nil
 	}
 	_, err = ParseID(string(bytes.TrimRight(data, "\n\r \t")))
-	return err == nil
+	return err == nil, nil
+}
+
+func unlessAbsent(err error) error {
+	if absent(err) {
+		return nil
+	}
+	return err
 }
 
 // commonDir follows the commondir file of a linked worktree's git directory.
@@ -282,22 +342,27 @@ func commonDir(gitDir string) (string, bool, error) {
 
 // inModules tells whether a parent of the git directory is the modules
 // directory of another one.
-func inModules(gitDir string) bool {
+func inModules(gitDir string) (bool, error) {
 	for dir := gitDir; ; {
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return false
+			return false, nil
 		}
-		if filepath.Base(parent) == "modules" && isGitDir(filepath.Dir(parent)) {
-			return true
+		if filepath.Base(parent) == "modules" {
+			if is, err := isGitDir(filepath.Dir(parent)); is || err != nil {
+				return is, err
+			}
 		}
 		dir = parent
 	}
 }
 
-func isDir(path string) bool {
+func isDir(path string) (bool, error) {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	if err != nil {
+		return false, unlessAbsent(err)
+	}
+	return info.IsDir(), nil
 }
 
 func realPath(path string) (string, error) {
