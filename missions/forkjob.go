@@ -168,6 +168,9 @@ func (j *forkJob) sourceGit(_ context.Context, source *fork.Source) error {
 	}
 	repo, err := usergit.Discover(dir)
 	if errors.Is(err, usergit.ErrNoRepository) || errors.Is(err, os.ErrNotExist) {
+		if g.Head != "" {
+			j.notes = append(j.notes, "The repository of the source is gone: the fork is a plain directory, without Git.")
+		}
 		return nil
 	}
 	if err != nil {

@@ -3,7 +3,9 @@ package fork
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -331,5 +333,43 @@ func TestNothingOfTheUsersRuns(t *testing.T) {
 	}
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a program of the user's ran")
+	}
+}
+
+// TestWorktreeIsProved: a fork whose .git leads nowhere in the end is none, though
+// each git that made it succeeded.
+func TestWorktreeIsProved(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.initGit()
+	src := l.snapshot()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]string{
+		"no git directory":      `echo "gitdir: /nowhere" >"$GIT_WORK_TREE/.git"`,
+		"another repository":    `rm "$GIT_WORK_TREE/.git" && "` + real + `" init -q "$GIT_WORK_TREE"`,
+		"a HEAD that is no ref": `echo "ref: refs/heads/none" >"$admin/HEAD"`,
+		"no common one":         `echo "../../nowhere" >"$admin/commondir"`,
+	} {
+		bin := t.TempDir()
+		script := "#!/bin/sh\n\"" + real + "\" \"$@\" || exit\nfor a; do case $a in --git-dir=*) admin=${a#*=};; esac; done\ncase \" $* \" in *\" read-tree \"*) " + spoil + ";; esac\n"
+		if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		path := os.Getenv("PATH")
+		t.Setenv("PATH", bin+":"+path)
+		target := l.target("fork")
+		if made, err := Make(t.Context(), src, target); err == nil {
+			t.Errorf("%s: made %+v", what, made)
+		}
+		t.Setenv("PATH", path)
+		if _, err := os.Lstat(target.Directory); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the directory is there (%v)", what, err)
+		}
+		if branches := l.git(l.top, "branch", "--list", "umbra/*"); branches != "" {
+			t.Errorf("%s: the branch is there: %s", what, branches)
+		}
 	}
 }

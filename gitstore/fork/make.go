@@ -230,6 +230,9 @@ func (k *maker) make(ctx context.Context) error {
 		if err := k.finishGit(ctx, done); err != nil {
 			return fmt.Errorf("index of the worktree: %w", err)
 		}
+		if err := k.prove(); err != nil {
+			return fmt.Errorf("the worktree that git made is no whole one: %w", err)
+		}
 	}
 	return ctx.Err()
 }

@@ -35,7 +35,7 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	repo, err := usergit.At(joinPath(s.root.Path(), path))
 	if err != nil {
 		if taken || s.nestedToo(path, taken) {
-			s.leave(join(path, ".git"), reasonBroken)
+			s.leave(join(path, ".git"), whyNot(err))
 		}
 		return false, nil
 	}
@@ -71,6 +71,15 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	}
 	s.repos = append(s.repos, n)
 	return false, nil
+}
+
+// whyNot is the reason for which a .git that leads to no repository stays behind.
+func whyNot(err error) string {
+	damaged := (*usergit.DamagedError)(nil)
+	if errors.Is(err, usergit.ErrNoRepository) || errors.As(err, &damaged) {
+		return reasonBroken
+	}
+	return reasonUnreadable
 }
 
 func sameRepository(a, b *usergit.Repository) bool {
