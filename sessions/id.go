@@ -3,7 +3,9 @@ package sessions
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // IsUUID reports whether s is a UUID of any version, in either case.
@@ -29,4 +31,50 @@ func IsUUID(s string) bool {
 // Program is the name of the program that a word of a command line names.
 func Program(word string) string {
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(word)), ".exe")
+}
+
+// ProgramAt is the index in argv of the word that names a program; the program's
+// own arguments follow. It is the first word, or, where that is a runtime of
+// JavaScript, the script: of the program's name, or one whose path ends like one
+// of scripts. -1 if argv starts something else.
+func ProgramAt(argv []string, name string, scripts ...string) int {
+	if len(argv) == 0 {
+		return -1
+	}
+	switch Program(argv[0]) {
+	case name:
+		return 0
+	case "node", "bun":
+		i := slices.IndexFunc(argv[1:], func(word string) bool { return !strings.HasPrefix(word, "-") }) + 1
+		if i == 0 {
+			return -1
+		}
+		ends := func(script string) bool { return strings.HasSuffix(filepath.ToSlash(argv[i]), script) }
+		if Program(argv[i]) == name || slices.ContainsFunc(scripts, ends) {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsSideName reports whether a side file's name stays below the place it is
+// joined to.
+func IsSideName(name string) bool {
+	return name != "" && path.Clean(name) == name && !path.IsAbs(name) && name != "." &&
+		name != ".." && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0)
+}
+
+const mostBrief = 200 // bytes
+
+// Brief is the beginning of the first line of a text, for people.
+func Brief(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if len(s) > mostBrief {
+		s = s[:mostBrief]
+		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
+			s = s[:len(s)-1]
+		}
+		s += "…"
+	}
+	return s
 }

@@ -7,9 +7,7 @@
 package claude
 
 import (
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -54,24 +52,4 @@ func (Adapter) Runs(argv []string) bool {
 
 // programIndex is the index in argv of the word that names Claude Code; its own
 // arguments follow. -1 if argv starts something else.
-func programIndex(argv []string) int {
-	if len(argv) == 0 {
-		return -1
-	}
-	switch sessions.Program(argv[0]) {
-	case "claude":
-		return 0
-	case "node", "bun":
-		for i, word := range argv[1:] {
-			if strings.HasPrefix(word, "-") {
-				continue
-			}
-			slashed := filepath.ToSlash(word)
-			if sessions.Program(word) == "claude" || strings.HasSuffix(slashed, "claude-code/cli.js") {
-				return i + 1
-			}
-			return -1
-		}
-	}
-	return -1
-}
+func programIndex(argv []string) int { return sessions.ProgramAt(argv, "claude", "claude-code/cli.js") }

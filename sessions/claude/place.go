@@ -25,7 +25,7 @@ const sideMode = 0o600
 func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name string) (io.ReadCloser, error), to sessions.Rewrite) ([]sessions.File, error) {
 	var files []sessions.File
 	for _, name := range sides {
-		if !isSideName(name) {
+		if !sessions.IsSideName(name) || isPrivate(path.Base(name)) {
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
 		target := a.sidePath(env, name, to)
@@ -37,12 +37,6 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 		}})
 	}
 	return files, nil
-}
-
-// isSideName keeps a foreign name from leaving the session's places.
-func isSideName(name string) bool {
-	return name != "" && path.Clean(name) == name && !path.IsAbs(name) && name != "." &&
-		name != ".." && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0) && !isPrivate(path.Base(name))
 }
 
 // sidePath is where the copy's side file goes; "" for one that stays shared.

@@ -1,9 +1,6 @@
 package claude
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
@@ -11,42 +8,8 @@ import (
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"file_path", "notebook_path", "command", "path", "pattern", "url", "query", "skill", "description", "prompt"}
 
-const maxTarget = 200 // bytes of a target kept for people
-
 // target is the file or command a tool call acts on.
-func target(input []byte) string {
-	found := make([][]byte, len(targets))
-	c := jsontext.Walk(input)
-	for {
-		key, value, ok := c.Member()
-		if !ok {
-			break
-		}
-		for i, name := range targets {
-			if string(key) == name {
-				found[i] = value
-			}
-		}
-	}
-	for _, value := range found {
-		if s := jsontext.Text(value); s != "" {
-			return firstLine(s)
-		}
-	}
-	return ""
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if len(s) > maxTarget {
-		s = s[:maxTarget]
-		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-			s = s[:len(s)-1]
-		}
-		s += "…"
-	}
-	return s
-}
+func target(input []byte) string { return sessions.Brief(jsontext.First(input, targets...)) }
 
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.

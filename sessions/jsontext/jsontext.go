@@ -234,3 +234,27 @@ func Lookup(object []byte, key string) []byte {
 		}
 	}
 }
+
+// First is the first of an object's members of these names, in the order of the
+// names, that is a string and not empty.
+func First(object []byte, names ...string) string {
+	found := make([][]byte, len(names))
+	c := Walk(object)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			break
+		}
+		for i, name := range names {
+			if string(key) == name {
+				found[i] = value
+			}
+		}
+	}
+	for _, value := range found {
+		if s := Text(value); s != "" {
+			return s
+		}
+	}
+	return ""
+}
