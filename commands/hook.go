@@ -108,14 +108,24 @@ func askHook(env Env, home missions.Home, payload []byte, strict bool) error {
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
 		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: missions.AgentAbove(env.Args[1], caller, os.Getppid())})
-	if len(result.Output) > 0 {
-		if _, werr := env.Stdout.Write(result.Output); err == nil {
-			err = werr
-		}
+	if werr := answerHook(env, env.Args[1], result); err == nil {
+		err = werr
 	}
 	if err == nil && strict {
 		err = problemOf(result)
 	}
+	return err
+}
+
+// answerHook prints what the agent expects.
+func answerHook(env Env, agent string, r missions.HookResult) error {
+	if r.Asked != nil {
+		return answerAsked(env, agent, r)
+	}
+	if len(r.Output) == 0 {
+		return nil
+	}
+	_, err := env.Stdout.Write(r.Output)
 	return err
 }
 
@@ -168,10 +178,13 @@ func (c *call) hook(o hookOptions) error {
 		}
 		result, err = c.sendHook(request)
 	}
-	if len(result.Output) > 0 {
-		if _, werr := c.Stdout.Write(result.Output); err == nil {
-			err = werr
+	if result.Asked != nil { // it is carried out as by a process of its own
+		if cerr := c.close(); err == nil {
+			err = cerr
 		}
+	}
+	if werr := answerHook(c.Env, c.arg(0), result); err == nil {
+		err = werr
 	}
 	if err == nil && c.strict() { // it is in the log already
 		err = problemOf(result)

@@ -71,6 +71,9 @@ func writeHooks(p *printer, did string, r missions.HooksResult) {
 	if r.Command != "" {
 		p.line("  command: %s", clean(r.Command))
 	}
+	for _, extra := range r.Extras {
+		p.line("  and %s", clean(extra))
+	}
 	if r.Installed && r.Adopts != "" {
 		p.line("  adopts: %s", clean(r.Adopts))
 	}

@@ -23,6 +23,9 @@ type HookResult struct {
 	Snapshot string `json:"snapshot,omitempty"`
 	// Problem is an error in Umbra that the agent is not to be bothered with.
 	Problem string `json:"problem,omitempty"`
+	// Asked is a command that a person has typed. Output says what to do where it
+	// can't be carried out.
+	Asked *AskedCommand `json:"asked,omitempty"`
 }
 
 // HooksRequest is about the hooks of an agent or editor.
@@ -42,6 +45,7 @@ type HooksResult struct {
 	Command   string   `json:"command,omitempty"`
 	Missing   []string `json:"missing,omitempty"`
 	Adopts    string   `json:"adopts,omitempty"`
+	Extras    []string `json:"extras,omitempty"` // what came with the hooks, and where it is
 	Problems  []string `json:"problems,omitempty"`
 }
 

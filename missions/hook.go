@@ -32,6 +32,9 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 		event.PID = r.AgentPID
 	}
 	result := HookResult{}
+	if event.Kind == sessions.KindCommand {
+		return l.heardCommand(ctx, adapter, r, event), nil
+	}
 	answer, err := l.heardHook(ctx, adapter, r, event, &result)
 	if err != nil {
 		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)

@@ -13,16 +13,24 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// hooked finds the adapter and the settings file that a request is about.
-func (l *Local) hooked(r HooksRequest) (sessions.Adapter, string, error) {
+// hookPlace is where an agent's hooks go.
+type hookPlace struct {
+	sessions.Adapter
+	file   string
+	extras []sessions.Extra
+}
+
+// hooked finds the adapter and the settings file that a request is about, and the
+// files that go beside it.
+func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 	a := l.adapter(r.Name)
 	if a == nil {
-		return nil, "", l.unknownAgent(r.Name)
+		return hookPlace{}, l.unknownAgent(r.Name)
 	}
 	scope := sessions.ScopeUser
 	switch {
 	case r.Shared && !r.Project:
-		return nil, "", Errorf(KindUsage, "umbra hooks install "+r.Name+" --project --shared", "--shared goes with --project")
+		return hookPlace{}, Errorf(KindUsage, "umbra hooks install "+r.Name+" --project --shared", "--shared goes with --project")
 	case r.Shared:
 		scope = sessions.ScopeShared
 	case r.Project:
@@ -30,9 +38,14 @@ func (l *Local) hooked(r HooksRequest) (sessions.Adapter, string, error) {
 	}
 	g, err := survey(r.Caller.Cwd)
 	if err != nil {
-		return nil, "", err
+		return hookPlace{}, err
 	}
-	return a, a.HookFile(callerEnv(r.Caller), scope, g.Top), nil
+	env := callerEnv(r.Caller)
+	at := hookPlace{Adapter: a, file: a.HookFile(env, scope, g.Top)}
+	if c, ok := a.(sessions.Companion); ok {
+		at.extras = c.HookExtras(env, scope, g.Top)
+	}
+	return at, nil
 }
 
 // InstallHooks merges Umbra's hooks into the agent's settings.
@@ -41,71 +54,86 @@ func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, er
 		return HooksResult{}, Errorf(KindConflict, "go install github.com/umbra-vcs/umbra@latest, then umbra hooks install "+r.Name,
 			"hooks need an umbra that stays where it is; this one was started by `go run`")
 	}
-	a, file, err := l.hooked(r)
+	at, err := l.hooked(r)
 	if err != nil {
 		return HooksResult{}, err
 	}
-	before, err := readSettings(file)
+	before, err := readSettings(at.file)
 	if err != nil {
 		return HooksResult{}, err
 	}
-	after, err := a.InstallHooks(before, hookCommand(r.Caller.Binary, a.Name()))
+	after, err := at.InstallHooks(before, hookCommand(r.Caller.Binary, at.Name()))
 	if err != nil {
-		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", file, err)
+		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
 	}
-	if !bytes.Equal(before, after) {
-		if err := writeSettings(file, after); err != nil {
+	changed := !bytes.Equal(before, after)
+	if changed {
+		if err := writeSettings(at.file, after); err != nil {
 			return HooksResult{}, err
 		}
 	}
-	return l.hooksState(a, r, file, !bytes.Equal(before, after))
+	added, err := at.installExtras()
+	if err != nil {
+		return HooksResult{}, err
+	}
+	return l.hooksState(at, r, changed || added)
 }
 
 // UninstallHooks takes them out again; what else is in the settings stays as it
 // is, to the byte.
 func (l *Local) UninstallHooks(_ context.Context, r HooksRequest) (HooksResult, error) {
-	a, file, err := l.hooked(r)
+	at, err := l.hooked(r)
 	if err != nil {
 		return HooksResult{}, err
 	}
-	before, err := readSettings(file)
-	if err != nil || before == nil {
-		return HooksResult{Name: r.Name, File: file}, err
-	}
-	after, remove, err := a.UninstallHooks(before)
+	changed, err := at.takeOut()
 	if err != nil {
-		return HooksResult{}, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", file, err)
+		return HooksResult{}, err
 	}
+	removed, err := at.removeExtras()
+	if err != nil {
+		return HooksResult{}, err
+	}
+	return l.hooksState(at, r, changed || removed)
+}
+
+// takeOut takes the hooks out of the settings.
+func (at hookPlace) takeOut() (changed bool, err error) {
+	before, err := readSettings(at.file)
+	if err != nil || before == nil {
+		return false, err
+	}
+	after, remove, err := at.UninstallHooks(before)
 	switch {
-	case bytes.Equal(before, after) && !remove:
+	case err != nil:
+		return false, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
 	case remove:
-		if err := os.Remove(file); err != nil {
-			return HooksResult{}, fmt.Errorf("remove %s: %w", file, plain(err))
+		if err := os.Remove(at.file); err != nil {
+			return false, fmt.Errorf("remove %s: %w", at.file, plain(err))
 		}
-	default:
-		if err := writeSettings(file, after); err != nil {
-			return HooksResult{}, err
-		}
+		return true, nil
+	case bytes.Equal(before, after):
+		return false, nil
 	}
-	return l.hooksState(a, r, file, remove || !bytes.Equal(before, after))
+	return true, writeSettings(at.file, after)
 }
 
 // HooksStatus says whether hooks are installed, and how well.
 func (l *Local) HooksStatus(_ context.Context, r HooksRequest) (HooksResult, error) {
-	a, file, err := l.hooked(r)
+	at, err := l.hooked(r)
 	if err != nil {
 		return HooksResult{}, err
 	}
-	return l.hooksState(a, r, file, false)
+	return l.hooksState(at, r, false)
 }
 
-func (l *Local) hooksState(a sessions.Adapter, r HooksRequest, file string, changed bool) (HooksResult, error) {
-	result := HooksResult{Name: r.Name, File: file, Changed: changed, Adopts: l.adopts()}
-	settings, err := readSettings(file)
+func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksResult, error) {
+	result := HooksResult{Name: r.Name, File: at.file, Changed: changed, Adopts: l.adopts()}
+	settings, err := readSettings(at.file)
 	if err != nil || settings == nil {
 		return result, err
 	}
-	commands, missing, err := a.HookCommands(settings)
+	commands, missing, err := at.HookCommands(settings)
 	if err != nil {
 		result.Problems = append(result.Problems, err.Error())
 		return result, nil
@@ -120,16 +148,19 @@ func (l *Local) hooksState(a sessions.Adapter, r HooksRequest, file string, chan
 			break
 		}
 	}
-	if a.HooksOff(settings) {
-		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", file))
+	if at.HooksOff(settings) {
+		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", at.file))
 	}
 	if result.Installed && len(missing) > 0 {
 		result.Problems = append(result.Problems, fmt.Sprintf("some events have no hook: umbra hooks install %s mends it", r.Name))
 	}
-	if want := hookCommand(r.Caller.Binary, a.Name()); result.Installed && want != "" && result.Command != want {
+	if want := hookCommand(r.Caller.Binary, at.Name()); result.Installed && want != "" && result.Command != want {
 		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
 	}
-	return result, nil
+	if result.Installed {
+		err = at.describeExtras(&result)
+	}
+	return result, err
 }
 
 // adopts says in words which sessions become missions.

@@ -126,6 +126,23 @@ type Adapter interface {
 	HooksOff(settings []byte) bool
 }
 
+// Companion is an Adapter whose hooks come with further files, such as the one
+// by which the agent offers its user a command for Umbra.
+type Companion interface {
+	// HookExtras are the files that go beside the hooks of a scope.
+	HookExtras(env Environ, scope Scope, projectDir string) []Extra
+}
+
+// Extra is a file that comes with hooks. It is only ever written where none is,
+// or one of Umbra's.
+type Extra struct {
+	Path    string
+	Content []byte
+	What    string // what it gives the user, in a few words: "the command /checkpoint"
+	// Own reports whether content is one that Umbra has written, now or before.
+	Own func(content []byte) bool
+}
+
 // Session is one conversation on this machine.
 type Session struct {
 	ID       string
@@ -286,6 +303,7 @@ type Kind string
 const (
 	KindSessionStart Kind = "session-start"
 	KindPrompt       Kind = "prompt"      // the user's prompt, before the model sees it
+	KindCommand      Kind = "command"     // words for Umbra, typed where a prompt goes: answered, and never sent
 	KindToolBefore   Kind = "tool-before" // a tool is about to run
 	KindToolAfter    Kind = "tool-after"
 	KindToolBatch    Kind = "tool-batch" // all results of one answer are on disk
@@ -306,6 +324,7 @@ type Event struct {
 	Reason     string // session-end
 	Prompt     string
 	PromptID   string
+	Command    string // command: what was typed behind its name
 	Tool       Tool
 	Writes     bool // tool-before: the tool can change files
 	// Files are, before a tool whose own work it is to write files, those files
@@ -324,6 +343,6 @@ type Event struct {
 // Answer is what Umbra has to say to a hook.
 type Answer struct {
 	Context string // text for the model, added to the prompt
-	Block   string // the reason to stop the prompt or tool; "" lets it go on
+	Block   string // the reason to stop the prompt or tool, or a command's answer; "" lets it go on
 	Notice  string // a line for the person
 }

@@ -46,6 +46,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		Agent: p.agent, Message: p.message,
 		Headless: strings.HasPrefix(env.Vars[varEntrypoint], "sdk-"),
 	}
+	if words, ok := commandIn(p.prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, p.cwd) {
+		e.Kind, e.Command = sessions.KindCommand, words
+	}
 	e.PID, _ = a.PID(env)
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:

@@ -28,7 +28,7 @@ type specific struct {
 func Reply(e sessions.Event, a sessions.Answer) []byte {
 	out := reply{Message: a.Notice}
 	switch e.Kind {
-	case sessions.KindPrompt:
+	case sessions.KindPrompt, sessions.KindCommand:
 		if a.Block != "" {
 			out.Decision, out.Reason = "block", a.Block
 		} else if a.Context != "" {

@@ -1,0 +1,136 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func TestAskedWords(t *testing.T) {
+	for typed, want := range map[string][]string{
+		"":                             nil,
+		"  list  ":                     {"list"},
+		"diff @1 @2 -- a.txt":          {"diff", "@1", "@2", "--", "a.txt"},
+		`restore "@{10m ago}" '--all'`: {"restore", "@{10m ago}", "--all"},
+		"before Ada's change":          {"before", "Ada's", "change"},
+		`log --grep ""`:                {"log", "--grep", ""},
+		`an "open quote`:               {"an", "open quote"},
+	} {
+		if got := askedWords(typed); !slices.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestAskedArgs(t *testing.T) {
+	for typed, want := range map[string]string{
+		"":               "snapshot",
+		"good":           "snapshot --pin good",
+		"before it went": "snapshot -m before it went",
+		"list":           "log -n 15",
+		"list -n 3":      "log -n 3",
+		"restore @2":     "restore @2",
+		"Restore":        "snapshot --pin Restore",
+		"undo":           "undo",
+	} {
+		args, _ := askedArgs(askedWords(typed))
+		if got := strings.Join(args, " "); got != want {
+			t.Errorf("%q is umbra %s, want umbra %s", typed, got, want)
+		}
+	}
+}
+
+// reason is the answer that an agent is given to show.
+func reason(t *testing.T, out []byte) string {
+	t.Helper()
+	var said struct{ Decision, Reason string }
+	if err := json.Unmarshal(out, &said); err != nil || said.Decision != "block" {
+		t.Fatalf("the agent is told %q: %v", out, err)
+	}
+	return said.Reason
+}
+
+// asking is a Service whose hook was given words for Umbra.
+func asking(words string, f fake) fake {
+	f.hook = func(context.Context, missions.HookRequest) (missions.HookResult, error) {
+		return missions.HookResult{Mission: "1234", Asked: &missions.AskedCommand{Words: words}, Output: []byte("old")}, nil
+	}
+	return f
+}
+
+// TestAskedIsAnswered: what is typed in an agent is carried out for its mission,
+// also where that fails, and the agent is told nothing else.
+func TestAskedIsAnswered(t *testing.T) {
+	ask := func(words string, f fake) string {
+		t.Helper()
+		b := newBench(t, asking(words, f))
+		b.env.Stdin = strings.NewReader("{}")
+		if code := b.run("hook", "claude"); code != 0 || b.stderr.Len() > 0 {
+			t.Fatalf("%q ends with %d: %s", words, code, b.stderr.String())
+		}
+		return reason(t, b.stdout.Bytes())
+	}
+	log := fake{log: func(_ context.Context, r missions.LogRequest) ([]missions.Entry, error) {
+		if r.Caller.Mission != "1234" {
+			t.Errorf("asked for mission %q", r.Caller.Mission)
+		}
+		if r.Limit == 15 {
+			return []missions.Entry{{Address: "m@2", Name: "m", Message: "turn ended " + strings.Repeat("x", 80), Pins: []string{"good"},
+				At: time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC), Files: missions.FileCounts{Added: 1}}}, nil
+		}
+		return nil, missions.Errorf(missions.KindNotFound, "look again", "nothing there")
+	}}
+	if got, want := ask("list", log), "@2  10m ago  1 file  [good] turn ended xxx"; !strings.HasPrefix(got, want) || len(got) > 100 {
+		t.Errorf("list: %q", got)
+	}
+	if got, want := ask("list -n 2", log), "umbra: nothing there\n  look again"; got != want {
+		t.Errorf("list -n 2: %q, want %q", got, want)
+	}
+	restore := fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
+		return missions.RestoreResult{}, fmt.Errorf("%s for %s", r.Moment, r.Caller.Mission)
+	}}
+	if got, want := ask("restore @2", restore), "umbra: @2 for 1234"; got != want {
+		t.Errorf("restore: %q, want %q", got, want)
+	}
+	if got := ask("help", fake{}); got != askedHelp {
+		t.Errorf("help: %q", got)
+	}
+	if got := ask("restore --nosuch", fake{}); !strings.Contains(got, "--nosuch") {
+		t.Errorf("a flag that is not there: %q", got)
+	}
+}
+
+// TestAskedTakesNoSignal: an agent that a restore ends may end its hook too.
+func TestAskedTakesNoSignal(t *testing.T) {
+	var b *bench
+	b = newBench(t, fake{})
+	heard := b.env.Notify
+	b.env.Notify = func(ch chan<- os.Signal, sigs ...os.Signal) { heard(ch, sigs...) }
+	b.env.Connect = newBench(t, fake{restore: func(ctx context.Context, _ missions.RestoreRequest) (missions.RestoreResult, error) {
+		b.signals <- os.Interrupt
+		return missions.RestoreResult{Done: true}, ctx.Err()
+	}}).env.Connect
+	code, said := runAsked(b.env, "1234", []string{"restore", "@2"})
+	if code != 0 || !strings.HasPrefix(said, "restore to") {
+		t.Errorf("code %d, %q", code, said)
+	}
+}
+
+func TestCutAnswer(t *testing.T) {
+	for _, line := range []string{"x\n", strings.Repeat("y", 500) + "\n"} {
+		got := cutAnswer(strings.Repeat(line, 200))
+		if n := strings.Count(got, "\n"); n > mostAskedLines || len(got) > mostAskedBytes+200 || !strings.HasSuffix(got, "shows it all") {
+			t.Errorf("%d lines, %d bytes: …%q", n, len(got), got[max(0, len(got)-60):])
+		}
+	}
+	if got := cutAnswer("a\nb"); got != "a\nb" {
+		t.Errorf("a short answer became %q", got)
+	}
+}

@@ -1,0 +1,75 @@
+package missions
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// installExtras writes the files that go beside the hooks. One of the same name
+// that is not Umbra's stays as it is.
+func (at hookPlace) installExtras() (changed bool, err error) {
+	for _, x := range at.extras {
+		content, err := readSettings(x.Path)
+		if err != nil {
+			return changed, err
+		}
+		if content != nil && !x.Own(content) || bytes.Equal(content, x.Content) {
+			continue
+		}
+		if err := writeSettings(x.Path, x.Content); err != nil {
+			return changed, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// removeExtras removes them again, unless they were changed by others, and the
+// directory that was made for them.
+func (at hookPlace) removeExtras() (changed bool, err error) {
+	for _, x := range at.extras {
+		content, err := readSettings(x.Path)
+		if err != nil {
+			return changed, err
+		}
+		if content == nil || !x.Own(content) {
+			continue
+		}
+		if err := os.Remove(x.Path); err != nil {
+			return changed, fmt.Errorf("remove %s: %w", x.Path, plain(err))
+		}
+		changed = true
+		removeEmpty(filepath.Dir(x.Path))
+	}
+	return changed, nil
+}
+
+// removeEmpty removes a directory that nothing is in; a link to one is its
+// user's.
+func removeEmpty(dir string) {
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		_ = os.Remove(dir) // fails where something is in it
+	}
+}
+
+// describeExtras says what came with the hooks, and what stands in its place.
+func (at hookPlace) describeExtras(r *HooksResult) error {
+	for _, x := range at.extras {
+		content, err := readSettings(x.Path)
+		switch {
+		case err != nil:
+			return err
+		case bytes.Equal(content, x.Content):
+			r.Extras = append(r.Extras, x.What+" in "+x.Path)
+		case content == nil:
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is missing: umbra hooks install %s mends it", x.What, r.Name))
+		case x.Own(content):
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is of another version of umbra: umbra hooks install %s changes it", x.What, r.Name))
+		default:
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is not Umbra's as it stands in %s; it is left alone", x.What, x.Path))
+		}
+	}
+	return nil
+}

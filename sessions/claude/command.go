@@ -1,0 +1,86 @@
+package claude
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// commandName is the slash command that the prompt hook answers.
+const commandName = "checkpoint"
+
+// commandFile makes Claude Code take the command for one it knows, offer it as
+// its user types, and hand it to the prompt hook. Without the file 2.0 and 2.1
+// take it for another name of /rewind, and 1.0 for a mistake. The model sees the
+// text only if no hook has answered: 1.0 and 2.0 run none for what is typed
+// while they work.
+const commandFile = `---
+description: "Umbra: take a snapshot, or list, show, diff, restore, undo"
+argument-hint: "[NAME] | list | show MOMENT | diff [FROM] [TO] | restore MOMENT | undo | redo | help"
+disable-model-invocation: true
+---
+This is a command for Umbra, which its hook answers and you never see. That you see it means that the hook did not run: either hooks are off, or the command was typed while you were working. Say so in one sentence, and that ` + commandMark + ` tells more. Do nothing else.
+`
+
+// commandMark is in every command file of Umbra's, also in one that its user has
+// changed.
+const commandMark = "`umbra hooks status claude`"
+
+// HookExtras implements sessions.Companion. The local settings of a project have
+// no place for a command that Git would not show.
+func (a Adapter) HookExtras(env sessions.Environ, scope sessions.Scope, projectDir string) []sessions.Extra {
+	dir := a.Root(env)
+	switch scope {
+	case sessions.ScopeProject:
+		return nil
+	case sessions.ScopeShared:
+		dir = filepath.Join(projectDir, ".claude")
+	}
+	return []sessions.Extra{{
+		Path: commandPath(dir), Content: []byte(commandFile), What: "the command /" + commandName,
+		Own: func(content []byte) bool { return string(content) == commandFile },
+	}}
+}
+
+func commandPath(dir string) string { return filepath.Join(dir, "commands", commandName+".md") }
+
+// commandIn is what a prompt says behind the command's name.
+func commandIn(prompt string) (words string, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(prompt), "/"+commandName)
+	if !ok || rest != "" && strings.TrimLeft(rest, " \t\r\n") == rest {
+		return "", false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// commandIsOurs reports whether the command typed in cwd is Umbra's: a user or a
+// project may have one of that name, which is then left to them.
+func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
+	ours := false
+	for _, dir := range []string{a.Root(env), filepath.Join(cwd, ".claude")} {
+		switch content, err := readCommand(commandPath(dir)); {
+		case errors.Is(err, sessions.ErrNoSession):
+		case err != nil, !bytes.Contains(content, []byte(commandMark)):
+			return false
+		default:
+			ours = true
+		}
+	}
+	return ours
+}
+
+// mostCommand is how much of a command's file is read.
+const mostCommand = 64 << 10
+
+func readCommand(path string) ([]byte, error) {
+	f, _, err := sessions.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostCommand))
+}

@@ -1,0 +1,80 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// TestEventCommand: /checkpoint is Umbra's where its file makes it so, and a
+// prompt like any other where somebody else's does.
+func TestEventCommand(t *testing.T) {
+	home, cwd := t.TempDir(), t.TempDir()
+	env := sessions.Environ{Home: home}
+	event := func(prompt string) sessions.Event {
+		t.Helper()
+		payload := `{"hook_event_name":"UserPromptSubmit","session_id":"11111111-2222-4333-8444-555555555555","cwd":` +
+			string(jsontext.Quote(cwd)) + `,"prompt":` + string(jsontext.Quote(prompt)) + `}`
+		e, err := Adapter{}.Event(env, "", []byte(payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	write := func(dir, content string) {
+		t.Helper()
+		path := commandPath(dir)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := event("/checkpoint list"); e.Kind != sessions.KindPrompt {
+		t.Errorf("without a file: %+v", e)
+	}
+	user := Adapter{}.HookExtras(env, sessions.ScopeUser, cwd)
+	if len(user) != 1 || user[0].Path != commandPath(filepath.Join(home, ".claude")) || !user[0].Own(user[0].Content) || user[0].Own([]byte("mine")) {
+		t.Fatalf("%+v", user)
+	}
+	if local := (Adapter{}).HookExtras(env, sessions.ScopeProject, cwd); local != nil {
+		t.Errorf("the local settings come with %+v", local)
+	}
+	write(filepath.Join(home, ".claude"), string(user[0].Content))
+	for prompt, want := range map[string]string{
+		"/checkpoint": "", "/checkpoint ": "", " /checkpoint list -n 3\n": "list -n 3", "/checkpoint\tgood": "good",
+	} {
+		if e := event(prompt); e.Kind != sessions.KindCommand || e.Command != want {
+			t.Errorf("%q: %+v", prompt, e)
+		}
+	}
+	for _, prompt := range []string{"/checkpoints", "/rewind", "say /checkpoint", "checkpoint"} {
+		if e := event(prompt); e.Kind != sessions.KindPrompt || e.Prompt != prompt {
+			t.Errorf("%q: %+v", prompt, e)
+		}
+	}
+	write(filepath.Join(home, ".claude"), strings.Replace(string(user[0].Content), "Say so", "Dis-le", 1))
+	if e := event("/checkpoint"); e.Kind != sessions.KindCommand {
+		t.Errorf("with a file in the user's words: %+v", e)
+	}
+	write(filepath.Join(cwd, ".claude"), "---\n---\nRun our checkpoints.")
+	if e := event("/checkpoint"); e.Kind != sessions.KindPrompt {
+		t.Errorf("with a command of the project's: %+v", e)
+	}
+	shared := Adapter{}.HookExtras(env, sessions.ScopeShared, cwd)
+	if len(shared) != 1 || shared[0].Path != commandPath(filepath.Join(cwd, ".claude")) {
+		t.Errorf("shared: %+v", shared)
+	}
+}
+
+func TestReplyToCommand(t *testing.T) {
+	got := string(Adapter{}.Reply(sessions.Event{Kind: sessions.KindCommand}, sessions.Answer{Block: "a\n  b"}))
+	if want := `{"decision":"block","reason":"a\n  b"}` + "\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
