@@ -33,7 +33,7 @@ func allVerbs() []*verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		statusCommand(), doctorCommand(), daemonCommand(), hooksCommand(), hookCommand(),
+		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		versionCommand(), docsCommand(),
 		demoCommand(), scriptedAgentCommand(),
 	}

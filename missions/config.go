@@ -1,10 +1,8 @@
 package missions
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,75 +10,64 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // Config is the user's configuration. Every key has a default; an unknown key
-// is an error, so that a typing mistake is not ignored in silence.
+// or a value that makes no sense is an error with its line, so that a typing
+// mistake is not ignored in silence. ConfigKeys describes the keys.
 type Config struct {
-	Capture CaptureConfig `yaml:"capture"`
-	Fork    ForkConfig    `yaml:"fork"`
-	Hooks   HooksConfig   `yaml:"hooks"`
-	Adopt   AdoptConfig   `yaml:"adopt"`
-	Watch   WatchConfig   `yaml:"watch"`
-	Launch  LaunchConfig  `yaml:"launch"`
-	Storage StorageConfig `yaml:"storage"`
+	Capture CaptureConfig
+	Fork    ForkConfig
+	Hooks   HooksConfig
+	Adopt   AdoptConfig
+	Watch   WatchConfig
+	Launch  LaunchConfig
+	Storage StorageConfig
 }
 
 // CaptureConfig limits what a snapshot holds. A project's .umbra.yml may make
 // each limit smaller and add secrets, never the reverse.
 type CaptureConfig struct {
-	MaxFileSize int64    `yaml:"max_file_size"` // bytes
-	MaxFiles    int      `yaml:"max_files"`     // in a workspace
-	MaxBytes    int64    `yaml:"max_bytes"`     // in a workspace
-	Secrets     []string `yaml:"secrets"`       // patterns, beside the built-in ones
+	MaxFileSize int64    // bytes
+	MaxFiles    int      // in a workspace
+	MaxBytes    int64    // in a workspace
+	Secrets     []string // patterns, beside the built-in ones
 }
 
 // ForkConfig says where forks go.
 type ForkConfig struct {
-	Root      string `yaml:"root"`       // default ~/umbra
-	CopyLimit int64  `yaml:"copy_limit"` // bytes of ignored files copied without asking
-	Guard     bool   `yaml:"guard"`      // keep a fork's file tools out of its source's workspace
+	Root      string // default ~/umbra
+	CopyLimit int64  // bytes of ignored files copied without asking
+	Guard     bool   // keep a fork's file tools out of its source's workspace
 }
 
 // HooksConfig tunes the hooks.
 type HooksConfig struct {
-	MaxWait Duration `yaml:"max_wait"` // how long a prompt waits for the first import
-	Tools   bool     `yaml:"tools"`    // snapshot before tools that write
+	MaxWait Duration // how long a prompt waits for the first import
+	Tools   bool     // snapshot before tools that write
 }
 
 // AdoptConfig says which sessions started by hand become missions: globs over
 // the session's directory.
 type AdoptConfig struct {
-	Include []string `yaml:"include"`
-	Exclude []string `yaml:"exclude"`
+	Include []string
+	Exclude []string
 }
 
 // WatchConfig tunes idle detection.
 type WatchConfig struct {
-	Settle  Duration `yaml:"settle"`
-	MaxWait Duration `yaml:"max_wait"`
+	Settle  Duration
+	MaxWait Duration
 }
 
 // LaunchConfig names commands, so only the user's own file may hold it.
 type LaunchConfig struct {
-	Open string `yaml:"open"` // run for each fork of --count; {id} is the mission
+	Open string // run for each fork of --count; {id} is the mission
 }
 
 // Duration is a time.Duration written as 5s or 2m.
 type Duration time.Duration
-
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
-	v, err := time.ParseDuration(n.Value)
-	if err != nil || v < 0 {
-		return fmt.Errorf("line %d: %q is no duration (use 500ms, 5s, 2m)", n.Line, n.Value)
-	}
-	*d = Duration(v)
-	return nil
-}
 
 // DefaultConfig is the configuration of a user who has none.
 func DefaultConfig() Config {
@@ -103,34 +90,17 @@ func LoadConfig(file string) (Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("read the configuration: %w", err)
 	}
-	if err := decodeStrict(p, &c); err != nil {
-		return c, Errorf(KindUsage, "mend "+file+", or move it away", "configuration %s: %w", file, err)
+	if _, err := readConfig(p, ConfigKeys(), &c); err != nil {
+		return DefaultConfig(), Errorf(KindUsage, "umbra config edit, or move the file away", "configuration %s: %w", file, err)
 	}
 	return c, nil
 }
 
-// unknownKey is how the decoder words it, with a type of ours.
-var unknownKey = pattern(`field (\S+) not found in type \S+`)
-
-// decodeStrict decodes one YAML document, refusing unknown keys.
-func decodeStrict(p []byte, into any) error {
-	d := yaml.NewDecoder(bytes.NewReader(p))
-	d.KnownFields(true)
-	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ", "")
-		text = unknownKey().ReplaceAllString(text, `unknown key "$1"`)
-		return errors.New(strings.ReplaceAll(text, "\n  ", "; "))
-	}
-	return nil
-}
+// ProjectConfigFile is a project's own configuration, in its workspace.
+const ProjectConfigFile = ".umbra.yml"
 
 // maxProjectFile is more than a project file can say.
 const maxProjectFile = 1 << 20
-
-// projectFile is what a project's own .umbra.yml may say.
-type projectFile struct {
-	Capture CaptureConfig `yaml:"capture"`
-}
 
 // forMission is narrowedBy for a mission that has begun: then a project file,
 // which an agent may write, turns no capture off (H25). A budget of its own
@@ -148,7 +118,7 @@ func (c CaptureConfig) forMission(workspace string, before *CaptureConfig) Captu
 // narrowedBy returns the limits after the project file of a workspace, which
 // may only make them smaller. They are as they were after an error.
 func (c CaptureConfig) narrowedBy(workspace string) (CaptureConfig, error) {
-	file := filepath.Join(workspace, ".umbra.yml")
+	file := filepath.Join(workspace, ProjectConfigFile)
 	p, err := usergit.ReadFile(file, maxProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -156,8 +126,8 @@ func (c CaptureConfig) narrowedBy(workspace string) (CaptureConfig, error) {
 	if err != nil {
 		return c, fmt.Errorf("read %s: %w", file, err)
 	}
-	var own projectFile
-	if err := decodeStrict(p, &own); err != nil {
+	var own Config
+	if _, err := readConfig(p, projectKeys(), &own); err != nil {
 		return c, Errorf(KindUsage, "a project file may set capture.max_file_size, max_files, max_bytes and secrets", "%s: %w", file, err)
 	}
 	c.MaxFileSize = smaller(c.MaxFileSize, own.Capture.MaxFileSize)

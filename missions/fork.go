@@ -232,6 +232,10 @@ func (l *Local) syncJobs(jobs []*forkJob) error {
 // which keep the names from others while the workspaces are made. With an error
 // it returns those that are to be taken away.
 func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJob, error) {
+	config, err := l.configOf(r.Caller)
+	if err != nil {
+		return nil, err
+	}
 	l.recoverForks(ctx, at.project)
 	naming, err := l.naming(ctx, at.project)
 	if err != nil {
@@ -240,11 +244,11 @@ func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJo
 	defer naming.Release()
 	var jobs []*forkJob
 	for n := range max(1, r.Count) {
-		job := &forkJob{l: l, at: at, request: r, id: l.newID()}
+		job := &forkJob{l: l, at: at, request: r, limit: config.Fork.CopyLimit, id: l.newID()}
 		if job.name, err = l.forkName(at, r, n); err != nil {
 			return jobs, err
 		}
-		if job.directory, err = l.forkDirectory(at.project, r, job.name); err != nil {
+		if job.directory, err = l.forkDirectory(at.project, r, config.Fork, job.name); err != nil {
 			return jobs, err
 		}
 		if err := job.begin(); err != nil {
@@ -282,11 +286,11 @@ func (l *Local) forkName(at found, r ForkRequest, n int) (string, error) {
 }
 
 // forkDirectory is where the fork's workspace goes.
-func (l *Local) forkDirectory(p *project, r ForkRequest, name string) (string, error) {
+func (l *Local) forkDirectory(p *project, r ForkRequest, config ForkConfig, name string) (string, error) {
 	if r.Workspace != "" {
 		return joinPath(r.Caller.Cwd, r.Workspace), nil
 	}
-	root := l.config.Fork.Root
+	root := config.Root
 	if rest, ok := strings.CutPrefix(root, "~/"); ok {
 		home := r.Caller.Env["HOME"]
 		if home == "" {

@@ -43,6 +43,7 @@ type forkJob struct {
 	at        found
 	present   bool // at is what is there now
 	request   ForkRequest
+	limit     int64 // bytes of ignored files copied without asking
 	id        string
 	name      string
 	directory string
@@ -212,7 +213,7 @@ func (j *forkJob) target(ctx context.Context) fork.Target {
 	making, text := &teller{ctx: ctx}, "making "+j.directory
 	return fork.Target{
 		Operation: j.operation.ID(), Directory: j.directory, Name: j.name,
-		CopyIgnored: j.request.Ignored != "skip", Limit: j.l.config.Fork.CopyLimit, Force: j.request.Yes || j.request.Force,
+		CopyIgnored: j.request.Ignored != "skip", Limit: j.limit, Force: j.request.Yes || j.request.Force,
 		Progress: func(p fork.Progress) {
 			making.tell(Notice{
 				Text: text, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",

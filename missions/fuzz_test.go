@@ -15,7 +15,7 @@ func FuzzConfig(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var c Config
-		_ = decodeStrict(text, &c)
+		_, _ = readConfig(text, ConfigKeys(), &c)
 		if err := os.WriteFile(filepath.Join(dir, ".umbra.yml"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}

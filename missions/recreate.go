@@ -96,7 +96,7 @@ func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*forkJ
 	if err := l.dropLost(ctx, m); err != nil {
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
 	}
-	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, id: m.ID, name: m.Name, directory: directory}
+	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, limit: l.config.Fork.CopyLimit, id: m.ID, name: m.Name, directory: directory}
 	if err := job.begin(); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,7 @@ type Caller struct {
 // secret; everything else stays in the caller's process.
 var CallerVariables = [...]string{
 	"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM",
+	"UMBRA_FORK_ROOT", "UMBRA_FORK_COPY_LIMIT",
 	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PROJECT_DIR_NAME", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PID",
 }
 

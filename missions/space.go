@@ -19,8 +19,8 @@ import (
 // StorageConfig limits what Umbra takes of the disk. Beyond a limit it writes
 // nothing, says so, and goes on when there is room again.
 type StorageConfig struct {
-	MaxBytes int64 `yaml:"max_bytes"` // of Umbra's home; 0 is no limit
-	KeepFree int64 `yaml:"keep_free"` // bytes left free on the home's disk
+	MaxBytes int64 // of Umbra's home; 0 is no limit
+	KeepFree int64 // bytes left free on the home's disk
 }
 
 // Space is the room there is for Umbra's home. It is safe for concurrent use.

@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func configEditCommand() *verb {
+	var o configOptions
+	return &verb{
+		name: "edit", short: "open the configuration in your editor, and check it before it counts",
+		long:  "The editor is $VISUAL, else $EDITOR, else vi.",
+		flags: o.flags(),
+		run:   func(c *call) error { return runConfigEdit(c, o) },
+	}
+}
+
+// runConfigEdit has a copy edited, which takes the file's place when it makes
+// sense: a broken file would be in the way of everything else.
+func runConfigEdit(c *call, o configOptions) error {
+	if !o.project {
+		if err := c.makeHome(); err != nil {
+			return err
+		}
+	}
+	file, err := c.configFile(o)
+	if err != nil {
+		return err
+	}
+	before, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		before = []byte(missions.ConfigTemplate(o.project))
+	} else if err != nil {
+		return missions.Errorf(missions.KindFailed, "", "read the configuration: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "umbra-config-")
+	if err != nil {
+		return missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err)
+	}
+	copied := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(copied, before, 0o600); err != nil {
+		return missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err)
+	}
+	after, err := c.edited(copied, o)
+	if err != nil {
+		return err // the copy stays: it holds the user's work
+	}
+	if bytes.Equal(before, after) {
+		c.notice("nothing was changed")
+	} else if err := missions.WriteConfig(file, after); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// edited runs the editor until what it leaves makes sense, or its user gives up.
+func (c *call) edited(copied string, o configOptions) ([]byte, error) {
+	for {
+		if err := c.runEditor(copied); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(copied)
+		if err != nil {
+			return nil, missions.Errorf(missions.KindFailed, "", "read what was edited: %w", err)
+		}
+		wrong := missions.CheckConfig(text, o.project)
+		if wrong == nil {
+			return text, nil
+		}
+		again := "n"
+		if c.canAsk() {
+			if again, err = c.ask(wrong.Error(), answer{"e", "edit it again"}, answer{"n", "give up; the copy stays"}); err != nil {
+				return nil, err
+			}
+		}
+		if again != "e" {
+			return nil, missions.Errorf(missions.KindUsage, "what you wrote is in "+copied, "nothing was changed: %w", wrong)
+		}
+	}
+}
+
+// runEditor opens a file in the user's editor, whose setting may hold flags.
+func (c *call) runEditor(file string) error {
+	editor := c.Getenv("VISUAL")
+	if editor == "" {
+		editor = c.Getenv("EDITOR")
+	}
+	if editor == "" {
+		editor = "vi"
+	}
+	cmd := exec.Command("/bin/sh", "-c", editor+` "$1"`, "sh", file)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Environ(), c.Stdin, c.Stdout, c.Stderr
+	if err := c.Run(cmd); err != nil {
+		return missions.Errorf(missions.KindFailed, "set VISUAL or EDITOR to an editor", "edit with %s: %w", editor, err)
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package missions
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestConfigKeys: every field of Config is described by one key.
+func TestConfigKeys(t *testing.T) {
+	var c Config
+	described := map[any]string{}
+	for _, k := range ConfigKeys() {
+		field := k.field(&c)
+		if other, twice := described[field]; twice {
+			t.Errorf("%s is the same as %s", k.Name, other)
+		}
+		described[field] = k.Name
+		if k.Help == "" || strings.Count(k.Name, ".") != 1 {
+			t.Errorf("%q: %q", k.Name, k.Help)
+		}
+		if k.Variable != "" && !slices.Contains(CallerVariables[:], k.Variable) {
+			t.Errorf("%s: %s does not reach the service", k.Name, k.Variable)
+		}
+		// What is shown can be typed, and gives the same.
+		defaults := DefaultConfig()
+		value, err := k.parse(k.words(defaults))
+		if err != nil {
+			t.Errorf("%s: its default %q is refused: %v", k.Name, k.words(defaults), err)
+			continue
+		}
+		var again Config
+		k.put(&again, value)
+		if !reflect.DeepEqual(k.value(again), k.value(defaults)) {
+			t.Errorf("%s: %v becomes %v", k.Name, k.value(defaults), k.value(again))
+		}
+	}
+	sections := reflect.ValueOf(&c).Elem()
+	for i := range sections.NumField() {
+		for j := range sections.Field(i).NumField() {
+			if name := described[sections.Field(i).Field(j).Addr().Interface()]; name == "" {
+				t.Errorf("no key describes %s.%s", sections.Type().Field(i).Name, sections.Field(i).Type().Field(j).Name)
+			}
+		}
+	}
+}
+
+// TestConfigValues: what a file may say, and what is refused, each with its line.
+func TestConfigValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"capture:\n  max_file_size: 64MiB\n":                    "",
+		"capture: {max_file_size: 1_000, max_files: 3}\n":       "",
+		"capture:\nfork:\n":                                     "",
+		"capture:\n  max_files:\n":                              "",
+		"adopt:\n  include: /a\n":                               "",
+		"x: &a [b]\nadopt:\n  include: *a\n":                    `line 1: unknown key "x"`,
+		"adopt: &a\n  include: *a\n":                            "line 2: a list is wanted for adopt.include",
+		"capture:\n  max_file_size: 64MX\n":                     `line 2: capture.max_file_size: "64MX" is no size`,
+		"capture:\n  max_file_size: 9999999TiB\n":               "is no size",
+		"capture:\n  max_files: 0\n":                            "line 2: capture.max_files: 0 is too little",
+		"capture:\n  max_files: [1]\n":                          "line 2: a number is wanted for capture.max_files",
+		"capture:\n  secrets: [{a: b}]\n":                       "a list is wanted for capture.secrets",
+		"capture:\n  secrets: ['[']\n":                          `"[" is no pattern`,
+		"capture:\n  max_fils: 3\n":                             `line 2: unknown key "max_fils", did you mean capture.max_files?`,
+		"capture:\n  max_files: 3\n  max_files: 4\n":            "line 3: capture.max_files is said already in line 2",
+		"fork:\n  root: here\n":                                 `line 2: fork.root: "here" is no absolute path`,
+		"hooks:\n  tools: maybe\n":                              `"maybe" is neither true nor false`,
+		"- a\n":                                                 "line 1: the file must hold keys and values",
+		"capture: 3\n":                                          "line 1: capture must hold keys and values",
+		"capture:\n  max_files: 3\n---\nfork:\n  root: /x\n":    "line 3: a second document",
+		"watch:\n  settle: 0s\n":                                "watch.settle: 0 is too little",
+		"hooks:\n  max_wait: -1s\nfork:\n  copy_limit: minus\n": `line 4: fork.copy_limit: "minus" is no size`,
+	} {
+		c := DefaultConfig()
+		_, err := readConfig([]byte(text), ConfigKeys(), &c)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	var own Config
+	_, err := readConfig([]byte("launch:\n  open: rm\ncapture:\n  max_files: 3\n"), projectKeys(), &own)
+	if err == nil || own.Launch.Open != "" || own.Capture.MaxFiles != 3 {
+		t.Errorf("a project's file names a command: %v, %+v", err, own)
+	}
+}
+
+// TestSetConfig changes one key and leaves every other byte as it is, or says
+// that only a person can.
+func TestSetConfig(t *testing.T) {
+	for _, tt := range []struct {
+		before, key string
+		words       []string
+		after       string // "" is refused
+	}{
+		{"", "capture.max_files", []string{"5"}, "capture:\n  max_files: 5\n"},
+		{"# mine\n", "capture.max_file_size", []string{"1MiB"}, "# mine\ncapture:\n  max_file_size: 1MiB\n"},
+		{"fork:\n    root: /x # here\n\n# end", "fork.root", []string{"/y z"}, "fork:\n    root: /y z  # here\n\n# end"},
+		{"fork:\n    root: /x\n\n# end", "fork.copy_limit", []string{"1GiB"}, "fork:\n    copy_limit: 1GiB\n    root: /x\n\n# end"},
+		{"fork:\nhooks:\n  tools: false\n", "fork.root", []string{"~/f"}, "fork:\n  root: ~/f\nhooks:\n  tools: false\n"},
+		{"hooks:\n  tools: false", "fork.root", []string{"~/f"}, "hooks:\n  tools: false\nfork:\n  root: ~/f\n"},
+		{"capture:\n  secrets:\n    - a\n    - b # two\n  max_files: 3\n", "capture.secrets", []string{"*.x", "# y"}, "capture:\n  secrets: ['*.x', '# y']\n  max_files: 3\n"},
+		{"capture:\n  secrets:\n    - a\n    - b # two\n  max_files: 3\n", "capture.secrets", nil, "capture:\n  max_files: 3\n"},
+		{"launch:\n  open: a\r\n", "launch.open", []string{"tmux split 'umbra {id}'"}, "launch:\n  open: tmux split 'umbra {id}'\r\n"},
+		{"hooks: {tools: false}\n", "hooks.tools", nil, ""},
+		{"hooks: {tools: false}\n", "hooks.max_wait", []string{"3s"}, ""},
+		{"launch:\n  open: |\n    a\n    b\n", "launch.open", []string{"c"}, ""},
+		{"launch:\n  open: x\n", "launch.open", []string{"two\nlines: #"}, "launch:\n  open: \"two\\nlines: #\"\n"},
+	} {
+		file := filepath.Join(t.TempDir(), "config.yml")
+		if tt.before != "" {
+			if err := os.WriteFile(file, []byte(tt.before), 0o640); err != nil {
+				t.Fatal(err)
+			}
+		}
+		key, err := FindConfigKey(tt.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = SetConfig(file, key, tt.words, false)
+		got, _ := os.ReadFile(file)
+		switch {
+		case tt.after == "" && (err == nil || AsError(err).Kind != KindConflict || string(got) != tt.before):
+			t.Errorf("%q, %s %q: not refused: %v, %q", tt.before, tt.key, tt.words, err, got)
+		case tt.after != "" && (err != nil || string(got) != tt.after):
+			t.Errorf("%q, %s %q: %q, %v, want %q", tt.before, tt.key, tt.words, got, err, tt.after)
+		}
+	}
+}
+
+// TestSetConfigRefuses: bad values, keys that are not a project's to say, and
+// files that are broken already.
+func TestSetConfigRefuses(t *testing.T) {
+	key := func(name string) ConfigKey {
+		k, err := FindConfigKey(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	file := filepath.Join(t.TempDir(), ".umbra.yml")
+	for what, err := range map[string]error{
+		"no number":       SetConfig(file, key("capture.max_files"), []string{"x"}, false),
+		"two values":      SetConfig(file, key("fork.root"), []string{"/a", "/b"}, false),
+		"not a project's": SetConfig(file, key("fork.root"), []string{"/a"}, true),
+	} {
+		if err == nil || AsError(err).Kind != KindUsage {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a refused value made a file")
+	}
+	const broken = "capture:\n  max_files: many\n"
+	if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := SetConfig(file, key("capture.max_bytes"), []string{"1"}, true); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("a broken file is changed: %v", err)
+	}
+	if got, _ := os.ReadFile(file); string(got) != broken {
+		t.Errorf("it is now %q", got)
+	}
+	if _, err := FindConfigKey("capture.max_file"); err == nil || AsError(err).Hint != "did you mean capture.max_file_size?" {
+		t.Errorf("an unknown key: %v", AsError(err).Hint)
+	}
+}
+
+// TestSettings: where each value comes from.
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config.yml")
+	for name, text := range map[string]string{
+		file:                                  "capture:\n  max_files: 50\n  max_bytes: 2KiB\nfork:\n  root: /a\n",
+		filepath.Join(dir, ProjectConfigFile): "capture:\n  max_bytes: 4KiB\n  max_files: 20\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := map[string]string{"UMBRA_FORK_ROOT": "/b"}
+	list, err := Settings(file, dir, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range list {
+		got[s.Key] = fmt.Sprintf("%s %v %d", s.Origin, s.Words, s.Line)
+	}
+	for key, want := range map[string]string{
+		"capture.max_files": "project [20] 3", "capture.max_bytes": "user [2KiB] 3", "fork.root": "environment [/b] 0", "hooks.tools": "default [true] 0",
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %s, want %s", key, got[key], want)
+		}
+	}
+	env["UMBRA_FORK_ROOT"] = "b"
+	if _, err := Settings(file, dir, func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "UMBRA_FORK_ROOT") {
+		t.Errorf("a bad variable: %v", err)
+	}
+	for _, project := range []bool{false, true} {
+		if err := CheckConfig([]byte(ConfigTemplate(project)), project); err != nil {
+			t.Errorf("the template is refused: %v", err)
+		}
+		if err := CheckConfig([]byte(strings.ReplaceAll(ConfigTemplate(project), "\n#", "\n")), project); err != nil {
+			t.Errorf("the template without its comment signs is refused: %v", err)
+		}
+	}
+}
+
+// The table of keys stands in docs/configuration.md between these lines.
+const (
+	configPage  = "../docs/configuration.md"
+	configBegin = "<!-- generated from missions.ConfigKeys: UMBRA_UPDATE_DOCS=1 go test ./missions -run TestConfigPage -->\n"
+)
+
+// TestConfigPage holds the documentation against the schema.
+func TestConfigPage(t *testing.T) {
+	page, err := os.ReadFile(configPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), configBegin)
+	_, after, ok2 := strings.Cut(rest, diagramEnd)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the keys", configPage)
+	}
+	want := before + configBegin + configTable() + diagramEnd + after
+	if want == string(page) {
+		return
+	}
+	if os.Getenv("UMBRA_UPDATE_DOCS") == "" {
+		t.Fatalf("%s shows other keys than ConfigKeys; UMBRA_UPDATE_DOCS=1 go test ./missions -run TestConfigPage writes:\n%s", configPage, configTable())
+	}
+	if err := os.WriteFile(configPage, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func configTable() string {
+	var b strings.Builder
+	b.WriteString("| key | default | what it is | where else |\n|---|---|---|---|\n")
+	for _, k := range ConfigKeys() {
+		text, err := yamlText(k, zeroOf(k))
+		if err != nil {
+			text = err.Error()
+		}
+		var where []string
+		if k.Project {
+			where = append(where, "`.umbra.yml`")
+		}
+		if k.Variable != "" {
+			where = append(where, "`$"+k.Variable+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s: %s | %s |\n", k.Name, text, k.Kind(), k.Help, strings.Join(where, ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,165 @@
+package missions
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ConfigKey is one thing that can be configured: the schema of config.yml, of a
+// project's .umbra.yml, of `umbra config` and of docs/configuration.md.
+type ConfigKey struct {
+	Name string // section.key
+	Help string // one phrase, for people
+	// Project says that a project's own file may say it too, to narrow it.
+	Project bool
+	// Variable is an environment variable that overrides it for the command that
+	// sees it, "" if none does.
+	Variable string
+
+	commands bool              // a list that names commands
+	least    int64             // the smallest value of a number, in its unit
+	field    func(*Config) any // a pointer into a Config
+	check    func(any) error   // nil: every value of the type will do
+}
+
+// ConfigKeys are all keys, in the order in which they are shown.
+func ConfigKeys() []ConfigKey {
+	return []ConfigKey{
+		{Name: "capture.max_file_size", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFileSize },
+			Help: "larger files are left out of snapshots, and listed"},
+		{Name: "capture.max_files", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFiles },
+			Help: "of a workspace; one with more is refused"},
+		{Name: "capture.max_bytes", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxBytes },
+			Help: "of a workspace; a larger one is refused"},
+		{Name: "capture.secrets", Project: true, field: func(c *Config) any { return &c.Capture.Secrets }, check: checkPatterns,
+			Help: "patterns of files that are left out, beside the built-in ones; a leading ! takes one of those out"},
+		{Name: "fork.root", Variable: "UMBRA_FORK_ROOT", field: func(c *Config) any { return &c.Fork.Root }, check: checkRootText,
+			Help: "where forks' workspaces are made: ROOT/PROJECT-NUMBER/NAME"},
+		{Name: "fork.copy_limit", Variable: "UMBRA_FORK_COPY_LIMIT", field: func(c *Config) any { return &c.Fork.CopyLimit },
+			Help: "ignored files copied into a fork without a question"},
+		{Name: "fork.guard", field: func(c *Config) any { return &c.Fork.Guard },
+			Help: "a fork's file tools are kept out of its source's workspace"},
+		{Name: "hooks.max_wait", field: func(c *Config) any { return &c.Hooks.MaxWait },
+			Help: "how long a prompt waits for the first snapshot"},
+		{Name: "hooks.tools", field: func(c *Config) any { return &c.Hooks.Tools },
+			Help: "snapshots before tools that write"},
+		{Name: "adopt.include", field: func(c *Config) any { return &c.Adopt.Include }, check: checkPatterns,
+			Help: "directories whose sessions, started by hand, become missions; none: all of them"},
+		{Name: "adopt.exclude", field: func(c *Config) any { return &c.Adopt.Exclude }, check: checkPatterns,
+			Help: "directories whose sessions do not"},
+		{Name: "watch.settle", least: 1, field: func(c *Config) any { return &c.Watch.Settle },
+			Help: "quiet for this long is an idle point, for agents without hooks"},
+		{Name: "watch.max_wait", least: 1, field: func(c *Config) any { return &c.Watch.MaxWait },
+			Help: "a writer that never pauses is at an idle point after this long"},
+		{Name: "launch.open", field: func(c *Config) any { return &c.Launch.Open },
+			Help: "a command that is run for each fork of --count; {id} is the mission"},
+		{Name: "storage.max_bytes", field: func(c *Config) any { return &c.Storage.MaxBytes },
+			Help: "of Umbra's home, without packs that your repositories share; beyond it nothing is written; 0 is no limit"},
+		{Name: "storage.keep_free", field: func(c *Config) any { return &c.Storage.KeepFree },
+			Help: "left free on the home's disk, at least 16 MiB; below it nothing is written"},
+	}
+}
+
+// projectKeys are those that a project's own file may say.
+func projectKeys() []ConfigKey {
+	var keys []ConfigKey
+	for _, k := range ConfigKeys() {
+		if k.Project {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// FindConfigKey is the key of that name; the error names one that is alike.
+func FindConfigKey(name string) (ConfigKey, error) {
+	keys := ConfigKeys()
+	for _, k := range keys {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	hint := "umbra config list shows all of them"
+	if like := nearest(name, keys); like != "" {
+		hint = "did you mean " + like + "?"
+	}
+	return ConfigKey{}, Errorf(KindUsage, hint, "there is no key %q", name)
+}
+
+// nearest is a key that may have been meant: one with the same last word, or
+// that begins or ends alike.
+func nearest(name string, keys []ConfigKey) string {
+	_, last, _ := strings.Cut(name, ".")
+	if last == "" {
+		last = name
+	}
+	for _, k := range keys {
+		_, word, _ := strings.Cut(k.Name, ".")
+		if word == last || last != "" && (strings.HasPrefix(word, last) || strings.HasPrefix(last, word)) {
+			return k.Name
+		}
+	}
+	for _, k := range keys {
+		if name != "" && (strings.HasPrefix(k.Name, name) || differsLittle(k.Name, name)) {
+			return k.Name
+		}
+	}
+	return ""
+}
+
+// differsLittle reports whether two words are the same but for one letter that
+// is missing, added or another, or for two that have changed places.
+func differsLittle(a, b string) bool {
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	a, b = a[at:], b[at:]
+	end := func(s string) string { return s[min(1, len(s)):] }
+	swapped := len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+	return a == end(b) || end(a) == b || end(a) == end(b) || swapped
+}
+
+// Kind says what a key's value is, for people.
+func (k ConfigKey) Kind() string {
+	switch k.field(&Config{}).(type) {
+	case *int64:
+		return "bytes"
+	case *int:
+		return "number"
+	case *Duration:
+		return "duration"
+	case *bool:
+		return "true or false"
+	case *[]string:
+		if k.commands {
+			return "commands"
+		}
+		return "list"
+	}
+	return "text"
+}
+
+// many reports whether the value is a list.
+func (k ConfigKey) many() bool {
+	_, ok := k.field(&Config{}).(*[]string)
+	return ok
+}
+
+func checkPatterns(v any) error {
+	for _, pattern := range v.([]string) {
+		if _, err := path.Match(strings.TrimPrefix(pattern, "!"), ""); err != nil || pattern == "" {
+			return fmt.Errorf("%q is no pattern", pattern)
+		}
+	}
+	return nil
+}
+
+func checkRootText(v any) error {
+	if root := v.(string); !strings.HasPrefix(root, "~/") && !filepath.IsAbs(root) {
+		return fmt.Errorf("%q is no absolute path (~/ is your home directory)", root)
+	}
+	return nil
+}

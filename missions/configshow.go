@@ -1,0 +1,166 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// Origin says where a value comes from.
+type Origin string
+
+// The origins of a value; a later one counts more, but for a project's, which
+// only narrows.
+const (
+	OriginDefault     Origin = "default"
+	OriginUser        Origin = "user"
+	OriginProject     Origin = "project"
+	OriginEnvironment Origin = "environment"
+)
+
+// Setting is one key as it counts now.
+type Setting struct {
+	Key      string `json:"key"`
+	Value    any    `json:"value"`
+	Default  any    `json:"default"`
+	Origin   Origin `json:"origin"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Variable string `json:"variable,omitempty"` // that overrides it
+	Kind     string `json:"kind"`
+	Help     string `json:"help"`
+	// Words are the value as it is typed.
+	Words []string `json:"-"`
+}
+
+// Settings are all keys as they count for a command with this environment in a
+// workspace ("" for none): the user's file, narrowed by the project's own, and
+// what variables override.
+func Settings(file, workspace string, getenv func(string) string) ([]Setting, error) {
+	config, err := LoadConfig(file)
+	if err != nil {
+		return nil, err
+	}
+	user, err := linesOf(file, ConfigKeys())
+	if err != nil {
+		return nil, err
+	}
+	narrowed, own := config, map[string]int{}
+	if workspace != "" {
+		if narrowed.Capture, err = config.Capture.narrowedBy(workspace); err != nil {
+			return nil, err
+		}
+		if own, err = linesOf(filepath.Join(workspace, ProjectConfigFile), projectKeys()); err != nil {
+			return nil, err
+		}
+	}
+	overridden, err := config.overriddenBy(getenv)
+	if err != nil {
+		return nil, err
+	}
+	defaults := DefaultConfig()
+	var list []Setting
+	for _, k := range ConfigKeys() {
+		s := Setting{
+			Key: k.Name, Value: k.value(config), Default: k.value(defaults), Origin: OriginDefault, Variable: k.Variable, Kind: k.Kind(), Help: k.Help, Words: k.words(config),
+		}
+		if line := user[k.Name]; line > 0 {
+			s.Origin, s.File, s.Line = OriginUser, file, line
+		}
+		if line := own[k.Name]; line > 0 && !reflect.DeepEqual(k.value(narrowed), s.Value) {
+			s.Origin, s.File, s.Line = OriginProject, filepath.Join(workspace, ProjectConfigFile), line
+			s.Value, s.Words = k.value(narrowed), k.words(narrowed)
+		}
+		if k.Variable != "" && getenv(k.Variable) != "" {
+			s.Origin, s.File, s.Line = OriginEnvironment, "", 0
+			s.Value, s.Words = k.value(overridden), k.words(overridden)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// linesOf are the lines on which a file says keys; none without a file.
+func linesOf(file string, keys []ConfigKey) (map[string]int, error) {
+	p, err := usergit.ReadFile(file, maxProjectFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	var c Config
+	return readConfig(p, keys, &c)
+}
+
+// overriddenBy is a configuration with what environment variables say instead.
+func (c Config) overriddenBy(getenv func(string) string) (Config, error) {
+	for _, k := range ConfigKeys() {
+		if k.Variable == "" || getenv(k.Variable) == "" {
+			continue
+		}
+		value, err := k.parse([]string{getenv(k.Variable)})
+		if err != nil {
+			return c, Errorf(KindUsage, "unset it, or mend it", "%s: %w", k.Variable, err)
+		}
+		k.put(&c, value)
+	}
+	return c, nil
+}
+
+// configOf is the configuration that counts for a caller.
+func (l *Local) configOf(c Caller) (Config, error) {
+	return l.config.overriddenBy(func(name string) string { return c.Env[name] })
+}
+
+// ConfigTemplate is a configuration file that says nothing yet, with every key
+// in comments.
+func ConfigTemplate(project bool) string {
+	keys, head := ConfigKeys(), "# Umbra's configuration. Each key is shown with its default; docs: umbra config list\n"
+	if project {
+		keys, head = projectKeys(), "# What Umbra leaves out of this project's snapshots: these limits can only be made smaller.\n"
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	section := ""
+	defaults := DefaultConfig()
+	for _, k := range keys {
+		of, name, _ := strings.Cut(k.Name, ".")
+		if of != section {
+			section = of
+			fmt.Fprintf(&b, "\n#%s:\n", section)
+		}
+		text, err := yamlText(k, zeroOf(k))
+		if err != nil {
+			text = strings.Join(k.words(defaults), " ")
+		}
+		fmt.Fprintf(&b, "#  %s: %s  # %s\n", name, text, k.Help)
+	}
+	return b.String()
+}
+
+// CheckConfig reports what is wrong with the text of a configuration file.
+func CheckConfig(text []byte, project bool) error {
+	keys := ConfigKeys()
+	if project {
+		keys = projectKeys()
+	}
+	var c Config
+	_, err := readConfig(text, keys, &c)
+	return err
+}
+
+// ProjectConfig is the file in which the project that holds a directory says
+// its own configuration.
+func ProjectConfig(dir string) (string, error) {
+	g, err := survey(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(g.Top, ProjectConfigFile), nil
+}

@@ -1,0 +1,153 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parse gives one value of a key from its words, and checks it: what the key's
+// field points to has that type.
+func (k ConfigKey) parse(words []string) (any, error) {
+	value, err := k.typed(words)
+	if err == nil && k.check != nil {
+		err = k.check(value)
+	}
+	return value, err
+}
+
+func (k ConfigKey) typed(words []string) (any, error) {
+	if k.many() {
+		for _, w := range words {
+			if k.commands && strings.TrimSpace(w) == "" {
+				return nil, errors.New("an empty command")
+			}
+		}
+		return words, nil
+	}
+	if len(words) != 1 {
+		return nil, fmt.Errorf("one value is wanted, and there are %d", len(words))
+	}
+	word := words[0]
+	switch k.field(&Config{}).(type) {
+	case *int64:
+		n, err := parseBytes(word)
+		return n, errors.Join(err, k.atLeast(n))
+	case *int:
+		n, err := strconv.ParseInt(strings.ReplaceAll(word, "_", ""), 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number", word)
+		}
+		return int(n), k.atLeast(n)
+	case *Duration:
+		d, err := time.ParseDuration(word)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("%q is no duration (use 500ms, 5s, 2m)", word)
+		}
+		return Duration(d), k.atLeast(int64(d))
+	case *bool:
+		switch strings.ToLower(word) {
+		case "true", "yes", "on":
+			return true, nil
+		case "false", "no", "off":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%q is neither true nor false", word)
+	}
+	return word, nil
+}
+
+func (k ConfigKey) atLeast(n int64) error {
+	if n < k.least {
+		return fmt.Errorf("%d is too little, it must be at least %d", n, k.least)
+	}
+	return nil
+}
+
+// put makes v, which parse gave, the value of the key.
+func (k ConfigKey) put(c *Config, v any) {
+	switch p := k.field(c).(type) {
+	case *int64:
+		*p = v.(int64)
+	case *int:
+		*p = v.(int)
+	case *Duration:
+		*p = v.(Duration)
+	case *bool:
+		*p = v.(bool)
+	case *string:
+		*p = v.(string)
+	case *[]string:
+		*p = v.([]string)
+	}
+}
+
+// value is a key's value in a Config, as JSON has it: a size in bytes, a
+// duration as text, a list that is never null.
+func (k ConfigKey) value(c Config) any {
+	switch p := k.field(&c).(type) {
+	case *int64:
+		return *p
+	case *int:
+		return *p
+	case *Duration:
+		return time.Duration(*p).String()
+	case *bool:
+		return *p
+	case *[]string:
+		return append([]string{}, *p...)
+	case *string:
+		return *p
+	}
+	return nil
+}
+
+// words are a value as it is typed.
+func (k ConfigKey) words(c Config) []string {
+	switch v := k.value(c).(type) {
+	case []string:
+		return v
+	case int64:
+		return []string{formatBytes(v)}
+	default:
+		return []string{fmt.Sprint(v)}
+	}
+}
+
+// byteUnits are what a size may end with, the largest first.
+var byteUnits = [...]struct {
+	name string
+	size int64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1},
+}
+
+// parseBytes reads a size: a number of bytes, or one of a unit.
+func parseBytes(s string) (int64, error) {
+	digits, size := s, int64(1)
+	for _, u := range byteUnits {
+		if rest, ok := strings.CutSuffix(strings.ToUpper(s), strings.ToUpper(u.name)); ok {
+			digits, size = strings.TrimSpace(s[:len(rest)]), u.size
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/size {
+		return 0, fmt.Errorf("%q is no size (use 500, 64MiB, 2GiB)", s)
+	}
+	return n * size, nil
+}
+
+// formatBytes is a size in the largest unit that says it exactly.
+func formatBytes(n int64) string {
+	for _, u := range byteUnits[:4] {
+		if n >= u.size && n%u.size == 0 {
+			return strconv.FormatInt(n/u.size, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
