@@ -54,7 +54,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rehash, "rehash", 100, "hold each so many-th snapshot against the disk too, every byte read anew")
 	flags.IntVar(&o.every, "wrong", 50, "let something go wrong before each so many-th snapshot, in the middle of the edits; 0: never")
 	flags.IntVar(&o.kills, "kill", 0, "kill the daemon before each so many-th snapshot; 0: never but for --wrong")
-	flags.IntVar(&o.rest, "rest", 1000, "let nobody work for a while after each so many-th snapshot; 0: never")
+	flags.IntVar(&o.rest, "rest", 1000, "let nobody work for a while after so many snapshots, each time; 0: never")
 	flags.DurationVar(&o.pause, "pause", lab.Pause, "how long, until the daemon has come to rest")
 	flags.Uint64Var(&o.seed, "seed", 1, "which edits are made, and what goes wrong")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where the workspace and the home are made, and removed at the end")

@@ -31,6 +31,7 @@ type soak struct {
 	queue  []trial  // to come
 
 	taken    int            // snapshots
+	rested   int            // how many there were when nobody had worked for a while
 	rehashes int            // of the disk
 	lagged   int            // snapshots that did not hold what no event had told yet
 	tried    map[string]int // trials
@@ -208,10 +209,12 @@ func (s *soak) takeOne(ctx context.Context) error {
 	if _, err := s.session.Stop(ctx); err != nil {
 		return err
 	}
-	if s.rest > 0 && s.taken%s.rest == 0 {
+	// In the middle of a trial there may be no daemon that could come to rest.
+	if s.rest > 0 && s.trial == nil && s.taken-s.rested >= s.rest {
 		if err := s.idle(ctx); err != nil {
 			return err
 		}
+		s.rested = s.taken
 	}
 	_, err := s.session.Prompt(ctx)
 	return err
