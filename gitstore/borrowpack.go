@@ -153,15 +153,38 @@ func isThere(path string) bool {
 // the content of files that are new, and all names.
 func (b *borrowing) sync(at []location) error {
 	failpoint.Hit("borrow.sync")
-	s := b.store
 	var found relied
 	found.onAll(at, b.ids)
 	brought := maps.Clone(found.packs)
 	maps.DeleteFunc(brought, func(p *pack, _ bool) bool { return !b.own[p.base] })
 	maps.DeleteFunc(found.packs, func(p *pack, _ bool) bool { return b.own[p.base] })
-	if len(b.loose) > 0 {
-		if err := s.syncLoose(found.loose); err != nil {
+	if err := b.syncBrought(&found); err != nil {
+		return err
+	}
+	for p := range brought {
+		p.durable.Store(true)
+	}
+	for _, note := range b.notes {
+		if err := syncedLoose(note); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// syncBrought makes durable what was brought, and what is relied on of others: the
+// file system at once where there are loose objects, and then nothing is left to
+// be done, else file by file.
+func (b *borrowing) syncBrought(found *relied) error {
+	s := b.store
+	if len(b.loose) > 0 {
+		whole, err := s.syncLoose(found.loose)
+		if err != nil {
+			return err
+		}
+		if whole {
+			found.settled()
+			return nil
 		}
 		found.loose = nil
 	}
@@ -175,18 +198,7 @@ func (b *borrowing) sync(at []location) error {
 			return err
 		}
 	}
-	if err := s.secure(&found, b.dirty); err != nil {
-		return err
-	}
-	for p := range brought {
-		p.durable.Store(true)
-	}
-	for _, note := range b.notes {
-		if err := syncedLoose(note); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.secure(found, b.dirty)
 }
 
 // keepIntro begins our own .keep files; the pack's name at home follows.

@@ -47,10 +47,32 @@ func (r *relied) onAll(at []location, ids []ID) {
 // what was borrowed only when its Borrow has returned.
 func (s *Store) secure(r *relied, packsNamed bool) error {
 	if len(r.loose) > 0 && s.borrowedLately() {
-		if err := s.syncLoose(r.loose); err != nil {
+		whole, err := s.syncLoose(r.loose)
+		if err != nil {
 			return err
 		}
+		if whole {
+			r.settled()
+			return nil
+		}
 	}
+	if err := s.syncPacks(r, packsNamed); err != nil {
+		return err
+	}
+	r.settled()
+	return nil
+}
+
+// settled notes that all packs that are relied on are durable.
+func (r *relied) settled() {
+	for p := range r.packs {
+		p.durable.Store(true)
+	}
+}
+
+// syncPacks makes the packs durable that are relied on, with their names unless
+// those are.
+func (s *Store) syncPacks(r *relied, named bool) error {
 	for p := range r.packs {
 		if !p.kept() {
 			continue
@@ -61,13 +83,8 @@ func (s *Store) secure(r *relied, packsNamed bool) error {
 			}
 		}
 	}
-	if len(r.packs) > 0 && !packsNamed {
-		if err := s.sync.dir(s.packDir()); err != nil {
-			return err
-		}
-	}
-	for p := range r.packs {
-		p.durable.Store(true)
+	if len(r.packs) > 0 && !named {
+		return s.sync.dir(s.packDir())
 	}
 	return nil
 }
@@ -105,25 +122,26 @@ func syncedLoose(note string) error {
 	return ignoring(os.Chtimes(note, time.Unix(0, 0), time.Unix(0, 0)), fs.ErrNotExist)
 }
 
-// syncLoose makes loose objects durable, with their names.
-func (s *Store) syncLoose(ids []ID) error {
+// syncLoose makes loose objects durable, with their names. It reports whole if
+// everything that was written on their file system is.
+func (s *Store) syncLoose(ids []ID) (whole bool, err error) {
 	if done, err := s.sync.fileSystem(s.dir); done || err != nil {
-		return err
+		return done && err == nil, err
 	}
 	dirs := map[string]bool{filepath.Join(s.dir, "objects"): true}
 	for _, id := range ids {
 		path := s.own().loosePath(id)
 		if err := s.syncPath(path); err != nil {
-			return err
+			return false, err
 		}
 		dirs[filepath.Dir(path)] = true
 	}
 	for dir := range dirs {
 		if err := s.syncPath(dir); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // syncUnsettled makes a file durable that others wrote, if it is new.
