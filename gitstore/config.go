@@ -162,8 +162,8 @@ func RepairConfig(dir, projectID string) error {
 	return nil
 }
 
-// replaceDamaged replaces a file of a repository by another, durably; the old one
-// stays beside it.
+// replaceDamaged replaces a file of a repository by another, durably and without an
+// instant in which there is none; the old one stays beside it.
 func replaceDamaged(dir, name string, data []byte) error {
 	path, fresh := filepath.Join(dir, name), filepath.Join(dir, "tmp_"+name)
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,13 +173,36 @@ func replaceDamaged(dir, name string, data []byte) error {
 	if err := s.writeFile(fresh, data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(path, path+".damaged"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := keepDamaged(path); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
 	return s.dir(dir)
+}
+
+// keepDamaged gives a file a second name beside it, "NAME.damaged" or, if an earlier
+// one is kept there, "NAME.damaged.2" and so on. Where no links can be made it
+// has only the new name then.
+func keepDamaged(path string) error {
+	for n := 1; ; n++ {
+		kept := path + ".damaged"
+		if n > 1 {
+			kept += "." + strconv.Itoa(n)
+		}
+		if isThere(kept) {
+			continue
+		}
+		err := os.Link(path, kept)
+		if err != nil && noLink(err) {
+			err = os.Rename(path, kept)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return ignoring(err, fs.ErrNotExist)
+	}
 }
 
 // checkObjectFormat refuses a repository whose objects are not named by SHA-1.
