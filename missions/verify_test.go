@@ -49,3 +49,37 @@ func TestUnheard(t *testing.T) {
 		t.Errorf("of nothing: %q", got)
 	}
 }
+
+// TestWalkIsOwedAgain: a walk that was owed, and of which nothing was published, is
+// still owed; one that was accepted is not.
+func TestWalkIsOwedAgain(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("work")
+	loaded, err := b.local.missionByID(m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := b.local.workspace(t.Context(), loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for accepted, want := range map[bool]string{false: "as a test", true: ""} {
+		b.local.oweWalk(ws.root, "as a test")
+		batch := loaded.project.store.NewBatch()
+		result, err := ws.capture(t.Context(), loaded.project.store, batch)
+		if err == nil {
+			err = batch.Flush(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accepted {
+			ws.accept(result)
+		}
+		ws.giveBack()
+		if why := b.local.takeOwedWalk(ws.root); why != want {
+			t.Errorf("accepted %t: a walk is owed for %q, want %q", accepted, why, want)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type workspace struct {
 	ruled      bool                 // the watcher knows its ignore rules
 	dirty      Dirty                // taken from the watcher, to be given back
 	why        string               // why the newest capture walks, if it does
+	owed       string               // why that walk was owed, to be owed again if nothing comes of it
 	missed     []string             // what it found then of which no event told
 	seeded     bool                 // the next capture reads a step of what was taken over unread
 	// known is what the newest capture knows, for whoever copies the workspace
@@ -158,25 +159,22 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 	if ws.l.watching != nil {
 		ws.dirty = ws.l.watching.Take(ctx, ws.root)
 	}
-	owed := ws.l.takeOwedWalk(ws.root)
+	ws.owed = ws.l.takeOwedWalk(ws.root)
 	if ws.why = ws.dirty.Why; !ws.dirty.Full {
-		ws.why = owed
+		ws.why = ws.owed
 	}
 	tell := readingTeller(ctx, ws.root)
 	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
 		Present:  store.Has,
 		Seed:     ws.seed(store),
 		Recheck:  rechecked,
-		Verify:   owed != "",
+		Verify:   ws.owed != "",
 		Seeded:   ws.seeded,
 		ByTimes:  ws.why == NotWatched,
 		Progress: tell,
 	})
 	if err != nil {
 		ws.giveBack()
-		if owed != "" {
-			ws.l.oweWalk(ws.root, owed)
-		}
 		return nil, err
 	}
 	ws.missed = ws.unheard(ctx, result.Missed)
@@ -221,6 +219,7 @@ func (p *project) generation() uint64 {
 // for whatever: no later capture will find that they have changed.
 func (ws *workspace) accept(r *capture.Result) {
 	ws.scanner.Accept(r)
+	ws.owed = ""
 	known := ws.scanner.Known()
 	ws.known.Store(&known)
 	ws.unsaved = ws.unsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
@@ -296,8 +295,12 @@ func (l *Local) knownWorkspaces() []*workspace {
 	return slices.Collect(maps.Values(l.workspaces))
 }
 
-// giveBack returns to the watcher what a capture took that was not published.
+// giveBack returns to the watcher what a capture took that was not published, and
+// owes the walk again that it made.
 func (ws *workspace) giveBack() {
+	if ws.owed != "" {
+		ws.l.oweWalk(ws.root, ws.owed)
+	}
 	if ws.l.watching != nil {
 		ws.l.watching.Return(ws.root, ws.dirty)
 	}
