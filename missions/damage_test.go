@@ -333,3 +333,27 @@ func TestRestoreOfADamagedSnapshot(t *testing.T) {
 		t.Error("what is intact was not restored")
 	}
 }
+
+// TestNameOfAnUnreadableMission: a mission that can't be read keeps its name, under
+// which it is found again when it can.
+func TestNameOfAnUnreadableMission(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("bad")
+	b.mission("good")
+	file := filepath.Join(m.ShadowRepo, "objects", m.Head[:2], m.Head[2:])
+	if err := os.Rename(file, file+".away"); err != nil {
+		t.Fatal(err)
+	}
+	b = b.again()
+	if _, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".away", file); err != nil {
+		t.Fatal(err)
+	}
+	b = b.again()
+	if got, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: "bad"}); err != nil || got.ID != m.ID {
+		t.Errorf("its name leads to %q, %v", got.ID, err)
+	}
+}
