@@ -53,7 +53,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.files, "files", 10_000, "how many files the workspace has at first")
 	flags.IntVar(&o.rehash, "rehash", 100, "hold each so many-th snapshot against the disk too, every byte read anew")
 	flags.IntVar(&o.every, "wrong", 50, "let something go wrong before each so many-th snapshot, in the middle of the edits; 0: never")
-	flags.IntVar(&o.kills, "kill", 0, "kill the daemon before each so many-th snapshot; 0: never but for --wrong")
+	flags.IntVar(&o.kills, "kill-daemon", 0, "kill the daemon before each so many-th snapshot; 0: never but for --wrong")
 	flags.IntVar(&o.rest, "rest", 1000, "let nobody work for a while after so many snapshots, each time; 0: never")
 	flags.DurationVar(&o.pause, "pause", lab.Pause, "how long, until the daemon has come to rest")
 	flags.Uint64Var(&o.seed, "seed", 1, "which edits are made, and what goes wrong")
@@ -64,7 +64,7 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	if flags.NArg() > 0 || o.snapshots < 1 || o.files < 2*fewest || o.rehash < 1 || min(o.every, o.kills, o.rest) < 0 {
-		return o, fmt.Errorf("usage: scripts/soak [--snapshots N | --hours H] [--files N] [--rehash N] [--wrong N] [--kill N] [--rest N] [--seed N] [--dir DIR]; at least one snapshot and %d files", 2*fewest)
+		return o, fmt.Errorf("usage: scripts/soak [--snapshots N | --hours H] [--files N] [--rehash N] [--wrong N] [--kill-daemon N] [--rest N] [--seed N] [--dir DIR]; at least one snapshot and %d files", 2*fewest)
 	}
 	return o, nil
 }

@@ -133,3 +133,6 @@ func (s *Session) Umbra() *Umbra { return s.umbra }
 
 // Tip is the newest snapshot of the session's mission.
 func (s *Session) Tip(ctx context.Context) (string, error) { return s.Mission.Tip(ctx) }
+
+// ReadAll waits until nothing of the workspace is unread, see Umbra.ReadAll.
+func (s *Session) ReadAll(ctx context.Context) error { return s.umbra.ReadAll(ctx, s.Workspace) }

@@ -85,6 +85,10 @@ type Status struct {
 		Count int    `json:"count"`
 		Why   string `json:"last_why"`
 	} `json:"walks"`
+	// Unread counts what was taken over from the user's index and not read yet.
+	Unread []struct {
+		Files int `json:"files"`
+	} `json:"unread"`
 	Problems []struct {
 		Message string `json:"message"`
 		Fix     string `json:"fix"`
@@ -95,6 +99,22 @@ type Status struct {
 func (u *Umbra) Status(ctx context.Context, workspace string) (Status, error) {
 	var s Status
 	return s, u.JSON(ctx, workspace, &s, "status")
+}
+
+// ReadAll waits until the daemon, which does it when nothing is asked of it, has
+// read all that the workspace's first snapshot took over from the user's index.
+func (u *Umbra) ReadAll(ctx context.Context, workspace string) error {
+	for {
+		s, err := u.Status(ctx, workspace)
+		if err != nil || len(s.Unread) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d files of %s are unread: %w", s.Unread[0].Files, workspace, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // Serve starts a daemon as a child of this process, which is how one is had

@@ -44,9 +44,34 @@ func measureMemory(ctx context.Context, b *bench) error {
 	if _, err := s.session.Stop(ctx); err != nil {
 		return err
 	}
+	return b.measureRest(ctx, f, s)
+}
+
+// readPatience is how long a daemon may take to read what a first snapshot took
+// over unread.
+const readPatience = 5 * time.Minute
+
+// measureRest measures a daemon that has done all that is left for such moments.
+func (b *bench) measureRest(ctx context.Context, f *finding, s *subject) error {
+	before, err := s.daemon.CPU()
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	soon, cancel := context.WithTimeout(ctx, readPatience)
+	defer cancel()
+	if err := s.session.ReadAll(soon); err != nil {
+		return err
+	}
 	if err := s.daemon.Rest(ctx, 2*time.Second); err != nil {
 		return err
 	}
+	after, err := s.daemon.CPU()
+	if err != nil {
+		return err
+	}
+	f.note("until it was at rest, having read once what the first snapshot took over from the index: %s s, of which %s s on a processor",
+		number(time.Since(begin).Seconds()), number((after - before).Seconds()))
 	used, err := s.daemon.During(ctx, 10*time.Second)
 	if err != nil {
 		return err
