@@ -7,7 +7,8 @@
 //
 // A service is one file that maps its requests to a conversation and a step of
 // the script to its wire format, and a line in read: anthropic.go is the
-// Messages API, chat.go Chat Completions, generate.go the Gemini API.
+// Messages API, chat.go Chat Completions, responses.go Responses, generate.go the
+// Gemini API.
 package standin
 
 import (
@@ -157,6 +158,9 @@ func read(req Request) (conversation, bool) {
 	}
 	if c, ok := readChat(req); ok {
 		return c, true
+	}
+	if r, ok := readResponses(req); ok {
+		return r, true
 	}
 	if g, ok := readGenerate(req); ok {
 		return g, true

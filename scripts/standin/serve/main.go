@@ -30,7 +30,7 @@ func run(opts standin.Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("ANTHROPIC_BASE_URL=%[1]s ANTHROPIC_API_KEY=dummy\nGOOGLE_GEMINI_BASE_URL=%[1]s GEMINI_API_KEY=dummy\nChat Completions: %[1]s/v1\n", server.URL)
+	fmt.Printf("ANTHROPIC_BASE_URL=%[1]s ANTHROPIC_API_KEY=dummy\nGOOGLE_GEMINI_BASE_URL=%[1]s GEMINI_API_KEY=dummy\nChat Completions, Responses: %[1]s/v1\n", server.URL)
 	<-stop
 	return server.Close()
 }
