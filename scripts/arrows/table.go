@@ -15,7 +15,7 @@ type rule struct {
 var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
 
 // shared is what adapters may import: what is common to agents, never each other.
-var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks"}
+var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline"}
 
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
@@ -41,6 +41,7 @@ var rules = []rule{
 	{"sessions", nil, "what all agents' conversation files have in common"},
 	{"sessions/jsontext", nil, "a leaf: JSON read and edited where it stands"},
 	{"sessions/jsonlines", []string{"sessions", "sessions/jsontext"}, "conversations of a JSON object a line, whatever the agent"},
+	{"sessions/cmdline", nil, "a leaf: the command lines of agents, read and kept as they were typed"},
 	{"sessions/hooks", []string{"sessions", "sessions/jsontext"}, "hooks that follow Claude Code's: settings files and replies, whatever the agent"},
 	{"sessions/claude", shared, "an adapter returns files to place or a command to run, and writes nothing"},
 	{"sessions/codex", shared, "an adapter returns files to place or a command to run, and writes nothing"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/cmdline"
 )
 
 var (
@@ -37,7 +38,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if o.Resume && !sessions.IsUUID(o.SessionID) {
 		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
 	}
-	l := launch{a: a, o: o, args: parseArgs(o.Command[at+1:])}
+	l := launch{a: a, o: o, args: grammar().Parse(o.Command[at+1:])}
 	if words := l.positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
 		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("claude %s runs no session", words[0])}, nil
 	}
@@ -55,7 +56,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 type launch struct {
 	a      Adapter
 	o      sessions.Launch
-	args   []argument
+	args   []cmdline.Argument
 	prompt []string // words after "--"
 	cmd    sessions.Command
 }
@@ -63,26 +64,26 @@ type launch struct {
 func (l *launch) positionals() []string {
 	var words []string
 	for _, a := range l.args {
-		if a.name == "" {
-			words = append(words, a.values...)
+		if a.Name == "" {
+			words = append(words, a.Values...)
 		}
 	}
 	return words
 }
 
 func (l *launch) has(names ...string) bool {
-	return slices.ContainsFunc(l.args, func(a argument) bool { return slices.Contains(names, a.name) })
+	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
 }
 
 func (l *launch) drop(names ...string) {
-	l.args = slices.DeleteFunc(l.args, func(a argument) bool { return slices.Contains(names, a.name) })
+	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
 }
 
 // value is the last value of an option.
 func (l *launch) value(name string) (value string, ok bool) {
 	for _, a := range l.args {
-		if a.name == name && len(a.values) > 0 {
-			value, ok = a.values[0], true
+		if a.Name == name && len(a.Values) > 0 {
+			value, ok = a.Values[0], true
 		}
 	}
 	return value, ok
@@ -90,7 +91,7 @@ func (l *launch) value(name string) (value string, ok bool) {
 
 // first puts options before the user's, where none of those can swallow them.
 func (l *launch) first(words ...string) {
-	l.args = slices.Insert(l.args, 0, argument{name: words[0], values: words[1:], words: words})
+	l.args = slices.Insert(l.args, 0, cmdline.Argument{Name: words[0], Values: words[1:], Words: words})
 }
 
 // pickSession resumes the session, or gives a new one its id if the user's
@@ -156,7 +157,7 @@ func looksLikeSubcommand(prompt string) bool {
 func (l *launch) words() []string {
 	var words []string
 	for _, a := range l.args {
-		words = append(words, a.words...)
+		words = append(words, a.Words...)
 	}
 	if len(l.prompt) > 0 {
 		words = append(append(words, "--"), l.prompt...)

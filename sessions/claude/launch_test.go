@@ -176,9 +176,9 @@ func TestLaunchHooks(t *testing.T) {
 func passedSettings(t *testing.T, cmd sessions.Command, file bool) []byte {
 	t.Helper()
 	var values []string
-	for _, a := range parseArgs(cmd.Argv[1:]) {
-		if a.name == "--settings" {
-			values = append(values, a.values...)
+	for _, a := range grammar().Parse(cmd.Argv[1:]) {
+		if a.Name == "--settings" {
+			values = append(values, a.Values...)
 		}
 	}
 	if len(values) != 1 || file != (len(cmd.Files) == 1) {

@@ -46,7 +46,7 @@ func (l *launch) addHooks() {
 func (l *launch) userSettings() (settings []byte, file bool, err error) {
 	n := 0
 	for _, a := range l.args {
-		if a.name == "--settings" {
+		if a.Name == "--settings" {
 			n++
 		}
 	}
