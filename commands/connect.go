@@ -98,7 +98,7 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	file := &logFile{name: home.LogFile()}
 	local, err := missions.NewLocal(missions.Options{
 		Home: home, Config: config, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
-		Log: slog.New(slog.NewTextHandler(file, nil)),
+		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -40,7 +40,7 @@ func runDaemon(c *call) error {
 	}
 	ctx, stop := signal.NotifyContext(c.ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	return daemon.Run(ctx, daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now})
+	return daemon.Run(ctx, daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: c.starter()})
 }
 
 func runDaemonStart(c *call) error {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": scriptCode, "fsck": scriptFsck, "save": scriptSave, "waitfor": scriptWaitFor, "lines": scriptLines, "write": scriptWrite,
+			"waitlog": scriptWaitLog, "gone": scriptGone,
 		},
 	})
 }
@@ -117,4 +119,33 @@ func scriptWrite(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: write FILE TEXT")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(args[1]+"\n"), 0o644))
+}
+
+// waitlog RE: the log of automations matches RE before long.
+func scriptWaitLog(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitlog RE")
+	}
+	re, log := regexp.MustCompile(args[0]), []byte(nil)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if log, _ = os.ReadFile(filepath.Join(ts.Getenv("UMBRA_HOME"), "automations.log")); re.Match(log) {
+			return
+		}
+	}
+	ts.Fatalf("%s is not in the log:\n%s", args[0], log)
+}
+
+// gone PID: the process ends before long.
+func scriptGone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: gone PID")
+	}
+	pid, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if state, err := os.ReadFile("/proc/" + args[0] + "/stat"); syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(state), ") Z ") {
+			return
+		}
+	}
+	ts.Fatalf("process %d is still there", pid)
 }

@@ -25,7 +25,7 @@ type stayed struct {
 // the Service of whoever it is.
 func stay(ctx context.Context, env Env, o client.Options) (missions.Service, *stayed, error) {
 	s := &stayed{}
-	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv, Clock: env.Now})
+	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv, Clock: env.Now, Automate: env.starter()})
 	select {
 	case <-s.staying.Settled():
 	case <-ctx.Done():

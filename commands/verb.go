@@ -35,7 +35,7 @@ func allVerbs() []*verb {
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		versionCommand(), docsCommand(),
-		demoCommand(), scriptedAgentCommand(),
+		demoCommand(), scriptedAgentCommand(), automationCommand(),
 	}
 }
 

@@ -24,6 +24,9 @@ type Config struct {
 	Watch   WatchConfig
 	Launch  LaunchConfig
 	Storage StorageConfig
+	// Missions and Automations are the user's own to say, like Launch.
+	Missions    MissionsConfig
+	Automations AutomationsConfig
 }
 
 // CaptureConfig limits what a snapshot holds. A project's .umbra.yml may make
@@ -72,11 +75,12 @@ type Duration time.Duration
 // DefaultConfig is the configuration of a user who has none.
 func DefaultConfig() Config {
 	return Config{
-		Capture: CaptureConfig{MaxFileSize: 64 << 20, MaxFiles: 1_000_000, MaxBytes: 20 << 30},
-		Fork:    ForkConfig{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
-		Hooks:   HooksConfig{MaxWait: Duration(5 * time.Second), Tools: true},
-		Watch:   WatchConfig{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
-		Storage: StorageConfig{MaxBytes: 100 << 30, KeepFree: 200 << 20},
+		Capture:     CaptureConfig{MaxFileSize: 64 << 20, MaxFiles: 1_000_000, MaxBytes: 20 << 30},
+		Fork:        ForkConfig{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
+		Hooks:       HooksConfig{MaxWait: Duration(5 * time.Second), Tools: true},
+		Watch:       WatchConfig{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
+		Storage:     StorageConfig{MaxBytes: 100 << 30, KeepFree: 200 << 20},
+		Automations: AutomationsConfig{TimeLimit: Duration(time.Minute)},
 	}
 }
 

@@ -80,12 +80,7 @@ func parseDocument(p []byte, keys []ConfigKey) (*configDocument, error) {
 
 // section takes in one section of the file.
 func (d *configDocument) section(key, value *yaml.Node) {
-	var known []ConfigKey
-	for _, k := range d.keys {
-		if strings.HasPrefix(k.Name, key.Value+".") {
-			known = append(known, k)
-		}
-	}
+	known := keysOf(d.keys, key.Value)
 	if len(known) == 0 {
 		d.unknown(key, key.Value, d.keys)
 		return
@@ -110,6 +105,17 @@ func (d *configDocument) section(key, value *yaml.Node) {
 	}
 }
 
+// keysOf are the keys of a section.
+func keysOf(keys []ConfigKey, section string) []ConfigKey {
+	var list []ConfigKey
+	for _, k := range keys {
+		if strings.HasPrefix(k.Name, section+".") {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
 func has(keys []ConfigKey, name string) bool {
 	for _, k := range keys {
 		if k.Name == name {
@@ -123,7 +129,7 @@ func has(keys []ConfigKey, name string) bool {
 func (d *configDocument) unknown(n *yaml.Node, name string, keys []ConfigKey) {
 	said := fmt.Sprintf("unknown key %q", n.Value)
 	switch like := nearest(name, keys); {
-	case has(ConfigKeys(), name):
+	case has(ConfigKeys(), name), len(keysOf(ConfigKeys(), name)) > 0:
 		said += ": only your own configuration may say it"
 	case like != "" && strings.Contains(name, "."):
 		said += ", did you mean " + like + "?"

@@ -113,9 +113,23 @@ func (c Config) overriddenBy(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
+// configNow is the configuration as the user's file says it now: who changes it
+// and types the next command must not have to wait until a daemon has begun anew
+// with it. One that is broken counts as it was.
+func (l *Local) configNow() Config {
+	if stampOf(l.home.ConfigFile()) == l.configured {
+		return l.config
+	}
+	config, err := LoadConfig(l.home.ConfigFile())
+	if err != nil {
+		return l.config
+	}
+	return config
+}
+
 // configOf is the configuration that counts for a caller.
 func (l *Local) configOf(c Caller) (Config, error) {
-	return l.config.overriddenBy(func(name string) string { return c.Env[name] })
+	return l.configNow().overriddenBy(func(name string) string { return c.Env[name] })
 }
 
 // ConfigTemplate is a configuration file that says nothing yet, with every key

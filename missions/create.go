@@ -41,6 +41,11 @@ func (l *Local) NewMission(ctx context.Context, r NewMissionRequest) (Mission, e
 	if err != nil {
 		return Mission{}, err
 	}
+	if r.Launching {
+		if err := l.mayBegin(n.id); err != nil {
+			return Mission{}, err // before anything is made
+		}
+	}
 	m, err := l.create(ctx, n)
 	if err != nil {
 		return Mission{}, err
@@ -204,6 +209,9 @@ func (l *Local) createIn(ctx context.Context, p *project, g ground, n newMission
 		})
 		if err == nil {
 			l.saveLive(blank)
+			if n.adopted {
+				l.automate(blank, OnReady)
+			}
 		}
 		return err
 	})

@@ -21,6 +21,11 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 	if err := r.check(); err != nil {
 		return ForkResult{}, err
 	}
+	if r.Launching {
+		if err := l.mayBegin(""); err != nil {
+			return ForkResult{}, err // before anything is made
+		}
+	}
 	at, present, err := l.forkPoint(ctx, r)
 	if err != nil {
 		return ForkResult{}, err

@@ -30,6 +30,14 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	if m, err = l.recreate(ctx, m, r); err != nil {
 		return Launch{}, err
 	}
+	release, err := l.launching(ctx)
+	if err != nil {
+		return Launch{}, err
+	}
+	defer release()
+	if err := l.mayBegin(m.ID); err != nil {
+		return Launch{}, err
+	}
 	var launch Launch
 	err = l.locked(ctx, m, func(m *loaded) error {
 		if err := l.mayLaunch(m, r.KeeperID); err != nil {
@@ -273,13 +281,17 @@ func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
 
 // reap closes a mission whose agent is gone without a word.
 func (l *Local) reap(ctx context.Context, m *loaded) error {
-	_, err := l.submit(ctx, m.project, m.ID, &request{event: Vanished{}, heard: func(m *loaded) (bool, error) {
+	r := &request{event: Vanished{}}
+	r.heard = func(m *loaded) (bool, error) {
 		if _, alive := m.live.process(); alive || !HasAgent(m.life) {
 			return false, nil
 		}
+		boot := m.live.boot()
+		r.event = Vanished{LongAgo: boot != "" && boot != l.self.Boot}
 		m.live.Keeper, m.live.Agent = nil, nil
 		return true, nil
-	}})
+	}
+	_, err := l.submit(ctx, m.project, m.ID, r)
 	return err
 }
 

@@ -107,5 +107,15 @@ func (l *live) liveness() lock.Liveness {
 	return known
 }
 
+// boot is the boot of the system in which the mission was last heard of.
+func (l *live) boot() string {
+	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
+		if p != nil && p.Boot != "" {
+			return p.Boot
+		}
+	}
+	return l.Boot
+}
+
 // kept reports whether a keeper owns the agent's terminal now.
 func (l *live) kept() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }

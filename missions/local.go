@@ -22,11 +22,14 @@ import (
 // may have one on the same home: what they share is on disk, under the kernel's
 // locks. It is safe for concurrent use.
 type Local struct {
-	home      Home
-	config    Config
-	adapters  []sessions.Adapter
-	clock     func() time.Time
-	syncForks func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
+	home       Home
+	config     Config
+	configured fileStamp // of the user\'s file when it was read
+	adapters   []sessions.Adapter
+	clock      func() time.Time
+	syncForks  func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
+
+	startAutomation func(Automation) error // nil: none is run
 
 	restoreStep func(name string) error // restore.Work.Step, for tests
 	watching    Watching
@@ -65,6 +68,9 @@ type Options struct {
 	Space    *Space           // nil: the system's
 	Log      *slog.Logger     // nil: silent
 	Version  string           // of the binary, for messages
+	// Automate starts one of the user's commands in a process of its own, from any
+	// goroutine; nil: none is run.
+	Automate func(Automation) error
 }
 
 // Watching is what a process that watches workspaces knows of them. The daemon
@@ -114,6 +120,7 @@ func NewLocal(o Options) (*Local, error) {
 		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
+	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())
 	l.closing, l.close = context.WithCancel(context.Background())
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)

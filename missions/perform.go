@@ -49,7 +49,7 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 	}
 	err = hold(ctx, m, func(m *loaded) error {
 		before, record := m.heard(), m.record
-		list, perform := l.apply(m, batch)
+		list, after := l.apply(m, batch)
 		for _, w := range list {
 			t, err := l.commit(ctx, m, w)
 			for _, r := range w.waiters {
@@ -75,8 +75,11 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 				l.log.Warn("settle quarantine", "mission", m.ID, "error", err)
 			}
 		}
-		if perform {
+		if after.perform {
 			l.performPending(ctx, m)
+		}
+		for _, on := range after.automate {
+			l.automate(m, on)
 		}
 		for _, r := range batch {
 			r.answer.mission = m
@@ -103,7 +106,7 @@ func onlyEnds(e Event) bool {
 // snapshot, and says so.
 func (l *Local) endUnseen(ctx context.Context, m *loaded, batch []*request) error {
 	return l.metaHeld(ctx, m, l.holding, func(m *loaded) error {
-		l.apply(m, batch)
+		_, after := l.apply(m, batch)
 		m.live.Problem = AsError(moved(m, "no snapshot was taken at the end")).Message
 		if m.live.Provisional == "" {
 			if err := l.writeMeta(ctx, m, "ended; its workspace is gone"); err != nil {
@@ -111,11 +114,21 @@ func (l *Local) endUnseen(ctx context.Context, m *loaded, batch []*request) erro
 			}
 		}
 		l.saveLive(m)
+		for _, on := range after.automate {
+			l.automate(m, on)
+		}
 		for _, r := range batch {
 			r.answer.mission = m
 		}
 		return nil
 	})
+}
+
+// aftermath is what is done when the snapshots have been taken and the state is
+// noted.
+type aftermath struct {
+	perform  bool     // what was queued for the end of the turn
+	automate []string // the changes of state that automations are for
 }
 
 // heard is what events say of a mission's conversation: it must outlive the
@@ -131,7 +144,7 @@ func (m *loaded) heard() heard {
 }
 
 // apply runs the events through Transition and gathers what they ask for.
-func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, perform bool) {
+func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, after aftermath) {
 	now := l.now()
 	add := func(r *request, t Take) {
 		for _, w := range list[max(0, len(list)-1):] {
@@ -167,11 +180,13 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, perform bool
 			case Take:
 				add(r, e)
 			case Perform:
-				perform = true
+				after.perform = true
+			case Automate:
+				after.automate = append(after.automate, e.On)
 			}
 		}
 	}
-	return list, perform
+	return list, after
 }
 
 // mostAnswers is how many snapshots may have come between one whose answer was

@@ -45,8 +45,9 @@ type SessionEnded struct{}
 // Exited is the end of the agent's process.
 type Exited struct{ Code int }
 
-// Vanished is an agent whose process is gone without a word.
-type Vanished struct{}
+// Vanished is an agent whose process is gone without a word. LongAgo says that it
+// was gone before the system was started: nobody waits to hear of it.
+type Vanished struct{ LongAgo bool }
 
 func (Launched) event()        {}
 func (PromptSubmitted) event() {}
@@ -85,12 +86,49 @@ type Take struct {
 // Perform asks to carry out what was queued for the end of the turn.
 type Perform struct{}
 
-func (Take) effect()    {}
-func (Perform) effect() {}
+// Automate asks to start the user's commands for a change of state: OnReady,
+// OnIdle, OnError or OnClose.
+type Automate struct{ On string }
+
+func (Take) effect()     {}
+func (Perform) effect()  {}
+func (Automate) effect() {}
 
 // Transition is the whole of the lifecycle: pure, total, and the only place
 // where a lifecycle changes.
 func Transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
+	next, effects := transition(l, e)
+	if on := automated(l, next, e); on != "" {
+		effects = append(effects, Automate{On: on})
+	}
+	return next, effects
+}
+
+// automated is the change of state that the user may want to hear of, "" if an
+// event is none: what is heard twice is told once.
+func automated(l, next Lifecycle, e Event) string {
+	if _, ready := e.(Launched); ready {
+		return OnReady
+	}
+	same := State(l) == State(next)
+	switch next.(type) {
+	case Idle:
+		if !same {
+			return OnIdle
+		}
+	case Failed:
+		if !same || l.LastTurn() != next.LastTurn() {
+			return OnError
+		}
+	case Closed:
+		if gone, lost := e.(Vanished); !same && !(lost && gone.LongAgo) {
+			return OnClose
+		}
+	}
+	return ""
+}
+
+func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	switch e := e.(type) {
 	case Launched:
 		return launched(l, e)

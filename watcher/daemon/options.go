@@ -46,6 +46,8 @@ type Options struct {
 	// VerifyEvery is how long nothing happens in a workspace before it is walked
 	// to see whether that is so; 10 minutes if 0.
 	VerifyEvery time.Duration
+	// Automate is that of missions.Options.
+	Automate func(missions.Automation) error
 	// Asleep asks the system how long the machine has slept; tests lie.
 	Asleep func() time.Duration
 }

@@ -1,0 +1,109 @@
+package missions
+
+import (
+	"os"
+	"strconv"
+	"time"
+)
+
+// AutomationsConfig are commands of the user's that are run when a mission
+// changes its state. Only the user's own file may hold them.
+type AutomationsConfig struct {
+	Ready     []string // an agent has started, or a session was adopted
+	Idle      []string // a turn has ended: the agent waits for its user
+	Error     []string // a turn has ended in an error
+	Close     []string // the agent has ended
+	TimeLimit Duration // after which a command is killed, with all it has started
+}
+
+// Moment of a mission at which automations run.
+const (
+	OnReady = "ready"
+	OnIdle  = "idle"
+	OnError = "error"
+	OnClose = "close"
+)
+
+// Automation is one command that is to be run because a mission has changed its
+// state. It is run by a shell, apart from everything else.
+type Automation struct {
+	On      string            `json:"on"`
+	Mission string            `json:"mission"`
+	Name    string            `json:"name"`
+	Command string            `json:"command"`
+	Dir     string            `json:"dir"`
+	Env     map[string]string `json:"env"` // beside what the process that runs it has
+	Limit   time.Duration     `json:"limit"`
+	Log     string            `json:"log"` // the file that its output goes to
+}
+
+func (c AutomationsConfig) commands(on string) []string {
+	switch on {
+	case OnReady:
+		return c.Ready
+	case OnIdle:
+		return c.Idle
+	case OnError:
+		return c.Error
+	case OnClose:
+		return c.Close
+	}
+	return nil
+}
+
+// automate starts what is to be run because of a change of a mission's state
+// that is noted already: whatever dies now, it is not run a second time. Nothing
+// waits for it but the end of the Service, and that only until it has started.
+// The caller holds the workspace.
+func (l *Local) automate(m *loaded, on string) {
+	config := l.configNow().Automations
+	if len(config.commands(on)) == 0 || l.startAutomation == nil || m.live.Provisional != "" {
+		return
+	}
+	all := l.automations(m, on, config)
+	if !l.startWorker() {
+		return
+	}
+	go func() {
+		defer l.working.Done()
+		for _, a := range all {
+			if err := l.startAutomation(a); err != nil {
+				l.log.Warn("start an automation", "on", on, "mission", a.Mission, "command", a.Command, "error", err)
+			}
+		}
+	}()
+}
+
+// automations are the commands with what they are told of the mission.
+func (l *Local) automations(m *loaded, on string, config AutomationsConfig) []Automation {
+	v := l.view(m)
+	dir := v.Cwd
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = l.home.Dir
+	}
+	env := map[string]string{
+		"UMBRA_EVENT": on, "UMBRA_HOME": l.home.Dir, "UMBRA_MISSION": v.ID, "UMBRA_MISSION_NAME": v.Name,
+		"UMBRA_AGENT": v.Agent, "UMBRA_STATE": string(v.State), "UMBRA_TURN": strconv.Itoa(v.Turn),
+		"UMBRA_WORKSPACE": v.Workspace, "UMBRA_PROJECT": v.Project, "UMBRA_SNAPSHOT": v.Head,
+	}
+	if v.LastPrompt != nil {
+		env["UMBRA_PROMPT"] = v.LastPrompt.Text
+	}
+	if v.LastError != "" && on == OnError {
+		env["UMBRA_ERROR"] = v.LastError
+	}
+	if v.ExitCode != nil && on == OnClose {
+		env["UMBRA_EXIT_CODE"] = strconv.Itoa(*v.ExitCode)
+	}
+	var all []Automation
+	for _, c := range config.commands(on) {
+		all = append(all, Automation{
+			On: on, Mission: v.ID, Name: v.Name, Command: c, Dir: dir, Env: env,
+			Limit: time.Duration(config.TimeLimit), Log: l.home.AutomationsLog(),
+		})
+	}
+	return all
+}
+
+// AutomationsLog is what automations have printed, and how they ended.
+func (h Home) AutomationsLog() string { return h.path("automations.log") }
