@@ -63,6 +63,9 @@ func writeStatus(p *printer, s missions.Status) {
 	for _, u := range s.Unread {
 		p.line("reading %s: %s left that Git described and nobody has read yet", clean(u.Workspace), count(u.Files, "file"))
 	}
+	for _, o := range s.LeftOut {
+		writeLeftOut(p, o)
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}
@@ -82,6 +85,18 @@ func writeHousekeeping(p *printer, list []missions.Housekeeping) {
 			return
 		}
 	}
+}
+
+// writeLeftOut says what a project's own file keeps out of a mission's snapshots.
+func writeLeftOut(p *printer, o missions.LeftOut) {
+	names := make([]string, len(o.Paths))
+	for i, path := range o.Paths {
+		names[i] = clean(path)
+	}
+	if more := o.Files - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	p.line("left out of %s by %s: %s", clean(o.Mission), clean(o.File), strings.Join(names, ", "))
 }
 
 // writeWalks says how often a workspace was walked, and what came of it.

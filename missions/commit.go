@@ -65,7 +65,7 @@ const mostTries = 3
 func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspace) (t taken, err error) {
 	batch := m.project.store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.capture(ctx, m.project.store, batch)
+	captured, err := ws.capture(ctx, m.project.store, batch, m.tip)
 	if err != nil {
 		return taken{}, l.captureFailed(m, err)
 	}

@@ -6,11 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // Config is the user's configuration. Every key has a default; an unknown key
@@ -30,7 +27,8 @@ type Config struct {
 }
 
 // CaptureConfig limits what a snapshot holds. A project's .umbra.yml may make
-// each limit smaller and add secrets, never the reverse.
+// each limit smaller and add secrets, never the reverse, for files that no
+// snapshot holds yet: see limits.
 type CaptureConfig struct {
 	MaxFileSize int64    // bytes
 	MaxFiles    int      // in a workspace
@@ -102,44 +100,6 @@ func LoadConfig(file string) (Config, error) {
 
 // ProjectConfigFile is a project's own configuration, in its workspace.
 const ProjectConfigFile = ".umbra.yml"
-
-// maxProjectFile is more than a project file can say.
-const maxProjectFile = 1 << 20
-
-// forMission is narrowedBy for a mission that has begun: then a project file,
-// which an agent may write, turns no capture off (H25). A budget of its own
-// counts for the beginning alone, and one that can't be read leaves the limits
-// as they were; status shows why.
-func (c CaptureConfig) forMission(workspace string, before *CaptureConfig) CaptureConfig {
-	narrow, err := c.narrowedBy(workspace)
-	if err != nil && before != nil {
-		return *before
-	}
-	narrow.MaxFiles, narrow.MaxBytes = c.MaxFiles, c.MaxBytes
-	return narrow
-}
-
-// narrowedBy returns the limits after the project file of a workspace, which
-// may only make them smaller. They are as they were after an error.
-func (c CaptureConfig) narrowedBy(workspace string) (CaptureConfig, error) {
-	file := filepath.Join(workspace, ProjectConfigFile)
-	p, err := usergit.ReadFile(file, maxProjectFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err != nil {
-		return c, fmt.Errorf("read %s: %w", file, err)
-	}
-	var own Config
-	if _, err := readConfig(p, projectKeys(), &own); err != nil {
-		return c, Errorf(KindUsage, "a project file may set capture.max_file_size, max_files, max_bytes and secrets", "%s: %w", file, err)
-	}
-	c.MaxFileSize = smaller(c.MaxFileSize, own.Capture.MaxFileSize)
-	c.MaxFiles = smaller(c.MaxFiles, own.Capture.MaxFiles)
-	c.MaxBytes = smaller(c.MaxBytes, own.Capture.MaxBytes)
-	c.Secrets = append(append([]string(nil), c.Secrets...), own.Capture.Secrets...)
-	return c, nil
-}
 
 // smaller is the smaller limit, where zero sets none.
 func smaller[N int | int64](a, b N) N {

@@ -52,7 +52,8 @@ func Settings(file, workspace string, getenv func(string) string) ([]Setting, er
 	}
 	narrowed, own := config, map[string]int{}
 	if workspace != "" {
-		if narrowed.Capture, err = config.Capture.narrowedBy(workspace); err != nil {
+		capture, err := config.Capture.narrowedBy(workspace)
+		if narrowed.Capture = capture.narrowest(); err != nil {
 			return nil, err
 		}
 		if own, err = linesOf(filepath.Join(workspace, ProjectConfigFile), projectKeys()); err != nil {

@@ -88,7 +88,7 @@ func AsError(err error) *Error {
 		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}
 	}
 	if _, ok := errors.AsType[*capture.BudgetError](err); ok {
-		const hint = "leave some of it out in .gitignore or .umbraignore, raise capture.max_files or max_bytes in config.yml, or insist with --force"
+		const hint = "leave some of it out in .gitignore or .umbraignore, raise capture.max_files or max_bytes in config.yml, or insist with umbra mission new --force"
 		return &Error{Kind: KindConflict, Message: err.Error(), Hint: hint, cause: err}
 	}
 	return &Error{Kind: KindFailed, Message: err.Error(), cause: err}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -22,11 +23,12 @@ func FuzzConfig(f *testing.F) {
 		before := DefaultConfig().Capture
 		before.Secrets = []string{"*.key"}
 		after, err := before.narrowedBy(dir)
-		if err != nil && !reflect.DeepEqual(after, before) {
+		if err != nil && !reflect.DeepEqual(after, limits{CaptureConfig: before, NewFileSize: before.MaxFileSize}) {
 			t.Fatalf("an error changed the limits: %+v", after)
 		}
-		if after.MaxFileSize > before.MaxFileSize || after.MaxFiles > before.MaxFiles || after.MaxBytes > before.MaxBytes ||
-			after.MaxFileSize <= 0 || after.MaxFiles <= 0 || after.MaxBytes <= 0 || after.Secrets[0] != "*.key" {
+		if after.NewFileSize <= 0 || after.NewFileSize > before.MaxFileSize || !slices.Equal(after.Secrets, before.Secrets) ||
+			after.MaxFileSize > before.MaxFileSize || after.MaxFiles > before.MaxFiles || after.MaxBytes > before.MaxBytes ||
+			after.MaxFileSize <= 0 || after.MaxFiles <= 0 || after.MaxBytes <= 0 {
 			t.Fatalf("%q gives %+v", text, after)
 		}
 	})

@@ -98,7 +98,7 @@ func TestSizeCapAcrossARestore(t *testing.T) {
 	naive.Restore(first)
 	hazards.Shown(t, hazards.H8, !other.exists("grown"), "a file over the cap is left out by an exclude; shrunk, it is taken; `git reset --hard` to the first snapshot deletes it")
 
-	b.write(".umbra.yml", "capture:\n  max_file_size: 1000\n")
+	b.local.config.Capture.MaxFileSize = size
 	b.write("at", text("a", size))
 	b.write("over", text("o", size+1))
 	b.write("shrunk", text("s", size+1))

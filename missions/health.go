@@ -63,7 +63,9 @@ type Status struct {
 	Last     *Entry        `json:"last_snapshot,omitempty"`
 	Walks    []Walks       `json:"walks,omitempty"` // since the daemon began to watch
 	// Unread counts, by workspace, what was taken over by what Git says of it.
-	Unread   []Unread  `json:"unread,omitempty"`
+	Unread []Unread `json:"unread,omitempty"`
+	// LeftOut are the missions whose snapshots lack files for a project's own file.
+	LeftOut  []LeftOut `json:"left_out,omitempty"`
 	Problems []Problem `json:"problems"`
 }
 

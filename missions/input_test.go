@@ -2,8 +2,10 @@ package missions
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,13 +75,18 @@ func TestBudget(t *testing.T) {
 	if err != nil || shown.Entry.Skipped != 3 { // .umbra.yml is over its own cap too
 		t.Errorf("skipped: %+v %v", shown.Skipped, err)
 	}
+	status, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()})
+	if err != nil || len(status.LeftOut) != 1 || status.LeftOut[0].Files != 3 || !slices.Contains(status.LeftOut[0].Paths, "key.pem2") {
+		t.Errorf("status: %+v %v", status.LeftOut, err)
+	}
 	for name, text := range map[string]string{
+		"a bad pattern":  "capture:\n  secrets: ['[']\n",
 		"an unknown key": "capture:\n  max_file: 1\n", "a command": "launch:\n  open: rm\n", "no YAML": "{",
 	} {
 		b.write(".umbra.yml", text)
 		_, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Command: []string{"sh"}})
 		b.fails(name, err, KindUsage)
-		if !strings.Contains(err.Error(), ".umbra.yml") || name != "no YAML" && !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "missions.") {
+		if !strings.Contains(err.Error(), ".umbra.yml") || strings.HasPrefix(name, "an unknown") && !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "missions.") {
 			t.Errorf("%s: %v", name, err)
 		}
 		// An agent may write it: no snapshot fails for that, and status says so.
@@ -101,6 +108,71 @@ func TestBudget(t *testing.T) {
 	if got := b.history("work"); got[len(got)-1].ID != m.Head {
 		t.Errorf("history: %+v", got)
 	}
+}
+
+// TestProjectFileOfAnAgent: what snapshots hold they go on holding, whatever a
+// project file says that an agent may have written, and whichever process takes
+// them; what they leave out for it, status says. It takes no secret out of those
+// that are configured.
+func TestProjectFileOfAnAgent(t *testing.T) {
+	b := newBench(t)
+	b.write("work.txt", "hours of work\n")
+	b.write("d/notes.txt", "more of it\n")
+	b.mission("work")
+	b.write(".umbra.yml", "capture:\n  max_file_size: 1\n  secrets: ['*.txt', '!.env']\n")
+	b.write("new.txt", "x")
+	b.write("large", "larger than that")
+	b.write(".env", "TOKEN=1\n")
+	for _, how := range []string{"the same process", "another process", "another process without the stat cache"} {
+		if how != "the same process" {
+			b = b.again()
+		}
+		if strings.HasSuffix(how, "cache") {
+			if err := os.RemoveAll(filepath.Join(b.home, "statcache")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.write("work.txt", "hours of work\n"+how+"\n")
+		e := b.snapshot(how)
+		if got := b.cat(e.ID, "work.txt") + b.cat(e.ID, "d/notes.txt"); got != "hours of work\n"+how+"\nmore of it\n" {
+			t.Errorf("%s: the snapshot holds %q", how, got)
+		}
+		shown, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: e.ID})
+		var left []string
+		for _, s := range shown.Skipped {
+			left = append(left, s.Path+" "+string(s.Reason))
+		}
+		if want := []string{".env secret", ".umbra.yml size", "large size", "new.txt secret"}; err != nil || !slices.Equal(left, want) {
+			t.Errorf("%s: left out: %v %v", how, left, err)
+		}
+		status, err := b.local.Status(context.Background(), StatusRequest{Caller: b.caller()})
+		if err != nil || len(status.LeftOut) != 1 || !slices.Equal(status.LeftOut[0].Paths, []string{".umbra.yml", "large", "new.txt"}) {
+			t.Errorf("%s: status: %+v %v", how, status.LeftOut, err)
+		}
+	}
+	b.healthy()
+}
+
+// TestBudgetWithoutStatCache: a workspace over its budget of which no process
+// remembers anything is snapshotted all the same, and loses nothing for that.
+func TestBudgetWithoutStatCache(t *testing.T) {
+	b := newBench(t)
+	for i := range 4 {
+		b.write(fmt.Sprintf("d/%d", i), "x")
+	}
+	b.mission("work")
+	b = b.again()
+	if err := os.RemoveAll(filepath.Join(b.home, "statcache")); err != nil {
+		t.Fatal(err)
+	}
+	b.local.config.Capture.MaxFiles = 3
+	b.write("d/0", "changed")
+	b.write("new", "x")
+	e := b.snapshot("over the budget")
+	if got := b.cat(e.ID, "d/0") + b.cat(e.ID, "d/3"); got != "changedx" || e.Skipped != 1 {
+		t.Errorf("it holds %q, and %d were left out", got, e.Skipped)
+	}
+	b.healthy()
 }
 
 // noObjects fails if a shadow repository holds anything.

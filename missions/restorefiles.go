@@ -33,7 +33,7 @@ func (l *Local) presentSide(ctx context.Context, m *loaded) (restore.Side, error
 	}
 	batch := m.project.store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.capture(ctx, m.project.store, batch)
+	captured, err := ws.capture(ctx, m.project.store, batch, m.tip)
 	if err != nil {
 		return restore.Side{}, l.captureFailed(m, err)
 	}

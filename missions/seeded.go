@@ -74,7 +74,7 @@ func (ws *workspace) readStep(ctx context.Context, m *loaded) (corrected bool, e
 	defer func() { ws.seeded = false }()
 	batch := m.project.store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.capture(ctx, m.project.store, batch)
+	captured, err := ws.capture(ctx, m.project.store, batch, m.tip)
 	if err != nil {
 		return false, err
 	}

@@ -47,6 +47,9 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		if m.bound() == nil && m.workspaceGone() {
 			s.Problems = append(s.Problems, m.goneProblem())
 		}
+		if out := l.leftOutOf(m); out != nil {
+			s.LeftOut = append(s.LeftOut, *out)
+		}
 		if newest == nil || m.tip.At.After(newest.tip.At) {
 			newest = m
 		}

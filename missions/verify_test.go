@@ -67,7 +67,7 @@ func TestWalkIsOwedAgain(t *testing.T) {
 	for accepted, want := range map[bool]string{false: "as a test", true: ""} {
 		b.local.oweWalk(ws.root, "as a test")
 		batch := loaded.project.store.NewBatch()
-		result, err := ws.capture(t.Context(), loaded.project.store, batch)
+		result, err := ws.capture(t.Context(), loaded.project.store, batch, nil)
 		if err == nil {
 			err = batch.Flush(t.Context())
 		}

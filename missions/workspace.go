@@ -29,7 +29,7 @@ type workspace struct {
 	generation uint64
 	scanner    *capture.Scanner
 	rules      *capture.Rules
-	limits     *CaptureConfig // nil before they were read
+	limits     *limits // nil before they were read
 	repo       *usergit.Repository
 	config     *usergit.Configuration
 	stamps     map[string]fileStamp // of the files the configuration came from
@@ -121,7 +121,7 @@ func (ws *workspace) configUnchanged() bool {
 	return true
 }
 
-func (ws *workspace) readLimits(begun bool) (CaptureConfig, error) {
+func (ws *workspace) readLimits(begun bool) (limits, error) {
 	if !begun {
 		return ws.l.config.Capture.narrowedBy(ws.root)
 	}
@@ -135,15 +135,11 @@ func (ws *workspace) readRules(begun bool) error {
 	if err != nil {
 		return err
 	}
-	settings := capture.Settings{
-		SizeCap: limits.MaxFileSize, FileBudget: limits.MaxFiles, ByteBudget: limits.MaxBytes,
-		Secrets: append(capture.DefaultSecrets(), limits.Secrets...),
-	}
 	if ws.rules != nil && reflect.DeepEqual(ws.limits, &limits) {
 		ws.rules, err = ws.rules.Refresh()
 	} else {
 		ws.rules, err = capture.LoadRules(capture.Sources{
-			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: settings,
+			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: limits.settings(),
 		})
 	}
 	ws.limits = &limits
@@ -153,8 +149,9 @@ func (ws *workspace) readRules(begun bool) error {
 	return nil
 }
 
-// capture reads the workspace into batch.
-func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch) (*capture.Result, error) {
+// capture reads the workspace into batch; tip is the mission's newest snapshot,
+// nil if this becomes its first.
+func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch, tip *gitstore.Snapshot) (*capture.Result, error) {
 	ws.dirty = Dirty{Full: true, Why: NotWatched}
 	if ws.l.watching != nil {
 		ws.dirty = ws.l.watching.Take(ctx, ws.root)
@@ -164,7 +161,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 		ws.why = ws.owed
 	}
 	tell := readingTeller(ctx, ws.root)
-	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, capture.Options{
+	options := capture.Options{
 		Present:  store.Has,
 		Seed:     ws.seed(store),
 		Recheck:  rechecked,
@@ -172,7 +169,11 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 		Seeded:   ws.seeded,
 		ByTimes:  ws.why == NotWatched,
 		Progress: tell,
-	})
+	}
+	if tip != nil {
+		options.Held = (&held{store: store, tree: tip.Tree}).has
+	}
+	result, err := ws.scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.dirty.Full, Paths: append(ws.dirty.Trees, ws.dirty.Paths...)}, options)
 	if err != nil {
 		ws.giveBack()
 		return nil, err

@@ -8,7 +8,8 @@ import (
 )
 
 // BudgetError is returned by the first capture of a workspace that holds more
-// than the budget allows; nothing was written.
+// than the budget allows; nothing was written. See Options.Held for what is no
+// first one.
 type BudgetError struct {
 	// Files and Bytes are what was counted until then: there may be many more.
 	Files      int
@@ -70,7 +71,7 @@ func (c *capturing) budget(w *walker, files int, bytes int64) {
 			if !over() {
 				return
 			}
-			if e.kind == kindSymlink || !e.id.IsZero() {
+			if e.kind == kindSymlink || !e.id.IsZero() || w.holds(join(u.scene.at.path, e.name)) {
 				continue
 			}
 			files--

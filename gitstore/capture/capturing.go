@@ -80,7 +80,7 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 			c.full = true
 			continue
 		}
-		if c.scanner.base != nil {
+		if !c.first() {
 			files, bytes := measure(top)
 			c.budget(w, files, bytes)
 		}
@@ -96,6 +96,10 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 	}
 }
 
+// first tells whether nothing was captured before: neither by this Scanner nor,
+// as far as the caller knows, by others.
+func (c *capturing) first() bool { return c.scanner.base == nil && c.options.Held == nil }
+
 // walk finds what is there. Without anything to be read nothing was written.
 func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) {
 	s := c.scanner
@@ -105,7 +109,8 @@ func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) 
 		began: coarseNow(), byTimes: c.byTimes,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
-	if s.base == nil {
+	w.held, w.stale = c.options.Held, s.rules == nil
+	if c.first() {
 		w.spending = &spending{settings: &c.rules.settings}
 	}
 	if s.suspect && c.options.Present != nil {

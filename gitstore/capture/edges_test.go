@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -369,6 +371,78 @@ func TestBudget(t *testing.T) {
 	}
 	l.must(os.Remove(l.path("2")))
 	l.wantFiles(l.paths("2"), map[string]string{"1": "changed", "3": "x", "d/new": "x"})
+}
+
+// TestBudgetWithoutCache: a Scanner that knows nothing of a workspace of which a
+// snapshot exists drops nothing that it holds, and takes what is new as far as
+// the budget goes.
+func TestBudgetWithoutCache(t *testing.T) {
+	l := newLab(t, Settings{FileBudget: 3, ByteBudget: -1})
+	for _, name := range []string{"a", "d/b", "z"} {
+		l.write(name, name)
+	}
+	l.walk()
+	for _, name := range []string{"c", "d/a", "y"} {
+		l.write(name, name)
+	}
+	l.scanner = l.newScanner()
+	held := func(path string) bool { return path == "a" || path == "d/b" || path == "z" }
+	r := l.capture(Dirty{All: true}, Options{Held: held})
+	l.wantFiles(r, map[string]string{"a": "a", "d/b": "d/b", "z": "z"})
+	if want := []Skipped{{"c", ReasonBudget, 1}, {"d/a", ReasonBudget, 3}, {"y", ReasonBudget, 1}}; !reflect.DeepEqual(r.Skipped, want) {
+		t.Errorf("skipped %v", r.Skipped)
+	}
+}
+
+// TestNarrowed: limits for what is new leave out nothing that is held: by this
+// Scanner, by one whose cache it has read, or by a snapshot of others; and what
+// was left out once is not held.
+func TestNarrowed(t *testing.T) {
+	l := newLab(t, Settings{})
+	l.write("big", "more than ten bytes")
+	l.write("d/x.token", "1")
+	wide := map[string]string{"big": "more than ten bytes", "d/x.token": "1"}
+	l.wantFiles(l.walk(), wide)
+	cache := filepath.Join(l.home, "cache")
+	save := func() {
+		l.must(l.scanner.Save(1, func(data []byte) error { return os.WriteFile(cache, data, 0o600) }))
+	}
+	save()
+	l.sources.Settings = Settings{NewSizeCap: 10, NewSecrets: []string{"*.token"}}
+	l.rules = nil
+	l.write("d/y.token", "2")
+	l.write("bigger", "as many as that")
+	left := []Skipped{{"bigger", ReasonSize, 15}, {"d/y.token", ReasonSecret, 1}}
+	want := func(name string, r *Result) {
+		t.Helper()
+		l.wantFiles(r, wide)
+		if !reflect.DeepEqual(r.Skipped, left) {
+			t.Errorf("%s: skipped %v", name, r.Skipped)
+		}
+		recorded, err := ParseRules(r.Rules, func(string) ([]byte, bool, error) { return nil, false, nil })
+		l.must(err)
+		for path, want := range map[string]Reason{"d/z.token": ReasonSecret, "new": ReasonSize} {
+			if ok, reason, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile, Size: 11}); ok || reason != want || err != nil {
+				t.Errorf("%s: %s: %v %s %v", name, path, ok, reason, err)
+			}
+		}
+	}
+	want("by the same scanner", l.walk())
+	l.write("big", "other twenty bytes..")
+	wide["big"] = "other twenty bytes.."
+	want("changed", l.paths("big"))
+	held := func(path string) bool { return wide[path] != "" }
+	workspace := l.scanner.workspace
+	var err error
+	l.scanner, err = OpenScanner(workspace, cache, 1)
+	l.must(err)
+	want("by a cache", l.capture(Dirty{All: true}, Options{Held: held}))
+	l.scanner = l.newScanner()
+	want("by others", l.capture(Dirty{All: true}, Options{Held: held}))
+	l.sources.Settings, l.rules = Settings{SizeCap: 10}, nil
+	l.scanner = l.newScanner()
+	r := l.capture(Dirty{All: true}, Options{Held: held})
+	l.wantFiles(r, map[string]string{"d/x.token": "1", "d/y.token": "2"})
 }
 
 // TestBudgetEndsTheWalk: what is far over the budget is refused before much more

@@ -101,11 +101,39 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 		if st.Size > w.rules.settings.SizeCap {
 			return skippedEntryOf(name, ReasonSize, st), verdictKnown, nil
 		}
+		if reason := w.narrowed(s, &e, standing, old); reason != "" {
+			return skippedEntryOf(name, reason, st), verdictKnown, nil
+		}
 	default:
 		return skippedEntryOf(name, ReasonSpecial, nil), verdictKnown, nil
 	}
 	return w.reuse(s, e, st, old, dirty)
 }
+
+// narrowed is why a file is left out that no snapshot holds yet, "" if it is not;
+// see Settings.NewSizeCap.
+func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Reason {
+	secret, large := w.rules.fresh.match(e.name), e.stat.size > w.rules.settings.NewSizeCap
+	if !secret && !large || old != nil && (old.kind == kindFile || old.kind == kindExecutable) {
+		return ""
+	}
+	path := join(s.at.path, e.name)
+	if secret && (standing.tracked || s.repo.has(path)) {
+		secret = false
+		e.flags |= flagTracked
+	}
+	switch {
+	// What was skipped by a capture of this Scanner was held by no snapshot.
+	case !secret && !large, (old == nil || w.stale) && w.holds(path):
+		return ""
+	case secret:
+		return ReasonSecret
+	}
+	return ReasonSize
+}
+
+// holds tells whether the snapshot before holds a file.
+func (w *walker) holds(path string) bool { return w.held != nil && w.held(path) }
 
 // reuse takes over the id of an entry whose stat data prove its content.
 func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *dirtyTree) (entry, verdict, error) {

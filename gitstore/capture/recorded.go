@@ -14,7 +14,7 @@ import (
 // that the snapshot itself holds are not repeated in it.
 type rulesDocument struct {
 	Version    int    `json:"version"`
-	SizeCap    int64  `json:"size_cap"`
+	SizeCap    int64  `json:"size_cap"` // of files that were new then
 	FileBudget int    `json:"file_budget"`
 	ByteBudget int64  `json:"byte_budget"`
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
@@ -23,10 +23,11 @@ type rulesDocument struct {
 	Name       text   `json:"name,omitempty"`     // of the workspace's directory, if anything is above it
 	Exclude    text   `json:"exclude,omitempty"`  // info/exclude, if the workspace is the top level
 
-	Secrets []string       `json:"secrets"`
-	Nested  []nestedEntry  `json:"nested,omitempty"`
-	Hidden  []hiddenIgnore `json:"hidden,omitempty"`
-	Tracked []text         `json:"tracked,omitempty"`
+	Secrets    []string       `json:"secrets"`
+	NewSecrets []string       `json:"new_secrets,omitempty"` // besides, of files that were new then
+	Nested     []nestedEntry  `json:"nested,omitempty"`
+	Hidden     []hiddenIgnore `json:"hidden,omitempty"`
+	Tracked    []text         `json:"tracked,omitempty"`
 }
 
 // rung is a directory of the user's repository above the workspace.
@@ -60,6 +61,7 @@ const (
 type Recorded struct {
 	doc     rulesDocument
 	secrets secrets
+	fresh   secrets
 	nested  map[string]*ignore.List
 	hidden  map[string]string
 	tracked []string // sorted
@@ -87,7 +89,7 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	if err := decodeDocument("rules.json", data, &r.doc); err != nil {
 		return nil, err
 	}
-	r.secrets = compileSecrets(r.doc.Secrets)
+	r.secrets, r.fresh = compileSecrets(r.doc.Secrets), compileSecrets(r.doc.NewSecrets)
 	for _, n := range r.doc.Nested {
 		r.nested[string(n.Path)] = ignore.Parse("info/exclude", []byte(n.Exclude))
 	}
@@ -121,7 +123,7 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 		return false, ReasonIgnored, nil
 	}
 	if c.Mode == gitstore.ModeFile || c.Mode == gitstore.ModeExec {
-		if !tracked && r.secrets.match(path[strings.LastIndexByte(path, '/')+1:]) {
+		if name := baseName(path); !tracked && (r.secrets.match(name) || r.fresh.match(name)) {
 			return false, ReasonSecret, nil
 		}
 		if c.Size > r.doc.SizeCap {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,7 @@ type Rules struct {
 	sources  Sources
 	settings Settings
 	secrets  secrets
+	fresh    secrets // of files that no snapshot holds, besides
 	outside  *outside
 	repo     *repository
 	common   usergit.Identity // of the repository's common directory
@@ -102,13 +104,13 @@ func (r *Rules) WhollyIgnored() bool {
 
 func load(sources Sources, before *Rules) (*Rules, error) {
 	r := &Rules{sources: sources, settings: sources.Settings.withDefaults()}
-	if err := CheckSecrets(r.settings.Secrets); err != nil {
+	if err := CheckSecrets(slices.Concat(r.settings.Secrets, r.settings.NewSecrets)); err != nil {
 		return nil, err
 	}
-	r.secrets = compileSecrets(r.settings.Secrets)
+	r.secrets, r.fresh = compileSecrets(r.settings.Secrets), compileSecrets(r.settings.NewSecrets)
 	r.doc = rulesDocument{
 		Version: documentVersion, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
-		SizeCap: r.settings.SizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,
+		NewSecrets: r.settings.NewSecrets, SizeCap: r.settings.NewSizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,
 	}
 	var err error
 	if sources.Excludes != "" {
@@ -266,5 +268,6 @@ func (s fileState) same(before fileState) bool {
 // user's repository aside.
 func (r *Rules) sameOutside(other *Rules) bool {
 	return r == other || r.common == other.common && (r.repo == nil) == (other.repo == nil) &&
+		r.settings.SizeCap == other.settings.SizeCap &&
 		bytes.Equal(encodeDocument(r.doc), encodeDocument(other.doc))
 }

@@ -55,6 +55,9 @@ func compileSecrets(patterns []string) secrets {
 	return out
 }
 
+// IsSecret tells whether a name is left out by patterns; see Settings.Secrets.
+func IsSecret(patterns []string, name string) bool { return compileSecrets(patterns).match(name) }
+
 // match tells whether the name of a regular file is that of a secret. The last
 // pattern that matches decides. Case is folded: "ID_RSA" is as secret as
 // "id_rsa".

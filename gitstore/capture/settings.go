@@ -17,13 +17,19 @@ type Settings struct {
 	// SizeCap is in bytes; a file of exactly that size is captured.
 	SizeCap int64
 	// FileBudget and ByteBudget limit what one snapshot holds; negative: no
-	// limit.
+	// limit. A mission's first capture is refused over it; later ones leave out
+	// files that are new.
 	FileBudget int
 	ByteBudget int64
 	// Secrets are the patterns of names that are not captured, as of path.Match
 	// on the last component; a pattern that begins with "!" takes names out
 	// again. Nil means DefaultSecrets; an empty list means none.
 	Secrets []string
+	// NewSizeCap and NewSecrets leave out more than SizeCap and Secrets do, but
+	// only what no snapshot holds yet: for limits that anybody may set who can
+	// write to the workspace. 0 means SizeCap.
+	NewSizeCap int64
+	NewSecrets []string
 }
 
 // DefaultSecrets are names of files that hold credentials and nothing else.
@@ -49,6 +55,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Secrets == nil {
 		s.Secrets = DefaultSecrets()
+	}
+	if s.NewSizeCap == 0 || s.NewSizeCap > s.SizeCap {
+		s.NewSizeCap = s.SizeCap
 	}
 	return s
 }

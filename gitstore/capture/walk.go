@@ -29,8 +29,10 @@ type walker struct {
 	progress func(Progress)
 	seen     atomic.Int64 // names
 	began    int64        // by the coarse clock
-	spending *spending    // nil if this is not the first capture
-	byTimes  bool         // directories whose times tell that they hold what they held need not be listed
+	spending *spending    // nil if this is not the mission's first capture
+	held     func(path string) bool
+	stale    bool // the nodes before are of an earlier process
+	byTimes  bool // directories whose times tell that they hold what they held need not be listed
 
 	rulesChanged atomic.Bool // of a directory inside
 	links        *linkSet    // nil in a full walk

@@ -1,0 +1,179 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// limits are what captures in a workspace are limited by: the user's
+// configuration, and what the workspace's own project file makes of it. Since an
+// agent may write that file, it takes nothing out of snapshots that they hold.
+type limits struct {
+	CaptureConfig          // the user's; the budgets are those in force
+	NewFileSize   int64    // of files that no snapshot holds yet
+	NewSecrets    []string // besides, of such files
+}
+
+// maxProjectFile is more than a project file can say.
+const maxProjectFile = 1 << 20
+
+// narrowedBy returns the limits with the project file of a workspace, which may
+// only make them smaller. After an error they are the user's alone.
+func (c CaptureConfig) narrowedBy(workspace string) (limits, error) {
+	out := limits{CaptureConfig: c, NewFileSize: c.MaxFileSize}
+	file := filepath.Join(workspace, ProjectConfigFile)
+	p, err := usergit.ReadFile(file, maxProjectFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("read %s: %w", file, err)
+	}
+	var own Config
+	if _, err = readConfig(p, projectKeys(), &own); err == nil {
+		err = capture.CheckSecrets(own.Capture.Secrets)
+	}
+	if err != nil {
+		return out, Errorf(KindUsage, "a project file may set capture.max_file_size, max_files, max_bytes and secrets", "%s: %w", file, err)
+	}
+	out.NewFileSize = smaller(c.MaxFileSize, own.Capture.MaxFileSize)
+	out.MaxFiles = smaller(c.MaxFiles, own.Capture.MaxFiles)
+	out.MaxBytes = smaller(c.MaxBytes, own.Capture.MaxBytes)
+	out.NewSecrets = own.Capture.Secrets
+	return out, nil
+}
+
+// forMission is narrowedBy for a mission that has begun: then a project file
+// turns no capture off (H25). A budget of its own counts for the beginning
+// alone, and one that can't be read leaves the limits as they were; status shows
+// why.
+func (c CaptureConfig) forMission(workspace string, before *limits) limits {
+	narrow, err := c.narrowedBy(workspace)
+	if err != nil && before != nil {
+		return *before
+	}
+	narrow.MaxFiles, narrow.MaxBytes = c.MaxFiles, c.MaxBytes
+	return narrow
+}
+
+// narrowest are the limits of files that no snapshot holds yet.
+func (n limits) narrowest() CaptureConfig {
+	c := n.CaptureConfig
+	c.MaxFileSize, c.Secrets = n.NewFileSize, slices.Concat(c.Secrets, n.NewSecrets)
+	return c
+}
+
+// settings are the limits as a capture takes them.
+func (n limits) settings() capture.Settings {
+	return capture.Settings{
+		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: n.secrets(),
+		NewSizeCap: n.NewFileSize, NewSecrets: n.NewSecrets,
+	}
+}
+
+// secrets are the user's and the built-in patterns.
+func (c CaptureConfig) secrets() []string { return append(capture.DefaultSecrets(), c.Secrets...) }
+
+// leftOut tells whether a path that was skipped would have been captured without
+// the project file.
+func (c CaptureConfig) leftOut(s capture.Skipped) bool {
+	switch s.Reason {
+	case capture.ReasonSize:
+		return s.Size <= c.MaxFileSize
+	case capture.ReasonSecret:
+		return !capture.IsSecret(c.secrets(), path.Base(s.Path))
+	}
+	return false
+}
+
+// LeftOut says what the newest snapshot of a mission does not hold because of
+// the workspace's own project file, which an agent may have written.
+type LeftOut struct {
+	Mission string   `json:"mission"`
+	File    string   `json:"file"`
+	Files   int      `json:"files"`
+	Paths   []string `json:"paths"` // the first of them
+}
+
+// namedLeftOut is how many paths are named of what is left out.
+const namedLeftOut = 5
+
+// leftOutOf lists what a mission's newest snapshot lacks for that, nil if
+// nothing; what can't be read is doctor's to say.
+func (l *Local) leftOutOf(m *loaded) *LeftOut {
+	doc, err := m.project.recordDoc(m.tip, skippedDoc)
+	if err != nil {
+		return nil
+	}
+	skipped, err := capture.ParseSkipped(doc)
+	if err != nil {
+		return nil
+	}
+	out := &LeftOut{Mission: m.Name, File: filepath.Join(m.bind.Workspace, ProjectConfigFile), Paths: []string{}}
+	for _, s := range skipped.All() {
+		if !l.config.Capture.leftOut(s) {
+			continue
+		}
+		if out.Files++; out.Files <= namedLeftOut {
+			out.Paths = append(out.Paths, s.Path)
+		}
+	}
+	if out.Files == 0 {
+		return nil
+	}
+	return out
+}
+
+// held tells of paths whether a snapshot's tree has a file or link there. What
+// can't be read counts as held: to leave it out would be to lose it (H3).
+type held struct {
+	store *gitstore.Store
+	tree  gitstore.ID
+
+	mu    sync.Mutex
+	dir   string          // that was asked about last
+	names map[string]bool // of its files and links; nil before that
+	err   error           // of reading it
+}
+
+func (h *held) has(file string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	dir, name := path.Split(file)
+	if dir = path.Clean(dir); h.names == nil || dir != h.dir {
+		h.dir = dir
+		h.names, h.err = h.read(dir)
+	}
+	return h.err != nil || h.names[name]
+}
+
+func (h *held) read(dir string) (map[string]bool, error) {
+	names := map[string]bool{}
+	tree := h.tree
+	if dir != "." {
+		e, err := h.store.Lookup(h.tree, dir)
+		if errors.Is(err, gitstore.ErrNoEntry) || err == nil && !e.Mode.IsDir() {
+			return names, nil
+		}
+		if err != nil {
+			return names, err
+		}
+		tree = e.ID
+	}
+	entries, err := h.store.Tree(tree)
+	for _, e := range entries {
+		if !e.Mode.IsDir() {
+			names[e.Name] = true
+		}
+	}
+	return names, err
+}
