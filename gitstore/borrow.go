@@ -82,6 +82,7 @@ type borrowing struct {
 	of    []int   // of each blob wanted, its place in ids
 
 	tried map[string]bool // packs that are linked, or won't be
+	held  []*os.File      // copies that wait for their index
 	fresh []string        // files here whose content may not be on the disk yet
 	loose []ID
 	notes []string        // lists of loose objects

@@ -18,14 +18,15 @@ import (
 
 // pack brings a pack of the user's here: .keep, .pack, .idx in this order,
 // since a reader looks for the index and a repack for the .keep. While that
-// goes on a flock on the pack (the same file in both places) keeps Sweep from
-// taking it for left behind. It reports gone if the pack was removed meanwhile.
+// goes on a flock on the pack (the same file in both places, or the copy) keeps
+// Sweep from taking it for left behind. It reports gone if the pack was removed meanwhile.
 func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 	f, _, err := openObjects(p.base + ".pack")
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
 	defer func() { _ = release(f) }()
+	defer b.letGo()
 	_ = flock(f, unix.LOCK_SH) // a file system without flocks has no Sweep that asks for one
 	own := filepath.Join(b.store.packDir(), filepath.Base(p.base))
 	if err := errors.Join(b.notePack(filepath.Base(p.base)), b.keep(own, p.base)); err != nil {
@@ -66,6 +67,14 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 		b.done.Copied++
 	}
 	return false, nil
+}
+
+// letGo gives up the flocks of copies.
+func (b *borrowing) letGo() {
+	for _, f := range b.held {
+		_ = release(f)
+	}
+	b.held = nil
 }
 
 // errNotWorth is returned for a file that can't be linked and is too large to
@@ -119,7 +128,12 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 	if err != nil {
 		return err
 	}
-	defer dropTemp(tmp)
+	named := false
+	defer func() {
+		if !named {
+			dropTemp(tmp)
+		}
+	}()
 	if n, err := io.Copy(tmp, src); err != nil {
 		return err
 	} else if n != info.Size() {
@@ -131,7 +145,12 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 	if err := b.store.sync.file(tmp); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), to)
+	if err := os.Rename(tmp.Name(), to); err != nil {
+		return err
+	}
+	named = true
+	b.held = append(b.held, tmp)
+	return nil
 }
 
 // drop takes back a name that was made here for nothing.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestBorrowWhileRepacked borrows again and again while the user's git repacks:
@@ -83,23 +85,32 @@ func TestBorrowVanishingPack(t *testing.T) {
 	}
 }
 
-// TestBorrowAndSweepAtOnce lets nothing be swept away while it is being brought.
+// TestBorrowAndSweepAtOnce lets nothing be swept away while it is being brought,
+// by link or as a copy.
 func TestBorrowAndSweepAtOnce(t *testing.T) {
 	t.Parallel()
-	l, s := newLender(t), newStore(t)
-	l.git("repack", "-adq")
-	_, wanted := l.tree()
-	s.link = func(from, to string) error {
-		err := os.Link(from, to)
-		if _, e := s.Sweep(context.Background()); e != nil {
-			t.Error(e)
-		}
-		return err
+	for name, refused := range map[string]error{"links": nil, "copies": unix.EXDEV} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, s := newLender(t), newStore(t)
+			l.git("repack", "-adq")
+			_, wanted := l.tree()
+			s.link = func(from, to string) error {
+				err := refused
+				if err == nil {
+					err = os.Link(from, to)
+				}
+				if _, e := s.Sweep(context.Background()); e != nil {
+					t.Error(e)
+				}
+				return err
+			}
+			if b := borrow(t, s, l.objects(), wanted); !b.all() {
+				t.Errorf("borrowed %+v", b)
+			}
+			fsck(t, s)
+		})
 	}
-	if b := borrow(t, s, l.objects(), wanted); !b.all() {
-		t.Errorf("borrowed %+v", b)
-	}
-	fsck(t, s)
 }
 
 // TestBorrowSyncs counts what durability costs: nothing of a pack that has been

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // objects checks that everything reachable is there and whole, by git fsck, and
@@ -61,7 +60,7 @@ func (c *checker) fsck() ([]string, error) {
 // indexes reports what fsck does not look at: an index or a pack without the
 // other, which is as good as nothing, until somebody needs what is in it.
 func (c *checker) indexes() error {
-	files, err := c.store.unpaired(time.Now())
+	files, err := c.store.unpaired()
 	c.rotten(files, nil)
 	return err
 }

@@ -55,8 +55,8 @@ func (s *Store) withQuarantines(fn func(left []os.DirEntry) error) error {
 }
 
 // eachLeftover calls fn for each temporary file of object writes whose writer is
-// gone: ours are flocked while their writer lives, those of other programs count
-// after an hour. The flock is held during the call.
+// gone: ours, and packs that are being borrowed, are flocked while their writer
+// lives; those of other programs, and what has no flock, count after an hour. The flock is held during the call.
 func (s *Store) eachLeftover(ctx context.Context, now time.Time, fn func(path string, size int64) error) error {
 	root := filepath.Join(s.dir, "objects")
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -106,8 +106,8 @@ func isUnindexed(path string) bool {
 
 // sweepUnindexed makes the indexes of packs again that have none: of a process
 // that was killed between the two names, or lost. What can't be had is left.
-func (s *Store) sweepUnindexed(ctx context.Context, now time.Time) error {
-	files, err := s.unpaired(now)
+func (s *Store) sweepUnindexed(ctx context.Context) error {
+	files, err := s.unpaired()
 	if err != nil {
 		return err
 	}
@@ -134,20 +134,10 @@ func leftover(path string, now time.Time, fn func(path string, size int64) error
 	if err != nil {
 		return err
 	}
-	ours := strings.HasPrefix(filepath.Base(path), "tmp_umbra_")
-	if !fi.Mode().IsRegular() || !ours && now.Sub(lastTouched(f, fi)) < foreignTempAge {
+	name := filepath.Base(path)
+	ours := strings.HasPrefix(name, "tmp_umbra_") || strings.HasPrefix(name, "pack-") && filepath.Ext(name) == ".pack"
+	if !fi.Mode().IsRegular() || !ours && now.Sub(fi.ModTime()) < foreignTempAge {
 		return nil
 	}
 	return fn(path, fi.Size())
-}
-
-// lastTouched is when a file was last written; of a pack, when it was written or
-// linked to: one that was hard-linked a moment ago and waits for its index may
-// be years old.
-func lastTouched(f *os.File, fi fs.FileInfo) time.Time {
-	var st unix.Stat_t
-	if filepath.Ext(f.Name()) == ".pack" && unix.Fstat(int(f.Fd()), &st) == nil {
-		return time.Unix(st.Ctim.Unix())
-	}
-	return fi.ModTime()
 }

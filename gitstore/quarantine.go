@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -149,6 +151,14 @@ func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInf
 		if err := q.store.syncPath(from + suffix); err != nil {
 			return err
 		}
+	}
+	// A pack without index that nobody holds is one that was left behind.
+	held, err := hold(from+".pack", os.O_RDONLY, unix.LOCK_SH)
+	if err != nil && !isHeld(err) { // by a reader of the bytes, or the file system has no flocks
+		return err
+	}
+	if err == nil {
+		defer func() { _ = release(held) }()
 	}
 	for _, suffix := range []string{".pack", ".idx"} {
 		failpoint.Hit("repack.naming")

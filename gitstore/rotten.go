@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,8 +88,7 @@ func (s *Store) rottenPacks(ctx context.Context) ([]RottenFile, error) {
 			return nil, err
 		}
 		if why == "" {
-			// Something is missing: only who holds a pack is still bringing it.
-			why = s.widowed(e.Name(), time.Now().Add(2*freshPack))
+			why = s.widowed(e.Name())
 		}
 		if why != "" {
 			list = append(list, RottenFile{path, why})
@@ -101,14 +99,14 @@ func (s *Store) rottenPacks(ctx context.Context) ([]RottenFile, error) {
 
 // unpaired lists the packs and indexes without the other, of which nothing is
 // read.
-func (s *Store) unpaired(now time.Time) ([]RottenFile, error) {
+func (s *Store) unpaired() ([]RottenFile, error) {
 	entries, err := os.ReadDir(s.packDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var list []RottenFile
 	for _, e := range entries {
-		if why := s.widowed(e.Name(), now); why != "" {
+		if why := s.widowed(e.Name()); why != "" {
 			list = append(list, RottenFile{filepath.Join(s.packDir(), e.Name()), why})
 		}
 	}
@@ -116,14 +114,14 @@ func (s *Store) unpaired(now time.Time) ([]RottenFile, error) {
 }
 
 // widowed says what a pack or an index lacks, "" if nothing.
-func (s *Store) widowed(name string, now time.Time) string {
+func (s *Store) widowed(name string) string {
 	path := filepath.Join(s.packDir(), name)
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	switch {
 	case !strings.HasPrefix(name, "pack-"):
 	case filepath.Ext(name) == ".idx" && !isThere(base+".pack"):
 		return "its pack is gone"
-	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path, now):
+	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path):
 		return "its index is gone"
 	}
 	return ""
@@ -144,13 +142,13 @@ func sumOf(ctx context.Context, path string) (string, error) {
 	return "it can't be read: " + err.Error(), nil
 }
 
-// arriving tells of a pack that somebody is bringing, or was a moment ago.
-func arriving(path string, now time.Time) bool {
+// arriving tells of a pack that somebody is bringing: whoever does holds it until
+// its index has its name too.
+func arriving(path string) bool {
 	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
 		return true
 	}
-	defer func() { _ = release(f) }()
-	fi, err := f.Stat()
-	return err != nil || now.Sub(lastTouched(f, fi)) < freshPack
+	_ = release(f)
+	return false
 }

@@ -35,7 +35,7 @@ func (s *Store) Sweep(ctx context.Context) (SweepStats, error) {
 		s.sweepLocks(&stats),
 		s.sweepQuarantines(),
 		s.sweepTemps(ctx, &stats),
-		s.sweepUnindexed(ctx, time.Now()),
+		s.sweepUnindexed(ctx),
 		s.retireSegments(ctx, &stats),
 	)
 	if err != nil {
