@@ -127,10 +127,15 @@ func (d *examination) mendLost(ctx context.Context, p *project, problems []gitst
 	if err != nil {
 		return nil, err
 	}
+	had, left := objectsOf(was), objectsOf(lostOf(problems))
+	if d.fallBack(ctx, p) {
+		if problems, err = d.check(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.keepCutOff(ctx, p); err != nil {
 		d.l.log.Warn("keep what is cut off", "project", p.Name, "error", err)
 	}
-	had, left := objectsOf(was), objectsOf(lostOf(problems))
 	if back := had - left; back > 0 {
 		d.found(Problem{
 			Invariant: "I1", Project: p.Name,

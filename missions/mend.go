@@ -3,7 +3,6 @@ package missions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -131,50 +130,12 @@ func (p *project) lostRefs() ([]gitstore.Problem, error) {
 	return lost, nil
 }
 
-// mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot: the
-// one whose record is the newest on the chain of its records. A fork that has
-// taken none goes back to its fork point.
+// mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot. A fork
+// that has taken none goes back to its fork point.
 func (p *project) mendAgentRef(ctx context.Context, mission string) error {
-	head, err := p.store.Ref(gitstore.RecordRef(mission))
-	if err != nil {
-		return fmt.Errorf("its records: %w", err)
-	}
-	of, err := p.snapshotsByRecord(ctx, mission)
+	s, err := p.newestOf(ctx, mission)
 	if err != nil {
 		return err
 	}
-	for c, err := range p.store.History(head, gitstore.HistoryOptions{}) {
-		if err != nil {
-			return err
-		}
-		if id, ok := of[c.ID]; ok {
-			return p.store.MendRef(ctx, gitstore.AgentRef(mission), id)
-		}
-	}
-	m := &loaded{project: p, record: head}
-	if err := m.readRecord(""); err != nil {
-		return err
-	}
-	if m.Parent == nil {
-		return errors.New("none of its snapshots is left")
-	}
-	id, err := gitstore.ParseID(m.Parent.Snapshot)
-	if err != nil {
-		return err
-	}
-	return p.store.MendRef(ctx, gitstore.AgentRef(mission), id)
-}
-
-// snapshotsByRecord finds a mission's snapshots among all objects, reachable or
-// not, by their records.
-func (p *project) snapshotsByRecord(ctx context.Context, mission string) (map[gitstore.ID]gitstore.ID, error) {
-	snaps, err := p.store.SnapshotsOf(ctx, mission)
-	if err != nil {
-		return nil, err
-	}
-	of := map[gitstore.ID]gitstore.ID{}
-	for _, s := range snaps {
-		of[s.Record] = s.ID
-	}
-	return of, nil
+	return p.store.MendRef(ctx, gitstore.AgentRef(mission), s)
 }
