@@ -336,40 +336,70 @@ func TestNothingOfTheUsersRuns(t *testing.T) {
 	}
 }
 
-// TestWorktreeIsProved: a fork whose .git leads nowhere in the end is none, though
-// each git that made it succeeded.
-func TestWorktreeIsProved(t *testing.T) {
-	l := newLab(t)
-	l.write("a", "a\n")
-	l.initGit()
-	src := l.snapshot()
+// failingGit has git run what spoils its work, a line of sh that may name $admin,
+// the git directory, once it has done what is asked with word.
+func failingGit(t *testing.T, word, spoil string) {
+	t.Helper()
 	real, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\ngit=\"" + real + "\"\n\"$git\" \"$@\" || exit\nfor a; do case $a in --git-dir=*) admin=${a#*=};; esac; done\n" +
+		"case \" $* \" in *\" " + word + " \"*) " + spoil + ";; esac\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+}
+
+// nothingOf fails the test if there is anything of a fork that was not made.
+func (l *lab) nothingOf(what string, target Target) {
+	l.t.Helper()
+	if _, err := os.Lstat(target.Directory); !errors.Is(err, fs.ErrNotExist) {
+		l.t.Errorf("%s: the directory is there (%v)", what, err)
+	}
+	if branches := l.git(l.top, "branch", "--list", "umbra/*"); branches != "" {
+		l.t.Errorf("%s: the branch is there: %s", what, branches)
+	}
+	if _, err := os.Lstat(filepath.Join(l.top, ".git/worktrees")); !errors.Is(err, fs.ErrNotExist) {
+		l.t.Errorf("%s: .git/worktrees is there (%v)", what, err)
+	}
+}
+
+// TestWorktreeIsProved: a fork whose .git leads nowhere in the end is none, though
+// each git that made it succeeded.
+func TestWorktreeIsProved(t *testing.T) {
 	for what, spoil := range map[string]string{
 		"no git directory":      `echo "gitdir: /nowhere" >"$GIT_WORK_TREE/.git"`,
-		"another repository":    `rm "$GIT_WORK_TREE/.git" && "` + real + `" init -q "$GIT_WORK_TREE"`,
+		"another repository":    `rm "$GIT_WORK_TREE/.git" && "$git" init -q "$GIT_WORK_TREE"`,
 		"a HEAD that is no ref": `echo "ref: refs/heads/none" >"$admin/HEAD"`,
 		"no common one":         `echo "../../nowhere" >"$admin/commondir"`,
 	} {
-		bin := t.TempDir()
-		script := "#!/bin/sh\n\"" + real + "\" \"$@\" || exit\nfor a; do case $a in --git-dir=*) admin=${a#*=};; esac; done\ncase \" $* \" in *\" read-tree \"*) " + spoil + ";; esac\n"
-		if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		path := os.Getenv("PATH")
-		t.Setenv("PATH", bin+":"+path)
-		target := l.target("fork")
-		if made, err := Make(t.Context(), src, target); err == nil {
-			t.Errorf("%s: made %+v", what, made)
-		}
-		t.Setenv("PATH", path)
-		if _, err := os.Lstat(target.Directory); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: the directory is there (%v)", what, err)
-		}
-		if branches := l.git(l.top, "branch", "--list", "umbra/*"); branches != "" {
-			t.Errorf("%s: the branch is there: %s", what, branches)
-		}
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "a\n")
+			l.initGit()
+			src, target := l.snapshot(), l.target("fork")
+			failingGit(t, "read-tree", spoil)
+			if made, err := Make(t.Context(), src, target); err == nil {
+				t.Errorf("made %+v", made)
+			}
+			l.nothingOf(what, target)
+		})
 	}
+}
+
+// TestWorktreeNotAdded: a git that fails to add the worktree leaves what holds all
+// of them, which goes too.
+func TestWorktreeNotAdded(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.initGit()
+	src, target := l.snapshot(), l.target("fork")
+	failingGit(t, "worktree add", `rm -r "$admin/worktrees/fork"; exit 128`)
+	if made, err := Make(t.Context(), src, target); err == nil {
+		t.Errorf("made %+v", made)
+	}
+	l.nothingOf("a worktree that was not added", target)
 }

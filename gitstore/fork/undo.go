@@ -200,7 +200,8 @@ func takeWorktree(ctx context.Context, doc Document) error {
 	}
 	failpoint.Hit("fork.undo.branch")
 	if admin == "" {
-		return nil
+		// A git that failed to make the entry has taken it away, but not what holds it.
+		return emptied(os.Remove(filepath.Join(doc.CommonDir, "worktrees")))
 	}
 	return removeEntry(admin)
 }
