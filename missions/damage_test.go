@@ -284,6 +284,30 @@ func TestClosedProjectIsNotNone(t *testing.T) {
 	b.healthy()
 }
 
+// TestUnlistedProjects: while it cannot be read which projects there are, nothing
+// says that there is no mission, and no second project is made.
+func TestUnlistedProjects(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	dir := b.local.home.ProjectsDir()
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	b.put(dir, "no directory")
+	_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
+	b.fails("snapshot", err, KindFailed)
+	_, err = b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Command: []string{"sh"}})
+	b.fails("mission new", err, KindFailed)
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+"-away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := b.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()}); err != nil || len(list) != 1 {
+		t.Errorf("missions %+v, %v", list, err)
+	}
+	b.healthy()
+}
+
 // TestConfigLostMeanwhile finds what only the next process would.
 func TestConfigLostMeanwhile(t *testing.T) {
 	b := newBench(t)

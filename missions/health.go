@@ -94,6 +94,8 @@ type Problem struct {
 	Fix       string `json:"fix,omitempty"`
 	// Details are what git says of it, or all that a message only counts.
 	Details []string `json:"details,omitempty"`
+
+	unlisted bool // the projects that there are are not known
 }
 
 // DoctorRequest asks for a check of every invariant.

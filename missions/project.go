@@ -118,7 +118,7 @@ func plain(err error) error {
 func (l *Local) allProjects() ([]*project, []Problem) {
 	entries, err := os.ReadDir(l.home.ProjectsDir())
 	if err != nil {
-		return nil, []Problem{{Message: fmt.Sprintf("read %s: %v", l.home.ProjectsDir(), plain(err))}}
+		return nil, []Problem{{Message: fmt.Sprintf("read %s: %v", l.home.ProjectsDir(), plain(err)), unlisted: !errors.Is(err, fs.ErrNotExist)}}
 	}
 	var found []*project
 	var problems []Problem
@@ -288,6 +288,9 @@ func (l *Local) projectOf(g ground) (*project, error) {
 		}
 	}
 	for _, problem := range problems {
+		if problem.unlisted {
+			return nil, Errorf(KindFailed, "try again; umbra doctor looks at the home", "whether %s belongs to a project can't be told: %s", g.Dir, problem.Message)
+		}
 		if problem.Project != "" && l.closedProject(problem.Project).holds(g) > best {
 			return nil, Errorf(KindDamaged, "umbra doctor", "the project of %s can't be opened: %s", g.Dir, problem.Message)
 		}
