@@ -27,8 +27,9 @@ func (w *world) compare(ctx context.Context) error {
 	return nil
 }
 
-// quick looks at the workspace: wholly old or wholly new.
-func (w *world) quick(s scene) error {
+// quick looks at the workspace: wholly old or wholly new, but for what the command
+// has said that it left.
+func (w *world) quick(s scene, f fate) error {
 	if s.old == nil {
 		return nil // settle knows
 	}
@@ -40,13 +41,25 @@ func (w *world) quick(s scene) error {
 		return fmt.Errorf("ignored files:\n%s", d)
 	}
 	was := held.differs(s.old)
-	if was == "" || s.new != nil && held.differs(s.new) == "" {
+	if s.new == nil {
+		if was != "" {
+			return fmt.Errorf("the workspace is not what it was:\n%s", was)
+		}
 		return nil
 	}
-	if s.new == nil {
-		return fmt.Errorf("the workspace is not what it was:\n%s", was)
+	left := f.left()
+	is := held.without(left).differs(s.new.without(left))
+	switch {
+	case is == "":
+		if d := held.only(left).differs(s.old.only(left)); d != "" {
+			return fmt.Errorf("what is said to be left is not as it was:\n%s", d)
+		}
+	case was != "":
+		return fmt.Errorf("the workspace is neither what it was:\n%s\nnor what it was to be, but for %q:\n%s", was, left, is)
+	case !f.killed && (f.code == 0 || f.code == partlyCode):
+		return fmt.Errorf("it was told of as done, and the workspace is what it was; it was to be otherwise:\n%s", is)
 	}
-	return fmt.Errorf("the workspace is neither what it was:\n%s\nnor what it was to be:\n%s", was, held.differs(s.new))
+	return nil
 }
 
 // full looks at everything: after one start of a daemon, no invariant is broken
@@ -147,9 +160,12 @@ func leftovers(dir string) error {
 		if err != nil {
 			return err
 		}
+		if path == filepath.Join(dir, "trash") {
+			return filepath.SkipDir // what was set aside stays until it is pruned
+		}
 		name, in := e.Name(), filepath.Base(filepath.Dir(path))
 		switch {
-		case strings.HasPrefix(name, "tmp_"), strings.HasPrefix(name, ".tmp-"), strings.HasPrefix(name, ".umbra-"),
+		case strings.HasPrefix(name, "tmp_"), strings.HasPrefix(name, ".tmp-"), strings.HasPrefix(name, scratch),
 			strings.HasPrefix(name, ".new-"), strings.HasSuffix(name, ".lock") && in != "locks",
 			in == "reflocks", in == "repack", in == "journal" && len(name) == 36:
 			left = append(left, path)

@@ -62,7 +62,8 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 		return fate{}, fmt.Errorf("stop the daemon: %w", err)
 	}
 	asked.killed = f.killed
-	if f.killed {
+	asked.hit, asked.at, asked.calls = f.hit, f.at, f.calls
+	if f.killed || f.hit {
 		asked.said += "\nthe daemon said: " + f.said
 	}
 	return asked, nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // A fault is a file-system call of a process that fails once, below the world's
@@ -55,22 +57,32 @@ func (f fault) String() string {
 // plain checks what a command says whose call failed so: why, if it ends with an
 // error, and never how it is made.
 func (f fault) plain(of fate) error {
+	if err := crashed(of); err != nil || of.code == 0 || of.code == partlyCode {
+		return err
+	}
+	said := strings.ToLower(of.said)
+	if f.err == halfDone {
+		return fmt.Errorf("it failed where half was written: %s", of)
+	}
+	if !gits(said) && !strings.Contains(said, strings.ToLower(f.err.Error())) {
+		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
+	}
+	return nil
+}
+
+// gits reports whether an error is Git's, which has words of its own: an object that
+// it cannot open is corrupt to it.
+func gits(said string) bool {
+	return strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ")
+}
+
+// crashed is an error if a command ended as Go ends a program that is wrong.
+func crashed(of fate) error {
 	said := strings.ToLower(of.said)
 	for _, word := range []string{"panic", "goroutine ", "fatal error", "sig"} {
 		if strings.Contains(said, word+":") || strings.Contains(said, word+"segv") || strings.Contains(said, "\n"+word) {
 			return fmt.Errorf("it ended with %s", of)
 		}
-	}
-	if of.code == 0 || of.code == partlyCode {
-		return nil
-	}
-	if f.err == halfDone {
-		return fmt.Errorf("it failed where half was written: %s", of)
-	}
-	// Git has words of its own: an object that it cannot open is corrupt to it.
-	gits := strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ")
-	if !gits && !strings.Contains(said, strings.ToLower(f.err.Error())) {
-		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
 	}
 	return nil
 }
@@ -83,11 +95,14 @@ func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
 		return nil
 	}
 	for _, id := range slices.Compact(reportedIDs(f.out)) {
-		out, err := w.leftOut(ctx, id)
+		out, err := leftOut(ctx, w.mission, id)
 		if err != nil {
 			return err
 		}
-		if len(out) == 0 {
+		// Without an ignore file that it cannot read, Git goes on, and so does Umbra: it
+		// takes too much rather than too little.
+		unruled := filepath.Base(f.at) == ".gitignore"
+		if len(out) == 0 && !unruled {
 			w.ack(id, s.old)
 			continue
 		}
@@ -95,20 +110,20 @@ func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
 		if err != nil {
 			return err
 		}
-		want := maps.Clone(s.old)
-		maps.DeleteFunc(want, func(path, _ string) bool {
-			return slices.ContainsFunc(out, func(left string) bool { return path == left || strings.HasPrefix(path, left+"/") })
-		})
-		if d := listed(text).differs(want); d != "" {
+		has := listed(text)
+		if unruled {
+			has = has.without([]string{ignored})
+		}
+		if d := has.differs(s.old.without(out)); d != "" {
 			return fmt.Errorf("snapshot %s, which says that it lacks %q, does not hold the rest:\n%s", id, out, d)
 		}
 	}
 	return nil
 }
 
-// leftOut are the paths that a snapshot says it could not read.
-func (w *world) leftOut(ctx context.Context, id string) ([]string, error) {
-	about, err := w.shadow(ctx, "log", "-1", "--format=%(trailers:key=Umbra-Skipped,valueonly)%(trailers:key=Umbra-Record,valueonly)", id)
+// leftOut are the paths that a mission's snapshot says it could not read.
+func leftOut(ctx context.Context, m lab.Mission, id string) ([]string, error) {
+	about, err := m.Git(ctx, "log", "-1", "--format=%(trailers:key=Umbra-Skipped,valueonly)%(trailers:key=Umbra-Record,valueonly)", id)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +131,7 @@ func (w *world) leftOut(ctx context.Context, id string) ([]string, error) {
 	if len(fields) != 2 {
 		return nil, nil
 	}
-	text, err := w.shadow(ctx, "show", fields[1]+":skipped.json")
+	text, err := m.Git(ctx, "show", fields[1]+":skipped.json")
 	if err != nil {
 		return nil, err
 	}

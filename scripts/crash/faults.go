@@ -8,25 +8,83 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// failing are the operations whose file-system calls are made to fail.
-var failing = []string{"snapshot", "import"}
+// failing are the operations whose file-system calls are made to fail, and
+// whether those of a daemon that does them are, too.
+var failing = map[string]bool{
+	"snapshot": true, "import": false, "restore": true, "undo": false, "redo": false, "first": false, "hook": true, "fork": true,
+}
 
 // inject makes file-system calls of the operations fail, one each time, and looks
 // at what is there then: each call of each kind in each of its ways, or some. Its
 // error says all that was wrong.
 func (h *harness) inject(ctx context.Context) error {
-	w, err := h.faultWorld(ctx, 0)
+	w, err := h.faultWorld(ctx, 0, 0)
 	if err != nil {
 		return err
 	}
-	r := newRand(h.seed)
-	since, made := []string(nil), 0
-	for _, one := range h.chosen(r) {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	for range countings {
+		for _, wy := range h.ways {
+			if _, err := h.one(ctx, w, wy, death{fault: fault{call: counting}}, death{}); err != nil {
+				return fmt.Errorf("%s, undisturbed: %w", wy, err)
+			}
+		}
+	}
+	trials := h.chosen(newRand(h.seed))
+	for _, wy := range h.ways {
+		h.possible += len(faultsOf(h.calls[wy.String()]))
+	}
+	fmt.Fprintf(h.out, "%d of %d faults are to be\n", len(trials), h.possible)
+	next := make(chan trial)
+	var all sync.WaitGroup
+	errs := make([]error, h.workers)
+	for i := range h.workers {
+		in := w
+		all.Go(func() { errs[i] = h.failIn(ctx, in, i, next) })
+		w = nil // the first worker's
+	}
+	for n, one := range trials {
+		if n > 0 && n%progressEach == 0 {
+			fmt.Fprintf(h.out, "%d calls have failed, or were to\n", n)
+		}
+		if ctx.Err() != nil || h.enough() {
+			break
+		}
+		next <- one
+	}
+	close(next)
+	all.Wait()
+	return errors.Join(append(errs, append(h.failures, ctx.Err())...)...)
+}
+
+// countings is how often each operation is done undisturbed: its calls are as many
+// as the most.
+const countings = 3
+
+// progressEach is after how many calls that failed it is said how many.
+const progressEach = 500
+
+// failIn makes calls fail in one world after the other: one in which something is
+// wrong is left as it is. The first may be there, else w is nil.
+func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan trial) error {
+	var since []string
+	var broken error // no world can be made
+	made := 0
+	if w != nil {
+		made++
+	}
+	for one := range next {
+		if broken != nil || ctx.Err() != nil || h.enough() {
+			continue
+		}
+		if w == nil {
+			if w, broken = h.faultWorld(ctx, worker, made); broken != nil {
+				continue
+			}
+			made, since = made+1, nil
 		}
 		what, err := h.one(ctx, w, one.way, death{fault: one.fault}, death{})
 		if since = append(since, what); err != nil {
@@ -35,24 +93,36 @@ func (h *harness) inject(ctx context.Context) error {
 			err = h.everything(ctx, w, since)
 			since = nil
 		}
-		if err == nil {
-			continue
-		}
-		h.failures = append(h.failures, fmt.Errorf("in %s: %w", w.dir, err))
-		fmt.Fprintf(h.out, "wrong in %s: %v\n", w.dir, err)
-		if len(h.failures) >= mostFailures {
-			break
-		}
-		made, since = made+1, nil
-		if w, err = h.faultWorld(ctx, made); err != nil {
-			return err
+		if err != nil && ctx.Err() == nil {
+			h.wrong(w, err)
+			w = nil
 		}
 	}
-	h.acked = len(w.order)
+	if w == nil || broken != nil || ctx.Err() != nil {
+		return broken
+	}
+	h.mu.Lock()
+	h.acked += len(w.order)
+	h.mu.Unlock()
 	if err := h.everything(ctx, w, since); err != nil {
-		h.failures = append(h.failures, err)
+		h.wrong(w, err)
 	}
-	return errors.Join(h.failures...)
+	return nil
+}
+
+// wrong notes what is wrong in a world.
+func (h *harness) wrong(w *world, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failures = append(h.failures, fmt.Errorf("in %s: %w", w.dir, err))
+	fmt.Fprintf(h.out, "wrong in %s: %v\n", w.dir, err)
+}
+
+// enough reports whether so much is wrong that the rest is not worth the time.
+func (h *harness) enough() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.failures) >= mostFailures
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
@@ -70,10 +140,10 @@ func (h *harness) chosen(r *rand.Rand) []trial {
 	groups := map[string][]trial{}
 	var names []string
 	for _, wy := range h.ways {
-		for _, f := range faultsOf(h.calls[wy.name]) {
+		for _, f := range faultsOf(h.calls[wy.String()]) {
 			one := trial{wy, f}
 			all = append(all, one)
-			name := fmt.Sprint(wy.name, f.call, int(f.err))
+			name := fmt.Sprint(wy, f.call, int(f.err))
 			if groups[name] == nil {
 				names = append(names, name)
 			}
@@ -94,34 +164,34 @@ func (h *harness) chosen(r *rand.Rand) []trial {
 	return some
 }
 
-// faultWorld makes a world. In the first, each operation is done once undisturbed,
-// and its calls are counted.
-func (h *harness) faultWorld(ctx context.Context, n int) (*world, error) {
-	w, err := newWorld(ctx, h.binary, filepath.Join(h.dir, fmt.Sprintf("world-%d", n)), h.seed*1000+uint64(n))
+// faultWorld makes the n-th world of a worker.
+func (h *harness) faultWorld(ctx context.Context, worker, n int) (*world, error) {
+	seed := h.seed*1000 + uint64(worker)*100 + uint64(n)
+	w, err := newWorld(ctx, h.binary, filepath.Join(h.dir, fmt.Sprintf("world-%d-%d", worker, n)), seed)
 	if err != nil {
 		return nil, fmt.Errorf("make a world: %w", err)
-	}
-	if n > 0 {
-		return w, nil
-	}
-	for _, wy := range h.ways {
-		if _, err := h.one(ctx, w, wy, death{fault: fault{call: counting}}, death{}); err != nil {
-			return nil, fmt.Errorf("%s, undisturbed: %w", wy, err)
-		}
 	}
 	return w, nil
 }
 
-// keepFailing keeps the ways of the operations whose calls fail: without a daemon.
+// keepFailing keeps the ways of the operations whose calls fail.
 func (h *harness) keepFailing() {
-	h.ways = slices.DeleteFunc(h.ways, func(wy way) bool { return wy.daemon || !slices.Contains(failing, wy.name) })
+	h.ways = slices.DeleteFunc(h.ways, func(wy way) bool {
+		served, listed := failing[wy.name]
+		return !listed || wy.daemon && !served
+	})
 }
 
 // noteFault counts a call that failed, or that was to.
 func (h *harness) noteFault(name string, f fault, of fate) {
 	switch {
 	case f.call == counting:
-		h.calls[name] = of.calls
+		if h.calls[name] == nil {
+			h.calls[name] = map[string]int{}
+		}
+		for call, n := range of.calls {
+			h.calls[name][call] = max(h.calls[name][call], n)
+		}
 	case !of.hit:
 		h.spared++
 	default:
@@ -154,17 +224,18 @@ func (h *harness) faultSummary(at time.Time) string {
 	}
 	slices.Sort(kinds)
 	lines := []string{
-		fmt.Sprintf("%s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made.",
-			at.UTC().Format("2006-01-02"), h.injected(), h.errors, h.injected()-h.errors, h.spared),
-		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new; %d times everything was looked at, as after kills.", h.full),
+		fmt.Sprintf("%s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made. All that can be are %d.",
+			at.UTC().Format("2006-01-02"), h.injected(), h.errors, h.injected()-h.errors, h.spared, h.possible),
+		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.full),
+		fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.cramped, h.refused),
 		"",
 		"| operation | " + strings.Join(kinds, " | ") + " |",
 		"|---|" + strings.Repeat("---|", len(kinds)),
 	}
 	for _, wy := range h.ways {
-		cells := []string{wy.name}
+		cells := []string{wy.String()}
 		for _, kind := range kinds {
-			cells = append(cells, fmt.Sprint(h.failed[wy.name][kind]))
+			cells = append(cells, fmt.Sprint(h.failed[wy.String()][kind]))
 		}
 		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
 	}

@@ -4,9 +4,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,5 +146,140 @@ func TestChosen(t *testing.T) {
 	h.faults = 0
 	if all := h.chosen(newRand(h.seed)); len(all) != 106 {
 		t.Errorf("%d of 106 are chosen", len(all))
+	}
+}
+
+// TestLeft: what a command lists as left is read, and nothing else.
+func TestLeft(t *testing.T) {
+	f := fate{
+		out:  "restore to 12345678: 3 changed, 0 created, 0 deleted\n\nleft as they are:\n  a/b   unreadable\n  c     it is\nto take it back: umbra undo",
+		said: "forked from x\n  one in /w\n\ndid not come along:\n  ignored  unreadable\nnote: that",
+	}
+	if left := f.left(); !slices.Equal(left, []string{"a/b", "c", "ignored"}) {
+		t.Errorf("left %q", left)
+	}
+	m := manifest{"a/b": "1", "c": "2", "c/d": "3", "cd": "4"}
+	if rest, only := m.without(f.left()), m.only(f.left()); len(rest) != 1 || rest["cd"] != "4" || len(only) != 3 || len(m) != 4 {
+		t.Errorf("without it %v, it alone %v", rest, only)
+	}
+}
+
+// TestQuick: half of a restore is wrong, and so is one that was told of as done and
+// was not; what was said to be left is as it was.
+func TestQuick(t *testing.T) {
+	dir := t.TempDir()
+	w := &world{work: dir}
+	place := func(a, b string) {
+		t.Helper()
+		for name, text := range map[string]string{"a": a, "b": b} {
+			if err := w.write(filepath.Join(dir, name), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	read := func() manifest {
+		t.Helper()
+		held, _, err := survey(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	place("new", "new")
+	s := scene{new: read()}
+	place("old", "old")
+	s.old = read()
+	const said = "left as they are:\n  b  unreadable"
+	for _, c := range []struct {
+		a, b string
+		f    fate
+		ok   bool
+	}{
+		{"old", "old", fate{code: 1}, true},
+		{"old", "old", fate{killed: true}, true},
+		{"old", "old", fate{}, false},
+		{"new", "new", fate{}, true},
+		{"new", "old", fate{}, false},
+		{"new", "old", fate{code: partlyCode, out: said}, true},
+		{"new", "else", fate{code: partlyCode, out: said}, false},
+	} {
+		place(c.a, c.b)
+		if err := w.quick(s, c.f); (err == nil) != c.ok {
+			t.Errorf("%s, %s, %s: %v", c.a, c.b, c.f, err)
+		}
+	}
+}
+
+// TestNoRoom does what writes, on small disks without room.
+func TestNoRoom(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse([]string{"--faults", "1", "--dir", dir, "--seed", "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	h, err := built(t.Context(), o, "../..", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := 12
+	if testing.Short() {
+		some = 4
+	}
+	err = h.starve(t.Context(), some, newRand(o.seed))
+	if errors.Is(err, errNoRoom) {
+		t.Skipf("a small disk needs a privileged user: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	if h.cramped != 3*some || h.refused == 0 {
+		t.Errorf("%d commands had no room, %d ended with an error", h.cramped, h.refused)
+	}
+	if err := removeAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTake: as much is left as is said, and all is given back.
+func TestTake(t *testing.T) {
+	for _, r := range []room{{"home", "bytes", 3 << 12}, {"home", "inodes", 2}, {"home", "read-only", 0}} {
+		dir := t.TempDir()
+		w := &world{dir: dir, work: filepath.Join(dir, "work")}
+		disk := filepath.Join(dir, disks["home"])
+		if err := os.Mkdir(disk, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := smallDisk(disk); err != nil {
+			t.Skipf("a small disk needs a privileged user: %v", err)
+		}
+		write := func(n int) (err error) {
+			for i := range n {
+				text := ""
+				if r.kind == "bytes" {
+					text = strings.Repeat("x", 1<<12)
+				}
+				err = errors.Join(err, os.WriteFile(filepath.Join(disk, fmt.Sprint(i)), []byte(text), 0o600))
+			}
+			return err
+		}
+		give, err := w.take(r)
+		if err != nil {
+			t.Fatalf("%s: %v", r, err)
+		}
+		if r.kind != "read-only" {
+			if err := write(max(r.left>>12, r.left&0xfff)); err != nil {
+				t.Errorf("%s: %v", r, err)
+			}
+		}
+		if err := write(20); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: %v", r, err)
+		}
+		if err := errors.Join(give(), write(20), dropDisk(disk)); err != nil {
+			t.Errorf("%s: given back: %v", r, err)
+		}
 	}
 }

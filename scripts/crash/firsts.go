@@ -82,8 +82,12 @@ func (w *world) endHome(ctx context.Context, u *lab.Umbra, ground string) error 
 	if err != nil {
 		return err
 	}
-	if d := listed(text).differs(held); d != "" {
-		return fmt.Errorf("the first snapshot is not what was there:\n%s", d)
+	out, err := leftOut(ctx, list[0], list[0].Head)
+	if err != nil {
+		return err
+	}
+	if d := listed(text).differs(held.without(out)); d != "" {
+		return fmt.Errorf("the first snapshot is not what was there, but for %q:\n%s", out, d)
 	}
 	// What the user's repository loses, the snapshot keeps.
 	if err := os.RemoveAll(filepath.Join(ground, ".git")); err != nil {

@@ -26,13 +26,14 @@ func forking(_ context.Context, w *world) (scene, error) {
 			if _, err := w.alone(ctx, w.work, "doctor", "--fix"); err != nil {
 				return fmt.Errorf("doctor after a fork: %w", err)
 			}
-			return w.endFork(ctx, name, at, old, !f.killed && f.code == 0)
+			return w.endFork(ctx, name, at, old, f)
 		},
 	}, err
 }
 
-// endFork holds a fork against its source, if it is there, and removes it.
-func (w *world) endFork(ctx context.Context, name, at string, source manifest, must bool) error {
+// endFork holds a fork against its source, if it is there, but for what was said to
+// have stayed behind, and removes it.
+func (w *world) endFork(ctx context.Context, name, at string, source manifest, f fate) error {
 	list, err := w.missions(ctx)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func (w *world) endFork(ctx context.Context, name, at string, source manifest, m
 		there = there || m.Name == name
 	}
 	if !there {
-		if must {
+		if !f.killed && (f.code == 0 || f.code == partlyCode) {
 			return fmt.Errorf("%s was told of as made, and is no mission", name)
 		}
 		return w.noFork(ctx, name, at)
@@ -51,11 +52,12 @@ func (w *world) endFork(ctx context.Context, name, at string, source manifest, m
 	if err != nil {
 		return fmt.Errorf("the workspace of %s: %w", name, err)
 	}
-	if d := held.differs(source); d != "" {
-		return fmt.Errorf("%s is not what its source was:\n%s", name, d)
+	left := f.left()
+	if d := held.without(left).differs(source.without(left)); d != "" {
+		return fmt.Errorf("%s is not what its source was, but for %q:\n%s", name, left, d)
 	}
-	if d := kept.differs(w.kept); d != "" {
-		return fmt.Errorf("the ignored files of %s are not those of its source:\n%s", name, d)
+	if d := kept.without(left).differs(w.kept.without(left)); d != "" {
+		return fmt.Errorf("the ignored files of %s are not those of its source, but for %q:\n%s", name, left, d)
 	}
 	if _, err := w.git(ctx, at, "status", "--short"); err != nil {
 		return fmt.Errorf("git in %s: %w", name, err)

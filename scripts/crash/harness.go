@@ -49,6 +49,9 @@ type harness struct {
 	failed map[string]map[string]int // that were made to fail, so
 	spared int                       // that were to fail, and did not come
 	errors int                       // commands that ended with an error for it
+
+	possible         int // faults, each call in each of its ways
+	cramped, refused int // commands without room, and those that ended with an error
 }
 
 // recovering is the way of commands that come after a kill.
@@ -268,8 +271,8 @@ func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (wh
 		again = death{}
 	}
 	switch {
-	case d.fault != (fault{}):
-		if err := errors.Join(d.fault.plain(f), w.heedFailing(ctx, s, f)); err != nil {
+	case d.fails():
+		if err := errors.Join(d.plain(f), w.heedFailing(ctx, s, f)); err != nil {
 			return what, err
 		}
 	case s.told:
@@ -281,7 +284,7 @@ func (h *harness) one(ctx context.Context, w *world, wy way, d, again death) (wh
 	if err := h.recovered(ctx, w, again); err != nil {
 		return what, err
 	}
-	if err := w.quick(s); err != nil {
+	if err := w.quick(s, f); err != nil {
 		return what, err
 	}
 	if s.settle != nil {
@@ -316,8 +319,15 @@ func (h *harness) executed(ctx context.Context, w *world, name string, s scene, 
 	if err := removeAll(w.log); err != nil {
 		return fate{}, err
 	}
+	give := func() error { return nil }
+	if d.room != (room{}) {
+		var err error
+		if give, err = w.take(d.room); err != nil {
+			return fate{}, fmt.Errorf("leave %s: %w", d.room, err)
+		}
+	}
 	f, err := w.execute(ctx, s, d)
-	if err != nil {
+	if err := errors.Join(err, give()); err != nil {
 		return f, err
 	}
 	return f, h.learn(w, name)
@@ -350,6 +360,11 @@ func (h *harness) note(name string, d death, f fate, took time.Duration) {
 		h.took[name] = took
 	case d.fault != (fault{}):
 		h.noteFault(name, d.fault, f)
+	case d.room != (room{}):
+		h.cramped++
+		if f.code != 0 {
+			h.refused++
+		}
 	case !f.killed:
 		h.survived++
 	case d.point != "":

@@ -32,8 +32,8 @@ func main() {
 // page is where the result of a whole run goes, below the top of the source.
 const page = "docs/safety.md"
 
-// wholeRun is how many kills a run has unless told otherwise, and keptRun how many
-// at least if its result is kept.
+// wholeRun is how many kills a run has unless told otherwise, and keptRun how many,
+// or calls that failed, it has at least if its result is kept.
 const (
 	wholeRun = 10_000
 	keptRun  = 1_000
@@ -113,14 +113,31 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := os.RemoveAll(o.dir); err != nil {
 		return err
 	}
-	if o.only != "" || o.failing && o.faults > 0 || !o.failing && h.killed() < keptRun {
+	if o.only != "" || o.failing && h.injected() < keptRun || !o.failing && h.killed() < keptRun {
 		return nil
 	}
 	return lab.WriteSection(filepath.Join(top, page), section, text)
 }
 
-// crash builds umbra with its failpoints from the source at top, and kills it.
+// crash builds umbra with its failpoints from the source at top, and kills it, or
+// makes its calls fail.
 func crash(ctx context.Context, o options, top string, out io.Writer) (*harness, error) {
+	h, err := built(ctx, o, top, out)
+	switch {
+	case err != nil:
+		return nil, err
+	case !o.failing:
+		return h, h.run(ctx)
+	}
+	err = h.inject(ctx)
+	if err == nil && (o.faults == 0 || o.faults >= keptRun) && o.only == "" {
+		err = h.starve(ctx, 0, newRand(o.seed))
+	}
+	return h, err
+}
+
+// built builds umbra with its failpoints from the source at top.
+func built(ctx context.Context, o options, top string, out io.Writer) (*harness, error) {
 	list, err := points(top)
 	if err != nil {
 		return nil, err
@@ -132,7 +149,6 @@ func crash(ctx context.Context, o options, top string, out io.Writer) (*harness,
 	h := newHarness(o, out, list)
 	if o.failing {
 		h.keepFailing()
-		return h, h.inject(ctx)
 	}
-	return h, h.run(ctx)
+	return h, nil
 }

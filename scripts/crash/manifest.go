@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,11 @@ type manifest map[string]string
 
 // ignored is the directory of each workspace that no snapshot holds.
 const ignored = "ignored"
+
+// scratch begins the names of what a restore has staged or set aside beside the
+// files, where the home is on another disk: until the next idle point, after which
+// leftovers looks for it.
+const scratch = ".umbra-"
 
 // survey reads a workspace, every byte of it. What is ignored comes apart.
 func survey(root string) (held, kept manifest, err error) {
@@ -31,7 +37,7 @@ func survey(root string) (held, kept manifest, err error) {
 			}
 			return nil
 		}
-		if e.IsDir() {
+		if e.IsDir() || strings.HasPrefix(e.Name(), scratch) {
 			return nil
 		}
 		rel, err := filepath.Rel(root, path)
@@ -86,6 +92,25 @@ func listed(text string) manifest {
 		}
 	}
 	return m
+}
+
+// below reports whether a path is one of some, or below one.
+func below(path string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return path == root || strings.HasPrefix(path, root+"/") })
+}
+
+// without is the manifest without some paths and what is below them; only is the
+// rest of it.
+func (m manifest) without(roots []string) manifest {
+	rest := maps.Clone(m)
+	maps.DeleteFunc(rest, func(path, _ string) bool { return below(path, roots) })
+	return rest
+}
+
+func (m manifest) only(roots []string) manifest {
+	rest := maps.Clone(m)
+	maps.DeleteFunc(rest, func(path, _ string) bool { return !below(path, roots) })
+	return rest
 }
 
 // differs lists where two manifests differ, some of it.

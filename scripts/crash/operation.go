@@ -79,7 +79,7 @@ func restoring(_ context.Context, w *world) (scene, error) {
 	}
 	old, _, err := survey(w.work)
 	to := w.anyMoment()
-	return scene{args: []string{"restore", to, "--all", "--quiet"}, old: old, new: w.acked[to]}, err
+	return scene{args: []string{"restore", to, "--all"}, old: old, new: w.acked[to]}, err
 }
 
 func undoing(ctx context.Context, w *world) (scene, error) {

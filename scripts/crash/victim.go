@@ -17,14 +17,15 @@ import (
 )
 
 // A death says how a process is killed: at a failpoint, or after a time; or which
-// of its file-system calls fails, and it lives on; or that nothing happens to it,
-// if it is the zero value.
+// of its file-system calls fails, or how little room it has, and it lives on; or
+// that nothing happens to it, if it is the zero value.
 type death struct {
 	point string
 	pass  int           // the how-manieth time that the point is come to, from 1
 	after time.Duration // 0: not by the clock
 	brood bool          // with the children that it has started; else they live on
 	fault fault
+	room  room // what is left of a small disk
 }
 
 func (d death) String() string {
@@ -36,6 +37,8 @@ func (d death) String() string {
 		how = "killed after " + d.after.String()
 	case d.fault != (fault{}):
 		how = d.fault.String()
+	case d.room != (room{}):
+		how = d.room.String()
 	}
 	if d.brood {
 		how += ", its children too"
@@ -43,9 +46,20 @@ func (d death) String() string {
 	return how
 }
 
+// fails says that the process lives, and that something fails for it.
+func (d death) fails() bool { return d.fault != (fault{}) || d.room != (room{}) }
+
+// plain checks what a command says for which something failed.
+func (d death) plain(f fate) error {
+	if d.room != (room{}) {
+		return d.room.plain(f)
+	}
+	return d.fault.plain(f)
+}
+
 // env arms the process, and has it write down the points that it passes in log.
 func (d death) env(log string) []string {
-	if d.fault != (fault{}) {
+	if d.fails() {
 		return nil // the calls that write it down are none of umbra's
 	}
 	list := []string{"UMBRA_FAILPOINT_LOG=" + log}
@@ -71,6 +85,24 @@ func (f fate) String() string {
 		return "killed; it said " + f.said
 	}
 	return fmt.Sprintf("exit code %d, %s%s", f.code, f.said, f.out)
+}
+
+// leftTitles are the lines after which a command lists the paths that it has left.
+var leftTitles = []string{"did not come along:", "left as they are:"}
+
+// left are the paths that the process says it has left as they were.
+func (f fate) left() []string {
+	var list []string
+	listing := false
+	for line := range strings.Lines(f.out + "\n" + f.said) {
+		line = strings.TrimRight(line, "\n")
+		path, listed := strings.CutPrefix(line, "  ")
+		if listing = listing && listed || slices.Contains(leftTitles, line); listing && listed {
+			path, _, _ = strings.Cut(path, "  ")
+			list = append(list, path)
+		}
+	}
+	return list
 }
 
 // victim is a process that runs and may be killed.

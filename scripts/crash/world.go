@@ -103,7 +103,7 @@ func (w *world) ground(root string) error {
 func (w *world) template() string { return filepath.Join(w.dir, "ground") }
 
 func (w *world) copyGround(ctx context.Context, root string) error {
-	_, _, err := lab.Command{Args: []string{"cp", "-a", w.template(), root}, Env: lab.GitEnv(w.dir)}.Run(ctx)
+	_, _, err := lab.Command{Args: []string{"cp", "-a", w.template() + "/.", root}, Env: lab.GitEnv(w.dir)}.Run(ctx)
 	return err
 }
 
