@@ -51,7 +51,7 @@ func diagram() string {
 		name  string
 		event Event
 	}{
-		{"launch (hooks)", Launched{Hooked: true}}, {"launch (no hooks)", Launched{}},
+		{"session begins", SessionBegan{}}, {"launch (hooks)", Launched{Hooked: true}}, {"launch (no hooks)", Launched{}},
 		{"prompt", PromptSubmitted{ID: "p2"}}, {"tool that writes", ToolStarting{Writes: true}}, {"tool that reads", ToolStarting{}},
 		{"tool ended", ToolFinished{}}, {"permission asked", ask},
 		{"turn ended", TurnEnded{}}, {"turn ended, background work", TurnEnded{Background: true}},

@@ -85,7 +85,7 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 		// be another mission.
 		e.Reason = ""
 	}
-	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart {
+	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart { // a compaction's may be the first that is heard
 		return nothing, nil
 	}
 	m, err := l.missionOfEvent(ctx, a, r, e)
@@ -111,7 +111,8 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	l.awaitAnswer(ctx, a, e)
 	var handed delivery
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
-		fresh := l.noteEvent(m, a, r, e)
+		begins := m.begins(e)
+		fresh := l.noteEvent(m, a, r, e) && begins
 		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(sessions.Answer{Context: m.Note}) {
 			m.Note = ""
 		}
@@ -174,6 +175,8 @@ func (m *loaded) below(target string) string {
 func eventOf(e sessions.Event) (Event, bool) {
 	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
 	switch e.Kind {
+	case sessions.KindSessionStart:
+		return SessionBegan{}, e.Source != "compact" // which is in the middle of one
 	case sessions.KindPrompt:
 		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
 	case sessions.KindToolBefore:
@@ -191,6 +194,16 @@ func eventOf(e sessions.Event) (Event, bool) {
 		return SessionEnded{}, true
 	}
 	return nil, false
+}
+
+// begins reports whether an event, if it is the start of a session, is that of
+// the mission's agent: not of another process on the same conversation. A turn is
+// left only by what is known to leave one.
+func (m *loaded) begins(e sessions.Event) bool {
+	if e.Kind != sessions.KindSessionStart {
+		return true
+	}
+	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup")
 }
 
 // noteEvent takes from an event what is worth knowing, and reports whether it
@@ -218,7 +231,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 func eventID(e sessions.Event) string {
 	switch {
 	case e.Kind == sessions.KindPrompt && e.PromptID != "":
-		// /clear may leave the id of the prompt before it on the next one.
+		// What is typed during a turn has that turn's id.
 		text := sha1.Sum([]byte(e.Prompt))
 		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])
 	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:

@@ -47,14 +47,16 @@ func TestRecordedHooks(t *testing.T) {
 			b.local.adapters = Agents()
 			b.write("a.txt", "zero\n")
 			prompts, ended, tools := map[string]int{}, map[string]bool{}, map[string]bool{}
+			var lastPrompt any
 			for i, h := range recordedHooks(t, version) {
 				session := fmt.Sprint(h.Payload["session_id"])
 				h.Payload["cwd"] = b.dir
 				h.Payload["transcript_path"] = filepath.Join(os.Getenv("HOME"), ".claude/projects/x", session+".jsonl")
 				b.put(fmt.Sprint(h.Payload["transcript_path"]), "")
 				prompts[session] += 0
-				if h.Payload["hook_event_name"] == "UserPromptSubmit" {
-					prompts[session]++
+				if id := h.Payload["prompt_id"]; h.Payload["hook_event_name"] == "UserPromptSubmit" && (id == nil || id != lastPrompt) {
+					prompts[session]++ // else it was typed while the turn of that id ran
+					lastPrompt = id
 				}
 				tools[session] = tools[session] || prompts[session] == 0 && h.Payload["tool_name"] != nil
 				ended[session] = h.Payload["hook_event_name"] == "SessionEnd"

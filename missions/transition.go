@@ -4,6 +4,10 @@ package missions
 // below.
 type Event interface{ event() }
 
+// SessionBegan is an agent that opens a session, a new one or an earlier one, and
+// waits for its user.
+type SessionBegan struct{}
+
 // Launched is the start of the agent's process. Hooked agents say themselves
 // when a turn begins; the others count as running until they are quiet.
 type Launched struct{ Hooked bool }
@@ -49,6 +53,7 @@ type Exited struct{ Code int }
 // was gone before the system was started: nobody waits to hear of it.
 type Vanished struct{ LongAgo bool }
 
+func (SessionBegan) event()    {}
 func (Launched) event()        {}
 func (PromptSubmitted) event() {}
 func (ToolStarting) event()    {}
@@ -130,6 +135,8 @@ func automated(l, next Lifecycle, e Event) string {
 
 func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	switch e := e.(type) {
+	case SessionBegan:
+		return sessionBegan(l)
 	case Launched:
 		return launched(l, e)
 	case PromptSubmitted:
@@ -165,6 +172,16 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	return l, nil
 }
 
+// sessionBegan leaves whatever was before: a turn whose end was not heard, since
+// its session was left in it or its agent killed, and an error.
+func sessionBegan(l Lifecycle) (Lifecycle, []Effect) {
+	next := Idle{Turn: l.LastTurn()}
+	if r, ok := l.(Running); ok && r.Turn > 0 {
+		return next, []Effect{Take{Trigger: TriggerIdle, Of: next, What: "turn ended unseen", Late: true}, Perform{}}
+	}
+	return next, nil
+}
+
 func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 	if e.Hooked {
 		return Idle{Turn: l.LastTurn()}, nil
@@ -173,8 +190,12 @@ func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 }
 
 func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
-	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID && r.Prompt == e.Text {
-		return l, nil // the same hook, heard twice
+	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID {
+		if r.Prompt == e.Text {
+			return l, nil // the same hook, heard twice
+		}
+		// Typed while the agent works: it goes into this turn, or waits for its end.
+		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: oneLine("prompt while it works", e.Text), OnlyIfChanged: true}}
 	}
 	var effects []Effect
 	if r, ok := l.(Running); ok && r.Turn > 0 {

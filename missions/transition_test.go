@@ -22,10 +22,14 @@ func TestTransition(t *testing.T) {
 	}{
 		{"launch with hooks", Initializing{}, Launched{Hooked: true}, want{Idle{}, nil}},
 		{"launch of any command", Initializing{}, Launched{}, want{Running{}, nil}},
+		{"a session begins", Initializing{}, SessionBegan{}, want{Idle{}, nil}},
+		{"a session is resumed by hand", Closed{Turn: 2, How: HowExit}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
+		{"/clear after an error", Failed{Turn: 2, Message: "529"}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
+		{"/clear in a turn", running, SessionBegan{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"a prompt begins a turn", Idle{}, prompt, want{running, []Trigger{TriggerPrompt}}},
 		{"the same prompt heard twice", running, prompt, want{running, nil}},
-		{"another prompt under the same id", running, PromptSubmitted{Text: "go on", ID: "p1"},
-			want{Running{Turn: 2, Prompt: "go on", PromptID: "p1"}, []Trigger{TriggerIdle, TriggerPrompt}}},
+		{"a prompt typed while it works", running, PromptSubmitted{Text: "go on", ID: "p1"},
+			want{running, []Trigger{TriggerTool}}},
 		{"a prompt whose turn's end was not heard", Running{Turn: 1, PromptID: "p0"}, prompt,
 			want{Running{Turn: 2, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerIdle, TriggerPrompt}}},
 		{"turns go on after a restore", Closed{Turn: 7}, prompt, want{Running{Turn: 8, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},
@@ -75,7 +79,7 @@ func TestTransition(t *testing.T) {
 func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
-		Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
+		SessionBegan{}, Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
 		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {
