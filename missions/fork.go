@@ -198,6 +198,9 @@ func (l *Local) forkJobs(ctx context.Context, at found, present bool, r ForkRequ
 		if err := job.operation.Finish(); err != nil {
 			job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))
 		}
+		if err := l.importTalk(ctx, m, r.Caller); err != nil {
+			job.notes = append(job.notes, notImported(m, err))
+		}
 		job.report(result)
 		result.Missions = append(result.Missions, l.view(m))
 	}

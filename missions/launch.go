@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	changed := !slices.Equal(m.Command, command)
 	m.Command = command
 	if a := l.adapter(m.Agent); a != nil {
-		moved, err := l.prepareAgent(m, a, r, &launch)
+		moved, err := l.prepareAgent(ctx, m, a, r, &launch)
 		if err != nil {
 			return Launch{}, err
 		}
@@ -112,10 +113,15 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 
 // prepareAgent lets the adapter make the command line of an agent it knows. It
 // reports whether the mission's session has become another one.
-func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, launch *Launch) (bool, error) {
+func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter, r LaunchRequest, launch *Launch) (bool, error) {
 	resume, err := l.sessionPresent(m, a)
 	if err != nil {
 		return false, err
+	}
+	if resume {
+		if err := l.importTalk(ctx, m, r.Caller); err != nil {
+			return false, Errorf(KindFailed, "umbra mission resume "+m.Name+" tries again", "%s can't take the conversation of %s: %w", m.Agent, m.Name, err)
+		}
 	}
 	id, prompt := m.stored.Session, r.Prompt
 	if id == "" {
@@ -144,6 +150,7 @@ func (l *Local) prepareAgent(m *loaded, a sessions.Adapter, r LaunchRequest, lau
 		}
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
+	maps.Copy(launch.Env, cmd.Env)
 	if !cmd.Hooked && cmd.Why != "" {
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
 	}

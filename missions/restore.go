@@ -175,7 +175,7 @@ func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) 
 	if err := job.refusal(r); err != nil {
 		return job.result, err
 	}
-	return l.runRestore(ctx, m, job)
+	return l.runRestore(ctx, m, job, r.Caller)
 }
 
 // neighbourInTurn refuses while the agent of another mission is at work in the

@@ -43,7 +43,7 @@ type talkDoc struct {
 }
 
 // runRestore carries a planned restore out and records it.
-func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResult, error) {
+func (l *Local) runRestore(ctx context.Context, m *loaded, j *job, c Caller) (RestoreResult, error) {
 	if (j.files == nil || j.files.empty()) && j.talk == nil {
 		j.result.Done = true
 		j.result.Notes = append(j.result.Notes, "nothing differs")
@@ -59,7 +59,13 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job) (RestoreResul
 	}
 	defer work.close()
 	j.addOutcome(outcome)
-	return j.result, l.completeRestore(ctx, m, work, outcome, j)
+	if err := l.completeRestore(ctx, m, work, outcome, j); err != nil {
+		return j.result, err
+	}
+	if err := l.importTalk(ctx, m, c); err != nil {
+		j.result.Notes = append(j.result.Notes, notImported(m, err))
+	}
+	return j.result, nil
 }
 
 // describeRestore writes down what is to be done.

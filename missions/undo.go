@@ -128,7 +128,7 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 	if len(j.refusals) > 0 && !r.Force {
 		return j.result, joinRefusals(j.refusals)
 	}
-	return l.runRestore(ctx, m, j)
+	return l.runRestore(ctx, m, j, r.Caller)
 }
 
 // previewStep adds the plan to a refusal.

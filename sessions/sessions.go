@@ -143,6 +143,25 @@ type Extra struct {
 	Own func(content []byte) bool
 }
 
+// Importer is an adapter of an agent that keeps conversations where no file can
+// be put: what is placed for it gets there by a command of the agent's.
+type Importer interface {
+	// Import is what is still to be done for a session that was placed; todo is
+	// false once it is done, and for a session of the agent's own making.
+	// command is the mission's, which names the agent's program.
+	Import(env Environ, s Session, command []string) (i Import, todo bool, err error)
+}
+
+// Import is a command that takes a placed session into the agent's store.
+type Import struct {
+	File File     // what it reads: to be placed before it runs, replacing an older one, and removed after it
+	Argv []string // to be run in Dir, with Env beside the user's home and path, and nothing else
+	Dir  string
+	Env  map[string]string
+	Done string // what it prints when it has succeeded, whatever its exit code
+	Mark string // the file to be removed then: until that is gone, it is still to be done
+}
+
 // Session is one conversation on this machine.
 type Session struct {
 	ID       string
@@ -277,7 +296,8 @@ type Launch struct {
 // Command is a command line ready to run.
 type Command struct {
 	Argv  []string
-	Files []File // to be placed before it runs, replacing older ones of the same name
+	Files []File            // to be placed before it runs, replacing older ones of the same name
+	Env   map[string]string // set for the agent beside what it gets anyhow
 	// SessionID is the session the agent will use, "" if it chooses one.
 	SessionID string
 	// Hooked reports whether the launch reports events by hooks; Why not.

@@ -25,14 +25,14 @@ func (s Subject) launch(r *report, o sessions.Launch) sessions.Command {
 func (s Subject) checkLaunch(r *report) {
 	const prompt = "-go on: it's \"there\"\n\n$HOME"
 	has := func(cmd sessions.Command, word string) bool {
-		return slices.ContainsFunc(cmd.Argv, func(arg string) bool { return strings.Contains(arg, word) })
+		return strings.Contains(strings.Join(cmd.Argv, " "), word)
 	}
 	fresh := s.launch(r, sessions.Launch{SessionID: s.ID, Prompt: prompt})
-	if !slices.Contains(fresh.Argv, prompt) || fresh.SessionID != "" && !has(fresh, fresh.SessionID) {
+	if !has(fresh, prompt) || fresh.SessionID != "" && !has(fresh, fresh.SessionID) {
 		r.bad("a new session is started by %q", fresh.Argv)
 	}
 	resumed := s.launch(r, sessions.Launch{SessionID: s.ID, Resume: true, Prompt: prompt})
-	if !has(resumed, s.ID) || resumed.SessionID != s.ID || !slices.Contains(resumed.Argv, prompt) {
+	if !has(resumed, s.ID) || resumed.SessionID != s.ID || !has(resumed, prompt) {
 		r.bad("session %s is resumed by %q", resumed.SessionID, resumed.Argv)
 	}
 	if fresh.Hooked || resumed.Hooked {

@@ -1,0 +1,119 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// importPatience bounds what an agent's own import of a conversation may take.
+const importPatience = time.Minute
+
+// importTalk lets an agent that keeps conversations in a store of its own take a
+// placed one into it. What was not done, because it failed or Umbra was killed,
+// is done by the next launch.
+func (l *Local) importTalk(ctx context.Context, m *loaded, c Caller) error {
+	importer, ok := l.adapter(m.Agent).(sessions.Importer)
+	if !ok || m.bind.Session == "" {
+		return nil
+	}
+	s, err := l.adapter(m.Agent).Open(m.bind.Session)
+	if errors.Is(err, sessions.ErrNoSession) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	i, todo, err := importer.Import(m.adapterEnv(), s, m.Command)
+	if err != nil || !todo {
+		return err
+	}
+	Notify(ctx, Notice{Text: fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)})
+	var content bytes.Buffer
+	if err := i.File.Write(&content); err != nil {
+		return fmt.Errorf("make %s: %w", i.File.Path, err)
+	}
+	if err := journal.WriteVolatile(i.File.Path, i.File.Mode, content.Bytes()); err != nil {
+		return err
+	}
+	err = runImport(ctx, i, m.adapterEnv().Home, c)
+	if err == nil {
+		err = removed(i.Mark)
+	}
+	return errors.Join(err, removed(i.File.Path))
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// runImport runs the command with an environment that holds nothing but what it
+// needs: its user's home and path, and what the adapter sets.
+func runImport(ctx context.Context, i sessions.Import, home string, c Caller) error {
+	program, err := findProgram(i.Argv[0], c.Env["PATH"])
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, importPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, i.Argv[1:]...)
+	cmd.Dir, cmd.WaitDelay = i.Dir, time.Second
+	cmd.Env = []string{"HOME=" + home, "PATH=" + c.Env["PATH"], "USER=" + c.Env["USER"], "LANG=C.UTF-8"}
+	for name, value := range i.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%s was still running after %s", strings.Join(i.Argv, " "), importPatience)
+	case err != nil || !bytes.Contains(out, []byte(i.Done)):
+		return fmt.Errorf("%s: %w: %s", strings.Join(i.Argv, " "), errors.Join(err, errNotImported), beginning(said(out), 500))
+	}
+	return nil
+}
+
+var errNotImported = errors.New("the conversation was not taken")
+
+// said is a program's output in one line, without its colours.
+func said(out []byte) string {
+	var plain strings.Builder
+	for i, piece := range strings.Split(string(out), "\x1b[") {
+		if _, after, ok := strings.Cut(piece, "m"); ok && i > 0 {
+			piece = after
+		}
+		plain.WriteString(piece)
+	}
+	return strings.Join(strings.Fields(plain.String()), " ")
+}
+
+// findProgram looks a program up as its user's shell would.
+func findProgram(name, path string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not on PATH", name)
+}
+
+// notImported says in a result what a later launch will try again.
+func notImported(m *loaded, err error) string {
+	return fmt.Sprintf("%s has not taken the conversation of %s yet: %v; umbra mission resume %s tries again", m.Agent, m.Name, err, m.Name)
+}

@@ -1,0 +1,89 @@
+package opencode
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/sessionstest"
+)
+
+// The fixtures are what the plugin wrote and told of version 1.18.33: talk.jsonl
+// of two `opencode run`; stopped.jsonl goes on from there in the terminal with a
+// turn stopped by Esc, one whose tool asked while another prompt came, and that
+// prompt, which the model's service refused.
+const version = "testdata/1.18.33/"
+
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.FromSlash(version + name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func lines(b []byte) [][]byte {
+	return bytes.SplitAfter(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
+}
+
+const ourHook = "/usr/local/bin/umbra hook opencode || exit 1"
+
+func subject(t testing.TB, a sessions.Adapter, command ...string) sessionstest.Subject {
+	t.Helper()
+	s := sessionstest.Subject{
+		Adapter: a, Command: command, Env: sessions.Environ{Home: t.TempDir(), Vars: map[string]string{}},
+		Transcript: fixture(t, "talk.jsonl"), Payloads: map[sessions.Kind][]byte{}, HookCommand: ourHook,
+	}
+	conv, err := a.Read(bytes.NewReader(s.Transcript))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ID, s.Cwd = conv.ID, conv.Cwd
+	for _, turn := range conv.Turns {
+		s.Prompts = append(s.Prompts, turn.Prompt)
+	}
+	// A prompt with the beginning of its answer.
+	stopped, said := lines(fixture(t, "stopped.jsonl")), len(lines(s.Transcript))
+	s.Unanswered = bytes.Join(stopped[said:said+3], nil)
+	for _, payload := range lines(fixture(t, "hooks.jsonl")) {
+		e, err := a.Event(s.Env, "", payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Payloads[e.Kind] == nil {
+			s.Payloads[e.Kind] = bytes.TrimSpace(payload)
+		}
+	}
+	if len(s.Payloads) != len(kinds) {
+		t.Fatalf("payloads of %d kinds, %d are known", len(s.Payloads), len(kinds))
+	}
+	return s
+}
+
+func TestContract(t *testing.T) {
+	for _, command := range [][]string{{"opencode"}, {"/usr/bin/opencode", "run"}} {
+		s := subject(t, Adapter{}, command...)
+		if len(s.Prompts) != 2 {
+			t.Fatalf("prompts %q", s.Prompts)
+		}
+		sessionstest.Test(t, s)
+	}
+}
+
+// lossy breaks one promise: it renames no message.
+type lossy struct{ Adapter }
+
+func (lossy) Rewrite(w io.Writer, r io.Reader, length int64, _ sessions.Rewrite) error {
+	_, err := io.Copy(w, io.LimitReader(r, length))
+	return err
+}
+
+func TestContractFindsFaults(t *testing.T) {
+	if bad := subject(t, lossy{}, "opencode").Check(); len(bad) == 0 {
+		t.Error("an adapter that rewrites nothing keeps to the contract")
+	}
+}

@@ -1,0 +1,227 @@
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/cmdline"
+)
+
+// grammar is the options of version 1.18.33.
+var grammar = cmdline.Grammar{
+	Options: map[string]cmdline.Arity{
+		"--log-level": cmdline.One, "--port": cmdline.One, "--hostname": cmdline.One, "--mdns-domain": cmdline.One, "--cors": cmdline.Many,
+		"--model": cmdline.One, "--session": cmdline.One, "--prompt": cmdline.One, "--agent": cmdline.One, "--replay-limit": cmdline.One,
+		"--command": cmdline.One, "--format": cmdline.One, "--file": cmdline.Many, "--title": cmdline.One, "--attach": cmdline.One,
+		"--password": cmdline.One, "--username": cmdline.One, "--dir": cmdline.One, "--variant": cmdline.One,
+	},
+	Short: map[byte]string{
+		'm': "--model", 's': "--session", 'c': "--continue", 'f': "--file", 'p': "--password", 'u': "--username", 'i': "--interactive",
+		'h': "--help", 'v': "--version",
+	},
+}
+
+// pickers choose the conversation: they go when Umbra does.
+var pickers = []string{"--session", "--continue", "--fork"}
+
+// subcommands run no session that Umbra could give an id.
+var subcommands = []string{
+	"completion", "acp", "mcp", "attach", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "models",
+	"stats", "export", "import", "github", "pr", "session", "plugin", "plug", "db",
+}
+
+// Launch is the command line that starts or resumes OpenCode, which chooses the
+// id of a new session itself. What the user's command says about which
+// conversation to open gives way to a resumption, and so does its prompt, unless
+// the command is fresh: it was sent long ago.
+func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
+	if !a.Runs(o.Command) {
+		return sessions.Command{}, fmt.Errorf("%q does not start OpenCode", strings.Join(o.Command, " "))
+	}
+	if o.Resume && !isID(o.SessionID) {
+		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
+	}
+	l := launch{a: a, o: o, args: grammar.Parse(o.Command[1:])}
+	if words := l.positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
+		return sessions.Command{Argv: slices.Clone(o.Command), Why: fmt.Sprintf("opencode %s runs no session of its own", words[0])}, nil
+	} else if len(words) > 0 && words[0] == "run" {
+		l.run = true
+		at := slices.IndexFunc(l.args, func(a cmdline.Argument) bool { return a.Name == "" })
+		l.args = slices.Delete(l.args, at, at+1)
+	}
+	l.pickSession()
+	if err := l.takePrompt(); err != nil {
+		return sessions.Command{}, err
+	}
+	l.addPlugin()
+	l.cmd.Argv = l.words()
+	return l.cmd, nil
+}
+
+type launch struct {
+	a      Adapter
+	o      sessions.Launch
+	run    bool // opencode run, which takes its prompt as words
+	args   []cmdline.Argument
+	prompt []string // words after "--"
+	cmd    sessions.Command
+}
+
+func (l *launch) positionals() []string {
+	var words []string
+	for _, a := range l.args {
+		if a.Name == "" {
+			words = append(words, a.Values...)
+		}
+	}
+	return words
+}
+
+func (l *launch) has(names ...string) bool {
+	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
+}
+
+func (l *launch) drop(names ...string) {
+	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
+}
+
+// first puts an option before the user's.
+func (l *launch) first(words ...string) {
+	l.args = slices.Insert(l.args, 0, cmdline.Argument{Name: words[0], Words: words})
+}
+
+func (l *launch) pickSession() {
+	if l.o.Resume {
+		l.drop(pickers...)
+		l.first("--session", l.o.SessionID)
+		l.cmd.SessionID = l.o.SessionID
+		return
+	}
+	for _, a := range l.args {
+		if a.Name == "--session" && len(a.Values) > 0 && isID(a.Values[0]) && !l.has("--fork") {
+			l.cmd.SessionID = a.Values[0]
+		}
+	}
+}
+
+// takePrompt gives the prompt in the one way that leaves it as it is.
+func (l *launch) takePrompt() error {
+	own := l.has("--prompt")
+	if l.run {
+		own = len(l.positionals()) > 0
+		if !l.o.Resume || l.o.Fresh {
+			l.prompt = l.positionals()
+		}
+		l.drop("")
+	} else if l.o.Resume && !l.o.Fresh {
+		l.drop("--prompt")
+	}
+	switch {
+	case l.o.Prompt == "":
+	case own && (!l.o.Resume || l.o.Fresh):
+		return errors.New("the command has a prompt of its own")
+	case l.run:
+		l.prompt = runWords(l.o.Prompt)
+	default:
+		l.first("--prompt=" + l.o.Prompt)
+	}
+	return nil
+}
+
+// runWords are a prompt as arguments of `opencode run`, which joins them by
+// spaces, quotes each that has one, and dies of one that is a number.
+func runWords(prompt string) []string {
+	words := strings.Split(prompt, " ")
+	for _, w := range words {
+		if _, err := strconv.ParseFloat(w, 64); err == nil || w == "" || strings.HasPrefix(w, "0x") {
+			return []string{prompt}
+		}
+	}
+	return words
+}
+
+func (l *launch) words() []string {
+	words := []string{l.o.Command[0]}
+	if l.run {
+		words = append(words, "run")
+	}
+	for _, a := range l.args {
+		words = append(words, a.Words...)
+	}
+	if len(l.prompt) > 0 {
+		words = append(append(words, "--"), l.prompt...)
+	}
+	return words
+}
+
+// addPlugin hands the plugin to this launch: by a configuration file of its own,
+// which OpenCode merges with the user's, unless it is installed.
+func (l *launch) addPlugin() {
+	if l.o.HookCommand == "" {
+		return
+	}
+	plugin, err := pluginFor(l.o.HookCommand)
+	switch {
+	case err != nil:
+		l.cmd.Why = err.Error()
+	case l.has("--pure"):
+		l.cmd.Why = "opencode runs no plugins with --pure"
+	case l.has("--attach"):
+		l.cmd.Why = "opencode --attach runs in another process, which needs the plugin: umbra hooks install opencode"
+	case l.installed(plugin):
+		l.cmd.Hooked = true
+	default:
+		l.give(plugin)
+	}
+}
+
+// installed reports whether the user's own OpenCode runs this very plugin.
+func (l *launch) installed(plugin []byte) bool {
+	if l.o.ReadFile == nil {
+		return false
+	}
+	there, err := l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir))
+	return err == nil && bytes.Equal(there, plugin)
+}
+
+// give writes the plugin beside a configuration that names it, and names that in
+// whichever variable the user has left free.
+func (l *launch) give(plugin []byte) {
+	if l.o.SettingsDir == "" {
+		l.cmd.Why = "there is no place for the plugin"
+		return
+	}
+	name := filepath.Join(l.o.SettingsDir, "plugin", pluginName)
+	config, err := json.Marshal(map[string][]string{"plugin": {"file://" + name}})
+	if err != nil {
+		l.cmd.Why = err.Error()
+		return
+	}
+	file := filepath.Join(l.o.SettingsDir, "opencode.json")
+	switch {
+	case l.o.Env.Vars[varFile] == "":
+		l.cmd.Env = map[string]string{varFile: file}
+	case l.o.Env.Vars[varDirectory] == "":
+		l.cmd.Env = map[string]string{varDirectory: l.o.SettingsDir}
+	default:
+		l.cmd.Why = varFile + " and " + varDirectory + " are both set: umbra hooks install opencode"
+		return
+	}
+	l.cmd.Files = append(l.cmd.Files, textFile(name, plugin), textFile(file, config))
+	l.cmd.Hooked = true
+}
+
+func textFile(name string, content []byte) sessions.File {
+	return sessions.File{Path: name, Mode: 0o600, Write: func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	}}
+}

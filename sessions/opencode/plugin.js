@@ -1,0 +1,247 @@
+// Umbra's plugin for OpenCode. It is Umbra's file: "umbra hooks install opencode"
+// writes it anew, "umbra hooks uninstall opencode" removes it.
+//
+// OpenCode keeps conversations in a database. This plugin writes what is said
+// to a file of lines, which Umbra follows: umbra/SESSION.jsonl in OpenCode's data
+// directory. It tells Umbra of each event, and waits for it before a prompt and
+// before a tool. Whatever goes wrong here, OpenCode goes on.
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+const hook = "@hook@"
+
+const data = join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "opencode", "umbra")
+
+// A value of the conversation is written once, and again when it has changed:
+// the order of its members is none of its own.
+const digest = (value) => createHash("sha1").update(JSON.stringify(ordered(value))).digest("base64")
+
+const ordered = (value) => {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (value === null || typeof value !== "object") return value
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, ordered(value[key])]))
+}
+
+class Session {
+  constructor(info) {
+    this.id = info.id
+    this.file = join(data, this.id + ".jsonl")
+    this.written = new Map() // key of a line to its digest
+    let text = ""
+    try {
+      text = readFileSync(this.file, "utf8")
+    } catch {}
+    for (const line of text.split("\n")) {
+      try {
+        const value = JSON.parse(line)
+        if (value.type === "idle") continue
+        if (value.type === "removed") this.written.delete(value.id)
+        else this.written.set(this.key(value), digest(value.value))
+      } catch {}
+    }
+    this.pending = text !== "" && !text.endsWith("\n") ? "\n" : "" // ends a line that was torn
+  }
+
+  key(value) {
+    return value.type === "session" ? "session" : value.value.id
+  }
+
+  put(type, value) {
+    value = JSON.parse(JSON.stringify(value)) // as it will be read
+    const key = this.key({ type, value })
+    const now = digest(value)
+    if (this.written.get(key) === now) return
+    this.append(JSON.stringify({ type, session: this.id, value }))
+    this.written.set(key, now)
+  }
+
+  remove(id) {
+    if (!this.written.delete(id)) return
+    this.append(JSON.stringify({ type: "removed", session: this.id, id }))
+  }
+
+  append(line) {
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    appendFileSync(this.file, this.pending + line + "\n", { mode: 0o600 })
+    this.pending = ""
+  }
+
+  idle() {
+    this.append(JSON.stringify({ type: "idle", session: this.id }))
+  }
+
+  info(info) {
+    const { id, slug, parentID, directory, title, agent, model, permission, revert, version, time } = info
+    this.put("session", { id, slug, parentID, directory, title, agent, model, permission, revert, version, time: { created: time.created } })
+  }
+
+  message(info) {
+    const { summary, ...rest } = info // whole diffs, again with each step
+    this.put("message", info.role === "assistant" ? info : rest)
+  }
+
+  part(part) {
+    // OpenCode's own snapshots belong to one directory: to undo by them in
+    // another would delete its files.
+    if (part.type === "patch" || part.type === "snapshot") return
+    const { snapshot, ...plain } = part
+    part = plain
+    const status = part.state?.status
+    if (part.type === "tool" && status === "pending") return
+    if (part.type === "tool" && status === "running") {
+      const { metadata, ...state } = part.state // what it has printed so far
+      part = { ...part, state }
+    }
+    if (part.type === "reasoning" && !part.time?.end) return
+    if (part.type === "text" && part.time && !part.time.end) return
+    this.put("part", part)
+  }
+
+  // sync writes what was said while nobody followed.
+  sync(info, messages) {
+    this.info(info)
+    const there = new Set(["session"])
+    for (const { info, parts } of messages) {
+      there.add(info.id)
+      this.message(info)
+      for (const part of parts) {
+        there.add(part.id)
+        this.part(part)
+      }
+    }
+    for (const id of [...this.written.keys()]) if (!there.has(id)) this.remove(id)
+  }
+}
+
+// call runs Umbra's hook with an event and returns what it has to say.
+const call = (event, patience) =>
+  new Promise((resolve) => {
+    try {
+      const child = spawn("/bin/sh", ["-c", hook], { stdio: ["pipe", "pipe", "ignore"], env: { ...process.env, OPENCODE_PID: String(process.pid) } })
+      const timer = setTimeout(() => {
+        child.kill("SIGKILL")
+        resolve({})
+      }, patience)
+      let out = ""
+      child.stdout.on("data", (chunk) => (out += chunk))
+      child.stdin.on("error", () => {})
+      child.on("error", () => resolve({}))
+      child.on("close", () => {
+        clearTimeout(timer)
+        try {
+          resolve(JSON.parse(out))
+        } catch {
+          resolve({})
+        }
+      })
+      child.stdin.end(JSON.stringify(event))
+    } catch {
+      resolve({})
+    }
+  })
+
+const newPartID = () => {
+  const random = createHash("sha1").update(String(Math.random())).digest("hex").slice(0, 14)
+  return "prt_" + ((BigInt(Date.now()) * 4096n) & 0xffffffffffffn).toString(16).padStart(12, "0") + random
+}
+
+export const Umbra = async ({ client, directory }) => {
+  // Installed, and given to one launch: one of them speaks.
+  const mark = Symbol.for("umbra")
+  const self = import.meta.url.split("?")[0]
+  if ((globalThis[mark] ??= self) !== self) return {}
+
+  const headless = process.argv.includes("run")
+  const sessions = new Map() // of this process: id to a promise of a Session, or of the session it is a subagent of
+  let current // the session that is spoken in
+  let last = Promise.resolve()
+
+  // inOrder lets one thing be told after the other.
+  const inOrder = (tell) => {
+    const done = last.then(tell).catch(() => ({}))
+    last = done
+    return done
+  }
+
+  const open = (id) => {
+    if (!sessions.has(id)) {
+      sessions.set(id, find(id).catch((error) => {
+        sessions.delete(id)
+        throw error
+      }))
+    }
+    return sessions.get(id)
+  }
+
+  const find = async (id) => {
+    const { data: info } = await client.session.get({ path: { id } })
+    if (info.parentID) return { parent: info.parentID }
+    const { data: messages } = await client.session.messages({ path: { id } })
+    const session = new Session(info)
+    session.fresh = messages.length === 0
+    session.sync(info, messages)
+    return session
+  }
+
+  // root is the session of the person at it; agent says which subagent speaks.
+  const root = async (id) => {
+    const session = await open(id)
+    return session.parent ? { ...(await root(session.parent)), agent: id } : { session }
+  }
+
+  const tell = async (name, id, fields, patience = 5000) => {
+    const { session, agent } = await root(id)
+    if (!agent && session.id !== current) {
+      current = session.id
+      await tell("SessionStart", id, { source: session.fresh ? "startup" : "resume" })
+    }
+    return call({ hook_event_name: name, session_id: session.id, transcript_path: session.file, cwd: directory, agent_id: agent, pid: process.pid, headless, ...fields }, patience)
+  }
+
+  const write = async (id, put) => {
+    const session = await open(id)
+    if (!session.parent) put(session)
+  }
+
+  const events = {
+    "session.updated": ({ info }) => sessions.has(info.id) && write(info.id, (s) => s.info(info)),
+    "message.updated": ({ info }) => write(info.sessionID, (s) => s.message(info)),
+    "message.removed": ({ sessionID, messageID }) => write(sessionID, (s) => s.remove(messageID)),
+    "message.part.updated": ({ part }) => write(part.sessionID, (s) => s.part(part)),
+    "message.part.removed": ({ sessionID, partID }) => write(sessionID, (s) => s.remove(partID)),
+    "permission.asked": (asked) => tell("PermissionRequest", asked.sessionID, { tool_name: asked.permission, tool_input: asked.metadata, tool_use_id: asked.tool?.callID }),
+    "session.idle": async ({ sessionID }) => {
+      const { agent, session } = await root(sessionID)
+      if (agent) return
+      session.idle()
+      await tell("Stop", session.id, {})
+    },
+  }
+
+  return {
+    event: ({ event }) => {
+      const handle = events[event.type]
+      if (handle) inOrder(() => handle(event.properties))
+    },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const prompt = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
+      const answer = await inOrder(async () => {
+        const { agent } = await root(sessionID)
+        return agent ? {} : tell("UserPromptSubmit", sessionID, { prompt, prompt_id: message.id }, 15000)
+      })
+      if (answer.block) throw new Error(answer.block)
+      if (answer.context) parts.push({ id: newPartID(), sessionID, messageID: message.id, type: "text", synthetic: true, text: answer.context })
+    },
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      const answer = await inOrder(() => tell("PreToolUse", sessionID, { tool_name: tool, tool_input: args, tool_use_id: callID }))
+      if (answer.block) throw new Error(answer.block)
+    },
+    "tool.execute.after": async ({ tool, sessionID, callID, args }) => {
+      inOrder(() => tell("PostToolUse", sessionID, { tool_name: tool, tool_input: args, tool_use_id: callID }))
+    },
+    dispose: () => inOrder(() => current && tell("SessionEnd", current, { reason: "exit" })),
+  }
+}

@@ -1,0 +1,261 @@
+package opencode
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// Read parses a whole conversation.
+func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
+	p := newParser()
+	err := p.split.Drain(r)
+	return p.Conversation(), err
+}
+
+// Follow returns a parser to feed as the file grows. A feed costs what is fed.
+func (Adapter) Follow() sessions.Follower { return newParser() }
+
+// parser builds a conversation line by line. What is said again of an earlier
+// turn changes nothing.
+type parser struct {
+	split   jsonlines.Splitter
+	conv    sessions.Conversation
+	asked   asked           // a prompt whose words are still to come
+	seen    map[string]bool // the prompts
+	answers map[string]bool // messages of the last turn
+	texts   map[string]int  // part id → index into the last turn's texts
+	tools   map[string]int  // … and tools
+	open    map[string]bool // parts
+	tokens  map[string]sessions.Tokens
+}
+
+type asked struct {
+	id    string
+	at    time.Time
+	start int64
+}
+
+func newParser() *parser {
+	p := &parser{seen: map[string]bool{}, open: map[string]bool{}}
+	p.conv.State = sessions.StateEmpty
+	p.split.Line = p.line
+	return p
+}
+
+// Feed takes the next bytes of the file.
+func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
+
+// Conversation is what has been read so far; later feeds do not change it.
+func (p *parser) Conversation() sessions.Conversation {
+	c := p.conv
+	c.Length, c.Torn = p.split.Offset, p.split.Torn()
+	c.Turns = slices.Clone(c.Turns)
+	if t := lastOf(c.Turns); t != nil {
+		t.Tools, t.Texts = slices.Clone(t.Tools), slices.Clone(t.Texts)
+	}
+	return c
+}
+
+func lastOf(turns []sessions.Turn) *sessions.Turn {
+	if len(turns) == 0 {
+		return nil
+	}
+	return &turns[len(turns)-1]
+}
+
+func (p *parser) line(b []byte, start int64) error {
+	if len(b) == 0 {
+		return nil
+	}
+	l, ok := parseLine(b)
+	if !ok {
+		p.conv.Bad++
+		return nil
+	}
+	p.conv.Events++
+	if l.session != "" {
+		p.conv.ID = l.session
+	}
+	p.take(l, start)
+	if t := lastOf(p.conv.Turns); t != nil && p.asked.id == "" {
+		t.Stop = start + int64(len(b)) + 1
+		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+	}
+	return nil
+}
+
+func (p *parser) take(l line, start int64) {
+	switch l.kind {
+	case typeSession:
+		if p.conv.Cwd == "" {
+			p.conv.Cwd = jsontext.Text(jsontext.Lookup(l.value, "directory"))
+		}
+	case typeMessage:
+		m := parseMessage(l.value)
+		switch {
+		case m.role == "assistant":
+			p.answer(m)
+		case !p.seen[m.id]:
+			p.seen[m.id] = true
+			p.asked = asked{m.id, m.created, start}
+			p.conv.State = sessions.StateRunning
+		}
+	case typePart:
+		p.part(parsePart(l.value))
+	case typeRemoved:
+		p.remove(l.id)
+	case typeIdle:
+		if p.conv.State == sessions.StateRunning { // such as after a permission that was refused
+			p.conv.State, p.asked = sessions.StateInterrupted, asked{}
+			clear(p.open)
+		}
+	}
+}
+
+// begin opens the turn of a prompt.
+func (p *parser) begin(prompt string) {
+	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+		Prompt: prompt, ID: p.asked.id, At: p.asked.at, End: p.asked.at, Start: p.asked.start,
+		Tokens: sessions.Tokens{Input: -1, Output: -1},
+	})
+	p.asked = asked{}
+	p.forget()
+}
+
+func (p *parser) forget() {
+	clear(p.open)
+	p.answers, p.texts, p.tools, p.tokens = map[string]bool{}, map[string]int{}, map[string]int{}, map[string]sessions.Tokens{}
+}
+
+func (p *parser) answer(m message) {
+	t := lastOf(p.conv.Turns)
+	if t == nil {
+		return
+	}
+	// A message of an earlier turn is none of this one's; what follows a
+	// compaction has a parent that is no prompt.
+	if m.parent != t.ID && p.isTurn(m.parent) {
+		return
+	}
+	p.asked = asked{}
+	p.answers[m.id] = true
+	if m.completed.After(t.End) {
+		t.End = m.completed
+	}
+	p.count(t, m)
+	if !m.ended() {
+		p.conv.State = sessions.StateRunning
+		return
+	}
+	switch {
+	case m.failed == aborted:
+		p.conv.State = sessions.StateInterrupted
+		clear(p.open)
+	case m.failed != "":
+		p.conv.State = sessions.StateError
+		clear(p.open)
+		p.say(t, m.id, m.said, m.completed)
+	case m.finish == "tool-calls" || m.finish == "" || len(p.open) > 0:
+		p.conv.State = sessions.StateRunning
+	default:
+		p.conv.State = sessions.StateIdle
+	}
+}
+
+func (p *parser) isTurn(id string) bool {
+	return slices.ContainsFunc(p.conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
+}
+
+// say sets what a part, or a failed message, says.
+func (p *parser) say(t *sessions.Turn, id, text string, at time.Time) {
+	if text == "" {
+		return
+	}
+	if i, ok := p.texts[id]; ok {
+		t.Texts[i].Text = text
+		return
+	}
+	p.texts[id] = len(t.Texts)
+	t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: text, At: at})
+}
+
+func (p *parser) part(v part) {
+	if v.message == p.asked.id && p.asked.id != "" {
+		if (v.kind == "text" || v.kind == "subtask") && !v.synthetic {
+			p.begin(v.text)
+		}
+		return
+	}
+	t := lastOf(p.conv.Turns)
+	if t == nil || !p.answers[v.message] {
+		return
+	}
+	switch v.kind {
+	case "text":
+		if !v.synthetic {
+			p.say(t, v.id, v.text, v.at)
+		}
+	case "tool":
+		tool := toolOf(v, t.End)
+		if i, ok := p.tools[v.id]; ok {
+			t.Tools[i] = tool
+		} else {
+			p.tools[v.id] = len(t.Tools)
+			t.Tools = append(t.Tools, tool)
+		}
+		delete(p.open, v.id)
+		if v.open() {
+			p.open[v.id] = true
+			p.conv.State = sessions.StateRunning
+		}
+	}
+}
+
+// remove drops a prompt that its user has taken back, with its turn.
+func (p *parser) remove(id string) {
+	delete(p.open, id)
+	if p.asked.id == id {
+		p.asked = asked{}
+	}
+	at := slices.IndexFunc(p.conv.Turns, func(t sessions.Turn) bool { return t.ID == id })
+	if at < 0 {
+		return
+	}
+	last := at == len(p.conv.Turns)-1
+	p.conv.Turns = slices.Delete(slices.Clone(p.conv.Turns), at, at+1)
+	if last {
+		p.forget()
+		p.conv.State = sessions.StateIdle
+	}
+	if len(p.conv.Turns) == 0 {
+		p.conv.State = sessions.StateEmpty
+	}
+}
+
+// count adds up what the turn's messages used, each as it is said last.
+func (p *parser) count(t *sessions.Turn, m message) {
+	number := func(object []byte, key string) int64 {
+		n, _ := strconv.ParseInt(string(jsontext.Lookup(object, key)), 10, 64)
+		return n
+	}
+	if len(m.tokens) == 0 {
+		return
+	}
+	cache := jsontext.Lookup(m.tokens, "cache")
+	p.tokens[m.id] = sessions.Tokens{
+		Input:  number(m.tokens, "input") + number(cache, "read") + number(cache, "write"),
+		Output: number(m.tokens, "output") + number(m.tokens, "reasoning"),
+	}
+	t.Tokens = sessions.Tokens{}
+	for one := range maps.Values(p.tokens) {
+		t.Tokens.Input += one.Input
+		t.Tokens.Output += one.Output
+	}
+}

@@ -1,0 +1,130 @@
+package opencode
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+func read(t testing.TB, b []byte) sessions.Conversation {
+	t.Helper()
+	c, err := Adapter{}.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func cutOf(t testing.TB, b []byte) sessions.Cut {
+	t.Helper()
+	cut, err := Adapter{}.Cut(bytes.NewReader(b))
+	if err != nil && !errors.Is(err, sessions.ErrEmptyCut) {
+		t.Fatal(err)
+	}
+	return cut
+}
+
+func TestReadTurn(t *testing.T) {
+	c := read(t, fixture(t, "talk.jsonl"))
+	first := c.Turns[0]
+	if len(first.Tools) != 3 || len(first.Texts) != 1 || first.Texts[0].Text != "first done in /home/dev/w." {
+		t.Fatalf("the first turn is %+v", first)
+	}
+	for i, want := range []sessions.Tool{
+		{Name: "write", Target: "/home/dev/w/notes ü.txt", Done: true},
+		{Name: "bash", Target: `cat "/home/dev/w/notes ü.txt"; pwd`, Done: true},
+		{Name: "read", Target: "/home/dev/w/none.txt", Done: true, Failed: true},
+	} {
+		got := first.Tools[i]
+		if got.ID == "" || got.At.IsZero() {
+			t.Errorf("call %d is %+v", i, got)
+		}
+		if got.ID, got.At = "", want.At; got != want {
+			t.Errorf("call %d is %+v, want %+v", i, got, want)
+		}
+	}
+	if want := (sessions.Tokens{Input: 30, Output: 15}); first.Tokens != want {
+		t.Errorf("used %+v, want %+v", first.Tokens, want)
+	}
+	if first.At.IsZero() || !first.End.After(first.At) || !c.Turns[1].At.After(first.End) {
+		t.Errorf("the turns are from %v to %v, and from %v", first.At, first.End, c.Turns[1].At)
+	}
+}
+
+// TestStates reads what the terminal did: Esc, a second prompt while a tool asks,
+// an error of the service.
+func TestStates(t *testing.T) {
+	b := fixture(t, "stopped.jsonl")
+	c := read(t, b)
+	var prompts []string
+	for _, turn := range c.Turns {
+		prompts = append(prompts, strings.TrimPrefix(turn.Prompt, "[["))
+	}
+	if len(prompts) != 5 || !strings.HasPrefix(prompts[2], "wait") || !strings.HasPrefix(prompts[4], "fail") {
+		t.Fatalf("prompts %q", prompts)
+	}
+	if c.State != sessions.StateError || !c.Turns[4].Done || len(c.Turns[4].Texts) != 1 {
+		t.Errorf("it ends %s with %+v", c.State, c.Turns[4])
+	}
+	states := map[sessions.State]bool{}
+	for end := range b {
+		if b[end] == '\n' {
+			states[read(t, b[:end+1]).State] = true
+		}
+	}
+	for _, want := range []sessions.State{sessions.StateEmpty, sessions.StateIdle, sessions.StateRunning, sessions.StateInterrupted, sessions.StateError} {
+		if !states[want] {
+			t.Errorf("it is never %s", want)
+		}
+	}
+}
+
+// TestTakenBack: what its user has removed is no turn any more.
+func TestTakenBack(t *testing.T) {
+	b := fixture(t, "talk.jsonl")
+	second := read(t, b).Turns[1].ID
+	b = append(b, `{"type":"removed","session":"ses_1","id":"`+second+`"}`+"\n"...)
+	if c := read(t, b); len(c.Turns) != 1 || c.State != sessions.StateIdle {
+		t.Errorf("%d turns, %s", len(c.Turns), c.State)
+	}
+	if cut := cutOf(t, b); cut.Length != int64(len(b)) {
+		t.Errorf("cut at %d of %d", cut.Length, len(b))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(fixture(f, "talk.jsonl"), 100)
+	f.Add(fixture(f, "stopped.jsonl"), 1000)
+	f.Fuzz(func(t *testing.T, b []byte, size int) {
+		conv := read(t, b)
+		if conv.Length > int64(len(b)) || conv.Torn != (conv.Length < int64(len(b))) {
+			t.Fatalf("length %d of %d, torn %t", conv.Length, len(b), conv.Torn)
+		}
+		for i, turn := range conv.Turns {
+			if turn.Start > turn.Stop || turn.Stop > conv.Length {
+				t.Fatalf("turn %d is [%d, %d) of %d", i+1, turn.Start, turn.Stop, conv.Length)
+			}
+		}
+		cut := cutOf(t, b)
+		if cut.Length > int64(len(b)) || cut.Length > 0 && b[cut.Length-1] != '\n' {
+			t.Fatalf("cut at %d of %d", cut.Length, len(b))
+		}
+		if again := cutOf(t, b[:cut.Length]); again.Length != cut.Length || len(again.Open) > 0 {
+			t.Fatalf("cut of a cut: %+v, then %+v", cut, again)
+		}
+		if size <= 0 || len(b)/size > 1000 {
+			return
+		}
+		fo := Adapter{}.Follow()
+		for at := 0; at < len(b); at += size {
+			fo.Feed(b[at:min(at+size, len(b))])
+		}
+		if !reflect.DeepEqual(fo.Conversation(), conv) {
+			t.Fatal("a follower differs from a reader")
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package opencode
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+func rewritten(t testing.TB, b []byte, to sessions.Rewrite) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := (Adapter{}).Rewrite(&out, bytes.NewReader(b), int64(len(b)), to); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func toFork(id string) sessions.Rewrite {
+	return sessions.Rewrite{
+		OldID: "ses_dfdc194c8ffe7Lo4cJY70O6NFC", NewID: id, OldCwd: "/home/dev/w", NewCwd: "/forks/one", OldRoot: "/home/dev/w", NewRoot: "/forks/one",
+	}
+}
+
+// TestRewriteVersion: what forks have inherited is stored as its source and the
+// version that made it. So these sums never change: for any other bytes there
+// must be a new version beside the old one.
+func TestRewriteVersion(t *testing.T) {
+	for version, want := range map[int]string{
+		1: "151a6d0aed0a452178fa3e2e85dd3ef00e4b2058c24ae7bc26730679f052b025",
+	} {
+		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
+		to.Version = version
+		sum := sha256.Sum256(rewritten(t, fixture(t, "stopped.jsonl"), to))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("version %d gives %s: recorded conversations of forks would be damaged", version, got)
+		}
+	}
+	newer := toFork("ses_x")
+	newer.Version = (Adapter{}).RewriteVersion() + 1
+	if err := (Adapter{}).Rewrite(io.Discard, strings.NewReader("{}\n"), 3, newer); !errors.Is(err, sessions.ErrRewriteVersion) {
+		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// TestNoIDStays: every id of a copy is its own, in the order they had, and no
+// place of the old workspace is left but in the model's reasoning.
+func TestNoIDStays(t *testing.T) {
+	in := fixture(t, "stopped.jsonl")
+	out := rewritten(t, in, toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA"))
+	ids := func(b []byte) (list []string) {
+		for _, word := range strings.Split(string(b), `"`) {
+			if strings.HasPrefix(word, "msg_") || strings.HasPrefix(word, "prt_") || strings.HasPrefix(word, "ses_") {
+				list = append(list, word)
+			}
+		}
+		return list
+	}
+	old, now := ids(in), ids(out)
+	if len(old) != len(now) || len(old) < 100 {
+		t.Fatalf("%d ids, were %d", len(now), len(old))
+	}
+	became := map[string]string{}
+	for i, id := range old {
+		if now[i] == id || now[i][:fixed] != id[:fixed] && !strings.HasPrefix(id, "ses_") || became[id] != "" && became[id] != now[i] {
+			t.Errorf("%s became %s", id, now[i])
+		}
+		became[id] = now[i]
+	}
+	for _, line := range lines(out) {
+		if bytes.Contains(line, []byte("/home/dev/w")) != bytes.Contains(line, []byte(`"type":"reasoning"`)) {
+			t.Errorf("a place of the source: %s", line)
+		}
+	}
+	if bytes.Equal(out, rewritten(t, in, toFork("ses_dfdc194c8ffeBBBBBBBBBBBBBB"))) {
+		t.Error("two forks have the same ids")
+	}
+}
+
+func TestNewID(t *testing.T) {
+	at := time.UnixMilli(1795334000000)
+	first, next := (Adapter{}).NewID("0f0e0d0c-0b0a-4908-8706-050403020100", at), (Adapter{}).NewID("0f0e0d0c-0b0a-4908-8706-150403020100", at.Add(time.Second))
+	if !isID(first) || len(first) != len("ses_dfdc194c8ffe7Lo4cJY70O6NFC") || !strings.HasPrefix(first, "ses_dfd") || next >= first {
+		t.Errorf("ids %s and %s", first, next)
+	}
+}
+
+func FuzzRewrite(f *testing.F) {
+	f.Add(fixture(f, "talk.jsonl"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out := rewritten(t, b, toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA"))
+		if got, want := bytes.Count(out, []byte("\n")), bytes.Count(b, []byte("\n")); got != want {
+			t.Fatalf("%d lines of %d", got, want)
+		}
+		if before, after := read(t, b), read(t, out); before.Bad != after.Bad || len(before.Turns) != len(after.Turns) || before.State != after.State {
+			t.Fatalf("%d turns, %d bad, %s; then %d, %d, %s", len(before.Turns), before.Bad, before.State, len(after.Turns), after.Bad, after.State)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package opencode
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+const (
+	transcriptExt = ".jsonl"
+	// pendingExt marks a session that was placed and is not in OpenCode's
+	// database yet.
+	pendingExt = ".pending"
+)
+
+// Path is the file that the plugin writes a session to, whatever its directory.
+func (a Adapter) Path(env sessions.Environ, _, id string) string {
+	return filepath.Join(a.Root(env), id+transcriptExt)
+}
+
+// Find lists the sessions of cwd that the plugin has written of.
+func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
+	dir := a.Root(env)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	var found []sessions.Session
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != transcriptExt {
+			continue
+		}
+		s, err := a.Open(filepath.Join(dir, e.Name()))
+		if errors.Is(err, sessions.ErrNoSession) || err == nil && s.Cwd != cwd {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, s)
+	}
+	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
+	return found, nil
+}
+
+// Open reads a session's identity. Its id is the file's name.
+func (Adapter) Open(path string) (sessions.Session, error) {
+	id, ok := strings.CutSuffix(filepath.Base(path), transcriptExt)
+	if !ok || !isID(id) {
+		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
+	}
+	f, info, err := sessions.OpenFile(path)
+	if err != nil {
+		return sessions.Session{}, err
+	}
+	defer f.Close()
+	s := sessions.Session{ID: id, Path: path, Modified: info.ModTime(), Size: info.Size()}
+	s.Cwd, err = directoryOf(f)
+	return s, err
+}
+
+// directoryOf is the working directory that the first session line names.
+func directoryOf(r io.Reader) (dir string, err error) {
+	found := errors.New("found")
+	split := jsonlines.Splitter{Line: func(b []byte, _ int64) error {
+		if l, ok := parseLine(b); ok && l.kind == typeSession {
+			dir = jsontext.Text(jsontext.Lookup(l.value, "directory"))
+			return found
+		}
+		return nil
+	}}
+	if err := split.Drain(r); err != nil && !errors.Is(err, found) {
+		return "", err
+	}
+	return dir, nil
+}
+
+// Sides is none: OpenCode keeps everything of a session in its database.
+func (Adapter) Sides(sessions.Environ, sessions.Session) ([]sessions.Side, error) { return nil, nil }
+
+// Live tells nothing: OpenCode keeps no registry of the sessions that are open.
+func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }
+
+// PlaceSides places the mark that the copy is still to be imported.
+func (a Adapter) PlaceSides(env sessions.Environ, sides []string, _ func(string) (io.ReadCloser, error), to sessions.Rewrite) ([]sessions.File, error) {
+	if len(sides) > 0 {
+		return nil, fmt.Errorf("place side file %q: opencode has none", sides[0])
+	}
+	mark := strings.TrimSuffix(a.Path(env, to.NewCwd, to.NewID), transcriptExt) + pendingExt
+	return []sessions.File{{Path: mark, Mode: 0o600, Write: func(io.Writer) error { return nil }}}, nil
+}
