@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // execute runs a scene's command, and has its process, or the daemon that does
@@ -22,7 +24,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	if s.dir != "" {
 		dir = s.dir
 	}
-	if !w.daemon || s.umbra != nil {
+	if !w.daemon {
 		command := u.Command(dir, append([]string{"--no-daemon"}, s.args...)...)
 		command.Stdin = s.stdin
 		v, err := begin(ctx, command, d, w.log)
@@ -31,7 +33,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 		}
 		return v.wait()
 	}
-	daemon, err := w.serve(ctx, d)
+	daemon, err := w.serve(ctx, u, d)
 	if err != nil {
 		return fate{}, err
 	}
@@ -39,7 +41,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	command.Stdin = s.stdin
 	client, err := begin(ctx, command, death{}, os.DevNull)
 	if err != nil {
-		return fate{}, errors.Join(err, w.umbra.Stop())
+		return fate{}, errors.Join(err, u.Stop())
 	}
 	asked, err := client.wait()
 	if err != nil {
@@ -50,7 +52,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	}
 	if d.after > 0 {
 		daemon.kill() // it has had its time
-	} else if err := w.umbra.Stop(); err != nil && !daemon.dies() {
+	} else if err := u.Stop(); err != nil && !daemon.dies() {
 		return fate{}, fmt.Errorf("stop the daemon: %w", err)
 	}
 	f, err := daemon.wait()
@@ -58,7 +60,7 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 		return fate{}, err
 	}
 	// One that the client has started instead.
-	if err := w.umbra.Stop(); err != nil {
+	if err := u.Stop(); err != nil {
 		return fate{}, fmt.Errorf("stop the daemon: %w", err)
 	}
 	asked.killed = f.killed
@@ -71,15 +73,15 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 
 // serve starts a daemon that is to die, and returns when it can be asked, or is
 // dead already.
-func (w *world) serve(ctx context.Context, d death) (*victim, error) {
-	home := filepath.Join(w.umbra.Base, "umbra")
+func (w *world) serve(ctx context.Context, u *lab.Umbra, d death) (*victim, error) {
+	home := filepath.Join(u.Base, "umbra")
 	old, _ := filepath.Glob(filepath.Join(home, "socket-*"))
 	for _, name := range old { // of one that was killed
 		if err := os.Remove(name); err != nil {
 			return nil, err
 		}
 	}
-	v, err := begin(ctx, w.umbra.Command("/", "daemon", "run"), d, w.log)
+	v, err := begin(ctx, u.Command("/", "daemon", "run"), d, w.log)
 	if err != nil {
 		return nil, err
 	}

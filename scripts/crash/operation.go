@@ -55,6 +55,10 @@ func operations() []operation {
 		{name: "rebuild", prepare: rebuilding},
 		{name: "first", inside: true, prepare: beginning},
 		{name: "verify", inside: true, prepare: verifying},
+		{name: "conversation", prepare: retelling},
+		{name: "fork of a session", prepare: branching},
+		{name: "install", prepare: installing},
+		{name: "uninstall", prepare: uninstalling},
 		{name: "repack", daemon: true, prepare: repacking},
 	}
 }

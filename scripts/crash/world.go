@@ -36,6 +36,7 @@ type world struct {
 	made  int                 // numbers what is made
 
 	talk *talk // nil before it begins
+	chat *chat // nil until one is needed
 
 	grounds []string // user's repositories for first snapshots, the oldest first
 }

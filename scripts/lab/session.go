@@ -52,7 +52,7 @@ func (s *Session) Begin(ctx context.Context) error {
 	}
 	s.lenient = false
 	for {
-		list, err := s.umbra.Missions(ctx)
+		list, err := s.missions(ctx)
 		if err != nil {
 			return err
 		}
@@ -68,6 +68,15 @@ func (s *Session) Begin(ctx context.Context) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// missions lists those of the home, as the hooks work: with a daemon or without.
+func (s *Session) missions(ctx context.Context) ([]Mission, error) {
+	if !s.Alone {
+		return s.umbra.Missions(ctx)
+	}
+	var list []Mission
+	return list, s.umbra.JSON(ctx, "/", &list, "mission", "ls", "--all", "--no-daemon")
 }
 
 // Prompt tells of a prompt of the user's.

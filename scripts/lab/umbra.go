@@ -209,6 +209,7 @@ type Mission struct {
 	Ref       string `json:"ref"`
 	Head      string `json:"head"`
 	SessionID string `json:"session_id"`
+	Session   string `json:"session_path"`
 	Shadow    string `json:"shadow_repo"`
 	State     string `json:"state"`
 }
