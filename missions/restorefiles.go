@@ -4,14 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 )
 
 // filesPlan is the files' side of a restore.
-type filesPlan struct{ *restore.Plan }
+type filesPlan struct {
+	*restore.Plan
+	unread []Kept // what could not be read now, and so is left as it is
+}
 
 func (f *filesPlan) empty() bool { return f.Plan.Empty() }
 
@@ -23,6 +28,28 @@ func (f *filesPlan) describe(r *RestoreResult) {
 	for _, k := range f.Keep {
 		r.Keep = append(r.Keep, Kept{Path: k.Path, Reason: string(k.Reason)})
 	}
+	r.Keep = append(r.Keep, f.unread...)
+}
+
+// unreadNow is what cannot be read at present and could be at the target's moment:
+// whether the target holds it or not, it is left, and that is said.
+func unreadNow(present, target restore.Side, plan *restore.Plan) []Kept {
+	if present.Skipped == nil {
+		return nil
+	}
+	var list []Kept
+	for _, s := range present.Skipped.All() {
+		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return within(s.Path, k.Path) }) {
+			continue
+		}
+		if target.Skipped != nil {
+			if then, ok := target.Skipped.Covers(s.Path); ok && then.Reason == capture.ReasonUnreadable {
+				continue
+			}
+		}
+		list = append(list, Kept{Path: s.Path, Reason: string(s.Reason)})
+	}
+	return list
 }
 
 // presentSide is what is on disk, captured without publishing anything.
@@ -77,7 +104,11 @@ func (l *Local) planPaths(m *loaded, present restore.Side, target *gitstore.Snap
 	if err != nil {
 		return nil, planFailed(target, err)
 	}
-	return &filesPlan{plan}, nil
+	files := &filesPlan{Plan: plan}
+	if len(paths) == 0 {
+		files.unread = unreadNow(present, to, plan)
+	}
+	return files, nil
 }
 
 // planFailed is an error of planning: nothing was changed.
@@ -100,7 +131,7 @@ func (l *Local) planInverse(m *loaded, present restore.Side, op operation, targe
 	if err != nil {
 		return nil, planFailed(target, err)
 	}
-	return &filesPlan{plan}, nil
+	return &filesPlan{Plan: plan}, nil
 }
 
 // planDoc is the plan as the record keeps it.
