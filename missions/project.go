@@ -196,7 +196,7 @@ func (l *Local) openStore(dir string) (*gitstore.Store, error) {
 		l.log.Warn("repair the records refs", "project", filepath.Base(dir), "error", err) // doctor says it too
 	}
 	for _, r := range repaired {
-		l.log.Info("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
+		l.log.Debug("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
 	}
 	open.store = store
 	return store, nil
