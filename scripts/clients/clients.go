@@ -22,9 +22,12 @@ const (
 	ClaudeOlder   = "2.0.77"
 )
 
+// CodexCurrent is the version of Codex that tests name.
+const CodexCurrent = "0.169.0"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude"
+	Agent   string // "claude", "codex"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -46,6 +49,7 @@ func pins() []pin {
 		{"claude", "2.1.197", claude, "install.cjs", false},
 		{"claude", ClaudeOlder, claude, "", true},
 		{"claude", "1.0.128", claude, "", false},
+		{"codex", CodexCurrent, "@openai/codex", "", true},
 	}
 }
 
@@ -53,12 +57,23 @@ func pins() []pin {
 // it the test fails; only `go test -short` skips it.
 func Claude(t testing.TB, version string) Client {
 	t.Helper()
+	return installed(t, "claude", version)
+}
+
+// Codex returns that version of Codex, as Claude does of Claude Code.
+func Codex(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "codex", version)
+}
+
+func installed(t testing.TB, agent, version string) Client {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out the real agents")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	client, err := Install(ctx, "claude", version)
+	client, err := Install(ctx, agent, version)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,29 +16,41 @@ import (
 // temporary files; the model server at baseURL; nothing sent elsewhere.
 func (c Client) Env(home, baseURL string) []string {
 	temp := filepath.Join(home, "tmp")
-	return []string{
+	env := []string{
 		"PATH=" + filepath.Dir(c.Path) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + home,
 		"TMPDIR=" + temp,
-		"CLAUDE_CODE_TMPDIR=" + temp,
 		"LANG=C.UTF-8",
 		"TERM=xterm-256color",
 		"SHELL=/bin/bash",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_CONFIG_SYSTEM=" + os.DevNull,
+	}
+	if c.Agent == "codex" {
+		return append(env, codexKey+"=dummy")
+	}
+	return append(env,
+		"CLAUDE_CODE_TMPDIR="+temp,
 		"IS_SANDBOX=1", // root may let tools run without asking
-		"ANTHROPIC_BASE_URL=" + baseURL,
+		"ANTHROPIC_BASE_URL="+baseURL,
 		"ANTHROPIC_API_KEY=dummy",
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-	}
+	)
 }
 
 // Prepare makes what Env and a client on a terminal expect in home, so that a
-// session in one of the workspaces starts without a dialog.
-func (c Client) Prepare(home string, workspaces ...string) error {
+// session in one of the workspaces starts without a dialog. baseURL is the model
+// server, for a client that is told of it by a file.
+func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
+	if err := os.MkdirAll(filepath.Join(home, "tmp"), 0o700); err != nil {
+		return err
+	}
+	if c.Agent == "codex" {
+		return prepareCodex(home, baseURL, workspaces)
+	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {
 		real, err := filepath.EvalSymlinks(workspace)
@@ -59,9 +71,6 @@ func (c Client) Prepare(home string, workspaces ...string) error {
 		"projects":                      projects,
 	})
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(home, "tmp"), 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(home, ".claude.json"), settings, 0o600)

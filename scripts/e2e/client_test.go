@@ -25,7 +25,7 @@ func TestClaude(t *testing.T) {
 			client := clients.Claude(t, version)
 			server := standin.New(t)
 			home, workspace := t.TempDir(), t.TempDir()
-			if err := client.Prepare(home, workspace); err != nil {
+			if err := client.Prepare(home, server.URL, workspace); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

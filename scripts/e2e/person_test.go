@@ -46,7 +46,7 @@ func newPerson(t *testing.T, version string, env ...string) *person {
 	if err := os.MkdirAll(repo, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Prepare(home, repo); err != nil {
+	if err := client.Prepare(home, server.URL, repo); err != nil {
 		t.Fatal(err)
 	}
 	makeRepository(t, repo)
