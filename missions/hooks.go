@@ -148,6 +148,11 @@ func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksRes
 			break
 		}
 	}
+	if t, ok := at.Adapter.(sessions.Truster); ok && result.Installed {
+		if why := t.Distrusted(callerEnv(r.Caller), at.file, os.ReadFile); why != "" {
+			result.Problems = append(result.Problems, why)
+		}
+	}
 	if at.HooksOff(settings) {
 		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", at.file))
 	}

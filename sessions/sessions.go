@@ -126,6 +126,15 @@ type Adapter interface {
 	HooksOff(settings []byte) bool
 }
 
+// Truster is an Adapter whose agent runs only those hooks that its user has
+// looked at.
+type Truster interface {
+	// Distrusted says why the agent does not run the hooks that are installed in
+	// a file yet, and what its user has to do; "" if nothing is known against it.
+	// read reads a settings file of the agent's.
+	Distrusted(env Environ, file string, read func(string) ([]byte, error)) string
+}
+
 // Companion is an Adapter whose hooks come with further files, such as the one
 // by which the agent offers its user a command for Umbra.
 type Companion interface {
@@ -356,6 +365,9 @@ type Event struct {
 	Background bool
 	// Headless reports that the agent runs without a person at it.
 	Headless bool
+	// Lone reports that ends of turns are all that this run of the agent tells
+	// of: its hooks do not run.
+	Lone bool
 	// PID is the agent's process, 0 if the hook's environment does not tell.
 	PID int
 }

@@ -7,6 +7,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,10 +19,11 @@ import (
 
 // A Shape is what an agent's hooks are like.
 type Shape struct {
-	Agent   string   // the word after "umbra hook"
-	Events  []string // the events Umbra asks for
-	Matched []string // those of them whose groups name the tools they are for: all
-	Timeout int      // in the agent's unit; more than a hook ever takes by itself
+	Agent   string         // the word after "umbra hook"
+	Events  []string       // the events Umbra asks for
+	Matched []string       // those of them whose groups name the tools they are for: all
+	Timeout int            // in the agent's unit; more than a hook ever takes by itself
+	Less    map[string]int // the timeouts of events for which the agent allows less
 }
 
 // Install adds Umbra's hooks to settings, after what is there, and gives hooks
@@ -114,6 +116,26 @@ func (s Shape) Commands(settings []byte) (commands, missing []string, err error)
 		commands = append(commands, h.found[i].command.string(settings))
 	}
 	return commands, missing, nil
+}
+
+// A Place is where a hook of Umbra's stands in a settings file: the group in the
+// event's list, and the hook in the group's.
+type Place struct {
+	Event       string
+	Group, Hook int
+}
+
+// Places are where Umbra's hooks stand; none in what is no settings file.
+func (s Shape) Places(settings []byte) []Place {
+	h, err := s.parse(settings)
+	if err != nil {
+		return nil
+	}
+	var places []Place
+	for _, f := range h.found {
+		places = append(places, Place{Event: f.event, Group: f.inEvent, Hook: f.inGroup})
+	}
+	return places
 }
 
 // hooks is the part of a settings file that matters here.
@@ -218,7 +240,7 @@ func (s Shape) renderGroup(event, command, indent string, l layout) string {
 	members := []string{
 		`"type"` + l.colon() + `"command"`,
 		`"command"` + l.colon() + quoted(command),
-		fmt.Sprintf(`"timeout"%s%d`, l.colon(), s.Timeout),
+		fmt.Sprintf(`"timeout"%s%d`, l.colon(), cmp.Or(s.Less[event], s.Timeout)),
 	}
 	hook := func(indent string, l layout) string { return l.object(indent, members) }
 	group := []string{}

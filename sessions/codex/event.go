@@ -1,0 +1,122 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// kinds are the events of Codex's hooks. Interrupt says what the end of a turn
+// does not: that its user has stopped it.
+var kinds = map[string]sessions.Kind{
+	"SessionStart": sessions.KindSessionStart, "UserPromptSubmit": sessions.KindPrompt,
+	"PreToolUse": sessions.KindToolBefore, "PostToolUse": sessions.KindToolAfter, "PermissionRequest": sessions.KindPermission,
+	"Stop": sessions.KindStop, "Interrupt": sessions.KindStop, "SessionEnd": sessions.KindSessionEnd,
+}
+
+// turnComplete is what Codex calls the only event that its "notify" tells of.
+const turnComplete = "agent-turn-complete"
+
+// Event reads the payload of a hook, or of the program that is set as "notify".
+// An event it does not know is KindOther; input that is no object with an event
+// and a session is ErrBadPayload.
+func (a Adapter) Event(_ sessions.Environ, name string, input []byte) (sessions.Event, error) {
+	input = bytes.TrimSpace(input)
+	if len(input) == 0 || input[0] != '{' || !json.Valid(input) {
+		return sessions.Event{}, fmt.Errorf("%w: no JSON object", sessions.ErrBadPayload)
+	}
+	get := func(key string) string { return jsontext.Text(jsontext.Lookup(input, key)) }
+	e := sessions.Event{
+		Name: get("hook_event_name"), SessionID: get("session_id"), Transcript: get("transcript_path"), Cwd: get("cwd"),
+		Source: get("source"), Reason: get("reason"), Prompt: get("prompt"), PromptID: get("turn_id"),
+		Agent: get("agent_id"), Message: get("last_assistant_message"),
+	}
+	if e.Name == "" && get("type") == turnComplete {
+		e.Name, e.SessionID, e.PromptID = turnComplete, get("thread-id"), get("turn-id")
+		e.Lone = true
+	}
+	if e.Name == "" {
+		e.Name = name
+	}
+	if err := check(e); err != nil {
+		return sessions.Event{}, err
+	}
+	e.Kind = sessions.KindOther
+	if kind, known := kinds[e.Name]; known {
+		e.Kind = kind
+	} else if e.Lone {
+		e.Kind = sessions.KindStop
+	}
+	switch e.Kind {
+	case sessions.KindSessionStart, sessions.KindPrompt:
+		e.Headless = headless(e.Transcript)
+	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
+		takeTool(&e, get("tool_name"), get("tool_use_id"), jsontext.Lookup(input, "tool_input"))
+	}
+	return e, nil
+}
+
+// check refuses what can't come from Codex: other agents' hooks look much the
+// same.
+func check(e sessions.Event) error {
+	switch {
+	case e.Name == "":
+		return fmt.Errorf("%w: no event name", sessions.ErrBadPayload)
+	case !sessions.IsUUID(e.SessionID):
+		return fmt.Errorf("%w: session id %.40q is no UUID", sessions.ErrBadPayload, e.SessionID)
+	case e.Transcript != "" && !filepath.IsAbs(e.Transcript), e.Cwd != "" && !filepath.IsAbs(e.Cwd):
+		return fmt.Errorf("%w: a path in it is not absolute", sessions.ErrBadPayload)
+	}
+	return nil
+}
+
+// readers are the tools that change no file of the workspace. Every other tool,
+// a foreign one above all, is taken to write.
+var readers = map[string]bool{
+	"view_image": true, "update_plan": true, "request_user_input": true, "get_goal": true, "create_goal": true, "update_goal": true,
+	"web_search": true, "list_mcp_resources": true, "read_mcp_resource": true,
+}
+
+func takeTool(e *sessions.Event, name, id string, input []byte) {
+	e.Tool = sessions.Tool{ID: id, Name: name, Target: target(input), Agent: e.Agent, Done: e.Kind == sessions.KindToolAfter}
+	e.Writes = e.Kind == sessions.KindToolBefore && !readers[name]
+	if name != toolPatch {
+		return
+	}
+	files := patched(jsontext.Text(jsontext.Lookup(input, "command")))
+	if len(files) > 0 {
+		e.Tool.Target = files[0]
+	}
+	if e.Kind == sessions.KindToolBefore {
+		e.Files = files
+	}
+}
+
+// headSize is how much of a rollout is looked at for who started it: that stands
+// before the instructions, which make the first line long.
+const headSize = 2048
+
+// headless reports whether a session was started by codex exec.
+func headless(transcript string) bool {
+	if transcript == "" {
+		return false
+	}
+	f, _, err := sessions.OpenFile(transcript)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, headSize)
+	n, _ := f.Read(head)
+	before, _, _ := strings.Cut(string(head[:n]), `"base_instructions"`)
+	return strings.Contains(before, `"source":"exec"`)
+}
+
+// Reply implements sessions.Adapter.
+func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte { return hooks.Reply(e, a) }

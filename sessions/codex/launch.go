@@ -1,0 +1,223 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/cmdline"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// options are those of 0.169.0 that take a value, of all subcommands that run a
+// session. Every other option stands alone.
+var options = map[string]cmdline.Arity{
+	"--config": cmdline.One, "--enable": cmdline.One, "--disable": cmdline.One, "--remote": cmdline.One,
+	"--remote-auth-token-env": cmdline.One, "--image": cmdline.Many, "--model": cmdline.One, "--local-provider": cmdline.One,
+	"--profile": cmdline.One, "--sandbox": cmdline.One, "--cd": cmdline.One, "--add-dir": cmdline.One,
+	"--ask-for-approval": cmdline.One, "--thread-source": cmdline.One, "--cyber-access-program": cmdline.One,
+	"--output-schema": cmdline.One, "--color": cmdline.One, "--output-last-message": cmdline.One,
+}
+
+var shortOptions = map[byte]string{
+	'c': "--config", 'i': "--image", 'm': "--model", 'p': "--profile", 's': "--sandbox", 'C': "--cd",
+	'a': "--ask-for-approval", 'o': "--output-last-message", 'h': "--help", 'V': "--version",
+}
+
+// pickers choose a conversation, or another place to work in: they go when Umbra
+// chooses.
+var pickers = []string{"--last", "--all", "--include-non-interactive", "--worktree", "--cd"}
+
+// subcommands run no session here that could be resumed.
+var subcommands = []string{
+	"agents", "review", "login", "logout", "mcp", "plugin", "app-server", "remote-control", "completion", "update", "doctor",
+	"sandbox", "debug", "apply", "a", "queue", "archive", "delete", "unarchive", "migrate-rollouts", "migrate-nfs-db", "cloud",
+	"exec-server", "features", "help",
+}
+
+// Launch is the command line that starts or resumes Codex. What the user's
+// command says about which conversation to open gives way to a resumption, and
+// so does its prompt, unless the command is fresh: it was sent long ago. A new
+// session can't be given an id: its hooks tell it.
+func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
+	at := sessions.ProgramAt(o.Command, "codex", script)
+	if at < 0 {
+		return sessions.Command{}, fmt.Errorf("%q does not start Codex", strings.Join(o.Command, " "))
+	}
+	if o.Resume && !sessions.IsUUID(o.SessionID) {
+		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
+	}
+	l := launch{a: a, o: o}
+	l.read(o.Command[at+1:])
+	if l.elsewhere != "" {
+		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("codex %s runs no session that could be followed", l.elsewhere)}, nil
+	}
+	if err := l.pick(); err != nil {
+		return sessions.Command{}, err
+	}
+	l.addHooks()
+	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
+	return l.cmd, nil
+}
+
+// launch is a command line taken apart: codex [before] [exec [after]] [resume or
+// fork] [words].
+type launch struct {
+	a         Adapter
+	o         sessions.Launch
+	before    []cmdline.Argument
+	exec      bool
+	after     []cmdline.Argument
+	verb      string   // "resume" or "fork"
+	prompt    []string // what else stands there: the session that a verb names first, then the prompt
+	session   string   // of the verb
+	elsewhere string   // another subcommand
+	cmd       sessions.Command
+}
+
+func (l *launch) read(words []string) {
+	plain := false // a word was taken for a prompt or session: no subcommand follows
+	for _, arg := range (cmdline.Grammar{Options: options, Short: shortOptions}).Parse(words) {
+		word := ""
+		if arg.Name == "" {
+			word = arg.Values[0]
+		}
+		switch {
+		case arg.Name != "" && l.exec:
+			l.after = append(l.after, arg)
+		case arg.Name != "":
+			l.before = append(l.before, arg)
+		case !plain && !l.exec && l.verb == "" && (word == "exec" || word == "e"):
+			l.exec = true
+		case !plain && l.verb == "" && (word == "resume" || word == "fork"):
+			l.verb = word
+		case !plain && l.verb == "" && (!l.exec && slices.Contains(subcommands, word) || l.exec && (word == "review" || word == "help")):
+			l.elsewhere, plain = word, true
+		case l.verb != "" && l.session == "" && !l.has("--last"):
+			l.session, plain = word, true
+		default:
+			l.prompt, plain = append(l.prompt, word), true
+		}
+	}
+	if l.has("--help") || l.has("--version") {
+		l.elsewhere = "--help"
+	}
+}
+
+func (l *launch) has(name string) bool {
+	named := func(a cmdline.Argument) bool { return a.Name == name }
+	return slices.ContainsFunc(l.before, named) || slices.ContainsFunc(l.after, named)
+}
+
+// pick decides which session is resumed and what it is told.
+func (l *launch) pick() error {
+	if l.o.Resume {
+		gone := func(a cmdline.Argument) bool { return slices.Contains(pickers, a.Name) }
+		l.before, l.after = slices.DeleteFunc(l.before, gone), slices.DeleteFunc(l.after, gone)
+		l.verb, l.session = "resume", l.o.SessionID
+		if !l.o.Fresh {
+			l.prompt = nil
+		}
+	}
+	if l.verb == "resume" && sessions.IsUUID(l.session) {
+		l.cmd.SessionID = l.session
+	}
+	if l.o.Prompt == "" {
+		return nil
+	}
+	if len(l.prompt) > 0 {
+		return errors.New("the command has a prompt of its own")
+	}
+	l.prompt = []string{l.o.Prompt}
+	return nil
+}
+
+func (l *launch) words() []string {
+	var words []string
+	for _, a := range l.before {
+		words = append(words, a.Words...)
+	}
+	if l.exec {
+		words = append(words, "exec")
+		for _, a := range l.after {
+			words = append(words, a.Words...)
+		}
+	}
+	if l.verb != "" {
+		words = append(words, l.verb)
+		if l.session != "" {
+			words = append(words, l.session)
+		}
+	}
+	if len(l.prompt) > 0 {
+		words = append(append(words, "--"), l.prompt...)
+	}
+	return words
+}
+
+// first puts options before the user's, where none of those can swallow them.
+func (l *launch) first(words ...string) {
+	l.before = slices.Insert(l.before, 0, cmdline.Argument{Name: words[0], Values: words[1:], Words: words})
+}
+
+// addHooks sees to it that this launch reports what it can. Hooks run only where
+// the user has trusted them, so none can be handed to one launch alone; but the
+// program that is told of ends of turns can. On a terminal the session must run
+// in the process that is started: in the server that Codex keeps in the
+// background, hooks have the environment of whoever came first.
+func (l *launch) addHooks() {
+	if l.o.HookCommand == "" {
+		return
+	}
+	if !l.exec && !l.has("--no-daemon") && !l.has("--remote") {
+		l.first("--no-daemon")
+	}
+	why := l.unhooked()
+	if why == "" {
+		l.cmd.Hooked = true
+		return
+	}
+	l.cmd.Why = why
+	if l.o.ReadFile != nil && !l.a.config(l.o.Env, l.o.ReadFile).notify && !l.configures("notify") {
+		l.first("--config", "notify="+notify(l.o.HookCommand))
+	}
+}
+
+// unhooked says why the hooks do not run; "" if they do.
+func (l *launch) unhooked() string {
+	if l.has("--ignore-user-config") {
+		return "codex reads no configuration with --ignore-user-config"
+	}
+	if l.o.ReadFile == nil {
+		return "Codex's configuration can't be read here"
+	}
+	file := l.a.HookFile(l.o.Env, sessions.ScopeUser, "")
+	settings, err := l.o.ReadFile(file)
+	if err != nil {
+		return "Codex takes no hooks for one launch alone: umbra hooks install codex installs them"
+	}
+	commands, missing, err := shape().Commands(settings)
+	switch {
+	case err != nil || len(commands) == 0 || len(missing) > 0:
+		return "Codex takes no hooks for one launch alone: umbra hooks install codex installs them"
+	case l.has("--dangerously-bypass-hook-trust"):
+		return ""
+	}
+	return l.a.Distrusted(l.o.Env, file, l.o.ReadFile)
+}
+
+// configures reports whether the command sets a key of the configuration.
+func (l *launch) configures(key string) bool {
+	sets := func(a cmdline.Argument) bool {
+		return a.Name == "--config" && len(a.Values) > 0 && strings.HasPrefix(strings.TrimSpace(a.Values[0]), key)
+	}
+	return slices.ContainsFunc(l.before, sets) || slices.ContainsFunc(l.after, sets)
+}
+
+// notify is the TOML list of a program that gives the hook command its last
+// argument, in which Codex tells what has happened, as input.
+func notify(hookCommand string) string {
+	return `["/bin/sh","-c",` + string(jsontext.Quote(`printf %s "$1" | `+hookCommand)) + `,"umbra"]`
+}

@@ -1,0 +1,119 @@
+package codex
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+func words(s string) []string { return strings.Split(s, "|") }
+
+// TestLaunchWords: which words a command line becomes. "|" parts them.
+func TestLaunchWords(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		o       sessions.Launch
+		want    string
+		session string
+	}{
+		{"codex", sessions.Launch{SessionID: idA}, "codex", ""},
+		{"codex|-m|x", sessions.Launch{Prompt: "-go resume"}, "codex|-m|x|--|-go resume", ""},
+		{"codex|fix it", sessions.Launch{}, "codex|--|fix it", ""},
+		{"codex|-m|x|fix it", sessions.Launch{SessionID: idA, Resume: true}, "codex|-m|x|resume|" + idA, idA},
+		{"codex|fix it", sessions.Launch{SessionID: idA, Resume: true, Fresh: true}, "codex|resume|" + idA + "|--|fix it", idA},
+		{"codex|exec|--json|-m|x|fix it", sessions.Launch{SessionID: idA, Resume: true, Prompt: "more"}, "codex|exec|--json|-m|x|resume|" + idA + "|--|more", idA},
+		{"codex|-c|a=b|e|--json|-|", sessions.Launch{}, "codex|-c|a=b|exec|--json|--|-|", ""},
+		{"codex|exec|resume|--last|more", sessions.Launch{}, "codex|exec|--last|resume|--|more", ""},
+		{"codex|exec|resume|" + idB + "|more", sessions.Launch{}, "codex|exec|resume|" + idB + "|--|more", idB},
+		{"codex|exec|resume|" + idB + "|more", sessions.Launch{SessionID: idA, Resume: true}, "codex|exec|resume|" + idA, idA},
+		{"codex|resume|" + idB + "|-C|/p|--all|--worktree", sessions.Launch{SessionID: idA, Resume: true}, "codex|resume|" + idA, idA},
+		{"codex|fork|" + idB, sessions.Launch{}, "codex|fork|" + idB, ""},
+		{"codex|fork|" + idB, sessions.Launch{SessionID: idA, Resume: true}, "codex|resume|" + idA, idA},
+		{"codex|--|exec", sessions.Launch{}, "codex|exec", ""},
+		{"codex|-i|a.png|b.png|-m|x|look", sessions.Launch{}, "codex|-i|a.png|b.png|-m|x|--|look", ""},
+		{"node|/x/node_modules/@openai/codex/bin/codex.js|exec|go", sessions.Launch{SessionID: idA, Resume: true}, "node|/x/node_modules/@openai/codex/bin/codex.js|exec|resume|" + idA, idA},
+	} {
+		c.o.Command = words(c.command)
+		cmd, err := Adapter{}.Launch(c.o)
+		if err != nil || strings.Join(cmd.Argv, "|") != c.want || cmd.SessionID != c.session {
+			t.Errorf("%s became %s, session %q, %v; want %s", c.command, strings.Join(cmd.Argv, "|"), cmd.SessionID, err, c.want)
+		}
+	}
+	for _, command := range []string{"codex|login", "codex|mcp|list", "codex|exec|review", "codex|--version", "codex|app-server"} {
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(command), HookCommand: ourHook})
+		if err == nil && (cmd.Hooked || cmd.Why == "" || !slices.Equal(cmd.Argv, words(command))) || err != nil && command != "codex|app-server" {
+			t.Errorf("%s: %+v, %v", command, cmd, err)
+		}
+	}
+	for _, o := range []sessions.Launch{
+		{Command: words("codex|go"), Prompt: "more"}, {Command: words("codex"), Resume: true, SessionID: "x"}, {Command: words("vim")}, {},
+	} {
+		if cmd, err := (Adapter{}).Launch(o); err == nil {
+			t.Errorf("%+v is launched by %q", o, cmd.Argv)
+		}
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for command, want := range map[string]bool{
+		"codex": true, "/usr/bin/codex|exec|x": true, "node|/x/@openai/codex/bin/codex.js": true, "node|/x/bin/codex": true,
+		"/h/.codex/packages/app-server-daemon/bin/codex|app-server|--listen|unix://": false, "claude": false, "codex-tool": false,
+	} {
+		if got := (Adapter{}).Runs(words(command)); got != want {
+			t.Errorf("%s: %t", command, got)
+		}
+	}
+}
+
+// TestLaunchHooks: hooks that are installed and trusted are relied on; else the
+// launch has what Codex can be handed, and says what is missing.
+func TestLaunchHooks(t *testing.T) {
+	installed, err := Adapter{}.InstallHooks(nil, ourHook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(installed), `"timeout": 3`); n != 2 {
+		t.Errorf("%d hooks have the time that Codex allows the end of a session or turn: %s", n, installed)
+	}
+	var trusted strings.Builder
+	for _, event := range shape().Events {
+		trusted.WriteString("[hooks.state.\"/h/.codex/hooks.json:" + snake(event) + ":0:0\"]\ntrusted_hash = \"sha256:00\"\n")
+	}
+	for name, c := range map[string]struct {
+		command string
+		files   map[string]string
+		hooked  bool
+		why     string
+		argv    string // what comes before the user's
+	}{
+		"nothing installed":  {"codex", nil, false, "umbra hooks install codex", `codex|--config|notify=["/bin/sh","-c","printf %s \"$1\" | ` + ourHook + `","umbra"]|--no-daemon`},
+		"not trusted":        {"codex|exec", map[string]string{"hooks.json": string(installed)}, false, "/hooks", `codex|--config|notify=["/bin/sh","-c","printf %s \"$1\" | ` + ourHook + `","umbra"]|exec`},
+		"trusted in part":    {"codex|exec", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()[:200]}, false, "/hooks", `codex|--config|notify=["/bin/sh","-c","printf %s \"$1\" | ` + ourHook + `","umbra"]|exec`},
+		"trusted":            {"codex", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, true, "", "codex|--no-daemon"},
+		"trusted unseen":     {"codex|exec|--dangerously-bypass-hook-trust", map[string]string{"hooks.json": string(installed)}, true, "", "codex|exec|--dangerously-bypass-hook-trust"},
+		"the user's notify":  {"codex|exec", map[string]string{"config.toml": "notify = [\"beep\"]\n[features]\n"}, false, "umbra hooks install codex", "codex|exec"},
+		"one in the command": {"codex|exec|-c|notify=[\"beep\"]", nil, false, "umbra hooks install codex", "codex|exec|-c|notify=[\"beep\"]"},
+		"switched off":       {"codex|exec|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": "[features]\nhooks = false # no\n" + trusted.String()}, false, "switched off", "codex|exec|-c|notify=[]"},
+		"no configuration":   {"codex|exec|--ignore-user-config|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, false, "--ignore-user-config", "codex|exec|--ignore-user-config|-c|notify=[]"},
+		"a server elsewhere": {"codex|--remote|unix://|-c|notify=[]", nil, false, "umbra hooks install codex", "codex|--remote|unix://|-c|notify=[]"},
+	} {
+		read := func(path string) ([]byte, error) {
+			if text, ok := c.files[strings.TrimPrefix(path, "/h/.codex/")]; ok {
+				return []byte(text), nil
+			}
+			return nil, fs.ErrNotExist
+		}
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: words(c.command), HookCommand: ourHook, Env: sessions.Environ{Home: "/h"}, ReadFile: read})
+		if err != nil || cmd.Hooked != c.hooked || !strings.Contains(cmd.Why, c.why) || cmd.Hooked == (cmd.Why != "") || strings.Join(cmd.Argv, "|") != c.argv {
+			t.Errorf("%s: hooked %t, %q, %v, by\n%s\nwant\n%s", name, cmd.Hooked, cmd.Why, err, strings.Join(cmd.Argv, "|"), c.argv)
+		}
+	}
+	unreadable := func(string) ([]byte, error) { return nil, errors.New("no") }
+	if why := (Adapter{}).Distrusted(sessions.Environ{Home: "/h"}, "/h/.codex/hooks.json", unreadable); why != "" {
+		t.Errorf("what can't be read is distrusted: %s", why)
+	}
+}

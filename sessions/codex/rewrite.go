@@ -1,0 +1,132 @@
+package codex
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// Rewrite copies a session under a new identity. Lines are edited in place by
+// search: no JSON is decoded and encoded again, so that everything else stays
+// the byte it was. Changed are the session's id where it is one (never in text),
+// the directory of the first line, and the paths below the old root; never the
+// model's thoughts, what is encrypted, or the id of another session: what Codex
+// has forked itself goes on from the same ancestors.
+func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
+	if to.Version < 0 || to.Version > rewriteVersion {
+		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	}
+	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter { return newRewriter(to).line })
+}
+
+// rewriteVersion is counted up when Rewrite is to give other bytes for any
+// input; the code for the versions before stays.
+const rewriteVersion = 1
+
+// RewriteVersion implements sessions.Adapter.
+func (Adapter) RewriteVersion() int { return rewriteVersion }
+
+type rewriter struct {
+	*jsonlines.Editor
+	to    sessions.Rewrite
+	oldID jsonlines.Finder // with the quotes around it
+}
+
+func newRewriter(to sessions.Rewrite) *rewriter {
+	return &rewriter{
+		Editor: jsonlines.NewEditor(to, false, sealed), to: to,
+		oldID: jsonlines.NewFinder([]byte(`"` + to.OldID + `"`)),
+	}
+}
+
+// line appends the rewritten line to dst. A line that is no JSON object is
+// appended as it is.
+func (w *rewriter) line(dst, b []byte) []byte {
+	w.Begin()
+	l, ok := parseLine(b)
+	if !ok {
+		return append(dst, b...)
+	}
+	if l.kind == "session_meta" || l.kind == "turn_context" {
+		w.findCwd(l)
+	}
+	w.findID(b)
+	w.Paths(b)
+	return w.Apply(dst, b)
+}
+
+// findCwd edits the directory that a line is about.
+func (w *rewriter) findCwd(l line) {
+	c := jsontext.Walk(l.payload)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			return
+		}
+		if string(key) == "cwd" {
+			end := l.begin + c.Pos()
+			w.Cwd(jsonlines.Span{Start: end - len(value), End: end}, value)
+		}
+	}
+}
+
+// findID edits the session's id where it is the value of a member that is named
+// for an id (id, session_id, thread_id): nowhere else, and so in no text.
+func (w *rewriter) findID(b []byte) {
+	if w.to.OldID == "" || w.to.OldID == w.to.NewID {
+		return
+	}
+	for at := 0; ; {
+		start := w.oldID.Next(b, at)
+		if start < 0 {
+			return
+		}
+		at = start + len(w.to.OldID) + 2
+		if isIDMember(b[:start]) {
+			w.Replace(jsonlines.Span{Start: start + 1, End: at - 1}, []byte(w.to.NewID))
+		}
+	}
+}
+
+// isIDMember reports whether what stands before a value is the name of an id.
+func isIDMember(before []byte) bool {
+	before = bytes.TrimRight(before, " ")
+	name, ok := bytes.CutSuffix(before, []byte(":"))
+	name, ok2 := bytes.CutSuffix(bytes.TrimRight(name, " "), []byte(`"`))
+	if !ok || !ok2 {
+		return false
+	}
+	return bytes.HasSuffix(name, []byte(`"id`)) || bytes.HasSuffix(name, []byte("_id"))
+}
+
+// encrypted is the name of what only the API can read.
+var encrypted = []byte(`"encrypted_content"`)
+
+// sealed finds what the API must get back as it gave it: a whole thought, and
+// elsewhere what is encrypted.
+func sealed(b []byte) []jsonlines.Span {
+	if l, ok := parseLine(b); ok && l.ptype == "reasoning" {
+		return []jsonlines.Span{{Start: 0, End: len(b)}}
+	}
+	var found []jsonlines.Span
+	for at := 0; ; {
+		n := bytes.Index(b[at:], encrypted)
+		if n < 0 {
+			return found
+		}
+		at += n + len(encrypted)
+		start := jsontext.SkipSpace(b, at)
+		if start >= len(b) || b[start] != ':' {
+			continue
+		}
+		start = jsontext.SkipSpace(b, start+1)
+		if end := jsontext.SkipValue(b, start); end > 0 {
+			found = append(found, jsonlines.Span{Start: start, End: end})
+			at = end
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package codex
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+func opener(content string) func(string) (io.ReadCloser, error) {
+	return func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
+}
+
+func rewritten(t testing.TB, in string, to sessions.Rewrite) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := (Adapter{}).Rewrite(&out, strings.NewReader(in), int64(len(in)), to); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func fork(from, to string) sessions.Rewrite {
+	return sessions.Rewrite{OldID: idA, NewID: idB, OldCwd: from, NewCwd: to, OldRoot: from, NewRoot: to}
+}
+
+func TestRewriteCases(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{meta(idA), strings.ReplaceAll(strings.ReplaceAll(meta(idA), idA, idB), "/w", "/n")},
+		// Of the ids only those that are this session's, and in no text.
+		{`{"type":"event_msg","payload":{"thread_id":"` + idA + `", "session_id" : "` + idA + `","item":{"text":"` + idA + `","t":"\"id\":\"` + idA + `\""}}}`,
+			`{"type":"event_msg","payload":{"thread_id":"` + idB + `", "session_id" : "` + idB + `","item":{"text":"` + idA + `","t":"\"id\":\"` + idA + `\""}}}`},
+		{`{"type":"session_meta","payload":{"id":"` + idA + `","forked_from_id":"01a20240-cccc-70f3-8cf7-6473b39ae7cc","history_base":{"thread_id":"01a20240-cccc-70f3-8cf7-6473b39ae7cc","end_byte_offset":7}}}`,
+			`{"type":"session_meta","payload":{"id":"` + idB + `","forked_from_id":"01a20240-cccc-70f3-8cf7-6473b39ae7cc","history_base":{"thread_id":"01a20240-cccc-70f3-8cf7-6473b39ae7cc","end_byte_offset":7}}}`},
+		{`{"type":"event_msg","payload":{"item":{"cwd":"file:///w","roots":["/w"],"t":"cd /w/a && ls /wx"}}}`,
+			`{"type":"event_msg","payload":{"item":{"cwd":"file:///n","roots":["/n"],"t":"cd /n/a && ls /wx"}}}`},
+		{`{"type":"response_item","payload":{"type":"reasoning","summary":[{"text":"in /w/a"}],"encrypted_content":"/w"}}`, ""},
+		{`{"type":"compacted","payload":{"x":"/w/a","encrypted_content" : "/w"}}`, `{"type":"compacted","payload":{"x":"/n/a","encrypted_content" : "/w"}}`},
+		{`{"type":"event_msg","payload":{"t":"\"encrypted_content\":\"/w/a\""}}`, `{"type":"event_msg","payload":{"t":"\"encrypted_content\":\"/n/a\""}}`},
+		{`no JSON: /w "id":"` + idA + `"`, ""},
+	} {
+		if c.want == "" {
+			c.want = c.in
+		}
+		if got := rewritten(t, c.in+"\n", fork("/w", "/n")); got != c.want+"\n" {
+			t.Errorf("%s\nbecame %s\nwant   %s", c.in, got, c.want)
+		}
+	}
+}
+
+// frozen is what a version of Rewrite has made of a fixture once.
+type frozen struct {
+	From, To   string
+	Transcript string
+	Sum        string // SHA-256 of what comes out
+}
+
+// TestRewriteVersions: what forks have inherited is stored as its source and
+// the version that made it, so what is frozen here never changes. UMBRA_FREEZE=1
+// writes the file of a new version.
+func TestRewriteVersions(t *testing.T) {
+	name := filepath.Join("testdata", "rewrite", "v1.json")
+	b, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) && os.Getenv("UMBRA_FREEZE") == "1" {
+		var list []frozen
+		for _, fixture := range []string{"talk.jsonl", "thin.jsonl", "failed.jsonl", "interrupted.jsonl"} {
+			f := frozen{From: "/tmp/dev/w", To: "/srv/über \"forks\"/x", Transcript: fixture}
+			f.Sum = f.sum(t, 1)
+			list = append(list, f)
+		}
+		if b, err = json.MarshalIndent(list, "", "  "); err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, append(b, '\n'), 0o644))
+		}
+	}
+	if err != nil {
+		t.Fatalf("version 1 is not frozen: %v", err)
+	}
+	var list []frozen
+	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 {
+		t.Fatal(len(list), err)
+	}
+	for _, f := range list {
+		if f.sum(t, 1) != f.Sum {
+			t.Errorf("version 1 gives other bytes of %s than it gave: recorded conversations of forks would be damaged", f.Transcript)
+		}
+	}
+	newer := fork("/a", "/b")
+	newer.Version = (Adapter{}).RewriteVersion() + 1
+	if err := (Adapter{}).Rewrite(io.Discard, strings.NewReader("{}\n"), 3, newer); !errors.Is(err, sessions.ErrRewriteVersion) {
+		t.Errorf("a newer version: %v", err)
+	}
+}
+
+func (f frozen) sum(t *testing.T, version int) string {
+	t.Helper()
+	in := string(fixture(t, f.Transcript))
+	to := fork(f.From, f.To)
+	to.OldID, to.Version = read(t, []byte(in)).ID, version
+	sum := sha256.Sum256([]byte(rewritten(t, in, to)))
+	return hex.EncodeToString(sum[:])
+}
+
+func FuzzRewrite(f *testing.F) {
+	for row := range bytes.Lines(fixture(f, "talk.jsonl")) {
+		f.Add(row, "/tmp/dev/w", "/n")
+	}
+	f.Fuzz(func(t *testing.T, in []byte, from, dest string) {
+		same := rewritten(t, string(in), fork(from, from))
+		if want := in[:bytes.LastIndexByte(in, '\n')+1]; !bytes.Contains(in, []byte(idA)) && same != string(want) {
+			t.Errorf("to the same place %q became %q", want, same)
+		}
+		out := rewritten(t, string(in), fork(from, dest))
+		if strings.Count(out, "\n") != bytes.Count(in, []byte("\n")) {
+			t.Errorf("%d lines of %q became %q", bytes.Count(in, []byte("\n")), in, out)
+		}
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(fixture(f, "talk.jsonl"))
+	f.Add(fixture(f, "interrupted.jsonl"))
+	f.Add([]byte(transcript(heir, started, prompt("a"), call, output, refused)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		c := read(t, in)
+		for i, turn := range c.Turns {
+			if turn.Start > turn.Stop || turn.Stop > c.Length {
+				t.Errorf("turn %d is [%d, %d) of %d", i, turn.Start, turn.Stop, c.Length)
+			}
+		}
+		cut, err := Adapter{}.Cut(bytes.NewReader(in))
+		if errors.Is(err, sessions.ErrEmptyCut) {
+			return
+		}
+		if err != nil || cut.Length > c.Length || in[cut.Length-1] != '\n' {
+			t.Fatalf("cut %+v, %v", cut, err)
+		}
+		if again, err := (Adapter{}).Cut(bytes.NewReader(in[:cut.Length])); err != nil || again.Length != cut.Length {
+			t.Errorf("a cut of a cut: %+v, %v", again, err)
+		}
+		for from := range 4 {
+			at := len(in) * from / 4
+			if end, told, err := (Adapter{}).CutEnd(bytes.NewReader(in[at:]), int64(at)); err != nil || told && end.Length != cut.Length {
+				t.Errorf("cut from %d on at %d, %v; from the beginning at %d", at, end.Length, err, cut.Length)
+			}
+		}
+	})
+}

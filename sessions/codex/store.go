@@ -1,0 +1,183 @@
+package codex
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+const (
+	rolloutPrefix = "rollout-"
+	rolloutExt    = ".jsonl"
+	stampLayout   = "2006-01-02T15-04-05"
+	// archive holds, without directories of days, what its user has put away.
+	archive = "archived_sessions"
+)
+
+// Root is $CODEX_HOME, else ~/.codex.
+func (Adapter) Root(env sessions.Environ) string {
+	if dir := env.Vars[varHome]; dir != "" {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(env.Home, ".codex")
+}
+
+// NewID is the random UUID as one of version 7, as all of Codex's own are: it
+// begins with the time, and so tells the name of the session's file.
+func (Adapter) NewID(random string, at time.Time) string {
+	ms := fmt.Sprintf("%012x", at.UnixMilli())
+	return ms[:8] + "-" + ms[8:12] + "-7" + random[15:]
+}
+
+// timeOf is when a session with that id began, in UTC.
+func timeOf(id string) (time.Time, bool) {
+	if !sessions.IsUUID(id) || id[14] != '7' {
+		return time.Time{}, false
+	}
+	b, err := hex.DecodeString(id[:8] + id[9:13])
+	if err != nil {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, c := range b {
+		ms = ms<<8 | int64(c)
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+// Path is the rollout of a session, wherever in the store it is. A new one goes
+// to the day and second that its id tells, in UTC where Codex takes the local
+// time, which nobody could tell again: Codex finds a file by the id in its name.
+func (a Adapter) Path(env sessions.Environ, _, id string) string {
+	if found := a.find(env, id); found != "" {
+		return found
+	}
+	at, _ := timeOf(id)
+	return filepath.Join(a.day(env, at), rolloutPrefix+at.Format(stampLayout)+"-"+id+rolloutExt)
+}
+
+func (a Adapter) day(env sessions.Environ, at time.Time) string {
+	return filepath.Join(a.Root(env), "sessions", at.Format("2006"), at.Format("01"), at.Format("02"))
+}
+
+// find is the rollout of a session, "" if there is none. The id tells the day
+// but for the time zone; only for an id that tells nothing all days are looked
+// through.
+func (a Adapter) find(env sessions.Environ, id string) string {
+	if !sessions.IsUUID(id) {
+		return ""
+	}
+	var days []string
+	if at, told := timeOf(id); told {
+		for _, shift := range []int{0, -1, 1} {
+			days = append(days, a.day(env, at.AddDate(0, 0, shift)))
+		}
+	} else {
+		days = a.days(env)
+	}
+	for _, dir := range append(days, filepath.Join(a.Root(env), archive)) {
+		for _, name := range rollouts(dir) {
+			if idOf(name) == id {
+				return filepath.Join(dir, name)
+			}
+		}
+	}
+	return ""
+}
+
+// days are the directories that rollouts are in, the newest first.
+func (a Adapter) days(env sessions.Environ) []string {
+	dirs := []string{filepath.Join(a.Root(env), "sessions")}
+	for _, digits := range []int{4, 2, 2} {
+		var below []string
+		for _, dir := range dirs {
+			entries, _ := os.ReadDir(dir) // what can't be read holds no session
+			for _, e := range slices.Backward(entries) {
+				if _, err := strconv.Atoi(e.Name()); err == nil && len(e.Name()) == digits && e.IsDir() {
+					below = append(below, filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+		dirs = below
+	}
+	return dirs
+}
+
+// rollouts are the names of a directory's rollouts.
+func rollouts(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && idOf(e.Name()) != "" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// idOf is the session's id in a rollout's name, "" if it is no rollout.
+func idOf(name string) string {
+	inner, ok := strings.CutSuffix(name, rolloutExt)
+	if !ok || !strings.HasPrefix(inner, rolloutPrefix) || len(inner) < len(rolloutPrefix)+36 {
+		return ""
+	}
+	if id := inner[len(inner)-36:]; sessions.IsUUID(id) {
+		return id
+	}
+	return ""
+}
+
+// Find lists the sessions that began in cwd, the most recently written first.
+func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
+	var found []sessions.Session
+	for _, dir := range a.days(env) {
+		for _, name := range rollouts(dir) {
+			s, err := a.Open(filepath.Join(dir, name))
+			if errors.Is(err, sessions.ErrNoSession) || errors.Is(err, fs.ErrPermission) || err == nil && s.Cwd != cwd {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, s)
+		}
+	}
+	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
+	return found, nil
+}
+
+// Open reads a session's identity. Its id is the one in the file's name, which
+// Codex looks for; its cwd is where it began. ErrNoSession also if the file's
+// name is no rollout's.
+func (Adapter) Open(path string) (sessions.Session, error) {
+	id := idOf(filepath.Base(path))
+	if id == "" {
+		return sessions.Session{}, fmt.Errorf("open session %s: %w", path, sessions.ErrNoSession)
+	}
+	f, info, err := sessions.OpenFile(path)
+	if err != nil {
+		return sessions.Session{}, err
+	}
+	defer f.Close()
+	s := sessions.Session{ID: id, Path: path, Modified: info.ModTime(), Size: info.Size()}
+	first, err := bufio.NewReader(f).ReadBytes('\n')
+	if err == nil {
+		l, _ := parseLine(first)
+		s.Cwd = jsontext.Text(jsontext.Lookup(l.payload, "cwd"))
+	}
+	return s, nil
+}
+
+// Live is not told: Codex keeps no registry of who has a session open.
+func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }
