@@ -1,0 +1,107 @@
+package gemini
+
+import (
+	"io"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+)
+
+// Cut finds the end of the last exchange that the agent can go on from. It reads
+// once, and holds what the conversation is made of, but not its text.
+func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
+	c, err := cutThrough(r, 0)
+	if err != nil {
+		return sessions.Cut{}, err
+	}
+	if c.length == 0 {
+		return c.cut(), sessions.ErrEmptyCut
+	}
+	return c.cut(), nil
+}
+
+// CutEnd implements sessions.Adapter. After a prompt that is followed by an
+// answer the cut is the same whatever was before, unless that is taken back.
+func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
+	c, err := cutThrough(r, from)
+	if err != nil || c.certain == 0 || c.length <= c.certain || c.unknown {
+		return sessions.Cut{}, false, err
+	}
+	return c.cut(), true, nil
+}
+
+func cutThrough(r io.Reader, from int64) (*cutter, error) {
+	c := &cutter{from: from}
+	split := jsonlines.Splitter{Line: c.line, Offset: from}
+	return c, split.Drain(r)
+}
+
+type cutter struct {
+	thread  thread
+	from    int64 // where reading began
+	length  int64 // bytes up to the last good end
+	certain int64 // where a prompt ends after which nothing before it matters, 0 if there was none
+	kept    int   // lines up to length
+	events  int
+	tail    bool // nothing but patches since the good end
+	unknown bool // something before from was taken back
+}
+
+func (c *cutter) cut() sessions.Cut {
+	cut := sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
+	if c.kept < c.events {
+		_, cut.Open = c.thread.tail()
+	}
+	return cut
+}
+
+func (c *cutter) line(b []byte, start int64) error {
+	c.events++
+	end := start + int64(len(b)) + 1
+	l, ok := parseLine(b)
+	if !ok {
+		c.tail = false
+		return nil
+	}
+	switch changed := c.step(l, end); {
+	case changed && c.thread.settled(), !changed && c.tail:
+		c.length, c.kept, c.tail = end, c.events, true
+	case changed:
+		c.tail = false
+	}
+	return nil
+}
+
+// step carries out a line, and reports whether it has changed the conversation.
+func (c *cutter) step(l line, end int64) (changed bool) {
+	switch {
+	case l.rewind != nil:
+		c.rewind(string(l.rewind))
+	case l.message.id != nil:
+		fresh := c.thread.put(l.message)
+		if fresh && c.certain == 0 && len(c.thread.entries) > 1 && l.message.classify() == classPrompt {
+			c.certain = end
+		}
+	case l.replaces():
+		c.thread.clear()
+		messages(l.list, func(m message) { c.thread.put(m) })
+		if c.certain == 0 {
+			c.certain = end
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// rewind takes messages back. A conversation of which nothing is left begins
+// anew: its user has asked for that.
+func (c *cutter) rewind(id string) {
+	if !c.thread.has(id) && c.from > 0 {
+		c.unknown = true
+	}
+	c.thread.rewind(id)
+	if last, _ := c.thread.tail(); last.class == classOther {
+		c.length, c.kept, c.unknown = 0, 0, c.unknown || c.from > 0
+	}
+}

@@ -1,0 +1,185 @@
+package gemini
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/cmdline"
+)
+
+// subcommands run no session.
+var subcommands = []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"}
+
+var (
+	pickers   = []string{"--resume", "--session-id", "--session-file"}
+	prompting = []string{"--prompt", "--prompt-interactive"}
+	// talkless are options with which no session is run, or none that is asked
+	// for on the command line.
+	talkless = []string{"--list-sessions", "--delete-session", "--list-extensions", "--version", "--help", "--acp", "--experimental-acp"}
+)
+
+// Launch is the command line that starts Gemini CLI for a mission: on its
+// session and with its prompt. The client takes hooks from settings alone, and
+// settings from places that are the user's or the system's: there are none for
+// one launch. So it reports whether those are installed.
+func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
+	i := programIndex(o.Command)
+	if i < 0 {
+		return sessions.Command{}, fmt.Errorf("%q does not start gemini", strings.Join(o.Command, " "))
+	}
+	if o.SessionID != "" && !sessions.IsUUID(o.SessionID) {
+		return sessions.Command{}, fmt.Errorf("session %q: not a session id", o.SessionID)
+	}
+	if o.Resume && o.SessionID == "" {
+		return sessions.Command{}, errors.New("no session to resume")
+	}
+	l := launch{a: a, o: o, args: grammar().Parse(o.Command[i+1:])}
+	words := l.positionals()
+	if l.has(talkless...) || len(words) > 0 && slices.Contains(subcommands, words[0]) {
+		return sessions.Command{Argv: o.Command, Why: "the command runs no session"}, nil
+	}
+	l.pickSession()
+	if err := l.takePrompt(words); err != nil {
+		return sessions.Command{}, err
+	}
+	if o.HookCommand != "" {
+		l.cmd.Why = a.whyNoHooks(o)
+		l.cmd.Hooked = l.cmd.Why == ""
+	}
+	l.cmd.Argv = slices.Clone(o.Command[:i+1])
+	for _, a := range l.args {
+		l.cmd.Argv = append(l.cmd.Argv, a.Words...)
+	}
+	return l.cmd, nil
+}
+
+type launch struct {
+	a    Adapter
+	o    sessions.Launch
+	args []cmdline.Argument
+	cmd  sessions.Command
+}
+
+func (l *launch) positionals() []string {
+	var words []string
+	for _, a := range l.args {
+		if a.Name == "" {
+			words = append(words, a.Words...)
+		}
+	}
+	return words
+}
+
+func (l *launch) has(names ...string) bool {
+	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
+}
+
+func (l *launch) drop(names ...string) {
+	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
+}
+
+// first puts words before the user's options, where none of those can swallow
+// them.
+func (l *launch) first(words ...string) {
+	l.args = slices.Insert(l.args, 0, cmdline.Argument{Words: words})
+}
+
+// pickSession resumes the session, or gives a new one its id if the user's
+// command leaves it open. One that was begun and never said anything can be
+// neither resumed nor begun again.
+func (l *launch) pickSession() {
+	id := l.o.SessionID
+	if l.o.Resume {
+		l.drop(pickers...)
+		l.first("--resume", id)
+		l.cmd.SessionID = id
+		return
+	}
+	for _, a := range l.args {
+		if !slices.Contains(pickers, a.Name) {
+			continue
+		}
+		if a.Name != "--session-file" && len(a.Values) > 0 && sessions.IsUUID(a.Values[0]) {
+			l.cmd.SessionID = a.Values[0]
+		}
+		return // else the client chooses one
+	}
+	if id != "" && !l.a.begun(l.o.Env, l.o.Dir, id) {
+		l.first("--session-id", id)
+		l.cmd.SessionID = id
+	}
+}
+
+// takePrompt puts the mission's prompt where the command has its own: with the
+// option, or else as the positional word, which is a prompt to begin with on a
+// terminal, and the only one without.
+func (l *launch) takePrompt(words []string) error {
+	kept := l.o.Fresh || !l.o.Resume // the command's own prompt is still to be sent
+	switch own := len(words) > 0 || l.has(prompting...); {
+	case kept && l.o.Prompt == "":
+		return nil
+	case kept && own:
+		return errors.New("the command has a prompt of its own")
+	}
+	option := ""
+	for _, a := range l.args {
+		if slices.Contains(prompting, a.Name) {
+			option = a.Name
+		}
+	}
+	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool {
+		return slices.Contains(prompting, a.Name) || a.Name == "" && len(a.Values) > 0 // the user's words have values
+	})
+	switch {
+	case l.o.Prompt == "":
+	case option != "":
+		l.first(option + "=" + l.o.Prompt) // joined: it may begin with a dash
+	default:
+		l.first(asWord(l.o.Prompt))
+	}
+	return nil
+}
+
+// asWord is a prompt that no positional word can be mistaken for: an option, or a
+// subcommand.
+func asWord(prompt string) string {
+	if strings.HasPrefix(prompt, "-") || slices.Contains(subcommands, prompt) {
+		return " " + prompt
+	}
+	return prompt
+}
+
+// whyNoHooks says why a launch would not be heard of by hooks, "" if it would.
+// Settings are merged: the hooks of all of them run, and of what they say about
+// all hooks the project's word counts.
+func (a Adapter) whyNoHooks(o sessions.Launch) string {
+	installed, off := false, ""
+	for _, scope := range []sessions.Scope{sessions.ScopeUser, sessions.ScopeShared} {
+		name := a.HookFile(o.Env, scope, o.Dir)
+		if o.ReadFile == nil {
+			break
+		}
+		settings, err := o.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		_, missing, err := a.HookCommands(settings)
+		installed = installed || err == nil && len(missing) == 0
+		switch hooksEnabled(settings) {
+		case "false":
+			off = name
+		case "true":
+			off = ""
+		}
+	}
+	switch {
+	case !installed:
+		return "gemini takes hooks from its settings alone; umbra hooks install gemini puts them there"
+	case off != "":
+		return "hooks are switched off by hooksConfig in " + off
+	}
+	return ""
+}

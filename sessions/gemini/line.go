@@ -1,0 +1,326 @@
+package gemini
+
+import (
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// line is what one line of a session file says, with its values left encoded and
+// pointing into the line. It is one of four: a message, one taken back with all
+// after it, a patch of what the file says ("$set"), or a header, which begins the
+// file and each resumption within the minute of its name.
+type line struct {
+	message message
+	rewind  []byte // the id of the first message that is taken back
+	set     []byte // an object
+	session []byte // of a header, or of a patch
+	hash    []byte // of the header: SHA-256 of the working directory
+	list    []byte // all messages from now on: of a patch, or of a header
+}
+
+// parseLine reports false for a line that is no JSON object.
+func parseLine(b []byte) (line, bool) {
+	var l line
+	c := jsontext.Walk(b)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "$rewindTo":
+			l.rewind = jsontext.Raw(value)
+		case "$set":
+			l.set = value
+		case "sessionId":
+			l.session = jsontext.Raw(value)
+		case "projectHash":
+			l.hash = jsontext.Raw(value)
+		case "messages":
+			l.list = value
+		default:
+			l.message.take(string(key), value)
+		}
+	}
+	if l.rewind == nil && l.message.id == nil && len(l.set) > 0 {
+		l.session, l.hash, l.list = jsontext.Raw(jsontext.Lookup(l.set, "sessionId")), nil, jsontext.Lookup(l.set, "messages")
+	}
+	return l, c.Whole()
+}
+
+// replaces reports whether the line says which messages there are.
+func (l line) replaces() bool {
+	return l.rewind == nil && l.message.id == nil && len(l.list) > 0 && l.list[0] == '['
+}
+
+// messages calls f for each message of a list.
+func messages(list []byte, f func(message)) {
+	c := jsontext.Walk(list)
+	for {
+		value, ok := c.Element()
+		if !ok {
+			return
+		}
+		if m := parseMessage(value); m.id != nil {
+			f(m)
+		}
+	}
+}
+
+// message is one message; a later one of its id replaces it.
+type message struct {
+	id      []byte
+	kind    []byte // user, gemini; info, warning, error are the client's own
+	time    []byte
+	content []byte // a string, a part or a list of parts
+	shown   []byte // the same as its user typed it, if that is something else
+	calls   []byte // tool calls with their results
+	tokens  []byte
+}
+
+func parseMessage(b []byte) message {
+	var m message
+	c := jsontext.Walk(b)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			return m
+		}
+		m.take(string(key), value)
+	}
+}
+
+func (m *message) take(key string, value []byte) {
+	switch key {
+	case "id":
+		m.id = jsontext.Raw(value)
+	case "type":
+		m.kind = jsontext.Raw(value)
+	case "timestamp":
+		m.time = jsontext.Raw(value)
+	case "content":
+		m.content = value
+	case "displayContent":
+		m.shown = value
+	case "toolCalls":
+		m.calls = value
+	case "tokens":
+		m.tokens = value
+	}
+}
+
+func at(stamp []byte) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// part is one part of a message's content.
+type part struct {
+	text     []byte
+	thought  bool
+	call     []byte // {id, name, args}
+	response []byte // {id, name, response}
+}
+
+// parts calls f for each part of a content.
+func parts(content []byte, f func(part)) {
+	if len(content) == 0 {
+		return
+	}
+	switch content[0] {
+	case '"':
+		f(part{text: content})
+	case '{':
+		f(parsePart(content))
+	case '[':
+		c := jsontext.Walk(content)
+		for {
+			value, ok := c.Element()
+			if !ok {
+				return
+			}
+			if len(value) > 0 && value[0] == '"' {
+				f(part{text: value})
+			} else {
+				f(parsePart(value))
+			}
+		}
+	}
+}
+
+func parsePart(b []byte) part {
+	var p part
+	c := jsontext.Walk(b)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			return p
+		}
+		switch string(key) {
+		case "text":
+			p.text = value
+		case "thought":
+			p.thought = jsontext.IsTrue(value)
+		case "functionCall":
+			p.call = value
+		case "functionResponse":
+			p.response = value
+		}
+	}
+}
+
+// What the client and hooks say beside the user's words is in parts of their
+// own, or, at the start of a run without a terminal, before the prompt.
+const (
+	markSession = "<session_context>"
+	markHook    = "<hook_context>"
+	endHook     = "</hook_context>"
+)
+
+// typed is a text without what nobody typed.
+func typed(s string) string {
+	for strings.HasPrefix(s, markHook) {
+		_, rest, ok := strings.Cut(s, endHook)
+		if !ok {
+			return ""
+		}
+		s = strings.TrimLeft(rest, "\n")
+	}
+	if strings.HasPrefix(s, markSession) {
+		return ""
+	}
+	return s
+}
+
+// words joins the text of a content, without thoughts and what nobody typed.
+func words(content []byte) string {
+	var all []string
+	parts(content, func(p part) {
+		if s := typed(jsontext.Text(p.text)); s != "" && !p.thought {
+			all = append(all, s)
+		}
+	})
+	return strings.Join(all, "\n")
+}
+
+// prompt is a prompt as its user typed it.
+func (m message) prompt() string {
+	if s := words(m.shown); s != "" {
+		return s
+	}
+	return words(m.content)
+}
+
+// class is what a message means for the course of the conversation.
+type class int
+
+const (
+	classOther   class = iota // the client's own words, or an answer of which nothing is there yet
+	classPrompt               // the user's prompt
+	classResults              // of tool calls
+	classAnswer               // the agent's words or tool calls
+)
+
+func (m message) classify() class {
+	switch string(m.kind) {
+	case "user":
+		return m.classifyUser()
+	case "gemini":
+		return m.classifyAnswer()
+	}
+	return classOther
+}
+
+func (m message) classifyUser() class {
+	c := classOther
+	parts(m.content, func(p part) {
+		switch {
+		case p.response != nil:
+			c = classResults
+		case c == classOther && strings.TrimSpace(typed(jsontext.Text(p.text))) != "":
+			c = classPrompt
+		}
+	})
+	return c
+}
+
+func (m message) classifyAnswer() class {
+	if strings.TrimSpace(words(m.content)) != "" {
+		return classAnswer
+	}
+	c := classOther
+	m.toolCalls(func(call) { c = classAnswer })
+	return c
+}
+
+// call is a tool call and what became of it.
+type call struct {
+	tool      sessions.Tool
+	cancelled bool
+}
+
+// toolCalls calls f for each tool call of an answer: those with their results,
+// which are written when they have ended, and those that stand in the content,
+// whose results follow in a message of their own.
+func (m message) toolCalls(f func(call)) {
+	c := jsontext.Walk(m.calls)
+	for {
+		value, ok := c.Element()
+		if !ok {
+			break
+		}
+		f(parseCall(value))
+	}
+	parts(m.content, func(p part) {
+		if p.call != nil {
+			f(call{tool: sessions.Tool{
+				ID: jsontext.Text(jsontext.Lookup(p.call, "id")), Name: jsontext.Text(jsontext.Lookup(p.call, "name")),
+				Target: target(jsontext.Lookup(p.call, "args")), At: at(m.time),
+			}})
+		}
+	})
+}
+
+func parseCall(b []byte) call {
+	var one call
+	c := jsontext.Walk(b)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			return one
+		}
+		switch string(key) {
+		case "id":
+			one.tool.ID = jsontext.Text(value)
+		case "name":
+			one.tool.Name = jsontext.Text(value)
+		case "args":
+			one.tool.Target = target(value)
+		case "timestamp":
+			one.tool.At = at(jsontext.Raw(value))
+		case "result":
+			one.tool.Done = one.tool.Done || string(value) != "null"
+		case "status":
+			status := string(jsontext.Raw(value))
+			one.cancelled = status == "cancelled"
+			one.tool.Failed = status == "error" || one.cancelled
+			one.tool.Done = one.tool.Done || one.tool.Failed || status == "success"
+		}
+	}
+}
+
+// responses calls f for each tool result of a message.
+func (m message) responses(f func(id string, failed bool)) {
+	parts(m.content, func(p part) {
+		if p.response != nil {
+			answer := jsontext.Lookup(p.response, "response")
+			f(jsontext.Text(jsontext.Lookup(p.response, "id")), jsontext.Lookup(answer, "error") != nil)
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package gemini
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+// Read parses a whole conversation.
+func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
+	p := newParser()
+	err := p.split.Drain(r)
+	return p.Conversation(), err
+}
+
+// Follow returns a parser to feed as the file grows. A feed costs what is fed;
+// but each resumption writes the whole conversation once more.
+func (Adapter) Follow() sessions.Follower { return newParser() }
+
+// parser builds a conversation line by line. Its turns are all there ever were,
+// in the order of the file: a message that was taken back stays in the turn that
+// it belonged to. What state the agent is in follows from the thread.
+type parser struct {
+	split   jsonlines.Splitter
+	conv    sessions.Conversation
+	thread  thread
+	seen    map[string]bool // ids of all messages
+	open    map[string]int  // tool id → index into the last turn's tools
+	prompt  string          // id of the last turn's prompt
+	answer  string          // id of the newest answer
+	said    bool            // the newest answer has words
+	stopped bool            // the client took back what was asked
+	hash    string
+	turn    sessions.Tokens // of the answers before the newest
+}
+
+func newParser() *parser {
+	p := &parser{seen: map[string]bool{}, open: map[string]int{}}
+	p.conv.State = sessions.StateEmpty
+	p.split.Line = p.line
+	return p
+}
+
+// Feed takes the next bytes of the file.
+func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
+
+// Conversation is what has been read so far; later feeds do not change it.
+func (p *parser) Conversation() sessions.Conversation {
+	c := p.conv
+	c.Length, c.Torn = p.split.Offset, p.split.Torn()
+	c.Turns = slices.Clone(c.Turns)
+	if n := len(c.Turns); n > 0 {
+		last := &c.Turns[n-1]
+		last.Tools = slices.Clone(last.Tools)
+		last.Texts = slices.Clone(last.Texts)
+	}
+	return c
+}
+
+func (p *parser) line(b []byte, start int64) error {
+	if len(b) == 0 {
+		return nil
+	}
+	l, ok := parseLine(b)
+	if !ok {
+		p.conv.Bad++
+		return nil
+	}
+	p.conv.Events++
+	p.identify(l)
+	switch {
+	case l.rewind != nil:
+		p.thread.rewind(string(l.rewind))
+		p.stopped = false
+	case l.message.id != nil:
+		p.thread.put(l.message)
+		p.stopped = false
+		p.take(l.message, start, true)
+	case l.replaces():
+		p.replace(l.list, start)
+	}
+	p.conv.State = p.state()
+	if t := p.last(); t != nil {
+		t.Stop = start + int64(len(b)) + 1
+		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+	}
+	return nil
+}
+
+func (p *parser) state() sessions.State {
+	if p.stopped {
+		return sessions.StateInterrupted
+	}
+	return p.thread.state()
+}
+
+// identify notes whose session it is. The working directory is named nowhere
+// but in what the client tells its model at the start; the header has its hash,
+// which tells it from the others there.
+func (p *parser) identify(l line) {
+	if len(l.session) > 0 {
+		p.conv.ID = string(l.session)
+	}
+	if len(l.hash) > 0 && l.message.id == nil {
+		p.hash = string(l.hash)
+	}
+}
+
+// replace takes a list of all messages. One that has nothing new and not the
+// newest prompt is that of a turn which was cancelled, or which the API refused.
+func (p *parser) replace(list []byte, start int64) {
+	p.thread.clear()
+	fresh := false
+	first := len(p.conv.Turns) == 0
+	messages(list, func(m message) {
+		p.thread.put(m)
+		fresh = fresh || !p.seen[string(m.id)]
+		p.take(m, start, first)
+	})
+	p.stopped = !fresh && !first && !p.thread.has(p.prompt)
+}
+
+// take adds a message to the turns. Where turns is false, none begins: a prompt
+// that the client itself has put into a list of messages is a summary of others.
+func (p *parser) take(m message, start int64, turns bool) {
+	id := string(m.id)
+	again := p.seen[id]
+	p.seen[id] = true
+	if p.conv.Cwd == "" && !again {
+		p.conv.Cwd = workspace(m, p.hash)
+	}
+	switch m.classify() {
+	case classPrompt:
+		if !again && turns {
+			p.begin(m, start)
+		}
+	case classAnswer, classOther:
+		if string(m.kind) == "gemini" && (!again || id == p.answer) {
+			p.answered(m, again)
+		}
+	case classResults:
+		if t := p.last(); t != nil && !again {
+			m.responses(func(id string, failed bool) { p.finish(id, failed) })
+		}
+	}
+	if t := p.last(); t != nil && !again {
+		if when := at(m.time); when.After(t.End) {
+			t.End = when
+		}
+	}
+}
+
+func (p *parser) last() *sessions.Turn {
+	if len(p.conv.Turns) == 0 {
+		return nil
+	}
+	return &p.conv.Turns[len(p.conv.Turns)-1]
+}
+
+// begin opens a turn. Calls left open before it never get their result.
+func (p *parser) begin(m message, start int64) {
+	clear(p.open)
+	p.prompt, p.answer, p.said, p.turn = string(m.id), "", false, sessions.Tokens{}
+	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
+		Prompt: m.prompt(), ID: string(m.id), At: at(m.time), End: at(m.time), Start: start,
+		Tokens: sessions.Tokens{Input: -1, Output: -1},
+	})
+}
+
+// answered takes an answer, which is written as it begins and again as its calls
+// end.
+func (p *parser) answered(m message, again bool) {
+	t := p.last()
+	if t == nil {
+		return
+	}
+	if !again {
+		p.answer, p.said = string(m.id), false
+		p.turn = sessions.Tokens{Input: max(t.Tokens.Input, 0), Output: max(t.Tokens.Output, 0)}
+	}
+	if s := words(m.content); s != "" && !p.said {
+		p.said = true
+		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: at(m.time)})
+	}
+	if used, ok := tokens(m.tokens); ok {
+		t.Tokens = sessions.Tokens{Input: p.turn.Input + used.Input, Output: p.turn.Output + used.Output}
+	}
+	m.toolCalls(func(c call) { p.called(t, c.tool) })
+}
+
+func (p *parser) called(t *sessions.Turn, tool sessions.Tool) {
+	i := slices.IndexFunc(t.Tools, func(known sessions.Tool) bool { return known.ID == tool.ID })
+	switch {
+	case i < 0:
+		t.Tools = append(t.Tools, tool)
+		if !tool.Done {
+			p.open[tool.ID] = len(t.Tools) - 1
+		}
+	case tool.Done:
+		p.finish(tool.ID, tool.Failed)
+	}
+}
+
+func (p *parser) finish(id string, failed bool) {
+	if i, ok := p.open[id]; ok {
+		t := p.last()
+		t.Tools[i].Done, t.Tools[i].Failed = true, failed
+		delete(p.open, id)
+	}
+}
+
+// tokens is what an answer has used. Thoughts are output.
+func tokens(b []byte) (used sessions.Tokens, ok bool) {
+	number := func(key string) int64 {
+		n, err := strconv.ParseInt(string(jsontext.Lookup(b, key)), 10, 64)
+		ok = ok || err == nil
+		return n
+	}
+	used.Input, used.Output = number("input"), number("output")+number("thoughts")
+	return used, ok
+}
+
+// workspace is the directory that the client names to its model, if it is the
+// one with that hash.
+func workspace(m message, hash string) string {
+	found := ""
+	parts(m.content, func(p part) {
+		s := jsontext.Text(p.text)
+		if found != "" || !strings.HasPrefix(s, markSession) {
+			return
+		}
+		for line := range strings.Lines(s) {
+			dir, listed := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "  - ")
+			if listed && hashOf(dir) == hash {
+				found = dir
+				return
+			}
+		}
+	})
+	return found
+}
+
+// hashOf is the projectHash of a working directory.
+func hashOf(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:])
+}

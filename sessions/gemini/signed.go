@@ -1,0 +1,53 @@
+package gemini
+
+import (
+	"bytes"
+
+	"github.com/umbra-vcs/umbra/sessions/jsonlines"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+const maxDepth = 256 // of nested values that are looked into
+
+const keySignature = "thoughtSignature"
+
+// signedParts finds the parts of a line that carry the model's signature. One
+// changed byte, and the API may refuse the conversation.
+func signedParts(b []byte) []jsonlines.Span {
+	if !bytes.Contains(b, []byte(keySignature)) {
+		return nil
+	}
+	return findSigned(nil, b, 0, len(b), 0)
+}
+
+// findSigned looks into the value b[start:end].
+func findSigned(found []jsonlines.Span, b []byte, start, end, depth int) []jsonlines.Span {
+	start = jsontext.SkipSpace(b[:end], start)
+	if start >= end || b[start] != '{' && b[start] != '[' {
+		return found
+	}
+	if depth == maxDepth {
+		return append(found, jsonlines.Span{Start: start, End: end})
+	}
+	c := jsontext.WalkAt(b[:end], start)
+	if b[start] == '[' {
+		for {
+			value, ok := c.Element()
+			if !ok {
+				return found
+			}
+			found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
+		}
+	}
+	before := len(found)
+	for {
+		key, value, ok := c.Member()
+		if !ok {
+			return found
+		}
+		if string(key) == keySignature && len(jsontext.Raw(value)) > 0 {
+			return append(found[:before], jsonlines.Span{Start: start, End: end})
+		}
+		found = findSigned(found, b, c.Pos()-len(value), c.Pos(), depth+1)
+	}
+}
