@@ -306,6 +306,7 @@ func (l *Local) sessionPresent(m *loaded, a sessions.Adapter) (bool, error) {
 	if m.stored.Session == "" || m.bind.Session == "" {
 		return false, nil
 	}
+	m.seekSession(a)
 	s, err := a.Open(m.bind.Session)
 	switch {
 	case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrNotExist):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore/fork"
@@ -50,7 +51,7 @@ func (l *Local) recreateSession(ctx context.Context, m *loaded) error {
 		_, err := io.Copy(w, r)
 		return err
 	}, journal.PlaceOptions{})
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) { // a file without a conversation: the agent begins anew
 		return fmt.Errorf("put the session back: %w", err)
 	}
 	return nil

@@ -53,6 +53,7 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 	if a == nil || m.bind.Session == "" {
 		return sessionState{}, nil
 	}
+	m.seekSession(a)
 	file, info, err := disk.OpenRegular(m.bind.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l.sessionMissing(t, m)
@@ -77,6 +78,14 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 	}
 	m.bind.SessionFile, m.inherited = identity, nil
 	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
+}
+
+// seekSession looks for a session's file that is not where it was expected: some
+// agents name a new one by the time, and without hooks nobody tells its name.
+func (m *loaded) seekSession(a sessions.Adapter) {
+	if _, err := os.Stat(m.bind.Session); errors.Is(err, fs.ErrNotExist) {
+		m.bind.Session = a.Path(m.adapterEnv(), resolvedOr(m.cwd()), m.stored.Session)
+	}
 }
 
 // sessionUnread goes on without the conversation: the user's files matter more.
