@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -116,8 +118,15 @@ func (d *doubles) held(packs []*pack, id ID) (bool, error) {
 	return false, nil
 }
 
-// removePack removes the index first, so that nobody begins to read the rest.
+// removePack removes the index first, so that nobody begins to read the rest, and
+// holds the pack meanwhile, so that no sweep makes the index again.
 func (d *doubles) removePack(p *pack) error {
+	held, err := hold(p.base+".pack", os.O_RDONLY, unix.LOCK_EX)
+	if err == nil {
+		defer func() { _ = release(held) }()
+	} else if !isHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	d.stats.Packs++
 	for _, suffix := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
 		info, err := os.Lstat(p.base + suffix)
