@@ -30,6 +30,7 @@ type agent struct {
 	mu      sync.Mutex
 	own     *unix.Termios // the agent's modes while it is stopped
 	stopped atomic.Bool   // the keeper stops with it, and sees to its going on
+	clean   bool          // its terminal was put back
 }
 
 // startAgent starts the program. The caller waits for it, and may learn only
@@ -207,9 +208,18 @@ func (a *agent) takeBack(killed bool) {
 	if fg := foreground(a.tty); fg == a.pid() || fg > 0 && syscall.Kill(-fg, 0) == syscall.ESRCH {
 		_ = setForeground(a.tty, unix.Getpgrp())
 	}
-	if !killed {
+	if killed {
+		a.reset()
+	}
+}
+
+// reset puts the terminal's modes back, and the terminal into a state in which a
+// line can be read: the agent was ended, whether or not it has cleaned up.
+func (a *agent) reset() {
+	if a.tty < 0 || a.clean {
 		return
 	}
+	a.clean = true
 	if a.saved != nil {
 		_ = setModes(a.tty, a.saved)
 	}

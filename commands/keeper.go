@@ -30,11 +30,14 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 		for _, note := range launch.Notes {
 			c.notice("note: %s", note)
 		}
-		code, err := c.runAgent(svc, launch, vars)
+		code, agent, err := c.runAgent(svc, launch, vars)
 		if err != nil {
 			return err
 		}
 		next, err := c.reportEnd(svc, launch, code, "")
+		for err == nil && next.Do == missions.DoWait {
+			next, err = c.reportEnd(c.svc, launch, code, "")
+		}
 		if err != nil {
 			c.notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
 			return ended(code)
@@ -46,21 +49,22 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 			return ended(code)
 		}
 		launch, svc = *next.Launch, c.svc // the Service may be another one by now
+		agent.reset()
 		if next.Banner != "" {
-			c.err.line("%s", clean(next.Banner))
-			_ = c.err.flush() // the agent is launched all the same
+			c.err.line("\n%s", clean(next.Banner)) // wherever the cursor was left
+			_ = c.err.flush()                      // the agent is launched all the same
 		}
 	}
 }
 
 // runAgent starts the agent, waits for its end and returns its exit code.
-func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars variables) (int, error) {
-	failed := func(err error) (int, error) {
+func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars variables) (int, *agent, error) {
+	failed := func(err error) (int, *agent, error) {
 		_, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
 		if kerr != nil {
 			c.notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
 		}
-		return 0, beforeAgent{err}
+		return 0, nil, beforeAgent{err}
 	}
 	if len(launch.Argv) == 0 {
 		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
@@ -70,7 +74,7 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if err != nil {
 		return failed(err)
 	}
-	notStarted := func(err error) (int, error) {
+	notStarted := func(err error) (int, *agent, error) {
 		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
 	}
 	agent, err := startAgent(c.Env, c.stopGroup, program, launch.Argv, launch.Dir, env)
@@ -83,7 +87,7 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	reported := make(chan error, 1)
 	go func() { // the agent need not wait for it
 		_, err := svc.Keep(context.Background(), missions.KeepRequest{
-			Mission: launch.Mission.ID, KeeperID: os.Getpid(), AgentPID: agent.pid(),
+			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: agent.pid(),
 		})
 		reported <- err
 	}()
@@ -94,7 +98,7 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if err != nil {
 		return notStarted(err)
 	}
-	return code, nil
+	return code, agent, nil
 }
 
 // endPatience is how long the last snapshot of an agent may take before the
@@ -120,8 +124,12 @@ func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int,
 		cancel()
 	}()
 	defer c.progress.end()
+	caller, err := c.caller()
+	if err != nil {
+		caller.Cwd = launch.Dir // its own directory is gone: nothing is resolved against it
+	}
 	report := missions.KeepRequest{
-		Mission: launch.Mission.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
+		Caller: caller, Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
 	}
 	telling := missions.WithNotify(ctx, c.progress.notice)
 	next, err := svc.Keep(telling, report)

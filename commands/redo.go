@@ -7,20 +7,23 @@ import (
 )
 
 func redoCommand() *verb {
-	var force bool
+	var o undoOptions
 	return &verb{
 		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
-		flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &force}},
-		run:   func(c *call) error { return runRedo(c, force) },
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
+			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
+		},
+		run: func(c *call) error { return runRedo(c, o) },
 	}
 }
 
-func runRedo(c *call, force bool) error {
+func runRedo(c *call, o undoOptions) error {
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: 1, Force: force})
+	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: 1, WhenIdle: o.whenIdle, Force: o.force})
 	if err != nil {
 		return c.withPlan(err)
 	}

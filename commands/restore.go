@@ -23,6 +23,8 @@ func restoreCommand() *verb {
 		short: "put files and conversation back as they were at a moment",
 		long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
 The user's Git is left alone: HEAD, branches and index stay.
+An agent that Umbra launched is ended for it, and is there again at once, in its
+terminal, on the restored conversation. In a turn it is refused (exit code 11).
 Paths that others changed since are asked about; where nobody can be asked,
 --mine leaves them as they are and --all takes them back too (else exit code 12).`,
 		flags: []cli.Flag{

@@ -19,7 +19,7 @@ func (c *call) printRestored(did string, r missions.RestoreResult) error {
 func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	switch {
 	case r.Queued:
-		p.line("the agent is in a turn: %s happens when the turn ends", did)
+		p.line("the agent is in a turn: the %s happens when it ends", did)
 	case !r.Done:
 		p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
 		writePlan(p, r)
@@ -30,6 +30,9 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	}
 	for _, note := range r.Notes {
 		p.line("note: %s", clean(note))
+	}
+	if r.Handover != nil && r.Handover.How == "relaunched" && r.Done {
+		p.line("the agent goes on from there in its terminal")
 	}
 	if r.Handover != nil && r.Handover.Type != "" {
 		switch r.Handover.How {

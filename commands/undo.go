@@ -7,8 +7,9 @@ import (
 )
 
 type undoOptions struct {
-	steps int
-	force bool
+	steps    int
+	whenIdle bool
+	force    bool
 }
 
 func undoCommand() *verb {
@@ -17,6 +18,7 @@ func undoCommand() *verb {
 		name: "undo", args: "[MISSION]", max: 1, short: "take back the last restore of a mission",
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
+			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
 			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
 		},
 		run: func(c *call) error { return runUndo(c, o) },
@@ -31,7 +33,7 @@ func runUndo(c *call, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	result, err := svc.Undo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, Force: o.force})
+	result, err := svc.Undo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, WhenIdle: o.whenIdle, Force: o.force})
 	if err != nil {
 		return c.withPlan(err)
 	}

@@ -111,8 +111,19 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	l.awaitAnswer(ctx, a, e)
 	var handed delivery
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
+		if m.live.Handover.owned() && e.Kind == sessions.KindPrompt {
+			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
+			return false, nil
+		}
+		m.withdraw()
+		if m.endsForAnother(e) {
+			return false, nil
+		}
 		begins := m.begins(e)
 		fresh := l.noteEvent(m, a, r, e) && begins
+		if e.Kind == sessions.KindSessionStart && m.live.Notice != "" && handed.put(sessions.Answer{Notice: m.live.Notice}) {
+			m.live.Notice = ""
+		}
 		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(sessions.Answer{Context: m.Note}) {
 			m.Note = ""
 		}
@@ -139,6 +150,13 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		return told, err
 	}
 	return told, nil
+}
+
+// endsForAnother reports whether an event is the end of a session that a keeper's
+// mission has left, or is about to: the mission goes on in another one, and its
+// keeper says when it does not.
+func (m *loaded) endsForAnother(e sessions.Event) bool {
+	return e.Kind == sessions.KindSessionEnd && m.live.kept() && (m.live.Handover != nil || e.SessionID != m.stored.Session && slices.Contains(m.Sessions, e.SessionID))
 }
 
 // delivery hands an answer from the queue to the hook that waits for it. A hook

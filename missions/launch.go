@@ -44,6 +44,7 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 		if err := l.mayLaunch(m, r.KeeperID); err != nil {
 			return err
 		}
+		m.live.Handover, m.live.Notice = nil, "" // of a keeper that is gone
 		launch, err = l.prepare(ctx, m, r)
 		return err
 	})
@@ -74,7 +75,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	if len(r.Command) > 0 {
 		command = r.Command
 	}
-	launch := Launch{Argv: command, Dir: m.cwd(), Env: map[string]string{
+	launch := Launch{ID: l.newID(), Argv: command, Dir: m.cwd(), Env: map[string]string{
 		"UMBRA_MISSION": m.ID,
 		"UMBRA_HOME":    l.home.Dir,
 	}}
@@ -82,10 +83,10 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Dir = m.bind.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
-	m.live.Hooked, m.live.Bound = false, ""
+	m.live.Hooked, m.live.Bound, m.live.Launch = false, "", ""
 	if r.KeeperID > 0 {
 		keeper := l.processOf(r.KeeperID)
-		m.live.Keeper, m.live.Agent = &keeper, nil
+		m.live.Keeper, m.live.Agent, m.live.Child = &keeper, nil, nil
 	}
 	changed := !slices.Equal(m.Command, command)
 	m.Command = command
@@ -133,7 +134,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	m.FirstPrompt, m.Fresh = "", false
 	cmd, err := a.Launch(sessions.Launch{
-		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Prompt: prompt,
+		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
@@ -195,37 +196,6 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Keep takes a keeper's report and says what is next.
-func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
-	m, err := l.missionByID(r.Mission)
-	if err != nil {
-		return Next{Do: DoExit}, err
-	}
-	req := &request{event: Launched{}}
-	if r.Ended {
-		req.event = Exited{Code: r.ExitCode}
-		req.heard = func(m *loaded) (bool, error) {
-			m.live.Keeper, m.live.Agent, m.live.Bound = nil, nil, ""
-			if r.Failed != "" {
-				m.LastError = r.Failed
-			}
-			return true, nil
-		}
-	} else {
-		keeper, agent := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
-		req.heard = func(m *loaded) (bool, error) {
-			m.live.Keeper, m.live.Agent = &keeper, &agent
-			req.event = Launched{Hooked: m.live.Hooked}
-			return true, nil
-		}
-	}
-	_, err = l.submit(ctx, m.project, m.ID, req)
-	return Next{Do: DoExit}, err
-}
-
-// processOf describes a process of this machine by its pid.
-func (l *Local) processOf(pid int) lock.Owner { return lock.Process(pid, "") }
-
 // Stop ends the agents of missions: SIGTERM, and SIGKILL after five seconds.
 func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 	list, err := l.findMissions(ctx, r.Caller, r.Missions)
@@ -249,6 +219,9 @@ func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 const stopPatience = 5 * time.Second
 
 func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
+	if m.live.Handover.owned() {
+		return Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.live.Handover)
+	}
 	if !HasAgent(m.life) && !m.live.kept() {
 		return nil // stopped already
 	}
@@ -295,7 +268,7 @@ func (l *Local) reap(ctx context.Context, m *loaded) error {
 		}
 		boot := m.live.boot()
 		r.event = Vanished{LongAgo: boot != "" && boot != l.self.Boot}
-		m.live.Keeper, m.live.Agent = nil, nil
+		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Handover = nil, nil, nil, nil
 		return true, nil
 	}
 	_, err := l.submit(ctx, m.project, m.ID, r)

@@ -35,9 +35,14 @@ type live struct {
 	// Name is what an adopted mission's first prompt names it, until it does.
 	Name string `json:"name,omitempty"`
 
-	Seen    []string        `json:"seen,omitempty"`    // ids of events already handled, newest last
-	Pending *RestoreRequest `json:"pending,omitempty"` // a restore for the end of the turn
-	Problem string          `json:"problem,omitempty"` // the last hook that went wrong
+	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
+	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
+
+	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
+	Launch   string      `json:"launch,omitempty"`   // of the agent that the keeper has now
+	Pending  *asked      `json:"queued,omitempty"`   // for the end of the turn
+	Handover *handover   `json:"handover,omitempty"` // from before the agent is ended until there is one again
+	Notice   string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
 	// NotRestored is why a queued restore was not done.
 	NotRestored string `json:"not_restored,omitempty"`
 }

@@ -231,7 +231,9 @@ func (l *Local) view(m *loaded) Mission {
 		v.LastTool = m.live.LastTool
 	}
 	if m.live.Pending != nil {
-		v.Action = "restore " + m.live.Pending.Moment
+		v.Action = m.live.Pending.String()
+	} else if m.live.Handover.open() {
+		v.Action = m.live.Handover.Asked.String()
 	}
 	if m.live.NotRestored != "" {
 		v.Problems = append(v.Problems, m.live.NotRestored)

@@ -146,7 +146,9 @@ type UndoRequest struct {
 	Caller  Caller `json:"caller"`
 	Mission string `json:"mission,omitempty"`
 	Steps   int    `json:"steps,omitempty"` // 0 is one
-	Force   bool   `json:"force,omitempty"`
+	// WhenIdle leaves it for the end of the turn, if the agent is in one.
+	WhenIdle bool `json:"when_idle,omitempty"`
+	Force    bool `json:"force,omitempty"`
 }
 
 // RestoreResult is the plan of a restore and, when done, its outcome.

@@ -4,29 +4,59 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 )
 
-// performPending carries out the restore that was queued for the end of the
-// turn. Its failure never fails the event that ended the turn: it is shown until
-// something is restored or queued again, and told the agent with its next
-// prompt. The caller holds the workspace.
+// turnGrace is what an agent is given, after it has said that its turn ended, to
+// hear the answer and to show the last of its own.
+const turnGrace = 300 * time.Millisecond
+
+// performPending carries out what was queued for the end of the turn. Its failure
+// never fails the event that ended the turn. An agent that is ended for it is
+// ended beside that event, which it waits for. The caller holds the workspace.
 func (l *Local) performPending(ctx context.Context, m *loaded) {
 	if m.live.Pending == nil {
 		return
 	}
-	r := *m.live.Pending
+	a := *m.live.Pending
 	m.live.Pending = nil
-	if _, err := l.restoreLocked(ctx, m, r); err != nil {
-		e := AsError(err)
-		m.live.NotRestored = fmt.Sprintf("the restore of %.10s that was queued for the end of the turn was not done: %s", r.Moment, strings.Join(strings.Fields(e.Message), " "))
-		if e.Hint != "" {
-			m.live.NotRestored += " (" + e.Hint + ")"
-		}
-		m.Note = "Umbra: " + m.live.NotRestored
-		l.log.Warn("queued restore", "mission", m.ID, "moment", r.Moment, "error", err)
-		if err := l.writeMeta(ctx, m, "a queued restore was not done"); err != nil {
-			l.log.Warn("note it", "mission", m.ID, "error", err)
-		}
+	h, err := l.beginHandover(ctx, m, a, true)
+	switch {
+	case h != nil && l.startWorker():
+		go func() {
+			defer l.working.Done()
+			_ = pause(l.closing, turnGrace)
+			if _, err := l.handOver(context.WithoutCancel(ctx), m, h); err != nil {
+				l.log.Warn("queued handover", "mission", m.ID, "for", a.String(), "error", err)
+			}
+		}()
+	case h != nil: // the Service is ending: whoever serves next does it
+		m.live.Handover, m.live.Pending = nil, &a
+	case err == nil:
+		_, err = l.carry(ctx, m, a)
+	}
+	if err != nil {
+		l.notDone(ctx, m, a, err)
 	}
 	l.saveLive(m)
+}
+
+// notDone keeps why something queued was not done: it is shown until something is
+// restored or queued again, and told the agent with its next prompt. The caller
+// holds the workspace.
+func (l *Local) notDone(ctx context.Context, m *loaded, a asked, why error) {
+	e := AsError(why)
+	what := a.kind()
+	if a.Restore != nil {
+		what = fmt.Sprintf("restore of %.10s", a.Restore.Moment)
+	}
+	m.live.NotRestored = fmt.Sprintf("the %s that was queued for the end of the turn was not done: %s", what, strings.Join(strings.Fields(e.Message), " "))
+	if e.Hint != "" {
+		m.live.NotRestored += " (" + e.Hint + ")"
+	}
+	m.Note = "Umbra: " + m.live.NotRestored
+	l.log.Warn("queued "+a.kind(), "mission", m.ID, "for", a.String(), "error", why)
+	if err := l.writeMeta(ctx, m, "a queued "+a.kind()+" was not done"); err != nil {
+		l.log.Warn("note it", "mission", m.ID, "error", err)
+	}
 }

@@ -41,6 +41,9 @@ func (l *Local) Recover(ctx context.Context) error {
 	if err := l.recoverRequests(ctx); err != nil {
 		errs = append(errs, err)
 	}
+	if err := l.recoverHandovers(ctx); err != nil {
+		errs = append(errs, err)
+	}
 	if _, err := l.journal.Sweep(); err != nil {
 		errs = append(errs, err)
 	}

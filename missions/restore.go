@@ -23,18 +23,7 @@ func (l *Local) Restore(ctx context.Context, r RestoreRequest) (RestoreResult, e
 		return RestoreResult{}, err
 	}
 	r.Moment, r.Mission = at.step.ID.String(), m.ID // whatever happens until it is done
-	if queued, err := l.queueRestore(ctx, m, &r); queued || err != nil {
-		return RestoreResult{Target: r.Moment, Mission: m.ID, Workspace: m.bind.Workspace, Queued: queued}.filled(), err
-	}
-	var result RestoreResult
-	err = l.locked(ctx, m, func(m *loaded) error {
-		if !r.Force && !r.Preview && InTurn(m.life) {
-			return inTurn(m)
-		}
-		result, err = l.restoreLocked(ctx, m, r)
-		return err
-	})
-	return result, err
+	return l.do(ctx, m, asked{Restore: &r})
 }
 
 func (r RestoreRequest) check() error {
@@ -96,47 +85,9 @@ func (l *Local) restoreScope(ctx context.Context, r RestoreRequest) (found, *loa
 		"%s is a moment of mission %s, which works in %s, not here", at.step.address(at.Name), at.Name, at.bind.Workspace)
 }
 
-func inTurn(m *loaded) error {
-	return Errorf(KindBusy, "umbra restore … --when-idle does it at the turn's end; --force does it now",
+func inTurn(m *loaded, kind string) error {
+	return Errorf(KindBusy, "umbra "+kind+" … --when-idle does it at the turn's end; --force does it now",
 		"%s is in turn %d", m.Name, m.life.LastTurn())
-}
-
-// queueRestore leaves a restore for the end of the turn, where that was asked
-// for or the request comes from inside the turn.
-func (l *Local) queueRestore(ctx context.Context, m *loaded, r *RestoreRequest) (bool, error) {
-	inside := r.Caller.Mission == m.ID
-	if r.Preview || r.Force || !InTurn(m.life) || !r.WhenIdle && !inside {
-		return false, nil
-	}
-	queued := false
-	err := l.locked(ctx, m, func(m *loaded) error {
-		if !InTurn(m.life) {
-			return nil
-		}
-		if err := l.refusedNow(ctx, m, *r); err != nil {
-			return err
-		}
-		later := *r
-		m.live.Pending, m.live.NotRestored, queued = &later, "", true
-		l.saveLive(m)
-		return nil
-	})
-	return queued, err
-}
-
-// refusedNow is why a restore that is to be done at the end of the turn would be
-// refused if that were now. The caller holds the workspace.
-func (l *Local) refusedNow(ctx context.Context, m *loaded, r RestoreRequest) error {
-	target, err := m.project.snapshotNamed(r.Moment)
-	if err != nil {
-		return err
-	}
-	r.Preview = true
-	job, err := l.planRestore(ctx, m, target, r)
-	if err != nil {
-		return err
-	}
-	return job.refusal(r)
 }
 
 // snapshotNamed reads a snapshot by its id.

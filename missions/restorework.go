@@ -71,6 +71,9 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job, c Caller) (Re
 // describeRestore writes down what is to be done.
 func (l *Local) describeRestore(m *loaded, j *job) (restoreDoc, error) {
 	op := operation{ID: l.newID(), Kind: j.kind, Target: j.target.ID.String(), TakesBack: j.takesID, Keep: j.result.Keep}
+	if m.live.Handover.open() {
+		op.Handover = m.live.Handover.ID
+	}
 	if j.safety != nil {
 		op.Safety = j.safety.ID.String()
 	} else {

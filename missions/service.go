@@ -140,6 +140,7 @@ type LaunchRequest struct {
 
 // Launch is what a keeper runs.
 type Launch struct {
+	ID      string            `json:"id"` // tells this launch from others in a keeper's reports
 	Mission Mission           `json:"mission"`
 	Argv    []string          `json:"argv"`
 	Dir     string            `json:"dir"`
@@ -149,7 +150,9 @@ type Launch struct {
 
 // KeepRequest is a keeper's report: its agent started (Ended false), or ended.
 type KeepRequest struct {
+	Caller   Caller `json:"caller"` // the keeper, as it asks to launch
 	Mission  string `json:"mission"`
+	Launch   string `json:"launch"` // the id of the launch that it is about
 	KeeperID int    `json:"keeper_pid"`
 	AgentPID int    `json:"agent_pid"`
 	Ended    bool   `json:"ended"`
@@ -160,7 +163,7 @@ type KeepRequest struct {
 
 // Next tells a keeper what to do when its agent has ended.
 type Next struct {
-	Do     string  `json:"do"` // exit, or relaunch
+	Do     string  `json:"do"` // exit, relaunch, or wait
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"`
 }
@@ -169,6 +172,7 @@ type Next struct {
 const (
 	DoExit     = "exit"
 	DoRelaunch = "relaunch"
+	DoWait     = "wait" // for the end of what the agent was ended for: ask again
 )
 
 // WaitRequest waits for missions to be in one of some states.

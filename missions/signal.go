@@ -11,7 +11,8 @@ import (
 
 // terminate ends a process: SIGTERM, and SIGKILL when the patience is over. It
 // returns when the process is gone. The process is proved to be the one meant
-// before each signal, since a pid can be used again.
+// before each signal, since a pid can be used again. One that no signal ends, as
+// a process that waits for a broken disk, is an error after twice the patience.
 func terminate(ctx context.Context, p lock.Owner, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	signal := syscall.SIGTERM
@@ -24,6 +25,9 @@ func terminate(ctx context.Context, p lock.Owner, patience time.Duration) error 
 		}
 		if signal == syscall.SIGTERM && time.Now().After(deadline) {
 			signal, sent = syscall.SIGKILL, false
+		}
+		if time.Now().After(deadline.Add(patience)) {
+			return errors.New("it does not end")
 		}
 		if err := pause(ctx, 10*time.Millisecond); err != nil {
 			return err

@@ -102,6 +102,7 @@ type operation struct {
 	After      string          `json:"session_after,omitempty"`
 	AfterPath  string          `json:"session_after_path,omitempty"`
 	TakesBack  string          `json:"takes_back,omitempty"` // the operation an undo or redo is of
+	Handover   string          `json:"handover,omitempty"`   // the id of the handover that it was done in
 	Plan       json.RawMessage `json:"plan,omitempty"`
 	Parts      string          `json:"parts,omitempty"` // files, conversation, both
 }

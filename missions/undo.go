@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -37,42 +38,60 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 	if r.Steps < 0 {
 		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" -n 2", "%d is no number of steps", r.Steps)
 	}
-	var result RestoreResult
-	err = l.holding(ctx, m, func(m *loaded) error {
-		if InTurn(m.life) && !r.Force {
-			return inTurn(m)
+	r.Mission = m.ID // whatever happens until it is done
+	if kind == "undo" {
+		return l.do(ctx, m, asked{Undo: &r})
+	}
+	return l.do(ctx, m, asked{Redo: &r})
+}
+
+// stepLocked undoes or redoes. The caller holds the workspace.
+func (l *Local) stepLocked(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
+	if result, ended, err := l.endInterrupted(ctx, m, kind); ended || err != nil {
+		return result, err
+	}
+	if err := l.refuseInterrupted(ctx, m); err != nil {
+		return RestoreResult{}, err
+	}
+	if !r.Force {
+		if err := l.neighbourInTurn(m); err != nil {
+			return RestoreResult{}, err
 		}
-		var ended bool
-		var err error
-		if result, ended, err = l.endInterrupted(ctx, m, kind); ended || err != nil {
-			return err
-		}
-		if err := l.refuseInterrupted(ctx, m); err != nil {
-			return err
-		}
-		if !r.Force {
-			if err := l.neighbourInTurn(m); err != nil {
-				return err
-			}
-		}
-		result, err = l.stepEach(ctx, m, r, kind)
-		return err
-	})
-	return result, err
+	}
+	return l.stepEach(ctx, m, r, kind)
+}
+
+// stepSwitches is switches for an undo or redo. One that is refused switches
+// nothing: whoever carries it out says why.
+func (l *Local) stepSwitches(ctx context.Context, m *loaded, r UndoRequest, kind string) (bool, error) {
+	if found, err := l.eachCutOff(m, func(*journal.Operation, journal.Phase) error { return nil }); found || err != nil {
+		return false, err
+	}
+	steps := max(1, r.Steps)
+	list, err := m.stepsBack(kind, steps)
+	if err != nil {
+		return false, err
+	}
+	if !r.Force && (m.life.LastTurn() > list[0].snapshot.Turn || l.neighbourInTurn(m) != nil) {
+		return false, nil
+	}
+	target, err := m.project.snapshotNamed(list[0].Safety)
+	if err != nil {
+		return false, err
+	}
+	j := &job{kind: kind, target: target, files: &filesPlan{}}
+	if err := l.planGit(ctx, m, j); err != nil || len(j.refusals) > 0 && !r.Force {
+		return false, err
+	}
+	return slices.ContainsFunc(list, func(op past) bool { return op.Before != "" }), nil
 }
 
 // stepEach takes the steps asked for, or none if there are not as many.
 func (l *Local) stepEach(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
 	steps := max(1, r.Steps)
-	list, err := m.standing(kind, steps)
+	list, err := m.stepsBack(kind, steps)
 	if err != nil {
 		return RestoreResult{}, err
-	}
-	switch {
-	case len(list) == 0:
-		return RestoreResult{}, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
-	case len(list) < steps:
-		return RestoreResult{}, Errorf(KindNotFound, fmt.Sprintf("umbra %s -n %d", kind, len(list)), "there are only %d to %s on %s", len(list), kind, m.Name)
 	}
 	var all RestoreResult
 	for i := range steps {
@@ -174,6 +193,20 @@ func (l *Local) formerTalk(m *loaded, safety *gitstore.Snapshot, op past) (*talk
 		return &talkPlan{session: op.Before, path: op.BeforePath}, nil // it was never written
 	}
 	return plan, err
+}
+
+// stepsBack is standing, or an error if there are not as many.
+func (m *loaded) stepsBack(kind string, n int) ([]past, error) {
+	list, err := m.standing(kind, n)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 0:
+		return nil, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
+	case len(list) < n:
+		return nil, Errorf(KindNotFound, fmt.Sprintf("umbra %s -n %d", kind, len(list)), "there are only %d to %s on %s", len(list), kind, m.Name)
+	}
+	return list, nil
 }
 
 // standing lists the newest n operations that undo or redo can take back, the

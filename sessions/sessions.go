@@ -292,6 +292,7 @@ type Launch struct {
 	// Fresh says that Command was given for this launch, so that a prompt in it
 	// is still to be sent; a resumption drops that of a recorded one.
 	Fresh       bool
+	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
 	HookCommand string  // empty: no hooks for this launch
 	SettingsDir string  // where a file for this launch alone may be put

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,74 +77,185 @@ func (s *terminal) is(name, state string, turn int) mission {
 	return m
 }
 
-// TestTerminal works with Claude Code on a terminal, under the keeper: turns,
-// one that is interrupted, a restore beneath the live agent, the end.
-func TestTerminal(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, clients.ClaudeCurrent)
-	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
-	s.see("bypass permissions on")
-	k := &talk{p: p, mission: "tui", workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
-	if m := p.mission("tui"); m.Managed != "keeper" {
-		t.Errorf("a mission in a terminal is %+v", m)
-	}
+// shows waits until the agent is there again with a conversation in which has
+// was said last and not was not, and with Umbra's line below it.
+func (s *terminal) shows(line, has, not string) {
+	s.p.Helper()
+	defer func() {
+		s.p.Logf("with %q the screen is\n%s", line, s.screen())
+	}()
+	s.p.wait("the terminal to show "+line, func() bool {
+		screen := s.screen()
+		before, after, found := strings.Cut(screen, "says: umbra: "+line)
+		return found && strings.Contains(before, has) && strings.Contains(after, ready) && !strings.Contains(screen, not)
+	})
+}
+
+// ready is what Claude Code shows below its input.
+const ready = "bypass permissions on"
+
+// turns has two turns on the terminal, whatever keeps the mission.
+func (s *terminal) turns(k *talk) {
+	s.p.Helper()
 	for turn, word := range []string{"alpha", "bravo"} {
 		prompt, lines := k.prompt(word)
 		s.enter(prompt)
 		s.see(word + " done")
-		s.is("tui", "idle", turn+1)
+		s.is(k.mission, "idle", turn+1)
 		k.heard(word, lines)
 	}
+}
+
+// goesOn has a turn after a restore to a moment: what the model is sent shows
+// where the agent is. It returns the request.
+func (s *terminal) goesOn(back *talk, word string, turn int) standin.Request {
+	s.p.Helper()
+	prompt, lines := back.prompt(word)
+	s.enter(prompt)
+	s.see(word + " done")
+	s.is(back.mission, "idle", turn)
+	request, ok := s.p.server.Last(standin.Prompted(word + ", please"))
+	if !ok {
+		s.p.Fatalf("no request with the prompt %s", word)
+	}
+	if got, want := plain(standin.Lines(standin.History(request))), append(slices.Clone(back.lines), lines...); !slices.Equal(got, want) {
+		s.p.Fatalf("with %s the model was sent\n%s\nwant\n%s\nthe screen is\n%s", word, strings.Join(got, "\n"), strings.Join(want, "\n"), s.screen())
+	}
+	return request
+}
+
+// handed is what these tests read of a restore's JSON.
+type handed struct {
+	SessionID string `json:"session_id"`
+	Queued    bool   `json:"queued"`
+	Handover  struct{ How, Type string }
+}
+
+// TestTerminal works with Claude Code on a terminal, under the keeper: turns, one
+// that is interrupted, restores, undo and redo beneath the live agent, while it
+// is idle, while it works and from inside a turn, the end.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	k := &talk{p: p, mission: "tui", workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+	if m := p.mission("tui"); m.Managed != "keeper" {
+		t.Errorf("a mission in a terminal is %+v", m)
+	}
+	s.turns(k)
 	for moment, want := range map[string]string{"tui@1.0": "0\n", "tui@1": "0\nalpha\n", "tui@2": "0\nalpha\nbravo\n"} {
 		if got := p.umbra("cat", moment, "state.txt"); got != want {
 			t.Errorf("state.txt at %s is %q, want %q", moment, got, want)
 		}
 	}
-
-	s.enter(`stuck, please [[bash cmd="echo in the middle"]] [[wait never]]`)
-	p.wait("the model to be asked", func() bool {
-		r, ok := p.server.Last(standin.Prompted("stuck, please"))
-		return ok && slices.Contains(standin.Lines(standin.History(r)), "result: in the middle")
-	})
-	s.is("tui", "running", 3)
+	s.stuck("stuck", 3)
 	s.tmux("send-keys", "Escape")
 	s.see("nterrupted")
 	s.is("tui", "idle", 3)
 
-	var restored struct {
-		SessionID string `json:"session_id"`
-		Handover  struct{ How, Type string }
+	relaunched := func(args ...string) handed {
+		t.Helper()
+		r := asked[handed](p, args...)
+		if r.Handover.How != "relaunched" || r.Handover.Type != "" {
+			t.Fatalf("umbra %q says %+v", args, r)
+		}
+		return r
 	}
-	if err := json.Unmarshal([]byte(p.umbra("restore", "tui@1", "--json")), &restored); err != nil {
-		t.Fatal(err)
+	s.tmux("send-keys", "-l", "half a thought")
+	s.see("half a thought")
+	restored := relaunched("restore", "tui@1")
+	same(t, "the restored workspace", files(t, p.repo), k.ends[1].files)
+	s.shows("restore to tui@1; what was typed and not sent is lost; ", "alpha done", "bravo done")
+	relaunched("undo", "tui")
+	same(t, "the workspace after undo", files(t, p.repo), k.ends[2].files)
+	s.shows("undo to ", "bravo done", "half a thought")
+	if again := relaunched("redo", "tui"); again.SessionID != restored.SessionID {
+		t.Errorf("redo leads to session %s, want %s", again.SessionID, restored.SessionID)
 	}
+	s.shows("redo to tui@", "alpha done", "bravo done")
+	back := k.at(1)
+	request := s.goesOn(back, "charlie", 4)
+	if !strings.Contains(string(request.Body), "Umbra has put files of this workspace back") {
+		t.Error("the model was not told that files were put back")
+	}
+	if m := p.mission("tui"); m.SessionID != restored.SessionID || m.Managed != "keeper" {
+		t.Errorf("the mission's session is %s, want %s; it is %+v", m.SessionID, restored.SessionID, m)
+	}
+
+	s.stuck("busy", 5)
+	p.refused(11, "--when-idle", "restore", "tui@1")
+	if r := asked[handed](p, "restore", "tui@1", "--when-idle"); !r.Queued {
+		t.Errorf("restore --when-idle says %+v", r)
+	}
+	s.tmux("send-keys", "Escape")
+	s.p.wait("a third restore", func() bool { return s.restores() == 3 })
+	s.shows("restore to tui@1; ", "alpha done", "charlie done")
+	s.goesOn(k.at(1), "delta", 6)
+
+	s.enter(`inside, please [[bash cmd="umbra restore tui@1"]] [[say inside done]]`)
+	s.p.wait("a fourth restore", func() bool { return s.restores() == 4 })
+	s.shows("restore to tui@1; ", "alpha done", "delta done")
+	s.is("tui", "idle", 7)
+	s.goesOn(k.at(1), "echo", 8)
+
+	s.enter("/exit")
+	p.wait("the terminal to close", func() bool { return !s.open() })
+	m := p.mission("tui")
+	if m.State != "closed" || m.ExitCode == nil || *m.ExitCode != 0 {
+		t.Errorf("after /exit the mission is %+v", m)
+	}
+}
+
+// stuck has a turn that does not end by itself.
+func (s *terminal) stuck(word string, turn int) {
+	s.p.Helper()
+	s.enter(word + `, please [[bash cmd="echo in the middle"]] [[wait never]]`)
+	s.p.wait("the model to be asked", func() bool {
+		r, ok := s.p.server.Last(standin.Prompted(word + ", please"))
+		return ok && slices.Contains(standin.Lines(standin.History(r)), "result: in the middle")
+	})
+	s.is("tui", "running", turn)
+}
+
+// restores counts the restores and redos of the mission, which lead to the same.
+func (s *terminal) restores() int {
+	n := 0
+	for _, e := range asked[[]entry](s.p, "log", "tui") {
+		if strings.HasPrefix(e.Message, "restore to") || strings.HasPrefix(e.Message, "redo to") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestTerminalByHand restores beneath a Claude Code that was started by hand: its
+// user is told what to type.
+func TestTerminalByHand(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	p.umbra("hooks", "install", "claude")
+	s := p.terminal("claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	var name string
+	p.wait("the session to be a mission", func() bool {
+		list := asked[[]mission](p, "mission", "ls")
+		if len(list) == 1 {
+			name = list[0].ID
+		}
+		return name != ""
+	})
+	k := &talk{p: p, mission: name, workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+	s.turns(k)
+	restored := asked[handed](p, "restore", name+"@1")
 	same(t, "the restored workspace", files(t, p.repo), k.ends[1].files)
 	if want := "/resume " + restored.SessionID; restored.Handover.How != "type" || restored.Handover.Type != want {
 		t.Fatalf("the restore says %+v, want %q", restored, want)
 	}
-	s.tmux("send-keys", "C-u")
 	s.enter(restored.Handover.Type)
-	back := k.at(1)
 	s.p.wait("the conversation to be the shorter one", func() bool { return !strings.Contains(s.screen(), "bravo done") })
-	prompt, lines := back.prompt("charlie")
-	s.enter(prompt)
-	s.see("charlie done")
-	m := s.is("tui", "idle", 4)
-	if m.SessionID != restored.SessionID {
+	s.goesOn(k.at(1), "charlie", 3)
+	if m := p.mission(name); m.SessionID != restored.SessionID {
 		t.Errorf("after /resume the mission's session is %s, want %s", m.SessionID, restored.SessionID)
-	}
-	request, ok := p.server.Last(standin.Prompted("charlie, please"))
-	if !ok {
-		t.Fatal("no request with the prompt charlie")
-	}
-	if got, want := plain(standin.Lines(standin.History(request))), append(back.lines, lines...); !slices.Equal(got, want) {
-		t.Errorf("after the restore the model was sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-
-	s.enter("/exit")
-	p.wait("the terminal to close", func() bool { return !s.open() })
-	m = p.mission("tui")
-	if m.State != "closed" || m.ExitCode == nil || *m.ExitCode != 0 {
-		t.Errorf("after /exit the mission is %+v", m)
 	}
 }

@@ -133,7 +133,7 @@ func (l *launch) takePrompt() error {
 	words := l.positionals()
 	l.drop("")
 	switch {
-	case l.o.Resume && !l.o.Fresh:
+	case (l.o.Resume || l.o.Again) && !l.o.Fresh:
 		words = nil
 	case l.o.Prompt != "" && len(words) > 0:
 		return errors.New("the command has a prompt of its own")

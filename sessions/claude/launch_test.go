@@ -79,6 +79,17 @@ func TestLaunchArguments(t *testing.T) {
 	}
 }
 
+// TestLaunchAgain begins a new session with a command whose prompt was sent long
+// ago: it is not sent again, unless the command is fresh.
+func TestLaunchAgain(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		got, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "--model", "opus", "go on"}, SessionID: idB, Again: true, Fresh: fresh})
+		if want := []string{"claude", "--session-id", idB, "--model", "opus"}; err != nil || !fresh && !slices.Equal(got.Argv, want) || fresh && got.Argv[len(got.Argv)-1] != "go on" {
+			t.Errorf("fresh %t: %q %v", fresh, got.Argv, err)
+		}
+	}
+}
+
 // TestLaunchFresh resumes with a command given just now: its prompt is the next.
 func TestLaunchFresh(t *testing.T) {
 	cmd, err := Adapter{}.Launch(sessions.Launch{

@@ -1,0 +1,143 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+)
+
+// asked is a restore, undo or redo that somebody has asked for: exactly one
+// member is set. It is kept in a mission's live state while it waits for the end
+// of a turn or of the agent.
+type asked struct {
+	Restore *RestoreRequest `json:"restore,omitempty"` // its moment is the id of a snapshot
+	Undo    *UndoRequest    `json:"undo,omitempty"`
+	Redo    *UndoRequest    `json:"redo,omitempty"`
+}
+
+// String is how the user would say it.
+func (a asked) String() string {
+	if a.Restore != nil {
+		return fmt.Sprintf("restore %.10s", a.Restore.Moment)
+	}
+	return a.kind()
+}
+
+func (a asked) kind() string {
+	switch {
+	case a.Restore != nil:
+		return "restore"
+	case a.Undo != nil:
+		return "undo"
+	}
+	return "redo"
+}
+
+// steps is the request of an undo or redo.
+func (a asked) steps() UndoRequest {
+	if a.Undo != nil {
+		return *a.Undo
+	}
+	return *a.Redo
+}
+
+func (a asked) force() bool {
+	if a.Restore != nil {
+		return a.Restore.Force
+	}
+	return a.steps().Force
+}
+
+// waits reports whether it is left for the end of the mission's turn: where that
+// was asked for, or it comes from inside the turn.
+func (a asked) waits(m *loaded) bool {
+	caller, whenIdle := Caller{}, false
+	if a.Restore != nil {
+		caller, whenIdle = a.Restore.Caller, a.Restore.WhenIdle
+	} else {
+		caller, whenIdle = a.steps().Caller, a.steps().WhenIdle
+	}
+	return InTurn(m.life) && !a.force() && (whenIdle || caller.Mission == m.ID) && !a.preview()
+}
+
+// do carries out what was asked for: at the end of the turn, with a handover, or
+// at once, as it has to be. The mission's result says which.
+func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
+	hold := l.holding
+	if a.Restore != nil {
+		hold = l.locked
+	}
+	var result RestoreResult
+	var begun *handover
+	err := hold(ctx, m, func(m *loaded) (err error) {
+		switch {
+		case a.preview():
+		case a.waits(m):
+			result, err = l.queue(ctx, m, a)
+			return err
+		case InTurn(m.life) && !a.force():
+			return inTurn(m, a.kind())
+		default:
+			if begun, err = l.beginHandover(ctx, m, a, false); begun != nil || err != nil {
+				return err
+			}
+		}
+		result, err = l.carry(ctx, m, a)
+		return err
+	})
+	if err != nil || begun == nil {
+		return result, err
+	}
+	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
+	result, err = l.handOver(ctx, m, begun)
+	l.awaitRelaunch(ctx, m, begun, &result)
+	return result, err
+}
+
+func (a asked) preview() bool { return a.Restore != nil && a.Restore.Preview }
+
+// queue leaves what was asked for to the end of the turn. The caller holds the
+// workspace.
+func (l *Local) queue(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
+	result := RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace}.filled()
+	if a.Restore != nil {
+		result.Target = a.Restore.Moment
+	}
+	if _, err := l.switches(ctx, m, a); err != nil {
+		return result, err
+	}
+	m.live.Pending, m.live.NotRestored, result.Queued = &a, "", true
+	l.saveLive(m)
+	return result, nil
+}
+
+// switches reports whether the conversation would become another one, where it is
+// now, and why it would be refused if it were done now. It changes nothing. The
+// caller holds the workspace.
+func (l *Local) switches(ctx context.Context, m *loaded, a asked) (bool, error) {
+	if a.Restore == nil {
+		return l.stepSwitches(ctx, m, a.steps(), a.kind())
+	}
+	if err := l.neighbourInTurn(m); err != nil && !a.force() {
+		return false, err
+	}
+	target, err := m.project.snapshotNamed(a.Restore.Moment)
+	if err != nil {
+		return false, err
+	}
+	r := *a.Restore
+	r.Preview = true
+	job, err := l.planRestore(ctx, m, target, r)
+	if err != nil {
+		return false, err
+	}
+	return job.talk != nil, job.refusal(r)
+}
+
+// carry carries it out now, whatever the agent does. The caller holds the
+// workspace.
+func (l *Local) carry(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
+	if a.Restore != nil {
+		return l.restoreLocked(ctx, m, *a.Restore)
+	}
+	return l.stepLocked(ctx, m, a.steps(), a.kind())
+}

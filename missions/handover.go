@@ -1,0 +1,375 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// handover is a restore, undo or redo for which an agent under a keeper is ended
+// and launched again, on the session that the mission goes on in then. It is in
+// the mission's live state from before the agent is told to end until the keeper
+// has launched one again, so that whoever dies meanwhile, another process knows
+// what is to be done: the keeper asks when its agent has ended.
+type handover struct {
+	ID     string     `json:"id"`
+	Launch string     `json:"launch"` // of the agent that is ended
+	Asked  asked      `json:"asked"`
+	Queued bool       `json:"queued,omitempty"` // it had waited for the end of the turn: nobody waits for its result
+	Owner  lock.Owner `json:"owner"`            // the process that carries it out
+	// Ended says that it was carried out, or has failed: the agent is launched
+	// again, with Banner for its user.
+	Ended  bool   `json:"ended,omitempty"`
+	Banner string `json:"banner,omitempty"`
+}
+
+// open reports whether there is a handover that has not been carried out.
+func (h *handover) open() bool { return h != nil && !h.Ended }
+
+// owned reports whether somebody is at it.
+func (h *handover) owned() bool { return h.open() && h.Owner.Liveness() == lock.Alive }
+
+// relievable reports whether the mission has an agent that can be ended, and a
+// keeper that would launch it again.
+func (m *loaded) relievable() bool {
+	a := m.live.Agent
+	return HasAgent(m.life) && m.live.kept() && m.live.Launch != "" && a != nil && a.Liveness() == lock.Alive
+}
+
+// beginHandover marks the mission's agent as one that is about to be ended, if
+// that is needed for what was asked for; nil if not. The caller holds the
+// workspace, and goes on with handOver when it does not any more.
+func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bool) (*handover, error) {
+	if m.live.Handover.owned() {
+		return nil, Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.live.Handover.Asked)
+	}
+	if !m.relievable() {
+		return nil, nil
+	}
+	switches, err := l.switches(ctx, m, a)
+	if err != nil || !switches {
+		return nil, err
+	}
+	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, Owner: l.self}
+	m.live.Handover = h
+	l.saveLive(m)
+	return h, nil
+}
+
+// handOver ends the agent, carries out what was asked for and lets the keeper
+// launch the agent again. It is not to be interrupted: ctx must not end with
+// whoever asked.
+func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
+	Notify(ctx, Notice{Text: "ending the agent of " + m.Name})
+	if err := l.endAgent(ctx, m, h); err != nil {
+		return RestoreResult{}, err
+	}
+	return l.completeHandover(ctx, m, h.ID)
+}
+
+// endAgent ends the agent's process, then that which its keeper has started, if
+// it is another: a script that goes on after it would keep the terminal.
+func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
+	now, err := l.load(m.project, m.ID)
+	if err == nil {
+		for _, p := range []*lock.Owner{now.live.Agent, now.live.Child} {
+			if p != nil && err == nil {
+				err = terminate(ctx, *p, stopPatience)
+			}
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	dropped := l.holding(ctx, m, func(m *loaded) error {
+		if m.live.Handover != nil && m.live.Handover.ID == h.ID {
+			m.live.Handover = nil
+			l.saveLive(m)
+		}
+		return nil
+	})
+	if dropped != nil {
+		l.log.Warn("drop a handover", "mission", m.ID, "error", dropped)
+	}
+	return Errorf(KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
+}
+
+// completeHandover carries out what an agent was ended for, and says so for its
+// keeper.
+func (l *Local) completeHandover(ctx context.Context, m *loaded, id string) (RestoreResult, error) {
+	var result RestoreResult
+	var failed error
+	err := l.holding(ctx, m, func(m *loaded) error {
+		h := m.live.Handover
+		if !h.open() || h.ID != id || h.Owner != l.self {
+			return Errorf(KindFailed, "umbra log --ops", "another process has taken over: %s of %s", h.String(), m.Name)
+		}
+		m.live.Agent, m.live.Child, m.live.Bound = nil, nil, ""
+		if failed = l.leaveTurn(ctx, m); failed == nil {
+			result, failed = l.carryHanded(ctx, m, h)
+		}
+		if failed != nil && h.Queued {
+			l.notDone(ctx, m, h.Asked, failed)
+		}
+		l.endHandover(m, h, result, failed)
+		return nil
+	})
+	if err == nil {
+		return result, failed
+	}
+	// Not even begun, as in a workspace that is gone: the keeper is not to wait.
+	return result, errors.Join(err, l.metaHeld(ctx, m, l.holding, func(m *loaded) error {
+		if h := m.live.Handover; h.open() && h.ID == id && h.Owner == l.self {
+			l.endHandover(m, h, result, err)
+		}
+		return nil
+	}))
+}
+
+// endHandover says that the agent may be launched again. The caller holds the
+// mission.
+func (l *Local) endHandover(m *loaded, h *handover, r RestoreResult, failed error) {
+	h.Ended, h.Banner = true, h.banner(m, r, failed)
+	m.live.Handover, m.live.Notice = h, h.Banner
+	l.saveLive(m)
+}
+
+// String names what it is for, also where there is none.
+func (h *handover) String() string {
+	if h == nil {
+		return "what was asked for"
+	}
+	return h.Asked.String()
+}
+
+// leaveTurn ends the turn in which the agent was ended, by force.
+func (l *Local) leaveTurn(ctx context.Context, m *loaded) error {
+	if !InTurn(m.life) {
+		return nil
+	}
+	next, effects := Transition(m.life, TurnStopped{})
+	m.enter(next, l.now())
+	for _, e := range effects {
+		if take, ok := e.(Take); ok {
+			if _, err := l.commit(ctx, m, &wanted{Take: take, triggers: Triggers{take.Trigger}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// carryHanded carries out what is left to do of a handover: a process that died
+// may have done some of it, or all.
+func (l *Local) carryHanded(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
+	if err := l.refuseInterrupted(ctx, m); err != nil {
+		return RestoreResult{}, err
+	}
+	last, done, err := m.handed(h.ID)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	left := h.Asked
+	if done > 0 {
+		if left = left.less(done); left == (asked{}) {
+			target, err := gitstore.ParseID(last.Target)
+			if err != nil {
+				return RestoreResult{}, err
+			}
+			return RestoreResult{
+				Target: last.Target, Address: m.addressOf(target), Mission: m.ID, Workspace: m.bind.Workspace, Done: true,
+				Safety: last.Safety, Snapshot: last.snapshot.ID.String(), SessionID: m.stored.Session,
+				Handover: &Handover{How: "relaunched"},
+			}.filled(), nil
+		}
+	}
+	return l.carry(ctx, m, left)
+}
+
+// less is what is left to be done after n steps; the zero value for nothing.
+func (a asked) less(n int) asked {
+	if a.Restore != nil || max(1, a.steps().Steps) <= n {
+		return asked{}
+	}
+	r := a.steps()
+	r.Steps = max(1, r.Steps) - n
+	if a.Undo != nil {
+		return asked{Undo: &r}
+	}
+	return asked{Redo: &r}
+}
+
+// handed finds the newest operation that was done in a handover, and counts them.
+func (m *loaded) handed(id string) (last past, n int, err error) {
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if err != nil || s.Mission != m.ID {
+			return last, n, err
+		}
+		op, ok, err := m.operationOf(s)
+		switch {
+		case err != nil:
+			return last, n, err
+		case ok && op.Handover == id:
+			if n++; n == 1 {
+				last = op
+			}
+		case ok:
+			return last, n, nil
+		}
+	}
+	return last, n, nil
+}
+
+// banner is the line that the user sees before the agent is back.
+func (h *handover) banner(m *loaded, r RestoreResult, failed error) string {
+	const lost = "what was typed and not sent is lost"
+	if failed != nil {
+		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Asked, strings.Join(strings.Fields(AsError(failed).Message), " "), lost)
+	}
+	to := r.Address
+	if to == "" {
+		to = fmt.Sprintf("%.10s", r.Target)
+	}
+	again := "umbra undo"
+	if h.Asked.Undo != nil {
+		again = "umbra redo"
+	}
+	return fmt.Sprintf("umbra: %s to %s; %s; to take it back: %s %s", h.Asked.kind(), to, lost, again, m.Name)
+}
+
+const (
+	// relaunchPatience is how long a restore waits for the agent to be back.
+	relaunchPatience = 15 * time.Second
+	// handoverPoll is how often it is looked at.
+	handoverPoll = 20 * time.Millisecond
+	// keeperPatience is how long a keeper waits for an answer at once.
+	keeperPatience = 20 * time.Second
+)
+
+// awaitRelaunch waits until the keeper has launched the agent again, and says
+// what became of it.
+func (l *Local) awaitRelaunch(ctx context.Context, m *loaded, h *handover, result *RestoreResult) {
+	result.Handover = &Handover{How: "relaunched"}
+	for deadline := l.now().Add(relaunchPatience); l.now().Before(deadline); {
+		now, err := l.load(m.project, m.ID)
+		if err != nil {
+			return
+		}
+		if !now.live.kept() || !HasAgent(now.life) {
+			result.Handover = &Handover{How: "resume", Type: "umbra mission resume " + now.Name}
+			return
+		}
+		if now.live.Handover == nil || now.live.Handover.ID != h.ID {
+			return
+		}
+		if pause(ctx, handoverPoll) != nil {
+			return
+		}
+	}
+	result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
+}
+
+// recoverHandovers takes up what a process that died has left to be done in
+// missions whose agents live on.
+func (l *Local) recoverHandovers(ctx context.Context) error {
+	var errs []error
+	for _, m := range l.liveMissions() {
+		if m.live.Pending == nil && !m.live.Handover.open() {
+			continue
+		}
+		errs = append(errs, l.holding(ctx, m, func(m *loaded) error {
+			m.withdraw()
+			if !InTurn(m.life) {
+				l.performPending(ctx, m)
+			}
+			l.saveLive(m)
+			return nil
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// withdraw takes a handover back whose process died before the agent was told to
+// end. What had waited for the end of a turn waits again.
+func (m *loaded) withdraw() {
+	h := m.live.Handover
+	if !h.open() || h.owned() || !m.relievable() {
+		return
+	}
+	if m.live.Handover = nil; h.Queued {
+		m.live.Pending = &h.Asked
+	}
+}
+
+// relieve answers a keeper whose agent has ended for a handover: with the launch
+// of the next one, once all is done. It reports false for any other end.
+func (l *Local) relieve(ctx context.Context, m *loaded, r KeepRequest) (Next, bool, error) {
+	for deadline := l.now().Add(keeperPatience); ; {
+		now, err := l.load(m.project, m.ID)
+		if err != nil {
+			return Next{Do: DoExit}, true, err
+		}
+		h := now.live.Handover
+		switch {
+		case h == nil || h.Launch != r.Launch:
+			return Next{}, false, nil
+		case h.Ended:
+			next, err := l.relaunch(ctx, now, r)
+			return next, true, err
+		case !h.owned():
+			if err := l.takeOver(ctx, now, h.ID); err != nil {
+				return Next{Do: DoExit}, true, err
+			}
+		case !l.now().Before(deadline):
+			return Next{Do: DoWait}, true, nil
+		default:
+			if err := pause(ctx, handoverPoll); err != nil {
+				return Next{Do: DoWait}, true, err
+			}
+		}
+	}
+}
+
+// takeOver goes on with a handover whose process has died.
+func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
+	mine := false
+	err := l.holding(ctx, m, func(m *loaded) error {
+		h := m.live.Handover
+		if !h.open() || h.ID != id || h.owned() {
+			return nil
+		}
+		h.Owner, mine = l.self, true
+		l.saveLive(m)
+		return nil
+	})
+	if err != nil || !mine {
+		return err
+	}
+	l.log.Info("take over a handover whose process died", "mission", m.ID, "for", id)
+	_, err = l.completeHandover(context.WithoutCancel(ctx), m, id)
+	if err != nil {
+		l.log.Warn("handover", "mission", m.ID, "error", err) // its banner says it
+	}
+	return nil
+}
+
+// relaunch prepares the launch that ends a handover. Asked again, because its
+// answer was cut off, it prepares another.
+func (l *Local) relaunch(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
+	next := Next{Do: DoRelaunch}
+	err := l.holding(ctx, m, func(m *loaded) error {
+		h := m.live.Handover
+		if h == nil || h.Launch != r.Launch {
+			return Errorf(KindFailed, "umbra mission resume "+m.Name, "the agent of %s was launched by another", m.Name)
+		}
+		launch, err := l.prepare(ctx, m, LaunchRequest{Caller: r.Caller, KeeperID: r.KeeperID, Resume: true})
+		next.Launch, next.Banner = &launch, h.Banner
+		return err
+	})
+	return next, err
+}

@@ -1,0 +1,423 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// keptAgent is a mission of Claude Code under a keeper, which is this process,
+// two turns long. Its agent is a process that does nothing.
+type keptAgent struct {
+	*talker
+	id     string
+	launch Launch
+	agent  *exec.Cmd
+	ended  chan struct{}
+}
+
+func (k *keptAgent) keeper() Caller {
+	c := k.caller()
+	c.Binary = "/usr/bin/umbra"
+	return c
+}
+
+func newKeptAgent(t *testing.T) *keptAgent {
+	t.Helper()
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	m, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: b.caller(), Name: "live", Command: []string{"claude", "--model", "opus", "the first prompt"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keptAgent{talker: newTalker(b), id: m.ID}
+	k.mission = m.ID
+	launch, err := b.local.Launch(context.Background(), LaunchRequest{Caller: k.keeper(), Mission: m.ID, KeeperID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.begin(launch)
+	k.session = launch.Mission.SessionID
+	k.transcript = launch.Mission.Session
+	k.hook("SessionStart", map[string]any{"source": "startup"})
+	k.takeTurn("first", "a.txt", "one\n")
+	k.takeTurn("second", "a.txt", "two\n")
+	return k
+}
+
+// begin starts an agent as a launch says, and reports it.
+func (k *keptAgent) begin(launch Launch) {
+	k.Helper()
+	agent, ended := exec.Command("sleep", "600"), make(chan struct{})
+	if err := agent.Start(); err != nil {
+		k.Fatal(err)
+	}
+	go func() {
+		_ = agent.Wait()
+		close(ended)
+	}()
+	k.Cleanup(func() {
+		_ = agent.Process.Kill()
+		<-ended
+	})
+	k.launch, k.agent, k.ended = launch, agent, ended
+	_, err := k.local.Keep(context.Background(), KeepRequest{Mission: k.id, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: agent.Process.Pid})
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+// end reports the end of the agent and returns what is next.
+func (k *keptAgent) end() Next {
+	k.Helper()
+	<-k.ended
+	next, err := k.local.Keep(context.Background(), KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: 143})
+	if err != nil {
+		k.Fatal(err)
+	}
+	return next
+}
+
+// keeps is a keeper that launches the agent again once it has ended.
+func (k *keptAgent) keeps() (done chan Next) {
+	done = make(chan Next, 1)
+	go func() {
+		next := k.end()
+		if next.Do == DoRelaunch {
+			k.begin(*next.Launch)
+		}
+		done <- next
+	}()
+	return done
+}
+
+func (k *keptAgent) state() *loaded {
+	k.Helper()
+	m, err := k.local.missionByID(k.id)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return m
+}
+
+// change changes the mission's live state as another process would.
+func (k *keptAgent) change(fn func(*loaded)) {
+	k.Helper()
+	err := k.local.holding(context.Background(), k.state(), func(m *loaded) error {
+		fn(m)
+		k.local.saveLive(m)
+		return nil
+	})
+	if err != nil {
+		k.Fatal(err)
+	}
+}
+
+// restores counts the restores in the history.
+func (k *keptAgent) restores() int {
+	n := 0
+	for _, m := range k.messages("live") {
+		if strings.HasPrefix(m, "restore ") {
+			n++
+		}
+	}
+	return n
+}
+
+var deadOwner = lock.Owner{PID: 1 << 30, Start: 1, Boot: "another", Command: "umbra restore"}
+
+// mark leaves a handover as a process that died has left it: with the agent ended.
+func (k *keptAgent) mark(a asked, queued bool) *handover {
+	k.Helper()
+	h := &handover{ID: k.local.newID(), Launch: k.launch.ID, Asked: a, Queued: queued, Owner: deadOwner}
+	k.change(func(m *loaded) { m.live.Handover = h })
+	return h
+}
+
+func (k *keptAgent) restoreOf(moment string) asked {
+	k.Helper()
+	at, err := k.local.findMoment(context.Background(), k.caller(), moment, reading)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return asked{Restore: &RestoreRequest{Caller: k.caller(), Moment: at.step.ID.String(), Mission: k.id}}
+}
+
+// relaunched holds what is next against what a handover to turn 1 leads to.
+func (k *keptAgent) relaunched(next Next) {
+	k.Helper()
+	m := k.state()
+	if next.Do != DoRelaunch || next.Launch == nil || !strings.Contains(next.Banner, "restore to live@1; ") || strings.Contains(next.Banner, "\n") {
+		k.Fatalf("next is %+v", next)
+	}
+	if got := k.read("a.txt"); got != "one\n" || m.stored.Session == k.session || k.restores() != 1 {
+		k.Errorf("a.txt is %q, the session %s as before %s, the history %q", got, m.stored.Session, k.session, k.messages("live"))
+	}
+	want := []string{"--resume", m.stored.Session, "--model", "opus"}
+	argv := next.Launch.Argv
+	for _, word := range want {
+		if !slices.Contains(argv, word) {
+			k.Errorf("the command is %q, which lacks %s", argv, word)
+		}
+	}
+	if slices.Contains(argv, "the first prompt") || next.Launch.Dir != k.dir {
+		k.Errorf("the launch is %+v", next.Launch)
+	}
+	k.begin(*next.Launch)
+	if m := k.state(); State(m.life) != StateIdle || m.live.Handover != nil || !m.relievable() {
+		k.Errorf("afterwards the mission is %s, %+v", State(m.life), m.live)
+	}
+	k.healthy()
+}
+
+// TestHandoverByWhoAsks restores beneath a live agent, in this process.
+func TestHandoverByWhoAsks(t *testing.T) {
+	k := newKeptAgent(t)
+	done := k.keeps()
+	r := k.restore("live@1")
+	if !r.Done || r.Handover == nil || r.Handover.How != "relaunched" || r.Handover.Type != "" {
+		t.Errorf("restored: %+v", r)
+	}
+	next := <-done
+	if next.Do != DoRelaunch || !slices.Contains(next.Launch.Argv, r.SessionID) {
+		t.Errorf("next: %+v", next)
+	}
+	// The session that was left says its end late, as a slow hook does.
+	k.hook("SessionEnd", map[string]any{"reason": "other"})
+	if m := k.state(); State(m.life) != StateIdle || m.stored.Session != r.SessionID {
+		t.Errorf("the end of the former session makes it %s, %s", State(m.life), m.stored.Session)
+	}
+	k.healthy()
+}
+
+// TestHandoverCutOff: whoever carries it out may die at any instant; the keeper,
+// which asks when its agent has ended, has it done once, and asked twice too.
+func TestHandoverCutOff(t *testing.T) {
+	cut := func(some func(*restoreWork) error) func(*keptAgent) {
+		return func(k *keptAgent) { k.cutOff(k.id, "live@1", some) }
+	}
+	for name, leave := range map[string]func(*keptAgent){
+		"begun":    func(*keptAgent) {},
+		"applying": cut(applying),
+		"applied":  cut(applied),
+		"talked": func(k *keptAgent) {
+			k.cutOff(k.id, "live@1", func(w *restoreWork) error {
+				return errors.Join(applied(w), k.local.completeTalk(k.state(), w.doc))
+			})
+		},
+		"committed": func(k *keptAgent) {
+			err := k.local.holding(context.Background(), k.state(), func(m *loaded) error {
+				_, err := k.local.carry(context.Background(), m, m.live.Handover.Asked)
+				return err
+			})
+			if err != nil {
+				k.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			k.mark(k.restoreOf("live@1"), false)
+			leave(k)
+			_ = k.agent.Process.Kill()
+			first := k.end()
+			again := k.end() // the first answer was cut off
+			if first.Do != DoRelaunch || first.Banner != again.Banner {
+				t.Errorf("first %+v, again %+v", first, again)
+			}
+			k.relaunched(again)
+		})
+	}
+}
+
+// TestHandoverOfManyStepsCutOff does the rest of an undo of several steps.
+func TestHandoverOfManyStepsCutOff(t *testing.T) {
+	k := newKeptAgent(t)
+	k.change(func(m *loaded) { m.live.Launch = "" }) // as if nobody could launch it again
+	k.restore("live@1")
+	k.write("b.txt", "between\n")
+	k.restore("live@start", func(r *RestoreRequest) { r.All = true })
+	k.change(func(m *loaded) { m.live.Launch = k.launch.ID })
+	k.mark(asked{Undo: &UndoRequest{Caller: k.caller(), Mission: k.id, Steps: 2}}, false)
+	err := k.local.holding(context.Background(), k.state(), func(m *loaded) error {
+		_, err := k.local.carry(context.Background(), m, asked{Undo: &UndoRequest{Caller: k.caller(), Mission: k.id, Steps: 1}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.write("c.txt", "written after the first step\n")
+	_ = k.agent.Process.Kill()
+	next := k.end()
+	if m := k.state(); next.Do != DoRelaunch || m.stored.Session != k.session || k.read("a.txt") != "two\n" {
+		t.Errorf("next %+v, session %s of %s, a.txt %q", next, m.stored.Session, k.session, k.read("a.txt"))
+	}
+	k.healthy()
+}
+
+// TestHandoverNeverBegun: where the process died before the agent was told to end,
+// the agent goes on; what had waited for the end of a turn waits again.
+func TestHandoverNeverBegun(t *testing.T) {
+	for _, queued := range []bool{false, true} {
+		k := newKeptAgent(t)
+		k.mark(k.restoreOf("live@1"), queued)
+		k.takeTurn("third", "a.txt", "three\n")
+		if queued {
+			<-k.ended // at the end of the turn
+			k.relaunched(k.end())
+			continue
+		}
+		if m := k.state(); m.live.Handover != nil || m.live.Pending != nil || k.read("a.txt") != "three\n" || k.restores() != 0 {
+			t.Errorf("the mission is %+v, a.txt %q", m.live, k.read("a.txt"))
+		}
+		k.healthy()
+	}
+	t.Run("the next process", func(t *testing.T) {
+		k := newKeptAgent(t)
+		k.mark(k.restoreOf("live@1"), true)
+		if err := k.local.Recover(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k.relaunched(k.end())
+	})
+}
+
+// TestPromptDuringHandover is not taken: nobody would answer it.
+func TestPromptDuringHandover(t *testing.T) {
+	k := newKeptAgent(t)
+	h := k.mark(k.restoreOf("live@1"), false)
+	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	result := k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+	if m := k.state(); !strings.Contains(string(result.Output), `"decision":"block"`) || m.life.LastTurn() != 2 {
+		t.Errorf("the answer is %s in turn %d", result.Output, m.life.LastTurn())
+	}
+	_, err := k.local.Restore(context.Background(), RestoreRequest{Caller: k.caller(), Moment: "live@start"})
+	k.fails("another restore", err, KindBusy)
+	_, err = k.local.Stop(context.Background(), StopRequest{Caller: k.caller(), Missions: []string{"live"}})
+	k.fails("stop", err, KindBusy)
+	if view, err := k.local.Mission(context.Background(), MissionRequest{Caller: k.caller(), Name: "live"}); err != nil || !strings.HasPrefix(view.Action, "restore ") {
+		t.Errorf("the mission is shown as %+v %v", view, err)
+	}
+	_ = k.agent.Process.Kill()
+	if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
+		t.Fatal(err)
+	}
+	k.relaunched(k.end())
+}
+
+// TestHandoverThatFails launches the agent again on the session it had.
+func TestHandoverThatFails(t *testing.T) {
+	k := newKeptAgent(t)
+	k.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
+	done := k.keeps()
+	_, err := k.local.Restore(context.Background(), RestoreRequest{Caller: k.caller(), Moment: "live@1"})
+	k.fails("restore", err, KindFailed)
+	next := <-done
+	if next.Do != DoRelaunch || !slices.Contains(next.Launch.Argv, k.session) || !strings.Contains(next.Banner, "was not done") || !strings.Contains(next.Banner, "the disk is broken") {
+		t.Errorf("next: %+v", next)
+	}
+	if m := k.state(); State(m.life) != StateIdle || m.live.Handover != nil || k.read("a.txt") != "two\n" {
+		t.Errorf("the mission is %s %+v, a.txt %q", State(m.life), m.live, k.read("a.txt"))
+	}
+	k.local.restoreStep = nil
+	k.healthy()
+}
+
+// TestHandoverWithoutAWorkspace launches nobody where the workspace is gone: the
+// keeper is not left waiting, and the mission is closed.
+func TestHandoverWithoutAWorkspace(t *testing.T) {
+	k := newKeptAgent(t)
+	h := k.mark(k.restoreOf("live@1"), false)
+	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	if err := os.Rename(k.dir, k.dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	_ = k.agent.Process.Kill()
+	_, err := k.local.completeHandover(context.Background(), k.state(), h.ID)
+	k.fails("restore", err, KindFailed)
+	if m := k.state(); !m.live.Handover.Ended || !strings.Contains(m.live.Handover.Banner, "was not done: workspace moved or not visible") {
+		t.Errorf("the handover is %+v", m.live.Handover)
+	}
+	if next := k.end(); next.Do != DoExit {
+		t.Errorf("next %+v", next)
+	}
+	if m := k.state(); State(m.life) != StateClosed || m.live.Handover != nil || !strings.Contains(m.LastError, "not visible") {
+		t.Errorf("the mission is %s, %q", State(m.life), m.LastError)
+	}
+	if err := os.Rename(k.dir+"-away", k.dir); err != nil {
+		t.Fatal(err)
+	}
+	k.healthy()
+}
+
+// TestHandoverWithoutAKeeper: a keeper that dies meanwhile launches nobody, and
+// the mission can be resumed.
+func TestHandoverWithoutAKeeper(t *testing.T) {
+	k := newKeptAgent(t)
+	keeper := exec.Command("sleep", "600")
+	if err := keeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	k.change(func(m *loaded) { owner := lock.Process(keeper.Process.Pid, ""); m.live.Keeper = &owner })
+	gone := make(chan error, 1)
+	go func() {
+		<-k.ended
+		_ = keeper.Process.Kill()
+		gone <- keeper.Wait()
+	}()
+	r := k.restore("live@1")
+	<-gone
+	if !r.Done || r.Handover == nil || r.Handover.How != "resume" || r.Handover.Type != "umbra mission resume live" {
+		t.Errorf("restored: %+v", r.Handover)
+	}
+	launch, err := k.local.Launch(context.Background(), LaunchRequest{Caller: k.caller(), Mission: "live", KeeperID: os.Getpid(), Resume: true})
+	if err != nil || !slices.Contains(launch.Argv, r.SessionID) {
+		t.Fatalf("resume: %+v %v", launch, err)
+	}
+	k.begin(launch)
+	if m := k.state(); m.live.Handover != nil || !m.relievable() {
+		t.Errorf("the mission is %+v", m.live)
+	}
+	k.healthy()
+}
+
+// TestKeeperWaits is told to ask again where a handover takes its time.
+func TestKeeperWaits(t *testing.T) {
+	k := newKeptAgent(t)
+	k.mark(k.restoreOf("live@1"), false)
+	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	_ = k.agent.Process.Kill()
+	now := time.Now()
+	k.local.clock = func() time.Time { now = now.Add(time.Second); return now }
+	if next := k.end(); next.Do != DoWait {
+		t.Errorf("next is %+v", next)
+	}
+	if _, err := k.local.completeHandover(context.Background(), k.state(), k.state().live.Handover.ID); err != nil {
+		t.Fatal(err)
+	}
+	k.relaunched(k.end())
+}
+
+// TestEmptiedConversation is begun anew on a relaunch, without the first prompt.
+func TestEmptiedConversation(t *testing.T) {
+	k := newKeptAgent(t)
+	done := k.keeps()
+	r := k.restore("live@start")
+	next := <-done
+	if next.Do != DoRelaunch || !slices.Contains(next.Launch.Argv, "--session-id") || !slices.Contains(next.Launch.Argv, r.SessionID) ||
+		slices.Contains(next.Launch.Argv, "the first prompt") || slices.Contains(next.Launch.Argv, "--") {
+		t.Errorf("next: %q", next.Launch.Argv)
+	}
+	if got := k.read("a.txt"); got != "zero\n" {
+		t.Errorf("a.txt is %q", got)
+	}
+	k.healthy()
+}

@@ -1,0 +1,56 @@
+package missions
+
+import (
+	"context"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// Keep takes a keeper's report and says what is next.
+func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
+	m, err := l.missionByID(r.Mission)
+	if err != nil {
+		return Next{Do: DoExit}, err
+	}
+	if !r.Ended {
+		return l.started(ctx, m, r)
+	}
+	if r.Failed == "" {
+		next, relieved, err := l.relieve(ctx, m, r)
+		if err == nil && relieved {
+			return next, nil
+		}
+		if err != nil {
+			l.log.Warn("launch an agent again", "mission", m.ID, "error", err)
+			r.Failed = AsError(err).Message
+		}
+	}
+	req := &request{event: Exited{Code: r.ExitCode}, heard: func(m *loaded) (bool, error) {
+		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Bound, m.live.Handover = nil, nil, nil, "", nil
+		if r.Failed != "" {
+			m.LastError = r.Failed
+		}
+		return true, nil
+	}}
+	_, err = l.submit(ctx, m.project, m.ID, req)
+	return Next{Do: DoExit}, err
+}
+
+// started notes the start of a keeper's agent.
+func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
+	keeper, child := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
+	req := &request{event: Launched{}}
+	req.heard = func(m *loaded) (bool, error) {
+		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch = &keeper, &child, &child, r.Launch
+		if !m.live.Handover.open() {
+			m.live.Handover = nil
+		}
+		req.event = Launched{Hooked: m.live.Hooked}
+		return true, nil
+	}
+	_, err := l.submit(ctx, m.project, m.ID, req)
+	return Next{Do: DoExit}, err
+}
+
+// processOf describes a process of this machine by its pid.
+func (l *Local) processOf(pid int) lock.Owner { return lock.Process(pid, "") }
