@@ -18,6 +18,8 @@ func (c *call) printRestored(did string, r missions.RestoreResult) error {
 
 func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	switch {
+	case r.Queued && r.Handover != nil:
+		p.line("the agent is ended for the %s, and is there again in a moment", did)
 	case r.Queued:
 		p.line("the agent is in a turn: the %s happens when it ends", did)
 	case !r.Done:
@@ -31,7 +33,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	for _, note := range r.Notes {
 		p.line("note: %s", clean(note))
 	}
-	if r.Handover != nil && r.Handover.How == "relaunched" && r.Done {
+	if r.Handover != nil && r.Handover.How == "relaunched" && !r.Queued {
 		p.line("the agent goes on from there in its terminal")
 	}
 	if r.Handover != nil && r.Handover.Type != "" {

@@ -50,13 +50,17 @@ func (a asked) force() bool {
 // waits reports whether it is left for the end of the mission's turn: where that
 // was asked for, or it comes from inside the turn.
 func (a asked) waits(m *loaded) bool {
-	caller, whenIdle := Caller{}, false
+	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && a.steps().WhenIdle
+	return InTurn(m.life) && !a.force() && (whenIdle || a.inside(m)) && !a.preview()
+}
+
+// inside reports whether it comes from the mission's own agent, or from what that
+// has started.
+func (a asked) inside(m *loaded) bool {
 	if a.Restore != nil {
-		caller, whenIdle = a.Restore.Caller, a.Restore.WhenIdle
-	} else {
-		caller, whenIdle = a.steps().Caller, a.steps().WhenIdle
+		return a.Restore.Caller.Mission == m.ID
 	}
-	return InTurn(m.life) && !a.force() && (whenIdle || caller.Mission == m.ID) && !a.preview()
+	return a.steps().Caller.Mission == m.ID
 }
 
 // do carries out what was asked for: at the end of the turn, with a handover, or
@@ -86,6 +90,10 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	})
 	if err != nil || begun == nil {
 		return result, err
+	}
+	if a.inside(m) && l.handOverBeside(m, begun) {
+		result = RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace, Queued: true, Handover: &Handover{How: "relaunched"}}.filled()
+		return result, nil
 	}
 	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
 	result, err = l.handOver(ctx, m, begun)

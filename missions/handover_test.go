@@ -421,3 +421,18 @@ func TestEmptiedConversation(t *testing.T) {
 	}
 	k.healthy()
 }
+
+// TestHandoverFromInside answers whoever asks from inside the agent before that is
+// ended.
+func TestHandoverFromInside(t *testing.T) {
+	k := newKeptAgent(t)
+	done := k.keeps()
+	r := k.restore("live@1", func(r *RestoreRequest) { r.Caller.Mission = k.id })
+	if !r.Queued || r.Done || r.Handover == nil || r.Handover.How != "relaunched" {
+		t.Errorf("restored: %+v", r)
+	}
+	if next := <-done; next.Do != DoRelaunch || k.read("a.txt") != "one\n" {
+		t.Errorf("next: %+v, a.txt %q", next, k.read("a.txt"))
+	}
+	k.healthy()
+}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// turnGrace is what an agent is given, after it has said that its turn ended, to
-// hear the answer and to show the last of its own.
+// turnGrace is what an agent is given to hear the answer to what it has said or
+// asked before it is ended for that, and to show it.
 const turnGrace = 300 * time.Millisecond
 
 // performPending carries out what was queued for the end of the turn. Its failure
@@ -22,14 +22,7 @@ func (l *Local) performPending(ctx context.Context, m *loaded) {
 	m.live.Pending = nil
 	h, err := l.beginHandover(ctx, m, a, true)
 	switch {
-	case h != nil && l.startWorker():
-		go func() {
-			defer l.working.Done()
-			_ = pause(l.closing, turnGrace)
-			if _, err := l.handOver(context.WithoutCancel(ctx), m, h); err != nil {
-				l.log.Warn("queued handover", "mission", m.ID, "for", a.String(), "error", err)
-			}
-		}()
+	case h != nil && l.handOverBeside(m, h):
 	case h != nil: // the Service is ending: whoever serves next does it
 		m.live.Handover, m.live.Pending = nil, &a
 	case err == nil:
@@ -39,6 +32,22 @@ func (l *Local) performPending(ctx context.Context, m *loaded) {
 		l.notDone(ctx, m, a, err)
 	}
 	l.saveLive(m)
+}
+
+// handOverBeside is handOver for something that the agent itself waits for. It
+// reports false if the Service is ending.
+func (l *Local) handOverBeside(m *loaded, h *handover) bool {
+	if !l.startWorker() {
+		return false
+	}
+	go func() {
+		defer l.working.Done()
+		_ = pause(l.closing, turnGrace)
+		if _, err := l.handOver(context.Background(), m, h); err != nil {
+			l.log.Warn("handover", "mission", m.ID, "for", h.Asked.String(), "error", err)
+		}
+	}()
+	return true
 }
 
 // notDone keeps why something queued was not done: it is shown until something is

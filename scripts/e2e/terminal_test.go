@@ -198,6 +198,10 @@ func TestTerminal(t *testing.T) {
 	s.shows("restore to tui@1; ", "alpha done", "delta done")
 	s.is("tui", "idle", 7)
 	s.goesOn(k.at(1), "echo", 8)
+	s.enter("/checkpoint restore @1 --all")
+	s.p.wait("a fifth restore", func() bool { return s.restores() == 5 })
+	s.shows("restore to tui@1; ", "alpha done", "echo done")
+	s.goesOn(k.at(1), "foxtrot", 9)
 
 	s.enter("/exit")
 	p.wait("the terminal to close", func() bool { return !s.open() })
