@@ -25,9 +25,12 @@ const (
 // CodexCurrent is the version of Codex that tests name.
 const CodexCurrent = "0.169.0"
 
+// GeminiCurrent is the version of Gemini CLI that tests name.
+const GeminiCurrent = "0.61.0"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude", "codex"
+	Agent   string // "claude", "codex", "gemini"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -50,6 +53,7 @@ func pins() []pin {
 		{"claude", ClaudeOlder, claude, "", true},
 		{"claude", "1.0.128", claude, "", false},
 		{"codex", CodexCurrent, "@openai/codex", "", true},
+		{"gemini", GeminiCurrent, "@google/gemini-cli", "", true},
 	}
 }
 
@@ -64,6 +68,12 @@ func Claude(t testing.TB, version string) Client {
 func Codex(t testing.TB, version string) Client {
 	t.Helper()
 	return installed(t, "codex", version)
+}
+
+// Gemini returns that version of Gemini CLI, as Claude does of Claude Code.
+func Gemini(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "gemini", version)
 }
 
 func installed(t testing.TB, agent, version string) Client {

@@ -26,8 +26,11 @@ func (c Client) Env(home, baseURL string) []string {
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_CONFIG_SYSTEM=" + os.DevNull,
 	}
-	if c.Agent == "codex" {
+	switch c.Agent {
+	case "codex":
 		return append(env, codexKey+"=dummy")
+	case "gemini":
+		return append(env, "GOOGLE_GEMINI_BASE_URL="+baseURL, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true")
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -48,8 +51,11 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 	if err := os.MkdirAll(filepath.Join(home, "tmp"), 0o700); err != nil {
 		return err
 	}
-	if c.Agent == "codex" {
+	switch c.Agent {
+	case "codex":
 		return prepareCodex(home, baseURL, workspaces)
+	case "gemini":
+		return prepareGemini(home)
 	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {

@@ -45,7 +45,7 @@ func TestGenerateFollowsTheScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	so := fmt.Sprintf(`%s,%s,{"role":"user","parts":[{"functionResponse":{"id":%q,"response":{"output":"well"}}},{"functionResponse":{"id":%q,"response":{"error":"not so"}}}]}`,
+	so := fmt.Sprintf(`%[1]s,%[2]s,{"role":"user","parts":[{"functionResponse":{"id":%[3]q,"response":{"output":"well"}}},{"functionResponse":{"id":%[3]q,"response":{"output":"well"}}},{"functionResponse":{"id":%[4]q,"response":{"error":"not so"}}}]}`,
 		prompt, answered, first.Parts[1].Call.ID, first.Parts[2].Call.ID)
 	if second := ask(generateSuffix, so).Candidates[0].Content; second.Parts[0].Text != "finished" {
 		t.Errorf("second answer %+v", second)
