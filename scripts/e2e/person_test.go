@@ -15,7 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
-// A person has a home, a repository they work in, Claude Code and umbra on
+// A person has a home, a repository they work in, an agent and umbra on
 // PATH, and a model server that logs what the model is sent.
 type person struct {
 	*testing.T
@@ -30,7 +30,12 @@ type person struct {
 // must hold.
 func newPerson(t *testing.T, version string, env ...string) *person {
 	t.Helper()
-	client := clients.Claude(t, version)
+	return newPersonWith(t, clients.Claude(t, version), env...)
+}
+
+// newPersonWith is newPerson with another agent.
+func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
+	t.Helper()
 	server := standin.New(t)
 	home := t.TempDir()
 	repo := filepath.Join(home, "src", "app")
