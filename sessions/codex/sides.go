@@ -2,11 +2,13 @@ package codex
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -29,29 +31,33 @@ const sideMode = 0o600
 // go on from there either.
 func (a Adapter) Sides(env sessions.Environ, s sessions.Session) ([]sessions.Side, error) {
 	var sides []sessions.Side
+	byName := func() []sessions.Side {
+		slices.SortFunc(sides, func(x, y sessions.Side) int { return cmp.Compare(x.Name, y.Name) })
+		return sides
+	}
 	seen := map[string]bool{s.ID: true}
 	for file := s.Path; len(sides) < mostAncestors; {
 		id, err := ancestorOf(file)
 		if errors.Is(err, sessions.ErrNoSession) || err == nil && (id == "" || seen[id]) {
-			return sides, nil
+			return byName(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list side files: %w", err)
 		}
 		seen[id] = true
 		if file = a.find(env, id); file == "" {
-			return sides, nil
+			return byName(), nil
 		}
 		side, err := a.side(env, file)
 		if errors.Is(err, sessions.ErrNoSession) {
-			return sides, nil
+			return byName(), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list side files: %w", err)
 		}
 		sides = append(sides, side)
 	}
-	return sides, nil
+	return byName(), nil
 }
 
 func (a Adapter) side(env sessions.Environ, file string) (sessions.Side, error) {

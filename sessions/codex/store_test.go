@@ -87,7 +87,7 @@ func TestAncestors(t *testing.T) {
 	last := mkfile(t, a.Path(env, "", idC), `{"type":"session_meta","payload":{"id":"`+idC+`","history_base":{"thread_id":"`+idB+`"}}}`+"\n")
 	s := sessions.Session{ID: idC, Path: last}
 	sides, err := a.Sides(env, s)
-	if err != nil || len(sides) != 2 || sides[0].Path != middle || sides[1].Path != first {
+	if err != nil || len(sides) != 2 || sides[0].Path != first || sides[1].Path != middle {
 		t.Fatalf("sides %v, %v", sides, err)
 	}
 	names := []string{sides[0].Name, sides[1].Name}
