@@ -46,6 +46,9 @@ func (k *talk) forked(name string, turn int) *talk {
 // prompt is a turn that writes a new file, changes a tracked one and says where
 // it is: the prompt, and what the model is sent of it, but for the answer.
 func (k *talk) prompt(word string) (prompt string, lines []string) {
+	if k.p.client.Agent == "codex" {
+		return k.promptCodex(word)
+	}
 	name, written := word+".txt", word+" in "+k.mission+"\n"
 	shell := fmt.Sprintf("echo %s >> state.txt; pwd; cat %s", word, name)
 	prompt = fmt.Sprintf("%s, please [[write path=%s content=%q]] [[bash cmd=%q]] [[say %s done]]", word, name, written, shell, word)
@@ -70,7 +73,11 @@ func args(prompt string) []string {
 func (k *talk) say(word string) {
 	k.p.Helper()
 	prompt, lines := k.prompt(word)
-	got := k.p.umbra(append([]string{"mission", "resume", k.mission}, args(prompt)...)...)
+	words := args(prompt)
+	if k.p.client.Agent == "codex" {
+		words = argsCodex(prompt)
+	}
+	got := k.p.umbra(append([]string{"mission", "resume", k.mission}, words...)...)
 	if want := word + " done\n"; got != want {
 		k.p.Fatalf("%s was answered %q, want %q", word, got, want)
 	}
@@ -97,9 +104,12 @@ func (k *talk) heard(word string, lines []string) {
 	k.ends = append(k.ends, moment{lines: len(k.lines), files: files(k.p.T, k.workspace)})
 }
 
-// plain drops the words that versions put behind a written file's name.
+// plain drops the words that versions put behind a written file's name, and
+// what Codex tells of the command beside its output.
 func plain(lines []string) []string {
 	for i, line := range lines {
+		line = codexTells.ReplaceAllString(line, "result: ")
+		lines[i] = line
 		if rest, ok := strings.CutPrefix(line, createdIn); ok {
 			name, _, _ := strings.Cut(rest, " ")
 			lines[i] = createdIn + name
