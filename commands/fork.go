@@ -37,7 +37,7 @@ func runFork(c *call, o missionNewOptions, from string) error {
 	}
 	r, err := svc.Fork(ctx, missions.ForkRequest{
 		Caller: caller, From: from, Name: o.name, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
-		Command: c.after, EnvNames: vars.names(), Ignored: o.ignored, NoWait: o.noWait, Timeout: o.wait,
+		Command: c.after, EnvNames: vars.names(), Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait,
 		Launching: o.launching(), Yes: c.Yes, Force: o.force,
 	})
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 type missionNewOptions struct {
-	name, agent, workspace, prompt, clone, ignored string
-	vars                                           variables
-	noLaunch, again, noWait, force                 bool
-	count                                          int
-	wait                                           time.Duration
+	name, agent, workspace, prompt, clone, ignored, config string
+	vars                                                   variables
+	noLaunch, again, noWait, force                         bool
+	count                                                  int
+	wait                                                   time.Duration
 }
 
 func missionNewCommand() *verb {
@@ -51,6 +51,7 @@ func (o *missionNewOptions) forkFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "count", Usage: "make `K` forks, and launch none", Destination: &o.count},
 		&cli.StringFlag{Name: "ignored", Usage: "ignored files: `copy|skip`", Destination: &o.ignored},
+		&cli.StringFlag{Name: "config", Usage: "the agent's configuration: `source|now|COMMIT`, by default as the source had it then", Destination: &o.config},
 		&cli.BoolFlag{Name: "no-wait", Usage: "fork the last finished turn, do not wait for this one", Destination: &o.noWait},
 		&cli.DurationFlag{Name: "wait-timeout", Usage: "wait no longer than `DURATION` (5m)", Destination: &o.wait},
 		&cli.BoolFlag{Name: "again", Usage: "send the prompt of the turn again", Destination: &o.again},
@@ -66,7 +67,7 @@ func (o missionNewOptions) check(c *call, fork bool) error {
 	}
 	if !fork {
 		for name, given := range map[string]bool{
-			"--count": o.count > 0, "--ignored": o.ignored != "", "--no-wait": o.noWait, "--wait-timeout": o.wait > 0, "--again": o.again,
+			"--count": o.count > 0, "--ignored": o.ignored != "", "--config": o.config != "", "--no-wait": o.noWait, "--wait-timeout": o.wait > 0, "--again": o.again,
 		} {
 			if given {
 				return usage("add --clone MISSION", "%s goes with --clone", name)

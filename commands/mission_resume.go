@@ -9,6 +9,7 @@ import (
 type missionResumeOptions struct {
 	vars     variables
 	prompt   string
+	config   string
 	recreate bool
 }
 
@@ -22,6 +23,7 @@ A workspace that Umbra made, or a session file, is made again from the newest
 snapshot if it is missing; any other workspace only with --recreate.`,
 		flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "prompt", Usage: "the agent's next prompt: `TEXT`", Destination: &o.prompt},
+			&cli.StringFlag{Name: "config", Usage: "the agent's configuration from now on: `now|COMMIT`", Destination: &o.config},
 			&cli.BoolFlag{Name: "recreate", Usage: "make its workspace again if it is missing", Destination: &o.recreate},
 		}, o.vars.flags()...),
 		run: func(c *call) error { return runMissionResume(c, o) },
@@ -49,7 +51,7 @@ func runMissionResume(c *call, o missionResumeOptions) error {
 		return err
 	}
 	request := missions.LaunchRequest{
-		Caller: caller, Mission: m.ID, Resume: true, Prompt: o.prompt, Command: c.after, EnvNames: vars.names(),
+		Caller: caller, Mission: m.ID, Resume: true, Prompt: o.prompt, Config: o.config, Command: c.after, EnvNames: vars.names(),
 	}
 	if o.recreate {
 		request.Recreate = m.Workspace

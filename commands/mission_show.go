@@ -71,6 +71,13 @@ func describeMission(p *printer, m missions.Mission) {
 	field("git", strings.TrimSpace(m.Git.Branch+" "+short(m.Git.Head)+" "+m.Git.Operation))
 	field("session", m.SessionID)
 	field("session file", m.Session)
+	if m.Config != "" {
+		how := ""
+		if m.Fixed {
+			how = " (it is launched with this one)"
+		}
+		field("configuration", short(m.Config)+how)
+	}
 	field("environment", strings.Join(m.EnvNames, " "))
 	field("to come", m.Action)
 	field("no fork now", m.ForkReason)

@@ -117,6 +117,9 @@ func (l *Local) carryOutAdoption(a *adoption, key string, n newMission) {
 			tell(ctx, m)
 		}
 	}
+	if err == nil && m.stored.Config == "" {
+		l.configLater(ctx, m)
+	}
 	if err != nil && !refusedRoot(err) {
 		l.log.Warn("adopt a session", "agent", n.agent, "session", n.session, "error", err)
 	}

@@ -228,6 +228,7 @@ func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loa
 	if err != nil {
 		return err
 	}
+	m.takeConfig()
 	m.stored.Format, m.stored.Lifecycle, m.Since, m.UpdatedAt = recordFormat, raw, m.since, now
 	if f, ok := w.Of.(Failed); ok {
 		m.LastError = f.Message

@@ -31,6 +31,7 @@ type newMission struct {
 	prompt          string // for the agent's first start, if that comes later
 	envNames        []string
 	startedIn       string // the mission whose agent started this one
+	config          string // the version of the agent's configuration
 	provisional     bool   // published when a later snapshot differs
 	force           bool
 }
@@ -45,6 +46,9 @@ func (l *Local) NewMission(ctx context.Context, r NewMissionRequest) (Mission, e
 		if err := l.mayBegin(n.id); err != nil {
 			return Mission{}, err // before anything is made
 		}
+	}
+	if n.config, err = l.keepConfig(ctx, n.agent, n.env); err != nil {
+		l.log.Warn("a mission begins without it", "mission", n.id, "error", err)
 	}
 	m, err := l.create(ctx, n)
 	if err != nil {
@@ -245,7 +249,7 @@ func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 	m.stored = stored{
 		Format: recordFormat, ID: n.id, Agent: n.agent, Command: n.command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.session, EnvNames: n.envNames, Adopted: n.adopted,
-		Unnamed: n.adopted && n.name == "", FirstPrompt: n.prompt, StartedIn: n.startedIn,
+		Unnamed: n.adopted && n.name == "", FirstPrompt: n.prompt, StartedIn: n.startedIn, Config: n.config,
 	}
 	if n.subdir != "." {
 		m.Subdir = n.subdir

@@ -244,6 +244,10 @@ func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJo
 	if err != nil {
 		return nil, err
 	}
+	choice, err := l.chooseConfig(ctx, at.loaded, r.Config)
+	if err != nil {
+		return nil, err
+	}
 	l.recoverForks(ctx, at.project)
 	naming, err := l.naming(ctx, at.project)
 	if err != nil {
@@ -252,7 +256,7 @@ func (l *Local) reserve(ctx context.Context, at found, r ForkRequest) ([]*forkJo
 	defer naming.Release()
 	var jobs []*forkJob
 	for n := range max(1, r.Count) {
-		job := &forkJob{l: l, at: at, request: r, limit: config.Fork.CopyLimit, id: l.newID()}
+		job := &forkJob{l: l, at: at, request: r, config: choice, limit: config.Fork.CopyLimit, id: l.newID()}
 		if job.name, err = l.forkName(at, r, n); err != nil {
 			return jobs, err
 		}

@@ -43,6 +43,7 @@ type forkJob struct {
 	at        found
 	present   bool // at is what is there now
 	request   ForkRequest
+	config    configChoice
 	limit     int64 // bytes of ignored files copied without asking
 	id        string
 	name      string
@@ -362,6 +363,9 @@ func (j *forkJob) unpublished() (*loaded, error) {
 	}
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err
+	}
+	if m.Agent == j.at.Agent {
+		m.Config, m.ConfigFixed = j.config.version(then.Config)
 	}
 	m.bind = binding{
 		Machine: j.l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: j.at.bind.Vars, Scope: j.made.Document.Scope,

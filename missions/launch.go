@@ -133,22 +133,22 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 		prompt = m.FirstPrompt
 	}
 	m.FirstPrompt, m.Fresh = "", false
+	config, moved, err := l.launchConfig(ctx, m, r.Config, launch)
+	if err != nil {
+		return false, err
+	}
 	cmd, err := a.Launch(sessions.Launch{
-		Env: m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
-		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.home.path("agents", "launch", m.ID),
+		Config: config,
+		Env:    m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
+		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.launchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
 	if err != nil {
 		return false, Errorf(KindUsage, "", "%s: %w", m.Agent, err)
 	}
-	for _, f := range cmd.Files {
-		var content bytes.Buffer
-		if err := f.Write(&content); err != nil {
-			return false, fmt.Errorf("make %s: %w", f.Path, err)
-		}
-		if err := journal.WriteVolatile(f.Path, f.Mode, content.Bytes()); err != nil {
-			return false, err
-		}
+	m.tellConfig(config, cmd, launch)
+	if err := l.placeLaunch(m, cmd.Files); err != nil {
+		return false, err
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
 	maps.Copy(launch.Env, cmd.Env)
@@ -156,7 +156,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
 	}
 	if cmd.SessionID == "" || cmd.SessionID == m.stored.Session {
-		return sent, nil
+		return sent || moved, nil
 	}
 	if m.stored.Session != "" {
 		m.Sessions = append(m.Sessions, m.stored.Session)
@@ -165,6 +165,27 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	m.bind.Session = a.Path(m.adapterEnv(), resolvedOr(launch.Dir), cmd.SessionID)
 	return true, nil
 }
+
+// placeLaunch places the files of a launch, and takes away those of an earlier
+// one.
+func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
+	if err := os.RemoveAll(l.launchDir(m)); err != nil {
+		return fmt.Errorf("take away what an earlier launch had: %w", err)
+	}
+	for _, f := range files {
+		var content bytes.Buffer
+		if err := f.Write(&content); err != nil {
+			return fmt.Errorf("make %s: %w", f.Path, err)
+		}
+		if err := journal.WriteVolatile(f.Path, f.Mode, content.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launchDir is where files for a mission's launch are.
+func (l *Local) launchDir(m *loaded) string { return l.home.path("agents", "launch", m.ID) }
 
 func resolvedOr(dir string) string {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {

@@ -35,6 +35,9 @@ type live struct {
 	// Name is what an adopted mission's first prompt names it, until it does.
 	Name string `json:"name,omitempty"`
 
+	// Config is the version of the agent's configuration, until a record says it.
+	Config string `json:"config_commit,omitempty"`
+
 	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
 

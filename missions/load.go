@@ -221,11 +221,15 @@ func (l *Local) view(m *loaded) Mission {
 		Project: m.project.Name, ProjectID: m.project.ID,
 		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),
 		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,
+		Config: m.Config, Fixed: m.ConfigFixed,
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Turn: m.life.LastTurn(),
 		LastPrompt: m.LastPrompt, LastTool: m.LastTool, LastError: m.LastError,
 		Diverged: m.Diverged, Git: GitState{Head: m.tip.GitHead, Branch: m.tip.GitBranch},
 		Pending: []Permission{}, ShadowRepo: m.project.shadow(), EnvNames: m.EnvNames,
 		Made: m.bind.Made, Branch: m.bind.Branch,
+	}
+	if m.live.Config != "" {
+		v.Config = m.live.Config
 	}
 	if m.live.LastTool != nil {
 		v.LastTool = m.live.LastTool

@@ -22,6 +22,8 @@ type Mission struct {
 	SessionID  string       `json:"session_id,omitempty"`
 	Session    string       `json:"session_path,omitempty"`
 	Parent     *Parent      `json:"parent,omitempty"`
+	Config     string       `json:"config_commit,omitempty"` // the version of the agent's configuration
+	Fixed      bool         `json:"config_fixed,omitempty"`  // it is launched with that version
 	CreatedAt  time.Time    `json:"created_at"`
 	UpdatedAt  time.Time    `json:"updated_at"`
 	Turn       int          `json:"turn"`

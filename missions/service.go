@@ -94,6 +94,7 @@ type ForkRequest struct {
 	Command   []string      `json:"command,omitempty"`
 	EnvNames  []string      `json:"env_names,omitempty"`
 	Ignored   string        `json:"ignored,omitempty"` // copy (default) or skip
+	Config    string        `json:"config,omitempty"`  // of the agent: source (default), now, or a version's id
 	NoWait    bool          `json:"no_wait,omitempty"`
 	Timeout   time.Duration `json:"timeout,omitempty"` // of waiting for idle; 0 is 5 minutes
 	Launching bool          `json:"launching"`
@@ -134,6 +135,7 @@ type LaunchRequest struct {
 	Resume   bool     `json:"resume"`     // false: its first start
 	Prompt   string   `json:"prompt,omitempty"`
 	Command  []string `json:"command,omitempty"`  // replaces the recorded one
+	Config   string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
 	Recreate string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
 	EnvNames []string `json:"env_names,omitempty"`
 }

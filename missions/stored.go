@@ -28,27 +28,32 @@ func bindingDoc(machine string) string { return "bindings/" + machine + ".json" 
 
 // stored is a mission's portable record: what is true of it on every machine.
 type stored struct {
-	Format     int             `json:"format"`
-	ID         string          `json:"id"`
-	Name       string          `json:"name"`
-	Agent      string          `json:"agent"`
-	Command    []string        `json:"command"`
-	Lifecycle  json.RawMessage `json:"lifecycle"`
-	Since      time.Time       `json:"state_since"`
-	CreatedAt  time.Time       `json:"created_at"`
-	UpdatedAt  time.Time       `json:"updated_at"`
-	Parent     *Parent         `json:"parent,omitempty"`
-	Session    string          `json:"session,omitempty"`  // the session it goes on in
-	Sessions   []string        `json:"sessions,omitempty"` // those before, oldest first
-	Diverged   bool            `json:"diverged,omitempty"`
-	LastPrompt *Prompt         `json:"last_prompt,omitempty"`
-	LastTool   *ToolUse        `json:"last_tool,omitempty"`
-	LastError  string          `json:"last_error,omitempty"`
-	EnvNames   []string        `json:"env_names,omitempty"`
-	Subdir     string          `json:"subdir,omitempty"` // of the workspace, where the agent runs
-	Adopted    bool            `json:"adopted,omitempty"`
-	Unnamed    bool            `json:"unnamed,omitempty"` // to be named by its first prompt
-	Note       string          `json:"note,omitempty"`    // for the agent's next prompt
+	Format    int             `json:"format"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Agent     string          `json:"agent"`
+	Command   []string        `json:"command"`
+	Lifecycle json.RawMessage `json:"lifecycle"`
+	Since     time.Time       `json:"state_since"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+	Parent    *Parent         `json:"parent,omitempty"`
+	Session   string          `json:"session,omitempty"`  // the session it goes on in
+	Sessions  []string        `json:"sessions,omitempty"` // those before, oldest first
+	Diverged  bool            `json:"diverged,omitempty"`
+	// Config is the version of the agent's configuration that the mission began
+	// or was launched with; ConfigFixed says that it is to be launched with it,
+	// whatever the configuration is by then.
+	Config      string   `json:"config_commit,omitempty"`
+	ConfigFixed bool     `json:"config_fixed,omitempty"`
+	LastPrompt  *Prompt  `json:"last_prompt,omitempty"`
+	LastTool    *ToolUse `json:"last_tool,omitempty"`
+	LastError   string   `json:"last_error,omitempty"`
+	EnvNames    []string `json:"env_names,omitempty"`
+	Subdir      string   `json:"subdir,omitempty"` // of the workspace, where the agent runs
+	Adopted     bool     `json:"adopted,omitempty"`
+	Unnamed     bool     `json:"unnamed,omitempty"` // to be named by its first prompt
+	Note        string   `json:"note,omitempty"`    // for the agent's next prompt
 	// FirstPrompt is sent to the agent when it is launched for the first time.
 	FirstPrompt string `json:"first_prompt,omitempty"`
 	// Fresh says that Command was given to a fork and was not run yet.

@@ -294,10 +294,12 @@ type Launch struct {
 	Fresh       bool
 	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
-	HookCommand string  // empty: no hooks for this launch
-	SettingsDir string  // where a file for this launch alone may be put
-	Env         Environ // what the agent will see
-	Dir         string  // where it will run
+	HookCommand string // empty: no hooks for this launch
+	SettingsDir string // where a file for this launch alone may be put
+	// Config is the configuration to be used instead of that of now; nil: none.
+	Config *Config
+	Env    Environ // what the agent will see
+	Dir    string  // where it will run
 	// ReadFile reads a settings file of the user's: one that the command names,
 	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)
@@ -310,6 +312,10 @@ type Command struct {
 	Env   map[string]string // set for the agent beside what it gets anyhow
 	// SessionID is the session the agent will use, "" if it chooses one.
 	SessionID string
+	// Configured reports whether the launch has the Config it was given;
+	// Unconfigured is why not.
+	Configured   bool
+	Unconfigured string
 	// Hooked reports whether the launch reports events by hooks; Why not.
 	Hooked bool
 	Why    string

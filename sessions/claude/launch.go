@@ -48,6 +48,12 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if err := l.takePrompt(); err != nil {
 		return sessions.Command{}, err
 	}
+	if o.Config != nil {
+		before := l.args
+		if err := l.configure(); err != nil {
+			l.args, l.settings, l.cmd.Files, l.cmd.Unconfigured = before, nil, nil, err.Error()
+		}
+	}
 	l.addHooks()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil
@@ -58,7 +64,9 @@ type launch struct {
 	o      sessions.Launch
 	args   []cmdline.Argument
 	prompt []string // words after "--"
-	cmd    sessions.Command
+	// settings are the user's as they were, nil where those of now count.
+	settings []byte
+	cmd      sessions.Command
 }
 
 func (l *launch) positionals() []string {

@@ -22,9 +22,15 @@ const settingsName = "claude-settings.json"
 // show.
 func (l *launch) addHooks() {
 	if l.o.HookCommand == "" {
+		if l.settings != nil {
+			_ = l.passSettings(l.settings, true) // there is a place: configure has looked
+		}
 		return
 	}
 	value, own, err := l.userSettings()
+	if l.settings != nil {
+		value, own = l.settings, true
+	}
 	if err == nil {
 		err = l.hooksRun(value)
 	}

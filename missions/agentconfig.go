@@ -1,0 +1,328 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// What is kept of an agent's configuration: it is text that people write. What
+// is beyond that is left out, and noted in the log.
+const (
+	mostConfigFile  = 1 << 20
+	mostConfigFiles = 5000
+	mostConfigBytes = 32 << 20
+	mostConfigDepth = 12
+)
+
+// AgentStore is the repository of the versions of an agent's configuration.
+func (h Home) AgentStore(agent string) string { return h.path("agents", agent+".git") }
+
+// keepConfig makes a version of the user's configuration of an agent, as it is
+// now, and returns its commit: the newest one if nothing has changed since, "" of
+// an agent that has none. It takes some milliseconds and belongs in no hook.
+func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Environ) (string, error) {
+	a, ok := l.adapter(agent).(sessions.Configured)
+	if !ok || env.Home == "" {
+		return "", nil
+	}
+	root := l.adapter(agent).Root(env)
+	c := configReader{adapter: a, root: root, left: func(name string, why error) {
+		l.log.Info("left out of the agent's configuration", "agent", agent, "file", name, "reason", why)
+	}}
+	for _, name := range a.ConfigPaths() {
+		c.read(strings.TrimSuffix(name, "/"), strings.HasSuffix(name, "/"), 0)
+	}
+	if len(c.files) == 0 {
+		return "", nil
+	}
+	store, err := l.agentStore(ctx, agent, true)
+	if err != nil {
+		return "", err
+	}
+	id, err := commitConfig(ctx, store, configLine(agent, root), c.files, l.configCommit(agent, root))
+	if err == nil {
+		err = nameConfig(ctx, store, agent, configLine(agent, root))
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		return "", fmt.Errorf("keep the configuration of %s: %w", agent, err)
+	}
+	return id.String(), nil
+}
+
+// configFile is a file of an agent's configuration.
+type configFile struct {
+	name    string
+	content []byte
+	exec    bool
+}
+
+// configReader reads an agent's configuration.
+type configReader struct {
+	adapter sessions.Configured
+	root    string
+	left    func(name string, why error)
+	files   []configFile
+	bytes   int
+}
+
+// read takes in a file, or a directory with what is below it. Links are
+// followed, since people keep their configuration elsewhere and link to it; but
+// none that leads back to where sessions and credentials are.
+func (c *configReader) read(name string, dir bool, depth int) {
+	full := filepath.Join(c.root, filepath.FromSlash(name))
+	if err := c.linked(full); err != nil {
+		c.left(name, err)
+		return
+	}
+	if !dir {
+		c.file(name, full)
+		return
+	}
+	entries, err := os.ReadDir(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err == nil && depth >= mostConfigDepth:
+		err = errors.New("it is too deep")
+	}
+	if err != nil {
+		c.left(name, err)
+		return
+	}
+	for _, e := range entries {
+		below := path.Join(name, e.Name())
+		if e.Name() == ".git" || e.Name() == "node_modules" {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(full, e.Name()))
+		if err != nil {
+			c.left(below, err)
+			continue
+		}
+		c.read(below, info.IsDir(), depth+1)
+	}
+}
+
+// linked is why a link is not followed, nil for what is none.
+func (c *configReader) linked(full string) error {
+	info, err := os.Lstat(full)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil // what is not there is met later
+	}
+	target, err := filepath.EvalSymlinks(full)
+	if err == nil && overlap(resolvedOr(c.root), target) {
+		err = fmt.Errorf("it is a link to %s, where more is than configuration", target)
+	}
+	return err
+}
+
+var errTooMuch = errors.New("there is too much of it")
+
+func (c *configReader) file(name, full string) {
+	if capture.IsSecret(capture.DefaultSecrets(), path.Base(name)) {
+		c.left(name, errors.New("it looks like a secret"))
+		return
+	}
+	f, info, err := disk.OpenRegular(full)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		c.left(name, err)
+		return
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, mostConfigFile+1))
+	if err == nil && (len(content) > mostConfigFile || len(c.files) >= mostConfigFiles || c.bytes+len(content) > mostConfigBytes) {
+		err = errTooMuch
+	}
+	if err == nil {
+		content, err = c.adapter.CleanConfig(name, content)
+	}
+	if err != nil {
+		c.left(name, err)
+		return
+	}
+	c.bytes += len(content)
+	c.files = append(c.files, configFile{name: name, content: content, exec: info.Mode()&0o100 != 0})
+}
+
+// configLine is the ref of the versions of one root: an agent may have several.
+func configLine(agent, root string) gitstore.RefName {
+	return gitstore.AgentRef(uuid.NewSHA1(uuid.NameSpaceURL, []byte("umbra:config:"+agent+":"+root)).String())
+}
+
+// agentStore opens the repository of an agent's configuration.
+func (l *Local) agentStore(ctx context.Context, agent string, making bool) (*gitstore.Store, error) {
+	dir := l.home.AgentStore(agent)
+	if _, err := os.Stat(dir); making && errors.Is(err, fs.ErrNotExist) {
+		store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: uuid.NewString()})
+		if !errors.Is(err, fs.ErrExist) {
+			return store, err
+		}
+	}
+	return gitstore.Open(dir)
+}
+
+func (l *Local) configCommit(agent, root string) *gitstore.Commit {
+	who := gitstore.Signature{Name: "Umbra", Email: "umbra@localhost", When: l.now()}
+	return &gitstore.Commit{Author: who, Committer: who, Message: "configuration of " + agent + " in " + strings.Join(strings.Fields(root), " ") + "\n"}
+}
+
+// mostConfigTries is how often others may be quicker.
+const mostConfigTries = 5
+
+// commitConfig publishes files as the newest version, if they differ from it.
+func commitConfig(ctx context.Context, store *gitstore.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
+	batch := store.NewBatch()
+	defer batch.Discard()
+	t := store.NewRecordTree(gitstore.ID{})
+	for _, f := range files {
+		id, err := batch.Blob(f.content)
+		mode := gitstore.ModeFile
+		if f.exec {
+			mode = gitstore.ModeExec
+		}
+		if err = errors.Join(err, t.PutEntry(f.name, mode, id)); err != nil {
+			return gitstore.ID{}, fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	tree, err := t.Write(batch)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	for range mostConfigTries {
+		newest, err := newestConfig(store, line)
+		if err != nil {
+			return gitstore.ID{}, err
+		}
+		c.Tree, c.Parents = tree, nil
+		if newest != nil {
+			if newest.Tree == tree {
+				return newest.ID, nil
+			}
+			c.Parents = []gitstore.ID{newest.ID}
+		}
+		id, err := batch.Commit(c)
+		if err = errors.Join(err, batch.Flush(ctx)); err != nil {
+			return id, err
+		}
+		err = store.UpdateRef(ctx, line, c.FirstParent(), id, gitstore.Durable)
+		if !errors.Is(err, gitstore.ErrRefMoved) {
+			return id, err
+		}
+	}
+	return gitstore.ID{}, gitstore.ErrRefMoved
+}
+
+// newestConfig is the newest version there is, nil if there is none.
+func newestConfig(store *gitstore.Store, line gitstore.RefName) (*gitstore.Commit, error) {
+	id, err := store.Ref(line)
+	if errors.Is(err, gitstore.ErrRefNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Commit(id)
+}
+
+// nameConfig makes a branch lead to the versions, for people: `claude`, or if
+// that is of another root of the agent's, one with the beginning of its id.
+func nameConfig(ctx context.Context, store *gitstore.Store, agent string, line gitstore.RefName) error {
+	id := path.Base(string(line))
+	for _, name := range []string{agent, agent + "-" + id[:8]} {
+		has, err := store.Symbolic(gitstore.HeadRef(name))
+		if err == nil && has == line {
+			return nil
+		}
+		if errors.Is(err, gitstore.ErrRefNotFound) {
+			err := store.SetSymbolic(ctx, gitstore.HeadRef(name), "", line, gitstore.Derived)
+			if !errors.Is(err, gitstore.ErrRefMoved) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// findConfig is the version that a commit's id, or the beginning of it, names.
+func (l *Local) findConfig(ctx context.Context, agent, id string) (string, error) {
+	none := Errorf(KindNotFound, "git --git-dir="+shellQuote(l.home.AgentStore(agent))+" log --oneline "+agent, "there is no version %s of the configuration of %s", id, agent)
+	store, err := l.agentStore(ctx, agent, false)
+	if err != nil {
+		return "", none
+	}
+	defer store.Close()
+	list, err := store.ResolvePrefix(strings.ToLower(id))
+	switch {
+	case err != nil || len(list) == 0:
+		return "", none
+	case len(list) > 1:
+		return "", Errorf(KindAmbiguous, "give more of it", "%s begins the ids of %d versions of the configuration of %s", id, len(list), agent)
+	}
+	return list[0].String(), nil
+}
+
+// configOfCommit is a version as a launch is given it; nil if it is what the
+// agent has now anyway.
+func (l *Local) configOfCommit(ctx context.Context, agent, id, now string) (*sessions.Config, error) {
+	if id == "" || id == now {
+		return nil, nil
+	}
+	store, err := l.agentStore(ctx, agent, false)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	trees := [2]gitstore.ID{}
+	for i, text := range []string{id, now} {
+		if text == "" {
+			continue
+		}
+		at, err := gitstore.ParseID(text)
+		if err != nil {
+			return nil, err
+		}
+		c, err := store.Commit(at)
+		if err != nil {
+			return nil, err
+		}
+		trees[i] = c.Tree
+	}
+	if trees[0] == trees[1] {
+		return nil, nil
+	}
+	files := map[string][]byte{}
+	config := &sessions.Config{}
+	err = store.WalkTree(trees[0], func(name string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsBlob() {
+			return nil
+		}
+		content, err := store.Blob(e.ID)
+		files[name], config.Names = content, append(config.Names, name)
+		return err
+	})
+	config.Read = func(name string) ([]byte, error) {
+		if p, ok := files[name]; ok {
+			return bytes.Clone(p), nil
+		}
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return config, err
+}

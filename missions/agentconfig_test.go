@@ -1,0 +1,167 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// userFiles writes the user's configuration of Claude Code.
+func (b *testBench) userFiles(files map[string]string) {
+	b.Helper()
+	for name, text := range files {
+		file := filepath.Join(os.Getenv("HOME"), ".claude", name)
+		if err := errorsOf(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func (b *testBench) configIn(commit string) map[string]string {
+	b.Helper()
+	store, err := gitstore.Open(b.local.home.AgentStore("claude"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	id, err := gitstore.ParseID(commit)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := store.Commit(id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := map[string]string{}
+	err = store.WalkTree(c.Tree, func(name string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsBlob() {
+			return nil
+		}
+		p, err := store.Blob(e.ID)
+		files[name] = string(p)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return files
+}
+
+// TestConfigVersions: one commit for each change, none without, links followed,
+// what is no configuration or too much of it left out, also when many begin at
+// once.
+func TestConfigVersions(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	env := sessions.Environ{Home: os.Getenv("HOME")}
+	keep := func() string {
+		id, err := b.local.keepConfig(context.Background(), "claude", env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	if id := keep(); id != "" {
+		t.Errorf("nothing is version %s", id)
+	}
+	b.userFiles(map[string]string{
+		"CLAUDE.md": "one", "skills/a/SKILL.md": "a", "skills/a/.env": "TOKEN=1", "skills/big": strings.Repeat("x", mostConfigFile+1),
+		".credentials.json": "hush", "projects/p/s.jsonl": "{}", "settings.json": "{broken",
+	})
+	root := filepath.Join(env.Home, ".claude")
+	elsewhere := t.TempDir()
+	if err := errorsOf(
+		os.WriteFile(filepath.Join(elsewhere, "linked.md"), []byte("linked"), 0o755), os.Symlink(elsewhere, filepath.Join(root, "agents")),
+		os.Symlink(root, filepath.Join(elsewhere, "circle")), os.Symlink("nowhere", filepath.Join(elsewhere, "dangling")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	ids := make([]string, 8)
+	for i := range ids {
+		all.Go(func() {
+			id, err := b.local.keepConfig(context.Background(), "claude", env)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = id
+		})
+	}
+	all.Wait()
+	first := ids[0]
+	for _, id := range ids {
+		if id != first {
+			t.Fatalf("versions %v", ids)
+		}
+	}
+	files := b.configIn(first)
+	for name, want := range map[string]string{"CLAUDE.md": "one", "skills/a/SKILL.md": "a", "agents/linked.md": "linked"} {
+		if files[name] != want {
+			t.Errorf("%s is %q", name, files[name])
+		}
+	}
+	for name := range files {
+		if strings.Contains(name, ".env") || strings.Contains(name, "projects") || strings.Contains(name, "credentials") || name == "skills/big" || name == "settings.json" {
+			t.Errorf("%s was kept", name)
+		}
+	}
+	b.userFiles(map[string]string{"CLAUDE.md": "two"})
+	second := keep()
+	if second == first || keep() != second {
+		t.Errorf("versions %s, %s", first, second)
+	}
+	for prefix, want := range map[string]string{first[:12]: first, second: second} {
+		if got, err := b.local.findConfig(context.Background(), "claude", prefix); err != nil || got != want {
+			t.Errorf("%s: %s, %v", prefix, got, err)
+		}
+	}
+	if _, err := b.local.findConfig(context.Background(), "claude", "zz"); err == nil || AsError(err).Kind != KindNotFound {
+		t.Errorf("no id: %v", err)
+	}
+	c, err := b.local.configOfCommit(context.Background(), "claude", first, second)
+	if err != nil || c == nil {
+		t.Fatalf("%v, %v", c, err)
+	}
+	if p, err := c.Read("CLAUDE.md"); err != nil || string(p) != "one" {
+		t.Errorf("read %q, %v", p, err)
+	}
+	// As it was once more: nothing needs to be passed.
+	b.userFiles(map[string]string{"CLAUDE.md": "one"})
+	if c, err := b.local.configOfCommit(context.Background(), "claude", first, keep()); err != nil || c != nil {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// TestAdoptedConfig: a session that was started by hand has its version too, in
+// the record after it was made.
+func TestAdoptedConfig(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	b.userFiles(map[string]string{"CLAUDE.md": "one"})
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	b.local.working.Wait()
+	c.takeTurn("do it", "a.txt", "one\n")
+	if err := b.local.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after := b.again()
+	list, err := after.local.Missions(context.Background(), MissionsRequest{Caller: b.caller()})
+	if err != nil || len(list) != 1 || list[0].Config == "" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	m, err := after.local.missionByID(list[0].ID)
+	if err != nil || m.stored.Config != list[0].Config || m.live.Config != "" {
+		t.Errorf("stored %q, live %q, %v", m.stored.Config, m.live.Config, err)
+	}
+	if files := after.configIn(list[0].Config); files["CLAUDE.md"] != "one" {
+		t.Errorf("%v", files)
+	}
+}

@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
+)
+
+// TestForkHasConfiguration: a fork's real client works by the instructions,
+// commands, agents and skills that its source had, under their own names, and
+// by those of now when it is told to.
+func TestForkHasConfiguration(t *testing.T) {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")
+			all := []string{"instructions-", "language-", "own-agent-", "own-skill-"}
+			if version != clients.ClaudeCurrent {
+				all = all[:2] // 2.0 reads agents and skills nowhere else
+			}
+			p.configure("EARLIER")
+			p.umbra("mission", "new", "--name", "source", "--", "claude", "-p", "--dangerously-skip-permissions", "alpha [[say one]]")
+			p.sent("alpha", "EARLIER", all...)
+			p.configure("LATER")
+			p.umbra("fork", "source", "--name", "then", "--prompt", "bravo [[say two]]")
+			p.sent("bravo", "EARLIER", all...)
+			if version == clients.ClaudeCurrent {
+				p.umbra("mission", "resume", "then", "--prompt", "/own-command", "--", "claude", "-p")
+				body := p.sent("do as own-command-EARLIER says", "EARLIER", all...)
+				if strings.Contains(body, "LATER") {
+					t.Error("the configuration of now was sent too")
+				}
+			}
+			p.umbra("fork", "source", "--name", "now", "--config", "now", "--prompt", "charlie [[say three]]")
+			p.sent("charlie", "LATER", all[:2]...) // agents that the conversation knows are not told again
+		})
+	}
+}
+
+// configure writes a configuration of which every part holds the word.
+func (p *person) configure(word string) {
+	p.Helper()
+	for name, text := range map[string]string{
+		"CLAUDE.md":               "instructions-" + word,
+		"agents/own-agent.md":     "---\nname: own-agent\ndescription: own-agent-" + word + "\n---\nbe an agent\n",
+		"commands/own-command.md": "---\ndescription: own-command\n---\ndo as own-command-" + word + " says [[say done]]\n",
+		"skills/own/SKILL.md":     "---\nname: own\ndescription: own-skill-" + word + "\n---\nbe skilled\n",
+		"settings.json":           `{"env":{"OWN":"own"},"language":"language-` + word + `"}`,
+	} {
+		file := filepath.Join(p.home, ".claude", name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			p.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			p.Fatal(err)
+		}
+	}
+}
+
+// sent proves that the model was sent these parts of the configuration with a
+// prompt, and returns the whole of what it was sent.
+func (p *person) sent(prompt, word string, parts ...string) string {
+	p.Helper()
+	request, ok := p.server.Last(standin.Prompted(prompt))
+	if !ok {
+		p.Fatalf("no request with %q", prompt)
+	}
+	body := string(request.Body)
+	for _, part := range parts {
+		if !strings.Contains(body, part+word) {
+			p.Errorf("with %q the model was not sent %s", prompt, part+word)
+		}
+	}
+	if strings.Contains(body, ":own-agent") || strings.Contains(body, ":own-skill") {
+		p.Errorf("with %q names have a prefix", prompt)
+	}
+	return body
+}

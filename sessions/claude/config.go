@@ -1,0 +1,217 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+)
+
+var _ sessions.Configured = Adapter{}
+
+// Names of the user's configuration below Root.
+const (
+	userSettings = "settings.json"
+	instructions = "CLAUDE.md"
+)
+
+// loadable are the directories that Claude Code from 2.1 on also reads in the
+// .claude directory of one that --add-dir names.
+var loadable = []string{"agents/", "commands/", "skills/"}
+
+// ConfigPaths implements sessions.Configured.
+func (Adapter) ConfigPaths() []string {
+	return []string{userSettings, instructions, "keybindings.json", "agents/", "commands/", "skills/", "hooks/", "output-styles/", "rules/"}
+}
+
+// CleanConfig implements sessions.Configured: of settings the values of `env`
+// go, and of whatever is called a token, key or password.
+func (Adapter) CleanConfig(name string, content []byte) ([]byte, error) {
+	if name != userSettings {
+		return content, nil
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return content, nil
+	}
+	return jsontext.Blank(content, func(path []string) bool {
+		return len(path) == 2 && path[0] == "env" || saysSecret(path[len(path)-1])
+	})
+}
+
+// secretWords are what a key of a secret holds.
+var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
+
+// helpers hold the word for a secret, and are commands that print one.
+const helper = "helper"
+
+func saysSecret(key string) bool {
+	key = strings.ToLower(key)
+	if strings.HasSuffix(key, helper) {
+		return false
+	}
+	for _, word := range secretWords {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostInstructions is how long the instructions may be to be passed as an
+// argument, of which Linux takes 128 KiB (execve(2)).
+const mostInstructions = 96 << 10
+
+// configure gives the launch a configuration as it was: the user's settings,
+// instructions, commands, agents and skills are not read where they are
+// (--setting-sources), and passed instead. CLAUDE_CONFIG_DIR would do it in one,
+// but the sessions and credentials would be elsewhere too. What the user's own
+// command passes counts more.
+func (l *launch) configure() error {
+	switch {
+	case l.has("--settings"):
+		return errors.New("its command has --settings of its own")
+	case l.has("--bare", "--safe-mode"):
+		return errors.New("its command reads no configuration")
+	case l.o.SettingsDir == "":
+		return errors.New("there is no place for it")
+	}
+	sources, err := l.sources()
+	if err != nil {
+		return err
+	}
+	if l.settings, err = l.earlierSettings(); err != nil {
+		return err
+	}
+	if err := l.instruct(); err != nil {
+		return err
+	}
+	l.addLoadable()
+	if file := l.userFile(); file != "" && !l.has("--strict-mcp-config") {
+		l.first("--mcp-config", file)
+	}
+	l.drop("--setting-sources")
+	l.first("--setting-sources", sources)
+	l.cmd.Configured = true
+	return nil
+}
+
+// sources are those of the settings that are read, without the user's.
+func (l *launch) sources() (string, error) {
+	value, ok := l.value("--setting-sources")
+	if !ok {
+		return "project,local", nil
+	}
+	var kept []string
+	for source := range strings.SplitSeq(value, ",") {
+		if s := strings.TrimSpace(source); s != "user" && s != "" {
+			kept = append(kept, s)
+		}
+	}
+	if len(kept) == 0 {
+		return "", errors.New("its command reads the user's settings alone")
+	}
+	return strings.Join(kept, ","), nil
+}
+
+// earlierSettings are the settings as they were, with the variables that are set
+// now: their values are kept nowhere.
+func (l *launch) earlierSettings() ([]byte, error) {
+	settings, err := l.o.Config.Read(userSettings)
+	if err != nil {
+		settings = []byte("{}\n")
+	}
+	var now []byte
+	if l.o.ReadFile != nil {
+		now, _ = l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir)) // none is none
+	}
+	settings, err = jsontext.SetMember(settings, "env", jsontext.Lookup(bytes.TrimSpace(now), "env"))
+	if err != nil {
+		return nil, err
+	}
+	return l.withoutInstructions(settings)
+}
+
+// withoutInstructions keeps the instructions of now out: below the user's home
+// directory 2.1 takes them for a project's.
+func (l *launch) withoutInstructions(settings []byte) ([]byte, error) {
+	const key = "claudeMdExcludes"
+	var excluded []string
+	if list := jsontext.Lookup(settings, key); list != nil && json.Unmarshal(list, &excluded) != nil {
+		return nil, fmt.Errorf("%s in %s is no list", key, userSettings)
+	}
+	list, err := json.Marshal(append(excluded, filepath.Join(l.a.Root(l.o.Env), instructions)))
+	if err != nil {
+		return nil, err
+	}
+	return jsontext.SetMember(settings, key, list)
+}
+
+// instruct appends the instructions as they were to the system prompt.
+func (l *launch) instruct() error {
+	text, err := l.o.Config.Read(instructions)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	switch {
+	case len(text) > mostInstructions:
+		return fmt.Errorf("%s is too long to be passed", instructions)
+	case l.has("--append-system-prompt-file", "--system-prompt-file"):
+		return errors.New("its command has a system prompt of its own")
+	}
+	said := string(text)
+	if own, ok := l.value("--append-system-prompt"); ok {
+		said = own + "\n\n" + said
+		l.drop("--append-system-prompt")
+	}
+	l.first("--append-system-prompt", said)
+	return nil
+}
+
+// addLoadable places commands, agents and skills in a directory of this launch.
+func (l *launch) addLoadable() {
+	dir, found := filepath.Join(l.o.SettingsDir, "config"), false
+	for _, name := range l.o.Config.Names {
+		for _, prefix := range loadable {
+			if !strings.HasPrefix(name, prefix) {
+				continue
+			}
+			found = true
+			l.cmd.Files = append(l.cmd.Files, sessions.File{
+				Path: filepath.Join(dir, ".claude", filepath.FromSlash(name)), Mode: 0o600,
+				Write: func(w io.Writer) error {
+					p, err := l.o.Config.Read(name)
+					if err == nil {
+						_, err = w.Write(p)
+					}
+					return err
+				},
+			})
+		}
+	}
+	if found {
+		l.first("--add-dir", dir)
+	}
+}
+
+// userFile is the file in which Claude Code keeps the user's MCP servers, which
+// go with the user's settings; "" if it has none.
+func (l *launch) userFile() string {
+	file := filepath.Join(l.o.Env.Home, ".claude.json")
+	if dir := l.o.Env.Vars[varConfigDir]; dir != "" {
+		file = filepath.Join(dir, ".claude.json")
+	}
+	if l.o.ReadFile == nil {
+		return ""
+	}
+	p, err := l.o.ReadFile(file)
+	if err != nil || len(jsontext.Lookup(bytes.TrimSpace(p), "mcpServers")) <= len("{}") {
+		return ""
+	}
+	return file
+}

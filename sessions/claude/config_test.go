@@ -1,0 +1,127 @@
+package claude
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// TestCleanConfig: no value that may be a secret is kept.
+func TestCleanConfig(t *testing.T) {
+	a := Adapter{}
+	for in, want := range map[string]string{
+		`{"env":{"A":"hush","B":2},"model":"m"}`:                        `{"env":{"A":"","B":""},"model":"m"}`,
+		`{"hooks":{"x":[{"headers":{"Authorization":"Bearer hush"}}]}}`: `{"hooks":{"x":[{"headers":{"Authorization":""}}]}}`,
+		`{"apiKeyHelper":"cmd","proxyPassword":"hush","keys":1}`:        `{"apiKeyHelper":"cmd","proxyPassword":"","keys":1}`,
+		"": "",
+	} {
+		got, err := a.CleanConfig(userSettings, []byte(in))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", in, got, err)
+		}
+	}
+	if got, err := a.CleanConfig(userSettings, []byte(`{"env": hush}`)); err == nil {
+		t.Errorf("settings that can't be read are kept: %s", got)
+	}
+	if got, err := a.CleanConfig(instructions, []byte("env: {token}")); err != nil || string(got) != "env: {token}" {
+		t.Errorf("instructions: %s, %v", got, err)
+	}
+	for _, name := range a.ConfigPaths() {
+		for _, never := range []string{"projects", "credentials", "sessions", "history", "todos", "tasks", "file-history"} {
+			if strings.Contains(name, never) {
+				t.Errorf("%s is no configuration", name)
+			}
+		}
+	}
+}
+
+func earlier(files map[string]string) *sessions.Config {
+	c := &sessions.Config{Read: func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, fs.ErrNotExist
+	}}
+	for name := range files {
+		c.Names = append(c.Names, name)
+	}
+	slices.Sort(c.Names)
+	return c
+}
+
+// TestLaunchWithConfig: what is passed instead of the configuration of now, and
+// when it can't be.
+func TestLaunchWithConfig(t *testing.T) {
+	files := map[string]string{
+		"CLAUDE.md": "be brief", "settings.json": `{"model":"old","env":{"A":""}}`, "skills/s/SKILL.md": "skill", "hooks/h.sh": "x",
+	}
+	for _, tt := range []struct {
+		name    string
+		command []string
+		files   map[string]string
+		hooks   string
+		want    []string // words in this order
+		never   string
+		why     string
+	}{
+		{"all of it", []string{"claude", "--model", "m"}, files, "umbra hook claude || exit 1",
+			[]string{"--settings", "/launch/claude-settings.json", "--setting-sources", "project,local", "--mcp-config", "/home/.claude.json", "--add-dir", "/launch/config", "--append-system-prompt", "be brief", "--model", "m"}, "", ""},
+		{"without hooks", []string{"claude"}, files, "", []string{"--settings", "/launch/claude-settings.json", "--setting-sources"}, "", ""},
+		{"nothing in it", []string{"claude"}, nil, "", []string{"--setting-sources", "project,local"}, "--add-dir", ""},
+		{"a prompt and sources of its own", []string{"claude", "--append-system-prompt", "mine", "--setting-sources", "user,local"}, files, "",
+			[]string{"--setting-sources", "local", "--append-system-prompt", "mine\n\nbe brief"}, "user,local", ""},
+		{"its own settings", []string{"claude", "--settings", "{}"}, files, "", []string{"--settings", "{}"}, "--setting-sources", "--settings of its own"},
+		{"the user's alone", []string{"claude", "--setting-sources=user"}, files, "", []string{"--setting-sources=user"}, "be brief", "user's settings alone"},
+		{"long instructions", []string{"claude"}, map[string]string{"CLAUDE.md": strings.Repeat("x", mostInstructions+1)}, "", nil, "--setting-sources", "too long"},
+		{"a prompt from a file", []string{"claude", "--append-system-prompt-file", "f"}, files, "", []string{"--append-system-prompt-file", "f"}, "--add-dir", "system prompt of its own"},
+		{"bare", []string{"claude", "--bare"}, files, "", []string{"--bare"}, "--add-dir", "reads no configuration"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd, err := Adapter{}.Launch(sessions.Launch{
+				Command: tt.command, Config: earlier(tt.files), HookCommand: tt.hooks, SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+				ReadFile: func(name string) ([]byte, error) {
+					switch name {
+					case "/home/.claude/settings.json":
+						return []byte(`{"model":"new","env":{"A":"hush","B":"1"}}`), nil
+					case "/home/.claude.json":
+						return []byte(`{"mcpServers":{"m":{}}}`), nil
+					}
+					return nil, fs.ErrNotExist
+				},
+			})
+			if err != nil || cmd.Configured != (tt.why == "") || !strings.Contains(cmd.Unconfigured, tt.why) {
+				t.Fatalf("%+v, %v", cmd, err)
+			}
+			rest := cmd.Argv
+			for _, word := range tt.want {
+				i := slices.Index(rest, word)
+				if i < 0 {
+					t.Fatalf("%q is not in %q, or not in this order", word, cmd.Argv)
+				}
+				rest = rest[i+1:]
+			}
+			if tt.never != "" && slices.Contains(cmd.Argv, tt.never) {
+				t.Errorf("%q is in %q", tt.never, cmd.Argv)
+			}
+			var placed []string
+			for _, f := range cmd.Files {
+				var b strings.Builder
+				if err := f.Write(&b); err != nil {
+					t.Fatal(err)
+				}
+				placed = append(placed, f.Path)
+				if strings.HasSuffix(f.Path, settingsName) && tt.files != nil {
+					if s := b.String(); !strings.Contains(s, `"hush"`) || !strings.Contains(s, `"old"`) || !strings.Contains(s, `"/home/.claude/CLAUDE.md"`) || strings.Contains(s, `"new"`) {
+						t.Errorf("settings %s", s)
+					}
+				}
+			}
+			if skill := slices.Contains(placed, "/launch/config/.claude/skills/s/SKILL.md"); skill != (tt.why == "" && tt.files != nil) {
+				t.Errorf("placed %q", placed)
+			}
+		})
+	}
+}

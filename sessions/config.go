@@ -1,0 +1,20 @@
+package sessions
+
+// Configured is an Adapter that knows which files are its user's configuration
+// of the agent, so that Umbra can keep versions of it.
+type Configured interface {
+	// ConfigPaths names them, relative to Root: a file, or, with a slash at its
+	// end, a directory with all that is below it. Settings, instructions,
+	// commands, agents, skills: never credentials, tokens or sessions.
+	ConfigPaths() []string
+	// CleanConfig is a file as it may be kept: without what may be a secret, such
+	// as the values of environment variables. With an error it is not kept at all.
+	CleanConfig(name string, content []byte) ([]byte, error)
+}
+
+// Config is an agent's configuration as it was, for a launch that is to have it
+// instead of that of now: what ConfigPaths names, cleaned.
+type Config struct {
+	Names []string // slash-separated, sorted
+	Read  func(name string) ([]byte, error)
+}
