@@ -15,6 +15,9 @@ func Main(now func() time.Time) int {
 		return becomeAgent(os.Args[2:])
 	}
 	code, env, done := quickHook(processEnv(now))
+	if !done {
+		code, env, done = quickStatusLine(env)
+	}
 	if done {
 		return code
 	}

@@ -13,7 +13,7 @@ func statusCommand() *verb {
 	var line bool
 	return &verb{
 		name: "status", short: "what runs here, the last snapshot, and what is wrong",
-		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line", Destination: &line}},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line; for a Claude Code that gives its JSON on stdin, its mission", Destination: &line}},
 		run:   func(c *call) error { return runStatus(c, line) },
 	}
 }
@@ -21,6 +21,11 @@ func statusCommand() *verb {
 func runStatus(c *call, line bool) error {
 	if line && c.JSON {
 		return missions.Errorf(missions.KindUsage, "choose one", "--statusline and --json contradict each other")
+	}
+	if line && !c.IsTerminal(c.Stdin) {
+		if _, r, ok := statusLineRequest(c.Env); ok {
+			return c.agentStatusLine(r)
+		}
 	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
@@ -54,6 +59,11 @@ func writeStatus(p *printer, s missions.Status) {
 		missionRow(&t, p, "", m, false)
 	}
 	t.print(p, "  ")
+	for _, m := range s.Missions {
+		for _, note := range m.Notes {
+			p.line("note: %s: %s", clean(m.Name), clean(note))
+		}
+	}
 	if e := s.Last; e != nil {
 		p.line("last snapshot: %s %s %s", p.paint(cyan, clean(e.Address)), p.when(e.At), clean(e.Message))
 	}

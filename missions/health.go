@@ -26,6 +26,8 @@ type HookResult struct {
 	// Asked is a command that a person has typed. Output says what to do where it
 	// can't be carried out.
 	Asked *AskedCommand `json:"asked,omitempty"`
+	// Line is what the agent's status line is to tell.
+	Line *StatusLine `json:"line,omitempty"`
 }
 
 // HooksRequest is about the hooks of an agent or editor.

@@ -32,8 +32,11 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 		event.PID = r.AgentPID
 	}
 	result := HookResult{}
-	if event.Kind == sessions.KindCommand {
+	switch event.Kind {
+	case sessions.KindCommand:
 		return l.heardCommand(ctx, adapter, r, event), nil
+	case sessions.KindStatusLine:
+		return HookResult{Line: l.statusLine(adapter, r, event)}, nil
 	}
 	answer, err := l.heardHook(ctx, adapter, r, event, &result)
 	if err != nil {
@@ -109,6 +112,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	what, _ := eventOf(e)
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, a, e)
+	client := clientOf(a, e)
 	var handed delivery
 	req := &request{event: what, heard: func(m *loaded) (bool, error) {
 		if m.live.Handover.owned() && e.Kind == sessions.KindPrompt {
@@ -121,6 +125,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		}
 		begins := m.begins(e)
 		fresh := l.noteEvent(m, a, r, e) && begins
+		if client != "" {
+			m.live.Client = client
+		}
 		if e.Kind == sessions.KindSessionStart && m.live.Notice != "" && handed.put(sessions.Answer{Notice: m.live.Notice}) {
 			m.live.Notice = ""
 		}

@@ -18,6 +18,7 @@ type hookPlace struct {
 	sessions.Adapter
 	file   string
 	extras []sessions.Extra
+	status sessions.StatusLiner // nil where these settings are not the place for a status line
 }
 
 // hooked finds the adapter and the settings file that a request is about, and the
@@ -42,6 +43,9 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 	}
 	env := callerEnv(r.Caller)
 	at := hookPlace{Adapter: a, file: a.HookFile(env, scope, g.Top)}
+	if scope == sessions.ScopeUser { // a project's would hide the user's own
+		at.status, _ = a.(sessions.StatusLiner)
+	}
 	if c, ok := a.(sessions.Companion); ok {
 		at.extras = c.HookExtras(env, scope, g.Top)
 	}
@@ -64,6 +68,9 @@ func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, er
 	}
 	after, err := at.InstallHooks(before, hookCommand(r.Caller.Binary, at.Name()))
 	if err != nil {
+		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
+	}
+	if after, _, err = at.addStatusLine(after, r.Caller.Binary); err != nil {
 		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
 	}
 	changed := !bytes.Equal(before, after)
@@ -103,7 +110,12 @@ func (at hookPlace) takeOut() (changed bool, err error) {
 	if err != nil || before == nil {
 		return false, err
 	}
-	after, remove, err := at.UninstallHooks(before)
+	without, err := at.dropStatusLine(before)
+	var after []byte
+	var remove bool
+	if err == nil {
+		after, remove, err = at.UninstallHooks(without)
+	}
 	switch {
 	case err != nil:
 		return false, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
@@ -163,6 +175,7 @@ func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksRes
 		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
 	}
 	if result.Installed {
+		at.describeStatusLine(&result, settings, r.Caller.Binary)
 		err = at.describeExtras(&result)
 	}
 	return result, err

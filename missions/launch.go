@@ -152,6 +152,9 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
 	maps.Copy(launch.Env, cmd.Env)
+	if note := newerClient(a, m.live.Client); note != "" {
+		launch.Notes = append(launch.Notes, note)
+	}
 	if !cmd.Hooked && cmd.Why != "" {
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
 	}

@@ -40,6 +40,7 @@ type live struct {
 
 	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
+	Client  string   `json:"client,omitempty"`  // the agent's version
 
 	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
 	Launch   string      `json:"launch,omitempty"`   // of the agent that the keeper has now

@@ -248,6 +248,10 @@ func (l *Local) view(m *loaded) Mission {
 	if _, err := l.config.Capture.narrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}
+	v.Client = m.live.Client
+	if note := newerClient(l.adapter(m.Agent), m.live.Client); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 	v.life(m)
 	return v
 }

@@ -42,7 +42,9 @@ type Mission struct {
 	ShadowRepo string       `json:"shadow_repo"`
 	EnvNames   []string     `json:"env_names,omitempty"`
 	Made       bool         `json:"workspace_made_by_umbra"`
-	Branch     string       `json:"branch,omitempty"` // the branch made for a fork
+	Branch     string       `json:"branch,omitempty"`         // the branch made for a fork
+	Client     string       `json:"client_version,omitempty"` // the agent's version, once it has told
+	Notes      []string     `json:"notes,omitempty"`          // worth knowing, and nothing is wrong
 	Problems   []string     `json:"problems,omitempty"`
 }
 

@@ -142,6 +142,26 @@ type Companion interface {
 	HookExtras(env Environ, scope Scope, projectDir string) []Extra
 }
 
+// Versioned is an Adapter that can tell which version of its agent has written a
+// session.
+type Versioned interface {
+	// Client is the version that wrote the session's file last, "" if it does not
+	// tell. It reads the end of the file only.
+	Client(path string) string
+	// Newest is the newest version whose files the adapter was tried on.
+	Newest() string
+}
+
+// StatusLiner is an Adapter whose agent draws a line that a command prints, which
+// its settings name: one command, so a user's own stays.
+type StatusLiner interface {
+	// InstallStatusLine adds command's line to settings that hold hooks already.
+	// theirs reports a line of the user's own: then nothing is changed.
+	InstallStatusLine(settings []byte, command string) (out []byte, theirs bool, err error)
+	// UninstallStatusLine takes exactly Umbra's out again.
+	UninstallStatusLine(settings []byte) ([]byte, error)
+}
+
 // Extra is a file that comes with hooks. It is only ever written where none is,
 // or one of Umbra's.
 type Extra struct {
@@ -346,6 +366,7 @@ const (
 	KindPermission   Kind = "permission" // the agent asks its user
 	KindStop         Kind = "stop"       // the turn ended
 	KindSessionEnd   Kind = "session-end"
+	KindStatusLine   Kind = "status-line" // the agent draws its status line
 	KindOther        Kind = "other"
 )
 

@@ -121,6 +121,10 @@ func (p payload) check() error {
 	return nil
 }
 
+// statusLineEvent names what a status line's command is given on stdin, which
+// has much of a hook's payload but no event.
+const statusLineEvent = "StatusLine"
+
 func (p payload) kind() sessions.Kind {
 	switch p.name {
 	case "SessionStart":
@@ -149,6 +153,8 @@ func (p payload) kind() sessions.Kind {
 		return sessions.KindStop
 	case "SessionEnd":
 		return sessions.KindSessionEnd
+	case statusLineEvent:
+		return sessions.KindStatusLine
 	}
 	return sessions.KindOther
 }

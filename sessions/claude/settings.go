@@ -45,3 +45,15 @@ func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err err
 func (Adapter) HookCommands(settings []byte) (commands, missing []string, err error) {
 	return shape().Commands(settings)
 }
+
+const statusLineKey = "statusLine"
+
+// InstallStatusLine implements sessions.StatusLiner.
+func (Adapter) InstallStatusLine(settings []byte, command string) (out []byte, theirs bool, err error) {
+	return hooks.AddStatusLine(settings, statusLineKey, command)
+}
+
+// UninstallStatusLine implements sessions.StatusLiner.
+func (Adapter) UninstallStatusLine(settings []byte) ([]byte, error) {
+	return hooks.DropStatusLine(settings, statusLineKey)
+}

@@ -156,12 +156,9 @@ type found struct {
 // parse finds Umbra's hooks. Hooks of another shape than this are
 // an error: nothing is known of what they mean.
 func (s Shape) parse(b []byte) (hooks, error) {
-	root, err := parseTree(b)
+	root, err := parseObject(b)
 	if err != nil {
-		return hooks{}, fmt.Errorf("settings: %w", err)
-	}
-	if !root.is(b, '{') {
-		return hooks{}, errors.New("settings: not a JSON object")
+		return hooks{}, err
 	}
 	h := hooks{root: root}
 	var ok bool

@@ -1,0 +1,108 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// An agent's status line is asked for like a hook's answer, with the agent's
+// JSON on stdin.
+const (
+	statusLineAgent = "claude"
+	statusLineEvent = "StatusLine"
+)
+
+// How long a status line waits for its stdin, where that is no terminal, and for
+// its answer: it is drawn again and again.
+const (
+	statusLineInput  = 300 * time.Millisecond
+	statusLineBudget = time.Second
+)
+
+// quickStatusLine is the usual way of an agent's status line: one question over
+// the socket, before anything of a command line is set up. It reports false where
+// that is not enough, with the environment from which Run goes on.
+func quickStatusLine(env Env) (code int, next Env, done bool) {
+	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--statusline" || env.IsTerminal(env.Stdin) {
+		return 0, env, false
+	}
+	payload, r, ok := statusLineRequest(env)
+	env.Stdin = bytes.NewReader(payload)
+	if !ok {
+		return 0, env, false
+	}
+	dir, err := missions.HomeDir(env.Getenv)
+	if err != nil {
+		return 0, env, false
+	}
+	home, well := missions.FindHome(dir)
+	if !well {
+		return 0, env, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statusLineBudget)
+	defer cancel()
+	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()}, r)
+	if errors.Is(err, client.ErrUndone) {
+		return 0, env, false
+	}
+	if err != nil { // the agent shows an empty line
+		return report(env, Globals{}, err), env, true
+	}
+	c := &call{Env: env, Globals: Globals{Color: "auto"}}
+	p := c.printer(env.Stdout)
+	writeStatusLine(p, result.Line)
+	_ = p.flush() // nobody would see what is wrong
+	return 0, env, true
+}
+
+// statusLineRequest reads what an agent gives the command of its status line; it
+// is false where stdin holds nothing of the kind.
+func statusLineRequest(env Env) (payload []byte, r missions.HookRequest, ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), statusLineInput)
+	defer cancel()
+	payload, err := readPayload(ctx, env.Stdin)
+	if err != nil || !bytes.HasPrefix(bytes.TrimSpace(payload), []byte("{")) {
+		return payload, r, false
+	}
+	caller, err := callerOf(env)
+	return payload, missions.HookRequest{Caller: caller, Agent: statusLineAgent, Event: statusLineEvent, Payload: payload}, err == nil
+}
+
+// agentStatusLine is the line without a daemon: none is started for it.
+func (c *call) agentStatusLine(r missions.HookRequest) error {
+	c.NoDaemon, c.reach = true, alone
+	ctx, cancel := context.WithTimeout(c.ctx, statusLineBudget)
+	defer cancel()
+	c.ctx = ctx
+	result, err := c.sendHook(r)
+	if err != nil {
+		return err
+	}
+	return c.print(result.Line, func(p *printer) { writeStatusLine(p, result.Line) })
+}
+
+// writeStatusLine tells the mission and turn, when the last snapshot was taken,
+// and what is to be known; nothing of a session that is no mission's.
+func writeStatusLine(p *printer, s *missions.StatusLine) {
+	if s == nil {
+		return
+	}
+	parts := []string{clean(s.Mission) + "@" + strconv.Itoa(s.Turn), "saved " + age(p.now.Sub(s.Snapshot))}
+	if s.State == missions.StateWaiting || s.State == missions.StateError {
+		parts = append(parts, string(s.State))
+	}
+	if s.Action != "" {
+		parts = append(parts, "queued: "+clean(s.Action))
+	}
+	if s.Problems > 0 {
+		parts = append(parts, count(s.Problems, "problem")+": umbra status")
+	}
+	p.line("%s", strings.Join(parts, " · "))
+}

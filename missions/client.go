@@ -1,0 +1,54 @@
+package missions
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// clientOf is the version of the agent whose turn has ended; "" where nothing
+// tells.
+func clientOf(a sessions.Adapter, e sessions.Event) string {
+	v, ok := a.(sessions.Versioned)
+	if !ok || e.Kind != sessions.KindStop || e.Transcript == "" {
+		return ""
+	}
+	return v.Client(e.Transcript)
+}
+
+// newerClient says what a version of the agent means that Umbra does not know;
+// "" for one that it does.
+func newerClient(a sessions.Adapter, client string) string {
+	v, ok := a.(sessions.Versioned)
+	if !ok || client == "" || !newerVersion(client, v.Newest()) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is newer than %s, the newest that this umbra was tried with. Snapshots, restores and forks go on: what it does not know in a conversation it keeps as it is. Try a fork before you rely on one, and look for a newer umbra",
+		a.Name(), client, v.Newest())
+}
+
+// newerVersion compares the numbers of two versions; what is no number counts as
+// older than any.
+func newerVersion(v, than string) bool {
+	a, b := strings.Split(v, "."), strings.Split(than, ".")
+	for i := range max(len(a), len(b)) {
+		x, y := versionPart(a, i), versionPart(b, i)
+		if x != y {
+			return x > y
+		}
+	}
+	return false
+}
+
+func versionPart(parts []string, i int) int {
+	if i >= len(parts) {
+		return 0
+	}
+	n, err := strconv.Atoi(parts[i])
+	if err != nil {
+		return -1
+	}
+	return n
+}
