@@ -24,9 +24,11 @@ var kinds = map[string]sessions.Kind{
 const turnComplete = "agent-turn-complete"
 
 // Event reads the payload of a hook, or of the program that is set as "notify".
-// An event it does not know is KindOther; input that is no object with an event
-// and a session is ErrBadPayload.
-func (a Adapter) Event(_ sessions.Environ, name string, input []byte) (sessions.Event, error) {
+// An event it does not know is KindOther, and so is every one of a session that
+// Codex keeps no rollout of: beside what its user sees, it has such ones of its
+// own (for titles and the like). Input that is no object with an event and a
+// session is ErrBadPayload.
+func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
 	input = bytes.TrimSpace(input)
 	if len(input) == 0 || input[0] != '{' || !json.Valid(input) {
 		return sessions.Event{}, fmt.Errorf("%w: no JSON object", sessions.ErrBadPayload)
@@ -39,7 +41,7 @@ func (a Adapter) Event(_ sessions.Environ, name string, input []byte) (sessions.
 	}
 	if e.Name == "" && get("type") == turnComplete {
 		e.Name, e.SessionID, e.PromptID = turnComplete, get("thread-id"), get("turn-id")
-		e.Lone = true
+		e.Transcript, e.Lone = a.find(env, e.SessionID), true
 	}
 	if e.Name == "" {
 		e.Name = name
@@ -48,6 +50,9 @@ func (a Adapter) Event(_ sessions.Environ, name string, input []byte) (sessions.
 		return sessions.Event{}, err
 	}
 	e.Kind = sessions.KindOther
+	if e.Transcript == "" {
+		return e, nil
+	}
 	if kind, known := kinds[e.Name]; known {
 		e.Kind = kind
 	} else if e.Lone {

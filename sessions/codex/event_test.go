@@ -43,27 +43,32 @@ func TestEventCases(t *testing.T) {
 	cli := mkfile(t, filepath.Join(t.TempDir(), "cli.jsonl"), meta(idA)+"\n")
 	exec := mkfile(t, filepath.Join(t.TempDir(), "exec.jsonl"), `{"type":"session_meta","payload":{"source":"exec","base_instructions":{}}}`+"\n")
 	said := mkfile(t, filepath.Join(t.TempDir(), "said.jsonl"), `{"type":"session_meta","payload":{"source":"cli","base_instructions":{"text":"","source":"exec"}}}`+"\n")
+	env := sessions.Environ{Home: t.TempDir()}
+	kept := mkfile(t, Adapter{}.Path(env, "", idA), meta(idA)+"\n")
 	for _, c := range []struct {
 		in   string
 		want sessions.Event
 	}{
 		{`{"type":"agent-turn-complete","thread-id":"` + idA + `","turn-id":"t1","cwd":"/w","input-messages":["x"],"last-assistant-message":"well"}`,
-			sessions.Event{Kind: sessions.KindStop, Name: "agent-turn-complete", SessionID: idA, Cwd: "/w", PromptID: "t1", Lone: true}},
-		{`{"session_id":"` + idA + `","hook_event_name":"Interrupt"}`, sessions.Event{Kind: sessions.KindStop, Name: "Interrupt", SessionID: idA}},
-		{`{"session_id":"` + idA + `","hook_event_name":"SubagentStop","agent_id":"x"}`, sessions.Event{Kind: sessions.KindOther, Name: "SubagentStop", SessionID: idA, Agent: "x"}},
+			sessions.Event{Kind: sessions.KindStop, Name: "agent-turn-complete", SessionID: idA, Transcript: kept, Cwd: "/w", PromptID: "t1", Lone: true}},
+		{`{"type":"agent-turn-complete","thread-id":"` + idB + `","turn-id":"t1","cwd":"/w"}`,
+			sessions.Event{Kind: sessions.KindOther, Name: "agent-turn-complete", SessionID: idB, Cwd: "/w", PromptID: "t1", Lone: true}},
+		{`{"session_id":"` + idA + `","hook_event_name":"Stop","transcript_path":null}`, sessions.Event{Kind: sessions.KindOther, Name: "Stop", SessionID: idA}},
+		{`{"session_id":"` + idA + `","hook_event_name":"Interrupt","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindStop, Name: "Interrupt", SessionID: idA, Transcript: "/r"}},
+		{`{"session_id":"` + idA + `","hook_event_name":"SubagentStop","agent_id":"x","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindOther, Name: "SubagentStop", SessionID: idA, Transcript: "/r", Agent: "x"}},
 		{`{"session_id":"` + idA + `","hook_event_name":"SessionStart","transcript_path":"` + exec + `"}`,
 			sessions.Event{Kind: sessions.KindSessionStart, Name: "SessionStart", SessionID: idA, Transcript: exec, Headless: true}},
 		{`{"session_id":"` + idA + `","hook_event_name":"UserPromptSubmit","prompt":"p","transcript_path":"` + cli + `"}`,
 			sessions.Event{Kind: sessions.KindPrompt, Name: "UserPromptSubmit", SessionID: idA, Transcript: cli, Prompt: "p"}},
 		{`{"session_id":"` + idA + `","hook_event_name":"SessionStart","transcript_path":"` + said + `"}`,
 			sessions.Event{Kind: sessions.KindSessionStart, Name: "SessionStart", SessionID: idA, Transcript: said}},
-		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","tool_name":"apply_patch","tool_use_id":"c","tool_input":{"command":"*** Begin Patch\n*** Update File: a b.go\n*** Move to: /x/c.go\r\n*** Delete File: d\n"}}`,
-			sessions.Event{Kind: sessions.KindToolBefore, Name: "PreToolUse", SessionID: idA, Writes: true, Files: []string{"a b.go", "/x/c.go", "d"},
+		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","transcript_path":"/r","tool_name":"apply_patch","tool_use_id":"c","tool_input":{"command":"*** Begin Patch\n*** Update File: a b.go\n*** Move to: /x/c.go\r\n*** Delete File: d\n"}}`,
+			sessions.Event{Kind: sessions.KindToolBefore, Name: "PreToolUse", SessionID: idA, Transcript: "/r", Writes: true, Files: []string{"a b.go", "/x/c.go", "d"},
 				Tool: sessions.Tool{ID: "c", Name: "apply_patch", Target: "a b.go"}}},
-		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","tool_name":"view_image","tool_input":{"path":"a.png"}}`,
-			sessions.Event{Kind: sessions.KindToolBefore, Name: "PreToolUse", SessionID: idA, Tool: sessions.Tool{Name: "view_image", Target: "a.png"}}},
+		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","transcript_path":"/r","tool_name":"view_image","tool_input":{"path":"a.png"}}`,
+			sessions.Event{Kind: sessions.KindToolBefore, Name: "PreToolUse", SessionID: idA, Transcript: "/r", Tool: sessions.Tool{Name: "view_image", Target: "a.png"}}},
 	} {
-		got, err := Adapter{}.Event(sessions.Environ{}, "", []byte(c.in))
+		got, err := Adapter{}.Event(env, "", []byte(c.in))
 		if c.want.Message == "" && c.want.Lone {
 			got.Message = ""
 		}

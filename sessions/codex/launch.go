@@ -187,6 +187,9 @@ func (l *launch) addHooks() {
 
 // unhooked says why the hooks do not run; "" if they do.
 func (l *launch) unhooked() string {
+	if l.has("--ephemeral") {
+		return "codex keeps no conversation with --ephemeral"
+	}
 	if l.has("--ignore-user-config") {
 		return "codex reads no configuration with --ignore-user-config"
 	}

@@ -99,6 +99,7 @@ func TestLaunchHooks(t *testing.T) {
 		"one in the command": {"codex|exec|-c|notify=[\"beep\"]", nil, false, "umbra hooks install codex", "codex|exec|-c|notify=[\"beep\"]"},
 		"switched off":       {"codex|exec|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": "[features]\nhooks = false # no\n" + trusted.String()}, false, "switched off", "codex|exec|-c|notify=[]"},
 		"no configuration":   {"codex|exec|--ignore-user-config|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, false, "--ignore-user-config", "codex|exec|--ignore-user-config|-c|notify=[]"},
+		"no conversation":    {"codex|exec|--ephemeral|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, false, "--ephemeral", "codex|exec|--ephemeral|-c|notify=[]"},
 		"a server elsewhere": {"codex|--remote|unix://|-c|notify=[]", nil, false, "umbra hooks install codex", "codex|--remote|unix://|-c|notify=[]"},
 	} {
 		read := func(path string) ([]byte, error) {
