@@ -236,6 +236,9 @@ func (m *loaded) begins(e sessions.Event) bool {
 func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) bool {
 	now := l.now()
 	l.followSession(m, a, r, e)
+	if e.Lone && m.live.Hooked {
+		return false // hooks that were trusted meanwhile have said it
+	}
 	m.live.Hooked, m.live.Problem = m.live.Hooked || !e.Lone, ""
 	m.live.Heard, m.live.Boot = now, l.self.Boot
 	if !m.live.firstTime(eventID(e)) {

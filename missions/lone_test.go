@@ -1,0 +1,65 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestLoneEnds: an agent that tells of nothing but ends of turns is watched all
+// the same, and once its hooks run, what they have said is not said again.
+func TestLoneEnds(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	ctx := context.Background()
+	m, err := b.local.NewMission(ctx, NewMissionRequest{Caller: b.caller(), Name: "c", Command: []string{"codex", "exec", "go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := b.caller()
+	caller.Binary = "/usr/local/bin/umbra"
+	if l, err := b.local.Launch(ctx, LaunchRequest{Caller: caller, Mission: m.ID}); err != nil || len(l.Notes) != 1 {
+		t.Fatalf("launched with %q, %v", l.Notes, err)
+	}
+	const id = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
+	path := filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hear := func(payload string) {
+		t.Helper()
+		caller := b.caller()
+		caller.Mission = m.ID
+		if r, err := b.local.Hook(ctx, HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
+			t.Fatalf("%s: %v %s", payload, err, r.Problem)
+		}
+	}
+	hooked := func() bool {
+		t.Helper()
+		l, err := b.local.missionByID(m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.live.Hooked
+	}
+	lone := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":"%s","turn-id":"t1","cwd":"%s"}`, id, b.dir)
+	hook := func(event string) string {
+		return fmt.Sprintf(`{"session_id":"%s","turn_id":"t2","transcript_path":"%s","cwd":"%s","hook_event_name":"%s","prompt":"two"}`, id, path, b.dir, event)
+	}
+
+	hear(lone)
+	if now := b.only(); now.SessionID != id || now.Session != path || hooked() {
+		t.Errorf("after the end of a turn: session %s in %s, hooked %t", now.SessionID, now.Session, hooked())
+	}
+	hear(hook("UserPromptSubmit"))
+	hear(hook("Stop"))
+	before := len(b.history("c"))
+	if hear(lone); len(b.history("c")) != before || !hooked() {
+		t.Errorf("said twice: %d snapshots became %d, hooked %t", before, len(b.history("c")), hooked())
+	}
+}
