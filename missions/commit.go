@@ -305,7 +305,9 @@ func (l *Local) publishProvisional(ctx context.Context, m *loaded) error {
 	if m.Unnamed && m.live.Name != "" {
 		m.Name, m.Unnamed = m.live.Name, false
 	}
-	m.Name = freeName(m.Name, l.taken(m.project))
+	if m.Name, err = l.taken(m.project).free(m.Name); err != nil {
+		return err
+	}
 	if err := l.publish(ctx, m, first); err != nil {
 		return err
 	}

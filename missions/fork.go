@@ -277,24 +277,21 @@ func (l *Local) forkName(at found, r ForkRequest, n int) (string, error) {
 	switch {
 	case r.Name != "" && r.Count > 0:
 		name := r.Name + "-" + itoa(n+1)
-		if taken(name) {
-			return "", Errorf(KindConflict, "choose another name", "there is a mission %s in this project already", name)
+		if err := CheckName(name); err != nil {
+			return "", err
 		}
-		return name, CheckName(name)
+		return taken.given(name, "choose another name")
 	case r.Name != "":
-		if taken(r.Name) {
-			return "", Errorf(KindConflict, "choose another name", "there is a mission %s in this project already", r.Name)
-		}
-		return r.Name, nil
+		return taken.given(r.Name, "choose another name")
 	}
 	if name := nameFromPrompt(r.Prompt); name != "" {
-		return freeName(name, taken), nil
+		return taken.free(name)
 	}
 	base := at.Name + "-fork"
 	if len(base) > 56 {
 		base = base[:56]
 	}
-	return numberedName(base, taken), nil
+	return taken.numbered(base)
 }
 
 // forkDirectory is where the fork's workspace goes.

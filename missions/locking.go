@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -91,7 +93,19 @@ func (l *Local) lockFailed(m *loaded, err error) error {
 	if errors.Is(err, lock.ErrHeld) {
 		return busy(err)
 	}
-	return moved(m, plain(err).Error())
+	return m.unopened(err)
+}
+
+// unopened is the error of a workspace that could not be opened: moved where it is
+// not there, or not for us; anything else, such as too many open files, says
+// nothing of where it is.
+func (m *loaded) unopened(err error) error {
+	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ESTALE} {
+		if errors.Is(err, is) {
+			return moved(m, plain(err).Error())
+		}
+	}
+	return Errorf(KindFailed, "try again", "open the workspace %s: %w", m.bind.Workspace, plain(err))
 }
 
 // remaking is the command that makes a lost workspace again: one that Umbra did

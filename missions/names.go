@@ -76,26 +76,42 @@ var fillers = map[string]bool{
 	"can": true, "you": true, "could": true, "would": true, "i": true, "we": true, "me": true, "my": true,
 }
 
-// freeName returns name, or name-2, name-3 … whichever taken does not hold.
-func freeName(name string, taken func(string) bool) string {
+// takenNames tells whether a name is somebody's. Its error says that nobody knows.
+type takenNames func(name string) (bool, error)
+
+// free returns name, or name-2, name-3 … whichever is not taken.
+func (t takenNames) free(name string) (string, error) {
 	for n := 1; ; n++ {
 		candidate := name
 		if n > 1 {
 			candidate = name + "-" + itoa(n)
 		}
-		if CheckName(candidate) == nil && !taken(candidate) {
-			return candidate
+		if CheckName(candidate) != nil {
+			continue
+		}
+		if is, err := t(candidate); !is || err != nil {
+			return candidate, err
 		}
 	}
 }
 
-// numberedName returns the first of base-1, base-2 … that is not taken.
-func numberedName(base string, taken func(string) bool) string {
+// numbered returns the first of base-1, base-2 … that is not taken.
+func (t takenNames) numbered(base string) (string, error) {
 	for n := 1; ; n++ {
-		if candidate := base + "-" + itoa(n); !taken(candidate) {
-			return candidate
+		candidate := base + "-" + itoa(n)
+		if is, err := t(candidate); !is || err != nil {
+			return candidate, err
 		}
 	}
+}
+
+// given returns a name that somebody has asked for, if it is not taken.
+func (t takenNames) given(name, hint string) (string, error) {
+	is, err := t(name)
+	if err == nil && is {
+		err = Errorf(KindConflict, hint, "there is a mission %s in this project already", name)
+	}
+	return name, err
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -52,10 +52,15 @@ func (l *Local) claimName(ctx context.Context, m *loaded, w *wanted) (held *lock
 		return nil, true, nil
 	case err != nil:
 		return nil, false, err
-	case !l.taken(m.project)(m.Name):
+	}
+	is, err := l.taken(m.project)(m.Name)
+	if err == nil && !is {
 		return held, false, nil
 	}
-	if err := l.nameFirst(m, w); err != nil {
+	if err == nil {
+		err = l.nameFirst(m, w)
+	}
+	if err != nil {
 		return nil, false, errors.Join(err, held.Release())
 	}
 	return held, true, nil
@@ -74,7 +79,10 @@ func (l *Local) nameAsAsked(ctx context.Context, m *loaded) error {
 	if err != nil {
 		return err
 	}
-	name := freeName(m.live.Name, l.taken(m.project))
+	name, err := l.taken(m.project).free(m.live.Name)
+	if err != nil {
+		return errors.Join(err, held.Release())
+	}
 	m.live.Name = ""
 	return errors.Join(l.rename(ctx, m, name), held.Release())
 }
@@ -85,11 +93,11 @@ func (l *Local) nameFor(p *project, n newMission) (string, error) {
 	taken := l.taken(p)
 	switch {
 	case n.name == "":
-		return numberedName(agentBase(n.agent), taken), nil
-	case n.named && taken(n.name):
-		return "", Errorf(KindConflict, "choose another name, or umbra mission resume "+n.name, "there is a mission %s in this project already", n.name)
+		return taken.numbered(agentBase(n.agent))
+	case n.named:
+		return taken.given(n.name, "choose another name, or umbra mission resume "+n.name)
 	}
-	return freeName(n.name, taken), nil
+	return taken.free(n.name)
 }
 
 // agentBase begins the names of missions that are called after their agent.
@@ -106,12 +114,23 @@ func agentBase(agent string) string {
 
 // taken tells which names a project's missions and pins have, those of forks
 // that are being made among them.
-func (l *Local) taken(p *project) func(string) bool {
+func (l *Local) taken(p *project) takenNames {
 	making := l.namesBeingMade(p)
-	return func(name string) bool {
-		_, err := p.store.Symbolic(gitstore.HeadRef(name))
-		_, pinned := p.store.Ref(gitstore.PinRef(name))
-		return making[name] || !errors.Is(err, gitstore.ErrRefNotFound) || pinned == nil
+	return func(name string) (bool, error) {
+		if making[name] {
+			return true, nil
+		}
+		_, head := p.store.Symbolic(gitstore.HeadRef(name))
+		_, pin := p.store.Ref(gitstore.PinRef(name))
+		for _, err := range []error{head, pin} {
+			switch {
+			case err == nil || errors.Is(err, gitstore.ErrRefBroken):
+				return true, nil
+			case !errors.Is(err, gitstore.ErrRefNotFound):
+				return false, Errorf(KindFailed, "umbra doctor", "see which names there are: %w", err)
+			}
+		}
+		return false, nil
 	}
 }
 

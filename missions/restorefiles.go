@@ -76,7 +76,7 @@ func (l *Local) presentSide(ctx context.Context, m *loaded) (restore.Side, error
 func (m *loaded) openWorkspace() (*beneath.Root, error) {
 	root, err := beneath.Open(m.bind.Workspace)
 	if err != nil {
-		return nil, moved(m, plain(err).Error())
+		return nil, m.unopened(err)
 	}
 	if Place(root.Identity()) != m.bind.Place {
 		root.Close()
