@@ -53,6 +53,10 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Options) (missions.Service, io.Closer, error) {
 	o.Start = nil
 	if globals.reach == joining {
+		// Nobody is waited for who does not come: each hook of an agent would.
+		if !held(o.Home) {
+			return inProcess(env, globals)
+		}
 		if served, err := client.Connect(ctx, o); err == nil {
 			return served, served, nil
 		}
@@ -62,6 +66,12 @@ func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Optio
 		}
 	}
 	return inProcess(env, globals)
+}
+
+// held reports whether a process serves the home, begins to, or ends.
+func held(home missions.Home) bool {
+	_, _, held := home.Holder()
+	return held
 }
 
 // clientOptions say which daemon is meant, and how it is started.

@@ -101,3 +101,22 @@ func mustDo(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestHeld: whom a hook without a daemon may wait for is there only while a process
+// has the home.
+func TestHeld(t *testing.T) {
+	home, err := missions.OpenHome(filepath.Join(t.TempDir(), "home"))
+	mustDo(t, err)
+	if held(home) {
+		t.Error("nobody has the home")
+	}
+	lock, err := home.Hold("a keeper")
+	mustDo(t, err)
+	if !held(home) {
+		t.Error("a keeper has the home")
+	}
+	mustDo(t, lock.Release())
+	if held(home) {
+		t.Error("the keeper has let go of it")
+	}
+}
