@@ -22,7 +22,7 @@ func missionNewCommand() *verb {
 	var o missionNewOptions
 	flags := append([]cli.Flag{
 		&cli.StringFlag{Name: "clone", Usage: "fork `MISSION|MOMENT`: its files and its conversation", Destination: &o.clone},
-		&cli.StringFlag{Name: "agent", Usage: "the agent: `claude`, codex, gemini, opencode", Destination: &o.agent},
+		&cli.StringFlag{Name: "agent", Usage: "the `AGENT`: claude, codex, gemini or opencode", Destination: &o.agent},
 	}, o.flags()...)
 	return &verb{
 		name: "new", after: "[-- COMMAND…]", short: "begin a mission, and launch its agent here",

@@ -4,7 +4,7 @@ import "github.com/umbra-vcs/umbra/missions"
 
 func unpinCommand() *verb {
 	return &verb{
-		name: "unpin", args: "NAME", min: 1, max: 1, short: "take a pin away; its snapshot stays in its mission",
+		name: "unpin", args: "PIN", min: 1, max: 1, short: "take a pin away; its snapshot stays in its mission",
 		run: runUnpin,
 	}
 }

@@ -1,0 +1,229 @@
+package commands
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// How many snapshots a completion offers where none is begun, and looks at where
+// one is.
+const (
+	offeredMoments = 20
+	soughtMoments  = 300
+)
+
+// addWanted adds what a word of a synopsis stands for.
+func (c *call) addWanted(f *found, t typed, word string) {
+	switch word {
+	case "MISSION":
+		c.addMissions(f)
+	case "MOMENT", "FROM", "TO", "MISSION|MOMENT":
+		c.addMoments(f, t.word)
+	case "PIN":
+		c.addPins(f)
+	case "PATH":
+		c.addPaths(f, t)
+	case "DIR", "OLD", "NEW":
+		f.how = append(f.how, "dirs")
+	case "FILE", "COMMAND":
+		f.how = append(f.how, "files")
+	case "AGENT":
+		f.addAgents()
+	case "NAME":
+		if t.flag == nil && t.path[0] == "hooks" {
+			f.addAgents()
+		}
+	case "STATE", "STATE,…":
+		for _, s := range allStates() {
+			f.add(t.word[:strings.LastIndexByte(t.word, ',')+1]+string(s), "")
+		}
+	case "KEY":
+		for _, k := range missions.ConfigKeys() {
+			f.add(k.Name, k.Help)
+		}
+	case "ARGS":
+		if t.after == 0 {
+			for _, v := range readingVerbs {
+				f.add(v, "")
+			}
+		}
+	default:
+		if strings.Contains(word, "|") {
+			for w := range strings.SplitSeq(word, "|") {
+				if strings.ToUpper(w) != w {
+					f.add(w, "")
+				}
+			}
+		}
+	}
+}
+
+func (f *found) addAgents() {
+	for _, a := range missions.Agents() {
+		f.add(a.Name(), "")
+	}
+}
+
+func (c *call) addMissions(f *found) {
+	svc, caller, ok := c.serviceFor()
+	if !ok {
+		return
+	}
+	list, err := svc.Missions(c.ctx, missions.MissionsRequest{Caller: caller})
+	if err != nil {
+		return
+	}
+	for i := len(list) - 1; i >= 0; i-- { // the newest first
+		m := list[i]
+		text := fmt.Sprintf("%s, turn %d", m.State, m.Turn)
+		if words := about(m); words != "" {
+			text += ": " + words
+		}
+		f.add(m.Name, text)
+	}
+}
+
+func (c *call) addPins(f *found) {
+	svc, caller, ok := c.serviceFor()
+	if !ok {
+		return
+	}
+	pins, err := svc.Pins(c.ctx, missions.PinsRequest{Caller: caller})
+	if err != nil {
+		return
+	}
+	for _, p := range pins {
+		f.add(p.Name, p.Address+" "+p.Message)
+	}
+}
+
+// addMoments adds addresses where one is begun, else the newest ones, pins,
+// missions, and snapshots whose id begins so.
+func (c *call) addMoments(f *found, word string) {
+	if mission, _, ok := strings.Cut(word, "@"); ok {
+		c.addAddresses(f, mission, soughtMoments)
+		return
+	}
+	if word == "" {
+		c.addAddresses(f, "", offeredMoments)
+	}
+	c.addPins(f)
+	before := len(f.list)
+	c.addMissions(f)
+	if word != "" && strings.Trim(word, "0123456789abcdef") == "" {
+		c.addIDs(f, word)
+	}
+	var meant []string
+	for _, m := range f.list[before:] {
+		if strings.HasPrefix(m.value, word) {
+			meant = append(meant, m.value)
+		}
+	}
+	if word != "" && len(meant) == 1 { // one mission: its snapshots, too
+		c.addAddresses(f, meant[0], offeredMoments)
+	}
+}
+
+// addAddresses adds a mission's snapshots; "" is the default mission, whose
+// addresses may begin with the @.
+func (c *call) addAddresses(f *found, mission string, most int) {
+	for _, e := range c.entries(mission, most) {
+		address := e.Address
+		if mission == "" && most == soughtMoments {
+			address = strings.TrimPrefix(address, e.Name)
+		}
+		f.add(address, momentText(c, e))
+	}
+}
+
+func (c *call) addIDs(f *found, word string) {
+	for _, e := range c.entries("", soughtMoments) {
+		id := e.ID[:max(len(short(e.ID)), min(len(word), len(e.ID)))]
+		f.add(id, e.Address+" "+momentText(c, e))
+	}
+}
+
+func (c *call) entries(mission string, most int) []missions.Entry {
+	svc, caller, ok := c.serviceFor()
+	if !ok {
+		return nil
+	}
+	list, err := svc.Log(c.ctx, missions.LogRequest{Caller: caller, Mission: mission, Limit: most})
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+func momentText(c *call, e missions.Entry) string {
+	pins := ""
+	for _, name := range e.Pins {
+		pins += "[" + name + "] "
+	}
+	return age(c.Now().Sub(e.At)) + " " + pins + e.Message
+}
+
+// addPaths adds the paths in a snapshot where the command line names one, else
+// the shell's own files.
+func (c *call) addPaths(f *found, t typed) {
+	if t.verb == nil || len(t.args) == 0 || !strings.HasPrefix(t.verb.args, "MOMENT") {
+		f.how = append(f.how, "files")
+		return
+	}
+	f.how = append(f.how, "paths")
+	svc, caller, ok := c.serviceFor()
+	if !ok {
+		return
+	}
+	r, err := svc.Resolve(c.ctx, missions.ResolveRequest{Caller: caller, Moment: t.args[0]})
+	if err != nil || r.Snapshot == "" {
+		return
+	}
+	below, err := filepath.EvalSymlinks(caller.Cwd)
+	if err != nil {
+		return
+	}
+	below, err = filepath.Rel(r.Mission.Workspace, below)
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
+		below = "." // not in the workspace: paths are as the snapshot has them
+	}
+	typed, _ := filepath.Split(t.word)
+	for _, e := range c.treeEntries(r, filepath.ToSlash(filepath.Join(below, typed))) {
+		f.add(typed+e, "")
+	}
+}
+
+// treeEntries lists a directory of a snapshot; directories end in a slash.
+func (c *call) treeEntries(r missions.Resolved, dir string) []string {
+	program, err := lookPath("git", "", c.Getenv("PATH"))
+	if err != nil {
+		return nil
+	}
+	tree := r.Snapshot + ":"
+	if dir != "." {
+		tree += dir
+	}
+	var out bytes.Buffer
+	cmd := exec.CommandContext(c.ctx, program, "--git-dir="+r.ShadowRepo, "ls-tree", "-z", tree)
+	cmd.Env, cmd.Stdout = c.gitEnv(), &out
+	if c.Run(cmd) != nil {
+		return nil
+	}
+	var names []string
+	for line := range strings.SplitSeq(out.String(), "\x00") {
+		about, name, ok := strings.Cut(line, "\t")
+		if !ok {
+			continue
+		}
+		if strings.Contains(about, " tree ") {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	return names
+}

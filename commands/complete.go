@@ -1,0 +1,373 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// completePatience is how long a person who has typed Tab is kept waiting for
+// what the Service knows.
+const completePatience = 2 * time.Second
+
+type completeOptions struct {
+	breaks, listing string
+	width           int
+}
+
+// completeCommand answers the scripts that umbra completion prints. The first
+// line of its answer says how the shell is to go on: files and dirs add the
+// shell's own, paths are values that are files, nospace puts no space behind a
+// value. Then come the values, one a line, each with a tab and what it is.
+func completeCommand() *verb {
+	var o completeOptions
+	return &verb{
+		name: "complete", args: "bash|zsh|fish", min: 1, max: 1, after: "-- WORDS…", hidden: true,
+		short: "complete a command line",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "breaks", Usage: "bash's `COMP_WORDBREAKS`", Destination: &o.breaks},
+			&cli.StringFlag{Name: "listing", Usage: "bash's `COMP_TYPE`", Destination: &o.listing},
+			&cli.IntFlag{Name: "width", Usage: "`COLUMNS` of the terminal", Destination: &o.width},
+		},
+		run: func(c *call) error { return runComplete(c, o) },
+	}
+}
+
+func runComplete(c *call, o completeOptions) error {
+	ctx, cancel := context.WithTimeout(c.ctx, completePatience)
+	defer cancel()
+	c.ctx, c.Quiet, c.progress.quiet = ctx, true, true
+	words := c.after
+	if c.arg(0) == "bash" && len(words) > 0 {
+		words = shellWords(words[0])
+	}
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	t := readTyped(allVerbs(), new(Globals).flags(), words)
+	if t.home != "" {
+		c.Home = t.home
+		if err := c.settle(c.Env); err != nil {
+			return err
+		}
+	}
+	found := c.candidates(t)
+	if c.arg(0) == "bash" {
+		found.forBash(t.prefix+t.word, o)
+	}
+	_, err := c.Stdout.Write(found.lines())
+	return err
+}
+
+// typed is a command line that is not finished: what the last word may be.
+type typed struct {
+	verbs   []*verb // what may come, if the last word is the name of one
+	verb    *verb
+	path    []string
+	globals []cli.Flag
+	args    []string
+	flag    cli.Flag // the last word is its value
+	after   int      // words behind `--`, where the verb keeps them apart; -1 before it
+	lost    bool     // something before it makes no sense
+	prefix  string   // what of the last word stays as it is: --flag=
+	word    string
+	home    string // --home
+}
+
+// readTyped reads words, of which the last is being typed.
+func readTyped(verbs []*verb, globals []cli.Flag, words []string) typed {
+	t := typed{verbs: verbs, globals: globals, after: -1}
+	dashed := false
+	for _, w := range words[:len(words)-1] {
+		switch {
+		case t.flag != nil:
+			t.value(t.flag, w)
+			t.flag = nil
+		case dashed && t.after >= 0:
+			t.after++
+		case w == "--" && !dashed:
+			dashed = true
+			if t.verb != nil && t.verb.after != "" {
+				t.after = 0
+			}
+		case !dashed && len(w) > 1 && w[0] == '-':
+			t.dash(w)
+		default:
+			t.take(w)
+		}
+	}
+	t.word = words[len(words)-1]
+	if name, value, ok := strings.Cut(t.word, "="); ok && !dashed && t.flag == nil && strings.HasPrefix(name, "--") {
+		if f := t.find(strings.TrimLeft(name, "-")); f != nil && takesValue(f) {
+			t.flag, t.prefix, t.word = f, name+"=", value
+		}
+	}
+	if dashed && t.verb == nil {
+		t.lost = true
+	}
+	return t
+}
+
+func (t *typed) dash(w string) {
+	name, value, valued := strings.Cut(strings.TrimLeft(w, "-"), "=")
+	f := t.find(name)
+	switch {
+	case f == nil || !takesValue(f):
+	case valued:
+		t.value(f, value)
+	default:
+		t.flag = f
+	}
+}
+
+func (t *typed) value(f cli.Flag, value string) {
+	if f.Names()[0] == "home" {
+		t.home = value
+	}
+}
+
+// take is pass.word where nothing has to be right.
+func (t *typed) take(w string) {
+	if t.verb == nil && w == "help" {
+		return
+	}
+	if len(t.verbs) > 0 && len(t.args) == 0 {
+		if v := find(t.verbs, w); v != nil {
+			t.verb, t.verbs, t.path = v, v.verbs, append(t.path, v.name)
+			return
+		}
+		t.lost = t.lost || t.verb == nil || t.verb.run == nil
+	}
+	t.args = append(t.args, w)
+}
+
+func (t *typed) find(name string) cli.Flag {
+	if f := flag(t.globals, name); f != nil || t.verb == nil {
+		return f
+	}
+	return flag(t.verb.flags, name)
+}
+
+// wants is the word of the synopsis that stands for what is being typed, such
+// as MOMENT; "" if nothing may come.
+func (t *typed) wants() string {
+	if t.flag != nil {
+		return flagWants(t.flag)
+	}
+	if t.after >= 0 {
+		return nth(strings.TrimPrefix(strings.Trim(t.verb.after, "[]"), "-- "), t.after)
+	}
+	if t.verb.max >= 0 && len(t.args) >= t.verb.max {
+		return ""
+	}
+	return nth(t.verb.args, len(t.args))
+}
+
+// flagWants is the word for a flag's value in its usage.
+func flagWants(f cli.Flag) string {
+	typed, _ := describe(f)
+	_, value, _ := strings.Cut(typed[strings.LastIndex(typed, "-"):], " ")
+	return value
+}
+
+// nth is the nth word of a synopsis, without what marks it.
+func nth(synopsis string, n int) string {
+	fields := strings.Fields(synopsis)
+	if n >= len(fields) {
+		if len(fields) == 0 || !strings.HasSuffix(strings.TrimRight(fields[len(fields)-1], "]"), "…") {
+			return ""
+		}
+		n = len(fields) - 1
+	}
+	return strings.TrimSuffix(strings.Trim(fields[n], "[]"), "…")
+}
+
+// shellWords splits a line of bash up to the cursor into words as the shell
+// would, without the command's own name and what was assigned before it. Of
+// several commands the last one counts.
+func shellWords(line string) []string {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	escaped := false
+	end := func() {
+		words = append(words, word.String())
+		word.Reset()
+	}
+	inside := false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inside = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, inside = r, true
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if inside {
+				end()
+			}
+			inside = false
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	end()
+	for len(words) > 1 && assignment(words[0]) {
+		words = words[1:]
+	}
+	return words[1:]
+}
+
+// A candidate is a value and what it is.
+type candidate struct{ value, text string }
+
+// found is an answer to a shell.
+type found struct {
+	how  []string
+	list []candidate
+}
+
+func (f *found) add(value, text string) { f.list = append(f.list, candidate{value, text}) }
+
+// mostText is how many columns say what a value is.
+const mostText = 60
+
+// lines is the answer as the shells' scripts read it.
+func (f *found) lines() []byte {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	w.WriteString(strings.Join(f.how, " ") + "\n")
+	for _, c := range f.list {
+		if strings.ContainsAny(c.value, "\n\t") { // a line can't hold it
+			continue
+		}
+		w.WriteString(c.value)
+		if c.text != "" {
+			w.WriteString("\t" + cut(strings.Join(strings.Fields(clean(c.text)), " "), mostText))
+		}
+		w.WriteByte('\n')
+	}
+	_ = w.Flush() // it goes to memory
+	return b.Bytes()
+}
+
+// forBash makes the answer what bash can use: it replaces only what stands
+// behind the last of its word breaks, and has no place for what a value is but
+// in the value, which is well while several are listed.
+func (f *found) forBash(word string, o completeOptions) {
+	listing := o.listing != "37" && len(f.list) > 1 // 37: menu-complete inserts what it is given
+	widest := 0
+	for i, c := range f.list {
+		f.list[i].value = c.value[min(broken(word, o.breaks), len(c.value)):]
+		widest = max(widest, columns(f.list[i].value))
+	}
+	for i, c := range f.list {
+		if text := strings.Join(strings.Fields(clean(c.text)), " "); listing && text != "" && o.width > widest+6 {
+			c.value += strings.Repeat(" ", widest-columns(c.value)) + "  (" + cut(text, min(mostText, o.width-widest-5)) + ")"
+		}
+		f.list[i] = candidate{value: c.value}
+	}
+}
+
+// broken is how much of a word stands before the part that bash replaces. An @
+// begins that part, since bash takes it for the beginning of a host's name.
+func broken(word, breaks string) int {
+	for i := len(word) - 1; i >= 0; i-- {
+		if c := word[i]; strings.IndexByte(breaks, c) >= 0 {
+			if c == '@' {
+				return i
+			}
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// candidates is what the last word may be.
+func (c *call) candidates(t typed) found {
+	var f found
+	switch {
+	case t.lost:
+	case t.flag == nil && t.after < 0 && strings.HasPrefix(t.word, "-"):
+		f.addFlags(t)
+	case t.flag == nil && len(t.args) == 0 && len(t.verbs) > 0:
+		f.addVerbs(t)
+	case t.flag != nil || t.verb != nil:
+		c.addWanted(&f, t, t.wants())
+	}
+	f.keep(t.word)
+	for i := range f.list {
+		f.list[i].value = t.prefix + f.list[i].value
+	}
+	return f
+}
+
+// keep leaves what begins with the word. Where that is one value that more can
+// be added to, no space follows it.
+func (f *found) keep(word string) {
+	var kept []candidate
+	for _, c := range f.list {
+		if strings.HasPrefix(c.value, word) {
+			kept = append(kept, c)
+		}
+	}
+	f.list = kept
+	if len(kept) == 1 && strings.HasSuffix(kept[0].value, "/") {
+		f.how = append(f.how, "nospace")
+	}
+}
+
+func (f *found) addFlags(t typed) {
+	table := t.globals
+	if t.verb != nil {
+		table = append(t.verb.flags[:len(t.verb.flags):len(t.verb.flags)], table...)
+	}
+	for _, fl := range table {
+		_, meaning := describe(fl)
+		for _, name := range fl.Names() {
+			if len(name) > 1 || strings.HasPrefix("-"+name, t.word) && t.word != "-" {
+				f.add(dashed(name), meaning)
+			}
+		}
+	}
+}
+
+func (f *found) addVerbs(t typed) {
+	for _, v := range t.verbs {
+		if !v.hidden {
+			f.add(v.name, v.short)
+		}
+	}
+	if t.verb == nil {
+		f.add("help", "say what a command does and takes")
+	}
+}
+
+// serviceFor is the Service, for what it knows without making anything.
+func (c *call) serviceFor() (missions.Service, missions.Caller, bool) {
+	dir, err := c.home()
+	if err != nil {
+		return nil, missions.Caller{}, false
+	}
+	home, well := missions.FindHome(dir)
+	if !well {
+		return nil, missions.Caller{}, false
+	}
+	c.NoDaemon, c.reach = true, alone // Tab starts no daemon, but asks one that is there
+	if _, _, held := home.Holder(); held {
+		c.reach = joining
+	}
+	svc, caller, _, err := c.asking()
+	return svc, caller, err == nil
+}

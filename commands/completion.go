@@ -1,0 +1,46 @@
+package commands
+
+import (
+	_ "embed"
+	"io"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+var (
+	//go:embed shells/umbra.bash
+	bashCompletion string
+	//go:embed shells/umbra.zsh
+	zshCompletion string
+	//go:embed shells/umbra.fish
+	fishCompletion string
+)
+
+func completionCommand() *verb {
+	return &verb{
+		name: "completion", args: "bash|zsh|fish", min: 1, max: 1, short: "print what makes a shell complete umbra's command lines",
+		long: `It completes commands, flags and their values, missions, moments with what they
+are about, pins, and the paths in a snapshot. To have it in every shell:
+
+    bash: umbra completion bash >~/.local/share/bash-completion/completions/umbra
+          or, without the package bash-completion, in ~/.bashrc:
+          source <(umbra completion bash)
+    zsh:  in ~/.zshrc, after compinit: source <(umbra completion zsh)
+          or a file _umbra in a directory of $fpath
+    fish: umbra completion fish >~/.config/fish/completions/umbra.fish`,
+		run: runCompletion,
+	}
+}
+
+func runCompletion(c *call) error {
+	if c.JSON {
+		return missions.Errorf(missions.KindUsage, "leave out --json", "what a shell reads is no JSON")
+	}
+	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
+	script, ok := scripts[c.arg(0)]
+	if !ok {
+		return missions.Errorf(missions.KindUsage, "umbra completion bash, zsh or fish", "no completion for the shell %q", c.arg(0))
+	}
+	_, err := io.WriteString(c.Stdout, script)
+	return err
+}
