@@ -103,25 +103,8 @@ func takeTool(e *sessions.Event, name, id string, input []byte) {
 	}
 }
 
-// headSize is how much of a rollout is looked at for who started it: that stands
-// before the instructions, which make the first line long.
-const headSize = 2048
-
 // headless reports whether a session was started by codex exec.
-func headless(transcript string) bool {
-	if transcript == "" {
-		return false
-	}
-	f, _, err := sessions.OpenFile(transcript)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, headSize)
-	n, _ := f.Read(head)
-	before, _, _ := strings.Cut(string(head[:n]), `"base_instructions"`)
-	return strings.Contains(before, `"source":"exec"`)
-}
+func headless(transcript string) bool { return strings.Contains(head(transcript), `"source":"exec"`) }
 
 // Reply implements sessions.Adapter.
 func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte { return hooks.Reply(e, a) }

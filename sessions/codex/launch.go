@@ -57,6 +57,9 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if err := l.pick(); err != nil {
 		return sessions.Command{}, err
 	}
+	if o.Config != nil {
+		l.cmd.Unconfigured = "Codex reads it where its sessions and credentials are, and nowhere else"
+	}
 	l.addHooks()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil

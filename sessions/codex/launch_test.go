@@ -58,6 +58,15 @@ func TestLaunchWords(t *testing.T) {
 	}
 }
 
+// TestEarlierConfig: Codex can't be started with a configuration as it was, and
+// says so.
+func TestEarlierConfig(t *testing.T) {
+	cmd, err := Adapter{}.Launch(sessions.Launch{Command: words("codex"), Config: &sessions.Config{}})
+	if err != nil || cmd.Configured || cmd.Unconfigured == "" {
+		t.Errorf("%+v, %v", cmd, err)
+	}
+}
+
 func TestRuns(t *testing.T) {
 	for command, want := range map[string]bool{
 		"codex": true, "/usr/bin/codex|exec|x": true, "node|/x/@openai/codex/bin/codex.js": true, "node|/x/bin/codex": true,

@@ -115,3 +115,24 @@ func TestAncestors(t *testing.T) {
 		}
 	}
 }
+
+// TestClient: which version began a session.
+func TestClient(t *testing.T) {
+	a := Adapter{}
+	dir := t.TempDir()
+	talk := mkfile(t, filepath.Join(dir, "talk"), string(fixture(t, "talk.jsonl")))
+	if got := a.Client(talk); got != version || got != a.Newest() {
+		t.Errorf("recorded by %q, the newest known is %s", got, a.Newest())
+	}
+	for name, in := range map[string]string{
+		"said": `{"type":"session_meta","payload":{"base_instructions":"\"cli_version\":\"9\"","cli_version":"9"}}` + "\n",
+		"torn": `{"type":"session_meta","payload":{"cli_version":"9`, "later": "{}\n" + `{"cli_version":"9"}` + "\n", "empty": "",
+	} {
+		if got := a.Client(mkfile(t, filepath.Join(dir, name), in)); got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := a.Client(filepath.Join(dir, "none")); got != "" {
+		t.Errorf("no file: %q", got)
+	}
+}
