@@ -21,30 +21,29 @@ func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
 }
 
 // CutEnd implements sessions.Adapter. After a prompt that is followed by an
-// answer the cut is the same whatever was before, unless that is taken back.
+// answer the cut is the same whatever was before; where that is taken back, it
+// is not told.
 func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
 	c, err := cutThrough(r, from)
-	if err != nil || c.certain == 0 || c.length <= c.certain || c.unknown {
+	if err != nil || c.certain == 0 || c.length <= c.certain {
 		return sessions.Cut{}, false, err
 	}
 	return c.cut(), true, nil
 }
 
 func cutThrough(r io.Reader, from int64) (*cutter, error) {
-	c := &cutter{from: from}
+	c := &cutter{}
 	split := jsonlines.Splitter{Line: c.line, Offset: from}
 	return c, split.Drain(r)
 }
 
 type cutter struct {
 	thread  thread
-	from    int64 // where reading began
 	length  int64 // bytes up to the last good end
 	certain int64 // where a prompt ends after which nothing before it matters, 0 if there was none
 	kept    int   // lines up to length
 	events  int
 	tail    bool // nothing but patches since the good end
-	unknown bool // something before from was taken back
 }
 
 func (c *cutter) cut() sessions.Cut {
@@ -97,11 +96,8 @@ func (c *cutter) step(l line, end int64) (changed bool) {
 // rewind takes messages back. A conversation of which nothing is left begins
 // anew: its user has asked for that.
 func (c *cutter) rewind(id string) {
-	if !c.thread.has(id) && c.from > 0 {
-		c.unknown = true
-	}
 	c.thread.rewind(id)
 	if last, _ := c.thread.tail(); last.class == classOther {
-		c.length, c.kept, c.unknown = 0, 0, c.unknown || c.from > 0
+		c.length, c.kept = 0, 0
 	}
 }

@@ -1,0 +1,141 @@
+package gemini
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// patch is a line that says which messages there are.
+func patch(messages ...string) string {
+	return `{"$set":{"messages":[` + strings.Join(messages, ",") + `]}}`
+}
+
+const context1 = `{"id":"ctx","type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI.\n</session_context>"}]}`
+
+// TestState goes line by line through what the client writes, and checks the
+// state that each line leaves.
+func TestState(t *testing.T) {
+	const (
+		empty, idle, running, stopped = sessions.StateEmpty, sessions.StateIdle, sessions.StateRunning, sessions.StateInterrupted
+	)
+	cancelled := `{"id":"a2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"run_shell_command","status":"cancelled","result":[{"functionResponse":{"id":"c1"}}]}]}`
+	info := `{"id":"i1","type":"info","content":"Request cancelled."}`
+	for name, lines := range map[string][]struct {
+		line  string
+		state sessions.State
+	}{
+		"answer":             {{asked1, running}, {touched, running}, {said1, idle}, {touched, idle}},
+		"tool":               {{asked1, running}, {said1, idle}, {asked2, running}, {begun2, running}, {called2, running}, {results2, running}, {`{"id":"a3","type":"gemini","content":"so"}`, idle}},
+		"pending":            {{asked2, running}, {waits2, running}},
+		"cancelled command":  {{asked2, running}, {begun2, running}, {info, running}, {cancelled, stopped}, {results2, stopped}, {asked1, running}},
+		"cancelled thinking": {{context1, empty}, {asked1, running}, {said1, idle}, {asked2, running}, {begun2, running}, {info, running}, {patch(context1, asked1, said1), stopped}, {`{"id":"p3","type":"user","content":"three"}`, running}},
+		"refused at once":    {{patch(context1), empty}, {asked1, running}, {patch(context1), stopped}},
+		"resumed":            {{asked1, running}, {said1, idle}, {patch(asked1, said1), idle}},
+		"rewound":            {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {`{"$rewindTo":"p2"}`, idle}, {`{"$rewindTo":"unknown"}`, empty}},
+		"summed up":          {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), idle}},
+	} {
+		f := Adapter{}.Follow()
+		for i, l := range lines {
+			f.Feed([]byte(l.line + "\n"))
+			if got := f.Conversation().State; got != l.state {
+				t.Errorf("%s: after line %d the state is %s, want %s", name, i+1, got, l.state)
+			}
+		}
+	}
+}
+
+// TestTurns: a turn has its texts, tools and tokens once, however often the
+// client writes them, and those of turns that it takes back are kept.
+func TestTurns(t *testing.T) {
+	c := read(t, []byte(transcript(context1, asked1, said1, asked2, begun2, called2, results2, said2,
+		patch(context1, asked1, said1, asked2, called2, results2), `{"$rewindTo":"p2"}`)))
+	if len(c.Turns) != 2 || c.Turns[0].Prompt != "one" || c.Turns[1].Prompt != "two" {
+		t.Fatalf("turns %+v", c.Turns)
+	}
+	if got := c.Turns[0]; len(got.Texts) != 1 || got.Texts[0].Text != "done one" || got.Tokens != (sessions.Tokens{Input: 10, Output: 7}) {
+		t.Errorf("the first turn is %+v", got)
+	}
+	want := []sessions.Tool{{ID: "c1", Name: "write_file", Target: "x.txt", Done: true}}
+	if got := c.Turns[1].Tools; !reflect.DeepEqual(got, want) {
+		t.Errorf("the second turn's tools are %+v", got)
+	}
+	failed := read(t, []byte(transcript(asked2, `{"id":"a2","type":"gemini","content":[{"functionCall":{"id":"c1","name":"read_file","args":{"absolute_path":"/x"}}}]}`,
+		`{"id":"r2","type":"user","content":[{"functionResponse":{"id":"c1","response":{"error":"no such file"}}}]}`)))
+	want = []sessions.Tool{{ID: "c1", Name: "read_file", Target: "/x", Done: true, Failed: true}}
+	if got := failed.Turns[0].Tools; !reflect.DeepEqual(got, want) {
+		t.Errorf("a call whose result is apart is %+v", got)
+	}
+}
+
+// TestPrompts: what nobody typed is not in a prompt, and what was typed in other
+// words is as it was typed.
+func TestPrompts(t *testing.T) {
+	c := read(t, []byte(transcript(
+		`{"id":"1","type":"user","content":[{"text":"go"},{"text":"<hook_context>be nice</hook_context>"}]}`, said1,
+		`{"id":"2","type":"user","content":"<hook_context>first</hook_context>\n\nthen this"}`, said2,
+		`{"id":"3","type":"user","content":[{"text":"the file's content"}],"displayContent":[{"text":"@a.txt"}]}`,
+		`{"id":"4","type":"user","content":{"text":"/path is wrong"}}`,
+		`{"id":"5","type":"user","content":[{"text":"<hook_context>alone</hook_context>"}]}`,
+		`{"id":"6","type":"gemini","content":[{"text":"hidden","thought":true},"said"]}`)))
+	var prompts []string
+	for _, turn := range c.Turns {
+		prompts = append(prompts, turn.Prompt)
+	}
+	if want := []string{"go", "then this", "@a.txt", "/path is wrong"}; !slices.Equal(prompts, want) {
+		t.Errorf("the prompts are %q, want %q", prompts, want)
+	}
+	if got := c.Turns[3].Texts; len(got) != 1 || got[0].Text != "said" {
+		t.Errorf("the last answer is %+v", got)
+	}
+}
+
+// TestCancelled reads what the client wrote as its user stopped two turns.
+func TestCancelled(t *testing.T) {
+	b := fixture(t, "cancelled.jsonl")
+	c := read(t, b)
+	if len(c.Turns) != 5 || c.State != sessions.StateIdle || c.Cwd != "/home/dev/w/app" {
+		t.Fatalf("%d turns, %s in %s", len(c.Turns), c.State, c.Cwd)
+	}
+	if slow := c.Turns[3]; slow.Prompt != `tui slow [[bash cmd="sleep 30"]] [[say late2]]` || len(slow.Tools) != 1 || !slow.Tools[0].Failed {
+		t.Errorf("the turn whose command was stopped is %+v", slow)
+	}
+	upTo := strings.Index(string(b), `"text":"tui two`)
+	upTo = strings.LastIndexByte(string(b[:upTo]), '\n') + 1
+	if got := read(t, b[:upTo]).State; got != sessions.StateInterrupted {
+		t.Errorf("after the second Esc the state is %s", got)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range transcripts {
+		for line := range strings.Lines(string(fixture(f, name))) {
+			f.Add([]byte(line), 7)
+		}
+	}
+	f.Add([]byte(transcript(asked1, said1, asked2, begun2, called2, results2, patch(asked1), `{"$rewindTo":"p1"}`)), 3)
+	f.Fuzz(func(t *testing.T, b []byte, size int) {
+		c := read(t, b)
+		if c.Length > int64(len(b)) || c.Torn != (c.Length < int64(len(b))) {
+			t.Fatalf("length %d of %d, torn %t", c.Length, len(b), c.Torn)
+		}
+		for i, turn := range c.Turns {
+			if turn.Start > turn.Stop || turn.Stop > c.Length || i > 0 && turn.Start < c.Turns[i-1].Start {
+				t.Fatalf("turn %d is [%d, %d) of %d", i+1, turn.Start, turn.Stop, c.Length)
+			}
+		}
+		if size <= 0 || len(b)/size > 1000 {
+			return
+		}
+		fo := Adapter{}.Follow()
+		for at := 0; at < len(b); at += size {
+			fo.Feed(b[at:min(at+size, len(b))])
+		}
+		if !reflect.DeepEqual(fo.Conversation(), c) {
+			t.Fatal("a follower differs from a reader")
+		}
+	})
+}
