@@ -28,9 +28,12 @@ const CodexCurrent = "0.169.0"
 // GeminiCurrent is the version of Gemini CLI that tests name.
 const GeminiCurrent = "0.61.0"
 
+// OpenCodeCurrent is the version of OpenCode that tests name.
+const OpenCodeCurrent = "1.18.33"
+
 // A Client is one installed version of an agent.
 type Client struct {
-	Agent   string // "claude", "codex", "gemini"
+	Agent   string // "claude", "codex", "gemini", "opencode"
 	Version string
 	Path    string // the program, absolute; its name is the agent's
 }
@@ -54,6 +57,7 @@ func pins() []pin {
 		{"claude", "1.0.128", claude, "", false},
 		{"codex", CodexCurrent, "@openai/codex", "", true},
 		{"gemini", GeminiCurrent, "@google/gemini-cli", "", true},
+		{"opencode", OpenCodeCurrent, "opencode-ai", "postinstall.mjs", true},
 	}
 }
 
@@ -74,6 +78,12 @@ func Codex(t testing.TB, version string) Client {
 func Gemini(t testing.TB, version string) Client {
 	t.Helper()
 	return installed(t, "gemini", version)
+}
+
+// OpenCode returns that version of OpenCode, as Claude does of Claude Code.
+func OpenCode(t testing.TB, version string) Client {
+	t.Helper()
+	return installed(t, "opencode", version)
 }
 
 func installed(t testing.TB, agent, version string) Client {

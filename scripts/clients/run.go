@@ -31,6 +31,9 @@ func (c Client) Env(home, baseURL string) []string {
 		return append(env, codexKey+"=dummy")
 	case "gemini":
 		return append(env, "GOOGLE_GEMINI_BASE_URL="+baseURL, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true")
+	case "opencode":
+		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+			"npm_config_offline=true") // else it tries for a minute to fetch what plugins may want
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,
@@ -56,6 +59,8 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		return prepareCodex(home, baseURL, workspaces)
 	case "gemini":
 		return prepareGemini(home)
+	case "opencode":
+		return prepareOpenCode(home, baseURL)
 	}
 	projects := map[string]any{}
 	for _, workspace := range workspaces {

@@ -31,7 +31,7 @@ func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []stri
 	}
 	set := map[string]string{
 		"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1",
-		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1", "OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_PURE": "1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1", "npm_config_offline": "true", "OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_PURE": "1",
 	}
 	for _, name := range []string{varData, varConfig, varDatabase} {
 		if v := env.Vars[name]; v != "" {
