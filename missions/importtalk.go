@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -75,6 +76,8 @@ func runImport(ctx context.Context, i sessions.Import, home string, c Caller) er
 	for name, value := range i.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

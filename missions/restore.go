@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Restore puts files, conversation or both back to a moment. What is on disk is
@@ -316,14 +317,18 @@ func (l *Local) handover(m *loaded, j *job) *Handover {
 	if j.talk == nil {
 		return &Handover{How: "none"}
 	}
-	_, alive := m.live.process()
-	switch {
-	case alive && j.talk.empty:
-		return &Handover{How: "type", Type: "/clear"}
-	case alive:
-		return &Handover{How: "type", Type: "/resume " + m.stored.Session}
+	resume := "umbra mission resume " + m.Name
+	if _, alive := m.live.process(); alive {
+		switcher, ok := l.adapter(m.Agent).(sessions.Switcher)
+		switch {
+		case !ok:
+			return &Handover{How: "resume", Type: "end " + m.Agent + ", then " + resume}
+		case j.talk.empty:
+			return &Handover{How: "type", Type: switcher.Switch("")}
+		}
+		return &Handover{How: "type", Type: switcher.Switch(m.stored.Session)}
 	}
-	return &Handover{How: "resume", Type: "umbra mission resume " + m.Name}
+	return &Handover{How: "resume", Type: resume}
 }
 
 // planGit compares the user's repository then and now. A restore never moves

@@ -172,6 +172,13 @@ type Extra struct {
 	Own func(content []byte) bool
 }
 
+// Switcher is an adapter whose agent goes over to another session by what its
+// user types in it.
+type Switcher interface {
+	// Switch is what to type; with no id, to begin a new session.
+	Switch(id string) string
+}
+
 // Importer is an adapter of an agent that keeps conversations where no file can
 // be put: what is placed for it gets there by a command of the agent's.
 type Importer interface {
@@ -187,7 +194,7 @@ type Import struct {
 	Argv []string // to be run in Dir, with Env beside the user's home and path, and nothing else
 	Dir  string
 	Env  map[string]string
-	Done string // what it prints when it has succeeded, whatever its exit code
+	Done string // what it prints when it has succeeded: its exit code alone does not tell
 	Mark string // the file to be removed then: until that is gone, it is still to be done
 }
 

@@ -39,3 +39,11 @@ func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
 	}
 	return 0, false
 }
+
+// Switch implements sessions.Switcher.
+func (Adapter) Switch(id string) string {
+	if id == "" {
+		return "/clear"
+	}
+	return "/resume " + id
+}

@@ -1,0 +1,56 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// TestRunImport: the agent's import counts only if it says that it is done; it
+// sees nothing of the environment but what it needs.
+func TestRunImport(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SECRET_OF_THE_DAEMON", "1")
+	for name, c := range map[string]struct{ script, problem string }{
+		"done":         {`[ "$HOME $MINE $SECRET_OF_THE_DAEMON" = "/home/me yes " ] && echo "Imported: $1"`, ""},
+		"silent":       {"exit 0", "was not taken"},
+		"fails":        {"printf '\\033[91mno\\n  such \\033[0mkey'; exit 3", "no such key"},
+		"fails loudly": {"echo Imported: s; exit 1", "exit status 1"},
+	} {
+		program := filepath.Join(dir, "agent")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		i := sessions.Import{Argv: []string{"agent", "s"}, Dir: dir, Env: map[string]string{"MINE": "yes"}, Done: "Imported: s"}
+		caller := Caller{Env: map[string]string{"PATH": "relative" + string(os.PathListSeparator) + dir + string(os.PathListSeparator) + "/usr/bin:/bin"}}
+		err := runImport(t.Context(), i, "/home/me", caller)
+		if (err == nil) != (c.problem == "") || err != nil && (!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "\x1b")) {
+			t.Errorf("%s: %v, want %q", name, err, c.problem)
+		}
+	}
+	none := sessions.Import{Argv: []string{"no-such-agent"}, Dir: dir}
+	if err := runImport(t.Context(), none, "/home/me", Caller{}); err == nil || !strings.Contains(err.Error(), "not on PATH") {
+		t.Errorf("without the program: %v", err)
+	}
+}
+
+// TestRunImportEnds: an import that hangs, with a child that holds its output,
+// keeps nobody waiting.
+func TestRunImportEnds(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 600 &\nwait\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	err := runImport(ctx, sessions.Import{Argv: []string{program}, Done: "x"}, "/home/me", Caller{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) || !strings.Contains(err.Error(), "still running") {
+		t.Errorf("%v", err)
+	}
+}
