@@ -129,13 +129,14 @@ func content(t testing.TB, path string) string {
 
 // fingerprint is every file of the repository and of its .git with mode, time
 // and content: all that a fork must leave as it is. Its own worktree entries,
-// branches and the objects it may add are left out.
+// branches and the objects it may add are left out, and a file of OpenCode's,
+// which that writes anew whenever it runs.
 func (p *person) fingerprint() map[string]string {
 	p.Helper()
 	found := map[string]string{}
 	visit := func(root, prefix string) {
 		walkAll(p.T, root, func(name string, info fs.FileInfo) {
-			for _, own := range []string{".git/worktrees/", ".git/refs/heads/umbra/", ".git/logs/refs/heads/umbra/"} {
+			for _, own := range []string{".git/worktrees/", ".git/refs/heads/umbra/", ".git/logs/refs/heads/umbra/", ".git/opencode"} {
 				if strings.HasPrefix(name, own) {
 					return
 				}
