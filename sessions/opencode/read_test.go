@@ -97,8 +97,16 @@ func TestTakenBack(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add(fixture(f, "talk.jsonl"), 100)
-	f.Add(fixture(f, "stopped.jsonl"), 1000)
+	for _, l := range []string{
+		`{"type":"message","value":{"id":"m1","role":"user","time":{"created":1}}}`, `{"type":"part","value":{"id":"p1","messageID":"m1","type":"text","text":"hi"}}`,
+		`{"type":"message","value":{"id":"m2","parentID":"m1","role":"assistant","time":{"created":1}}}`,
+		`{"type":"part","value":{"id":"p2","messageID":"m2","type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"x"}}}}`,
+		`{"type":"message","value":{"id":"m2","parentID":"m1","role":"assistant","time":{"completed":2},"finish":"stop"}}`,
+		`{"type":"removed","id":"m1"}`, `{"type":"idle"}`,
+	} {
+		f.Add([]byte(l+"\n"), 7)
+	}
+	f.Add(bytes.Join(lines(fixture(f, "talk.jsonl"))[:5], nil), 100)
 	f.Fuzz(func(t *testing.T, b []byte, size int) {
 		conv := read(t, b)
 		if conv.Length > int64(len(b)) || conv.Torn != (conv.Length < int64(len(b))) {
