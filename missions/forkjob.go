@@ -375,6 +375,12 @@ func (j *forkJob) unpublished() (*loaded, error) {
 		m.bind.CommonDir = g.Repo.CommonDir
 	}
 	m.inherited = j.session.inherited
+	if j.present {
+		m.Notes = untoldOf(j.at.loaded, noteRestore)
+	}
+	if j.l.adapter(m.Agent) != nil {
+		m.tell(noteFork, noteOfFork(m, j.at.loaded))
+	}
 	return m, nil
 }
 

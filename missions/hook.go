@@ -131,8 +131,11 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		if e.Kind == sessions.KindSessionStart && m.live.Notice != "" && handed.put(sessions.Answer{Notice: m.live.Notice}) {
 			m.live.Notice = ""
 		}
-		if e.Kind == sessions.KindPrompt && m.Note != "" && handed.put(sessions.Answer{Context: m.Note}) {
-			m.Note = ""
+		if len(m.Notes) > 0 && (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindStop || e.Kind == sessions.KindSessionEnd) {
+			m.dropTold()
+		}
+		if e.Kind == sessions.KindPrompt && fresh && len(m.Notes) > 0 && handed.put(sessions.Answer{Context: m.untold()}) {
+			m.given()
 		}
 		return fresh && what != nil, nil
 	}}

@@ -212,7 +212,7 @@ func TestNoteOutlivesItsHook(t *testing.T) {
 	}
 	const note = "files were put back"
 	err = c.local.holding(context.Background(), m, func(m *loaded) error {
-		m.Note = note
+		m.tell(noteRestore, note)
 		if err := c.local.writeMeta(context.Background(), m, "note"); err != nil {
 			return err
 		}
@@ -232,6 +232,7 @@ func TestNoteOutlivesItsHook(t *testing.T) {
 	if r := c.hook("UserPromptSubmit", map[string]any{"prompt": "third"}); !strings.Contains(string(r.Output), note) {
 		t.Errorf("the next hook: %s", r.Output)
 	}
+	c.say(c.told(note))
 	if r := c.hook("UserPromptSubmit", map[string]any{"prompt": "fourth"}); strings.Contains(string(r.Output), note) {
 		t.Errorf("told twice: %s", r.Output)
 	}

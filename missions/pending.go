@@ -63,7 +63,7 @@ func (l *Local) notDone(ctx context.Context, m *loaded, a asked, why error) {
 	if e.Hint != "" {
 		m.live.NotRestored += " (" + e.Hint + ")"
 	}
-	m.Note = "Umbra: " + m.live.NotRestored
+	m.tell(noteUndone, "Umbra: "+m.live.NotRestored)
 	l.log.Warn("queued "+a.kind(), "mission", m.ID, "for", a.String(), "error", why)
 	if err := l.writeMeta(ctx, m, "a queued "+a.kind()+" was not done"); err != nil {
 		l.log.Warn("note it", "mission", m.ID, "error", err)

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -134,13 +135,13 @@ type aftermath struct {
 // heard is what events say of a mission's conversation: it must outlive the
 // process, also where no snapshot was asked for.
 type heard struct {
-	session, path, note string
-	former              int
-	diverged            bool
+	session, path, notes string
+	former               int
+	diverged             bool
 }
 
 func (m *loaded) heard() heard {
-	return heard{m.stored.Session, m.bind.Session, m.Note, len(m.Sessions), m.Diverged}
+	return heard{m.stored.Session, m.bind.Session, fmt.Sprint(m.Notes), len(m.Sessions), m.Diverged}
 }
 
 // apply runs the events through Transition and gathers what they ask for.

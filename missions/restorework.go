@@ -212,6 +212,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	}
 	failpoint.Hit("restore.committed")
 	m.live.NotRestored = ""
+	m.tell(noteUndone, "")
 	l.saveLive(m)
 	j.result.Conversation.Switched = work.doc.Talk != nil
 	if err := work.Finish(); err != nil {
@@ -226,7 +227,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 // not there yet. The former session's file stays where it is.
 func (l *Local) completeTalk(m *loaded, doc restoreDoc) error {
 	if doc.Note != "" {
-		m.Note = doc.Note
+		m.tell(noteRestore, doc.Note)
 	}
 	talk := doc.Talk
 	if talk == nil || m.stored.Session == talk.Session {
@@ -244,6 +245,7 @@ func (l *Local) completeTalk(m *loaded, doc restoreDoc) error {
 		m.inherited = done.inherited
 	}
 	m.follow(talk.Session, talk.Path)
+	l.tellFork(m)
 	return nil
 }
 

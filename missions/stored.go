@@ -53,7 +53,7 @@ type stored struct {
 	Subdir      string   `json:"subdir,omitempty"` // of the workspace, where the agent runs
 	Adopted     bool     `json:"adopted,omitempty"`
 	Unnamed     bool     `json:"unnamed,omitempty"` // to be named by its first prompt
-	Note        string   `json:"note,omitempty"`    // for the agent's next prompt
+	Notes       []note   `json:"notes,omitempty"`   // for the agent's next prompt
 	// FirstPrompt is sent to the agent when it is launched for the first time.
 	FirstPrompt string `json:"first_prompt,omitempty"`
 	// Fresh says that Command was given to a fork and was not run yet.

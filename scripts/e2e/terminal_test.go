@@ -193,6 +193,7 @@ func TestTerminal(t *testing.T) {
 	s.shows("restore to tui@1; ", "alpha done", "charlie done")
 	s.goesOn(k.at(1), "delta", 6)
 
+	p.umbra("hooks", "install", "claude") // the next one launched knows /checkpoint
 	s.enter(`inside, please [[bash cmd="umbra restore tui@1"]] [[say inside done]]`)
 	s.p.wait("a fourth restore", func() bool { return s.restores() == 4 })
 	s.shows("restore to tui@1; ", "alpha done", "delta done")
