@@ -283,8 +283,15 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 			continue
 		}
 		errs = append(errs, l.holding(ctx, m, func(m *loaded) error {
-			m.withdraw()
-			if !InTurn(m.life) {
+			if InTurn(m.life) {
+				m.withdraw()
+			}
+			switch h := m.live.Handover; {
+			case h.open() && !h.owned() && m.relievable(): // it may have been told to end
+				h.Owner = l.self
+				l.saveLive(m)
+				l.handOverBeside(m, h)
+			case !h.open() && !InTurn(m.life):
 				l.performPending(ctx, m)
 			}
 			l.saveLive(m)
@@ -294,8 +301,8 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// withdraw takes a handover back whose process died before the agent was told to
-// end. What had waited for the end of a turn waits again.
+// withdraw takes a handover back whose process died, where the agent goes on all
+// the same. What had waited for the end of a turn waits again.
 func (m *loaded) withdraw() {
 	h := m.live.Handover
 	if !h.open() || h.owned() || !m.relievable() {

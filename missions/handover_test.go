@@ -264,7 +264,8 @@ func TestHandoverOfManyStepsCutOff(t *testing.T) {
 }
 
 // TestHandoverNeverBegun: where the process died before the agent was told to end,
-// the agent goes on; what had waited for the end of a turn waits again.
+// the agent goes on, and what had waited for the end of a turn waits again; the
+// next process that serves does what was asked for.
 func TestHandoverNeverBegun(t *testing.T) {
 	for _, queued := range []bool{false, true} {
 		k := newKeptAgent(t)
@@ -280,9 +281,18 @@ func TestHandoverNeverBegun(t *testing.T) {
 		}
 		k.healthy()
 	}
-	t.Run("the next process", func(t *testing.T) {
+	for _, queued := range []bool{false, true} {
 		k := newKeptAgent(t)
-		k.mark(k.restoreOf("live@1"), true)
+		k.mark(k.restoreOf("live@1"), queued)
+		if err := k.local.Recover(context.Background()); err != nil { // as the next daemon does
+			t.Fatal(err)
+		}
+		k.relaunched(k.end())
+	}
+	t.Run("queued and never begun", func(t *testing.T) {
+		k := newKeptAgent(t)
+		a := k.restoreOf("live@1")
+		k.change(func(m *loaded) { m.live.Pending = &a })
 		if err := k.local.Recover(context.Background()); err != nil {
 			t.Fatal(err)
 		}
