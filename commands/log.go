@@ -73,7 +73,7 @@ func writeLog(p *printer, list []missions.Entry, graph bool) {
 		if graph {
 			title = e.Name + " " + title
 		}
-		p.line("%s", p.paint(bold, clean(title)))
+		p.line("%s%s", p.paint(bold, clean(title)), p.paint(dim, used(list, at, end)))
 		var t table
 		for _, e := range list[at:end] {
 			t.row(logRow(p, e)...)
@@ -81,6 +81,41 @@ func writeLog(p *printer, list []missions.Entry, graph bool) {
 		t.print(p, "  ")
 		at = end
 	}
+}
+
+// used is what the turn in list[at:end] took, as far as it is known: what the
+// conversation says after it, less what it says after the one before.
+func used(list []missions.Entry, at, end int) string {
+	if end >= len(list) || list[at].Conversation == nil || list[at].Mission != list[end].Mission {
+		return ""
+	}
+	now, before := *list[at].Conversation, missions.Tally{}
+	switch {
+	case list[end].Conversation != nil:
+		before = *list[end].Conversation
+	case list[end].Turn > 0:
+		return ""
+	}
+	if now.Prompts < before.Prompts || now.Tools < before.Tools {
+		return "" // it was restored, or begins anew
+	}
+	var parts []string
+	if n := now.Tools - before.Tools; n > 0 {
+		parts = append(parts, count(n, "tool"))
+	}
+	if n := now.Input + now.Output - before.Input - before.Output; n > 0 {
+		parts = append(parts, short1000(n)+" tokens")
+	}
+	if cost := now.Cost - before.Cost; cost >= 0.005 {
+		parts = append(parts, fmt.Sprintf("$%.2f", cost))
+	}
+	if n := now.Compactions - before.Compactions; n > 0 {
+		parts = append(parts, "compacted")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  " + strings.Join(parts, ", ")
 }
 
 func logRow(p *printer, e missions.Entry) []cell {

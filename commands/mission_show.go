@@ -58,6 +58,9 @@ func describeMission(p *printer, m missions.Mission) {
 	if m.LastTool != nil {
 		field("tool", strings.TrimSpace(m.LastTool.Name+" "+m.LastTool.Target))
 	}
+	if m.Talk != nil {
+		field("conversation", talkText(*m.Talk))
+	}
 	field("error", m.LastError)
 	for _, q := range m.Pending {
 		field("asks", strings.TrimSpace(q.Tool+" "+q.Target))
@@ -90,6 +93,35 @@ func describeMission(p *printer, m missions.Mission) {
 		field("problem", problem)
 	}
 	t.print(p, "  ")
+}
+
+// talkText is what was said, in numbers.
+func talkText(t missions.Tally) string {
+	parts := []string{count(t.Prompts, "prompt"), count(t.Tools, "tool")}
+	if t.Input+t.Output > 0 {
+		parts = append(parts, "tokens: "+short1000(t.Input)+" in, "+short1000(t.Output)+" out")
+	}
+	if t.Cost >= 0.005 {
+		parts = append(parts, fmt.Sprintf("$%.2f", t.Cost))
+	}
+	if t.Compactions > 0 {
+		parts = append(parts, count(t.Compactions, "compaction"))
+	}
+	if t.Resets > 0 {
+		parts = append(parts, count(t.Resets, "reset"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// short1000 is a number of tokens as people read it.
+func short1000(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1_000_000)
 }
 
 // quoted are words as one would type them in a shell.

@@ -165,3 +165,40 @@ func TestAdoptedConfig(t *testing.T) {
 		t.Errorf("%v", files)
 	}
 }
+
+// TestDoctorOfConfigs: versions that are damaged are said, and set aside.
+func TestDoctorOfConfigs(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	b.mission("work")
+	b.userFiles(map[string]string{"CLAUDE.md": "one"})
+	env := sessions.Environ{Home: os.Getenv("HOME")}
+	first, err := b.local.keepConfig(context.Background(), "claude", env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.healthy()
+	objects, err := filepath.Glob(filepath.Join(b.local.home.AgentStore("claude"), "objects", "??", "*"))
+	if err != nil || len(objects) == 0 {
+		t.Fatal(objects, err)
+	}
+	for _, file := range objects {
+		if err := errorsOf(os.Chmod(file, 0o600), os.WriteFile(file, []byte("rot"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := b.local.Doctor(context.Background(), DoctorRequest{})
+	if err != nil || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Message, "configuration of claude") {
+		t.Errorf("%+v, %v", r.Problems, err)
+	}
+	r, err = b.local.Doctor(context.Background(), DoctorRequest{Fix: true})
+	if err != nil || len(r.Problems) != 0 || len(r.Fixed) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.healthy()
+	if again, err := b.local.keepConfig(context.Background(), "claude", env); err != nil || again == "" || first == "" {
+		t.Errorf("%s, %v", again, err)
+	}
+	b.healthy()
+}

@@ -148,7 +148,11 @@ func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, 
 	if err != nil {
 		return nil, err
 	}
+	if session.Meta.SessionID != "" {
+		l.tally(m, session.Meta)
+	}
 	info := infoOf(w, c, session, now)
+	info.Talk = m.talked()
 	if err := putCapture(t, c); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		}
 		d.result.Projects++
 	}
+	if err := d.agentConfigs(ctx); err != nil {
+		return d.result, err
+	}
 	d.unstick(ctx)
 	d.places(projects)
 	d.caches()

@@ -364,6 +364,9 @@ func (j *forkJob) unpublished() (*loaded, error) {
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err
 	}
+	if t := then.talked(); t != nil && m.stored.Session != "" {
+		m.Talk = &tallied{Tally: *t} // until it is counted itself
+	}
 	if m.Agent == j.at.Agent {
 		m.Config, m.ConfigFixed = j.config.version(then.Config)
 	}

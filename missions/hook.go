@@ -297,6 +297,9 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	if m.stored.Session != "" {
 		m.Sessions = append(m.Sessions, m.stored.Session)
 	}
+	if e.Source == "clear" {
+		m.leaveTalk()
+	}
 	m.stored.Session, m.live.Bound, m.bind.Session = e.SessionID, e.SessionID, e.Transcript
 	if m.bind.Session == "" {
 		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)

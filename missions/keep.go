@@ -27,6 +27,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 	}
 	req := &request{event: Exited{Code: r.ExitCode}, heard: func(m *loaded) (bool, error) {
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Bound, m.live.Handover = nil, nil, nil, "", nil
+		l.clearLaunch(m)
 		if r.Failed != "" {
 			m.LastError = r.Failed
 		}

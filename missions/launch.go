@@ -187,6 +187,14 @@ func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 	return nil
 }
 
+// clearLaunch takes away what the launch of an agent had that has ended: settings
+// may hold what nobody else is to read.
+func (l *Local) clearLaunch(m *loaded) {
+	if err := os.RemoveAll(l.launchDir(m)); err != nil {
+		l.log.Warn("take away what a launch had", "mission", m.ID, "error", err)
+	}
+}
+
 // launchDir is where files for a mission's launch are.
 func (l *Local) launchDir(m *loaded) string { return l.home.path("agents", "launch", m.ID) }
 
@@ -292,6 +300,7 @@ func (l *Local) reap(ctx context.Context, m *loaded) error {
 		}
 		boot := m.live.boot()
 		r.event = Vanished{LongAgo: boot != "" && boot != l.self.Boot}
+		l.clearLaunch(m)
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Handover = nil, nil, nil, nil
 		return true, nil
 	}

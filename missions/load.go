@@ -221,7 +221,7 @@ func (l *Local) view(m *loaded) Mission {
 		Project: m.project.Name, ProjectID: m.project.ID,
 		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),
 		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,
-		Config: m.Config, Fixed: m.ConfigFixed,
+		Config: m.Config, Fixed: m.ConfigFixed, Talk: m.talked(),
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Turn: m.life.LastTurn(),
 		LastPrompt: m.LastPrompt, LastTool: m.LastTool, LastError: m.LastError,
 		Diverged: m.Diverged, Git: GitState{Head: m.tip.GitHead, Branch: m.tip.GitBranch},

@@ -45,14 +45,16 @@ type Local struct {
 	close   context.CancelFunc
 	working sync.WaitGroup // workers of queues
 
-	known      *remembered
-	mu         sync.Mutex
-	stores     map[string]*openStore // by project directory
-	queues     map[string]*queue
-	adoptions  map[string]*adoption // by sessionKey
-	workspaces map[Place]*workspace
-	walks      walks
-	order      map[Place]*sync.Mutex // of what is cached of a workspace
+	known       *remembered
+	counters    *counters
+	mostCounted int64 // but for tests
+	mu          sync.Mutex
+	stores      map[string]*openStore // by project directory
+	queues      map[string]*queue
+	adoptions   map[string]*adoption // by sessionKey
+	workspaces  map[Place]*workspace
+	walks       walks
+	order       map[Place]*sync.Mutex // of what is cached of a workspace
 }
 
 var _ Service = (*Local)(nil)
@@ -117,7 +119,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), counters: newCounters(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())

@@ -233,7 +233,10 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (
 	if err := p.countChanges(ctx, &e, from, s.Tree, lines); err != nil {
 		return facts{}, err
 	}
-	return facts{Entry: e, Lined: lines}, p.addRecordFacts(&e, s)
+	if err := p.addRecordFacts(&e, s); err != nil {
+		return facts{}, err
+	}
+	return facts{Entry: e, Lined: lines}, nil
 }
 
 func idText(id gitstore.ID) string {
@@ -249,7 +252,7 @@ func (p *project) addRecordFacts(e *Entry, s *gitstore.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	e.At, e.Bytes, e.Events = info.At, info.Bytes, info.Events
+	e.At, e.Bytes, e.Events, e.Conversation = info.At, info.Bytes, info.Events, info.Talk
 	return nil
 }
 

@@ -29,6 +29,7 @@ type Mission struct {
 	Turn       int          `json:"turn"`
 	LastPrompt *Prompt      `json:"last_prompt,omitempty"`
 	LastTool   *ToolUse     `json:"last_tool,omitempty"`
+	Talk       *Tally       `json:"conversation,omitempty"` // what was said so far
 	LastError  string       `json:"last_error,omitempty"`
 	ExitCode   *int         `json:"exit_code,omitempty"`
 	ClosedHow  How          `json:"closed_how,omitempty"`

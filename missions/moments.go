@@ -4,29 +4,31 @@ import "time"
 
 // Entry is a snapshot as `umbra log --json` prints it.
 type Entry struct {
-	ID         string      `json:"id"`
-	Address    string      `json:"address"` // can be typed
-	Parent     string      `json:"parent,omitempty"`
-	Mission    string      `json:"mission"`
-	Name       string      `json:"mission_name"`
-	State      StateName   `json:"state"`
-	Triggers   []string    `json:"triggers"`
-	At         time.Time   `json:"at"`
-	Message    string      `json:"message"`
-	Turn       int         `json:"turn"`
-	SessionID  string      `json:"session_id,omitempty"`
-	Events     int         `json:"session_events"`
-	Files      FileCounts  `json:"files"`
-	Lines      *LineCounts `json:"lines,omitempty"` // absent where not counted
-	Bytes      int64       `json:"bytes"`
-	Skipped    int         `json:"skipped"`
-	Pins       []string    `json:"pins"`
-	Restored   string      `json:"restored_from,omitempty"`
-	ForkedFrom string      `json:"forked_from,omitempty"`
-	Operation  string      `json:"operation,omitempty"`
-	Partial    bool        `json:"partial"`
-	Late       bool        `json:"late,omitempty"`
-	Unchanged  bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	ID        string    `json:"id"`
+	Address   string    `json:"address"` // can be typed
+	Parent    string    `json:"parent,omitempty"`
+	Mission   string    `json:"mission"`
+	Name      string    `json:"mission_name"`
+	State     StateName `json:"state"`
+	Triggers  []string  `json:"triggers"`
+	At        time.Time `json:"at"`
+	Message   string    `json:"message"`
+	Turn      int       `json:"turn"`
+	SessionID string    `json:"session_id,omitempty"`
+	Events    int       `json:"session_events"`
+	// Conversation is what was said in the mission up to then.
+	Conversation *Tally      `json:"conversation,omitempty"`
+	Files        FileCounts  `json:"files"`
+	Lines        *LineCounts `json:"lines,omitempty"` // absent where not counted
+	Bytes        int64       `json:"bytes"`
+	Skipped      int         `json:"skipped"`
+	Pins         []string    `json:"pins"`
+	Restored     string      `json:"restored_from,omitempty"`
+	ForkedFrom   string      `json:"forked_from,omitempty"`
+	Operation    string      `json:"operation,omitempty"`
+	Partial      bool        `json:"partial"`
+	Late         bool        `json:"late,omitempty"`
+	Unchanged    bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
 }
 
 // FileCounts counts a snapshot's changes against the one before.

@@ -21,6 +21,7 @@ type sessionState struct {
 	Events  int // complete lines
 	Partial bool
 	Open    []sessions.Tool
+	Meta    gitstore.SessionMeta // what is recorded of the file; zero where there is none
 }
 
 // recipe is how a fork's or restored session was made of another: stored with
@@ -77,7 +78,7 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 		return sessionState{}, err
 	}
 	m.bind.SessionFile, m.inherited = identity, nil
-	return sessionState{Events: events}, l.putSides(t, a, m, ws, batch)
+	return sessionState{Events: events, Meta: meta}, l.putSides(t, a, m, ws, batch)
 }
 
 // seekSession looks for a session's file that is not where it was expected: some

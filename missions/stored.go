@@ -59,6 +59,9 @@ type stored struct {
 	// Fresh says that Command was given to a fork and was not run yet.
 	Fresh     bool   `json:"fresh_command,omitempty"`
 	StartedIn string `json:"started_in,omitempty"` // the mission whose agent started this one
+	// Talk counts the conversation, Left those that the user has left behind.
+	Talk *tallied `json:"talk,omitempty"`
+	Left *Tally   `json:"talk_left,omitempty"`
 	// Step is the place in its turn of the snapshot that the record is of; absent
 	// where the turn began before places were recorded.
 	Step *turnStep `json:"step,omitempty"`
@@ -128,6 +131,7 @@ type snapshotInfo struct {
 	Partial    bool      `json:"partial,omitempty"`
 	Corrected  int       `json:"corrected,omitempty"`
 	OpenTools  []string  `json:"pending_tools,omitempty"`
+	Talk       *Tally    `json:"talk,omitempty"`     // what was said in the mission so far
 	Requests   []string  `json:"requests,omitempty"` // ids of those that it answers
 }
 

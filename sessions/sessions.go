@@ -135,6 +135,10 @@ type Truster interface {
 	Distrusted(env Environ, file string, read func(string) ([]byte, error)) string
 }
 
+// Replacing is an Adapter whose agent writes again, later in its file, what it has
+// said in an earlier turn: a conversation can only be read from its beginning on.
+type Replacing interface{ Replaces() }
+
 // Companion is an Adapter whose hooks come with further files, such as the one
 // by which the agent offers its user a command for Umbra.
 type Companion interface {
@@ -225,6 +229,9 @@ type Conversation struct {
 	Length int64 // bytes up to the end of the last complete line
 	Torn   bool  // bytes follow Length
 	State  State
+	// Cost is what the agent says the conversation has cost, in US dollars; 0
+	// where it says nothing.
+	Cost float64
 }
 
 // State is what the transcript's last event says of the agent.
@@ -251,6 +258,8 @@ type Turn struct {
 	Texts  []Text
 	Done   bool // an answer without open tool calls ends it
 	Tokens Tokens
+	// Compactions counts how often the conversation was summed up meanwhile.
+	Compactions int
 }
 
 // Text is something said: by the agent, or by its user within a turn.

@@ -77,6 +77,11 @@ func (p *parser) line(b []byte, start int64) error {
 	if p.conv.Cwd == "" {
 		p.conv.Cwd = jsontext.Text(l.cwd)
 	}
+	if l.kind == "cost-state" {
+		if cost, err := strconv.ParseFloat(string(jsontext.Lookup(b, "totalCostUSD")), 64); err == nil && cost > 0 {
+			p.conv.Cost = cost
+		}
+	}
 	end := start + int64(len(b)) + 1
 	c, m := l.classify()
 	p.take(l, c, m, start)
@@ -120,6 +125,9 @@ func (p *parser) take(l line, c class, m message, start int64) {
 		p.conv.State = sessions.StateInterrupted
 	case classBoundary:
 		p.command = nil
+		if t := p.turn(); t != nil {
+			t.Compactions++
+		}
 	case classSummary:
 		if p.conv.State == sessions.StateEmpty {
 			p.conv.State = sessions.StateIdle

@@ -24,6 +24,10 @@ func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
 // but each resumption writes the whole conversation once more.
 func (Adapter) Follow() sessions.Follower { return newParser() }
 
+// Replaces implements sessions.Replacing: a message is written again, under its
+// id, when its tools have ended, and that may be after the next prompt.
+func (Adapter) Replaces() {}
+
 // parser builds a conversation line by line. Its turns are all there ever were,
 // in the order of the file: a message that was taken back stays in the turn that
 // it belonged to. What state the agent is in follows from the thread.

@@ -128,6 +128,27 @@ func (s Subject) checkFollow(r *report) {
 	}
 }
 
+// checkResumed reads on from the beginning of each turn, as whoever has counted
+// those before does.
+func (s Subject) checkResumed(r *report) {
+	if _, replaces := s.Adapter.(sessions.Replacing); replaces {
+		return
+	}
+	whole := s.read(r, s.Transcript)
+	for i, begin := range whole.Turns {
+		f := s.Adapter.Follow()
+		f.Feed(s.Transcript[begin.Start:])
+		got := f.Conversation().Turns
+		want := slices.Clone(whole.Turns[i:])
+		for j := range want {
+			want[j].Start, want[j].Stop = want[j].Start-begin.Start, want[j].Stop-begin.Start
+		}
+		if !reflect.DeepEqual(got, want) {
+			r.bad("followed from turn %d on, its turns differ: %+v, want %+v", i+1, got, want)
+		}
+	}
+}
+
 func (s Subject) checkCut(r *report) {
 	var last int64
 	end := 0

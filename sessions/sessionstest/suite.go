@@ -41,6 +41,7 @@ func (s Subject) Check() []error {
 	s.checkPlace(r)
 	s.checkRead(r)
 	s.checkFollow(r)
+	s.checkResumed(r)
 	s.checkCut(r)
 	s.checkRewrite(r)
 	s.checkSides(r)

@@ -1,0 +1,204 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// tokened is an answer that says what it has used.
+func (c *talker) tokened(id string, in, out int, content string) string {
+	return fmt.Sprintf(`{"parentUuid":"","isSidechain":false,"type":"assistant","uuid":%q,"timestamp":"2026-01-01T00:00:00.000Z","cwd":%q,"sessionId":%q,"message":{"role":"assistant","id":%q,"usage":{"input_tokens":%d,"output_tokens":%d},"content":%s}}`,
+		id, c.dir, c.session, "msg_"+id, in, out, content)
+}
+
+// counted is the oracle: the whole file, read anew.
+func (c *talker) counted() Tally {
+	c.Helper()
+	f, err := os.Open(c.transcript)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer f.Close()
+	conv, err := Agents()[0].Read(f)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var t Tally
+	t.add(conv, conv.Turns)
+	return t
+}
+
+func (c *talker) now() Mission {
+	c.Helper()
+	list, err := c.local.Missions(context.Background(), MissionsRequest{Caller: c.caller()})
+	if err != nil || len(list) == 0 {
+		c.Fatalf("missions: %+v %v", list, err)
+	}
+	for _, m := range list {
+		if m.SessionID == c.session {
+			return m
+		}
+	}
+	c.Fatalf("no mission has session %s", c.session)
+	return Mission{}
+}
+
+func (c *talker) tallies(what string) {
+	c.Helper()
+	got, want := c.now().Talk, c.counted()
+	if got == nil || !reflect.DeepEqual(*got, want) {
+		c.Errorf("%s: %+v, want %+v", what, got, want)
+	}
+}
+
+// costly is a turn with tools, tokens and a cost.
+func (c *talker) costly(n int) {
+	c.Helper()
+	c.takeTurn(fmt.Sprintf("turn %d", n), "a.txt", fmt.Sprintf("%d\n", n))
+	id := fmt.Sprintf("%08d-0000-4000-8000-0000000000aa", n)
+	c.say(c.tokened(id, 100*n, n, `[{"type":"text","text":"well"}]`),
+		fmt.Sprintf(`{"type":"cost-state","sessionId":%q,"totalCostUSD":%d.5}`, c.session, n))
+	c.hook("Stop", map[string]any{"prompt_id": id})
+}
+
+// TestTally: what each snapshot says of the conversation is what the file says,
+// also in the next process, after a compaction, in a fork and after /clear.
+func TestTally(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	for n := 1; n <= 3; n++ {
+		c.costly(n)
+		c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": fmt.Sprint("look", n)}) // a snapshot that has all
+		c.tallies(fmt.Sprint("turn ", n))
+	}
+	if got := c.now().Talk; got.Prompts != 3 || got.Tools != 3 || got.Input != 600 || got.Output != 6 || got.Cost != 3.5 {
+		t.Errorf("%+v", got)
+	}
+	before := c.now()
+	if err := b.local.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.testBench = b.again()
+	c.say(`{"type":"system","subtype":"compact_boundary","uuid":"00000000-0000-4000-8000-0000000000cc","timestamp":"2026-01-01T00:00:00.000Z","sessionId":"` + c.session + `"}`)
+	c.costly(4)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look4"})
+	c.tallies("in the next process")
+	if got := c.now().Talk; got.Compactions != 1 || got.Prompts != 4 {
+		t.Errorf("after a compaction: %+v", got)
+	}
+
+	list, err := c.local.Log(context.Background(), LogRequest{Caller: c.caller(), Mission: before.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for i := len(list) - 1; i >= 0; i-- {
+		e := list[i]
+		if e.Conversation == nil {
+			if last > 0 {
+				t.Errorf("%s says nothing", e.Address)
+			}
+			continue
+		}
+		if e.Conversation.Prompts < last {
+			t.Errorf("%s: %+v", e.Address, e.Conversation)
+		}
+		last = e.Conversation.Prompts
+	}
+
+	fork, err := c.local.Fork(context.Background(), ForkRequest{Caller: c.caller(), From: before.Name + "@3", Name: "past", Workspace: filepath.Join(filepath.Dir(c.dir), "past")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fork.Missions[0].Talk; got == nil || got.Prompts != 2 {
+		t.Errorf("the fork begins with %+v", got)
+	}
+	past := &talker{testBench: c.testBench, session: fork.Missions[0].SessionID, transcript: fork.Missions[0].Session, turn: 20, mission: fork.Missions[0].ID}
+	past.testBench = &testBench{T: t, local: c.local, home: c.home, dir: fork.Missions[0].Workspace}
+	past.costly(21)
+	past.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look21"})
+	past.tallies("in the fork")
+
+	// /clear
+	was := *c.now().Talk
+	c.session = "22222222-2222-4222-8222-222222222222"
+	c.transcript = filepath.Join(filepath.Dir(c.transcript), c.session+".jsonl")
+	c.mission = before.ID
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	c.costly(5)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look5"})
+	want := was.plus(c.counted())
+	want.Resets = 1
+	if got := c.now().Talk; got == nil || *got != want {
+		t.Errorf("after /clear: %+v, want %+v", got, want)
+	}
+	c.healthy()
+}
+
+// TestTallyBeside: a conversation that is too long is counted beside the
+// snapshot, and what a long one has inherited is not counted again.
+func TestTallyBeside(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.local.mostCounted = 256
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.say(c.line("user", "00000000-0000-4000-8000-000000000001", "", `"long ago"`), c.tokened("00000000-0000-4000-8000-000000000002", 7, 3, `[{"type":"text","text":"yes"}]`))
+	c.hook("SessionStart", map[string]any{"source": "resume"})
+	c.costly(1)
+	b.local.working.Wait()
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look1"})
+	c.tallies("counted beside")
+	name := c.now().Name
+	fork, err := c.local.Fork(context.Background(), ForkRequest{Caller: c.caller(), From: name, NoWait: true, Name: "copy", Workspace: filepath.Join(filepath.Dir(c.dir), "copy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &talker{session: fork.Missions[0].SessionID, transcript: fork.Missions[0].Session, turn: 20, mission: fork.Missions[0].ID}
+	f.testBench = &testBench{T: t, local: c.local, home: c.home, dir: fork.Missions[0].Workspace}
+	f.local.mostCounted = 4096
+	begin := f.counted()
+	f.costly(21)
+	f.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look21"})
+	f.tallies("in the fork")
+	if m, err := f.local.missionByID(fork.Missions[0].ID); err != nil || m.Talk == nil || m.Talk.From == 0 || begin.Prompts == 0 {
+		t.Errorf("counted from the beginning: %+v, %v", m.Talk, err)
+	}
+}
+
+// TestTallyOfNothing: a file that goes is no error, and what was counted stays.
+func TestTallyOfNothing(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.costly(1)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look1"})
+	want := *c.now().Talk
+	if err := os.Remove(c.transcript); err != nil {
+		t.Fatal(err)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "look1"})
+	if got := c.now().Talk; got == nil || *got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	k := newCounter(Agents()[0], tallied{})
+	if err := k.count(Agents()[0], c.transcript, 10); err == nil {
+		t.Error("a file that is not there was counted")
+	}
+	var none Tally
+	none.add(sessions.Conversation{}, []sessions.Turn{{Tokens: sessions.Tokens{Input: -1, Output: -1}}})
+	if none.Input != 0 || none.Output != 0 {
+		t.Errorf("what is unknown counts: %+v", none)
+	}
+}
