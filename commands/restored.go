@@ -96,7 +96,19 @@ func writePlan(p *printer, r missions.RestoreResult) {
 		p.line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
-		p.line("  git then: %s %s, now: %s %s (a restore moves neither)", clean(r.Git.Then.Branch), short(r.Git.Then.Head),
-			clean(r.Git.Now.Branch), short(r.Git.Now.Head))
+		p.line("  git then: %s, now: %s (a restore moves neither)", gitPlace(r.Git.Then), gitPlace(r.Git.Now))
 	}
+}
+
+// gitPlace is where the user's Git is: a branch, a commit, both or none.
+func gitPlace(g missions.GitState) string {
+	switch {
+	case g.Branch == "" && g.Head == "":
+		return "no repository"
+	case g.Branch == "":
+		return "detached at " + short(g.Head)
+	case g.Head == "":
+		return clean(g.Branch) + " without a commit"
+	}
+	return clean(g.Branch) + " " + short(g.Head)
 }

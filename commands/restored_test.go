@@ -17,3 +17,17 @@ func TestRestoreCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestGitPlace(t *testing.T) {
+	const head = "3f2ac1d0e5b94a7788990011223344556677aabb"
+	for want, g := range map[string]missions.GitState{
+		"no repository":          {},
+		"main 3f2ac1d0e5":        {Branch: "main", Head: head},
+		"detached at 3f2ac1d0e5": {Head: head},
+		"main without a commit":  {Branch: "main"},
+	} {
+		if got := gitPlace(g); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
