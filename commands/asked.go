@@ -28,7 +28,7 @@ const askedHelp = `/checkpoint                       take a snapshot now
 /checkpoint restore MOMENT        put files and conversation back
 /checkpoint undo · redo           take a restore back, do it again
 /checkpoint pins · status
-A MOMENT is an address of the list, such as @2 or @2.0, or a name.
+A MOMENT is what the list begins with, such as 2 or 2.0, or a name.
 Each takes the flags of its command in a shell: umbra help restore.`
 
 // How much of an answer an agent is given to show, and how long it may take: the
@@ -107,7 +107,7 @@ var pinName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 func askedArgs(words []string) (args []string, done string) {
 	if len(words) > 0 {
 		if verb, ok := askedVerbs[words[0]]; ok {
-			args = append(slices.Clone(verb), words[1:]...)
+			args = append(slices.Clone(verb), askedMoments(verb[0], words[1:])...)
 			if verb[0] == "log" && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-n") }) {
 				args = append(args, "-n", askedList)
 			}
@@ -122,6 +122,28 @@ func askedArgs(words []string) (args []string, done string) {
 	default:
 		return []string{"snapshot", "-m", name}, "snapshot"
 	}
+}
+
+// askedMoment is an address of the agent's mission without its @, at which agents
+// offer files to complete. Four digits may be the beginning of an id.
+var askedMoment = regexp.MustCompile(`^(-?[0-9]{1,3}(\.[0-9]+)?|start|fork)$`)
+
+// askedMoments gives back the @ to the moments that a verb takes.
+func askedMoments(verb string, words []string) []string {
+	out := slices.Clone(words)
+	if verb != "show" && verb != "diff" && verb != "restore" {
+		return out
+	}
+	for i, word := range out {
+		switch {
+		case word == "--":
+			return out
+		case i > 0 && slices.Contains([]string{"--path", "--mission", "--turn"}, out[i-1]):
+		case askedMoment.MatchString(word):
+			out[i] = "@" + word
+		}
+	}
+	return out
 }
 
 // runAsked runs umbra within this process, with the agent's mission for the
@@ -160,7 +182,7 @@ func runAsked(env Env, mission string, args []string) (code int, said string) {
 const mostAskedMessage = 56
 
 // askedLog is the log in lines that an agent's screen has room for, with
-// addresses as they can be typed there. It is false if there is no log.
+// addresses as askedMoments takes them. It is false if there is no log.
 func askedLog(env Env, mission string, args []string) (said string, ok bool) {
 	var list []missions.Entry
 	code, out := runAsked(env, mission, append(slices.Clone(args), "--json"))
@@ -175,7 +197,7 @@ func askedLog(env Env, mission string, args []string) (said string, ok bool) {
 		for _, pin := range e.Pins {
 			message = "[" + pin + "] " + message
 		}
-		t.row(cell{strings.TrimPrefix(clean(e.Address), e.Name), cyan}, cell{age(p.now.Sub(e.At)), dim},
+		t.row(cell{strings.TrimPrefix(clean(e.Address), e.Name+"@"), cyan}, cell{age(p.now.Sub(e.At)), dim},
 			cell{changes(e), green}, cell{cut(message, mostAskedMessage), plain})
 	}
 	t.print(p, "")

@@ -31,14 +31,20 @@ func TestAskedWords(t *testing.T) {
 
 func TestAskedArgs(t *testing.T) {
 	for typed, want := range map[string]string{
-		"":               "snapshot",
-		"good":           "snapshot --pin good",
-		"before it went": "snapshot -m before it went",
-		"list":           "log -n 15",
-		"list -n 3":      "log -n 3",
-		"restore @2":     "restore @2",
-		"Restore":        "snapshot --pin Restore",
-		"undo":           "undo",
+		"":                     "snapshot",
+		"good":                 "snapshot --pin good",
+		"before it went":       "snapshot -m before it went",
+		"list":                 "log -n 15",
+		"list -n 3":            "log -n 3",
+		"restore @2":           "restore @2",
+		"restore 2.1 --path 3": "restore @2.1 --path 3",
+		"restore --all start":  "restore --all @start",
+		"diff -1 fork -- 7":    "diff @-1 @fork -- 7",
+		"diff --turn 3":        "diff --turn 3",
+		"show 1234":            "show 1234",
+		"log 2":                "log 2 -n 15",
+		"Restore":              "snapshot --pin Restore",
+		"undo":                 "undo",
 	} {
 		args, _ := askedArgs(askedWords(typed))
 		if got := strings.Join(args, " "); got != want {
@@ -87,7 +93,7 @@ func TestAskedIsAnswered(t *testing.T) {
 		}
 		return nil, missions.Errorf(missions.KindNotFound, "look again", "nothing there")
 	}}
-	if got, want := ask("list", log), "@2  10m ago  1 file  [good] turn ended xxx"; !strings.HasPrefix(got, want) || len(got) > 100 {
+	if got, want := ask("list", log), "2  10m ago  1 file  [good] turn ended xxx"; !strings.HasPrefix(got, want) || len(got) > 100 {
 		t.Errorf("list: %q", got)
 	}
 	if got, want := ask("list -n 2", log), "umbra: nothing there\n  look again"; got != want {

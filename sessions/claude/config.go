@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -80,6 +81,9 @@ func (l *launch) configure() error {
 		return errors.New("its command reads no configuration")
 	case l.o.SettingsDir == "":
 		return errors.New("there is no place for it")
+	case !l.has("--print") && l.loads():
+		// 2.1 asks first whether it may read the directory, and ends if it may not.
+		return errors.New("on a terminal Claude Code would ask first whether it may read the commands, agents and skills of then")
 	}
 	sources, err := l.sources()
 	if err != nil {
@@ -171,6 +175,13 @@ func (l *launch) instruct() error {
 	}
 	l.first("--append-system-prompt", said)
 	return nil
+}
+
+// loads reports whether the configuration has what only --add-dir can give.
+func (l *launch) loads() bool {
+	return slices.ContainsFunc(l.o.Config.Names, func(name string) bool {
+		return slices.ContainsFunc(loadable, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
 }
 
 // addLoadable places commands, agents and skills in a directory of this launch.

@@ -67,16 +67,17 @@ func TestLaunchWithConfig(t *testing.T) {
 		never   string
 		why     string
 	}{
-		{"all of it", []string{"claude", "--model", "m"}, files, "umbra hook claude || exit 1",
+		{"all of it", []string{"claude", "-p", "--model", "m"}, files, "umbra hook claude || exit 1",
 			[]string{"--settings", "/launch/claude-settings.json", "--setting-sources", "project,local", "--mcp-config", "/home/.claude.json", "--add-dir", "/launch/config", "--append-system-prompt", "be brief", "--model", "m"}, "", ""},
-		{"without hooks", []string{"claude"}, files, "", []string{"--settings", "/launch/claude-settings.json", "--setting-sources"}, "", ""},
+		{"without hooks", []string{"claude", "-p"}, files, "", []string{"--settings", "/launch/claude-settings.json", "--setting-sources"}, "", ""},
 		{"nothing in it", []string{"claude"}, nil, "", []string{"--setting-sources", "project,local"}, "--add-dir", ""},
-		{"a prompt and sources of its own", []string{"claude", "--append-system-prompt", "mine", "--setting-sources", "user,local"}, files, "",
+		{"a prompt and sources of its own", []string{"claude", "--print", "--append-system-prompt", "mine", "--setting-sources", "user,local"}, files, "",
 			[]string{"--setting-sources", "local", "--append-system-prompt", "mine\n\nbe brief"}, "user,local", ""},
 		{"its own settings", []string{"claude", "--settings", "{}"}, files, "", []string{"--settings", "{}"}, "--setting-sources", "--settings of its own"},
-		{"the user's alone", []string{"claude", "--setting-sources=user"}, files, "", []string{"--setting-sources=user"}, "be brief", "user's settings alone"},
+		{"the user's alone", []string{"claude", "-p", "--setting-sources=user"}, files, "", []string{"--setting-sources=user"}, "be brief", "user's settings alone"},
 		{"long instructions", []string{"claude"}, map[string]string{"CLAUDE.md": strings.Repeat("x", mostInstructions+1)}, "", nil, "--setting-sources", "too long"},
-		{"a prompt from a file", []string{"claude", "--append-system-prompt-file", "f"}, files, "", []string{"--append-system-prompt-file", "f"}, "--add-dir", "system prompt of its own"},
+		{"a prompt from a file", []string{"claude", "-p", "--append-system-prompt-file", "f"}, files, "", []string{"--append-system-prompt-file", "f"}, "--add-dir", "system prompt of its own"},
+		{"on a terminal", []string{"claude"}, files, "", nil, "--setting-sources", "would ask first"},
 		{"bare", []string{"claude", "--bare"}, files, "", []string{"--bare"}, "--add-dir", "reads no configuration"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
