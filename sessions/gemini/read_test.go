@@ -63,6 +63,10 @@ func TestTurns(t *testing.T) {
 	if got := c.Turns[1].Tools; !reflect.DeepEqual(got, want) {
 		t.Errorf("the second turn's tools are %+v", got)
 	}
+	summed := read(t, []byte(transcript(asked1, said1, patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), asked2)))
+	if len(summed.Turns) != 2 || summed.Turns[1].Prompt != "two" {
+		t.Errorf("with a summary the turns are %+v", summed.Turns)
+	}
 	failed := read(t, []byte(transcript(asked2, `{"id":"a2","type":"gemini","content":[{"functionCall":{"id":"c1","name":"read_file","args":{"absolute_path":"/x"}}}]}`,
 		`{"id":"r2","type":"user","content":[{"functionResponse":{"id":"c1","response":{"error":"no such file"}}}]}`)))
 	want = []sessions.Tool{{ID: "c1", Name: "read_file", Target: "/x", Done: true, Failed: true}}
