@@ -124,11 +124,24 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
+// FuzzRead reads and cuts lines in any order, and among them such as nobody
+// wrote.
 func FuzzRead(f *testing.F) {
-	f.Add(fixture(f, "talk.jsonl"))
-	f.Add(fixture(f, "interrupted.jsonl"))
-	f.Add([]byte(transcript(heir, started, prompt("a"), call, output, refused)))
-	f.Fuzz(func(t *testing.T, in []byte) {
+	lines := []string{
+		meta(idA), heir, started, prompt("a"), answer("b"), call, call2, output, output2, thought, searched, usage, complete, refused, aborted,
+		`{"type":"compacted","payload":{}}`, `{"type":"event_msg","payload":{"type":"user_message","message":"old"}}`,
+	}
+	f.Add([]byte{0, 2, 3, 5, 6, 8, 7, 9, 4, 11, 12}, []byte("what\n"))
+	f.Add([]byte{1, 3, 10, 17, 4, 3, 14, 15, 17}, []byte(`{"type":"event_msg","payload":{"type":"item_completed","item":{"status":"failed","id":"c1"}}}`))
+	f.Fuzz(func(t *testing.T, picks, raw []byte) {
+		var in []byte
+		for _, pick := range picks {
+			line := raw
+			if n := int(pick) % (len(lines) + 1); n < len(lines) {
+				line = []byte(lines[n] + "\n")
+			}
+			in = append(in, line...)
+		}
 		c := read(t, in)
 		for i, turn := range c.Turns {
 			if turn.Start > turn.Stop || turn.Stop > c.Length {

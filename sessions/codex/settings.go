@@ -66,7 +66,7 @@ func (a Adapter) Distrusted(env sessions.Environ, file string, read func(string)
 	}
 	for _, place := range shape().Places(settings) {
 		if !c.trusted[file+":"+snake(place.Event)+":"+strconv.Itoa(place.Group)+":"+strconv.Itoa(place.Hook)] {
-			return "Codex runs no hook before its user has trusted it: start codex, type /hooks, look at them and press t (again whenever they have changed); until then Umbra sees only files, and ends of turns where it has started codex itself"
+			return "Codex runs no hook before its user has trusted it: start codex, which asks about new ones (or type /hooks there), look at them and trust them, again whenever they have changed; until then Umbra sees only files, and ends of turns where it has started codex itself"
 		}
 	}
 	return ""
