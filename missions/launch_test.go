@@ -2,9 +2,13 @@ package missions
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // TestLaunchIsForOneKeeper: a mission is its keeper's from the launch on, and
@@ -38,4 +42,27 @@ func TestLaunchIsForOneKeeper(t *testing.T) {
 		t.Errorf("after the keeper died: %v", err)
 	}
 	b.healthy()
+}
+
+// TestPromptThatWasSent: no agent is sent the prompt of its command again when it
+// begins anew after a restore to its start; a fresh command's is sent.
+func TestPromptThatWasSent(t *testing.T) {
+	const prompt = "do it, please"
+	for _, a := range Agents() {
+		command := []string{a.Name(), prompt}
+		if a.Name() == "opencode" {
+			command = []string{a.Name(), "--prompt", prompt}
+		}
+		for _, fresh := range []bool{false, true} {
+			o := sessions.Launch{
+				Command: command, SessionID: testSession, Again: true, Fresh: fresh, Dir: t.TempDir(), SettingsDir: t.TempDir(),
+				Env:      sessions.Environ{Home: t.TempDir(), Vars: map[string]string{}},
+				ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
+			}
+			c, err := a.Launch(o)
+			if got := strings.Contains(strings.Join(c.Argv, " "), prompt); err != nil || got != fresh {
+				t.Errorf("%s, fresh %t: %q %v", a.Name(), fresh, c.Argv, err)
+			}
+		}
+	}
 }

@@ -120,9 +120,9 @@ func (l *launch) pick() error {
 		gone := func(a cmdline.Argument) bool { return slices.Contains(pickers, a.Name) }
 		l.before, l.after = slices.DeleteFunc(l.before, gone), slices.DeleteFunc(l.after, gone)
 		l.verb, l.session = "resume", l.o.SessionID
-		if !l.o.Fresh {
-			l.prompt = nil
-		}
+	}
+	if (l.o.Resume || l.o.Again) && !l.o.Fresh {
+		l.prompt = nil // sent long ago
 	}
 	if l.verb == "resume" && sessions.IsUUID(l.session) {
 		l.cmd.SessionID = l.session

@@ -117,7 +117,7 @@ func (l *launch) pickSession() {
 // option, or else as the positional word, which is a prompt to begin with on a
 // terminal, and the only one without.
 func (l *launch) takePrompt(words []string) error {
-	kept := l.o.Fresh || !l.o.Resume // the command's own prompt is still to be sent
+	kept := l.o.Fresh || !l.o.Resume && !l.o.Again // the command's own prompt is still to be sent
 	switch own := len(words) > 0 || l.has(prompting...); {
 	case kept && l.o.Prompt == "":
 		return nil

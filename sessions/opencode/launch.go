@@ -114,19 +114,19 @@ func (l *launch) pickSession() {
 
 // takePrompt gives the prompt in the one way that leaves it as it is.
 func (l *launch) takePrompt() error {
-	own := l.has("--prompt")
+	own, sent := l.has("--prompt"), (l.o.Resume || l.o.Again) && !l.o.Fresh
 	if l.run {
 		own = len(l.positionals()) > 0
-		if !l.o.Resume || l.o.Fresh {
+		if !sent {
 			l.prompt = l.positionals()
 		}
 		l.drop("")
-	} else if l.o.Resume && !l.o.Fresh {
+	} else if sent {
 		l.drop("--prompt")
 	}
 	switch {
 	case l.o.Prompt == "":
-	case own && (!l.o.Resume || l.o.Fresh):
+	case own && !sent:
 		return errors.New("the command has a prompt of its own")
 	case l.run:
 		l.prompt = runWords(l.o.Prompt)
