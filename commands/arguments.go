@@ -23,6 +23,8 @@ type invocation struct {
 	dashed  bool     // there was a `--`
 	help    bool
 	version bool
+	// concepts: help was asked for what the words mean.
+	concepts bool
 }
 
 // pass is the one reading of a command line, driven by the tables of flags.
@@ -67,6 +69,10 @@ func (p *pass) word(w string) error {
 	if p.verb == nil {
 		if w == "help" {
 			p.help = true
+			return nil
+		}
+		if w == "concepts" && p.help {
+			p.concepts = true
 			return nil
 		}
 		if p.verb = find(p.verbs, w); p.verb == nil {

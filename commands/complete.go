@@ -350,7 +350,7 @@ func (f *found) addVerbs(t typed) {
 		}
 	}
 	if t.verb == nil {
-		f.add("help", "say what a command does and takes")
+		f.add("help", "say what a command does and takes; help concepts: what the words mean")
 	}
 }
 

@@ -28,6 +28,10 @@ func usage(at []string, v *verb) string {
 
 // helpFor prints the help of what was asked for: a verb, or everything.
 func helpFor(w io.Writer, verbs []*verb, globals []cli.Flag, in invocation) error {
+	if in.concepts {
+		_, err := io.WriteString(w, concepts)
+		return err
+	}
 	v, at := in.verb, in.path
 	if v != nil && v.run == nil && len(in.args) > 0 {
 		return unknownVerb("umbra "+strings.Join(at, " "), v.verbs, in.args[0])
@@ -44,7 +48,7 @@ func helpAll(w io.Writer, verbs []*verb, globals []cli.Flag) error {
 	writeVerbs(&b, "", verbs)
 	b.WriteString("\nflags of every command, wherever they stand:\n")
 	writeFlags(&b, globals)
-	b.WriteString("\numbra COMMAND --help says more. Begin with: umbra mission new\n")
+	b.WriteString("\numbra COMMAND --help says more, umbra help concepts what the words mean. Begin with: umbra mission new\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -65,6 +69,13 @@ func helpVerb(w io.Writer, at []string, v *verb) error {
 	if len(v.flags) > 0 {
 		b.WriteString("\nflags:\n")
 		writeFlags(&b, v.flags)
+	}
+	l := lessonOf(at)
+	if len(l.examples) > 0 {
+		b.WriteString("\nexamples:\n  " + strings.Join(l.examples, "\n  ") + "\n")
+	}
+	if related := l.related(); len(related) > 0 {
+		b.WriteString("\nsee also: umbra " + strings.Join(related, ", umbra ") + "\n")
 	}
 	b.WriteString("\numbra --help lists the flags of every command.\n")
 	_, err := io.WriteString(w, b.String())

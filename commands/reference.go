@@ -34,27 +34,31 @@ nothing is asked, coloured, paged or cut, and times are RFC 3339.
 
 `
 
-const referenceTail = `## Exit codes
-
-| code | meaning |
-|---|---|
-| 0 | done |
-| 1 | failed |
-| 2 | wrong usage |
-| 3 | done in part; what was left out is listed |
-| 10 | no such mission, snapshot or path; or ambiguous |
-| 11 | busy: an agent in a turn, already live, another operation |
-| 12 | changed meanwhile, or would lose something: not done |
-| 13 | damaged repository or index |
-| 14 | no daemon could be reached or started, and ` + "`--no-daemon`" + ` was not given |
-| 15 | timed out waiting |
-| 125 | ` + "`mission new -- COMMAND`" + `: Umbra failed before the command ran |
-| 130 | interrupted |
-
+const referenceTail = `
 ` + "`mission new`, `mission resume` and `fork`" + ` otherwise exit with the agent's own code, or 128 and the
 number of the signal that ended it. With ` + "`--json`" + ` an error is
 ` + "`{\"error\":{\"kind\",\"message\",\"hint\",\"exit_code\"}}`" + ` on stderr.
 `
+
+// exitCode is one exit code of umbra's own.
+type exitCode struct{ code, meaning string }
+
+func exitCodes() []exitCode {
+	return []exitCode{
+		{"0", "done"},
+		{"1", "failed"},
+		{"2", "wrong usage"},
+		{"3", "done in part; what was left out is listed"},
+		{"10", "no such mission, snapshot or path; or ambiguous"},
+		{"11", "busy: an agent in a turn, already live, another operation"},
+		{"12", "changed meanwhile, or would lose something: not done"},
+		{"13", "damaged repository or index"},
+		{"14", "no daemon could be reached or started, and `--no-daemon` was not given"},
+		{"15", "timed out waiting"},
+		{"125", "`mission new -- COMMAND`: Umbra failed before the command ran"},
+		{"130", "interrupted"},
+	}
+}
 
 // reference is the whole command line in Markdown.
 func reference() string {
@@ -64,6 +68,10 @@ func reference() string {
 	b.WriteString("## Flags of every command\n\n")
 	referenceFlags(&b, g.flags())
 	referenceVerbs(&b, nil, allVerbs())
+	b.WriteString("## Exit codes\n\n| code | meaning |\n|---|---|\n")
+	for _, e := range exitCodes() {
+		fmt.Fprintf(&b, "| %s | %s |\n", e.code, e.meaning)
+	}
 	b.WriteString(referenceTail)
 	return b.String()
 }
@@ -83,6 +91,7 @@ func referenceVerbs(b *strings.Builder, under []string, verbs []*verb) {
 			if len(v.flags) > 0 {
 				referenceFlags(b, v.flags)
 			}
+			referenceLesson(b, lessonOf(at))
 		}
 		if !v.hidden {
 			referenceVerbs(b, at, v.verbs)
@@ -98,4 +107,17 @@ func referenceFlags(b *strings.Builder, flags []cli.Flag) {
 		fmt.Fprintf(b, "| `%s` | %s |\n", escape(typed), escape(meaning))
 	}
 	b.WriteString("\n")
+}
+
+func referenceLesson(b *strings.Builder, l lesson) {
+	if len(l.examples) > 0 {
+		b.WriteString("```sh\n" + strings.Join(l.examples, "\n") + "\n```\n\n")
+	}
+	var links []string
+	for _, name := range l.related() {
+		links = append(links, "[umbra "+name+"](#umbra-"+strings.ReplaceAll(name, " ", "-")+")")
+	}
+	if len(links) > 0 {
+		b.WriteString("See also: " + strings.Join(links, ", ") + ".\n\n")
+	}
 }

@@ -34,7 +34,7 @@ func allVerbs() []*verb {
 		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
-		completionCommand(), completeCommand(), versionCommand(), docsCommand(),
+		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(),
 		demoCommand(), scriptedAgentCommand(), automationCommand(),
 	}
 }

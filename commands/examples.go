@@ -1,0 +1,115 @@
+package commands
+
+import "strings"
+
+// lesson is what the help of a command teaches beside its flags: command lines
+// that work as they stand, which a test runs in this order, and the commands one
+// looks for next.
+type lesson struct {
+	path     string // the command without umbra
+	examples []string
+	see      string // commands, split at commas
+}
+
+// lessons are in the order in which a person meets them: each example finds what
+// those above it have made.
+func lessons() []lesson {
+	return []lesson{
+		{"mission new", []string{
+			`umbra mission new --name login --prompt "add a login page"`,
+			"umbra mission new --name build -- sh build.sh   # any command",
+		}, "fork, mission resume, log, status"},
+		{"mission ls", []string{"umbra mission ls", "umbra mission ls --tree", "umbra mission ls --all --json"}, "mission show, status, project ls"},
+		{"mission show", []string{"umbra mission show login"}, "log, mission ls"},
+		{"mission resume", []string{"umbra mission resume login"}, "mission new, mission stop, restore"},
+		{"mission wait", []string{"umbra mission wait login --timeout 5m", "umbra mission wait login build --any --state closed"}, "mission stop, mission show"},
+		{"mission stop", []string{"umbra mission stop login"}, "mission resume, mission rm"},
+		{"mission rename", []string{"umbra mission rename build check"}, "mission ls, pin"},
+		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls, du"},
+		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
+		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt"}, "show, diff, timeline, git"},
+		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
+		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
+		{"diff", []string{
+			"umbra diff                        # since the last prompt",
+			"umbra diff login@start            # from then to now",
+			"umbra diff login@1.0 login@1 --stat",
+			"umbra diff login --turn 1 --conversation",
+			"umbra diff login@1.0 -- README.md",
+		}, "log, show, restore"},
+		{"fork", []string{
+			"umbra fork login --name other     # as it is now",
+			`umbra fork login@1.0 --name again --prompt "another way, please"`,
+			"umbra fork login --name try --count 2",
+		}, "mission new, mission ls, restore"},
+		{"restore", []string{
+			"umbra restore login@1.0 --mission login --preview",
+			"umbra restore login@1.0 --mission login --path README.md",
+			"umbra restore login@1.0 --mission login --all",
+		}, "undo, diff, fork, snapshot"},
+		{"undo", []string{"umbra undo login"}, "redo, restore, log"},
+		{"redo", []string{"umbra redo login"}, "undo, restore"},
+		{"pin", []string{"umbra pin login@1 fine"}, "pins, unpin, snapshot"},
+		{"pins", []string{"umbra pins"}, "pin, unpin, log"},
+		{"unpin", []string{"umbra unpin fine"}, "pin, pins"},
+		{"git", []string{
+			"umbra git -- log --oneline --graph login other",
+			"umbra git login -- log -p --stat",
+			"umbra git -- show login:README.md",
+		}, "log, show, diff"},
+		{"project ls", []string{"umbra project ls"}, "project move, mission ls, du"},
+		{"project move", []string{"mv ~/code/app ~/code/shop && umbra project move ~/code/app ~/code/shop"}, "project ls, doctor"},
+		{"status", []string{"umbra status", "umbra status --statusline     # for a prompt"}, "doctor, mission ls, daemon status"},
+		{"doctor", []string{"umbra doctor", "umbra doctor --fix"}, "status, du"},
+		{"config list", []string{"umbra config list"}, "config get, config set, config path"},
+		{"config get", []string{"umbra config get capture.max_file_size"}, "config list, config set"},
+		{"config set", []string{"umbra config set capture.max_file_size 128MiB"}, "config get, config unset, config edit"},
+		{"config unset", []string{"umbra config unset capture.max_file_size"}, "config set, config list"},
+		{"config path", []string{"umbra config path"}, "config edit, config list"},
+		{"config edit", []string{"umbra config edit"}, "config set, config path"},
+		{"hooks install", []string{"umbra hooks install claude", "umbra hooks install claude --project"}, "hooks status, hooks uninstall, mission new"},
+		{"hooks status", []string{"umbra hooks status claude"}, "hooks install, status"},
+		{"hooks uninstall", []string{"umbra hooks uninstall claude", "umbra hooks uninstall claude --project"}, "hooks install"},
+		{"hook", nil, "hooks install, status"},
+		{"daemon start", []string{"umbra daemon start"}, "daemon status, daemon stop"},
+		{"daemon status", []string{"umbra daemon status"}, "status, daemon logs"},
+		{"daemon logs", []string{"umbra daemon logs"}, "daemon status, doctor"},
+		{"daemon stop", []string{"umbra daemon stop"}, "daemon start, daemon status"},
+		{"daemon run", nil, "daemon start, daemon logs"},
+		{"completion", []string{"umbra completion bash >umbra.bash"}, "man"},
+		{"man", []string{"umbra man restore", "umbra man --dir man1"}, "completion"},
+		{"version", []string{"umbra version", "umbra version --json"}, "doctor, status"},
+		{"demo", nil, "mission new, fork, restore"},
+	}
+}
+
+// lessonOf is what there is to teach of a command, nothing if there is nothing.
+func lessonOf(at []string) lesson {
+	path := strings.Join(at, " ")
+	for _, l := range lessons() {
+		if l.path == path {
+			return l
+		}
+	}
+	return lesson{path: path}
+}
+
+// related are the commands to see as well, those that this umbra has.
+func (l lesson) related() []string {
+	var list []string
+	for name := range strings.SplitSeq(l.see, ", ") {
+		if has(allVerbs(), strings.Fields(name)) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// has reports whether a command is there to be run.
+func has(verbs []*verb, at []string) bool {
+	if len(at) == 0 {
+		return false
+	}
+	v := find(verbs, at[0])
+	return v != nil && (len(at) == 1 && v.run != nil || len(at) > 1 && has(v.verbs, at[1:]))
+}

@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// eachVerb calls fn with every command that is shown.
+func eachVerb(fn func(at []string, v *verb)) {
+	var walk func(under []string, verbs []*verb)
+	walk = func(under []string, verbs []*verb) {
+		for _, v := range verbs {
+			at := append(under[:len(under):len(under)], v.name)
+			if v.run != nil && !v.hidden {
+				fn(at, v)
+			}
+			if !v.hidden {
+				walk(at, v.verbs)
+			}
+		}
+	}
+	walk(nil, allVerbs())
+}
+
+// TestLessons: every command has examples, or is known to have none, and names
+// commands that there are.
+func TestLessons(t *testing.T) {
+	none := []string{"hook", "daemon run", "demo"} // called by agents, stays, takes long
+	eachVerb(func(at []string, v *verb) {
+		path := strings.Join(at, " ")
+		l := lessonOf(at)
+		if len(l.examples) == 0 && !slices.Contains(none, path) {
+			t.Errorf("umbra %s has no example: see lessons", path)
+		}
+		if len(l.related()) == 0 {
+			t.Errorf("umbra %s names no related command", path)
+		}
+	})
+	for _, l := range lessons() {
+		if !has(allVerbs(), strings.Fields(l.path)) {
+			t.Errorf("there is no umbra %s", l.path)
+		}
+	}
+}
+
+// TestExamples runs the examples of every command's help in order, where
+// Claude Code is the scripted agent.
+func TestExamples(t *testing.T) {
+	home := t.TempDir()
+	sh := func(script string) {
+		t.Helper()
+		cmd := exec.Command("/bin/sh", "-c", "set -e\n"+script)
+		cmd.Env = []string{
+			"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "EDITOR=true",
+			"GIT_CONFIG_NOSYSTEM=1", "UMBRA_NO_DAEMON=1", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", script, err, out)
+		}
+	}
+	sh(`mkdir -p ~/bin ~/code/app
+printf '#!/bin/sh\nexec umbra scripted-agent "$@"\n' >~/bin/claude
+chmod +x ~/bin/claude
+cd ~/code/app
+git init -q -b main
+echo '# app' >README.md
+echo 'echo built >built.txt' >build.sh
+git add .
+git -c user.name=a -c user.email=a@example.com commit -qm begin`)
+	for _, l := range lessons() {
+		for _, example := range l.examples {
+			sh("cd ~/code/app\n" + example)
+		}
+		if l.path == "project move" {
+			sh("mv ~/code/shop ~/code/app && umbra project move ~/code/shop ~/code/app")
+		}
+	}
+	sh("cd ~/code/app\numbra doctor")
+}
+
+// TestManPages: what reads manual pages finds nothing wrong with any of them.
+func TestManPages(t *testing.T) {
+	mandoc, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Fatalf("%v: scripts/check installs it", err)
+	}
+	pages := manPages()
+	if len(pages) < 30 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	for _, page := range pages {
+		lint := exec.Command(mandoc, "-T", "lint", "-W", "warning")
+		lint.Stdin = strings.NewReader(page.text)
+		out, err := lint.CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			if !strings.Contains(line, "missing date") { // there is none: the page is of the build
+				t.Errorf("%s: %s", page.name, line)
+			}
+		}
+		if err != nil && len(out) == 0 {
+			t.Errorf("%s: %v", page.name, err)
+		}
+		text := exec.Command(mandoc, "-T", "utf8")
+		text.Stdin = strings.NewReader(page.text)
+		said, err := text.Output()
+		for at := 0; at >= 0; at = slices.Index(said, '\b') { // a letter printed over itself is bold
+			if at > 0 {
+				said = slices.Delete(said, at-1, at+1)
+			}
+		}
+		if err != nil || !strings.Contains(string(said), "NAME\n       "+page.name+" - ") {
+			t.Errorf("%s is shown as (%v):\n%s", page.name, err, said)
+		}
+	}
+}
