@@ -3,54 +3,87 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 )
 
 func versionCommand() *verb {
 	return &verb{
-		name: "version", short: "print the version of umbra",
+		name: "version", short: "print the version of umbra, and what it was built from",
 		run: func(c *call) error { return printVersion(c.Env, c.JSON) },
 	}
 }
 
+// build is what a program knows of how it was built; what it does not know is
+// left out.
+type build struct {
+	Version  string `json:"version"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+	Go       string `json:"go"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"commit_time,omitempty"` // RFC 3339
+	Modified bool   `json:"modified,omitempty"`    // there were changes beside the commit
+}
+
 // printVersion prints what the build knows of itself.
 func printVersion(env Env, asJSON bool) error {
-	if !asJSON {
-		_, err := fmt.Fprintf(env.Stdout, "umbra %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	info, _ := debug.ReadBuildInfo()
+	b := buildOf(info)
+	if asJSON {
+		p, err := json.Marshal(b)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(env.Stdout, "%s\n", p)
 		return err
 	}
-	p, err := json.Marshal(map[string]string{
-		"version": version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "go": runtime.Version(),
-	})
-	if err != nil {
-		return err
+	text := fmt.Sprintf("umbra %s %s/%s %s\n", b.Version, b.OS, b.Arch, b.Go)
+	if b.Commit != "" {
+		text += "commit " + b.Commit + " of " + b.Time
+		if b.Modified {
+			text += ", with changes"
+		}
+		text += "\n"
 	}
-	_, err = fmt.Fprintf(env.Stdout, "%s\n", p)
+	_, err := io.WriteString(env.Stdout, text)
 	return err
 }
 
 // version is the module's version where the build has one, else the commit it
 // was built from.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	info, _ := debug.ReadBuildInfo()
+	return buildOf(info).Version
+}
+
+// buildOf reads what the Go command stamped into a program; info may be nil.
+func buildOf(info *debug.BuildInfo) build {
+	b := build{Version: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+	if info == nil {
+		return b
 	}
-	revision, dirty := "", ""
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+changes"
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
 		}
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	switch v := info.Main.Version; {
+	case v != "" && v != "(devel)":
+		b.Version = v
+	case b.Commit != "":
+		b.Version = "devel-" + b.Commit[:min(len(b.Commit), 12)]
+		if b.Modified {
+			b.Version += "+changes"
+		}
+	default:
+		b.Version = "devel"
 	}
-	if revision != "" {
-		return "devel-" + revision + dirty
-	}
-	return "devel"
+	return b
 }
