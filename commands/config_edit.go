@@ -87,17 +87,21 @@ func (c *call) edited(copied string, o configOptions) ([]byte, error) {
 
 // runEditor opens a file in the user's editor, whose setting may hold flags.
 func (c *call) runEditor(file string) error {
-	editor := c.Getenv("VISUAL")
-	if editor == "" {
-		editor = c.Getenv("EDITOR")
-	}
-	if editor == "" {
-		editor = "vi"
-	}
+	editor := c.editor()
 	cmd := exec.Command("/bin/sh", "-c", editor+` "$1"`, "sh", file)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Environ(), c.Stdin, c.Stdout, c.Stderr
 	if err := c.Run(cmd); err != nil {
 		return missions.Errorf(missions.KindFailed, "set VISUAL or EDITOR to an editor", "edit with %s: %w", editor, err)
 	}
 	return nil
+}
+
+// editor is the command that edits a file: $VISUAL, else $EDITOR, else vi.
+func (c *call) editor() string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if v := c.Getenv(name); v != "" {
+			return v
+		}
+	}
+	return "vi"
 }

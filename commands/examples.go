@@ -28,6 +28,7 @@ func lessons() []lesson {
 		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls, du"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt"}, "show, diff, timeline, git"},
+		{"timeline", nil, "log, show, diff"}, // needs a terminal
 		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
 		{"diff", []string{

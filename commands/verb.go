@@ -31,7 +31,7 @@ const anyNumber = -1
 func allVerbs() []*verb {
 	return []*verb{
 		missionCommand(), forkCommand(), projectCommand(),
-		snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
+		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(),

@@ -62,6 +62,7 @@ type LogRequest struct {
 type ShowRequest struct {
 	Caller Caller `json:"caller"`
 	Moment string `json:"moment"`
+	Brief  bool   `json:"brief,omitempty"` // without the patch
 }
 
 // Shown is a moment, whole.

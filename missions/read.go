@@ -60,7 +60,7 @@ func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 		}
 		from = prev.Tree
 	}
-	shown.Files, shown.Patch, err = at.project.difference(ctx, from, at.step.Tree, nil, true)
+	shown.Files, shown.Patch, err = at.project.difference(ctx, from, at.step.Tree, nil, !r.Brief)
 	return shown, err
 }
 

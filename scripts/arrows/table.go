@@ -75,6 +75,8 @@ type party struct {
 // parties hold the rule that each third-party package has one importing
 // package, so that its traps are known, and avoided, in one place.
 var parties = []party{
+	{"charm.land/bubbletea", "commands/tui"},
+	{"github.com/charmbracelet", "commands/tui"},
 	{"github.com/dgraph-io/badger", "gitstore/index"},
 	{"github.com/fsnotify/fsnotify", "watcher"},
 	{"github.com/go-git", "gitstore"},

@@ -1,0 +1,37 @@
+package commands
+
+import (
+	"github.com/umbra-vcs/umbra/commands/tui"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func timelineCommand() *verb {
+	return &verb{
+		name: "timeline", args: "[MISSION]", max: 1, short: "browse missions, snapshots, changes and conversations on the screen",
+		long: `Missions and their forks, the snapshots of one by turn, and what each changed
+and said. New snapshots appear while an agent works. The keys are listed by ?.`,
+		run: runTimeline,
+	}
+}
+
+func runTimeline(c *call) error {
+	if c.JSON || !c.IsTerminal(c.Stdin) || !c.IsTerminal(c.Stdout) || c.Getenv("TERM") == "dumb" {
+		return missions.Errorf(missions.KindUsage, "umbra log", "the timeline needs a terminal that can move its cursor")
+	}
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	o := tui.Options{
+		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
+		Now: c.Now, Clean: clean,
+	}
+	if name := c.arg(0); name != "" || caller.Mission != "" {
+		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
+		if err != nil {
+			return err
+		}
+		o.Mission = m.ID
+	}
+	return tui.Run(ctx, o)
+}

@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A screen is umbra in a terminal of tmux, driven by keys.
+type screen struct {
+	*testing.T
+	dir, socket string
+	env         []string
+}
+
+// newScreen makes a workspace with a mission and three snapshots.
+func newScreen(t *testing.T) *screen {
+	t.Helper()
+	home := t.TempDir()
+	s := &screen{T: t, dir: filepath.Join(home, "work"), socket: filepath.Join(home, "tmux")}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "UMBRA_NO_DAEMON=1",
+		"SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PS1=ready> ", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"PAGER=cat", "VISUAL=cat >" + filepath.Join(home, "edited") + " <", "UMBRA_FORK_ROOT=" + filepath.Join(home, "forks"),
+	}
+	if err := os.Mkdir(s.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.umbra("mission", "new", "--no-launch", "--name", "one", "--", "true")
+	for _, word := range []string{"alpha", "bravo", "charlie"} {
+		s.write("state.txt", word+"\n")
+		s.umbra("snapshot", "-m", "made "+word)
+	}
+	return s
+}
+
+func (s *screen) run(name string, args ...string) string {
+	s.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func (s *screen) umbra(args ...string) string {
+	s.Helper()
+	return s.run("umbra", args...)
+}
+
+func (s *screen) tmux(args ...string) string {
+	s.Helper()
+	return s.run("tmux", append([]string{"-S", s.socket}, args...)...)
+}
+
+func (s *screen) write(name, text string) {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *screen) read(name string) string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
+// open starts a shell on a terminal, and the timeline in it.
+func (s *screen) open() {
+	s.Helper()
+	s.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "/bin/sh")
+	s.Cleanup(func() { s.tmux("kill-server") })
+	s.sees("ready>")
+	s.types("umbra timeline")
+	s.keys("Enter")
+	s.sees("made charlie", "snapshots")
+}
+
+func (s *screen) keys(keys ...string) {
+	s.Helper()
+	s.tmux(append([]string{"send-keys"}, keys...)...)
+}
+
+func (s *screen) types(text string) {
+	s.Helper()
+	s.tmux("send-keys", "-l", text)
+}
+
+// sees waits until all of it is on the screen.
+func (s *screen) sees(want ...string) {
+	s.Helper()
+	var shown string
+	for end := time.Now().Add(ptyPatience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		shown = s.tmux("capture-pane", "-p")
+		missing := false
+		for _, w := range want {
+			missing = missing || !strings.Contains(shown, w)
+		}
+		if !missing {
+			return
+		}
+	}
+	s.Fatalf("%q is not on the screen:\n%s", want, shown)
+}
+
+// The timeline in a real terminal: it moves, compares, shows what is new, is
+// resized and suspended, and leaves the terminal as it was.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	s := newScreen(t)
+	s.open()
+	s.keys("j")
+	s.sees("+charlie", "-bravo")
+	s.keys("Space")
+	s.keys("j", "j", "Space")
+	s.sees("+charlie", "-alpha")
+	s.keys("Escape")
+	s.sees("+alpha")
+	s.write("state.txt", "delta\n")
+	s.umbra("snapshot", "-m", "made delta")
+	s.sees("made delta")
+	s.keys("/")
+	s.types("bravo")
+	s.keys("Enter")
+	s.sees("/bravo", "made bravo")
+	s.tmux("resize-window", "-x", "50", "-y", "20")
+	s.sees("made bravo")
+	s.keys("C-z")
+	s.sees("topped")
+	s.types("fg")
+	s.keys("Enter")
+	s.sees("made bravo", "snapshots")
+	s.keys("q")
+	s.sees("topped")
+	s.types("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | wc -l | sed s/^/modes=/")
+	s.keys("Enter")
+	s.sees("modes=2")
+}
+
+// Without a terminal that can be drawn on, the timeline says what to type.
+func TestTimelineNeedsATerminal(t *testing.T) {
+	s := newScreen(t)
+	cmd := exec.Command("umbra", "timeline")
+	cmd.Dir, cmd.Env = s.dir, s.env
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "umbra log") {
+		t.Errorf("without a terminal: %v, %s", err, out)
+	}
+}

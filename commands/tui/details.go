@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// How many answers are remembered, how many lines of one are shown, and of how
+// many files a snapshot's patch is asked for: a first snapshot holds them all.
+const (
+	mostDetails    = 64
+	mostLines      = 20_000
+	mostPatchFiles = 400
+)
+
+// detailKey says what the details are of; it is comparable.
+type detailKey struct {
+	kind     string // show, turn or diff
+	from, to string // ids; of a turn the mission's
+	turn     int
+	brief    bool // without the patch
+}
+
+func (k detailKey) String() string {
+	return fmt.Sprint(k.kind, " ", k.from, " ", k.to, " ", k.turn, " ", k.brief)
+}
+
+// detail is the answer.
+type detail struct {
+	key   detailKey
+	head  []line
+	files []missions.FileChange
+	patch string
+	said  []missions.Said
+	err   error
+}
+
+// details is the pane on the right.
+type details struct {
+	want    detailKey
+	now     detail
+	have    bool
+	talking bool // the conversation is shown, not the changes
+	cache   map[string]detail
+	lines   []line // as they are shown, at a width
+	width   int
+	top     int
+}
+
+// settled comes when the cursor has rested on something.
+type settled detailKey
+
+// forgetTurns drops answers that a new snapshot may change.
+func (d *details) forgetTurns() {
+	d.cache = maps.Clone(d.cache)
+	maps.DeleteFunc(d.cache, func(_ string, v detail) bool { return v.key.kind != "show" })
+}
+
+// look shows what the cursor is on, or what two marks differ by. An answer that
+// is not known is asked for when the cursor has rested.
+func (m *model) look() tea.Cmd {
+	key, ok := m.wanted()
+	if !ok {
+		m.details.have, m.details.lines = false, nil
+		return nil
+	}
+	if key != m.details.want {
+		m.details.top = 0
+	}
+	m.details.want = key
+	if d, known := m.details.cache[key.String()]; known {
+		m.showDetail(d)
+		return nil
+	}
+	return m.o.later(restful, settled(key))
+}
+
+// wanted is what the details should be of.
+func (m *model) wanted() (detailKey, bool) {
+	if len(m.marks) == 2 {
+		older, newer := m.marks[0], m.marks[1]
+		if m.history.index(older) < m.history.index(newer) {
+			older, newer = newer, older
+		}
+		return detailKey{kind: "diff", from: older, to: newer}, true
+	}
+	r, ok := m.rowAt()
+	if !ok {
+		return detailKey{}, false
+	}
+	e := m.history.entries[r.entry]
+	if r.key.turn && r.turn.n > 0 {
+		return detailKey{kind: "turn", from: m.at().ID, to: e.ID, turn: r.turn.n}, true
+	}
+	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
+	return detailKey{kind: "show", from: e.ID, brief: n > mostPatchFiles}, true
+}
+
+// askDetail asks the Service.
+func (m *model) askDetail(key detailKey) tea.Cmd {
+	ctx, o, clean := m.ctx, m.o, m.o.Clean
+	return func() tea.Msg {
+		d := detail{key: key}
+		if key.kind == "show" {
+			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief})
+			d.head, d.files, d.patch, d.said, d.err = headOf(s, clean), s.Files, s.Patch, s.Conversation, err
+			return d
+		}
+		r := missions.DiffRequest{Caller: o.Caller, From: key.from, To: key.to, Patch: true, Conversation: true}
+		if key.kind == "turn" {
+			r.To, r.Turn = "", key.turn
+		}
+		x, err := o.Service.Diff(ctx, r)
+		d.files, d.patch, d.said, d.err = x.Files, x.Patch, x.Conversation.Said, err
+		to := "now"
+		if x.To != "" {
+			to = short(x.To)
+		}
+		d.head = []line{{{short(x.From) + " → " + to, yellow}}}
+		return d
+	}
+}
+
+// onDetail takes an answer; one that nobody waits for any more is remembered.
+func (m *model) onDetail(d detail) {
+	if d.err == nil && (d.key.kind != "diff" || d.key.to != "") {
+		m.details.cache = maps.Clone(m.details.cache)
+		if len(m.details.cache) >= mostDetails {
+			clear(m.details.cache)
+		}
+		m.details.cache[d.key.String()] = d
+	}
+	if d.key == m.details.want {
+		m.showDetail(d)
+	}
+}
+
+func (m *model) showDetail(d detail) {
+	m.details.now, m.details.have = d, true
+	m.layDetails()
+}
+
+// layDetails breaks the details into lines of the pane's width.
+func (m *model) layDetails() {
+	d := &m.details
+	d.width = m.layout().details.w
+	if !d.have || d.width == 0 {
+		d.lines = nil
+		return
+	}
+	switch {
+	case d.now.err != nil:
+		e := missions.AsError(d.now.err)
+		d.lines = wrapped(m.o.Clean(e.Message), d.width, red)
+		if e.Hint != "" {
+			d.lines = append(d.lines, wrapped(m.o.Clean(e.Hint), d.width, plain)...)
+		}
+	case d.talking:
+		d.lines = talkLines(d.now.said, d.width, m.o.Clean)
+	default:
+		d.lines = changeLines(d.now, m.o.Clean)
+	}
+	d.top = max(min(d.top, len(d.lines)-1), 0)
+}
+
+func headOf(s missions.Shown, clean func(string) string) []line {
+	e := s.Entry
+	head := []line{
+		{{short(e.ID), yellow}, {"  " + clean(e.Address), cyan}},
+		{{string(e.State), stateStyle(e.State)}, {"  " + e.At.Format("2006-01-02 15:04:05"), dim}, {"  " + clean(strings.Join(e.Triggers, " ")), dim}},
+		{{clean(e.Message), plain}},
+	}
+	add := func(what, value string) {
+		if value != "" {
+			head = append(head, line{{what + " ", dim}, {clean(value), plain}})
+		}
+	}
+	add("git", strings.TrimSpace(s.Git.Branch+" "+short(s.Git.Head)+" "+s.Git.Operation))
+	add("restored from", short(e.Restored))
+	add("forked from", short(e.ForkedFrom))
+	add("pins", strings.Join(e.Pins, " "))
+	for i, k := range s.Skipped {
+		if i == 5 {
+			add("left out", fmt.Sprintf("… and %d more", len(s.Skipped)-i))
+			break
+		}
+		add("left out", k.Path+" ("+k.Reason+")")
+	}
+	return head
+}
+
+// changeLines are what changed: the files, then the patch.
+func changeLines(d detail, clean func(string) string) []line {
+	lines := append(append([]line{}, d.head...), line{})
+	for i, f := range d.files {
+		if i == mostPatchFiles {
+			lines = append(lines, line{{fmt.Sprintf("… and %d more files", len(d.files)-i), dim}})
+			break
+		}
+		lines = append(lines, fileLine(f, clean))
+	}
+	if len(d.files) == 0 {
+		lines = append(lines, line{{"no file differs", dim}})
+	}
+	if d.key.brief {
+		return append(lines, line{}, line{{"too many files for their differences to be shown; umbra show " + short(d.key.from) + " has them", dim}})
+	}
+	lines = append(lines, line{})
+	for text := range strings.Lines(d.patch) {
+		if len(lines) >= mostLines {
+			return append(lines, line{{"… and more than is shown here; umbra diff shows it all", dim}})
+		}
+		text = clean(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\t", "    "))
+		lines = append(lines, line{{text, patchStyle(text)}})
+	}
+	return lines
+}
+
+func fileLine(f missions.FileChange, clean func(string) string) line {
+	letter, tone := "M", yellow
+	switch f.Type {
+	case "added":
+		letter, tone = "A", green
+	case "deleted":
+		letter, tone = "D", red
+	case "renamed":
+		letter, tone = "R", cyan
+	}
+	name := clean(f.Path)
+	if f.Type == "renamed" {
+		name = clean(f.OldPath) + " → " + name
+	}
+	what := fmt.Sprintf("  +%d −%d", f.Added, f.Deleted)
+	if f.Binary {
+		what = "  binary"
+	}
+	return line{{letter + " ", tone}, {name, plain}, {what, dim}}
+}
+
+func patchStyle(text string) style {
+	switch {
+	case strings.HasPrefix(text, "diff "), strings.HasPrefix(text, "+++"), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "index "):
+		return bold
+	case strings.HasPrefix(text, "@@"):
+		return cyan
+	case strings.HasPrefix(text, "+"):
+		return green
+	case strings.HasPrefix(text, "-"):
+		return red
+	}
+	return plain
+}
+
+// talkLines are what was said.
+func talkLines(said []missions.Said, width int, clean func(string) string) []line {
+	if len(said) == 0 {
+		return []line{{{"nothing was said", dim}}}
+	}
+	var lines []line
+	for _, s := range said {
+		tone := plain
+		switch s.Role {
+		case "user":
+			tone = bold
+		case "tool":
+			tone = dim
+		}
+		lines = append(lines, line{{clean(s.Role), cyan}})
+		for text := range strings.SplitSeq(strings.TrimRight(s.Text, "\n"), "\n") {
+			text = clean(strings.ReplaceAll(text, "\t", "    "))
+			lines = append(lines, wrapped(text, width, tone)...)
+		}
+		if len(lines) >= mostLines {
+			return append(lines, line{{"… and more than is shown here", dim}})
+		}
+	}
+	return lines
+}
+
+// wrapped breaks a paragraph into lines.
+func wrapped(text string, width int, tone style) []line {
+	var lines []line
+	for part := range strings.SplitSeq(ansi.Wrap(text, max(width, 1), ""), "\n") {
+		lines = append(lines, line{{part, tone}})
+	}
+	return lines
+}
+
+func short(id string) string { return id[:min(len(id), 10)] }

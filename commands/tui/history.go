@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// How many snapshots are asked for first, and then at a time.
+const (
+	firstPage = 200
+	nextPage  = 2000
+)
+
+// history is what is known of a mission's snapshots, newest first.
+type history struct {
+	mission string // id
+	path    string // they are those that changed it, "" for all
+	head    string // of the mission when the newest of them were asked for
+	entries []missions.Entry
+	done    bool // to the first of them
+}
+
+// loaded is a part of a history.
+type loaded struct {
+	mission, path string
+	after         string // the last one that was known; "" is the newest page
+	head          string // of the mission when it was asked
+	entries       []missions.Entry
+	done          bool
+	err           error
+}
+
+// askHistory asks for the newest page.
+func (m *model) askHistory() tea.Cmd { return m.askPage("", firstPage) }
+
+// askPage asks for the snapshots after one that is known.
+func (m *model) askPage(after string, limit int) tea.Cmd {
+	at, path, ctx, o := m.at(), m.filter.path, m.ctx, m.o
+	return func() tea.Msg {
+		r := missions.LogRequest{Caller: o.Caller, Mission: at.ID, Limit: limit, Path: path, Lines: true}
+		if after != "" {
+			r.Mission, r.Limit = after, limit+1
+		}
+		list, err := o.Service.Log(ctx, r)
+		answer := loaded{mission: at.ID, path: path, after: after, head: at.Head, err: err, done: len(list) < r.Limit}
+		if after != "" && len(list) > 0 && list[0].ID == after {
+			list = list[1:]
+		}
+		answer.entries = list
+		return answer
+	}
+}
+
+// take joins a page to what is known. It reports false if it is of no use.
+func (h *history) take(p loaded) bool {
+	if p.mission != h.mission || p.path != h.path {
+		return false
+	}
+	if p.after != "" {
+		if len(h.entries) == 0 || h.entries[len(h.entries)-1].ID != p.after {
+			return false
+		}
+		h.entries, h.done = append(slices.Clip(h.entries), p.entries...), p.done
+		return true
+	}
+	h.head = p.head
+	if len(p.entries) == 0 {
+		h.done = len(h.entries) == 0
+		return true
+	}
+	last := p.entries[len(p.entries)-1].ID
+	if i := h.index(last); i >= 0 {
+		h.entries = append(slices.Clip(p.entries), h.entries[i+1:]...)
+		return true
+	}
+	h.entries, h.done = p.entries, p.done
+	return true
+}
+
+// index is where a snapshot is in the list, -1 if it is not.
+func (h *history) index(id string) int {
+	return slices.IndexFunc(h.entries, func(e missions.Entry) bool { return e.ID == id })
+}
+
+// onLoaded takes a page, and asks for the next one.
+func (m *model) onLoaded(p loaded) tea.Cmd {
+	if p.err != nil {
+		if p.mission == m.history.mission {
+			m.history.done = true
+			m.fail(p.err)
+		}
+		return nil
+	}
+	if !m.history.take(p) {
+		return nil
+	}
+	if p.after == "" {
+		m.details.forgetTurns()
+	}
+	m.rebuild()
+	cmds := []tea.Cmd{m.look()}
+	if n := len(m.history.entries); !m.history.done && n > 0 {
+		cmds = append(cmds, m.askPage(m.history.entries[n-1].ID, nextPage))
+	}
+	return tea.Batch(cmds...)
+}

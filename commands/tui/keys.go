@@ -1,0 +1,217 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// onKey takes a key: what lies over the rest has it first.
+func (m model) onKey(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+	key := k.String()
+	switch {
+	case key == "ctrl+c":
+		return m, tea.Quit
+	case key == "ctrl+z":
+		return m, tea.Suspend
+	}
+	m.note = ""
+	if m.overlay != nil {
+		return m, m.overlay.key(&m, k)
+	}
+	if cmd, ok := m.onMoveKey(key); ok {
+		return m, cmd
+	}
+	return m, m.onViewKey(key)
+}
+
+// onMoveKey takes the keys that move.
+func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
+	page := max(m.layout().rows.h-2, 1)
+	step := map[string]int{
+		"j": 1, "down": 1, "k": -1, "up": -1, "pgdown": page, "ctrl+f": page, "pgup": -page, "ctrl+b": -page,
+		"ctrl+d": page / 2, "ctrl+u": -page / 2, "g": -1 << 30, "home": -1 << 30, "G": 1 << 30, "end": 1 << 30,
+	}[key]
+	switch {
+	case step != 0 && m.focus == inMissions:
+		return m.moveMission(step), true
+	case step != 0 && m.focus == inDetails:
+		m.moveDetails(step)
+		return nil, true
+	case step != 0:
+		return m.move(step), true
+	}
+	switch key {
+	case "J":
+		m.moveDetails(1)
+	case "K":
+		m.moveDetails(-1)
+	case "]":
+		return m.moveTurn(1), true
+	case "[":
+		return m.moveTurn(-1), true
+	case "tab", "l", "right":
+		m.focus = (m.focus + 1) % 3
+		m.layDetails()
+	case "shift+tab", "h", "left":
+		m.focus = (m.focus + 2) % 3
+		m.layDetails()
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (m *model) moveMission(n int) tea.Cmd {
+	to := max(min(m.mission+n, len(m.missions)-1), 0)
+	if to == m.mission {
+		return nil
+	}
+	m.mission = to
+	return m.open()
+}
+
+func (m *model) moveDetails(n int) {
+	m.details.top = max(min(m.details.top+n, len(m.details.lines)-1), 0)
+}
+
+// moveTurn goes to the heading of the next turn, or the one before.
+func (m *model) moveTurn(step int) tea.Cmd {
+	for i := m.cursor + step; i >= 0 && i < len(m.rows); i += step {
+		if m.rows[i].key.turn {
+			return m.move(i - m.cursor)
+		}
+	}
+	return nil
+}
+
+// onViewKey takes the keys that change what is shown, and those that act.
+func (m *model) onViewKey(key string) tea.Cmd {
+	switch key {
+	case "q":
+		return tea.Quit
+	case "?":
+		m.overlay = help{}
+	case "esc":
+		return m.clear()
+	case "z":
+		return m.fold()
+	case "Z":
+		return m.foldAll()
+	case "space", "v":
+		return m.mark()
+	case "d":
+		return m.compare()
+	case "c":
+		m.details.talking, m.details.top = !m.details.talking, 0
+		m.layDetails()
+	case "/":
+		m.overlay = input{title: "filter", text: m.filter.typed, hint: "words, state:idle, path:src", done: (*model).narrow}
+	case "y":
+		if e, ok := m.entryAt(); ok {
+			m.say("copied " + e.ID)
+			return tea.SetClipboard(e.ID)
+		}
+	case "enter":
+		if m.focus == inMissions {
+			m.focus = inRows
+		}
+	}
+	return nil
+}
+
+// clear takes away marks, then the filter.
+func (m *model) clear() tea.Cmd {
+	if len(m.marks) > 0 {
+		m.marks = nil
+		return m.look()
+	}
+	return m.narrow("")
+}
+
+// narrow filters the list.
+func (m *model) narrow(typed string) tea.Cmd {
+	before := m.filter
+	m.filter = parseFilter(typed)
+	if m.filter.path != before.path {
+		return m.open()
+	}
+	m.rebuild()
+	m.scroll()
+	return m.look()
+}
+
+// fold folds the turn of the cursor, or unfolds it.
+func (m *model) fold() tea.Cmd {
+	r, ok := m.rowAt()
+	if !ok {
+		return nil
+	}
+	folded := map[chapterKey]bool{}
+	for k, v := range m.folded {
+		folded[k] = v
+	}
+	folded[r.turn] = !folded[r.turn]
+	return m.refold(folded)
+}
+
+// foldAll folds all turns, or unfolds them if any is folded.
+func (m *model) foldAll() tea.Cmd {
+	folded := map[chapterKey]bool{}
+	for _, r := range m.rows {
+		if r.key.turn && r.folded {
+			return m.refold(map[chapterKey]bool{})
+		}
+		folded[r.turn] = true
+	}
+	return m.refold(folded)
+}
+
+func (m *model) refold(folded map[chapterKey]bool) tea.Cmd {
+	r, _ := m.rowAt()
+	m.folded = folded
+	m.rebuild()
+	for i, x := range m.rows {
+		if x.key == r.key || x.key.turn && x.turn == r.turn {
+			m.cursor = i
+			if x.key == r.key {
+				break
+			}
+		}
+	}
+	m.scroll()
+	return m.look()
+}
+
+// mark marks the snapshot; a third mark drops the first.
+func (m *model) mark() tea.Cmd {
+	e, ok := m.entryAt()
+	if !ok {
+		return nil
+	}
+	marks := []string{}
+	for _, id := range m.marks {
+		if id != e.ID {
+			marks = append(marks, id)
+		}
+	}
+	if len(marks) == len(m.marks) {
+		marks = append(marks, e.ID)
+	}
+	m.marks = marks[max(len(marks)-2, 0):]
+	return m.look()
+}
+
+// compare shows what differs: between the mark and the cursor, or between the
+// cursor and the workspace now.
+func (m *model) compare() tea.Cmd {
+	e, ok := m.entryAt()
+	switch {
+	case !ok:
+		return nil
+	case len(m.marks) == 1 && m.marks[0] != e.ID:
+		m.marks = []string{m.marks[0], e.ID}
+		return m.look()
+	}
+	m.details.want, m.details.top = detailKey{kind: "diff", from: e.ID}, 0
+	m.say("compared with the workspace as it is now")
+	return m.askDetail(m.details.want)
+}

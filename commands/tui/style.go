@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// style is a select-graphic-rendition code. Only the sixteen colours that every
+// palette has are used, and never colour alone to say something.
+type style string
+
+const (
+	plain   style = ""
+	bold    style = "1"
+	dim     style = "2"
+	reverse style = "7"
+	red     style = "31"
+	green   style = "32"
+	yellow  style = "33"
+	magenta style = "35"
+	cyan    style = "36"
+)
+
+// span is a piece of a line in one style.
+type span struct {
+	text string
+	tone style
+}
+
+// line is one line of a pane.
+type line []span
+
+// paint puts text in a style.
+func paint(s style, text string) string {
+	if s == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[m"
+}
+
+// render makes the line exactly so wide. Selected it is reverse as a whole.
+func (l line) render(width int, selected bool) string {
+	var b strings.Builder
+	left := width
+	for _, s := range l {
+		if left <= 0 {
+			break
+		}
+		text := s.text
+		n := ansi.StringWidth(text)
+		if n > left {
+			text = ansi.Truncate(text, left, "…")
+			n = ansi.StringWidth(text)
+		}
+		left -= n
+		if selected {
+			b.WriteString(text)
+		} else {
+			b.WriteString(paint(s.tone, text))
+		}
+	}
+	b.WriteString(strings.Repeat(" ", max(left, 0)))
+	if selected {
+		return paint(reverse, b.String())
+	}
+	return b.String()
+}
+
+// width is how many columns a line takes.
+func (l line) width() int {
+	n := 0
+	for _, s := range l {
+		n += ansi.StringWidth(s.text)
+	}
+	return n
+}
+
+func stateStyle(s missions.StateName) style {
+	switch s {
+	case missions.StateRunning, missions.StateWaiting:
+		return yellow
+	case missions.StateIdle:
+		return green
+	case missions.StateError:
+		return red
+	}
+	return dim
+}

@@ -1,0 +1,58 @@
+// Package tui is the terminal interface: the missions of a project, their
+// snapshots by turn, and what each of them changed and said. It shows what
+// missions.Service tells it and asks it to act; update and view are pure, and
+// everything slow is a command that answers with a message.
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Options are what the interface needs of the world.
+type Options struct {
+	Service missions.Service
+	Caller  missions.Caller
+	Mission string // to begin with; "" is the default one
+	In      io.Reader
+	Out     io.Writer
+	Environ []string
+	Color   bool // false: bold, dim and reverse alone
+	Now     func() time.Time
+	// Clean makes foreign text fit to be shown on one line.
+	Clean func(string) string
+
+	// later sends a message after a time; tests have no clock.
+	later func(time.Duration, tea.Msg) tea.Cmd
+}
+
+// Run shows the interface until the user leaves it or the context ends; the
+// error is then the context's. The terminal is as it was before.
+func Run(ctx context.Context, o Options) error {
+	o.later = func(d time.Duration, msg tea.Msg) tea.Cmd {
+		return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+	}
+	var program *tea.Program
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // what is still being asked for nobody waits for
+	notified := missions.WithNotify(ctx, func(n missions.Notice) { program.Send(noticed(n)) })
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(),
+	}
+	if !o.Color {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	program = tea.NewProgram(newModel(notified, o), options...)
+	_, err := program.Run()
+	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
+		return ctx.Err()
+	}
+	return err
+}

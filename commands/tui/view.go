@@ -1,0 +1,312 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// View is the screen.
+func (m model) View() tea.View {
+	v := tea.NewView(m.screen())
+	v.AltScreen = true
+	v.WindowTitle = "umbra timeline"
+	return v
+}
+
+// screen is the screen as text, height lines of exactly the width.
+func (m *model) screen() string {
+	if m.width < 10 || m.height < 4 {
+		return "too small"
+	}
+	lines := m.body()
+	if m.overlay != nil {
+		lines = m.over(lines)
+	}
+	return strings.Join(append(append([]string{m.title()}, lines...), m.last()), "\n")
+}
+
+// body is the panes.
+func (m *model) body() []string {
+	l := m.layout()
+	h := max(m.height-2, 0)
+	lines := make([]string, h)
+	if l.rows.w+l.missions.w == m.width && l.details.w == m.width { // above each other
+		upper := m.missionLines(l.missions)
+		if l.rows.w > 0 {
+			upper = m.rowLines(l.rows)
+		}
+		return append(upper, m.detailLines(l.details)...)
+	}
+	for _, pane := range [][]string{m.missionLines(l.missions), m.rowLines(l.rows), m.detailLines(l.details)} {
+		for i, text := range pane {
+			if i >= h {
+				break
+			}
+			if lines[i] != "" {
+				lines[i] += paint(dim, "│")
+			}
+			lines[i] += text
+		}
+	}
+	return lines
+}
+
+// title names the project and the mission.
+func (m *model) title() string {
+	at := m.at()
+	l := line{{" umbra ", reverse}, {" ", plain}}
+	if at.ID == "" {
+		return append(l, span{"timeline", bold}).render(m.width, false)
+	}
+	l = append(l, span{m.o.Clean(at.Name), bold}, span{"  " + string(at.State), stateStyle(at.State)},
+		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", count(len(m.history.entries), "snapshot")), dim})
+	if !m.history.done {
+		l = append(l, span{"…", dim})
+	}
+	if m.filter.typed != "" {
+		l = append(l, span{"  /" + m.o.Clean(m.filter.typed), magenta})
+	}
+	l = append(l, span{"  " + m.o.Clean(at.Workspace), dim})
+	return l.render(m.width, false)
+}
+
+// last is the last line: a note, or the keys.
+func (m *model) last() string {
+	switch {
+	case m.note != "" && m.problem:
+		return line{{m.note, red}}.render(m.width, false)
+	case m.note != "":
+		return line{{m.note, green}}.render(m.width, false)
+	}
+	keys := "? help  q quit  tab panes  space mark  d diff  c conversation  / filter  z fold  y copy"
+	if m.overlay != nil {
+		keys = m.overlay.keys()
+	}
+	return line{{keys, dim}}.render(m.width, false)
+}
+
+// heading is the first line of a pane.
+func heading(text string, focused bool, width int) string {
+	tone := dim
+	if focused {
+		tone, text = bold, "▌"+text
+	} else {
+		text = " " + text
+	}
+	return line{{text, tone}}.render(width, false)
+}
+
+// fill makes so many lines of a pane.
+func fill(lines []string, r rect) []string {
+	for len(lines) < r.h {
+		lines = append(lines, strings.Repeat(" ", r.w))
+	}
+	return lines[:r.h]
+}
+
+func (m *model) missionLines(r rect) []string {
+	if r.w == 0 || r.h == 0 {
+		return nil
+	}
+	lines := []string{heading("missions", m.focus == inMissions, r.w)}
+	first := max(m.mission-r.h+2, 0)
+	for i := first; i < len(m.missions) && len(lines) < r.h; i++ {
+		x := m.missions[i]
+		lead := ""
+		if m.depths[i] > 0 {
+			lead = strings.Repeat("  ", m.depths[i]-1) + "└ "
+		}
+		point := "  "
+		if i == m.mission {
+			point = "> "
+		}
+		l := line{{point + lead, plain}, {m.o.Clean(x.Name), plain}, {"  " + string(x.State), stateStyle(x.State)}}
+		lines = append(lines, l.render(r.w, i == m.mission && m.focus == inMissions))
+	}
+	return fill(lines, r)
+}
+
+func (m *model) rowLines(r rect) []string {
+	if r.w == 0 || r.h == 0 {
+		return nil
+	}
+	lines := []string{heading("snapshots", m.focus == inRows, r.w)}
+	for i := m.top; i < len(m.rows) && len(lines) < r.h; i++ {
+		lines = append(lines, m.rowLine(m.rows[i], i == m.cursor).render(r.w, i == m.cursor && m.focus == inRows))
+	}
+	if len(m.rows) == 0 {
+		lines = append(lines, line{{m.emptiness(), dim}}.render(r.w, false))
+	}
+	return fill(lines, r)
+}
+
+// emptiness says why there are no rows.
+func (m *model) emptiness() string {
+	switch {
+	case len(m.missions) == 0:
+		return " no missions here yet; begin one with: umbra mission new"
+	case !m.history.done:
+		return " reading …"
+	case m.filter.typed != "":
+		return " nothing matches; esc shows all"
+	}
+	return " no snapshots"
+}
+
+func (m *model) rowLine(r row, here bool) line {
+	point := " "
+	if here {
+		point = ">"
+	}
+	if r.key.turn {
+		return append(line{{point, plain}}, m.chapterLine(r)...)
+	}
+	e := m.history.entries[r.entry]
+	mark := " "
+	if slices.Contains(m.marks, e.ID) {
+		mark = "*"
+	}
+	sign, tone := signOf(e)
+	l := line{{point + mark + " ", plain}, {sign + " ", tone}, {m.clock(e.At), dim}, {" ", plain}}
+	text := strings.TrimPrefix(strings.TrimPrefix(e.Message, "prompt: "), "before ")
+	if n := e.Files.Added + e.Files.Modified + e.Files.Deleted; n > 0 {
+		l = append(l, span{sum(e.Lines, n) + " ", green})
+	}
+	for _, pin := range e.Pins {
+		l = append(l, span{"[" + m.o.Clean(pin) + "] ", magenta})
+	}
+	for _, f := range m.missions {
+		if f.Parent != nil && f.Parent.Snapshot == e.ID {
+			l = append(l, span{"→ " + m.o.Clean(f.Name) + " ", cyan})
+		}
+	}
+	l = append(l, span{m.o.Clean(text), plain})
+	if e.Partial {
+		l = append(l, span{" (partial)", dim})
+	}
+	if e.Late {
+		l = append(l, span{" (late)", dim})
+	}
+	return l
+}
+
+// chapterLine is a turn's heading.
+func (m *model) chapterLine(r row) line {
+	sign := "▾ "
+	if r.folded {
+		sign = "▸ "
+	}
+	name, prompt := fmt.Sprintf("turn %d", r.turn.n), r.prompt
+	if r.turn.n == 0 {
+		name = "start"
+	}
+	l := line{{sign, dim}, {name, bold}}
+	if m.at().ID != r.turn.mission {
+		l = append(l, span{" of " + m.o.Clean(m.nameOf(r.turn.mission)), cyan})
+	}
+	if r.lasted > 0 {
+		l = append(l, span{" " + lasted(r.lasted), dim})
+	}
+	if r.files > 0 && r.turn.n > 0 {
+		l = append(l, span{fmt.Sprintf(" +%d −%d", r.lines.Added, r.lines.Deleted), green})
+	}
+	if r.folded {
+		l = append(l, span{" " + count(r.snapshots, "snapshot"), dim})
+	}
+	return append(l, span{"  " + m.o.Clean(prompt), bold})
+}
+
+func (m *model) nameOf(mission string) string {
+	for _, x := range m.missions {
+		if x.ID == mission {
+			return x.Name
+		}
+	}
+	return short(mission)
+}
+
+// clock is a time of today, or a day and a time.
+func (m *model) clock(t time.Time) string {
+	now := m.o.Now()
+	t = t.In(now.Location())
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("Jan 02 15:04")
+}
+
+// signOf tells snapshots apart at a glance, in one colour too.
+func signOf(e missions.Entry) (string, style) {
+	last := ""
+	if len(e.Triggers) > 0 {
+		last = e.Triggers[0]
+	}
+	switch missions.Trigger(last) {
+	case missions.TriggerPrompt:
+		return "»", cyan
+	case missions.TriggerTool:
+		return "·", yellow
+	case missions.TriggerIdle:
+		return "✓", green
+	case missions.TriggerError:
+		return "✗", red
+	case missions.TriggerManual:
+		return "◆", magenta
+	case missions.TriggerRestore, missions.TriggerUndo:
+		return "↶", magenta
+	case missions.TriggerFork:
+		return "└", cyan
+	case missions.TriggerClose:
+		return "■", dim
+	}
+	return "○", plain
+}
+
+func sum(lines *missions.LineCounts, files int) string {
+	if lines == nil {
+		return count(files, "file")
+	}
+	return fmt.Sprintf("+%d −%d %s", lines.Added, lines.Deleted, count(files, "file"))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func lasted(d time.Duration) string {
+	if d < time.Second {
+		return "<1s"
+	}
+	return d.Round(time.Second).String()
+}
+
+func (m *model) detailLines(r rect) []string {
+	if r.w == 0 || r.h == 0 {
+		return nil
+	}
+	d := &m.details
+	title := "changes"
+	if d.talking {
+		title = "conversation"
+	}
+	if n := len(d.lines); n > r.h-1 {
+		title += fmt.Sprintf("  %d%%", 100*min(d.top+r.h-1, n)/n)
+	}
+	lines := []string{heading(title, m.focus == inDetails, r.w)}
+	for i := d.top; i < len(d.lines) && len(lines) < r.h; i++ {
+		lines = append(lines, d.lines[i].render(r.w, false))
+	}
+	if !d.have && len(m.rows) > 0 {
+		lines = append(lines, line{{"reading …", dim}}.render(r.w, false))
+	}
+	return fill(lines, r)
+}
