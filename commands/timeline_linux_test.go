@@ -128,6 +128,13 @@ func TestTimeline(t *testing.T) {
 	s.write("state.txt", "delta\n")
 	s.umbra("snapshot", "-m", "made delta")
 	s.sees("made delta")
+	s.keys("p")
+	s.types("best")
+	s.keys("Enter")
+	s.sees("[best]")
+	if got := s.umbra("cat", "best", "state.txt"); got != "alpha\n" {
+		s.Errorf("what was pinned holds %q", got)
+	}
 	s.keys("/")
 	s.types("bravo")
 	s.keys("Enter")

@@ -105,6 +105,8 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		m.layDetails()
 	case "/":
 		m.overlay = input{title: "filter", text: m.filter.typed, hint: "words, state:idle, path:src", done: (*model).narrow}
+	case "p":
+		m.askPin()
 	case "y":
 		if e, ok := m.entryAt(); ok {
 			m.say("copied " + e.ID)

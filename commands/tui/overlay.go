@@ -51,6 +51,7 @@ show       c  the conversation or the changes
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
            ↶ restore, undo  └ fork  ■ closed  ○ other
            [name] a pin  → name a fork
+act        p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`
 
 func (h help) lines(*model, int) []line {

@@ -74,6 +74,13 @@ func (s *service) Diff(_ context.Context, r missions.DiffRequest) (missions.Diff
 	return missions.Difference{From: r.From, To: r.To, Patch: "+between\n"}, nil
 }
 
+func (s *service) Pin(_ context.Context, r missions.PinRequest) (missions.Pin, error) {
+	if r.Name == "taken" {
+		return missions.Pin{}, missions.Errorf(missions.KindConflict, "another name", "taken is taken")
+	}
+	return missions.Pin{Name: r.Name, Snapshot: r.Moment}, nil
+}
+
 var start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 // story is a mission of so many turns, of three snapshots each.
@@ -440,6 +447,15 @@ func TestErrorsAreShown(t *testing.T) {
 	x = begin(t, s, 80, 24)
 	s.err = missions.Errorf(missions.KindDamaged, "umbra doctor", "a blob is lost")
 	x.keys("j").sees("a blob is lost", "umbra doctor")
+}
+
+func TestPin(t *testing.T) {
+	x := begin(t, world(4), 160, 24).keys("j", "j", "p", "best", "enter")
+	x.sees("[best]", "best is d000000000")
+	x.keys("p", "taken", "enter").sees("taken is taken (another name)")
+	x.misses("[taken]")
+	x.keys("p", "never", "esc").misses("[never]")
+	x.keys("/", "no such thing", "enter", "p").misses("a name")
 }
 
 // Any size of a terminal is drawn, exactly.

@@ -60,6 +60,9 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case detail:
 		m.onDetail(msg)
 		return m, nil
+	case pinned:
+		m.onPinned(msg)
+		return m, nil
 	case noticed:
 		m.say(m.o.Clean(msg.Text))
 		return m, nil

@@ -84,7 +84,7 @@ func (m *model) last() string {
 	case m.note != "":
 		return line{{m.note, green}}.render(m.width, false)
 	}
-	keys := "? help  q quit  tab panes  space mark  d diff  c conversation  / filter  z fold  y copy"
+	keys := "? help  q quit  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin  y copy"
 	if m.overlay != nil {
 		keys = m.overlay.keys()
 	}
