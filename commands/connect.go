@@ -101,13 +101,16 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	config, err := missions.LoadConfig(home.ConfigFile())
+	config, broken, err := home.KeptConfig()
+	if err == nil && !globals.heeded {
+		err = broken
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	file := &logFile{name: home.LogFile()}
 	local, err := missions.NewLocal(missions.Options{
-		Home: home, Config: config, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
+		Home: home, Config: config, Broken: broken, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
 		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ type Globals struct {
 	Color    string // auto, always, never
 	Help     bool
 	reach    reach // not a flag: the command says it
+	heeded   bool  // by an agent, for which a broken configuration stops nothing
 }
 
 func (g *Globals) flags() []cli.Flag {

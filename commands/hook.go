@@ -165,6 +165,7 @@ func (c *call) hook(o hookOptions) error {
 	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx = ctx
+	c.heeded = true
 	if c.reach = joining; c.hangs {
 		c.NoDaemon, c.reach = true, alone
 	}

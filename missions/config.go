@@ -84,15 +84,28 @@ func DefaultConfig() Config {
 
 // LoadConfig reads the user's configuration; a missing file is the default.
 func LoadConfig(file string) (Config, error) {
+	text, err := readConfigFile(file)
+	if err != nil {
+		return DefaultConfig(), err
+	}
+	return parseConfig(file, text)
+}
+
+// readConfigFile reads the text of a configuration, none if there is no file.
+func readConfigFile(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	return text, nil
+}
+
+func parseConfig(file string, text []byte) (Config, error) {
 	c := DefaultConfig()
-	p, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if len(text) == 0 {
 		return c, nil
 	}
-	if err != nil {
-		return c, fmt.Errorf("read the configuration: %w", err)
-	}
-	if _, err := readConfig(p, ConfigKeys(), &c); err != nil {
+	if _, err := readConfig(text, ConfigKeys(), &c); err != nil {
 		return DefaultConfig(), Errorf(KindUsage, "umbra config edit, or move the file away", "configuration %s: %w", file, err)
 	}
 	return c, nil

@@ -24,6 +24,7 @@ import (
 type Local struct {
 	home       Home
 	config     Config
+	broken     error     // why it is not what the user's file says
 	configured fileStamp // of the user\'s file when it was read
 	adapters   []sessions.Adapter
 	clock      func() time.Time
@@ -63,6 +64,7 @@ var _ Service = (*Local)(nil)
 type Options struct {
 	Home     Home
 	Config   Config
+	Broken   error // why Config is what was last read well, and not what the file says; nil if it is
 	Adapters []sessions.Adapter
 	Clock    func() time.Time // nil: the system's
 	Watching Watching         // nil: every capture is a stat walk
@@ -117,7 +119,7 @@ func NewLocal(o Options) (*Local, error) {
 		return nil, err
 	}
 	l := &Local{
-		home: o.Home, config: o.Config, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
+		home: o.Home, config: o.Config, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		known: newRemembered(), counters: newCounters(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},

@@ -20,6 +20,10 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	_, problems := l.allProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
 	s.Problems = append(s.Problems, l.journalProblems()...)
+	if l.broken != nil {
+		e := AsError(l.broken)
+		s.Problems = append(s.Problems, Problem{Message: e.Message + "; until it is mended, what it said before counts", Fix: "umbra config edit"})
+	}
 	if err := l.space.Low(); err != nil {
 		e := AsError(err)
 		s.Problems = append(s.Problems, Problem{Message: e.Message, Fix: e.Hint})

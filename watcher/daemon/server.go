@@ -110,15 +110,18 @@ func (s *Server) open() error {
 	s.logFile = &rotatingFile{name: o.Home.LogFile(), limit: logLimit}
 	s.log = slog.New(slog.NewTextHandler(s.logFile, nil))
 	s.configured = fileState(o.Home.ConfigFile())
-	config, err := missions.LoadConfig(o.Home.ConfigFile())
+	config, broken, err := o.Home.KeptConfig()
 	if err != nil {
 		return err
+	}
+	if broken != nil {
+		s.log.Warn("the configuration is what it was when it was last read well", "error", broken)
 	}
 	s.space = missions.NewSpace(o.Home, config.Storage, o.FreeSpace)
 	s.index = openCache(o.Home.IndexDir(), s.log, s.space.Low)
 	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
-		Home: o.Home, Config: config, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
+		Home: o.Home, Config: config, Broken: broken, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
 		Clock: o.Clock, Log: s.log, Version: o.Version, Automate: o.Automate,
 	})
 	if err != nil {

@@ -1,0 +1,59 @@
+package missions
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestKeptConfig: while the user's file is broken, what it said when it was last
+// read well counts, for as long as it takes, and status says so.
+func TestKeptConfig(t *testing.T) {
+	home, err := OpenHome(filepath.Join(t.TempDir(), "home"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string) {
+		if err := os.WriteFile(home.ConfigFile(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const broken = "capture: {max_files: many}\n"
+	write(broken)
+	if _, _, err := home.KeptConfig(); err == nil {
+		t.Error("a file that was never read well is taken for one that was")
+	}
+	write("capture: {max_files: 7}\n")
+	if c, wrong, err := home.KeptConfig(); c.Capture.MaxFiles != 7 || wrong != nil || err != nil {
+		t.Errorf("read well: %d, %v, %v", c.Capture.MaxFiles, wrong, err)
+	}
+	write(broken)
+	for range 2 {
+		c, wrong, err := home.KeptConfig()
+		if c.Capture.MaxFiles != 7 || wrong == nil || !strings.Contains(wrong.Error(), "many") || err != nil {
+			t.Errorf("broken: %d, %v, %v", c.Capture.MaxFiles, wrong, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home.Dir, keptConfigFile), []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := home.KeptConfig(); err == nil {
+		t.Error("what is kept is broken too, and believed")
+	}
+	if err := os.Remove(home.ConfigFile()); err != nil {
+		t.Fatal(err)
+	}
+	if c, wrong, err := home.KeptConfig(); c.Capture.MaxFiles != DefaultConfig().Capture.MaxFiles || wrong != nil || err != nil {
+		t.Errorf("no file: %d, %v, %v", c.Capture.MaxFiles, wrong, err)
+	}
+}
+
+func TestStatusNamesABrokenConfiguration(t *testing.T) {
+	b := newBench(t)
+	b.local.broken = Errorf(KindUsage, "", "line 2: many is no number")
+	s, err := b.local.Status(t.Context(), StatusRequest{Caller: b.caller()})
+	if err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, "many") || s.Problems[0].Fix != "umbra config edit" {
+		t.Errorf("%+v, %v", s.Problems, err)
+	}
+}
