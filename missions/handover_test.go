@@ -238,6 +238,16 @@ func TestHandoverCutOff(t *testing.T) {
 	}
 }
 
+// TestHandoverCutOffAsTheAgentEnds: what an agent says as it ends is no sign that it
+// goes on, though its process lives until that is heard.
+func TestHandoverCutOffAsTheAgentEnds(t *testing.T) {
+	k := newKeptAgent(t)
+	k.mark(k.restoreOf("live@1"), false)
+	k.hook("SessionEnd", map[string]any{"reason": "other"})
+	_ = k.agent.Process.Kill()
+	k.relaunched(k.end())
+}
+
 // TestHandoverOfManyStepsCutOff does the rest of an undo of several steps.
 func TestHandoverOfManyStepsCutOff(t *testing.T) {
 	k := newKeptAgent(t)

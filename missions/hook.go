@@ -119,7 +119,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
 			return false, nil
 		}
-		m.withdraw()
+		if goesOn(e.Kind) { // an agent that ends may say so, being ended
+			m.withdraw()
+		}
 		if m.endsForAnother(e) {
 			return false, nil
 		}
