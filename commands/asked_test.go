@@ -115,8 +115,7 @@ func TestAskedIsAnswered(t *testing.T) {
 
 // TestAskedTakesNoSignal: an agent that a restore ends may end its hook too.
 func TestAskedTakesNoSignal(t *testing.T) {
-	var b *bench
-	b = newBench(t, fake{})
+	b := newBench(t, fake{})
 	heard := b.env.Notify
 	b.env.Notify = func(ch chan<- os.Signal, sigs ...os.Signal) { heard(ch, sigs...) }
 	b.env.Connect = newBench(t, fake{restore: func(ctx context.Context, _ missions.RestoreRequest) (missions.RestoreResult, error) {

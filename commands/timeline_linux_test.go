@@ -65,15 +65,6 @@ func (s *screen) write(name, text string) {
 	}
 }
 
-func (s *screen) read(name string) string {
-	s.Helper()
-	text, err := os.ReadFile(filepath.Join(s.dir, name))
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(text)
-}
-
 // open starts a shell on a terminal, and the timeline in it.
 func (s *screen) open() {
 	s.Helper()

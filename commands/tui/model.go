@@ -42,7 +42,6 @@ type model struct {
 	overlay overlay // nil: none
 	note    string  // the last line, until the next key
 	problem bool    // the note is bad news
-	working string  // what is being done, if anything is
 }
 
 func newModel(ctx context.Context, o Options) model {

@@ -69,15 +69,6 @@ func (l line) render(width int, selected bool) string {
 	return b.String()
 }
 
-// width is how many columns a line takes.
-func (l line) width() int {
-	n := 0
-	for _, s := range l {
-		n += ansi.StringWidth(s.text)
-	}
-	return n
-}
-
 func stateStyle(s missions.StateName) style {
 	switch s {
 	case missions.StateRunning, missions.StateWaiting:
