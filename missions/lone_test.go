@@ -2,9 +2,11 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -62,4 +64,65 @@ func TestLoneEnds(t *testing.T) {
 	if hear(lone); len(b.history("c")) != before || !hooked() {
 		t.Errorf("said twice: %d snapshots became %d, hooked %t", before, len(b.history("c")), hooked())
 	}
+}
+
+// TestUndoAfterUnnumberedTurns: where nobody numbers the turns, an undo counts the
+// prompts that were sent since, and asks before it goes back over them.
+func TestUndoAfterUnnumberedTurns(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	ctx := context.Background()
+	m, err := b.local.NewMission(ctx, NewMissionRequest{Caller: b.caller(), Name: "c", Command: []string{"codex", "exec", "go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
+	path := filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"timestamp":"2026-11-22T07:55:01Z","type":"session_meta","payload":{"id":"`+id+`","cwd":"`+b.dir+`"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const said = `{"timestamp":"2026-11-22T08:00:00Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"%s"}]}}}
+{"timestamp":"2026-11-22T08:00:01Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}}
+{"timestamp":"2026-11-22T08:00:02Z","type":"event_msg","payload":{"type":"task_complete"}}
+`
+	exchange := func(word string) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = fmt.Fprintf(f, said, word)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b.write(word+".txt", word)
+		caller := b.caller()
+		caller.Mission = m.ID
+		payload := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":"%s","turn-id":"%s","cwd":"%s"}`, id, word, b.dir)
+		if r, err := b.local.Hook(ctx, HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
+			t.Fatalf("%v %s", err, r.Problem)
+		}
+	}
+	exchange("one")
+	exchange("two")
+	r := b.restore("c~1")
+	if id, path = r.SessionID, b.only().Session; r.Conversation.Dropped == 0 {
+		t.Fatalf("restored: %+v", r)
+	}
+	undo := func(force bool) error {
+		_, err := b.local.Undo(ctx, UndoRequest{Caller: b.caller(), Mission: m.ID, Force: force})
+		return err
+	}
+	exchange("three")
+	err = undo(false)
+	if b.fails("undo", err, KindConflict); !strings.Contains(fmt.Sprint(err), "a prompt was sent since that restore") {
+		t.Errorf("undo: %v", err)
+	}
+	if err := undo(true); err != nil || !b.exists("two.txt") || !b.exists("three.txt") {
+		t.Errorf("by force: %v", err)
+	}
+	b.healthy()
 }

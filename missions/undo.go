@@ -72,7 +72,11 @@ func (l *Local) stepSwitches(ctx context.Context, m *loaded, r UndoRequest, kind
 	if err != nil {
 		return false, err
 	}
-	if !r.Force && (m.life.LastTurn() > list[0].snapshot.Turn || l.neighbourInTurn(m) != nil) {
+	later, err := m.later(list[0])
+	if err != nil {
+		return false, err
+	}
+	if !r.Force && (later != "" || l.neighbourInTurn(m) != nil) {
 		return false, nil
 	}
 	target, err := m.project.snapshotNamed(list[0].Safety)
@@ -133,9 +137,12 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 	}
 	j := &job{kind: kind, target: target, takesID: op.ID}
 	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
-	later := m.life.LastTurn() - op.snapshot.Turn
-	if later > 0 && !r.Force {
-		e := Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", turnsRan(later), op.Kind)
+	later, err := m.later(op)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	if later != "" && !r.Force {
+		e := Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", later, op.Kind)
 		return l.previewStep(ctx, m, j, op, e)
 	}
 	if err := l.planStep(ctx, m, j, op, false); err != nil {
@@ -263,9 +270,26 @@ func (m *loaded) operationOf(s *gitstore.Snapshot) (past, bool, error) {
 	return p, true, nil
 }
 
-func turnsRan(n int) string {
-	if n == 1 {
-		return "a turn ran"
+// later says how much the agent's user has gone on since an operation: in turns or,
+// where the agent tells nobody when one begins, in prompts of the conversation. It
+// is "" where nothing came since.
+func (m *loaded) later(op past) (string, error) {
+	if m.life.LastTurn() > 0 {
+		return ran(m.life.LastTurn()-op.snapshot.Turn, "a turn ran", "turns ran"), nil
 	}
-	return itoa(n) + " turns ran"
+	then, err := m.project.storedAt(op.snapshot.Record)
+	if err != nil || m.Talk == nil || then.Talk == nil || m.Talk.Session != then.Talk.Session {
+		return "", err
+	}
+	return ran(m.Talk.Tally.Prompts-then.Talk.Tally.Prompts, "a prompt was sent", "prompts were sent"), nil
+}
+
+func ran(n int, one, more string) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return one
+	}
+	return itoa(n) + " " + more
 }
