@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -42,6 +43,13 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 			c.notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
 			return ended(code)
 		}
+		if next.Banner != "" {
+			agent.reset()
+			for _, line := range strings.Split("\n"+next.Banner, "\n") { // wherever the cursor was left
+				c.err.line("%s", clean(line))
+			}
+			_ = c.err.flush() // the agent is launched all the same
+		}
 		if next.Do != missions.DoRelaunch || next.Launch == nil {
 			if code == 0 {
 				return nil
@@ -50,10 +58,6 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 		}
 		launch, svc = *next.Launch, c.svc // the Service may be another one by now
 		agent.reset()
-		if next.Banner != "" {
-			c.err.line("\n%s", clean(next.Banner)) // wherever the cursor was left
-			_ = c.err.flush()                      // the agent is launched all the same
-		}
 	}
 }
 

@@ -368,7 +368,7 @@ func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
 // relaunch prepares the launch that ends a handover. Asked again, because its
 // answer was cut off, it prepares another.
 func (l *Local) relaunch(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
-	next := Next{Do: DoRelaunch}
+	next := Next{Do: DoRelaunch, Banner: m.live.Handover.Banner}
 	err := l.holding(ctx, m, func(m *loaded) error {
 		h := m.live.Handover
 		if h == nil || h.Launch != r.Launch {

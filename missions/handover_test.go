@@ -366,8 +366,11 @@ func TestHandoverWithoutAWorkspace(t *testing.T) {
 	if m := k.state(); !m.live.Handover.Ended || !strings.Contains(m.live.Handover.Banner, "was not done: workspace moved or not visible") {
 		t.Errorf("the handover is %+v", m.live.Handover)
 	}
-	if next := k.end(); next.Do != DoExit {
-		t.Errorf("next %+v", next)
+	next := k.end()
+	for _, said := range []string{"umbra: restore ", " was not done: workspace moved", "live could not be launched again: workspace moved", "\n  umbra mission resume live"} {
+		if next.Do != DoExit || !strings.Contains(next.Banner, said) {
+			t.Errorf("next %+v, does not say %q", next, said)
+		}
 	}
 	if m := k.state(); State(m.life) != StateClosed || m.live.Handover != nil || !strings.Contains(m.LastError, "not visible") {
 		t.Errorf("the mission is %s, %q", State(m.life), m.LastError)

@@ -83,12 +83,20 @@ func runImport(ctx context.Context, i sessions.Import, home string, c Caller) er
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%s was still running after %s", strings.Join(i.Argv, " "), importPatience)
 	case err != nil || !bytes.Contains(out, []byte(i.Done)):
-		return fmt.Errorf("%s: %w: %s", strings.Join(i.Argv, " "), errors.Join(err, errNotImported), beginning(said(out), 500))
+		return fmt.Errorf("%s: %w: %s", strings.Join(i.Argv, " "), notTaken(err), beginning(said(out), 500))
 	}
 	return nil
 }
 
 var errNotImported = errors.New("the conversation was not taken")
+
+// notTaken is why an import has failed, which may have ended well.
+func notTaken(err error) error {
+	if err == nil {
+		return errNotImported
+	}
+	return fmt.Errorf("%w, %w", errNotImported, err)
+}
 
 // said is a program's output in one line, without its colours.
 func said(out []byte) string {

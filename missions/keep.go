@@ -2,6 +2,8 @@ package missions
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -15,6 +17,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 	if !r.Ended {
 		return l.started(ctx, m, r)
 	}
+	exit := Next{Do: DoExit}
 	if r.Failed == "" {
 		next, relieved, err := l.relieve(ctx, m, r)
 		if err == nil && relieved {
@@ -23,6 +26,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 		if err != nil {
 			l.log.Warn("launch an agent again", "mission", m.ID, "error", err)
 			r.Failed = AsError(err).Message
+			exit.Banner = notRelaunched(m, next.Banner, r.Failed)
 		}
 	}
 	req := &request{event: Exited{Code: r.ExitCode}, heard: func(m *loaded) (bool, error) {
@@ -34,7 +38,16 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 		return true, nil
 	}}
 	_, err = l.submit(ctx, m.project, m.ID, req)
-	return Next{Do: DoExit}, err
+	return exit, err
+}
+
+// notRelaunched says in the agent's terminal why it is not there again, after what
+// it was ended for.
+func notRelaunched(m *loaded, banner, why string) string {
+	if banner != "" {
+		banner += "\n"
+	}
+	return banner + fmt.Sprintf("umbra: the agent of %s could not be launched again: %s\n  umbra mission resume %s", m.Name, strings.Join(strings.Fields(why), " "), m.Name)
 }
 
 // started notes the start of a keeper's agent.

@@ -167,7 +167,7 @@ type KeepRequest struct {
 type Next struct {
 	Do     string  `json:"do"` // exit, relaunch, or wait
 	Launch *Launch `json:"launch,omitempty"`
-	Banner string  `json:"banner,omitempty"`
+	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
 }
 
 // What a keeper can be told to do.
