@@ -32,7 +32,7 @@ func (Adapter) ConfigPaths() []string {
 }
 
 // CleanConfig implements sessions.Configured: of settings the values of `env`
-// go, and of whatever is called a token, key or password.
+// go, and the strings of whatever is called a token, key or password.
 func (Adapter) CleanConfig(name string, content []byte) ([]byte, error) {
 	if name != userSettings {
 		return content, nil
@@ -40,20 +40,36 @@ func (Adapter) CleanConfig(name string, content []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return content, nil
 	}
-	return jsontext.Blank(content, func(path []string) bool {
-		return len(path) == 2 && path[0] == "env" || saysSecret(path[len(path)-1])
+	return jsontext.Replace(content, func(path []string, value []byte) []byte {
+		if isSecret(path, value) {
+			return []byte(`""`)
+		}
+		return nil
 	})
+}
+
+// isSecret reports whether a value of the settings may be a secret: a string
+// below a key that says so, or a variable.
+func isSecret(path []string, value []byte) bool {
+	switch {
+	case value[0] == '{' || value[0] == '[':
+		return false
+	case len(path) == 2 && path[0] == "env":
+		return true
+	}
+	return value[0] == '"' && slices.ContainsFunc(path, saysSecret)
 }
 
 // secretWords are what a key of a secret holds.
 var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
 
-// helpers hold the word for a secret, and are commands that print one.
-const helper = "helper"
+// commandEnds end keys that hold the word for a secret, and a command that prints
+// one or fetches it: apiKeyHelper, awsCredentialExport.
+var commandEnds = []string{"helper", "export", "refresh"}
 
 func saysSecret(key string) bool {
 	key = strings.ToLower(key)
-	if strings.HasSuffix(key, helper) {
+	if slices.ContainsFunc(commandEnds, func(word string) bool { return strings.HasSuffix(key, word) }) {
 		return false
 	}
 	for _, word := range secretWords {
@@ -123,7 +139,7 @@ func (l *launch) sources() (string, error) {
 	return strings.Join(kept, ","), nil
 }
 
-// earlierSettings are the settings as they were, with the variables that are set
+// earlierSettings are the settings as they were, with the variables and secrets of
 // now: their values are kept nowhere.
 func (l *launch) earlierSettings() ([]byte, error) {
 	settings, err := l.o.Config.Read(userSettings)
@@ -134,11 +150,35 @@ func (l *launch) earlierSettings() ([]byte, error) {
 	if l.o.ReadFile != nil {
 		now, _ = l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir)) // none is none
 	}
-	settings, err = jsontext.SetMember(settings, "env", jsontext.Lookup(bytes.TrimSpace(now), "env"))
+	now = bytes.TrimSpace(now)
+	settings, err = jsontext.SetMember(settings, "env", jsontext.Lookup(now, "env"))
+	if err != nil {
+		return nil, err
+	}
+	settings, err = jsontext.Replace(settings, func(path []string, value []byte) []byte {
+		if string(value) == `""` && path[0] != "env" && isSecret(path, value) {
+			return secretAt(now, path)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	return l.withoutInstructions(settings)
+}
+
+// secretAt is the secret at that path of settings, nil if there is none.
+func secretAt(settings []byte, path []string) []byte {
+	for _, key := range path {
+		if len(settings) == 0 || settings[0] != '{' {
+			return nil
+		}
+		settings = jsontext.Lookup(settings, key)
+	}
+	if len(settings) == 0 || !isSecret(path, settings) {
+		return nil
+	}
+	return settings
 }
 
 // withoutInstructions keeps the instructions of now out: below the user's home

@@ -16,6 +16,8 @@ func TestCleanConfig(t *testing.T) {
 		`{"env":{"A":"hush","B":2},"model":"m"}`:                        `{"env":{"A":"","B":""},"model":"m"}`,
 		`{"hooks":{"x":[{"headers":{"Authorization":"Bearer hush"}}]}}`: `{"hooks":{"x":[{"headers":{"Authorization":""}}]}}`,
 		`{"apiKeyHelper":"cmd","proxyPassword":"hush","keys":1}`:        `{"apiKeyHelper":"cmd","proxyPassword":"","keys":1}`,
+		`{"awsCredentialExport":"cmd","maxTokensShown":5,"token":true}`: `{"awsCredentialExport":"cmd","maxTokensShown":5,"token":true}`,
+		`{"credentials":{"x":["hush",{"y":"hush"},1]}}`:                 `{"credentials":{"x":["",{"y":""},1]}}`,
 		"": "",
 	} {
 		got, err := a.CleanConfig(userSettings, []byte(in))
@@ -56,7 +58,7 @@ func earlier(files map[string]string) *sessions.Config {
 // when it can't be.
 func TestLaunchWithConfig(t *testing.T) {
 	files := map[string]string{
-		"CLAUDE.md": "be brief", "settings.json": `{"model":"old","env":{"A":""}}`, "skills/s/SKILL.md": "skill", "hooks/h.sh": "x",
+		"CLAUDE.md": "be brief", "settings.json": `{"model":"old","env":{"A":""},"p":{"proxyPassword":""}}`, "skills/s/SKILL.md": "skill", "hooks/h.sh": "x",
 	}
 	for _, tt := range []struct {
 		name    string
@@ -86,7 +88,7 @@ func TestLaunchWithConfig(t *testing.T) {
 				ReadFile: func(name string) ([]byte, error) {
 					switch name {
 					case "/home/.claude/settings.json":
-						return []byte(`{"model":"new","env":{"A":"hush","B":"1"}}`), nil
+						return []byte(`{"model":"new","env":{"A":"hush","B":"1"},"p":{"proxyPassword":"hush too"}}`), nil
 					case "/home/.claude.json":
 						return []byte(`{"mcpServers":{"m":{}}}`), nil
 					}
@@ -115,7 +117,7 @@ func TestLaunchWithConfig(t *testing.T) {
 				}
 				placed = append(placed, f.Path)
 				if strings.HasSuffix(f.Path, settingsName) && tt.files != nil {
-					if s := b.String(); !strings.Contains(s, `"hush"`) || !strings.Contains(s, `"old"`) || !strings.Contains(s, `"/home/.claude/CLAUDE.md"`) || strings.Contains(s, `"new"`) {
+					if s := b.String(); !strings.Contains(s, `"hush"`) || !strings.Contains(s, `"hush too"`) || !strings.Contains(s, `"old"`) || !strings.Contains(s, `"/home/.claude/CLAUDE.md"`) || strings.Contains(s, `"new"`) {
 						t.Errorf("settings %s", s)
 					}
 				}

@@ -7,11 +7,11 @@ import (
 
 var errNoObject = errors.New("no JSON object")
 
-// Blank empties the strings, numbers and so on at the paths of keys that are
-// picked: each such value becomes "". The elements of an array have its
-// path. All else stays as it is. An error if b is
-// no JSON object.
-func Blank(b []byte, picked func(path []string) bool) ([]byte, error) {
+// Replace puts other JSON in the place of values: of each it asks with what is to
+// stand there, nil for the value itself and, where that is an object or an array,
+// what is in it. Path is that of the keys; the elements of an array have its own.
+// All else stays as it is. An error if b is no JSON object.
+func Replace(b []byte, with func(path []string, value []byte) []byte) ([]byte, error) {
 	if start := SkipSpace(b, 0); !json.Valid(b) || start >= len(b) || b[start] != '{' {
 		return nil, errNoObject
 	}
@@ -36,9 +36,9 @@ func Blank(b []byte, picked func(path []string) bool) ([]byte, error) {
 				inner = append(path[:len(path):len(path)], string(key))
 			}
 			start := c.Pos() - len(value)
-			switch {
-			case len(inner) > 0 && picked(inner):
-				out = append(append(out, b[done:start]...), `""`...)
+			switch other := with(inner, value); {
+			case other != nil:
+				out = append(append(out, b[done:start]...), other...)
 				done = c.Pos()
 			case value[0] == '{' || value[0] == '[':
 				visit(start, inner)

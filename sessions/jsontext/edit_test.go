@@ -5,23 +5,31 @@ import (
 	"testing"
 )
 
-// TestBlank empties what is picked, and leaves every other byte.
-func TestBlank(t *testing.T) {
+// TestReplace replaces what is picked, and leaves every other byte.
+func TestReplace(t *testing.T) {
+	blank := func(picked func(path []string) bool) func([]string, []byte) []byte {
+		return func(path []string, _ []byte) []byte {
+			if picked(path) {
+				return []byte(`""`)
+			}
+			return nil
+		}
+	}
 	const in = ` { "a" : 1, "s":{ "k" : "v" , "n":[ {"k":{"deep":true}}, 2 ] }, "k": [ "x" ] } ` + "\n"
-	out, err := Blank([]byte(in), func(path []string) bool { return path[len(path)-1] == "k" })
+	out, err := Replace([]byte(in), blank(func(path []string) bool { return path[len(path)-1] == "k" }))
 	const want = ` { "a" : 1, "s":{ "k" : "" , "n":[ {"k":""}, 2 ] }, "k": "" } ` + "\n"
 	if err != nil || string(out) != want {
 		t.Errorf("%s, %v", out, err)
 	}
-	out, err = Blank([]byte(in), func(path []string) bool { return strings.Join(path, "/") == "s/n/k" })
+	out, err = Replace([]byte(in), blank(func(path []string) bool { return strings.Join(path, "/") == "s/n/k" }))
 	if err != nil || strings.Count(string(out), `""`) != 1 {
 		t.Errorf("%s, %v", out, err)
 	}
-	if out, err := Blank([]byte("{}"), func([]string) bool { return true }); err != nil || string(out) != "{}" {
+	if out, err := Replace([]byte("{}"), blank(func([]string) bool { return true })); err != nil || string(out) != "{}" {
 		t.Errorf("%s, %v", out, err)
 	}
 	for _, bad := range []string{"", "[]", `{"a":1`, `{"a":1} x`, `"a"`, "// c\n{}"} {
-		if out, err := Blank([]byte(bad), func([]string) bool { return true }); err == nil {
+		if out, err := Replace([]byte(bad), blank(func([]string) bool { return true })); err == nil {
 			t.Errorf("%q became %q", bad, out)
 		}
 	}
