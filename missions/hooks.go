@@ -73,6 +73,9 @@ func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, er
 	if after, _, err = at.addStatusLine(after, r.Caller.Binary); err != nil {
 		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
 	}
+	if err := at.proveReversible(before, after); err != nil {
+		return HooksResult{}, err
+	}
 	changed := !bytes.Equal(before, after)
 	if changed {
 		if err := writeSettings(at.file, after); err != nil {
@@ -110,12 +113,7 @@ func (at hookPlace) takeOut() (changed bool, err error) {
 	if err != nil || before == nil {
 		return false, err
 	}
-	without, err := at.dropStatusLine(before)
-	var after []byte
-	var remove bool
-	if err == nil {
-		after, remove, err = at.UninstallHooks(without)
-	}
+	after, remove, err := at.without(before)
 	switch {
 	case err != nil:
 		return false, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
@@ -128,6 +126,29 @@ func (at hookPlace) takeOut() (changed bool, err error) {
 		return false, nil
 	}
 	return true, writeSettings(at.file, after)
+}
+
+// without are settings without anything of Umbra's; remove says that there was
+// no file before.
+func (at hookPlace) without(settings []byte) (after []byte, remove bool, err error) {
+	if after, err = at.dropStatusLine(settings); err != nil {
+		return nil, false, err
+	}
+	return at.UninstallHooks(after)
+}
+
+// proveReversible refuses settings that could not be given back to the byte: what
+// Umbra has made in a file is told by how it looks.
+func (at hookPlace) proveReversible(before, after []byte) error {
+	if commands, _, err := at.HookCommands(before); err != nil || len(commands) > 0 {
+		return nil // an earlier one has made them what they are
+	}
+	back, remove, err := at.without(after)
+	if err == nil && remove == (before == nil) && (remove || bytes.Equal(back, before)) {
+		return nil
+	}
+	return Errorf(KindConflict, `write an empty "hooks" there as {}, or take it out, and install again`,
+		"%s: hooks could not be taken out again without changing what is in it now", at.file)
 }
 
 // HooksStatus says whether hooks are installed, and how well.
