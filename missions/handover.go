@@ -22,6 +22,9 @@ type handover struct {
 	Asked  asked      `json:"asked"`
 	Queued bool       `json:"queued,omitempty"` // it had waited for the end of the turn: nobody waits for its result
 	Owner  lock.Owner `json:"owner"`            // the process that carries it out
+	From   string     `json:"from,omitempty"`   // the newest snapshot when it began
+	// Told says that the agent was told to end, and may be at it.
+	Told bool `json:"told,omitempty"`
 	// Ended says that it was carried out, or has failed: the agent is launched
 	// again, with Banner for its user.
 	Ended  bool   `json:"ended,omitempty"`
@@ -55,7 +58,7 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 	if err != nil || !switches {
 		return nil, err
 	}
-	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, Owner: l.self}
+	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, Owner: l.self, From: m.tip.ID.String()}
 	m.live.Handover = h
 	l.saveLive(m)
 	return h, nil
@@ -75,7 +78,7 @@ func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (RestoreRe
 // endAgent ends the agent's process, then that which its keeper has started, if
 // it is another: a script that goes on after it would keep the terminal.
 func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
-	now, err := l.load(m.project, m.ID)
+	now, err := l.tell(ctx, m, h)
 	if err == nil {
 		for _, p := range []*lock.Owner{now.live.Agent, now.live.Child} {
 			if p != nil && err == nil {
@@ -97,6 +100,19 @@ func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
 		l.log.Warn("drop a handover", "mission", m.ID, "error", dropped)
 	}
 	return Errorf(KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
+}
+
+// tell notes that the agent is told to end, before it is.
+func (l *Local) tell(ctx context.Context, m *loaded, h *handover) (now *loaded, err error) {
+	err = l.holding(ctx, m, func(m *loaded) error {
+		if m.live.Handover != nil && m.live.Handover.ID == h.ID {
+			m.live.Handover.Told = true
+			l.saveLive(m)
+		}
+		now = m
+		return nil
+	})
+	return now, err
 }
 
 // completeHandover carries out what an agent was ended for, and says so for its
@@ -170,7 +186,7 @@ func (l *Local) carryHanded(ctx context.Context, m *loaded, h *handover) (Restor
 	if err := l.refuseInterrupted(ctx, m); err != nil {
 		return RestoreResult{}, err
 	}
-	last, done, err := m.handed(h.ID)
+	last, done, err := m.handed(h)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -205,16 +221,16 @@ func (a asked) less(n int) asked {
 }
 
 // handed finds the newest operation that was done in a handover, and counts them.
-func (m *loaded) handed(id string) (last past, n int, err error) {
+func (m *loaded) handed(h *handover) (last past, n int, err error) {
 	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
-		if err != nil || s.Mission != m.ID {
+		if err != nil || s.Mission != m.ID || s.ID.String() == h.From {
 			return last, n, err
 		}
 		op, ok, err := m.operationOf(s)
 		switch {
 		case err != nil:
 			return last, n, err
-		case ok && op.Handover == id:
+		case ok && op.Handover == h.ID:
 			if n++; n == 1 {
 				last = op
 			}
@@ -283,7 +299,7 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 			continue
 		}
 		errs = append(errs, l.holding(ctx, m, func(m *loaded) error {
-			if InTurn(m.life) {
+			if h := m.live.Handover; h != nil && !h.Told && InTurn(m.life) {
 				m.withdraw()
 			}
 			switch h := m.live.Handover; {

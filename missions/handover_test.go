@@ -248,6 +248,30 @@ func TestHandoverCutOffAsTheAgentEnds(t *testing.T) {
 	k.relaunched(k.end())
 }
 
+// TestHandoverCutOffInATurn: what was begun by force in a turn is finished by the
+// next daemon if the agent had been told to end, and given up if it had not.
+func TestHandoverCutOffInATurn(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		k := newKeptAgent(t)
+		k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+		a := k.restoreOf("live@1")
+		a.Restore.Force = true
+		k.mark(a, false)
+		k.change(func(m *loaded) { m.live.Handover.Told = told })
+		if err := k.local.Recover(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if !told {
+			if m := k.state(); m.live.Handover != nil || k.restores() != 0 {
+				t.Errorf("not told: %+v", m.live.Handover)
+			}
+			continue
+		}
+		<-k.ended
+		k.relaunched(k.end())
+	}
+}
+
 // TestHandoverOfManyStepsCutOff does the rest of an undo of several steps.
 func TestHandoverOfManyStepsCutOff(t *testing.T) {
 	k := newKeptAgent(t)
