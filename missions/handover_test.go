@@ -334,29 +334,6 @@ func TestHandoverNeverBegun(t *testing.T) {
 	})
 }
 
-// TestPromptDuringHandover is not taken: nobody would answer it.
-func TestPromptDuringHandover(t *testing.T) {
-	k := newKeptAgent(t)
-	h := k.mark(k.restoreOf("live@1"), false)
-	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
-	result := k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
-	if m := k.state(); !strings.Contains(string(result.Output), `"decision":"block"`) || m.life.LastTurn() != 2 {
-		t.Errorf("the answer is %s in turn %d", result.Output, m.life.LastTurn())
-	}
-	_, err := k.local.Restore(context.Background(), RestoreRequest{Caller: k.caller(), Moment: "live@start"})
-	k.fails("another restore", err, KindBusy)
-	_, err = k.local.Stop(context.Background(), StopRequest{Caller: k.caller(), Missions: []string{"live"}})
-	k.fails("stop", err, KindBusy)
-	if view, err := k.local.Mission(context.Background(), MissionRequest{Caller: k.caller(), Name: "live"}); err != nil || !strings.HasPrefix(view.Action, "restore ") {
-		t.Errorf("the mission is shown as %+v %v", view, err)
-	}
-	_ = k.agent.Process.Kill()
-	if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
-		t.Fatal(err)
-	}
-	k.relaunched(k.end())
-}
-
 // TestHandoverThatFails launches the agent again on the session it had.
 func TestHandoverThatFails(t *testing.T) {
 	k := newKeptAgent(t)

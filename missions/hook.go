@@ -114,10 +114,16 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	l.awaitAnswer(ctx, a, e)
 	client := clientOf(a, e)
 	var handed delivery
-	req := &request{event: what, heard: func(m *loaded) (bool, error) {
+	req := &request{event: what}
+	req.heard = func(m *loaded) (bool, error) {
 		if m.live.Handover.owned() && e.Kind == sessions.KindPrompt {
 			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
 			return false, nil
+		}
+		if m.endsUnseen(e) && m.live.Pending != nil {
+			handed.put(sessions.Answer{Block: fmt.Sprintf("what was queued for the end of the turn before comes first (%s): type it again then", m.live.Pending)})
+			req.event = TurnEnded{}
+			return true, nil
 		}
 		if goesOn(e.Kind) { // an agent that ends may say so, being ended
 			m.withdraw()
@@ -140,7 +146,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			m.given()
 		}
 		return fresh && what != nil, nil
-	}}
+	}
 	if e.Kind != sessions.KindStop { // whose answer may have been waited for
 		req.seen = m
 	}
@@ -162,6 +168,13 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		return told, err
 	}
 	return told, nil
+}
+
+// endsUnseen reports whether an event is a prompt by which a turn shows to be over
+// whose end nobody heard, as after Esc.
+func (m *loaded) endsUnseen(e sessions.Event) bool {
+	r, ok := m.life.(Running)
+	return ok && e.Kind == sessions.KindPrompt && r.Turn > 0 && (e.PromptID == "" || e.PromptID != r.PromptID)
 }
 
 // endsForAnother reports whether an event is the end of a session that a keeper's
