@@ -103,18 +103,21 @@ func TestManifests(t *testing.T) {
 	if len(before) != 2 || before["a"] != "100644 78981922613b2afb6025042ff6bd878ac1994e85" || len(kept) != 1 {
 		t.Fatalf("held %v, kept %v", before, kept)
 	}
-	for name, change := range map[string]func() error{
-		"content": func() error { return os.WriteFile(filepath.Join(dir, "a"), []byte("b\n"), 0o644) },
-		"mode":    func() error { return os.Chmod(filepath.Join(dir, "d/run"), 0o755) },
-		"gone":    func() error { return os.Remove(filepath.Join(dir, "d/run")) },
-		"new":     func() error { return os.Symlink("a", filepath.Join(dir, "l")) },
+	for _, c := range []struct {
+		name   string
+		change func() error
+	}{
+		{"content", func() error { return os.WriteFile(filepath.Join(dir, "a"), []byte("b\n"), 0o644) }},
+		{"mode", func() error { return os.Chmod(filepath.Join(dir, "d/run"), 0o755) }},
+		{"gone", func() error { return os.Remove(filepath.Join(dir, "d/run")) }},
+		{"new", func() error { return os.Symlink("a", filepath.Join(dir, "l")) }},
 	} {
 		was, _ := read()
-		if err := change(); err != nil {
-			t.Fatal(name, err)
+		if err := c.change(); err != nil {
+			t.Fatal(c.name, err)
 		}
 		if now, _ := read(); now.differs(was) == "" || was.differs(now) == "" {
-			t.Errorf("%s is not seen", name)
+			t.Errorf("%s is not seen", c.name)
 		}
 	}
 	if is := listed("100644 blob 78981922613b2afb6025042ff6bd878ac1994e85\ta\x00100755 blob 1\td\n/x\x00"); is["a"] != before["a"] || is["d\n/x"] != "100755 1" {

@@ -80,7 +80,9 @@ func (c *chatter) say(word string, args ...string) {
 func chatted(r standin.Request) []string {
 	var lines []string
 	for _, line := range standin.Lines(standin.History(r)) {
-		line, _, _ = strings.Cut(line, "\nUmbra has put files")
+		for _, note := range []string{"\nUmbra has put files", "\nUmbra: you are the agent"} {
+			line, _, _ = strings.Cut(line, note)
+		}
 		if head, _, ok := strings.Cut(line, `,"description":`); ok && strings.HasPrefix(line, "call bash") {
 			line = head + "}"
 		}
