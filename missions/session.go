@@ -82,10 +82,15 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 }
 
 // seekSession looks for a session's file that is not where it was expected: some
-// agents name a new one by the time, and without hooks nobody tells its name.
+// agents name a new one by the time, and without hooks nobody tells its name. What a
+// hook has told stays while nothing else is there: the file comes after the prompt.
 func (m *loaded) seekSession(a sessions.Adapter) {
-	if _, err := os.Stat(m.bind.Session); errors.Is(err, fs.ErrNotExist) {
-		m.bind.Session = a.Path(m.adapterEnv(), resolvedOr(m.cwd()), m.stored.Session)
+	if _, err := os.Stat(m.bind.Session); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	path := a.Path(m.adapterEnv(), resolvedOr(m.cwd()), m.stored.Session)
+	if _, err := os.Stat(path); err == nil {
+		m.bind.Session = path
 	}
 }
 
