@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"errors"
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -35,7 +36,20 @@ func putDisplaced(t *gitstore.RecordTree, batch *gitstore.Batch, list []displace
 	return nil
 }
 
-func (d displaced) store(batch *gitstore.Batch) (gitstore.ID, error) {
+// displacedTries is how often the bytes of a writer that is still at it are read
+// again, until they hold still for as long as that takes.
+const displacedTries = 100
+
+func (d displaced) store(batch *gitstore.Batch) (id gitstore.ID, err error) {
+	for range displacedTries {
+		if id, err = d.storeOnce(batch); !errors.Is(err, gitstore.ErrSizeChanged) {
+			break
+		}
+	}
+	return id, err
+}
+
+func (d displaced) storeOnce(batch *gitstore.Batch) (gitstore.ID, error) {
 	r, size, err := d.open()
 	if err != nil {
 		return gitstore.ID{}, err
