@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -23,7 +24,7 @@ var askedVerbs = map[string][]string{
 const askedHelp = `/checkpoint                       take a snapshot now
 /checkpoint NAME                  take one and name it
 /checkpoint list [-n N]           the snapshots, newest first
-/checkpoint show [MOMENT]         one of them
+/checkpoint show MOMENT           one of them
 /checkpoint diff [FROM] [TO]      what changed
 /checkpoint restore MOMENT        put files and conversation back
 /checkpoint undo · redo           take a restore back, do it again
@@ -55,12 +56,13 @@ func carryOut(env Env, r missions.HookResult) string {
 		return askedHelp
 	}
 	args, done := askedArgs(words)
+	until := time.Now().Add(askedPatience)
 	if args[0] == "log" {
-		if said, ok := askedLog(env, r.Mission, args); ok {
+		if said, ok := askedLog(env, r.Mission, args, until); ok {
 			return said
 		}
 	}
-	code, said := runAsked(env, r.Mission, args)
+	code, said := runAsked(env, r.Mission, args, until)
 	switch {
 	case code == 0 && done != "":
 		return done + " " + said
@@ -99,7 +101,7 @@ func askedWords(typed string) []string {
 	return words
 }
 
-var pinName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var pinName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 // askedArgs is the command line for what was typed. What is no command is the
 // name of a snapshot, or what it is if it is more than a name; then done says
@@ -117,7 +119,7 @@ func askedArgs(words []string) (args []string, done string) {
 	switch name := strings.Join(words, " "); {
 	case name == "":
 		return []string{"snapshot"}, "snapshot"
-	case pinName.MatchString(name):
+	case pinName().MatchString(name):
 		return []string{"snapshot", "--pin", name}, "snapshot " + name
 	default:
 		return []string{"snapshot", "-m", name}, "snapshot"
@@ -126,7 +128,7 @@ func askedArgs(words []string) (args []string, done string) {
 
 // askedMoment is an address of the agent's mission without its @, at which agents
 // offer files to complete. Four digits may be the beginning of an id.
-var askedMoment = regexp.MustCompile(`^(-?[0-9]{1,3}(\.[0-9]+)?|start|fork)$`)
+var askedMoment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[0-9]{1,3}(\.[0-9]+)?|start|fork)$`) })
 
 // askedMoments gives back the @ to the moments that a verb takes.
 func askedMoments(verb string, words []string) []string {
@@ -139,7 +141,7 @@ func askedMoments(verb string, words []string) []string {
 		case word == "--":
 			return out
 		case i > 0 && slices.Contains([]string{"--path", "--mission", "--turn"}, out[i-1]):
-		case askedMoment.MatchString(word):
+		case askedMoment().MatchString(word):
 			out[i] = "@" + word
 		}
 	}
@@ -148,7 +150,7 @@ func askedMoments(verb string, words []string) []string {
 
 // runAsked runs umbra within this process, with the agent's mission for the
 // default one, nothing on stdin and no terminal.
-func runAsked(env Env, mission string, args []string) (code int, said string) {
+func runAsked(env Env, mission string, args []string, until time.Time) (code int, said string) {
 	var out bytes.Buffer
 	getenv, notify := env.Getenv, env.Notify
 	in := env
@@ -167,7 +169,7 @@ func runAsked(env Env, mission string, args []string) (code int, said string) {
 	in.Notify = func(ch chan<- os.Signal, signals ...os.Signal) {
 		notify(make(chan os.Signal, 1), signals...)
 		if timer == nil {
-			timer = time.AfterFunc(askedPatience, func() { ch <- os.Interrupt })
+			timer = time.AfterFunc(time.Until(until), func() { ch <- os.Interrupt })
 		}
 	}
 	code = Run(in)
@@ -183,9 +185,9 @@ const mostAskedMessage = 56
 
 // askedLog is the log in lines that an agent's screen has room for, with
 // addresses as askedMoments takes them. It is false if there is no log.
-func askedLog(env Env, mission string, args []string) (said string, ok bool) {
+func askedLog(env Env, mission string, args []string, until time.Time) (said string, ok bool) {
 	var list []missions.Entry
-	code, out := runAsked(env, mission, append(slices.Clone(args), "--json"))
+	code, out := runAsked(env, mission, append(slices.Clone(args), "--json"), until)
 	if code != 0 || json.Unmarshal([]byte(out), &list) != nil {
 		return "", false
 	}

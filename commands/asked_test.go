@@ -122,7 +122,7 @@ func TestAskedTakesNoSignal(t *testing.T) {
 		b.signals <- os.Interrupt
 		return missions.RestoreResult{Done: true}, ctx.Err()
 	}}).env.Connect
-	code, said := runAsked(b.env, "1234", []string{"restore", "@2"})
+	code, said := runAsked(b.env, "1234", []string{"restore", "@2"}, time.Now().Add(askedPatience))
 	if code != 0 || !strings.HasPrefix(said, "restore to") {
 		t.Errorf("code %d, %q", code, said)
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -121,6 +122,9 @@ func waitAtMost(cmd *exec.Cmd, limit time.Duration) error {
 	defer over.Stop()
 	select {
 	case err := <-ended:
+		if errors.Is(err, exec.ErrWaitDelay) {
+			return nil // it ended well; what it left running is heard no more
+		}
 		return err
 	case <-over.C:
 	}

@@ -189,8 +189,7 @@ func nth(synopsis string, n int) string {
 }
 
 // shellWords splits a line of bash up to the cursor into words as the shell
-// would, without the command's own name and what was assigned before it. Of
-// several commands the last one counts.
+// would, without the command's own name and what was assigned before it.
 func shellWords(line string) []string {
 	var words []string
 	var word strings.Builder

@@ -25,7 +25,7 @@ func lessons() []lesson {
 		{"mission wait", []string{"umbra mission wait login --timeout 5m", "umbra mission wait login build --any --state closed"}, "mission stop, mission show"},
 		{"mission stop", []string{"umbra mission stop login"}, "mission resume, mission rm"},
 		{"mission rename", []string{"umbra mission rename build check"}, "mission ls, pin"},
-		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls, du"},
+		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt"}, "show, diff, timeline, git"},
 		{"timeline", nil, "log, show, diff"}, // needs a terminal
@@ -58,10 +58,10 @@ func lessons() []lesson {
 			"umbra git login -- log -p --stat",
 			"umbra git -- show login:README.md",
 		}, "log, show, diff"},
-		{"project ls", []string{"umbra project ls"}, "project move, mission ls, du"},
+		{"project ls", []string{"umbra project ls"}, "project move, mission ls"},
 		{"project move", []string{"mv ~/code/app ~/code/shop && umbra project move ~/code/app ~/code/shop"}, "project ls, doctor"},
 		{"status", []string{"umbra status", "umbra status --statusline     # for a prompt"}, "doctor, mission ls, daemon status"},
-		{"doctor", []string{"umbra doctor", "umbra doctor --fix"}, "status, du"},
+		{"doctor", []string{"umbra doctor", "umbra doctor --fix"}, "status"},
 		{"config list", []string{"umbra config list"}, "config get, config set, config path"},
 		{"config get", []string{"umbra config get capture.max_file_size"}, "config list, config set"},
 		{"config set", []string{"umbra config set capture.max_file_size 128MiB"}, "config get, config unset, config edit"},
@@ -95,15 +95,12 @@ func lessonOf(at []string) lesson {
 	return lesson{path: path}
 }
 
-// related are the commands to see as well, those that this umbra has.
+// related are the commands to see as well.
 func (l lesson) related() []string {
-	var list []string
-	for name := range strings.SplitSeq(l.see, ", ") {
-		if has(allVerbs(), strings.Fields(name)) {
-			list = append(list, name)
-		}
+	if l.see == "" {
+		return nil
 	}
-	return list
+	return strings.Split(l.see, ", ")
 }
 
 // has reports whether a command is there to be run.

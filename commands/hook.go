@@ -236,8 +236,10 @@ func readPayload(ctx context.Context, r io.Reader) ([]byte, error) {
 // name is looked for and no more: the adapter reads the event.
 func hookTime(event string, payload []byte) time.Duration {
 	head := payload[:min(len(payload), 1<<20)]
-	if event == "UserPromptSubmit" || event == "" && bytes.Contains(head, []byte(`"UserPromptSubmit"`)) {
-		return promptBudget
+	for _, name := range []string{"UserPromptSubmit", "BeforeAgent"} { // the latter is Gemini CLI's
+		if event == name || event == "" && bytes.Contains(head, []byte(`"`+name+`"`)) {
+			return promptBudget
+		}
 	}
 	return hookBudget
 }

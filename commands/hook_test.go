@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -118,5 +119,21 @@ func TestHeld(t *testing.T) {
 	mustDo(t, lock.Release())
 	if held(home) {
 		t.Error("the keeper has let go of it")
+	}
+}
+
+// TestHookTime: a prompt, of whichever agent, waits longer than other events.
+func TestHookTime(t *testing.T) {
+	for payload, want := range map[string]time.Duration{
+		`{"hook_event_name":"UserPromptSubmit"}`: promptBudget,
+		`{"hook_event_name":"BeforeAgent"}`:      promptBudget,
+		`{"hook_event_name":"Stop"}`:             hookBudget,
+	} {
+		if got := hookTime("", []byte(payload)); got != want {
+			t.Errorf("%s may take %s, want %s", payload, got, want)
+		}
+	}
+	if hookTime("BeforeAgent", nil) != promptBudget || hookTime("Stop", []byte(`"UserPromptSubmit"`)) != hookBudget {
+		t.Error("the name that the command line gives does not decide")
 	}
 }

@@ -44,6 +44,11 @@ func TestLessons(t *testing.T) {
 		if !has(allVerbs(), strings.Fields(l.path)) {
 			t.Errorf("there is no umbra %s", l.path)
 		}
+		for _, name := range l.related() {
+			if !has(allVerbs(), strings.Fields(name)) {
+				t.Errorf("umbra %s names umbra %s, which is no command", l.path, name)
+			}
+		}
 	}
 }
 

@@ -15,12 +15,14 @@ func (m model) onKey(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	}
 	m.note = ""
 	if m.overlay != nil {
-		return m, m.overlay.key(&m, k)
+		cmd := m.overlay.key(&m, k) // which changes m
+		return m, cmd
 	}
 	if cmd, ok := m.onMoveKey(key); ok {
 		return m, cmd
 	}
-	return m, m.onViewKey(key)
+	cmd := m.onViewKey(key)
+	return m, cmd
 }
 
 // onMoveKey takes the keys that move.

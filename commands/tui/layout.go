@@ -9,7 +9,7 @@ const (
 )
 
 // rect is a pane's place; one that is not shown has no width.
-type rect struct{ x, y, w, h int }
+type rect struct{ w, h int }
 
 type layout struct{ missions, rows, details rect }
 
@@ -26,20 +26,20 @@ func (m *model) layout() layout {
 	case w >= wide:
 		side := min(max(w/6, 20), 34)
 		list := (w - side - 2) * 46 / 100
-		l.missions = rect{0, 1, side, h}
-		l.rows = rect{side + 1, 1, list, h}
-		l.details = rect{side + list + 2, 1, w - side - list - 2, h}
+		l.missions = rect{side, h}
+		l.rows = rect{list, h}
+		l.details = rect{w - side - list - 2, h}
 	case w >= medium:
 		list := w / 2
-		*left = rect{0, 1, list, h}
-		l.details = rect{list + 1, 1, w - list - 1, h}
+		*left = rect{list, h}
+		l.details = rect{w - list - 1, h}
 	case h >= tall:
-		*left = rect{0, 1, w, h / 2}
-		l.details = rect{0, 1 + h/2, w, h - h/2}
+		*left = rect{w, h / 2}
+		l.details = rect{w, h - h/2}
 	case m.focus == inDetails:
-		l.details = rect{0, 1, w, h}
+		l.details = rect{w, h}
 	default:
-		*left = rect{0, 1, w, h}
+		*left = rect{w, h}
 	}
 	if other.w == 0 {
 		other.h = left.h // what is hidden is scrolled as if it were shown

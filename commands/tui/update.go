@@ -97,7 +97,8 @@ func (m model) onListed(l listed) (tea.Model, tea.Cmd) {
 		m.mission = m.begin()
 	}
 	if m.at().ID != m.history.mission {
-		return m, tea.Batch(m.open(), again)
+		opened := m.open() // which changes m
+		return m, tea.Batch(opened, again)
 	}
 	if m.at().Head != m.history.head {
 		return m, tea.Batch(m.askHistory(), again)
