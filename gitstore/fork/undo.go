@@ -203,7 +203,7 @@ func takeWorktree(ctx context.Context, doc Document) error {
 		// A git that failed to make the entry has taken it away, but not what holds it.
 		return emptied(os.Remove(filepath.Join(doc.CommonDir, "worktrees")))
 	}
-	return removeEntry(admin)
+	return removeEntry(doc, admin)
 }
 
 // takeBranch deletes the branch if it is the fork's and as it was made: its
@@ -264,6 +264,9 @@ func entryOf(doc Document) (string, error) {
 		return "", err
 	}
 	for _, e := range entries {
+		if e.Name() == dyingEntry(doc) {
+			return filepath.Join(dir, e.Name()), nil
+		}
 		reason, err := os.ReadFile(filepath.Join(dir, e.Name(), "locked"))
 		if err == nil && strings.TrimSpace(string(reason)) == lockReason(doc.Operation) {
 			return filepath.Join(dir, e.Name()), nil
@@ -275,10 +278,21 @@ func entryOf(doc Document) (string, error) {
 	return "", nil
 }
 
+// dyingEntry is what a worktree's entry is called while its files are deleted, by
+// which it is known when that is cut off and the file is gone that says whose it is.
+func dyingEntry(doc Document) string { return beneath.ScratchName(doc.Operation, 0) }
+
 // removeEntry deletes a worktree's entry, and the directory of all of them if
 // it was the last, as git does.
-func removeEntry(admin string) error {
-	if err := removeAll(admin); err != nil {
+func removeEntry(doc Document, admin string) error {
+	dying := filepath.Join(filepath.Dir(admin), dyingEntry(doc))
+	if admin != dying {
+		if err := os.Rename(admin, dying); err != nil {
+			return err
+		}
+		failpoint.Hit("fork.undo.entry")
+	}
+	if err := removeAll(dying); err != nil {
 		return err
 	}
 	return emptied(os.Remove(filepath.Dir(admin)))

@@ -2,6 +2,7 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,5 +104,36 @@ func TestUndoAfterGitWasKilledToo(t *testing.T) {
 				t.Errorf("the entry is left: %s %v", admin, err)
 			}
 		})
+	}
+}
+
+// TestUndoCutOffInTheEntry: the deletion of the worktree's entry was cut off after the
+// file that says whose it is.
+func TestUndoCutOffInTheEntry(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.initGit()
+	made := l.fork(l.snapshot(), l.target("one"))
+	doc := made.Document
+	admin, err := entryOf(doc)
+	if err != nil || admin == "" {
+		t.Fatal(admin, err)
+	}
+	dying := filepath.Join(filepath.Dir(admin), dyingEntry(doc))
+	err = os.Rename(admin, dying)
+	for _, name := range []string{"locked", "gitdir", "HEAD"} {
+		err = errors.Join(err, os.Remove(filepath.Join(dying, name)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := UndoDocument(t.Context(), doc, t.TempDir()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.gone(doc)
+	if _, err := os.Lstat(filepath.Dir(admin)); err == nil {
+		t.Error("the directory of worktrees is left")
 	}
 }
