@@ -56,7 +56,8 @@ func (s *Store) withQuarantines(fn func(left []os.DirEntry) error) error {
 
 // eachLeftover calls fn for each temporary file of object writes whose writer is
 // gone: ours, and packs that are being borrowed, are flocked while their writer
-// lives; those of other programs, and what has no flock, count after an hour. The flock is held during the call.
+// lives; those of other programs, and a .keep, count after an hour. The flock is
+// held during the call.
 func (s *Store) eachLeftover(ctx context.Context, now time.Time, fn func(path string, size int64) error) error {
 	root := filepath.Join(s.dir, "objects")
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -69,10 +70,16 @@ func (s *Store) eachLeftover(ctx context.Context, now time.Time, fn func(path st
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if e.IsDir() || !isTemporary(e.Name()) && !s.isUnfinished(path) {
+		unfinished := func() bool { return isTemporary(e.Name()) || s.isUnfinished(path) }
+		if e.IsDir() || !unfinished() {
 			return nil
 		}
-		return leftover(path, now, fn)
+		return leftover(path, now, func(path string, size int64) error {
+			if !unfinished() { // whoever had the flock has named the index meanwhile
+				return nil
+			}
+			return fn(path, size)
+		})
 	})
 }
 

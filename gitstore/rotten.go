@@ -121,7 +121,7 @@ func (s *Store) widowed(name string) string {
 	case !strings.HasPrefix(name, "pack-"):
 	case filepath.Ext(name) == ".idx" && !isThere(base+".pack"):
 		return "its pack is gone"
-	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path):
+	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path) && isUnindexed(path): // it may have come before the flock was looked at
 		return "its index is gone"
 	}
 	return ""

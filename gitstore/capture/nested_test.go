@@ -41,6 +41,8 @@ func TestNestedRepositories(t *testing.T) {
 	// .git files and directories that lead nowhere make no repository.
 	l.write("broken/.git", "gitdir: /nowhere\n")
 	l.write("broken/x.o", "ignored")
+	l.write("loop/.git", "gitdir: loop\n")
+	l.must(os.Symlink("loop", l.path("loop/loop")))
 	l.write("hollow/.git/HEAD", "ref: refs/heads/main\n")
 	l.write("hollow/x.o", "ignored")
 	l.write("hollow/y", "kept")
@@ -50,7 +52,7 @@ func TestNestedRepositories(t *testing.T) {
 
 	want := map[string]string{
 		".gitignore": "*.o\nnode_modules/\n", "a": "a",
-		"born-not/x.o": "kept", "born-not/.gitignore": "*.tmp\n", "foreign/f": "foreign", "sub/s": "sub", "hollow/y": "kept",
+		"born-not/x.o": "kept", "born-not/.gitignore": "*.tmp\n", "foreign/f": "foreign", "sub/s": "sub", "hollow/y": "kept", "loop/loop": "loop",
 	}
 	r := l.walk()
 	l.wantFiles(r, want)

@@ -370,5 +370,11 @@ func realPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.EvalSymlinks(path)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if _, why := os.Stat(path); why != nil {
+			err = why // EvalSymlinks has a word of its own for a loop, and no errno
+		}
+	}
+	return real, err
 }
