@@ -20,7 +20,7 @@ func TestCrash(t *testing.T) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parse([]string{"--kills", "140", "--dir", dir, "--seed", "5"})
+	o, err := parse([]string{"--kills", "300", "--dir", dir, "--seed", "5"})
 	if err != nil {
 		t.Fatal(err)
 	}

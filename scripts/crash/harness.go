@@ -182,16 +182,16 @@ func (h *harness) look(ctx context.Context, w *world) error {
 		if _, err := h.one(ctx, w, wy, death{}, death{}); err != nil {
 			return fmt.Errorf("%s, undisturbed: %w", wy, err)
 		}
-		fmt.Fprintf(h.out, "%s: %d points, %s\n", wy, h.pointsOf(wy), time.Since(began).Round(time.Millisecond))
+		h.looked(wy, time.Since(began))
 	}
 	return w.full(ctx)
 }
 
-// pointsOf is how many points a way passes, as far as is known.
-func (h *harness) pointsOf(wy way) int {
+// looked says how many points a way passes, and how long it takes.
+func (h *harness) looked(wy way, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.passes[wy.String()])
+	fmt.Fprintf(h.out, "%s: %d points, %s\n", wy, len(h.passes[wy.String()]), took.Round(time.Millisecond))
 }
 
 // next chooses who is to die, and how: at the point of the fewest kills, or, one

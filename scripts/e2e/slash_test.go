@@ -81,7 +81,7 @@ func (s *terminal) freshTurn(k *talk, word string, turn int) {
 func (s *terminal) rewindFork(fork *talk, source map[string]string) {
 	p := s.p
 	p.Helper()
-	if err := p.client.Prepare(p.home, p.repo, fork.workspace); err != nil {
+	if err := p.client.Prepare(p.home, p.server.URL, p.repo, fork.workspace); err != nil {
 		p.Fatal(err)
 	}
 	s.tmux("-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "50", "-c", fork.workspace, "--", umbraPath(), "mission", "resume", "f")
