@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -35,7 +36,7 @@ const ourHook = "/usr/local/bin/umbra hook opencode || exit 1"
 func subject(t testing.TB, a sessions.Adapter, command ...string) sessionstest.Subject {
 	t.Helper()
 	s := sessionstest.Subject{
-		Adapter: a, Command: command, Env: sessions.Environ{Home: t.TempDir(), Vars: map[string]string{}},
+		Adapter: a, Command: command, Spoken: slices.Contains(command, "run"), Env: sessions.Environ{Home: t.TempDir(), Vars: map[string]string{}},
 		Transcript: fixture(t, "talk.jsonl"), Payloads: map[sessions.Kind][]byte{}, HookCommand: ourHook,
 	}
 	conv, err := a.Read(bytes.NewReader(s.Transcript))

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -34,10 +35,11 @@ const rewriteVersion = 1
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
 
-// signed is the whole of a part that holds the model's reasoning.
+// signed is the whole of a part that holds the model's reasoning, or whose metadata
+// hold a signature of it, as those of a tool call by some models do.
 func signed(b []byte) []jsonlines.Span {
 	l, _ := parseLine(b)
-	if l.kind == typePart && parsePart(l.value).kind == "reasoning" {
+	if l.kind == typePart && (parsePart(l.value).kind == "reasoning" || bytes.Contains(jsontext.Lookup(l.value, "metadata"), []byte("ignature"))) {
 		return []jsonlines.Span{{Start: 0, End: len(b)}}
 	}
 	return nil

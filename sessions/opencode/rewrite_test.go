@@ -103,3 +103,23 @@ func FuzzRewrite(f *testing.F) {
 		}
 	})
 }
+
+// TestSignedCall: a tool call whose metadata hold the model's signature keeps what it
+// says of the old workspace, as reasoning does; its ids are changed all the same.
+func TestSignedCall(t *testing.T) {
+	for _, line := range bytes.Split(fixture(t, "talk.jsonl"), []byte("\n")) {
+		if !bytes.Contains(line, []byte(`"type":"tool"`)) || !bytes.Contains(line, []byte("/home/dev/w")) {
+			continue
+		}
+		signed := bytes.Replace(line, []byte(`"type":"tool"`), []byte(`"metadata":{"google":{"thoughtSignature":"c2ln"}},"type":"tool"`), 1)
+		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
+		for text, kept := range map[string]bool{string(line): false, string(signed): true} {
+			out := rewritten(t, []byte(text+"\n"), to)
+			if bytes.Contains(out, []byte("/home/dev/w")) != kept || bytes.Contains(out, []byte(to.OldID)) {
+				t.Errorf("kept %t: %s", kept, out)
+			}
+		}
+		return
+	}
+	t.Fatal("no call names the workspace")
+}

@@ -1,9 +1,7 @@
 package opencode
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -12,29 +10,8 @@ import (
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"filePath", "command", "path", "pattern", "url", "query", "description", "prompt"}
 
-const maxTarget = 200 // bytes of a target kept for people
-
 // target is the file or command a tool call acts on.
-func target(input []byte) string {
-	for _, name := range targets {
-		if s := jsontext.Text(jsontext.Lookup(input, name)); s != "" {
-			return firstLine(s)
-		}
-	}
-	return ""
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if len(s) > maxTarget {
-		s = s[:maxTarget]
-		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-			s = s[:len(s)-1]
-		}
-		s += "…"
-	}
-	return s
-}
+func target(input []byte) string { return sessions.Brief(jsontext.First(input, targets...)) }
 
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.

@@ -25,7 +25,10 @@ func (s Subject) launch(r *report, o sessions.Launch) sessions.Command {
 func (s Subject) checkLaunch(r *report) {
 	const prompt = "-go on: it's \"there\"\n\n$HOME"
 	has := func(cmd sessions.Command, word string) bool {
-		return strings.Contains(strings.Join(cmd.Argv, " "), word)
+		if s.Spoken {
+			return strings.Contains(strings.Join(cmd.Argv, " "), word)
+		}
+		return slices.ContainsFunc(cmd.Argv, func(arg string) bool { return strings.Contains(arg, word) })
 	}
 	fresh := s.launch(r, sessions.Launch{SessionID: s.ID, Prompt: prompt})
 	if !has(fresh, prompt) || fresh.SessionID != "" && !has(fresh, fresh.SessionID) {

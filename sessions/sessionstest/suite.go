@@ -14,6 +14,7 @@ import (
 type Subject struct {
 	Adapter sessions.Adapter
 	Command []string // starts the agent
+	Spoken  bool     // its client joins the words of a prompt, which need not be one argument
 	Env     sessions.Environ
 
 	Transcript []byte // a conversation that ended with an answer
