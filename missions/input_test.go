@@ -153,6 +153,40 @@ func TestProjectFileOfAnAgent(t *testing.T) {
 	b.healthy()
 }
 
+// TestRestoreBesideAProjectFile: what a restore puts back is in its own snapshot, and
+// in those after it, whatever an agent wrote into the project file meanwhile; also
+// where another process has to finish it.
+func TestRestoreBesideAProjectFile(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		b := newBench(t)
+		b.write("work.txt", "hours of work\n")
+		m := b.mission("work")
+		b.write(".umbra.yml", "capture:\n  secrets: ['*.txt']\n")
+		b.remove("work.txt")
+		b.snapshot("it is gone")
+		if killed {
+			b.cutOff(m.ID, "work@start", applied)
+			b = b.again()
+			if err := os.RemoveAll(filepath.Join(b.home, "statcache")); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.local.Recover(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			b.restore("work@start", func(r *RestoreRequest) { r.All = true })
+		}
+		if got := b.cat("work", "work.txt"); got != "hours of work\n" {
+			t.Errorf("killed %t: the snapshot of the restore holds %q", killed, got)
+		}
+		b.write("work.txt", "more\n")
+		if e := b.snapshot("edited"); b.cat(e.ID, "work.txt") != "more\n" {
+			t.Errorf("killed %t: the snapshot after it lacks the file", killed)
+		}
+		b.healthy()
+	}
+}
+
 // TestBudgetWithoutStatCache: a workspace over its budget of which no process
 // remembers anything is snapshotted all the same, and loses nothing for that.
 func TestBudgetWithoutStatCache(t *testing.T) {
