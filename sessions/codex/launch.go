@@ -11,18 +11,21 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
+// image is an option that goes with a prompt.
+const image = "--image"
+
 // options are those of 0.169.0 that take a value, of all subcommands that run a
 // session. Every other option stands alone.
 var options = map[string]cmdline.Arity{
 	"--config": cmdline.One, "--enable": cmdline.One, "--disable": cmdline.One, "--remote": cmdline.One,
-	"--remote-auth-token-env": cmdline.One, "--image": cmdline.Many, "--model": cmdline.One, "--local-provider": cmdline.One,
+	"--remote-auth-token-env": cmdline.One, image: cmdline.Many, "--model": cmdline.One, "--local-provider": cmdline.One,
 	"--profile": cmdline.One, "--sandbox": cmdline.One, "--cd": cmdline.One, "--add-dir": cmdline.One,
 	"--ask-for-approval": cmdline.One, "--thread-source": cmdline.One, "--cyber-access-program": cmdline.One,
 	"--output-schema": cmdline.One, "--color": cmdline.One, "--output-last-message": cmdline.One,
 }
 
 var shortOptions = map[byte]string{
-	'c': "--config", 'i': "--image", 'm': "--model", 'p': "--profile", 's': "--sandbox", 'C': "--cd",
+	'c': "--config", 'i': image, 'm': "--model", 'p': "--profile", 's': "--sandbox", 'C': "--cd",
 	'a': "--ask-for-approval", 'o': "--output-last-message", 'h': "--help", 'V': "--version",
 }
 
@@ -66,14 +69,16 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 }
 
 // launch is a command line taken apart: codex [before] [exec [after]] [resume or
-// fork] [words].
+// fork [session] [own]] [words]. A verb's options stay behind it, since some are
+// its own, and the others are taken there too.
 type launch struct {
 	a         Adapter
 	o         sessions.Launch
 	before    []cmdline.Argument
 	exec      bool
 	after     []cmdline.Argument
-	verb      string   // "resume" or "fork"
+	verb      string // "resume" or "fork"
+	own       []cmdline.Argument
 	prompt    []string // what else stands there: the session that a verb names first, then the prompt
 	session   string   // of the verb
 	elsewhere string   // another subcommand
@@ -88,6 +93,8 @@ func (l *launch) read(words []string) {
 			word = arg.Values[0]
 		}
 		switch {
+		case arg.Name != "" && l.verb != "":
+			l.own = append(l.own, arg)
 		case arg.Name != "" && l.exec:
 			l.after = append(l.after, arg)
 		case arg.Name != "":
@@ -110,19 +117,29 @@ func (l *launch) read(words []string) {
 }
 
 func (l *launch) has(name string) bool {
-	named := func(a cmdline.Argument) bool { return a.Name == name }
-	return slices.ContainsFunc(l.before, named) || slices.ContainsFunc(l.after, named)
+	return slices.ContainsFunc(slices.Concat(l.before, l.after, l.own), func(a cmdline.Argument) bool { return a.Name == name })
+}
+
+// drop takes options out.
+func (l *launch) drop(names ...string) {
+	gone := func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) }
+	l.before, l.after, l.own = slices.DeleteFunc(l.before, gone), slices.DeleteFunc(l.after, gone), slices.DeleteFunc(l.own, gone)
 }
 
 // pick decides which session is resumed and what it is told.
 func (l *launch) pick() error {
 	if l.o.Resume {
-		gone := func(a cmdline.Argument) bool { return slices.Contains(pickers, a.Name) }
-		l.before, l.after = slices.DeleteFunc(l.before, gone), slices.DeleteFunc(l.after, gone)
+		l.drop(pickers...)
 		l.verb, l.session = "resume", l.o.SessionID
+		// An option of many values before the verb would take it for one of them.
+		images := slices.DeleteFunc(slices.Concat(l.before, l.after), func(a cmdline.Argument) bool { return a.Name != image })
+		own := slices.Clone(l.own)
+		l.drop(image)
+		l.own = slices.Concat(images, own)
 	}
 	if (l.o.Resume || l.o.Again) && !l.o.Fresh {
-		l.prompt = nil // sent long ago
+		l.prompt = nil // sent long ago, with its images
+		l.drop(image)
 	}
 	if l.verb == "resume" && sessions.IsUUID(l.session) {
 		l.cmd.SessionID = l.session
@@ -152,6 +169,9 @@ func (l *launch) words() []string {
 		words = append(words, l.verb)
 		if l.session != "" {
 			words = append(words, l.session)
+		}
+		for _, a := range l.own {
+			words = append(words, a.Words...)
 		}
 	}
 	if len(l.prompt) > 0 {
@@ -219,7 +239,7 @@ func (l *launch) configures(key string) bool {
 	sets := func(a cmdline.Argument) bool {
 		return a.Name == "--config" && len(a.Values) > 0 && strings.HasPrefix(strings.TrimSpace(a.Values[0]), key)
 	}
-	return slices.ContainsFunc(l.before, sets) || slices.ContainsFunc(l.after, sets)
+	return slices.ContainsFunc(slices.Concat(l.before, l.after, l.own), sets)
 }
 
 // notify is the TOML list of a program that gives the hook command its last
