@@ -98,7 +98,7 @@ func (c *call) binary() string {
 	if strings.Contains(filepath.ToSlash(resolved), "/go-build") && strings.Contains(filepath.ToSlash(resolved), "/exe/") {
 		return ""
 	}
-	if first, err := lookPath("umbra", "", c.Getenv("PATH")); err == nil && filepath.IsAbs(first) {
+	if first, err := missions.LookPath("umbra", "", c.Getenv("PATH")); err == nil && filepath.IsAbs(first) {
 		a, errA := os.Stat(first)
 		b, errB := os.Stat(resolved)
 		if errA == nil && errB == nil && os.SameFile(a, b) {

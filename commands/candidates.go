@@ -200,7 +200,7 @@ func (c *call) addPaths(f *found, t typed) {
 
 // treeEntries lists a directory of a snapshot; directories end in a slash.
 func (c *call) treeEntries(r missions.Resolved, dir string) []string {
-	program, err := lookPath("git", "", c.Getenv("PATH"))
+	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
 	if err != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ exec "$(dirname "$0")/umbra" scripted-agent "$@"
 
 func (c *call) makeDemoHome() (demoHome, error) {
 	var d demoHome
-	if _, err := lookPath("git", "", c.Getenv("PATH")); err != nil {
+	if _, err := missions.LookPath("git", "", c.Getenv("PATH")); err != nil {
 		return d, missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "the demo needs the git program, which is not installed")
 	}
 	parent := c.Getenv("TMPDIR")

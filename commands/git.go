@@ -69,7 +69,7 @@ func runGit(c *call, write bool) error {
 // git runs git on a repository, attached to the terminal, as hermetic as the
 // calls of the Service: nothing of the user's configuration runs.
 func (c *call) git(repo string, args []string) error {
-	program, err := lookPath("git", "", c.Getenv("PATH"))
+	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
 	if err != nil {
 		return missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "the git program is not installed")
 	}

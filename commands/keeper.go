@@ -74,7 +74,7 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
 	}
 	env := c.agentEnv(launch, vars)
-	program, err := lookPath(launch.Argv[0], launch.Dir, valueOf(env, "PATH"))
+	program, err := missions.LookPath(launch.Argv[0], launch.Dir, valueOf(env, "PATH"))
 	if err != nil {
 		return failed(err)
 	}

@@ -47,7 +47,7 @@ func runMan(c *call, dir string) error {
 
 // showMan prints a page, by man on a terminal.
 func showMan(c *call, text string) error {
-	program, err := lookPath("man", "", c.Getenv("PATH"))
+	program, err := missions.LookPath("man", "", c.Getenv("PATH"))
 	if err != nil || !c.out.terminal {
 		_, err := io.WriteString(c.Stdout, text)
 		return err

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/missions"
 )
 
 // paged writes long text: through a pager on a terminal, as Git does, else
@@ -46,7 +48,7 @@ func (c *call) pager() string {
 			return v
 		}
 	}
-	if _, err := lookPath("less", "", c.Getenv("PATH")); err != nil {
+	if _, err := missions.LookPath("less", "", c.Getenv("PATH")); err != nil {
 		return ""
 	}
 	return "less"

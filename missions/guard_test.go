@@ -113,7 +113,10 @@ func TestGuard(t *testing.T) {
 	if got := try(own, "Write", "file_path", filepath.Join(second.Workspace, "a.txt")); got != "" {
 		t.Errorf("a fork in its own fork: %q", got)
 	}
-	b.local.config.Fork.Guard = false
+	// Switched off while the daemon runs: the next tool goes by it.
+	if err := os.WriteFile(b.local.home.ConfigFile(), []byte("fork:\n  guard: false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := try(own, "Write", "file_path", filepath.Join(b.dir, "a.txt")); got != "" {
 		t.Errorf("switched off: %q", got)
 	}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -64,7 +63,7 @@ func removed(path string) error {
 // runImport runs the command with an environment that holds nothing but what it
 // needs: its user's home and path, and what the adapter sets.
 func runImport(ctx context.Context, i sessions.Import, home string, c Caller) error {
-	program, err := findProgram(i.Argv[0], c.Env["PATH"])
+	program, err := LookPath(i.Argv[0], i.Dir, c.Env["PATH"])
 	if err != nil {
 		return err
 	}
@@ -108,20 +107,6 @@ func said(out []byte) string {
 		plain.WriteString(piece)
 	}
 	return strings.Join(strings.Fields(plain.String()), " ")
-}
-
-// findProgram looks a program up as its user's shell would.
-func findProgram(name, path string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
-		return name, nil
-	}
-	for _, dir := range filepath.SplitList(path) {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("%s is not on PATH", name)
 }
 
 // notImported says in a result what a later launch will try again.

@@ -1,23 +1,21 @@
-package commands
+package missions
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/umbra-vcs/umbra/missions"
 )
 
-// lookPath finds a program as a shell in dir would, on the PATH given: that of
+// LookPath finds a program as a shell in dir would, on the PATH given: that of
 // the agent's environment, which need not be this process's.
-func lookPath(program, dir, path string) (string, error) {
+func LookPath(program, dir, path string) (string, error) {
 	if strings.Contains(program, string(filepath.Separator)) {
 		full := program
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(dir, program)
 		}
 		if !runnable(full) {
-			return "", missions.Errorf(missions.KindFailed, "", "%s can't be run: there is no such program", program)
+			return "", Errorf(KindFailed, "", "%s can't be run: there is no such program", program)
 		}
 		return full, nil
 	}
@@ -29,7 +27,7 @@ func lookPath(program, dir, path string) (string, error) {
 			return full, nil
 		}
 	}
-	return "", missions.Errorf(missions.KindFailed, "install it, or give its path", "%s is not on PATH", program)
+	return "", Errorf(KindFailed, "install it, or give its path", "%s is not on PATH", program)
 }
 
 func runnable(file string) bool {
