@@ -20,7 +20,7 @@ func TestCrash(t *testing.T) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parse([]string{"--kills", "300", "--dir", dir, "--seed", "5"})
+	o, err := parse([]string{"--kills", "200", "--dir", dir, "--seed", "5"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestCrash(t *testing.T) {
 	if text := h.summary(time.Now()); !strings.Contains(text, "| `restore.exchanged` |") || strings.Contains(text, "%!") {
 		t.Errorf("the summary is\n%s", text)
 	}
-	if h.killed() < o.kills/2 || h.full < 2 {
+	if h.killed() < o.kills || h.full < 2 {
 		t.Errorf("%d were killed, and everything was looked at %d times", h.killed(), h.full)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -178,8 +178,57 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+// TestEnd: a run that is told to end begins nothing more, and one that is to pause
+// goes on when it may.
+func TestEnd(t *testing.T) {
+	end, pause := make(chan struct{}), filepath.Join(t.TempDir(), "pause")
+	h := newHarness(options{kills: 1, end: end, pause: pause}, nil, map[string]string{"a": "x.go:1"})
+	if h.rest(t.Context()) || h.over() {
+		t.Error("it ends before it is told to")
+	}
+	if err := os.WriteFile(pause, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rested := make(chan bool)
+	go func() { rested <- h.rest(t.Context()) }()
+	select {
+	case <-rested:
+		t.Error("it does not pause")
+	default:
+	}
+	if err := os.Remove(pause); err != nil {
+		t.Fatal(err)
+	}
+	if <-rested {
+		t.Error("it ends after a pause")
+	}
+	if err := os.WriteFile(pause, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	close(end)
+	if !h.rest(t.Context()) || !h.over() {
+		t.Error("it does not end")
+	}
+	if err := h.run(t.Context()); err != nil {
+		t.Errorf("a run that was ended before it killed anybody: %v", err)
+	}
+}
+
+// TestPasses: a pass is one of those there were.
+func TestPasses(t *testing.T) {
+	seen := map[int]int{}
+	for r := newRand(1); len(seen) < 5; {
+		seen[passOf(r, 5)]++
+	}
+	for n := range seen {
+		if n < 1 || n > 5 {
+			t.Errorf("pass %d of 5", n)
+		}
+	}
+}
+
 func TestArguments(t *testing.T) {
-	for _, args := range [][]string{{"more"}, {"--kills", "0"}, {"--only", "nothing"}, {"--nonsense"}} {
+	for _, args := range [][]string{{"more"}, {"--kills", "0"}, {"--workers", "0"}, {"--only", "nothing"}, {"--nonsense"}} {
 		if o, err := parse(args); err == nil {
 			t.Errorf("parse(%q) = %+v", args, o)
 		}

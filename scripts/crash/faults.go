@@ -48,9 +48,9 @@ func (h *harness) inject(ctx context.Context) error {
 	}
 	for n, one := range trials {
 		if n > 0 && n%progressEach == 0 {
-			fmt.Fprintf(h.out, "%d calls have failed, or were to\n", n)
+			h.progress(fmt.Sprintf("%d calls have failed, or were to", n))
 		}
-		if ctx.Err() != nil || h.enough() {
+		if h.rest(ctx) || h.enough() {
 			break
 		}
 		next <- one
@@ -64,7 +64,7 @@ func (h *harness) inject(ctx context.Context) error {
 // as the most.
 const countings = 3
 
-// progressEach is after how many calls that failed it is said how many.
+// progressEach is after how many calls that failed, or kills, it is said how many.
 const progressEach = 500
 
 // failIn makes calls fail in one world after the other: one in which something is
@@ -72,7 +72,7 @@ const progressEach = 500
 func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan trial) error {
 	var since []string
 	var broken error // no world can be made
-	made := 0
+	made, done := 0, 0
 	if w != nil {
 		made++
 	}
@@ -84,30 +84,41 @@ func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan 
 			if w, broken = h.faultWorld(ctx, worker, made); broken != nil {
 				continue
 			}
-			made, since = made+1, nil
+			made, done, since = made+1, 0, nil
 		}
 		what, err := h.one(ctx, w, one.way, death{fault: one.fault}, death{})
+		done++
 		if since = append(since, what); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		} else if len(since) == fullEach {
 			err = h.everything(ctx, w, since)
 			since = nil
 		}
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() == nil:
 			h.wrong(w, err)
+			w = nil
+		case done == worldEach:
+			h.count(w)
+			broken = removeAll(w.dir)
 			w = nil
 		}
 	}
 	if w == nil || broken != nil || ctx.Err() != nil {
 		return broken
 	}
-	h.mu.Lock()
-	h.acked += len(w.order)
-	h.mu.Unlock()
+	h.count(w)
 	if err := h.everything(ctx, w, since); err != nil {
 		h.wrong(w, err)
 	}
 	return nil
+}
+
+// count counts the snapshots of a world that comes to its end.
+func (h *harness) count(w *world) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.acked += len(w.order)
 }
 
 // wrong notes what is wrong in a world.
@@ -224,10 +235,10 @@ func (h *harness) faultSummary(at time.Time) string {
 	}
 	slices.Sort(kinds)
 	lines := []string{
-		fmt.Sprintf("%s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made. All that can be are %d.",
-			at.UTC().Format("2006-01-02"), h.injected(), h.errors, h.injected()-h.errors, h.spared, h.possible),
+		fmt.Sprintf("%s, in %s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made. All that can be are %d.",
+			at.UTC().Format("2006-01-02"), h.lasted(at), h.injected(), h.errors, h.injected()-h.errors, h.spared, h.possible),
 		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.full),
-		fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.cramped, h.refused),
+		h.roomSummary(),
 		"",
 		"| operation | " + strings.Join(kinds, " | ") + " |",
 		"|---|" + strings.Repeat("---|", len(kinds)),
@@ -240,4 +251,12 @@ func (h *harness) faultSummary(at time.Time) string {
 		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// roomSummary says what was done without room.
+func (h *harness) roomSummary() string {
+	if h.undisked != nil {
+		return fmt.Sprintf("Disks without room: not in this run, for no small disk could be had: %v.", h.undisked)
+	}
+	return fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.cramped, h.refused)
 }

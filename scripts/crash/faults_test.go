@@ -244,6 +244,19 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// TestRoomless: where no small disk can be had, the result says so.
+func TestRoomless(t *testing.T) {
+	h := newHarness(options{failing: true}, nil, nil)
+	h.spared, h.failed["snapshot"] = 3, map[string]int{"read": 4}
+	if h.tried() != 7 {
+		t.Errorf("%d calls of 7 count", h.tried())
+	}
+	h.undisked = fmt.Errorf("%w: operation not permitted", errNoRoom)
+	if text := h.faultSummary(time.Now()); !strings.Contains(text, "mount a small disk: operation not permitted") || strings.Contains(text, "%!") {
+		t.Errorf("the summary is\n%s", text)
+	}
+}
+
 // TestTake: as much is left as is said, and all is given back.
 func TestTake(t *testing.T) {
 	for _, r := range []room{{"home", "bytes", 3 << 12}, {"home", "inodes", 2}, {"home", "read-only", 0}} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,15 +51,17 @@ type harness struct {
 	spared int                       // that were to fail, and did not come
 	errors int                       // commands that ended with an error for it
 
-	possible         int // faults, each call in each of its ways
-	cramped, refused int // commands without room, and those that ended with an error
+	possible         int   // faults, each call in each of its ways
+	cramped, refused int   // commands without room, and those that ended with an error
+	undisked         error // why there were no small disks
+	began            time.Time
 }
 
 // recovering is the way of commands that come after a kill.
 const recovering = "recovery"
 
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
-	h := &harness{options: o, out: out, points: points, at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{},
+	h := &harness{options: o, out: out, points: points, began: time.Now(), at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{},
 		calls: map[string]map[string]int{}, failed: map[string]map[string]int{}}
 	for _, op := range operations() {
 		if o.only != "" && o.only != op.name {
@@ -83,7 +86,7 @@ func (h *harness) run(ctx context.Context) error {
 	}
 	all.Wait()
 	errs = append(errs, h.failures...)
-	if h.only == "" && !h.some && ctx.Err() == nil {
+	if h.only == "" && !h.some && ctx.Err() == nil && !h.over() {
 		errs = append(errs, h.unreached())
 	}
 	return errors.Join(errs...)
@@ -107,8 +110,8 @@ func (h *harness) unreached() error {
 // mostFailures is after how many the rest is not worth the time.
 const mostFailures = 12
 
-// work kills in one world after the other: one in which something is wrong is
-// left as it is.
+// work kills in one world after the other, until there were enough kills: one in
+// which something is wrong is left as it is.
 func (h *harness) work(ctx context.Context, worker int) error {
 	for n := 0; ; n++ {
 		seed := h.seed*1000 + uint64(worker)*100 + uint64(n)
@@ -121,8 +124,12 @@ func (h *harness) work(ctx context.Context, worker int) error {
 		h.mu.Lock()
 		h.acked += len(w.order)
 		if err == nil || ctx.Err() != nil {
+			enough := ctx.Err() != nil || h.done() || h.over()
 			h.mu.Unlock()
-			return errors.Join(ctx.Err(), removeAll(dir))
+			if err := errors.Join(ctx.Err(), removeAll(dir)); err != nil || enough {
+				return err
+			}
+			continue
 		}
 		h.failures = append(h.failures, fmt.Errorf("in %s: %w", dir, err))
 		fmt.Fprintf(h.out, "wrong in %s: %v\n", dir, err)
@@ -134,8 +141,13 @@ func (h *harness) work(ctx context.Context, worker int) error {
 	}
 }
 
-// fullEach is after how many kills everything is looked at.
-const fullEach = 25
+// fullEach is after how many kills everything is looked at, and worldEach after
+// how many another world is made: what is looked at costs more the longer the
+// history is.
+const (
+	fullEach  = 25
+	worldEach = 10 * fullEach
+)
 
 func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
 	if first {
@@ -144,7 +156,10 @@ func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
 		}
 	}
 	var since []string
-	for ctx.Err() == nil {
+	for range worldEach {
+		if h.rest(ctx) {
+			break
+		}
 		wy, d, again, ok := h.next(w.rand)
 		if !ok {
 			break
@@ -162,6 +177,37 @@ func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
 		}
 	}
 	return h.everything(ctx, w, since)
+}
+
+// over reports whether no more trials are to begin.
+func (h *harness) over() bool {
+	select {
+	case <-h.end:
+		return true
+	default:
+		return false
+	}
+}
+
+// rest waits while there is the file that says so, and reports whether no more
+// trials are to begin.
+func (h *harness) rest(ctx context.Context) bool {
+	for ctx.Err() == nil && !h.over() {
+		if _, err := os.Lstat(h.pause); h.pause == "" || err != nil {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+		case <-h.end:
+		case <-time.After(time.Second):
+		}
+	}
+	return true
+}
+
+// progress says how far it has come.
+func (h *harness) progress(what string) {
+	fmt.Fprintf(h.out, "%s: %s\n", time.Since(h.began).Round(time.Second), what)
 }
 
 func (h *harness) everything(ctx context.Context, w *world, since []string) error {
@@ -199,17 +245,19 @@ func (h *harness) looked(wy way, took time.Duration) {
 func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.begun >= h.kills {
+	if h.done() {
 		return way{}, death{}, death{}, false
 	}
-	h.begun++
+	if h.begun++; h.begun%progressEach == 0 {
+		h.progress(fmt.Sprintf("%d processes were killed, in %d attempts", h.killed(), h.begun))
+	}
 	d := death{brood: r.IntN(2) == 0}
 	wy := h.ways[r.IntN(len(h.ways))]
 	if point, ways := h.fewest(r, h.ways); point != "" && (h.at[point] == 0 || r.IntN(4) > 0) {
 		wy = ways[r.IntN(len(ways))]
-		d.point, d.pass = point, 1+r.IntN(h.passes[wy.String()][point])
+		d.point, d.pass = point, passOf(r, h.passes[wy.String()][point])
 	} else {
-		d.after = 1 + time.Duration(r.Int64N(int64(h.took[wy.String()]*5/4)+1))
+		d.after = 1 + time.Duration(r.Int64N(int64(h.took[wy.String()])+1))
 	}
 	again := death{}
 	if passes := h.passes[recovering]; r.IntN(4) == 0 && len(passes) > 0 {
@@ -219,10 +267,20 @@ func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 		}
 		slices.SortFunc(names, func(a, b string) int { return h.at[a] - h.at[b] })
 		again.point = names[r.IntN(1+len(names)/3)]
-		again.pass = 1 + r.IntN(passes[again.point])
+		again.pass = passOf(r, passes[again.point])
 	}
 	return wy, d, again, true
 }
+
+// passOf is one of so many passes, at most: the earlier rather, since few come to
+// the last.
+func passOf(r *rand.Rand, most int) int { return 1 + r.IntN(1+r.IntN(most)) }
+
+// mostAttempts is how many attempts there are for each kill that is wanted.
+const mostAttempts = 5
+
+// done reports whether there were enough kills. The caller holds h.mu.
+func (h *harness) done() bool { return h.killed() >= h.kills || h.begun >= mostAttempts*h.kills }
 
 // fewest is a point at which the fewest were killed, and the ways that pass it.
 func (h *harness) fewest(r *rand.Rand, all []way) (string, []way) {
@@ -379,6 +437,14 @@ func (h *harness) note(name string, d death, f fate, took time.Duration) {
 	default:
 		h.timed++
 	}
+}
+
+// tried counts what was done to processes: kills, or calls that failed or were to.
+func (h *harness) tried() int {
+	if h.failing {
+		return h.injected() + h.spared
+	}
+	return h.killed()
 }
 
 // killed counts the processes that were.

@@ -20,8 +20,10 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	end, heed := signal.NotifyContext(ctx, syscall.SIGTERM)
+	err := run(ctx, end.Done(), os.Args[1:], os.Stdout)
+	heed()
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
@@ -48,12 +50,14 @@ type options struct {
 	dir     string
 	binary  string
 	workers int
-	only    string // the one operation, "" for all
-	some    bool   // not every failpoint need be come to
+	pause   string          // no trial begins while this file is there
+	end     <-chan struct{} // closed when no more trials are to begin; nil: never
+	only    string          // the one operation, "" for all
+	some    bool            // not every failpoint need be come to
 }
 
 func parse(args []string) (options, error) {
-	o := options{workers: 2}
+	o := options{}
 	flags := flag.NewFlagSet("scripts/soak --kills", flag.ContinueOnError)
 	flags.Func("faults", "make that many file-system calls fail instead, or all", func(value string) (err error) {
 		if o.failing = true; value != "all" {
@@ -64,12 +68,14 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.kills, "kills", wholeRun, "how many processes to kill")
 	flags.Uint64Var(&o.seed, "seed", 1, "which are killed, and when")
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where workspaces and homes are made, and removed at the end unless something is wrong")
+	flags.IntVar(&o.workers, "workers", 2, "in how many worlds at once")
+	flags.StringVar(&o.pause, "pause", "", "begin nothing while there is such a file")
 	flags.StringVar(&o.only, "only", "", "one operation alone")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.kills < 1 || o.faults < 0 || o.only != "" && !known(o.only) {
-		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--only OPERATION]")
+	if flags.NArg() > 0 || o.kills < 1 || o.faults < 0 || o.workers < 1 || o.only != "" && !known(o.only) {
+		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--workers N] [--pause FILE] [--only OPERATION]")
 	}
 	return o, nil
 }
@@ -83,7 +89,9 @@ func known(name string) bool {
 	return false
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+// run is the command. Once end is closed, what is under way comes to its end, and
+// the result is that of a run of so many.
+func run(ctx context.Context, end <-chan struct{}, args []string, out io.Writer) error {
 	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -91,6 +99,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	o.end = end
 	top, err := os.Getwd()
 	if err != nil {
 		return err
@@ -113,7 +122,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := os.RemoveAll(o.dir); err != nil {
 		return err
 	}
-	if o.only != "" || o.failing && h.injected() < keptRun || !o.failing && h.killed() < keptRun {
+	if o.only != "" || h.tried() < keptRun {
 		return nil
 	}
 	return lab.WriteSection(filepath.Join(top, page), section, text)
@@ -130,8 +139,11 @@ func crash(ctx context.Context, o options, top string, out io.Writer) (*harness,
 		return h, h.run(ctx)
 	}
 	err = h.inject(ctx)
-	if err == nil && (o.faults == 0 || o.faults >= keptRun) && o.only == "" {
+	if err == nil && h.tried() >= keptRun && o.only == "" {
 		err = h.starve(ctx, 0, newRand(o.seed))
+	}
+	if errors.Is(err, errNoRoom) {
+		h.undisked, err = err, nil
 	}
 	return h, err
 }

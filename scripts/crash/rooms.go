@@ -26,7 +26,11 @@ func (h *harness) starve(ctx context.Context, some int, r *rand.Rand) error {
 			}
 		}
 		slices.SortFunc(trials, func(a, b death) int { return slices.Compare([]byte(a.room.String()), []byte(b.room.String())) })
-		if err := h.starveOn(ctx, place, n, trials, some, r); err != nil {
+		err := h.starveOn(ctx, place, n, trials, some, r)
+		if errors.Is(err, errNoRoom) {
+			return err
+		}
+		if err != nil {
 			h.failures = append(h.failures, err)
 			fmt.Fprintf(h.out, "wrong: %v\n", err)
 		}
@@ -70,6 +74,9 @@ func (h *harness) starveOn(ctx context.Context, place string, n int, deaths []de
 	}
 	var since []string
 	for _, one := range trials {
+		if h.rest(ctx) {
+			break
+		}
 		what, err := h.one(ctx, w, one.way, one.death, death{})
 		if since = append(since, what); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
