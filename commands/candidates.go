@@ -30,7 +30,13 @@ func (c *call) addWanted(f *found, t typed, word string) {
 		c.addPaths(f, t)
 	case "DIR", "OLD", "NEW":
 		f.how = append(f.how, "dirs")
-	case "FILE", "COMMAND":
+	case "COMMAND":
+		if t.verb.name == "man" && t.flag == nil {
+			f.addPages(t.args)
+			return
+		}
+		f.how = append(f.how, "files")
+	case "FILE":
 		f.how = append(f.how, "files")
 	case "AGENT":
 		f.addAgents()
@@ -66,6 +72,27 @@ func (c *call) addWanted(f *found, t typed, word string) {
 func (f *found) addAgents() {
 	for _, a := range missions.Agents() {
 		f.add(a.Name(), "")
+	}
+}
+
+// addPages adds what may follow the words of a command in the name of its manual
+// page.
+func (f *found) addPages(words []string) {
+	verbs := allVerbs()
+	for _, w := range words {
+		v := find(verbs, w)
+		if v == nil {
+			return
+		}
+		verbs = v.verbs
+	}
+	for _, v := range verbs {
+		if !v.hidden {
+			f.add(v.name, v.short)
+		}
+	}
+	if len(words) == 0 {
+		f.add("concepts", conceptsAbout)
 	}
 }
 

@@ -39,6 +39,11 @@ func TestCompleteWords(t *testing.T) {
 		"complete":                     nil, // hidden
 		"nosuch ":                      nil,
 		"nosuch --js":                  nil,
+		"man mis":                      {"mission"},
+		"man con":                      {"config", "concepts"},
+		"man mission wa":               {"wait"},
+		"man show ":                    nil,
+		"man nosuch ":                  nil,
 		"restore --path a --min":       {"--mine"},
 	} {
 		if got := valuesOf(strings.Split(line, " ")...); !slices.Equal(got, want) {

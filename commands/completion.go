@@ -23,6 +23,7 @@ func completionCommand() *verb {
 are about, pins, and the paths in a snapshot. To have it in every shell:
 
     bash: umbra completion bash >~/.local/share/bash-completion/completions/umbra
+          for bash 4 or newer (macOS has bash 3.2: install a newer one, or use zsh)
           or, without the package bash-completion, in ~/.bashrc:
           source <(umbra completion bash)
     zsh:  in ~/.zshrc, after compinit: source <(umbra completion zsh)

@@ -1,5 +1,8 @@
 package commands
 
+// conceptsAbout is what concepts is about.
+const conceptsAbout = "the words of Umbra, and how a moment is named"
+
 // concepts is what umbra help concepts says.
 const concepts = `The words of Umbra
 

@@ -22,7 +22,8 @@ func configEditCommand() *verb {
 }
 
 // runConfigEdit has a copy edited, which takes the file's place when it makes
-// sense: a broken file would be in the way of everything else.
+// sense: a broken file would be in the way of everything else. The copy goes, unless
+// it holds what would be lost with it: that is said.
 func runConfigEdit(c *call, o configOptions) error {
 	if !o.project {
 		if err := c.makeHome(); err != nil {
@@ -33,11 +34,13 @@ func runConfigEdit(c *call, o configOptions) error {
 	if err != nil {
 		return err
 	}
-	before, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		before = []byte(missions.ConfigTemplate(o.project))
-	} else if err != nil {
+	there, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return missions.Errorf(missions.KindFailed, "", "read the configuration: %w", err)
+	}
+	before := there
+	if err != nil {
+		before = []byte(missions.ConfigTemplate(o.project))
 	}
 	dir, err := os.MkdirTemp("", "umbra-config-")
 	if err != nil {
@@ -45,18 +48,33 @@ func runConfigEdit(c *call, o configOptions) error {
 	}
 	copied := filepath.Join(dir, filepath.Base(file))
 	if err := os.WriteFile(copied, before, 0o600); err != nil {
-		return missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err)
+		return errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err), os.RemoveAll(dir))
 	}
 	after, err := c.edited(copied, o)
-	if err != nil {
-		return err // the copy stays: it holds the user's work
-	}
-	if bytes.Equal(before, after) {
+	switch {
+	case err != nil:
+	case bytes.Equal(before, after):
 		c.notice("nothing was changed")
-	} else if err := missions.WriteConfig(file, after); err != nil {
-		return err
+	default:
+		err = missions.ReplaceConfig(file, there, after)
+	}
+	if err != nil {
+		return c.keptCopy(err, copied, before)
 	}
 	return os.RemoveAll(dir)
+}
+
+// keptCopy adds to an error where the user's work is, if there is any.
+func (c *call) keptCopy(err error, copied string, before []byte) error {
+	if text, rerr := os.ReadFile(copied); rerr == nil && bytes.Equal(text, before) {
+		return errors.Join(err, os.RemoveAll(filepath.Dir(copied)))
+	}
+	e := missions.AsError(err)
+	hint := "what you wrote is in " + copied
+	if e.Hint != "" {
+		hint += "\n" + e.Hint
+	}
+	return missions.Errorf(e.Kind, hint, "%w", err)
 }
 
 // edited runs the editor until what it leaves makes sense, or its user gives up.
@@ -80,7 +98,7 @@ func (c *call) edited(copied string, o configOptions) ([]byte, error) {
 			}
 		}
 		if again != "e" {
-			return nil, missions.Errorf(missions.KindUsage, "what you wrote is in "+copied, "nothing was changed: %w", wrong)
+			return nil, missions.Errorf(missions.KindUsage, "", "nothing was changed: %w", wrong)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func manOverview(verbs []*verb) string {
 }
 
 func manConcepts() string {
-	r := manStart("umbra-concepts", "the words of Umbra, and how a moment is named")
+	r := manStart("umbra-concepts", conceptsAbout)
 	r.section("DESCRIPTION")
 	r.lines(strings.Split(strings.TrimSpace(concepts), "\n")...)
 	return r.String()

@@ -11,6 +11,7 @@ func redoCommand() *verb {
 	return &verb{
 		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
 		flags: []cli.Flag{
+			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
 			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
 			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
 		},
@@ -19,11 +20,14 @@ func redoCommand() *verb {
 }
 
 func runRedo(c *call, o undoOptions) error {
+	if o.steps == 0 {
+		return missions.Errorf(missions.KindUsage, "-n 1 is the default", "-n 0 does nothing again")
+	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: 1, WhenIdle: o.whenIdle, Force: o.force})
+	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, WhenIdle: o.whenIdle, Force: o.force})
 	if err != nil {
 		return c.withPlan(err)
 	}

@@ -165,8 +165,22 @@ func (e *configEdit) unset() error {
 	if _, alone := e.indent(at); !alone {
 		return errByHand
 	}
-	e.lines = slices.Delete(e.lines, at.key.Line-1, lastLine(at.value))
+	first, last := at.key.Line-1, lastLine(at.value)
+	if section, _, _ := strings.Cut(e.key.Name, "."); e.onlyLine(section, first, last) {
+		first--
+	}
+	e.lines = slices.Delete(e.lines, first, last)
 	return nil
+}
+
+// onlyLine reports whether lines [first, last) are all that a section holds below
+// its name, comments too.
+func (e *configEdit) onlyLine(section string, first, last int) bool {
+	header, body := e.section(section)
+	if header.Line != first || len(body.Content) > 2 || strings.TrimSpace(e.lines[first-1]) != section+":" {
+		return false
+	}
+	return last >= len(e.lines) || !strings.HasPrefix(e.lines[last], " ") || strings.TrimSpace(e.lines[last]) == ""
 }
 
 // insert puts lines after the nth.
@@ -233,6 +247,16 @@ func yamlText(key ConfigKey, value any) (string, error) {
 	return text, nil
 }
 
-// WriteConfig replaces a configuration file with a text that CheckConfig has
-// nothing to say against.
-func WriteConfig(file string, text []byte) error { return writeSettings(file, text) }
+// ReplaceConfig replaces a configuration file with a text that CheckConfig has
+// nothing to say against. before is what the file held when the text was begun,
+// nil if there was none: one that others have changed since is left as it is.
+func ReplaceConfig(file string, before, text []byte) error {
+	now, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Errorf(KindFailed, "", "read %s: %w", file, plain(err))
+	}
+	if !bytes.Equal(now, before) {
+		return Errorf(KindConflict, "umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
+	}
+	return writeSettings(file, text)
+}
