@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -171,8 +174,17 @@ func (b *bounded) text() string {
 	return s.String()
 }
 
-// appendLog adds to a log in one write, since several may end at once.
-func appendLog(name, text string) error {
+// appendLog adds to a log in one write, since several may end at once. One at a
+// time puts a long one aside: the next would put the short one in its place.
+func appendLog(name, text string) (err error) {
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // which gives the lock back
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", dir.Name(), err)
+	}
 	if info, err := os.Stat(name); err == nil && info.Size()+int64(len(text)) > mostLog {
 		if err := os.Rename(name, name+".1"); err != nil {
 			return err
@@ -183,8 +195,5 @@ func appendLog(name, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(err, f.Close())
 }

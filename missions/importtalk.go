@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -39,11 +38,7 @@ func (l *Local) importTalk(ctx context.Context, m *loaded, c Caller) error {
 		return err
 	}
 	Notify(ctx, Notice{Text: fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)})
-	var content bytes.Buffer
-	if err := i.File.Write(&content); err != nil {
-		return fmt.Errorf("make %s: %w", i.File.Path, err)
-	}
-	if err := journal.WriteVolatile(i.File.Path, i.File.Mode, content.Bytes()); err != nil {
+	if err := placeFile(i.File); err != nil {
 		return err
 	}
 	err = runImport(ctx, i, m.adapterEnv().Home, c)

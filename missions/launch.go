@@ -176,15 +176,20 @@ func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
 	}
 	for _, f := range files {
-		var content bytes.Buffer
-		if err := f.Write(&content); err != nil {
-			return fmt.Errorf("make %s: %w", f.Path, err)
-		}
-		if err := journal.WriteVolatile(f.Path, f.Mode, content.Bytes()); err != nil {
+		if err := placeFile(f); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// placeFile writes a file that an adapter asks for, anew at the next launch.
+func placeFile(f sessions.File) error {
+	var content bytes.Buffer
+	if err := f.Write(&content); err != nil {
+		return fmt.Errorf("make %s: %w", f.Path, err)
+	}
+	return journal.WriteVolatile(f.Path, f.Mode, content.Bytes())
 }
 
 // clearLaunch takes away what the launch of an agent had that has ended: settings
