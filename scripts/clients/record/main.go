@@ -150,8 +150,11 @@ func (r *recorder) rollouts() ([]string, error) {
 
 func (r *recorder) added(before []string) (string, error) {
 	after, err := r.rollouts()
-	if err != nil || len(after) != len(before)+1 {
-		return "", fmt.Errorf("%d rollouts became %d: %w", len(before), len(after), err)
+	if err != nil {
+		return "", err
+	}
+	if len(after) != len(before)+1 {
+		return "", fmt.Errorf("%d rollouts became %d", len(before), len(after))
 	}
 	for i := range before {
 		if before[i] != after[i] {
