@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -22,25 +25,40 @@ const daemonPatience = 10 * time.Second
 func daemonCommand() *verb {
 	return &verb{
 		name: "daemon", short: "the background process: it starts by itself when it is needed",
-		verbs: []*verb{
-			{name: "run", short: "serve in the foreground, until stopped or idle for long", run: runDaemon},
+		verbs: append([]*verb{
+			daemonRunCommand(),
 			{name: "start", short: "start it, if it does not run", run: runDaemonStart},
 			{name: "stop", short: "stop it; snapshots go on, each command doing its own work", run: runDaemonStop},
 			{name: "status", short: "whether it runs, and what it watches", run: runDaemonStatus},
 			{name: "logs", short: "print its log", run: runDaemonLogs},
+		}, daemonUnitVerbs()...),
+	}
+}
+
+func daemonRunCommand() *verb {
+	var stay bool
+	return &verb{
+		name: "run", short: "serve in the foreground, until stopped or idle for long",
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stay", Usage: "also while there is nothing to do", Destination: &stay},
 		},
+		run: func(c *call) error { return runDaemon(c, stay) },
 	}
 }
 
 // runDaemon serves the home. Another process that serves it already is as good.
-func runDaemon(c *call) error {
+func runDaemon(c *call, stay bool) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(c.ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	return daemon.Run(ctx, daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: c.starter()})
+	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: c.starter()}
+	if stay {
+		options.IdleExit = math.MaxInt64
+	}
+	return daemon.Run(ctx, options)
 }
 
 func runDaemonStart(c *call) error {

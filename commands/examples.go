@@ -76,10 +76,13 @@ func lessons() []lesson {
 		{"daemon status", []string{"umbra daemon status"}, "status, daemon logs"},
 		{"daemon logs", []string{"umbra daemon logs"}, "daemon status, doctor"},
 		{"daemon stop", []string{"umbra daemon stop"}, "daemon start, daemon status"},
-		{"daemon run", nil, "daemon start, daemon logs"},
+		{"daemon run", nil, "daemon start, daemon install, daemon logs"},
+		{"daemon install", nil, "daemon uninstall, daemon status"}, // of the system that the test runs on
+		{"daemon uninstall", []string{"umbra daemon uninstall"}, "daemon install, uninstall"},
 		{"completion", []string{"umbra completion bash >umbra.bash"}, "man"},
 		{"man", []string{"umbra man restore", "umbra man --dir man1"}, "completion"},
 		{"version", []string{"umbra version", "umbra version --json"}, "doctor, status"},
+		{"uninstall", []string{"umbra uninstall --dry-run", "umbra uninstall"}, "hooks uninstall, daemon uninstall"},
 		{"demo", nil, "mission new, fork, restore"},
 	}
 }

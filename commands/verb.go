@@ -34,7 +34,7 @@ func allVerbs() []*verb {
 		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
-		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(),
+		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(), uninstallCommand(),
 		demoCommand(), scriptedAgentCommand(), automationCommand(),
 	}
 }

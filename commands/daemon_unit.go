@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"os"
+	"runtime"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// unitResult is what daemon install and uninstall print.
+type unitResult struct {
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Problem string `json:"problem,omitempty"` // why the system was not told
+	Fix     string `json:"fix,omitempty"`
+}
+
+func daemonUnitVerbs() []*verb {
+	return []*verb{
+		{
+			name: "install", short: "have it started when you log in",
+			long: `Nobody needs this: the first command that wants a daemon starts one. It spares
+that command the start, and what changes between login and then is known at once.
+On Linux this is a user unit of systemd, on macOS an agent of launchd. It keeps the
+program's path and your PATH as they are now: install again when they change.
+Elsewhere, have umbra daemon run --stay started.`,
+			run: runDaemonInstall,
+		},
+		{name: "uninstall", short: "take that back, and stop the daemon that was started so", run: runDaemonUninstall},
+	}
+}
+
+func runDaemonInstall(c *call) error {
+	binary := c.binary()
+	if binary == "" {
+		return missions.Errorf(missions.KindConflict, "install umbra, then umbra daemon install",
+			"a unit needs an umbra that stays where it is; this one was started by `go run`")
+	}
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil {
+		return err
+	}
+	u, err := c.unitOf(runtime.GOOS, []string{binary, "daemon", "run", "--stay", "--home", o.Home.Dir})
+	if err != nil {
+		return err
+	}
+	r := unitResult{File: u.file}
+	if r.Changed, err = u.write(); err != nil {
+		return err
+	}
+	return c.printUnit(r, "installed", c.tell(u, u.enable))
+}
+
+func runDaemonUninstall(c *call) error {
+	u, installed, err := c.ourUnit()
+	if err != nil {
+		return err
+	}
+	r, told := unitResult{File: u.file, Changed: installed}, error(nil)
+	if installed {
+		told, err = c.dropUnit(u)
+	}
+	if err != nil {
+		return err
+	}
+	return c.printUnit(r, "uninstalled", told)
+}
+
+// dropUnit removes a unit. That the manager can't be told is no reason to leave
+// the file: without it nothing is started.
+func (c *call) dropUnit(u unit) (told, err error) {
+	told = c.tell(u, u.disable)
+	if err := os.Remove(u.file); err != nil {
+		return told, missions.Errorf(missions.KindFailed, "rm "+shellArg(u.file), "remove the unit: %w", err)
+	}
+	if told == nil {
+		told = c.tell(u, u.after)
+	}
+	return told, nil
+}
+
+// printUnit says what became of a unit; done in part where the system could not
+// be told.
+func (c *call) printUnit(r unitResult, did string, told error) error {
+	if told != nil {
+		e := missions.AsError(told)
+		r.Problem, r.Fix = e.Message, e.Hint
+	}
+	err := c.print(r, func(p *printer) {
+		if r.Changed {
+			p.line("%s: %s", did, clean(r.File))
+		} else {
+			p.line("nothing to change in %s", clean(r.File))
+		}
+		if r.Problem != "" {
+			p.line("%s %s", p.paint(red, "problem:"), clean(r.Problem))
+			p.line("  to type where you log in: %s", clean(r.Fix))
+		}
+	})
+	if err == nil && told != nil {
+		return partly
+	}
+	return err
+}

@@ -1,0 +1,263 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+type uninstallOptions struct{ data, dryRun, force bool }
+
+func uninstallCommand() *verb {
+	var o uninstallOptions
+	return &verb{
+		name: "uninstall", short: "take Umbra out of everything it was put into",
+		long: `Takes out the hooks of all agents, yours and those of projects that Umbra knows, and
+the unit, completions and manual pages where they are Umbra's as they stand; stops
+the daemon; says what is left, the program itself among it. What it keeps of your
+work stays, unless --data is given: then it says what is lost, and asks.`,
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "data", Usage: "also every snapshot, conversation and setting that Umbra keeps: they are lost", Destination: &o.data},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
+			&cli.BoolFlag{Name: "force", Usage: "also while agents are at work: they go on, and so does what Umbra does for them", Destination: &o.force},
+		},
+		run: func(c *call) error { return runUninstall(c, o) },
+	}
+}
+
+// uninstalled is what umbra uninstall prints.
+type uninstalled struct {
+	DryRun   bool               `json:"dry_run"`
+	Removed  []part             `json:"removed"`
+	Left     []part             `json:"left"`
+	Problems []missions.Problem `json:"problems"`
+}
+
+// part is something of Umbra's outside its home, or the home.
+type part struct {
+	What string `json:"what"`
+	Path string `json:"path,omitempty"`
+	Fix  string `json:"fix,omitempty"` // what removes it
+}
+
+// uninstalling is one run of umbra uninstall.
+type uninstalling struct {
+	*call
+	uninstallOptions
+	svc      missions.Service
+	asks     missions.Caller
+	at       client.Options
+	missions []missions.Mission // of every project
+	live     []missions.Mission // those that have an agent
+	done     uninstalled
+}
+
+func runUninstall(c *call, o uninstallOptions) error {
+	c.NoDaemon, c.heeded = true, true // none is started for this, and a broken configuration keeps nobody
+	svc, caller, ctx, err := c.asking()
+	if err != nil {
+		return err
+	}
+	u := &uninstalling{call: c, uninstallOptions: o, svc: svc, asks: caller}
+	u.done = uninstalled{DryRun: o.dryRun, Removed: []part{}, Left: []part{}, Problems: []missions.Problem{}}
+	if u.at, err = clientOptions(c.Env, c.Globals); err != nil {
+		return err
+	}
+	if u.missions, err = svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
+		return err
+	}
+	if u.live, err = svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: true, Live: true}); err != nil {
+		return err
+	}
+	if err := u.mayGo(); err != nil {
+		return err
+	}
+	if o.data && !o.dryRun {
+		if err := u.confirmLoss(ctx); err != nil {
+			return err
+		}
+	}
+	if err := u.everything(ctx); err != nil {
+		return err
+	}
+	if err := c.print(u.done, u.describe); err != nil {
+		return err
+	}
+	if len(u.done.Problems) > 0 {
+		return partly
+	}
+	return nil
+}
+
+// mayGo refuses while agents are at work: what they do from now on may be in no
+// snapshot, and nobody has told them.
+func (u *uninstalling) mayGo() error {
+	var live []string
+	for _, m := range u.live {
+		live = append(live, m.Name)
+	}
+	if len(live) == 0 || u.dryRun || u.force && !u.data {
+		return nil
+	}
+	hint := "umbra mission stop " + strings.Join(live, " ")
+	if !u.data {
+		hint += "; or umbra uninstall --force, which leaves them running"
+	}
+	return missions.Errorf(missions.KindBusy, hint, "agents are at work in %s: nothing was done", strings.Join(live, ", "))
+}
+
+// everything does it, in an order that leaves nothing running which would be
+// started again.
+func (u *uninstalling) everything(ctx context.Context) error {
+	u.hooks(ctx)
+	u.unit()
+	u.shellFiles()
+	if err := u.stopDaemon(ctx); err != nil {
+		return err
+	}
+	u.workspaces()
+	if err := u.home(); err != nil {
+		return err
+	}
+	if binary := u.binary(); binary != "" {
+		u.left("this program", binary, "rm "+shellArg(binary))
+	}
+	return nil
+}
+
+func (u *uninstalling) removed(what, path string) {
+	u.done.Removed = append(u.done.Removed, part{What: what, Path: path})
+}
+
+func (u *uninstalling) left(what, path, fix string) {
+	u.done.Left = append(u.done.Left, part{What: what, Path: path, Fix: fix})
+}
+
+// failed notes what could not be done; the rest is done all the same.
+func (u *uninstalling) failed(err error) {
+	e := missions.AsError(err)
+	u.done.Problems = append(u.done.Problems, missions.Problem{Message: e.Message, Fix: e.Hint})
+}
+
+func (u *uninstalling) stopDaemon(ctx context.Context) error {
+	holder, _, held := u.at.Home.Holder()
+	switch {
+	case !held:
+		return nil
+	case len(u.live) > 0:
+		u.left("what the agents at work tell of themselves, "+holder, "", "umbra daemon stop, when they have ended")
+		return nil
+	case !u.dryRun:
+		socket := u.at.Home.Socket()
+		limited, cancel := context.WithTimeout(ctx, daemonPatience)
+		defer cancel()
+		if _, err := client.Leave(limited, u.at); err != nil {
+			return err
+		}
+		if socket != "" {
+			_ = os.Remove(filepath.Dir(socket)) // where it was made for the socket alone
+		}
+	}
+	u.removed("the daemon, "+holder, "")
+	return nil
+}
+
+// workspaces names those of forks: they are the user's own worktrees by now.
+func (u *uninstalling) workspaces() {
+	for _, m := range u.missions {
+		if _, err := os.Lstat(m.Workspace); m.Made && err == nil {
+			u.left("the workspace of "+m.Name, m.Workspace, "umbra mission rm "+m.Name+" --workspace, before it is uninstalled with --data")
+		}
+	}
+}
+
+// home removes the home, or says what it takes.
+func (u *uninstalling) home() error {
+	dir := u.at.Home.Dir
+	switch {
+	case !u.data:
+		u.left("your missions, with all their snapshots and conversations", dir, "umbra uninstall --data")
+		return nil
+	case u.dryRun:
+		u.removed("your missions, with all their snapshots and conversations", dir)
+		return nil
+	}
+	if err := u.close(); err != nil { // the Service works in the home
+		return err
+	}
+	stays, err := u.at.Home.Erase()
+	if err != nil {
+		return errors.Join(err, u.print(u.done, u.describe))
+	}
+	u.removed("your missions, with all their snapshots and conversations", dir)
+	for _, path := range stays {
+		u.left("not Umbra's, in its home", path, "")
+	}
+	return nil
+}
+
+// confirmLoss says what goes with the data, and asks.
+func (u *uninstalling) confirmLoss(ctx context.Context) error {
+	if u.Yes {
+		return nil
+	}
+	snapshots := 0
+	for _, m := range u.missions {
+		list, err := u.svc.Log(ctx, missions.LogRequest{Caller: u.asks, Mission: m.ID})
+		if err != nil {
+			return fmt.Errorf("count the snapshots of %s: %w", m.Name, err)
+		}
+		snapshots += len(list)
+	}
+	u.err.line("%s, %s, what is in the trash, and your configuration in %s are removed for good:", count(len(u.missions), "mission"), count(snapshots, "snapshot"), clean(u.at.Home.Dir))
+	u.err.line("nothing can be restored after that. Your repositories and workspaces stay as they are.")
+	_ = u.err.flush()
+	if !u.canAsk() {
+		return missions.Errorf(missions.KindConflict, "umbra uninstall --data --yes removes it; without --data everything is kept", "nobody can be asked: nothing was done")
+	}
+	yes, err := u.confirm("Remove all of it?")
+	if err == nil && !yes {
+		err = missions.Errorf(missions.KindConflict, "", "nothing was done")
+	}
+	return err
+}
+
+func (u *uninstalling) describe(p *printer) {
+	verb := "removed"
+	if u.dryRun {
+		verb = "would be removed"
+	}
+	if len(u.done.Removed) == 0 {
+		p.line("nothing of Umbra's was found to remove")
+	}
+	for _, r := range u.done.Removed {
+		p.line("%s: %s", verb, clean(r.say()))
+	}
+	for _, l := range u.done.Left {
+		p.line("left: %s", clean(l.say()))
+		if l.Fix != "" {
+			p.line("  to remove it: %s", clean(l.Fix))
+		}
+	}
+	for _, problem := range u.done.Problems {
+		p.line("%s %s", p.paint(red, "problem:"), clean(problem.Message))
+		if problem.Fix != "" {
+			p.line("  to mend it: %s", clean(problem.Fix))
+		}
+	}
+}
+
+func (r part) say() string {
+	if r.Path == "" {
+		return r.What
+	}
+	return r.What + " in " + r.Path
+}

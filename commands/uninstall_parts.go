@@ -1,0 +1,162 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// hooks takes out those of the user and of every place that Umbra knows. Those in
+// a file that a project shares are its team's: they are named.
+func (u *uninstalling) hooks(ctx context.Context) {
+	places, err := u.places(ctx)
+	if err != nil {
+		u.failed(err)
+	}
+	seen := map[string]bool{}
+	for _, agent := range missions.Agents() {
+		u.hook(ctx, seen, missions.HooksRequest{Caller: u.asks, Name: agent.Name()})
+		for _, place := range places {
+			there := u.asks
+			there.Cwd = place
+			u.hook(ctx, seen, missions.HooksRequest{Caller: there, Name: agent.Name(), Project: true})
+			u.sharedHook(ctx, seen, missions.HooksRequest{Caller: there, Name: agent.Name(), Project: true, Shared: true})
+		}
+	}
+}
+
+// places are the directories in which agents may have settings of their own.
+func (u *uninstalling) places(ctx context.Context) ([]string, error) {
+	projects, err := u.svc.Projects(ctx, missions.ProjectsRequest{Caller: u.asks})
+	var list []string
+	add := func(dir string) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	for _, p := range projects {
+		add(p.Path)
+	}
+	for _, m := range u.missions {
+		add(m.Workspace)
+		add(m.Cwd)
+	}
+	return list, err
+}
+
+func (u *uninstalling) hook(ctx context.Context, seen map[string]bool, r missions.HooksRequest) {
+	is, err := u.svc.HooksStatus(ctx, r)
+	if err != nil {
+		u.failed(err)
+		return
+	}
+	if seen[is.File] {
+		return
+	}
+	seen[is.File] = true
+	changed := is.Installed
+	if !u.dryRun {
+		was, err := u.svc.UninstallHooks(ctx, r)
+		if err != nil {
+			u.failed(err)
+			return
+		}
+		changed = was.Changed
+	}
+	if changed {
+		u.removed("hooks of "+r.Name, is.File)
+	}
+}
+
+func (u *uninstalling) sharedHook(ctx context.Context, seen map[string]bool, r missions.HooksRequest) {
+	is, err := u.svc.HooksStatus(ctx, r)
+	if err == nil && is.Installed && !seen[is.File] {
+		seen[is.File] = true
+		u.left("hooks of "+r.Name+" that a project shares", is.File, "cd "+shellArg(r.Caller.Cwd)+" && umbra hooks uninstall "+r.Name+" --project --shared")
+	}
+}
+
+// unit takes away what starts the daemon at login.
+func (u *uninstalling) unit() {
+	at, installed, err := u.ourUnit()
+	if err != nil && missions.AsError(err).Kind != missions.KindConflict { // another's is no business of ours
+		u.failed(err)
+	}
+	if !installed {
+		return
+	}
+	if !u.dryRun {
+		told, err := u.dropUnit(at)
+		if told != nil {
+			u.failed(told)
+		}
+		if err != nil {
+			u.failed(err)
+			return
+		}
+	}
+	u.removed("the unit that starts the daemon at login", at.file)
+}
+
+// shellFiles removes completions and manual pages from where help says to put
+// them, if they are to the byte what this program writes.
+func (u *uninstalling) shellFiles() {
+	home := u.Getenv("HOME")
+	data, config := u.Getenv("XDG_DATA_HOME"), u.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(home, ".local", "share")
+	}
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(home, ".config")
+	}
+	u.completion("completion of bash", filepath.Join(data, "bash-completion", "completions", "umbra"), bashCompletion)
+	u.completion("completion of fish", filepath.Join(config, "fish", "completions", "umbra.fish"), fishCompletion)
+	u.manPages(filepath.Join(data, "man", "man1"))
+}
+
+func (u *uninstalling) completion(what, file, text string) {
+	if u.shellFile(what, file, text) {
+		u.removed(what, file)
+	}
+}
+
+// manPages removes those of this version; they are named together.
+func (u *uninstalling) manPages(dir string) {
+	removed := 0
+	for _, page := range manPages() {
+		if u.shellFile("a manual page", filepath.Join(dir, page.name+".1"), page.text) {
+			removed++
+		}
+	}
+	if removed > 0 {
+		u.removed(count(removed, "manual page"), dir)
+	}
+}
+
+// shellFile removes a file that holds text, and reports whether it has.
+func (u *uninstalling) shellFile(what, file, text string) bool {
+	have, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false
+	case err != nil:
+		u.failed(missions.Errorf(missions.KindFailed, "", "read %s: %w", what, err))
+		return false
+	case !bytes.Equal(have, []byte(text)):
+		u.left(what+", changed or of another version", file, "rm "+shellArg(file))
+		return false
+	case u.dryRun:
+		return true
+	}
+	if err := os.Remove(file); err != nil {
+		u.failed(missions.Errorf(missions.KindFailed, "rm "+shellArg(file), "remove %s: %w", what, err))
+		return false
+	}
+	return true
+}

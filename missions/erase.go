@@ -1,0 +1,171 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// erased is where a home's entries go before they are removed: to other processes
+// they are gone at once, and whoever is cut off goes on from there.
+const erased = ".erased"
+
+// ofHome are the names of what Umbra keeps in a home beside homeDirs; those that
+// end with a star begin so.
+var ofHome = [...]string{
+	"index", "config.yml", "config.kept.yml", "automations.log*", "lock*", "socket-*", "usage.json", "daemon.log*", "machine-id", "run-*", ".umbra-*", erased,
+}
+
+// Erase removes all that Umbra keeps in the home for good, and the home if nothing
+// else is in it: what is not Umbra's stays, and is returned. Nothing is removed
+// while another process serves the home or works in it: KindBusy.
+func (h Home) Erase() (stays []string, err error) {
+	serving, err := h.Hold("umbra uninstall")
+	if err != nil {
+		return nil, err
+	}
+	defer serving.Release()
+	release, err := h.lockAll()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	entries, err := os.ReadDir(h.Dir)
+	if err != nil {
+		return nil, Errorf(KindFailed, "", "read Umbra's home: %w", err)
+	}
+	for _, e := range entries {
+		if err := makeRemovable(h.path(e.Name())); isOfHome(e.Name()) && err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(h.path(erased), 0o700); err != nil {
+		return nil, Errorf(KindFailed, "", "empty Umbra's home: %w", err)
+	}
+	for _, e := range entries {
+		switch {
+		case !isOfHome(e.Name()):
+			stays = append(stays, h.path(e.Name()))
+		case e.Name() != erased:
+			if err := moveInto(h.path(erased), h.path(e.Name())); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := removeTree(h.path(erased)); err != nil {
+		return nil, err
+	}
+	if len(stays) == 0 {
+		if err := os.Remove(h.Dir); err != nil {
+			return nil, Errorf(KindFailed, "rmdir "+h.Dir, "remove Umbra's home: %w", err)
+		}
+	}
+	return stays, nil
+}
+
+// lockAll takes every lock of the home, so that no process is at work with what
+// is in it.
+func (h Home) lockAll() (release func(), err error) {
+	files, err := filepath.Glob(filepath.Join(h.path("locks"), "*"))
+	if err != nil {
+		return nil, err
+	}
+	var held []*lock.Lock
+	release = func() {
+		for _, l := range held {
+			_ = l.Release() // what it guarded is gone
+		}
+	}
+	for _, file := range files {
+		l, err := lock.Try(file, lock.Exclusive, lock.Self("umbra uninstall"))
+		if err != nil {
+			release()
+			return nil, busy(err)
+		}
+		held = append(held, l)
+	}
+	return release, nil
+}
+
+func isOfHome(name string) bool {
+	for _, dir := range homeDirs {
+		if name == dir {
+			return true
+		}
+	}
+	for _, known := range ofHome {
+		if prefix, open := strings.CutSuffix(known, "*"); name == known || open && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// moveInto moves an entry into dir, beside one of its name that a run which was
+// cut off has left there.
+func moveInto(dir, entry string) error {
+	for n := 0; ; n++ {
+		to := filepath.Join(dir, fmt.Sprintf("%s.%d", filepath.Base(entry), n))
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		}
+		if err := os.Rename(entry, to); err != nil {
+			return Errorf(KindFailed, "", "take %s away: %w", entry, plain(err))
+		}
+		return nil
+	}
+}
+
+// removeTree removes a directory with all that is in it, read-only ones too. It
+// refuses, and removes nothing, where another file system is mounted in it.
+func removeTree(dir string) error {
+	if err := makeRemovable(dir); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return Errorf(KindFailed, "", "remove %s: %w", dir, plain(err))
+	}
+	return nil
+}
+
+// makeRemovable opens the directories below dir to their owner, and refuses where
+// another file system is mounted.
+func makeRemovable(dir string) error {
+	top, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return Errorf(KindFailed, "", "look at %s: %w", dir, plain(err))
+	}
+	return filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if device(info) != device(top) {
+			return Errorf(KindConflict, "umount "+at+", then try again", "another file system is mounted at %s: nothing was removed", at)
+		}
+		if info.Mode().Perm()&0o700 == 0o700 {
+			return nil
+		}
+		return os.Chmod(at, info.Mode().Perm()|0o700) // before it is read
+	})
+}
+
+func device(info fs.FileInfo) uint64 {
+	st, _ := info.Sys().(*syscall.Stat_t)
+	if st == nil {
+		return 0
+	}
+	return uint64(st.Dev)
+}
