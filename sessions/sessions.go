@@ -63,8 +63,6 @@ type Adapter interface {
 	// finishes what a killed process has begun finds its file. A store need not
 	// be by directory.
 	Path(env Environ, cwd, id string) string
-	// Find lists the sessions of cwd, the most recently written first.
-	Find(env Environ, cwd string) ([]Session, error)
 	// Open reads a session's identity from its main file's lines.
 	// ErrNoSession if there is no such file.
 	Open(path string) (Session, error)
@@ -138,6 +136,15 @@ type Truster interface {
 // Replacing is an Adapter whose agent writes again, later in its file, what it has
 // said in an earlier turn: a conversation can only be read from its beginning on.
 type Replacing interface{ Replaces() }
+
+// Foreign is the Adapter of tools that Umbra does not know and that call it by
+// themselves. Its conversations are bytes: what was said in one, hooks tell alone.
+type Foreign interface {
+	Adapter
+	// Resumable reports whether a tool that says of itself that it is resumed by
+	// these words (see Event.Resume) can go on from a copy of its conversation.
+	Resumable(how []string) bool
+}
 
 // Companion is an Adapter whose hooks come with further files, such as the one
 // by which the agent offers its user a command for Umbra.
@@ -330,8 +337,10 @@ type Launch struct {
 	Fresh       bool
 	Again       bool // it was prompted before: a prompt in a command that is not fresh was sent long ago
 	Prompt      string
-	HookCommand string // empty: no hooks for this launch
-	SettingsDir string // where a file for this launch alone may be put
+	How         []string // what a tool of a Foreign adapter has said of how it is resumed
+	Transcript  string   // where the session to resume is
+	HookCommand string   // empty: no hooks for this launch
+	SettingsDir string   // where a file for this launch alone may be put
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
 	Env    Environ // what the agent will see
@@ -381,6 +390,7 @@ const (
 	KindToolBatch    Kind = "tool-batch" // all results of one answer are on disk
 	KindPermission   Kind = "permission" // the agent asks its user
 	KindStop         Kind = "stop"       // the turn ended
+	KindError        Kind = "error"      // the turn ended in an error
 	KindSessionEnd   Kind = "session-end"
 	KindStatusLine   Kind = "status-line" // the agent draws its status line
 	KindOther        Kind = "other"
@@ -404,7 +414,7 @@ type Event struct {
 	// as its input names them; nil for any other tool, above all a shell.
 	Files   []string
 	Agent   string // set inside a subagent
-	Message string // stop: the last thing the agent said
+	Message string // stop: the last thing the agent said; error: what went wrong
 	// Background reports that work of the turn goes on after its stop.
 	Background bool
 	// Headless reports that the agent runs without a person at it.
@@ -414,6 +424,17 @@ type Event struct {
 	Lone bool
 	// PID is the agent's process, 0 if the hook's environment does not tell.
 	PID int
+
+	// What follows is said by tools of a Foreign adapter alone.
+	Program string   // the tool's name for people
+	Resume  []string // the command that starts it on a conversation again; nil if it is not said
+	Usage   Usage    // what was used since the last event that told of it
+}
+
+// Usage is what an agent's model has cost.
+type Usage struct {
+	Input, Output int64   // tokens
+	Cost          float64 // US dollars
 }
 
 // Answer is what Umbra has to say to a hook.

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,38 +79,6 @@ func (Adapter) NewID(random string, _ time.Time) string { return random }
 // Path is where Claude Code running in cwd keeps the session with that id.
 func (a Adapter) Path(env sessions.Environ, cwd, id string) string {
 	return filepath.Join(a.projectDir(env, cwd), id+transcriptExt)
-}
-
-// Find lists the sessions of cwd, the most recently written first. Directories
-// of different paths collide, so the lines decide whose a session is; files
-// without any conversation (2.0 leaves an empty one per run, 1.0 stray
-// summaries) are none.
-func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
-	dir := a.projectDir(env, cwd)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	var found []sessions.Session
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), transcriptExt)
-		if !ok || !sessions.IsUUID(id) || !e.Type().IsRegular() {
-			continue
-		}
-		s, err := a.Open(filepath.Join(dir, e.Name()))
-		if errors.Is(err, sessions.ErrNoSession) || err == nil && s.Cwd != cwd {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
-	return found, nil
 }
 
 // Open reads a session's identity. Its id is the file's name: that is what

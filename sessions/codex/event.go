@@ -1,10 +1,7 @@
 package codex
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -29,11 +26,11 @@ const turnComplete = "agent-turn-complete"
 // own (for titles and the like). Input that is no object with an event and a
 // session is ErrBadPayload.
 func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
-	input = bytes.TrimSpace(input)
-	if len(input) == 0 || input[0] != '{' || !json.Valid(input) {
-		return sessions.Event{}, fmt.Errorf("%w: no JSON object", sessions.ErrBadPayload)
+	f, err := hooks.Read(input)
+	if err != nil {
+		return sessions.Event{}, err
 	}
-	get := func(key string) string { return jsontext.Text(jsontext.Lookup(input, key)) }
+	get := f.Text
 	e := sessions.Event{
 		Name: get("hook_event_name"), SessionID: get("session_id"), Transcript: get("transcript_path"), Cwd: get("cwd"),
 		Source: get("source"), Reason: get("reason"), Prompt: get("prompt"), PromptID: get("turn_id"),
@@ -62,7 +59,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	case sessions.KindSessionStart, sessions.KindPrompt:
 		e.Headless = headless(e.Transcript)
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
-		takeTool(&e, get("tool_name"), get("tool_use_id"), jsontext.Lookup(input, "tool_input"))
+		takeTool(&e, get("tool_name"), get("tool_use_id"), f["tool_input"])
 	}
 	return e, nil
 }
@@ -75,10 +72,8 @@ func check(e sessions.Event) error {
 		return fmt.Errorf("%w: no event name", sessions.ErrBadPayload)
 	case !sessions.IsUUID(e.SessionID):
 		return fmt.Errorf("%w: session id %.40q is no UUID", sessions.ErrBadPayload, e.SessionID)
-	case e.Transcript != "" && !filepath.IsAbs(e.Transcript), e.Cwd != "" && !filepath.IsAbs(e.Cwd):
-		return fmt.Errorf("%w: a path in it is not absolute", sessions.ErrBadPayload)
 	}
-	return nil
+	return hooks.CheckPaths(e)
 }
 
 // readers are the tools that change no file of the workspace. Every other tool,

@@ -3,9 +3,7 @@ package codex
 import (
 	"bufio"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,25 +134,6 @@ func idOf(name string) string {
 		return id
 	}
 	return ""
-}
-
-// Find lists the sessions that began in cwd, the most recently written first.
-func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
-	var found []sessions.Session
-	for _, dir := range a.days(env) {
-		for _, name := range rollouts(dir) {
-			s, err := a.Open(filepath.Join(dir, name))
-			if errors.Is(err, sessions.ErrNoSession) || errors.Is(err, fs.ErrPermission) || err == nil && s.Cwd != cwd {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, s)
-		}
-	}
-	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
-	return found, nil
 }
 
 // Open reads a session's identity. Its id is the one in the file's name, which

@@ -1,94 +1,72 @@
 package gemini
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
-
-// payload is a hook's input, of any event.
-type payload struct {
-	Session    string          `json:"session_id"`
-	Transcript string          `json:"transcript_path"`
-	Cwd        string          `json:"cwd"`
-	Name       string          `json:"hook_event_name"`
-	Source     string          `json:"source"`
-	Reason     string          `json:"reason"`
-	Prompt     string          `json:"prompt"`
-	Response   string          `json:"prompt_response"`
-	Tool       string          `json:"tool_name"`
-	Input      json.RawMessage `json:"tool_input"`
-	Result     json.RawMessage `json:"tool_response"`
-	Notice     string          `json:"notification_type"`
-	Details    json.RawMessage `json:"details"`
-}
 
 // Event reads one hook payload. An event it does not know is KindOther; input
 // that is no object with an event and a session is ErrBadPayload.
 func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
-	var p payload
-	if len(bytes.TrimSpace(input)) == 0 {
-		return sessions.Event{}, fmt.Errorf("%w: empty input", sessions.ErrBadPayload)
-	}
-	if err := json.Unmarshal(input, &p); err != nil {
-		return sessions.Event{}, fmt.Errorf("%w: %w", sessions.ErrBadPayload, err)
-	}
-	if p.Name == "" {
-		p.Name = name
-	}
-	if err := p.check(); err != nil {
+	f, err := hooks.Read(input)
+	if err != nil {
 		return sessions.Event{}, err
 	}
 	e := sessions.Event{
-		Kind: p.kind(), Name: p.Name, SessionID: p.Session, Transcript: p.file(), Cwd: p.Cwd,
-		Source: p.Source, Reason: p.Reason, Prompt: p.Prompt, Message: p.Response,
+		Name: cmp.Or(f.Text("hook_event_name"), name), SessionID: f.Text("session_id"), Transcript: f.Text("transcript_path"),
+		Cwd: f.Text("cwd"), Source: f.Text("source"), Reason: f.Text("reason"), Prompt: f.Text("prompt"), Message: f.Text("prompt_response"),
 	}
+	if err := check(e); err != nil {
+		return sessions.Event{}, err
+	}
+	e.Kind, e.Transcript = kindOf(e.Name, f.Text("notification_type")), file(e)
+	tool, toolInput := f.Text("tool_name"), f["tool_input"]
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter:
 		e.Tool = sessions.Tool{
-			Name: p.Tool, Target: target(p.Input), Done: e.Kind == sessions.KindToolAfter,
-			Failed: holdsError(p.Result),
+			Name: tool, Target: target(toolInput), Done: e.Kind == sessions.KindToolAfter,
+			Failed: holdsError(f["tool_response"]),
 		}
-		e.Writes = e.Kind == sessions.KindToolBefore && !readers[p.Tool]
-		if file := jsontext.First(p.Input, "file_path"); file != "" && e.Writes && writers[p.Tool] {
+		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]
+		if file := jsontext.First(toolInput, "file_path"); file != "" && e.Writes && writers[tool] {
 			e.Files = []string{file}
 		}
 	case sessions.KindPermission:
-		e.Tool = asked(p.Details)
+		e.Tool = asked(f["details"])
 	}
 	return e, nil
 }
 
-func (p payload) check() error {
+func check(e sessions.Event) error {
 	switch {
-	case p.Name == "":
+	case e.Name == "":
 		return fmt.Errorf("%w: no event name", sessions.ErrBadPayload)
-	case !isName(p.Session):
-		return fmt.Errorf("%w: session id %.40q is none", sessions.ErrBadPayload, p.Session)
-	case p.Transcript != "" && !filepath.IsAbs(p.Transcript), p.Cwd != "" && !filepath.IsAbs(p.Cwd):
-		return fmt.Errorf("%w: a path in it is not absolute", sessions.ErrBadPayload)
+	case !isName(e.SessionID):
+		return fmt.Errorf("%w: session id %.40q is none", sessions.ErrBadPayload, e.SessionID)
 	}
-	return nil
+	return hooks.CheckPaths(e)
 }
 
 // file is the session's file. What a resumption names until it is asked
 // something is one of the same id that it leaves with a header alone.
-func (p payload) file() string {
-	if p.Transcript == "" || p.Name != "SessionStart" && p.Name != "SessionEnd" {
-		return p.Transcript
+func file(e sessions.Event) string {
+	if e.Transcript == "" || e.Name != "SessionStart" && e.Name != "SessionEnd" {
+		return e.Transcript
 	}
-	if path := fileOf(filepath.Dir(p.Transcript), p.Session); path != "" {
+	if path := fileOf(filepath.Dir(e.Transcript), e.SessionID); path != "" {
 		return path
 	}
-	return p.Transcript
+	return e.Transcript
 }
 
-func (p payload) kind() sessions.Kind {
-	switch p.Name {
+// kindOf is what an event means; notice is what a notification is of.
+func kindOf(name, notice string) sessions.Kind {
+	switch name {
 	case "SessionStart":
 		return sessions.KindSessionStart
 	case "BeforeAgent":
@@ -98,7 +76,7 @@ func (p payload) kind() sessions.Kind {
 	case "AfterTool":
 		return sessions.KindToolAfter
 	case "Notification":
-		if p.Notice == "ToolPermission" {
+		if notice == "ToolPermission" {
 			return sessions.KindPermission
 		}
 	case "AfterAgent":

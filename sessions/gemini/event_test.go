@@ -51,6 +51,9 @@ func TestEvent(t *testing.T) {
 			t.Errorf("%s is %+v", fields, e)
 		}
 	}
+	if e := event(t, `"hook_event_name":"BeforeAgent","prompt":"x","source":7,"notification_type":{}`); e.Kind != sessions.KindPrompt || e.Prompt != "x" {
+		t.Errorf("with an odd field it is %+v", e)
+	}
 	for _, bad := range []string{
 		`{"hook_event_name":"AfterAgent"}`, `{"session_id":"../x","hook_event_name":"AfterAgent"}`, `{"session_id":"x"}`,
 		`{"session_id":"x","hook_event_name":"AfterAgent","transcript_path":"a"}`, `{"session_id":7}`,

@@ -163,35 +163,6 @@ func isFileOf(name, id string) bool {
 	return strings.HasPrefix(name, filePrefix) && strings.HasSuffix(name, "-"+short+fileExt)
 }
 
-// Find lists the sessions of cwd, the most recently written first. A file
-// without any conversation is none.
-func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
-	dir := filepath.Join(a.projectDir(env, cwd), "chats")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	var found []sessions.Session
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), filePrefix) || !strings.HasSuffix(e.Name(), fileExt) || !e.Type().IsRegular() {
-			continue
-		}
-		s, err := a.Open(filepath.Join(dir, e.Name()))
-		if errors.Is(err, sessions.ErrNoSession) || err == nil && s.Cwd != cwd {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
-	return found, nil
-}
-
 // Open reads a session's identity. ErrNoSession also for a file that says
 // nothing the client could resume: it refuses such a one. The working directory
 // is the one that the file's own directory is marked with.

@@ -72,8 +72,8 @@ func TestPath(t *testing.T) {
 	if got := (Adapter{}).Path(env, "/w/app", otherID); got != old {
 		t.Errorf("the session is %s, want %s", got, old)
 	}
-	if found, err := (Adapter{}).Find(env, "/w/app"); err != nil || len(found) != 0 {
-		t.Errorf("without a marker, or a directory in the lines, found %+v, %v", found, err)
+	if s, err := (Adapter{}).Open(old); err != nil || s.Cwd != "" {
+		t.Errorf("without a marker, or a directory in the lines, it is %+v, %v", s, err)
 	}
 	mkfile(t, filepath.Join(root, "tmp", "app", ownerFile), "/w/app")
 	later := filepath.Join(chats, "session-later-0f0e0d0c.jsonl")
@@ -85,9 +85,8 @@ func TestPath(t *testing.T) {
 	if got := (Adapter{}).Path(env, "/w/app", otherID); got != later {
 		t.Errorf("the session is %s, want the newest", got)
 	}
-	found, err := (Adapter{}).Find(env, "/w/app")
-	if err != nil || len(found) != 3 || found[0].Path != later || found[0].Cwd != "/w/app" {
-		t.Errorf("found %+v, %v", found, err)
+	if s, err := (Adapter{}).Open(later); err != nil || s.ID != otherID || s.Cwd != "/w/app" {
+		t.Errorf("it is %+v, %v", s, err)
 	}
 	for _, path := range []string{filepath.Join(chats, "none.jsonl"), chats} {
 		if _, err := (Adapter{}).Open(path); !errors.Is(err, sessions.ErrNoSession) {

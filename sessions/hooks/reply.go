@@ -52,3 +52,30 @@ func Reply(e sessions.Event, a sessions.Answer) []byte {
 	}
 	return append(b, '\n')
 }
+
+// plain is what a tool reads that follows nobody's hooks.
+type plain struct {
+	Context string `json:"context,omitempty"`
+	Block   string `json:"block,omitempty"`
+}
+
+// Plain is Reply for the plugins and tools that call Umbra by its own rules: a
+// prompt or tool that is blocked does not go on, with the reason; context goes to
+// the model with the prompt.
+func Plain(e sessions.Event, a sessions.Answer) []byte {
+	var out plain
+	switch e.Kind {
+	case sessions.KindPrompt:
+		out = plain{Context: a.Context, Block: a.Block}
+	case sessions.KindToolBefore:
+		out.Block = a.Block
+	}
+	if out == (plain{}) {
+		return nil
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil // strings always marshal
+	}
+	return append(b, '\n')
+}

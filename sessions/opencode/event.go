@@ -1,34 +1,17 @@
 package opencode
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
-// payload is what the plugin tells of an event. The names of events are those of
-// Claude Code, which other agents have taken over.
-type payload struct {
-	Name       string          `json:"hook_event_name"`
-	SessionID  string          `json:"session_id"`
-	Transcript string          `json:"transcript_path"`
-	Cwd        string          `json:"cwd"`
-	Agent      string          `json:"agent_id"`
-	PID        int             `json:"pid"`
-	Headless   bool            `json:"headless"`
-	Source     string          `json:"source"`
-	Reason     string          `json:"reason"`
-	Prompt     string          `json:"prompt"`
-	PromptID   string          `json:"prompt_id"`
-	Tool       string          `json:"tool_name"`
-	Input      json.RawMessage `json:"tool_input"`
-	ToolID     string          `json:"tool_use_id"`
-}
-
+// kinds are the events that the plugin tells of. Their names are those of Claude
+// Code, which other agents have taken over.
 var kinds = map[string]sessions.Kind{
 	"SessionStart":      sessions.KindSessionStart,
 	"UserPromptSubmit":  sessions.KindPrompt,
@@ -41,58 +24,37 @@ var kinds = map[string]sessions.Kind{
 
 // Event reads what the plugin tells.
 func (Adapter) Event(_ sessions.Environ, _ string, data []byte) (sessions.Event, error) {
-	var p payload
-	if err := json.Unmarshal(data, &p); err != nil {
-		return sessions.Event{}, fmt.Errorf("%w: %w", sessions.ErrBadPayload, err)
-	}
-	if p.Name == "" || !isID(p.SessionID) || !filepath.IsAbs(p.Cwd) {
-		return sessions.Event{}, fmt.Errorf("%w: it has no event, session or directory", sessions.ErrBadPayload)
+	f, err := hooks.Read(data)
+	if err != nil {
+		return sessions.Event{}, err
 	}
 	e := sessions.Event{
-		Kind: sessions.KindOther, Name: p.Name, SessionID: p.SessionID, Cwd: p.Cwd, Source: p.Source, Reason: p.Reason,
-		Prompt: p.Prompt, PromptID: p.PromptID, Agent: p.Agent, Headless: p.Headless, PID: max(0, p.PID),
+		Kind: sessions.KindOther, Name: f.Text("hook_event_name"), SessionID: f.Text("session_id"), Cwd: f.Text("cwd"),
+		Source: f.Text("source"), Reason: f.Text("reason"), Prompt: f.Text("prompt"), PromptID: f.Text("prompt_id"),
+		Agent: f.Text("agent_id"), Headless: f.Is("headless"), PID: int(f.Count("pid")),
 	}
-	if filepath.IsAbs(p.Transcript) {
-		e.Transcript = filepath.Clean(p.Transcript)
+	if e.Name == "" || !isID(e.SessionID) || !filepath.IsAbs(e.Cwd) {
+		return sessions.Event{}, fmt.Errorf("%w: it has no event, session or directory", sessions.ErrBadPayload)
 	}
-	if kind, ok := kinds[p.Name]; ok {
+	if path := f.Text("transcript_path"); filepath.IsAbs(path) {
+		e.Transcript = filepath.Clean(path)
+	}
+	if kind, ok := kinds[e.Name]; ok {
 		e.Kind = kind
 	}
+	tool, input := f.Text("tool_name"), f["tool_input"]
 	switch e.Kind {
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
-		e.Tool = sessions.Tool{ID: p.ToolID, Name: p.Tool, Target: target(p.Input), Agent: p.Agent}
-		e.Writes = e.Kind == sessions.KindToolBefore && !readers[p.Tool]
+		e.Tool = sessions.Tool{ID: f.Text("tool_use_id"), Name: tool, Target: target(input), Agent: e.Agent}
+		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]
 	}
-	if e.Kind == sessions.KindToolBefore && slices.Contains(writers, p.Tool) {
-		if file := jsontext.Text(jsontext.Lookup(p.Input, "filePath")); file != "" {
+	if e.Kind == sessions.KindToolBefore && slices.Contains(writers, tool) {
+		if file := jsontext.Text(jsontext.Lookup(input, "filePath")); file != "" {
 			e.Files = []string{file}
 		}
 	}
 	return e, nil
 }
 
-// reply is what the plugin reads. A prompt or tool that is blocked ends with the
-// reason; context goes to the model with the prompt.
-type reply struct {
-	Context string `json:"context,omitempty"`
-	Block   string `json:"block,omitempty"`
-}
-
-// Reply is what the hook prints; nothing if there is nothing to say.
-func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte {
-	var out reply
-	switch e.Kind {
-	case sessions.KindPrompt:
-		out = reply{Context: a.Context, Block: a.Block}
-	case sessions.KindToolBefore:
-		out.Block = a.Block
-	}
-	if out == (reply{}) {
-		return nil
-	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		return nil // strings always marshal
-	}
-	return append(b, '\n')
-}
+// Reply implements sessions.Adapter.
+func (Adapter) Reply(e sessions.Event, a sessions.Answer) []byte { return hooks.Plain(e, a) }

@@ -125,6 +125,14 @@ func TestEventRefused(t *testing.T) {
 	}
 }
 
+// TestEventOdd: a field of another type costs nothing else.
+func TestEventOdd(t *testing.T) {
+	e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(`{"hook_event_name":"UserPromptSubmit","session_id":"ses_1","cwd":"/w","prompt":"x","pid":"7","headless":1}`))
+	if err != nil || e.Kind != sessions.KindPrompt || e.Prompt != "x" || e.PID != 0 {
+		t.Errorf("it is %+v, %v", e, err)
+	}
+}
+
 func FuzzEvent(f *testing.F) {
 	for _, payload := range lines(fixture(f, "hooks.jsonl")) {
 		f.Add(payload)

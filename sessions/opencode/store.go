@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -25,34 +22,6 @@ const (
 // Path is the file that the plugin writes a session to, whatever its directory.
 func (a Adapter) Path(env sessions.Environ, _, id string) string {
 	return filepath.Join(a.Root(env), id+transcriptExt)
-}
-
-// Find lists the sessions of cwd that the plugin has written of.
-func (a Adapter) Find(env sessions.Environ, cwd string) ([]sessions.Session, error) {
-	dir := a.Root(env)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	var found []sessions.Session
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != transcriptExt {
-			continue
-		}
-		s, err := a.Open(filepath.Join(dir, e.Name()))
-		if errors.Is(err, sessions.ErrNoSession) || err == nil && s.Cwd != cwd {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, s)
-	}
-	slices.SortStableFunc(found, func(x, y sessions.Session) int { return y.Modified.Compare(x.Modified) })
-	return found, nil
 }
 
 // Open reads a session's identity. Its id is the file's name.
