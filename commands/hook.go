@@ -31,7 +31,7 @@ func hookCommand() *verb {
 	var o hookOptions
 	return &verb{
 		name: "hook", args: "AGENT", min: 1, max: 1, short: "take one event of an agent on stdin (called by the agent)",
-		long: "Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
+		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents.md says with what). Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
 			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},
@@ -104,7 +104,7 @@ func askHook(env Env, home missions.Home, payload []byte, strict bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookTime("", payload)-env.Now().Sub(env.began))
+	ctx, cancel := context.WithTimeout(context.Background(), hookTime(env.Args[1], "", payload)-env.Now().Sub(env.began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
 		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: missions.AgentAbove(env.Args[1], caller, os.Getppid())})
@@ -162,7 +162,7 @@ func (c *call) hook(o hookOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, hookTime(o.event, payload)-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.ctx, hookTime(c.arg(0), o.event, payload)-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx = ctx
 	c.heeded = true
@@ -234,9 +234,13 @@ func readPayload(ctx context.Context, r io.Reader) ([]byte, error) {
 
 // hookTime is how long the event may take: a prompt waits for its snapshot. The
 // name is looked for and no more: the adapter reads the event.
-func hookTime(event string, payload []byte) time.Duration {
+func hookTime(agent, event string, payload []byte) time.Duration {
 	head := payload[:min(len(payload), 1<<20)]
-	for _, name := range []string{"UserPromptSubmit", "BeforeAgent"} { // the latter is Gemini CLI's
+	names := []string{"UserPromptSubmit", "BeforeAgent"} // the latter is Gemini CLI's
+	if agent == "generic" {
+		names = []string{"prompt"}
+	}
+	for _, name := range names {
 		if event == name || event == "" && bytes.Contains(head, []byte(`"`+name+`"`)) {
 			return promptBudget
 		}

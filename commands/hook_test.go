@@ -129,11 +129,14 @@ func TestHookTime(t *testing.T) {
 		`{"hook_event_name":"BeforeAgent"}`:      promptBudget,
 		`{"hook_event_name":"Stop"}`:             hookBudget,
 	} {
-		if got := hookTime("", []byte(payload)); got != want {
+		if got := hookTime("claude", "", []byte(payload)); got != want {
 			t.Errorf("%s may take %s, want %s", payload, got, want)
 		}
 	}
-	if hookTime("BeforeAgent", nil) != promptBudget || hookTime("Stop", []byte(`"UserPromptSubmit"`)) != hookBudget {
+	if hookTime("generic", "", []byte(`{"event":"prompt"}`)) != promptBudget || hookTime("generic", "", []byte(`{"event":"idle"}`)) != hookBudget {
+		t.Error("a tool's own prompt is not one")
+	}
+	if hookTime("gemini", "BeforeAgent", nil) != promptBudget || hookTime("claude", "Stop", []byte(`"UserPromptSubmit"`)) != hookBudget {
 		t.Error("the name that the command line gives does not decide")
 	}
 }

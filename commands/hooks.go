@@ -14,6 +14,7 @@ type hooksOptions struct{ user, project, shared bool }
 func hooksCommand() *verb {
 	return &verb{
 		name: "hooks", short: "the hooks by which agents tell Umbra what they do",
+		long: "For claude, codex, gemini and opencode. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents.md.",
 		verbs: []*verb{
 			hooksVerb("install", "install hooks for an agent, beside those that are there", "installed", missions.Service.InstallHooks),
 			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Service.UninstallHooks),

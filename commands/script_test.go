@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": scriptCode, "fsck": scriptFsck, "save": scriptSave, "waitfor": scriptWaitFor, "lines": scriptLines, "write": scriptWrite,
 			"waitlog": scriptWaitLog, "gone": scriptGone,
+			"example": scriptExample,
 		},
 	})
 }
@@ -61,6 +62,21 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// example FILE: the shell script in docs/agents.md, as a program.
+func scriptExample(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: example FILE")
+	}
+	page, err := os.ReadFile("../docs/agents.md")
+	ts.Check(err)
+	_, rest, _ := strings.Cut(string(page), "```sh\n")
+	script, _, ended := strings.Cut(rest, "```\n")
+	if !ended || !strings.HasPrefix(script, "#!") {
+		ts.Fatalf("docs/agents.md has no script")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(script), 0o755))
 }
 
 // fsck: git fsck --full finds nothing in any shadow repository.

@@ -18,9 +18,11 @@ import (
 type newMission struct {
 	id, name, agent string
 	command         []string
-	ground          ground // of the directory the agent runs in
-	root            string // the workspace
-	subdir          string // of root, "." for root itself
+	tool            string   // its own name, if it is one that Umbra does not know
+	resume          []string // and how it is resumed
+	ground          ground   // of the directory the agent runs in
+	root            string   // the workspace
+	subdir          string   // of root, "." for root itself
 	session         string
 	transcript      string
 	adopted         bool
@@ -114,7 +116,7 @@ func (l *Local) chooseAgent(r NewMissionRequest) (agent string, command []string
 			return "", nil, Errorf(KindUsage, "umbra mission new -- COMMAND", "the command is empty")
 		}
 		agent = l.agentOf(r.Command)
-		if r.Agent != "" && l.adapter(r.Agent) == nil {
+		if r.Agent != "" && !l.knows(r.Agent) {
 			return "", nil, l.unknownAgent(r.Agent)
 		}
 		if r.Agent != "" {
@@ -123,7 +125,7 @@ func (l *Local) chooseAgent(r NewMissionRequest) (agent string, command []string
 		return agent, r.Command, nil
 	}
 	if r.Agent != "" {
-		if l.adapter(r.Agent) == nil {
+		if !l.knows(r.Agent) {
 			return "", nil, l.unknownAgent(r.Agent)
 		}
 		return r.Agent, []string{r.Agent}, nil
@@ -138,6 +140,12 @@ func (l *Local) chooseAgent(r NewMissionRequest) (agent string, command []string
 		shell = "/bin/sh"
 	}
 	return filepath.Base(shell), []string{shell}, nil
+}
+
+// knows reports whether a name is that of an agent, which Umbra can start.
+func (l *Local) knows(name string) bool {
+	a := l.adapter(name)
+	return a != nil && !isForeign(a)
 }
 
 func (l *Local) unknownAgent(name string) error {
@@ -247,7 +255,7 @@ func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 	now := l.now()
 	m := &loaded{project: p, life: n.life, since: now}
 	m.stored = stored{
-		Format: recordFormat, ID: n.id, Agent: n.agent, Command: n.command, Since: now,
+		Format: recordFormat, ID: n.id, Agent: n.agent, Tool: n.tool, Resume: n.resume, Command: n.command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.session, EnvNames: n.envNames, Adopted: n.adopted,
 		Unnamed: n.adopted && n.name == "", FirstPrompt: n.prompt, StartedIn: n.startedIn, Config: n.config,
 	}

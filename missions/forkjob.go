@@ -235,6 +235,10 @@ func (j *forkJob) makeSession() error {
 	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
 		return nil
 	}
+	if !j.at.movable(a) {
+		j.notes = append(j.notes, j.at.unmovable())
+		return nil
+	}
 	plan, err := j.l.cutAt(j.at.project, j.at.step.Snapshot, j.at.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
 		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
@@ -354,12 +358,13 @@ func (j *forkJob) unpublished() (*loaded, error) {
 	}
 	m := &loaded{project: j.at.project, life: Initializing{Turn: s.Turn}, since: now}
 	m.stored = stored{
-		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Command: j.at.Command, Since: now,
+		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Tool: j.at.Tool, Resume: j.at.Resume, Command: j.at.Command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
 		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: then.LastPrompt, LastTool: then.LastTool, Session: j.session.id, Step: then.Step,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true
+		m.Tool, m.Resume = "", nil
 	}
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err

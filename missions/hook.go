@@ -1,9 +1,8 @@
 package missions
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,7 +21,7 @@ import (
 func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	adapter := l.adapter(r.Agent)
 	if adapter == nil {
-		return HookResult{}, Errorf(KindUsage, "umbra hooks status lists the agents", "no hooks for agent %q", r.Agent)
+		return HookResult{}, Errorf(KindUsage, "umbra hook generic is for any other tool", "no hooks for agent %q", r.Agent)
 	}
 	event, err := adapter.Event(callerEnv(r.Caller), r.Event, r.Payload)
 	if err != nil {
@@ -110,6 +109,9 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
 	e.Tool.Target = m.below(e.Tool.Target)
 	what, _ := eventOf(e)
+	if m.leavesSession(a, e) {
+		what = TurnEnded{}
+	}
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, a, e)
 	client := clientOf(a, e)
@@ -214,31 +216,6 @@ func (m *loaded) below(target string) string {
 	return strings.TrimPrefix(target, m.bind.Workspace+string(filepath.Separator))
 }
 
-// eventOf is what an agent's event means for a mission's lifecycle.
-func eventOf(e sessions.Event) (Event, bool) {
-	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
-	switch e.Kind {
-	case sessions.KindSessionStart:
-		return SessionBegan{}, e.Source != "compact" // which is in the middle of one
-	case sessions.KindPrompt:
-		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
-	case sessions.KindToolBefore:
-		return ToolStarting{Tool: tool, Writes: e.Writes}, true
-	case sessions.KindToolAfter, sessions.KindToolBatch:
-		return ToolFinished{Tool: tool}, true
-	case sessions.KindPermission:
-		return PermissionAsked{Permission: Permission{Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
-	case sessions.KindStop:
-		return TurnEnded{Background: e.Background}, true
-	case sessions.KindSessionEnd:
-		if e.Reason == "clear" || e.Reason == "resume" {
-			return nil, false // the agent goes on with another session
-		}
-		return SessionEnded{}, true
-	}
-	return nil, false
-}
-
 // begins reports whether an event, if it is the start of a session, is that of
 // the mission's agent: not of another process on the same conversation. A turn is
 // left only by what is known to leave one.
@@ -262,6 +239,10 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	if !m.live.firstTime(eventID(e)) {
 		return false
 	}
+	m.countTold(a, e)
+	if m.leavesSession(a, e) {
+		m.live.Bound = "" // the next one is this mission's too
+	}
 	switch e.Kind {
 	case sessions.KindPrompt:
 		m.LastPrompt = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}
@@ -273,19 +254,6 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	return true
 }
 
-// eventID names an event that hooks may report twice.
-func eventID(e sessions.Event) string {
-	switch {
-	case e.Kind == sessions.KindPrompt && e.PromptID != "":
-		// What is typed during a turn has that turn's id.
-		text := sha1.Sum([]byte(e.Prompt))
-		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])
-	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:
-		return string(e.Kind) + " " + e.Tool.ID
-	}
-	return ""
-}
-
 // followSession binds a mission to the session its agent speaks in. A session
 // that the mission has left and that speaks on marks it diverged, until it is
 // spoken to in its own again.
@@ -293,7 +261,8 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	if e.SessionID == "" {
 		return
 	}
-	if e.PID > 0 && (m.live.Agent == nil || m.live.Agent.PID != e.PID) {
+	m.introduce(a, e)
+	if e.PID > 0 && !(isForeign(a) && m.live.kept()) && (m.live.Agent == nil || m.live.Agent.PID != e.PID) {
 		owner := l.processOf(e.PID)
 		m.live.Agent = &owner
 	}
@@ -314,9 +283,10 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	}
 	if e.Source == "clear" {
 		m.leaveTalk()
+		m.live.Told = nil
 	}
 	m.stored.Session, m.live.Bound, m.bind.Session = e.SessionID, e.SessionID, e.Transcript
-	if m.bind.Session == "" {
+	if m.bind.Session == "" && !isForeign(a) {
 		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
 	}
 }
@@ -372,6 +342,8 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 // same agent process moved on to. Any other is an agent inside the agent.
 func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool {
 	switch {
+	case l.joins(m, a):
+		return true
 	case m.Agent != a.Name():
 		return m.stored.Session == "" && len(m.Command) > 0 && a.Runs(m.Command)
 	case e.SessionID == m.stored.Session, slices.Contains(m.Sessions, e.SessionID):
@@ -483,9 +455,9 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	}
 	all, _ := l.allProjects()
 	n := newMission{
-		id: l.adoptedID(all, a.Name(), e.SessionID), agent: a.Name(), command: []string{a.Name()},
+		id: l.adoptedID(all, a.Name(), e.SessionID), agent: a.Name(), command: []string{cmp.Or(e.Program, a.Name())},
 		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
-		adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
+		tool: e.Program, resume: e.Resume, adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
 		provisional: e.Headless,
 	}
 	if parent != nil {

@@ -28,6 +28,9 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 	if a == nil {
 		return hookPlace{}, l.unknownAgent(r.Name)
 	}
+	if isForeign(a) {
+		return hookPlace{}, Errorf(KindUsage, "docs/agents.md, “Any other tool”, says what to give it", "there is nothing to install for %s: a tool calls `umbra hook %s` by itself", r.Name, r.Name)
+	}
 	scope := sessions.ScopeUser
 	switch {
 	case r.Shared && !r.Project:

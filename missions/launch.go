@@ -140,11 +140,15 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	cmd, err := a.Launch(sessions.Launch{
 		Config: config,
 		Env:    m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
+		How: m.Resume, Transcript: m.bind.Session,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.launchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
 	if err != nil {
 		return false, Errorf(KindUsage, "", "%s: %w", m.Agent, err)
+	}
+	if resume && !fresh && !m.movable(a) {
+		launch.Notes = append(launch.Notes, m.unmovable())
 	}
 	m.tellConfig(config, cmd, launch)
 	if err := l.placeLaunch(m, cmd.Files); err != nil {

@@ -35,6 +35,8 @@ type live struct {
 	// Name is what an adopted mission's first prompt names it, until it does.
 	Name string `json:"name,omitempty"`
 
+	// Told counts a conversation that only hooks tell of, until a record does.
+	Told *tallied `json:"told,omitempty"`
 	// Config is the version of the agent's configuration, until a record says it.
 	Config string `json:"config_commit,omitempty"`
 

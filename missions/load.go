@@ -164,6 +164,9 @@ func (m *loaded) overlay(l *Local) error {
 		m.live = live{}
 		return nil
 	}
+	if m.live.Told != nil {
+		m.Talk = m.live.Told
+	}
 	if m.live.Base == m.record.String() && m.live.Lifecycle != nil {
 		if newer, err := unmarshalLifecycle(m.live.Lifecycle); err == nil {
 			m.life, m.since = newer, m.live.Since
@@ -216,7 +219,7 @@ func (m *loaded) bound() error {
 // view is the mission as the user sees it.
 func (l *Local) view(m *loaded) Mission {
 	v := Mission{
-		ID: m.ID, Name: m.Name, Agent: m.Agent, State: State(m.life), StateSince: m.since,
+		ID: m.ID, Name: m.Name, Agent: m.program(), State: State(m.life), StateSince: m.since,
 		Managed: ManagedNone, Command: m.Command, Workspace: m.bind.Workspace, Cwd: m.cwd(),
 		Project: m.project.Name, ProjectID: m.project.ID,
 		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),

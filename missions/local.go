@@ -204,7 +204,7 @@ func (l *Local) adapter(agent string) sessions.Adapter {
 			return a
 		}
 	}
-	return nil
+	return l.foreign(agent)
 }
 
 // agentOf names the agent that a command line starts: an adapter's name, or

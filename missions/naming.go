@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -46,7 +47,7 @@ func (l *Local) claimName(ctx context.Context, m *loaded, w *wanted) (held *lock
 	held, err = l.naming(waits, m.project)
 	switch {
 	case err != nil && w.first.adopted && ctx.Err() == nil:
-		name := agentBase(m.Agent) + "-" + m.ID[:8]
+		name := agentBase(m.program()) + "-" + m.ID[:8]
 		m.live.Name, m.Unnamed = w.first.name, true
 		m.Name, w.What = name, "mission "+name+" begins"
 		return nil, true, nil
@@ -93,7 +94,7 @@ func (l *Local) nameFor(p *project, n newMission) (string, error) {
 	taken := l.taken(p)
 	switch {
 	case n.name == "":
-		return taken.numbered(agentBase(n.agent))
+		return taken.numbered(agentBase(cmp.Or(n.tool, n.agent)))
 	case n.named:
 		return taken.given(n.name, "choose another name, or umbra mission resume "+n.name)
 	}

@@ -113,7 +113,7 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 // transcriptState is what the session file's last event says.
 func (l *Local) transcriptState(m *loaded) sessions.State {
 	a := l.adapter(m.Agent)
-	if a == nil || m.bind.Session == "" {
+	if a == nil || isForeign(a) || m.bind.Session == "" {
 		return sessions.StateEmpty
 	}
 	info, err := os.Stat(m.bind.Session)

@@ -136,12 +136,13 @@ type aftermath struct {
 // process, also where no snapshot was asked for.
 type heard struct {
 	session, path, notes string
+	agent, tool, resume  string
 	former               int
 	diverged             bool
 }
 
 func (m *loaded) heard() heard {
-	return heard{m.stored.Session, m.bind.Session, fmt.Sprint(m.Notes), len(m.Sessions), m.Diverged}
+	return heard{m.stored.Session, m.bind.Session, fmt.Sprint(m.Notes), m.Agent, m.Tool, fmt.Sprintf("%q", m.Resume), len(m.Sessions), m.Diverged}
 }
 
 // apply runs the events through Transition and gathers what they ask for.

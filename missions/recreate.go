@@ -135,7 +135,7 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 	oldRoot, oldCwd := m.bind.Workspace, m.cwd()
 	m.bind.Workspace, m.bind.Place, m.bind.Made = g.Dir, g.Place, true
 	m.bind.Worktree, m.bind.Branch, m.bind.Fork = made.Worktree, made.Branch, &made.Document
-	if g.Dir == oldRoot || m.stored.Session == "" {
+	if g.Dir == oldRoot || m.stored.Session == "" || !m.movable(l.adapter(m.Agent)) {
 		return nil
 	}
 	plan, err := l.cutAt(m.project, m.tip, m.bind.Session)

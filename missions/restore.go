@@ -322,7 +322,7 @@ func (l *Local) handover(m *loaded, j *job) *Handover {
 		switcher, ok := l.adapter(m.Agent).(sessions.Switcher)
 		switch {
 		case !ok:
-			return &Handover{How: "resume", Type: "end " + m.Agent + ", then " + resume}
+			return &Handover{How: "resume", Type: "end " + m.program() + ", then " + resume}
 		case j.talk.empty:
 			return &Handover{How: "type", Type: switcher.Switch("")}
 		}

@@ -32,6 +32,8 @@ type stored struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Agent     string          `json:"agent"`
+	Tool      string          `json:"tool,omitempty"`   // its name, where Agent is one for all tools that Umbra does not know
+	Resume    []string        `json:"resume,omitempty"` // how such a tool has said that it is resumed
 	Command   []string        `json:"command"`
 	Lifecycle json.RawMessage `json:"lifecycle"`
 	Since     time.Time       `json:"state_since"`

@@ -32,6 +32,12 @@ func (l *Local) planTalk(m *loaded, j *job) error {
 	if a == nil || m.stored.Session == "" {
 		return nil
 	}
+	if !m.movable(a) {
+		if m.bind.Session != "" {
+			j.result.Notes = append(j.result.Notes, m.unmovable())
+		}
+		return nil
+	}
 	plan, err := l.cutAt(m.project, j.target, m.bind.Session)
 	if errors.Is(err, sessions.ErrNoSession) {
 		plan, err = &talkPlan{empty: true}, nil

@@ -95,6 +95,9 @@ func (c *counters) end(mission string) {
 // snapshot fails for it.
 func (l *Local) tally(m *loaded, meta gitstore.SessionMeta) {
 	a, end := l.adapter(m.Agent), meta.Length-meta.Torn
+	if isForeign(a) {
+		return // hooks tell
+	}
 	k := l.counters.take(m.ID)
 	if k == nil || !k.at.continues(meta) {
 		if m.Talk == nil || !m.Talk.continues(meta) {

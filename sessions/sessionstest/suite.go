@@ -38,17 +38,22 @@ func Test(t *testing.T, s Subject) {
 // Check returns what the adapter does not keep to.
 func (s Subject) Check() []error {
 	r := &report{}
+	s.checkFollow(r)
+	s.checkSides(r)
+	s.checkEvents(r)
+	s.checkReply(r)
+	if a, foreign := s.Adapter.(sessions.Foreign); foreign {
+		s.checkForeign(r, a)
+		s.checkTold(r, a)
+		return r.problems
+	}
 	s.checkIdentity(r)
 	s.checkPlace(r)
 	s.checkRead(r)
-	s.checkFollow(r)
 	s.checkResumed(r)
 	s.checkCut(r)
 	s.checkRewrite(r)
-	s.checkSides(r)
 	s.checkLaunch(r)
-	s.checkEvents(r)
-	s.checkReply(r)
 	s.checkSettings(r)
 	return r.problems
 }

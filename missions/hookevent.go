@@ -1,0 +1,48 @@
+package missions
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// eventOf is what an agent's event means for a mission's lifecycle.
+func eventOf(e sessions.Event) (Event, bool) {
+	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
+	switch e.Kind {
+	case sessions.KindSessionStart:
+		return SessionBegan{}, e.Source != "compact" // which is in the middle of one
+	case sessions.KindPrompt:
+		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
+	case sessions.KindToolBefore:
+		return ToolStarting{Tool: tool, Writes: e.Writes}, true
+	case sessions.KindToolAfter, sessions.KindToolBatch:
+		return ToolFinished{Tool: tool}, true
+	case sessions.KindPermission:
+		return PermissionAsked{Permission: Permission{Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+	case sessions.KindStop:
+		return TurnEnded{Background: e.Background}, true
+	case sessions.KindError:
+		return TurnFailed{Message: e.Message}, true
+	case sessions.KindSessionEnd:
+		if e.Reason == "clear" || e.Reason == "resume" {
+			return nil, false // the agent goes on with another session
+		}
+		return SessionEnded{}, true
+	}
+	return nil, false
+}
+
+// eventID names an event that hooks may report twice.
+func eventID(e sessions.Event) string {
+	switch {
+	case e.Kind == sessions.KindPrompt && e.PromptID != "":
+		// What is typed during a turn has that turn's id.
+		text := sha1.Sum([]byte(e.Prompt))
+		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])
+	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:
+		return string(e.Kind) + " " + e.Tool.ID
+	}
+	return ""
+}
