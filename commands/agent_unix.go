@@ -8,8 +8,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"sync"
-	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,18 +25,19 @@ type agent struct {
 	tty     int           // the terminal, or -1
 	saved   *unix.Termios // its modes before the agent
 	signals chan os.Signal
+	behind  chan struct{} // it goes on in the background
 	done    chan struct{}
 
 	mu      sync.Mutex
 	own     *unix.Termios // the agent's modes while it is stopped
-	stopped atomic.Bool   // the keeper stops with it, and sees to its going on
+	stopped bool          // the keeper stops with it, and sees to its going on
 	clean   bool          // its terminal was put back
 }
 
 // startAgent starts the program. The caller waits for it, and may learn only
 // then that it could not be started.
 func startAgent(env Env, stop func(), program string, argv []string, dir string, vars []string) (*agent, error) {
-	a := &agent{env: env, stop: stop, tty: -1, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+	a := &agent{env: env, stop: stop, tty: -1, signals: make(chan os.Signal, 8), behind: make(chan struct{}, 1), done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
 	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
 		if err := a.takeTerminal(int(f.Fd())); err != nil {
@@ -110,7 +111,9 @@ func (a *agent) wait() (int, error) {
 		case err != nil:
 			return 0, err
 		case status.Stopped() && a.wasBroughtBack(status.StopSignal()):
+			a.mu.Lock()
 			a.handOver()
+			a.mu.Unlock()
 		case status.Stopped():
 			a.stopToo()
 		case status.Signaled():
@@ -126,20 +129,32 @@ func (a *agent) wait() (int, error) {
 	}
 }
 
+// lookForward is how often an agent in the background is looked after: a shell may
+// bring its keeper to the foreground without a word, as bash does with a job that
+// runs.
+const lookForward = 100 * time.Millisecond
+
 // passOn gives the agent the signals that were sent to its keeper, and the
 // terminal when the shell has brought the keeper to the foreground.
 func (a *agent) passOn() {
+	var look <-chan time.Time // nil while nothing is to be looked for
 	for {
 		select {
 		case <-a.done:
 			return
+		case <-a.behind:
+			look = time.After(lookForward)
+		case <-look:
+			if look = nil; !a.comeForward() {
+				look = time.After(lookForward)
+			}
 		case sig := <-a.signals:
 			s, _ := sig.(syscall.Signal)
 			switch s {
 			case syscall.SIGINT, syscall.SIGQUIT: // the terminal sent them to the agent as well
 			case syscall.SIGCONT:
-				if a.tty >= 0 && !a.stopped.Load() && inForeground(a.tty) {
-					a.handOver()
+				if a.tty >= 0 {
+					a.comeForward()
 				}
 			default:
 				_ = syscall.Kill(a.pid(), s) // it may have ended
@@ -160,11 +175,25 @@ func (a *agent) wasBroughtBack(sig syscall.Signal) bool {
 	return fg == a.pid() || fg == unix.Getpgrp()
 }
 
-// handOver lets the agent go on, in the terminal's foreground. In this order,
-// as shells do it: one that went on first could be stopped again by reading.
-func (a *agent) handOver() {
+// comeForward gives the agent the terminal that the shell has given its keeper. It
+// reports false while the shell has not. While the keeper stops, stopToo sees to it.
+func (a *agent) comeForward() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.stopped {
+		return true
+	}
+	if !inForeground(a.tty) {
+		return false
+	}
+	a.handOver()
+	return true
+}
+
+// handOver lets the agent go on, in the terminal's foreground. In this order,
+// as shells do it: one that went on first could be stopped again by reading. The
+// caller holds the lock.
+func (a *agent) handOver() {
 	if a.own != nil {
 		_ = setModes(a.tty, a.own)
 		a.own = nil
@@ -180,22 +209,34 @@ func (a *agent) stopToo() {
 		// The agent is in the keeper's own group, which its stop reached too.
 		return
 	}
-	a.stopped.Store(true)
-	defer a.stopped.Store(false)
-	if foreground(a.tty) == a.pid() {
-		a.mu.Lock()
-		a.own, _ = unix.IoctlGetTermios(a.tty, termiosGet)
-		a.mu.Unlock()
-		_ = setForeground(a.tty, unix.Getpgrp())
-		if a.saved != nil {
-			_ = setModes(a.tty, a.saved)
-		}
-	}
+	a.giveBack()
 	a.stop()
-	if inForeground(a.tty) {
-		a.handOver()
-	} else {
-		_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+	a.mu.Lock()
+	a.stopped = false // before it is looked: of what the shell does then, passOn hears
+	a.mu.Unlock()
+	if a.comeForward() {
+		return
+	}
+	_ = syscall.Kill(-a.pid(), syscall.SIGCONT)
+	select {
+	case a.behind <- struct{}{}:
+	default:
+	}
+}
+
+// giveBack gives the terminal of an agent that has stopped to the keeper, which is
+// about to.
+func (a *agent) giveBack() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stopped = true
+	if foreground(a.tty) != a.pid() {
+		return
+	}
+	a.own, _ = unix.IoctlGetTermios(a.tty, termiosGet)
+	_ = setForeground(a.tty, unix.Getpgrp())
+	if a.saved != nil {
+		_ = setModes(a.tty, a.saved)
 	}
 }
 

@@ -118,7 +118,7 @@ func (p *pty) expect(pattern string) string {
 		}
 		p.mu.Unlock()
 	}
-	p.t.Fatalf("waited for %q; the terminal shows:\n%s", pattern, p.said.String())
+	p.t.Fatalf("waited for %q; %s", pattern, p.scene())
 	return ""
 }
 
@@ -146,9 +146,7 @@ func (p *pty) code() int {
 	case <-p.ended:
 		return p.cmd.ProcessState.ExitCode()
 	case <-time.After(ptyPatience):
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.t.Fatalf("it has not ended; the terminal shows:\n%s", p.said.String())
+		p.t.Fatalf("it has not ended; %s", p.scene())
 	}
 	return -1
 }
@@ -246,9 +244,11 @@ func TestKeeperBroughtToTheForegroundFromTheBackground(t *testing.T) {
 	p.expect("&")
 	p.typed("echo shell$((40+2))\n")
 	p.expect("shell42")
-	p.typed("fg\n")
+	p.typed("fg\n") // of which bash tells nobody: the job runs
 	p.expect("umbra mission new")
-	p.insist("\x1a", "Stopped")
+	p.inFront("bash -c")
+	p.typed("\x1a")
+	p.expect("Stopped")
 	p.typed("touch go; fg\n")
 	p.expect("umbra mission new")
 	p.insist("hello\n", "got-hello")
