@@ -1,10 +1,6 @@
 package commands
 
-import (
-	"github.com/urfave/cli/v2"
-
-	"github.com/umbra-vcs/umbra/missions"
-)
+import "github.com/urfave/cli/v2"
 
 func redoCommand() *verb {
 	var o undoOptions
@@ -12,6 +8,7 @@ func redoCommand() *verb {
 		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
+			o.previewFlag(),
 			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
 			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
 		},
@@ -20,14 +17,14 @@ func redoCommand() *verb {
 }
 
 func runRedo(c *call, o undoOptions) error {
-	if o.steps == 0 {
-		return missions.Errorf(missions.KindUsage, "-n 1 is the default", "-n 0 does nothing again")
+	if err := o.check("does nothing again"); err != nil {
+		return err
 	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	result, err := svc.Redo(ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, WhenIdle: o.whenIdle, Force: o.force})
+	result, err := svc.Redo(ctx, o.request(caller, c.arg(0)))
 	if err != nil {
 		return c.withPlan(err)
 	}

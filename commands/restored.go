@@ -23,8 +23,11 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	case r.Queued:
 		p.line("the agent is in a turn: the %s happens when it ends", did)
 	case !r.Done:
-		p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
-		writePlan(p, r)
+		if r.Target != "" {
+			p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
+			writePlan(p, r)
+		}
+		writeForeseen(p, r)
 	default:
 		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
 		writeKept(p, "left as they are", r.Keep)
@@ -33,7 +36,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	for _, note := range r.Notes {
 		p.line("note: %s", clean(note))
 	}
-	if r.Handover != nil && r.Handover.How == "relaunched" && !r.Queued {
+	if r.Handover != nil && r.Handover.How == "relaunched" && r.Done {
 		p.line("the agent goes on from there in its terminal")
 	}
 	if r.Handover != nil && r.Handover.Type != "" {
@@ -98,6 +101,28 @@ func writePlan(p *printer, r missions.RestoreResult) {
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
 		p.line("  git then: %s, now: %s (a restore moves neither)", gitPlace(r.Git.Then), gitPlace(r.Git.Now))
 	}
+}
+
+// writeForeseen says how the agent would go on, and what would refuse the plan.
+func writeForeseen(p *printer, r missions.RestoreResult) {
+	if r.Handover != nil {
+		if text, ok := handovers[r.Handover.How]; ok {
+			p.line("  agent: %s", text)
+		}
+	}
+	for _, e := range r.Refused {
+		p.line("it would be refused: %s", clean(e.Message))
+		if e.Hint != "" {
+			p.line("  %s", clean(e.Hint))
+		}
+	}
+}
+
+// handovers say how the agent would go on once its conversation is another one.
+var handovers = map[string]string{
+	"relaunched": "is ended and is there again at once, on that conversation; what was typed and not sent is lost",
+	"type":       "stays as it is until you type in it what is said then",
+	"resume":     "goes on with that conversation when it is resumed",
 }
 
 // gitPlace is where the user's Git is: a branch, a commit, both or none.

@@ -1,6 +1,9 @@
 package commands
 
 import (
+	"bufio"
+	"strings"
+
 	"github.com/umbra-vcs/umbra/commands/tui"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -24,7 +27,7 @@ func runTimeline(c *call) error {
 	}
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
-		Now: c.Now, Clean: clean,
+		Now: c.Now, Words: c.timelineWords(),
 	}
 	if name := c.arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -34,4 +37,24 @@ func runTimeline(c *call) error {
 		o.Mission = m.ID
 	}
 	return tui.Run(ctx, o)
+}
+
+// timelineWords is how the commands put things.
+func (c *call) timelineWords() tui.Words {
+	return tui.Words{
+		Clean: clean, Count: count, Short: short,
+		Patch: func(line string) string { return string(patchStyle(line)) },
+		Plan: func(did string, r missions.RestoreResult) []string {
+			return c.written(func(p *printer) { writeRestored(p, did, r) })
+		},
+	}
+}
+
+// written is what a command would print, as lines of any width.
+func (c *call) written(text func(*printer)) []string {
+	var b strings.Builder
+	p := &printer{w: bufio.NewWriter(&b), color: c.out.color, now: c.Now()}
+	text(p)
+	_ = p.flush() // a Builder takes all
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }

@@ -103,8 +103,8 @@ func (s *screen) sees(want ...string) {
 	s.Fatalf("%q is not on the screen:\n%s", want, shown)
 }
 
-// The timeline in a real terminal: it moves, compares, shows what is new, is
-// resized and suspended, and leaves the terminal as it was.
+// The timeline in a real terminal: it moves, compares, shows what is new,
+// restores, is resized and suspended, and leaves the terminal as it was.
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	s := newScreen(t)
@@ -126,6 +126,7 @@ func TestTimeline(t *testing.T) {
 	if got := s.umbra("cat", "best", "state.txt"); got != "alpha\n" {
 		s.Errorf("what was pinned holds %q", got)
 	}
+	s.restores()
 	s.keys("/")
 	s.types("bravo")
 	s.keys("Enter")
@@ -142,6 +143,32 @@ func TestTimeline(t *testing.T) {
 	s.types("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | wc -l | sed s/^/modes=/")
 	s.keys("Enter")
 	s.sees("modes=2")
+}
+
+// restores takes the newest but one back for real, and that back again.
+func (s *screen) restores() {
+	s.Helper()
+	s.keys("g", "j", "j", "Enter")
+	s.sees("restore one to", "change  state.txt", "enter does it")
+	s.holds("delta\n")
+	s.keys("Enter")
+	s.sees("1 changed, 0 created", "any other key goes back")
+	s.holds("charlie\n")
+	s.keys("x", "u")
+	s.sees("undo of one", "change  state.txt", "enter does it")
+	s.holds("charlie\n")
+	s.keys("Enter")
+	s.sees("1 changed, 0 created", "any other key goes back")
+	s.holds("delta\n")
+	s.keys("x")
+}
+
+// holds compares state.txt.
+func (s *screen) holds(want string) {
+	s.Helper()
+	if got, err := os.ReadFile(filepath.Join(s.dir, "state.txt")); err != nil || string(got) != want {
+		s.Errorf("state.txt holds %q, %v, want %q", got, err, want)
+	}
 }
 
 // Without a terminal that can be drawn on, the timeline says what to type.

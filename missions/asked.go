@@ -51,7 +51,7 @@ func (a asked) force() bool {
 // was asked for, or it comes from inside the turn.
 func (a asked) waits(m *loaded) bool {
 	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && a.steps().WhenIdle
-	return InTurn(m.life) && !a.force() && (whenIdle || a.inside(m)) && !a.preview()
+	return InTurn(m.life) && !a.force() && (whenIdle || a.inside(m))
 }
 
 // inside reports whether it comes from the mission's own agent, or from what that
@@ -101,7 +101,12 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	return result, err
 }
 
-func (a asked) preview() bool { return a.Restore != nil && a.Restore.Preview }
+func (a asked) preview() bool {
+	if a.Restore != nil {
+		return a.Restore.Preview
+	}
+	return a.steps().Preview
+}
 
 // queue leaves what was asked for to the end of the turn. The caller holds the
 // workspace.

@@ -149,6 +149,8 @@ type UndoRequest struct {
 	Caller  Caller `json:"caller"`
 	Mission string `json:"mission,omitempty"`
 	Steps   int    `json:"steps,omitempty"` // 0 is one
+	// Preview plans one step and changes nothing.
+	Preview bool `json:"preview,omitempty"`
 	// WhenIdle leaves it for the end of the turn, if the agent is in one.
 	WhenIdle bool `json:"when_idle,omitempty"`
 	Force    bool `json:"force,omitempty"`
@@ -175,6 +177,8 @@ type RestoreResult struct {
 	Displaced    []Kept              `json:"displaced,omitempty"`
 	Foreign      []Kept              `json:"foreign,omitempty"` // paths changed by others, with by whom
 	Notes        []string            `json:"notes,omitempty"`
+	// Refused is, in a preview, what would stand in the way now.
+	Refused []*Error `json:"refused,omitempty"`
 	// Partial says that something was left that the plan would have changed.
 	Partial bool `json:"partial,omitempty"`
 }
@@ -199,7 +203,8 @@ type GitThenNow struct {
 	Now  GitState `json:"now"`
 }
 
-// Handover says how the agent goes on after its conversation was changed.
+// Handover says how the agent goes on after its conversation was changed. In a
+// preview Type is not known yet.
 type Handover struct {
 	How  string `json:"how"`            // relaunched, type, resume, none
 	Type string `json:"type,omitempty"` // what to type, and where

@@ -122,7 +122,7 @@ func (l *Local) restoreLocked(ctx context.Context, m *loaded, r RestoreRequest) 
 		return RestoreResult{}, err
 	}
 	if r.Preview {
-		return job.result, nil
+		return l.foresee(m, job, asked{Restore: &r}), nil
 	}
 	if err := job.refusal(r); err != nil {
 		return job.result, err
@@ -199,17 +199,26 @@ func (j *job) refusal(r RestoreRequest) error {
 	if !r.Force && len(j.refusals) > 0 {
 		return joinRefusals(j.refusals)
 	}
+	e := j.contested(r)
+	if e == nil {
+		return nil
+	}
+	e.Message += ":"
+	for _, f := range j.result.Foreign {
+		e.Message += "\n  " + f.Path + " (" + f.Reason + ")"
+	}
+	e.Details, _ = json.Marshal(j.result)
+	return e
+}
+
+// contested is the refusal where others changed what is to be restored and
+// nobody has said whose changes count; nil where that is clear.
+func (j *job) contested(r RestoreRequest) *Error {
 	if len(j.result.Foreign) == 0 || r.Mine || r.All {
 		return nil
 	}
-	var lines []string
-	for _, f := range j.result.Foreign {
-		lines = append(lines, "  "+f.Path+" ("+f.Reason+")")
-	}
-	e := Errorf(KindConflict, "--mine leaves them as they are, --all takes them back too",
-		"%d paths were changed by others since then:\n%s", len(lines), strings.Join(lines, "\n"))
-	e.Details, _ = json.Marshal(j.result)
-	return e
+	return Errorf(KindConflict, "--mine leaves them as they are, --all takes them back too",
+		"%d paths were changed by others since then", len(j.result.Foreign))
 }
 
 // joinRefusals tells every reason that --force would pass over.

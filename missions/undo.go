@@ -47,6 +47,9 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 
 // stepLocked undoes or redoes. The caller holds the workspace.
 func (l *Local) stepLocked(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
+	if r.Preview {
+		return l.foreseeStep(ctx, m, r, kind)
+	}
 	if result, ended, err := l.endInterrupted(ctx, m, kind); ended || err != nil {
 		return result, err
 	}
@@ -127,23 +130,12 @@ func (r RestoreResult) after(first RestoreResult) RestoreResult {
 
 // stepOnce undoes or redoes one operation. The caller holds the workspace.
 func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind string, op past) (RestoreResult, error) {
-	id, err := gitstore.ParseID(op.Safety)
-	if err != nil {
-		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
-	}
-	target, err := m.project.store.Snapshot(id)
-	if err != nil {
-		return RestoreResult{}, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
-	}
-	j := &job{kind: kind, target: target, takesID: op.ID}
-	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
-	later, err := m.later(op)
+	j, later, err := m.stepJob(op, kind)
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	if later != "" && !r.Force {
-		e := Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", later, op.Kind)
-		return l.previewStep(ctx, m, j, op, e)
+	if later != nil && !r.Force {
+		return l.previewStep(ctx, m, j, op, later)
 	}
 	if err := l.planStep(ctx, m, j, op, false); err != nil {
 		return RestoreResult{}, err
@@ -155,6 +147,26 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 		return j.result, joinRefusals(j.refusals)
 	}
 	return l.runRestore(ctx, m, j, r.Caller)
+}
+
+// stepJob is the undo or redo of one operation, not planned yet, and its refusal
+// where the user has gone on since.
+func (m *loaded) stepJob(op past, kind string) (j *job, refusal *Error, err error) {
+	id, err := gitstore.ParseID(op.Safety)
+	if err != nil {
+		return nil, nil, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
+	}
+	target, err := m.project.store.Snapshot(id)
+	if err != nil {
+		return nil, nil, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
+	}
+	j = &job{kind: kind, target: target, takesID: op.ID}
+	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
+	later, err := m.later(op)
+	if later != "" {
+		refusal = Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", later, op.Kind)
+	}
+	return j, refusal, err
 }
 
 // previewStep adds the plan to a refusal.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,8 +50,19 @@ type details struct {
 	talking bool // the conversation is shown, not the changes
 	cache   map[string]detail
 	lines   []line // as they are shown, at a width
+	files   []int  // the file that each is about, by its index; -1 for none
 	width   int
 	top     int
+	pointer int      // the line that the keys are at
+	marked  []string // paths, for a restore of them alone
+}
+
+// turn begins to show something else.
+func (d *details) turn(to detailKey) {
+	if to != d.want {
+		d.top, d.pointer, d.marked = 0, 0, nil
+	}
+	d.want = to
 }
 
 // settled comes when the cursor has rested on something.
@@ -70,10 +82,7 @@ func (m *model) look() tea.Cmd {
 		m.details.have, m.details.lines = false, nil
 		return nil
 	}
-	if key != m.details.want {
-		m.details.top = 0
-	}
-	m.details.want = key
+	m.details.turn(key)
 	if d, known := m.details.cache[key.String()]; known {
 		m.showDetail(d)
 		return nil
@@ -90,6 +99,9 @@ func (m *model) wanted() (detailKey, bool) {
 		}
 		return detailKey{kind: "diff", from: older, to: newer}, true
 	}
+	if m.against != "" {
+		return detailKey{kind: "diff", from: m.against}, true
+	}
 	r, ok := m.rowAt()
 	if !ok {
 		return detailKey{}, false
@@ -104,12 +116,12 @@ func (m *model) wanted() (detailKey, bool) {
 
 // askDetail asks the Service.
 func (m *model) askDetail(key detailKey) tea.Cmd {
-	ctx, o, clean := m.ctx, m.o, m.o.Clean
+	ctx, o := m.ctx, m.o
 	return func() tea.Msg {
 		d := detail{key: key}
 		if key.kind == "show" {
 			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief})
-			d.head, d.files, d.patch, d.said, d.err = headOf(s, clean), s.Files, s.Patch, s.Conversation, err
+			d.head, d.files, d.patch, d.said, d.err = headOf(s, o.Words), s.Files, s.Patch, s.Conversation, err
 			return d
 		}
 		r := missions.DiffRequest{Caller: o.Caller, From: key.from, To: key.to, Patch: true, Conversation: true}
@@ -120,9 +132,9 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 		d.files, d.patch, d.said, d.err = x.Files, x.Patch, x.Conversation.Said, err
 		to := "now"
 		if x.To != "" {
-			to = short(x.To)
+			to = o.Short(x.To)
 		}
-		d.head = []line{{{short(x.From) + " → " + to, yellow}}}
+		d.head = []line{{{o.Short(x.From) + " → " + to, yellow}}}
 		return d
 	}
 }
@@ -150,29 +162,36 @@ func (m *model) showDetail(d detail) {
 func (m *model) layDetails() {
 	d := &m.details
 	d.width = m.layout().details.w
-	if !d.have || d.width == 0 {
-		d.lines = nil
-		return
-	}
+	d.lines, d.files = nil, nil
 	switch {
+	case !d.have || d.width == 0:
+		return
 	case d.now.err != nil:
-		e := missions.AsError(d.now.err)
-		d.lines = wrapped(m.o.Clean(e.Message), d.width, red)
-		if e.Hint != "" {
-			d.lines = append(d.lines, wrapped(m.o.Clean(e.Hint), d.width, plain)...)
-		}
+		d.lines = errorLines(d.now.err, d.width, m.o.Clean)
 	case d.talking:
 		d.lines = talkLines(d.now.said, d.width, m.o.Clean)
 	default:
-		d.lines = changeLines(d.now, m.o.Clean)
+		d.lines, d.files = changeLines(d.now, d.marked, m.o.Words)
 	}
 	d.top = max(min(d.top, len(d.lines)-1), 0)
+	d.pointer = max(min(d.pointer, len(d.lines)-1), 0)
 }
 
-func headOf(s missions.Shown, clean func(string) string) []line {
+// errorLines are what went wrong, and what to type.
+func errorLines(err error, width int, clean func(string) string) []line {
+	e := missions.AsError(err)
+	lines := wrapped(clean(e.Message), width, red)
+	if e.Hint != "" {
+		lines = append(lines, wrapped(clean(e.Hint), width, plain)...)
+	}
+	return lines
+}
+
+func headOf(s missions.Shown, o Words) []line {
+	clean := o.Clean
 	e := s.Entry
 	head := []line{
-		{{short(e.ID), yellow}, {"  " + clean(e.Address), cyan}},
+		{{o.Short(e.ID), yellow}, {"  " + clean(e.Address), cyan}},
 		{{string(e.State), stateStyle(e.State)}, {"  " + e.At.Format("2006-01-02 15:04:05"), dim}, {"  " + clean(strings.Join(e.Triggers, " ")), dim}},
 		{{clean(e.Message), plain}},
 	}
@@ -181,9 +200,9 @@ func headOf(s missions.Shown, clean func(string) string) []line {
 			head = append(head, line{{what + " ", dim}, {clean(value), plain}})
 		}
 	}
-	add("git", strings.TrimSpace(s.Git.Branch+" "+short(s.Git.Head)+" "+s.Git.Operation))
-	add("restored from", short(e.Restored))
-	add("forked from", short(e.ForkedFrom))
+	add("git", strings.TrimSpace(s.Git.Branch+" "+o.Short(s.Git.Head)+" "+s.Git.Operation))
+	add("restored from", o.Short(e.Restored))
+	add("forked from", o.Short(e.ForkedFrom))
 	add("pins", strings.Join(e.Pins, " "))
 	for i, k := range s.Skipped {
 		if i == 5 {
@@ -195,34 +214,45 @@ func headOf(s missions.Shown, clean func(string) string) []line {
 	return head
 }
 
-// changeLines are what changed: the files, then the patch.
-func changeLines(d detail, clean func(string) string) []line {
-	lines := append(append([]line{}, d.head...), line{})
+// changeLines are what changed: the files, then the patch. Which of the files each
+// line is about goes with them.
+func changeLines(d detail, marked []string, o Words) (lines []line, files []int) {
+	add := func(file int, l line) { lines, files = append(lines, l), append(files, file) }
+	for _, l := range d.head {
+		add(-1, l)
+	}
+	add(-1, line{})
 	for i, f := range d.files {
 		if i == mostPatchFiles {
-			lines = append(lines, line{{fmt.Sprintf("… and %d more files", len(d.files)-i), dim}})
+			add(-1, line{{fmt.Sprintf("… and %d more files", len(d.files)-i), dim}})
 			break
 		}
-		lines = append(lines, fileLine(f, clean))
+		add(i, fileLine(f, slices.Contains(marked, f.Path), o.Clean))
 	}
 	if len(d.files) == 0 {
-		lines = append(lines, line{{"no file differs", dim}})
+		add(-1, line{{"no file differs", dim}})
 	}
+	add(-1, line{})
 	if d.key.brief {
-		return append(lines, line{}, line{{"too many files for their differences to be shown; umbra show " + short(d.key.from) + " has them", dim}})
+		add(-1, line{{"too many files for their differences to be shown; umbra show " + o.Short(d.key.from) + " has them", dim}})
+		return lines, files
 	}
-	lines = append(lines, line{})
+	at, header := -1, ""
 	for text := range strings.Lines(d.patch) {
 		if len(lines) >= mostLines {
-			return append(lines, line{{"… and more than is shown here; umbra diff shows it all", dim}})
+			add(-1, line{{"… and more than is shown here; umbra diff shows it all", dim}})
+			return lines, files
 		}
-		text = clean(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\t", "    "))
-		lines = append(lines, line{{text, patchStyle(text)}})
+		if strings.HasPrefix(text, "diff --git ") && text != header {
+			at, header = at+1, text // the files in the same order; one whose type changed has two
+		}
+		text = o.Clean(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\t", "    "))
+		add(min(at, len(d.files)-1), line{{text, style(o.Patch(text))}})
 	}
-	return lines
+	return lines, files
 }
 
-func fileLine(f missions.FileChange, clean func(string) string) line {
+func fileLine(f missions.FileChange, marked bool, clean func(string) string) line {
 	letter, tone := "M", yellow
 	switch f.Type {
 	case "added":
@@ -240,21 +270,11 @@ func fileLine(f missions.FileChange, clean func(string) string) line {
 	if f.Binary {
 		what = "  binary"
 	}
-	return line{{letter + " ", tone}, {name, plain}, {what, dim}}
-}
-
-func patchStyle(text string) style {
-	switch {
-	case strings.HasPrefix(text, "diff "), strings.HasPrefix(text, "+++"), strings.HasPrefix(text, "---"), strings.HasPrefix(text, "index "):
-		return bold
-	case strings.HasPrefix(text, "@@"):
-		return cyan
-	case strings.HasPrefix(text, "+"):
-		return green
-	case strings.HasPrefix(text, "-"):
-		return red
+	mark := " "
+	if marked {
+		mark = "*"
 	}
-	return plain
+	return line{{letter + mark, tone}, {name, plain}, {what, dim}}
 }
 
 // talkLines are what was said.
@@ -291,5 +311,3 @@ func wrapped(text string, width int, tone style) []line {
 	}
 	return lines
 }
-
-func short(id string) string { return id[:min(len(id), 10)] }

@@ -5,24 +5,30 @@ import (
 )
 
 // onKey takes a key: what lies over the rest has it first.
-func (m model) onKey(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+func (m *model) onKey(k tea.KeyPressMsg) tea.Cmd {
 	key := k.String()
-	switch {
-	case key == "ctrl+c":
-		return m, tea.Quit
-	case key == "ctrl+z":
-		return m, tea.Suspend
+	switch key {
+	case "ctrl+c":
+		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
 	}
 	m.note = ""
 	if m.overlay != nil {
-		cmd := m.overlay.key(&m, k) // which changes m
-		return m, cmd
+		return m.overlay.key(m, k)
 	}
 	if cmd, ok := m.onMoveKey(key); ok {
-		return m, cmd
+		return cmd
 	}
-	cmd := m.onViewKey(key)
-	return m, cmd
+	return m.onViewKey(key)
+}
+
+// onPaste takes pasted text.
+func (m *model) onPaste(text string) {
+	if i, ok := m.overlay.(input); ok {
+		i.text += text
+		m.overlay = i
+	}
 }
 
 // onMoveKey takes the keys that move.
@@ -35,6 +41,9 @@ func (m *model) onMoveKey(key string) (tea.Cmd, bool) {
 	switch {
 	case step != 0 && m.focus == inMissions:
 		return m.moveMission(step), true
+	case step != 0 && m.focus == inDetails && !m.details.talking:
+		m.movePointer(step)
+		return nil, true
 	case step != 0 && m.focus == inDetails:
 		m.moveDetails(step)
 		return nil, true
@@ -71,10 +80,6 @@ func (m *model) moveMission(n int) tea.Cmd {
 	return m.open()
 }
 
-func (m *model) moveDetails(n int) {
-	m.details.top = max(min(m.details.top+n, len(m.details.lines)-1), 0)
-}
-
 // moveTurn goes to the heading of the next turn, or the one before.
 func (m *model) moveTurn(step int) tea.Cmd {
 	for i := m.cursor + step; i >= 0 && i < len(m.rows); i += step {
@@ -91,7 +96,7 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "q":
 		return tea.Quit
 	case "?":
-		m.overlay = help{}
+		m.lay(help{})
 	case "esc":
 		return m.clear()
 	case "z":
@@ -99,6 +104,10 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "Z":
 		return m.foldAll()
 	case "space", "v":
+		if m.focus == inDetails {
+			m.markPath()
+			return nil
+		}
 		return m.mark()
 	case "d":
 		return m.compare()
@@ -106,7 +115,7 @@ func (m *model) onViewKey(key string) tea.Cmd {
 		m.details.talking, m.details.top = !m.details.talking, 0
 		m.layDetails()
 	case "/":
-		m.overlay = input{title: "filter", text: m.filter.typed, hint: "words, state:idle, path:src", done: (*model).narrow}
+		m.lay(input{title: "filter", text: m.filter.typed, hint: "words, state:idle, path:src", done: (*model).narrow})
 	case "p":
 		m.askPin()
 	case "y":
@@ -117,15 +126,26 @@ func (m *model) onViewKey(key string) tea.Cmd {
 	case "enter":
 		if m.focus == inMissions {
 			m.focus = inRows
+			return nil
 		}
+		return m.planRestore()
+	case "u":
+		return m.planStep("undo")
+	case "U":
+		return m.planStep("redo")
 	}
 	return nil
 }
 
-// clear takes away marks, then the filter.
+// clear takes away marks, then a comparison, then the filter.
 func (m *model) clear() tea.Cmd {
-	if len(m.marks) > 0 {
-		m.marks = nil
+	switch {
+	case m.focus == inDetails && len(m.details.marked) > 0:
+		m.details.marked = nil
+		m.layDetails()
+		return nil
+	case len(m.marks) > 0, m.against != "":
+		m.marks, m.against = nil, ""
 		return m.look()
 	}
 	return m.narrow("")
@@ -215,7 +235,7 @@ func (m *model) compare() tea.Cmd {
 		m.marks = []string{m.marks[0], e.ID}
 		return m.look()
 	}
-	m.details.want, m.details.top = detailKey{kind: "diff", from: e.ID}, 0
-	m.say("compared with the workspace as it is now")
-	return m.askDetail(m.details.want)
+	m.against = e.ID
+	m.say("compared with the workspace as it is now; esc goes back")
+	return m.look()
 }

@@ -40,6 +40,9 @@ type model struct {
 	marks   []string // ids of snapshots, two at most
 	details details
 	overlay overlay // nil: none
+	above   int     // how far it is scrolled
+	asked   int     // how many plans were asked for
+	against string  // the snapshot that the workspace is compared with, "" for none
 	note    string  // the last line, until the next key
 	problem bool    // the note is bad news
 }
@@ -52,7 +55,7 @@ func newModel(ctx context.Context, o Options) model {
 }
 
 // Init asks for the missions.
-func (m model) Init() tea.Cmd { return m.askMissions() }
+func (m model) Init() tea.Cmd { return m.askMissions(true) }
 
 // at is the mission that is shown; its ID is empty if there is none.
 func (m *model) at() missions.Mission {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,17 +12,26 @@ import (
 // changes it puts another in its place.
 type overlay interface {
 	key(*model, tea.KeyPressMsg) tea.Cmd
-	// lines are what it shows, at most so wide.
+	// lines are what it shows, so wide. More than there is room for is scrolled.
 	lines(m *model, width int) []line
-	keys() string
+	keys(m *model) string
+}
+
+// lay puts an overlay over the panes.
+func (m *model) lay(o overlay) { m.overlay, m.above = o, 0 }
+
+// overSize is how large an overlay may be, without its frame.
+func (m *model) overSize() (w, h int) {
+	return min(m.width-4, 96) - 4, max(m.height-4, 1)
 }
 
 // over draws the overlay into the middle of the lines.
 func (m *model) over(lines []string) []string {
-	width := min(m.width-4, 96)
-	inside := m.overlay.lines(m, width-4)
-	h := min(len(inside), max(len(lines)-2, 1))
-	inside = inside[:h]
+	w, most := m.overSize()
+	inside := m.overlay.lines(m, w)
+	h := min(len(inside), most)
+	from := max(min(m.above, len(inside)-h), 0)
+	width := w + 4
 	top, left := max((len(lines)-h-2)/2, 0), (m.width-width)/2
 	frame := func(i int, text string) {
 		if i >= len(lines) {
@@ -31,15 +41,32 @@ func (m *model) over(lines []string) []string {
 		lines[i] = ansi.Truncate(under, left, "") + "\x1b[m" + text + ansi.TruncateLeft(under, left+width, "")
 	}
 	frame(top, "┌"+strings.Repeat("─", width-2)+"┐")
-	for i, l := range inside {
-		frame(top+1+i, "│ "+l.render(width-4, false)+" │")
+	for i, l := range inside[from : from+h] {
+		frame(top+1+i, "│ "+l.render(w, false)+" │")
 	}
-	frame(top+1+h, "└"+strings.Repeat("─", width-2)+"┘")
+	frame(top+1+h, "└"+m.more(from+h, len(inside), width-2)+"┘")
 	return lines
 }
 
+// more is the lower edge of an overlay, which says if there is more below it.
+func (m *model) more(shown, all, width int) string {
+	text := ""
+	if shown < all {
+		text = fmt.Sprintf("─ %d more below ", all-shown)
+	}
+	return ansi.Truncate(text, width, "") + strings.Repeat("─", max(width-ansi.StringWidth(text), 0))
+}
+
+// scrollOver takes a key that scrolls the overlay, and reports whether it does.
+func (m *model) scrollOver(key string) bool {
+	w, h := m.overSize()
+	step := map[string]int{"j": 1, "down": 1, "k": -1, "up": -1, "pgdown": h, "pgup": -h, "ctrl+f": h, "ctrl+b": -h}[key]
+	m.above = max(min(m.above+step, len(m.overlay.lines(m, w))-h), 0)
+	return step != 0
+}
+
 // help lists the keys.
-type help struct{ top int }
+type help struct{}
 
 const helpText = `move       j k ↑ ↓  pgup pgdn ctrl+u ctrl+d  ends: g G  turns: [ ]
 panes      tab shift+tab ← →     details: J K, or move there
@@ -51,30 +78,28 @@ show       c  the conversation or the changes
 snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
            ↶ restore, undo  └ fork  ■ closed  ○ other
            [name] a pin  → name a fork
-act        p pins a snapshot, y copies its id
+restore    enter shows what it would do; enter again does it
+           among the changes, space marks the paths that are meant
+           u takes the last restore back, U does it again
+also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`
 
-func (h help) lines(*model, int) []line {
+func (help) lines(*model, int) []line {
 	var lines []line
 	for text := range strings.SplitSeq(helpText, "\n") {
 		lines = append(lines, line{{text, plain}})
 	}
-	return lines[min(h.top, len(lines)-1):]
+	return lines
 }
 
-func (h help) key(m *model, k tea.KeyPressMsg) tea.Cmd {
-	switch k.String() {
-	case "j", "down":
-		m.overlay = help{h.top + 1}
-	case "k", "up":
-		m.overlay = help{max(h.top-1, 0)}
-	default:
+func (help) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	if !m.scrollOver(k.String()) {
 		m.overlay = nil
 	}
 	return nil
 }
 
-func (h help) keys() string { return "j k scroll  any other key goes back" }
+func (help) keys(*model) string { return "j k scroll  any other key goes back" }
 
 // input asks for a line.
 type input struct {
@@ -110,4 +135,4 @@ func (i input) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (i input) keys() string { return "enter takes it  esc goes back  ctrl+u empties it" }
+func (i input) keys(*model) string { return "enter takes it  esc goes back  ctrl+u empties it" }

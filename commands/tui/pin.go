@@ -20,13 +20,13 @@ func (m *model) askPin() {
 	if !ok {
 		return
 	}
-	m.overlay = input{title: "pin " + short(e.ID), hint: "a name", done: func(m *model, name string) tea.Cmd {
+	m.lay(input{title: "pin " + m.o.Short(e.ID), hint: "a name", done: func(m *model, name string) tea.Cmd {
 		ctx, o := m.ctx, m.o
 		return func() tea.Msg {
 			pin, err := o.Service.Pin(ctx, missions.PinRequest{Caller: o.Caller, Moment: e.ID, Name: name})
 			return pinned{pin, err}
 		}
-	}}
+	}})
 }
 
 func (m *model) onPinned(p pinned) {
@@ -34,7 +34,7 @@ func (m *model) onPinned(p pinned) {
 		m.fail(p.err)
 		return
 	}
-	m.say(m.o.Clean(p.pin.Name) + " is " + short(p.pin.Snapshot))
+	m.say(m.o.Clean(p.pin.Name) + " is " + m.o.Short(p.pin.Snapshot))
 	if i := m.history.index(p.pin.Snapshot); i >= 0 {
 		m.history.entries = slices.Clone(m.history.entries)
 		e := &m.history.entries[i]

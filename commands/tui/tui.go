@@ -26,11 +26,26 @@ type Options struct {
 	Environ []string
 	Color   bool // false: bold, dim and reverse alone
 	Now     func() time.Time
-	// Clean makes foreign text fit to be shown on one line.
-	Clean func(string) string
+	Words
 
 	// later sends a message after a time; tests have no clock.
 	later func(time.Duration, tea.Msg) tea.Cmd
+}
+
+// Words are how the command line puts things, so that both say the same. Text
+// that they return is clean and may hold colours.
+type Words struct {
+	// Clean makes foreign text fit to be shown on one line.
+	Clean func(string) string
+	// Count is a number with its noun.
+	Count func(n int, noun string) string
+	// Short is an id as people read it.
+	Short func(id string) string
+	// Patch is the colour of a line of a patch, as an SGR code.
+	Patch func(line string) string
+	// Plan are the lines that say what a restore, an undo or a redo would do, or
+	// has done.
+	Plan func(did string, r missions.RestoreResult) []string
 }
 
 // Run shows the interface until the user leaves it or the context ends; the

@@ -25,6 +25,10 @@ type service struct {
 	logs  map[string][]missions.Entry // by mission, newest first
 	calls []string
 	err   error // of Log and Show
+	// plan is the answer to restores, undos and redos; refused is their error when
+	// they are not previews.
+	plan    missions.RestoreResult
+	refused error
 }
 
 func (s *service) called(format string, args ...any) {
@@ -130,7 +134,7 @@ func begin(t *testing.T, s *service, width, height int) *session {
 	x := &session{T: t}
 	x.model = newModel(context.Background(), Options{
 		Service: s, Now: func() time.Time { return start.Add(time.Hour) },
-		Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^") },
+		Words: words,
 		later: func(_ time.Duration, msg tea.Msg) tea.Cmd {
 			if msg == (tick{}) {
 				return nil

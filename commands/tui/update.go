@@ -21,6 +21,7 @@ type (
 	listed struct {
 		missions []missions.Mission
 		err      error
+		beat     bool // it is asked for again after a while
 	}
 	// tick asks for what is new.
 	tick struct{}
@@ -30,80 +31,80 @@ type (
 
 // Update takes one message.
 func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.take(msg) // which changes m
+	return m, cmd
+}
+
+func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.layDetails()
 		m.scroll()
-		return m, nil
 	case tea.KeyPressMsg:
 		return m.onKey(msg)
 	case tea.PasteMsg:
-		if i, ok := m.overlay.(input); ok {
-			i.text += msg.Content
-			m.overlay = i
-		}
-		return m, nil
+		m.onPaste(msg.Content)
 	case listed:
 		return m.onListed(msg)
 	case tick:
-		return m, m.askMissions()
+		return m.askMissions(true)
 	case loaded:
 		cmd := m.onLoaded(msg)
 		m.scroll()
-		return m, cmd
+		return cmd
 	case settled:
 		if detailKey(msg) == m.details.want {
-			return m, m.askDetail(m.details.want)
+			return m.askDetail(m.details.want)
 		}
-		return m, nil
 	case detail:
 		m.onDetail(msg)
-		return m, nil
 	case pinned:
 		m.onPinned(msg)
-		return m, nil
+	case planned:
+		return m.onPlanned(msg)
 	case noticed:
 		m.say(m.o.Clean(msg.Text))
-		return m, nil
 	}
-	return m, nil
+	return nil
 }
 
-func (m *model) askMissions() tea.Cmd {
+func (m *model) askMissions(beat bool) tea.Cmd {
 	ctx, o := m.ctx, m.o
 	return func() tea.Msg {
 		list, err := o.Service.Missions(ctx, missions.MissionsRequest{Caller: o.Caller})
-		return listed{list, err}
+		return listed{list, err, beat}
 	}
 }
 
 // onListed takes the missions, and asks for the history of the one that is
 // shown if it has grown.
-func (m model) onListed(l listed) (tea.Model, tea.Cmd) {
-	again := m.o.later(fresh, tick{})
+func (m *model) onListed(l listed) tea.Cmd {
+	var again tea.Cmd
+	if l.beat {
+		again = m.o.later(fresh, tick{})
+	}
 	if l.err != nil {
 		m.fail(l.err)
-		return m, again
+		return again
 	}
 	at, first := m.at().ID, len(m.missions) == 0
 	m.missions, m.depths = tree(l.missions)
 	m.mission = max(slices.IndexFunc(m.missions, func(x missions.Mission) bool { return x.ID == at }), 0)
-	if len(m.missions) == 0 {
+	switch {
+	case len(m.missions) == 0:
 		m.close()
-		return m, again
-	}
-	if first {
+		return again
+	case first:
 		m.mission = m.begin()
 	}
-	if m.at().ID != m.history.mission {
-		opened := m.open() // which changes m
-		return m, tea.Batch(opened, again)
+	switch {
+	case m.at().ID != m.history.mission:
+		return tea.Batch(m.open(), again)
+	case m.at().Head != m.history.head:
+		return tea.Batch(m.askHistory(), again)
 	}
-	if m.at().Head != m.history.head {
-		return m, tea.Batch(m.askHistory(), again)
-	}
-	return m, again
+	return again
 }
 
 // begin is the mission to begin with: the one that was asked for, else the one
@@ -131,8 +132,9 @@ func (m *model) open() tea.Cmd {
 // close empties the screen.
 func (m *model) close() {
 	m.history = history{}
-	m.rows, m.cursor, m.top, m.marks = nil, 0, 0, nil
-	m.details.have, m.details.lines, m.details.want = false, nil, detailKey{}
+	m.rows, m.cursor, m.top, m.marks, m.against = nil, 0, 0, nil, ""
+	m.details.have, m.details.lines = false, nil
+	m.details.turn(detailKey{})
 }
 
 // scroll keeps the cursor on the screen.
@@ -151,5 +153,6 @@ func (m *model) move(n int) tea.Cmd {
 	if m.cursor == before {
 		return nil
 	}
+	m.against = ""
 	return m.look()
 }

@@ -65,7 +65,7 @@ func (m *model) title() string {
 		return append(l, span{"timeline", bold}).render(m.width, false)
 	}
 	l = append(l, span{m.o.Clean(at.Name), bold}, span{"  " + string(at.State), stateStyle(at.State)},
-		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", count(len(m.history.entries), "snapshot")), dim})
+		span{fmt.Sprintf("  turn %d", at.Turn), plain}, span{fmt.Sprintf("  %s", m.o.Count(len(m.history.entries), "snapshot")), dim})
 	if !m.history.done {
 		l = append(l, span{"…", dim})
 	}
@@ -84,9 +84,12 @@ func (m *model) last() string {
 	case m.note != "":
 		return line{{m.note, green}}.render(m.width, false)
 	}
-	keys := "? help  q quit  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin  y copy"
-	if m.overlay != nil {
-		keys = m.overlay.keys()
+	keys := "? help  q quit  enter restore  u undo  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin"
+	switch {
+	case m.overlay != nil:
+		keys = m.overlay.keys(m)
+	case m.focus == inDetails:
+		keys = "? help  q quit  space mark a path  enter restore  tab panes  c conversation"
 	}
 	return line{{keys, dim}}.render(m.width, false)
 }
@@ -176,7 +179,7 @@ func (m *model) rowLine(r row, here bool) line {
 	l := line{{point + mark + " ", plain}, {sign + " ", tone}, {m.clock(e.At), dim}, {" ", plain}}
 	text := strings.TrimPrefix(strings.TrimPrefix(e.Message, "prompt: "), "before ")
 	if n := e.Files.Added + e.Files.Modified + e.Files.Deleted; n > 0 {
-		l = append(l, span{sum(e.Lines, n) + " ", green})
+		l = append(l, span{m.sum(e.Lines, n) + " ", green})
 	}
 	for _, pin := range e.Pins {
 		l = append(l, span{"[" + m.o.Clean(pin) + "] ", magenta})
@@ -217,7 +220,7 @@ func (m *model) chapterLine(r row) line {
 		l = append(l, span{fmt.Sprintf(" +%d −%d", r.lines.Added, r.lines.Deleted), green})
 	}
 	if r.folded {
-		l = append(l, span{" " + count(r.snapshots, "snapshot"), dim})
+		l = append(l, span{" " + m.o.Count(r.snapshots, "snapshot"), dim})
 	}
 	return append(l, span{"  " + m.o.Clean(prompt), bold})
 }
@@ -228,7 +231,7 @@ func (m *model) nameOf(mission string) string {
 			return x.Name
 		}
 	}
-	return short(mission)
+	return m.o.Short(mission)
 }
 
 // clock is a time of today, or a day and a time.
@@ -268,18 +271,11 @@ func signOf(e missions.Entry) (string, style) {
 	return "○", plain
 }
 
-func sum(lines *missions.LineCounts, files int) string {
+func (m *model) sum(lines *missions.LineCounts, files int) string {
 	if lines == nil {
-		return count(files, "file")
+		return m.o.Count(files, "file")
 	}
-	return fmt.Sprintf("+%d −%d %s", lines.Added, lines.Deleted, count(files, "file"))
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("+%d −%d %s", lines.Added, lines.Deleted, m.o.Count(files, "file"))
 }
 
 func lasted(d time.Duration) string {
@@ -303,7 +299,7 @@ func (m *model) detailLines(r rect) []string {
 	}
 	lines := []string{heading(title, m.focus == inDetails, r.w)}
 	for i := d.top; i < len(d.lines) && len(lines) < r.h; i++ {
-		lines = append(lines, d.lines[i].render(r.w, false))
+		lines = append(lines, d.lines[i].render(r.w, i == d.pointer && m.focus == inDetails && !d.talking))
 	}
 	if !d.have && len(m.rows) > 0 {
 		lines = append(lines, line{{"reading …", dim}}.render(r.w, false))

@@ -1,0 +1,324 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// scope is what a restore puts back.
+type scope int
+
+const (
+	everything scope = iota
+	onlyFiles
+	onlyTalk
+	onlyMarked
+)
+
+// stage is how far a plan has come.
+type stage int
+
+const (
+	asking stage = iota // the Service works it out
+	shown               // the user decides
+	doing
+	done
+)
+
+// plan shows what a restore, an undo or a redo would do. Nothing is done before
+// enter was typed on what is shown.
+type plan struct {
+	kind    string // restore, undo or redo
+	id      int    // tells its answers from those to others
+	stage   stage
+	entry   missions.Entry // the moment of a restore
+	mission missions.Mission
+	scope   scope
+	paths   []string // the marked ones
+
+	mine, all, whenIdle, force bool
+
+	result missions.RestoreResult
+	err    error // why there is no plan, or why it was not done
+}
+
+// planned is a plan or, once it was carried out, its outcome.
+type planned struct {
+	id     int
+	done   bool
+	result missions.RestoreResult
+	err    error
+}
+
+// planRestore shows what a restore of the snapshot would do: of the marked paths,
+// where there are any and the keys go to them.
+func (m *model) planRestore() tea.Cmd {
+	e, ok := m.entryAt()
+	if !ok {
+		return nil
+	}
+	p := plan{kind: "restore", entry: e, mission: m.at(), paths: m.details.marked}
+	if m.focus == inDetails && len(p.paths) > 0 {
+		p.scope = onlyMarked
+	}
+	return p.ask(m)
+}
+
+// planStep shows what an undo or a redo would do.
+func (m *model) planStep(kind string) tea.Cmd {
+	if m.at().ID == "" {
+		return nil
+	}
+	return plan{kind: kind, mission: m.at()}.ask(m)
+}
+
+// ask has the plan worked out, anew if it has changed.
+func (p plan) ask(m *model) tea.Cmd {
+	m.asked++
+	p.id, p.stage, p.err = m.asked, asking, nil
+	m.lay(p)
+	return p.send(m, false)
+}
+
+// send asks the Service to plan, or to carry out.
+func (p plan) send(m *model, carry bool) tea.Cmd {
+	ctx, o := m.ctx, m.o
+	return func() tea.Msg {
+		r, err := p.call(ctx, o, !carry)
+		return planned{p.id, carry, r, err}
+	}
+}
+
+func (p plan) call(ctx context.Context, o Options, preview bool) (missions.RestoreResult, error) {
+	caller := o.Caller
+	caller.Cwd = p.mission.Workspace // which marked paths are relative to
+	step := missions.UndoRequest{Caller: caller, Mission: p.mission.ID, Preview: preview, WhenIdle: p.whenIdle, Force: p.force}
+	switch p.kind {
+	case "undo":
+		return o.Service.Undo(ctx, step)
+	case "redo":
+		return o.Service.Redo(ctx, step)
+	}
+	r := missions.RestoreRequest{
+		Caller: caller, Moment: p.entry.ID, Mission: p.mission.ID, FilesOnly: p.scope == onlyFiles, ConversationOnly: p.scope == onlyTalk,
+		Mine: p.mine, All: p.all, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
+	}
+	if p.scope == onlyMarked {
+		r.Paths = p.paths
+	}
+	return o.Service.Restore(ctx, r)
+}
+
+// onPlanned takes a plan or an outcome.
+func (m *model) onPlanned(msg planned) tea.Cmd {
+	p, ok := m.overlay.(plan)
+	if !ok || p.id != msg.id {
+		return nil
+	}
+	p.stage, p.err = shown, msg.err
+	if msg.err == nil {
+		p.result = msg.result
+	}
+	if msg.done && msg.err == nil {
+		p.stage = done
+	}
+	m.lay(p)
+	if msg.done {
+		return m.askMissions(false)
+	}
+	return nil
+}
+
+func (p plan) key(m *model, k tea.KeyPressMsg) tea.Cmd {
+	key := k.String()
+	switch {
+	case p.stage == doing:
+		return nil // it is not left half done
+	case m.scrollOver(key):
+		return nil
+	case p.stage == done, key == "esc", key == "q":
+		m.overlay = nil
+		return nil
+	case p.stage == shown && key == "enter":
+		return p.enter(m)
+	}
+	if changed, ok := p.choose(key); ok {
+		return changed.ask(m)
+	}
+	return nil
+}
+
+// enter carries out what is shown, if nothing stands in its way.
+func (p plan) enter(m *model) tea.Cmd {
+	switch {
+	case p.err != nil:
+		return p.ask(m) // what is shown is not how it is any more
+	case len(p.result.Refused) > 0:
+		m.say("something stands in the way of this")
+		m.problem = true
+		return nil
+	case p.nothing():
+		m.overlay = nil
+		m.say("nothing differs: nothing was done")
+		return nil
+	}
+	p.stage = doing
+	m.overlay = p
+	return p.send(m, true)
+}
+
+// nothing reports whether the plan changes nothing.
+func (p plan) nothing() bool {
+	r := p.result
+	return r.Target != "" && len(r.Modify)+len(r.Create)+len(r.Delete) == 0 && r.Handover == nil
+}
+
+// choose takes a key that makes it another plan.
+func (p plan) choose(key string) (plan, bool) {
+	scopes := 3
+	if len(p.paths) > 0 {
+		scopes++
+	}
+	switch {
+	case p.kind == "restore" && (key == "tab" || key == "right" || key == "l"):
+		p.scope = (p.scope + 1) % scope(scopes)
+	case p.kind == "restore" && (key == "shift+tab" || key == "left" || key == "h"):
+		p.scope = (p.scope + scope(scopes) - 1) % scope(scopes)
+	case key == "m" && p.contested():
+		p.mine, p.all = !p.mine, false
+	case key == "a" && p.contested():
+		p.all, p.mine = !p.all, false
+	case key == "w" && p.busy():
+		p.whenIdle, p.force = !p.whenIdle, false
+	case key == "F" && p.forcible():
+		p.force, p.whenIdle = !p.force, false
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// contested reports whether others changed what is to be restored.
+func (p plan) contested() bool { return len(p.result.Foreign) > 0 }
+
+// busy reports whether the mission's agent is in a turn that can be waited for.
+func (p plan) busy() bool {
+	return p.mission.State == missions.StateRunning || p.mission.State == missions.StateWaiting
+}
+
+// forcible reports whether something refuses it that can be passed over: all but
+// the question of whose changes count.
+func (p plan) forcible() bool {
+	n := len(p.result.Refused)
+	if p.contested() && !p.mine && !p.all {
+		n--
+	}
+	return p.force || n > 0
+}
+
+func (p plan) lines(m *model, width int) []line {
+	lines := []line{{{p.kind + " of " + m.o.Clean(p.mission.Name), bold}}}
+	if p.kind == "restore" {
+		lines[0] = line{{"restore " + m.o.Clean(p.mission.Name) + " to " + m.o.Clean(p.entry.Address), bold}}
+		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Message), dim}}, p.scopeLine())
+	}
+	if chosen := p.chosen(); chosen != "" {
+		lines = append(lines, line{{"with " + chosen, yellow}})
+	}
+	lines = append(lines, line{})
+	if p.err != nil {
+		lines = append(lines, errorLines(p.err, width, m.o.Clean)...)
+	}
+	if p.stage == asking {
+		return append(lines, line{{"reading …", dim}})
+	}
+	if p.result.Mission != "" {
+		for _, text := range m.o.Plan(p.kind, p.result) {
+			lines = append(lines, wrapped(text, width, plain)...)
+		}
+	}
+	switch p.stage {
+	case shown:
+		lines = append(lines, p.offers()...)
+	case doing:
+		lines = append(lines, line{}, line{{"working …", bold}})
+	}
+	return lines
+}
+
+// offers are the keys by which it goes on all the same.
+func (p plan) offers() []line {
+	lines := []line{{}}
+	add := func(offered bool, key, text string) {
+		if offered {
+			lines = append(lines, line{{key, bold}, {"  " + text, plain}})
+		}
+	}
+	add(p.contested(), "m", "leaves theirs as they are")
+	add(p.contested(), "a", "takes theirs back too")
+	add(p.busy(), "w", "waits for the end of the agent's turn")
+	add(p.forcible(), "F", "does it all the same, as --force does")
+	if len(lines) == 1 {
+		return nil
+	}
+	return lines
+}
+
+// scopeLine offers what to put back.
+func (p plan) scopeLine() line {
+	names := []string{"files and conversation", "files", "conversation"}
+	if n := len(p.paths); n > 0 {
+		names = append(names, fmt.Sprintf("marked paths (%d)", n))
+	}
+	l := line{{"put back:", dim}}
+	for i, name := range names {
+		if scope(i) == p.scope {
+			l = append(l, span{" [" + name + "]", bold})
+		} else {
+			l = append(l, span{"  " + name + " ", plain})
+		}
+	}
+	return l
+}
+
+// chosen says what was chosen about what stood in the way.
+func (p plan) chosen() string {
+	var words []string
+	for word, is := range map[string]bool{
+		"theirs left as they are": p.mine, "theirs taken back too": p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle,
+	} {
+		if is {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}
+
+func (p plan) keys(*model) string {
+	switch p.stage {
+	case asking:
+		return "esc goes back"
+	case doing:
+		return "it is being done"
+	case done:
+		return "j k scroll  any other key goes back"
+	}
+	enter := "enter does it  "
+	switch {
+	case p.err != nil:
+		enter = "enter plans it again  "
+	case len(p.result.Refused) > 0:
+		enter = ""
+	}
+	if p.kind == "restore" {
+		enter += "tab what to put back  "
+	}
+	return enter + "esc goes back"
+}
