@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // installExtras writes the files that go beside the hooks. One of the same name
@@ -44,6 +45,19 @@ func (at hookPlace) removeExtras() (changed bool, err error) {
 		removeEmpty(filepath.Dir(x.Path))
 	}
 	return changed, nil
+}
+
+// removeEmptied removes the directory that the settings were in, and the one above
+// it, where nothing is left in them: .opencode/plugin was made for the file.
+func (at hookPlace) removeEmptied() {
+	dir := filepath.Dir(at.file)
+	for range 2 {
+		if slices.Contains(at.keep, dir) {
+			return
+		}
+		removeEmpty(dir)
+		dir = filepath.Dir(dir)
+	}
 }
 
 // removeEmpty removes a directory that nothing is in; a link to one is its

@@ -19,6 +19,7 @@ type hookPlace struct {
 	file   string
 	extras []sessions.Extra
 	status sessions.StatusLiner // nil where these settings are not the place for a status line
+	keep   []string             // directories that stay, also with nothing in them
 }
 
 // hooked finds the adapter and the settings file that a request is about, and the
@@ -45,7 +46,7 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 		return hookPlace{}, err
 	}
 	env := callerEnv(r.Caller)
-	at := hookPlace{Adapter: a, file: a.HookFile(env, scope, g.Top)}
+	at := hookPlace{Adapter: a, file: a.HookFile(env, scope, g.Top), keep: []string{a.Root(env), env.Home, g.Top}}
 	if scope == sessions.ScopeUser { // a project's would hide the user's own
 		at.status, _ = a.(sessions.StatusLiner)
 	}
@@ -124,6 +125,7 @@ func (at hookPlace) takeOut() (changed bool, err error) {
 		if err := os.Remove(at.file); err != nil {
 			return false, fmt.Errorf("remove %s: %w", at.file, plain(err))
 		}
+		at.removeEmptied()
 		return true, nil
 	case bytes.Equal(before, after):
 		return false, nil

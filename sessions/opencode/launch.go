@@ -189,7 +189,7 @@ func (l *launch) installed(plugin []byte) bool {
 		return false
 	}
 	there, err := l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir))
-	return err == nil && bytes.Equal(there, plugin)
+	return err == nil && bytes.Contains(there, plugin)
 }
 
 // give writes the plugin beside a configuration that names it, and names that in

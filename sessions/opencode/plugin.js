@@ -1,5 +1,5 @@
-// Umbra's plugin for OpenCode. It is Umbra's file: "umbra hooks install opencode"
-// writes it anew, "umbra hooks uninstall opencode" removes it.
+// Umbra's plugin for OpenCode. "umbra hooks install opencode" writes it anew,
+// "umbra hooks uninstall opencode" takes it out; lines before and after it stay.
 //
 // OpenCode keeps conversations in a database. This plugin writes what is said
 // to a file of lines, which Umbra follows: umbra/SESSION.jsonl in OpenCode's data
