@@ -233,6 +233,9 @@ func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loa
 		return err
 	}
 	m.takeConfig()
+	if m.live.LastTool != nil {
+		m.LastTool = m.live.LastTool
+	}
 	m.stored.Format, m.stored.Lifecycle, m.Since, m.UpdatedAt = recordFormat, raw, m.since, now
 	if f, ok := w.Of.(Failed); ok {
 		m.LastError = f.Message

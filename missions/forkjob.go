@@ -356,11 +356,15 @@ func (j *forkJob) unpublished() (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, err := j.at.project.saidAt(s.Snapshot)
+	if err != nil {
+		return nil, err
+	}
 	m := &loaded{project: j.at.project, life: Initializing{Turn: s.Turn}, since: now}
 	m.stored = stored{
 		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Tool: j.at.Tool, Resume: j.at.Resume, Command: j.at.Command, Since: now,
 		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
-		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: then.LastPrompt, LastTool: then.LastTool, Session: j.session.id, Step: then.Step,
+		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.session.id, Step: then.Step,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true

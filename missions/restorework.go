@@ -245,6 +245,7 @@ func (l *Local) completeTalk(m *loaded, doc restoreDoc) error {
 		m.inherited = done.inherited
 	}
 	m.follow(talk.Session, talk.Path)
+	l.sayAgain(m, doc)
 	l.tellFork(m)
 	return nil
 }
