@@ -270,8 +270,9 @@ func (a *agent) reset() {
 }
 
 // sane takes a terminal out of what a killed full-screen program leaves: the
-// other screen, mouse reports, bracketed paste, keyboard modes, a hidden cursor.
-const sane = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[0m"
+// other screen, mouse reports, bracketed paste, keyboard modes, a hidden cursor,
+// and below the cursor the rest of its last picture.
+const sane = "\x1b[?1047l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[<u\x1b[?25h\x1b[0m\x1b[J"
 
 // foreground is the process group in the terminal's foreground, or -1.
 func foreground(tty int) int {
