@@ -1,13 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 )
@@ -32,15 +30,15 @@ func TestAdopt(t *testing.T) {
 			p.umbra("hooks", "install", "claude")
 			p.umbra("hooks", "install", "claude")
 
-			k := &talk{p: p, workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
-			k.mission = "hand"
-			session := k.byHand("alpha", "")
+			k := p.talk("hand")
+			k.say("alpha", p.byHand()...)
 			list := asked[[]mission](p, "mission", "ls", "--all")
-			if len(list) != 1 || list[0].SessionID != session || list[0].Turn != 1 {
+			if len(list) != 1 || list[0].SessionID == "" || list[0].Turn != 1 {
 				t.Fatalf("after a session by hand the missions are %+v", list)
 			}
 			p.umbra("mission", "rename", list[0].Name, "hand")
-			if got := k.byHand("bravo", session); got != session {
+			k.say("bravo", p.byHand("--resume", list[0].SessionID)...)
+			if got := p.mission("hand").SessionID; got != list[0].SessionID {
 				t.Errorf("the second turn ran in session %s", got)
 			}
 			for moment, want := range map[string]string{"hand@1.0": "0\n", "hand@1": "0\nalpha\n", "hand@2": "0\nalpha\nbravo\n"} {
@@ -71,22 +69,4 @@ func TestAdopt(t *testing.T) {
 			}
 		})
 	}
-}
-
-// byHand has one turn without umbra on the command line.
-func (k *talk) byHand(word, resume string) string {
-	k.p.Helper()
-	prompt, lines := k.prompt(word)
-	var more []string
-	if resume != "" {
-		more = []string{"--resume", resume}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	result, err := k.p.client.Print(ctx, k.p.repo, k.p.env, prompt, more...)
-	if err != nil {
-		k.p.Fatal(err)
-	}
-	k.heard(word, lines)
-	return result.SessionID
 }

@@ -1,44 +1,14 @@
 package e2e
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
-
-// codexTells is what Codex says of a command or patch before its output.
-var codexTells = regexp.MustCompile(`(?s)^result: (?:Chunk ID|Exit code): .*?\nOutput:\n`)
-
-// argsCodex is the command line of one turn of Codex without a terminal. It runs
-// hooks that nobody has looked at: here they are Umbra's alone.
-func argsCodex(prompt string) []string {
-	return []string{"--", "codex", "exec", "--dangerously-bypass-hook-trust", prompt}
-}
-
-// promptCodex is prompt with Codex's tools.
-func (k *talk) promptCodex(word string) (prompt string, lines []string) {
-	name, written := word+".txt", word+" in "+k.mission+"\n"
-	shell := fmt.Sprintf("echo %s >> state.txt; pwd; cat %s", word, name)
-	patch, err := json.Marshal("*** Begin Patch\n*** Add File: " + name + "\n+" + written + "*** End Patch\n")
-	if err != nil {
-		k.p.Fatal(err)
-	}
-	prompt = fmt.Sprintf("%s, please [[tool name=apply_patch input=%q]] [[bash cmd=%q]] [[say %s done]]", word, patch, shell, word)
-	return prompt, []string{
-		"user: " + prompt,
-		"call apply_patch " + string(patch),
-		"result: Success. Updated the following files:\nA " + name + "\n",
-		fmt.Sprintf(`call exec_command {"cmd":%q}`, shell),
-		"result: " + k.workspace + "\n" + written,
-	}
-}
 
 // newCodex is a person with Codex, whose hooks are installed.
 func newCodex(t *testing.T, env ...string) *person {

@@ -1,71 +1,14 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
-	"github.com/umbra-vcs/umbra/scripts/standin"
 )
-
-// geminiPrompt is a turn that writes a new file, changes a tracked one and says
-// where it is: the prompt, and what the model is sent of it, but for the answer.
-func (k *talk) geminiPrompt(word string) (prompt string, lines []string) {
-	name, written := word+".txt", word+" in "+k.mission+"\n"
-	shell := fmt.Sprintf("echo %s >> state.txt; pwd; cat %s", word, name)
-	prompt = fmt.Sprintf("%s, please [[write path=%s content=%q]] [[bash cmd=%q]] [[say %s done]]", word, name, written, shell, word)
-	return prompt, []string{
-		"user: " + prompt,
-		fmt.Sprintf(`call write_file {"content":%q,"file_path":%q}`, written, name),
-		"result: Successfully created and wrote to new file: " + filepath.Join(k.workspace, name),
-		fmt.Sprintf(`call run_shell_command {"command":%q}`, shell),
-		"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
-	}
-}
-
-// sayGemini has one turn without a terminal, launched by umbra, or by args by
-// hand, and checks what it was answered, what the model was sent and what the
-// turn did.
-func (k *talk) sayGemini(word string, args ...string) {
-	k.p.Helper()
-	if len(args) == 0 {
-		args = []string{"umbra", "mission", "resume", k.mission, "--", "gemini"}
-	}
-	prompt, lines := k.geminiPrompt(word)
-	out := k.p.run(k.p.repo, append(args, "-y", "-m", "gemini-2.5-flash", "-p", prompt)...)
-	if out.code != 0 || !strings.HasSuffix(out.stdout, word+" done\n") {
-		k.p.Fatalf("%s was answered: %s", word, out)
-	}
-	request, ok := k.p.server.Last(standin.Prompted(word + ", please"))
-	if !ok {
-		k.p.Fatalf("no request with the prompt %s", word)
-	}
-	k.lines = append(k.lines, lines...)
-	if got := geminiLines(request); !slices.Equal(got, k.lines) {
-		k.p.Fatalf("with %s the model was sent\n%s\nwant\n%s", word, strings.Join(got, "\n"), strings.Join(k.lines, "\n"))
-	}
-	k.lines = append(k.lines, "assistant: "+word+" done")
-	k.ends = append(k.ends, moment{lines: len(k.lines), files: files(k.p.T, k.workspace)})
-}
-
-// wrapping is what Gemini CLI puts around a command's output.
-var wrapping = regexp.MustCompile(`(?s)<untrusted_context>\nOutput: (.*)\nProcess Group PGID: \d+\n</untrusted_context>`)
-
-// geminiLines is what a request carries of the conversation, without the words of
-// the client's own in results.
-func geminiLines(r standin.Request) []string {
-	var lines []string
-	for _, line := range standin.Lines(standin.History(r)) {
-		line, _, _ = strings.Cut(line, ". Here is the updated code:")
-		lines = append(lines, wrapping.ReplaceAllString(line, "$1"))
-	}
-	return lines
-}
 
 // TestGemini talks with Gemini CLI, forks it at now and at its first turn, where
 // the name of the fork's directory is another's already, restores and undoes, and
@@ -76,7 +19,7 @@ func TestGemini(t *testing.T) {
 	p.umbra("hooks", "install", "gemini")
 	source := p.newTalk("source")
 	for _, word := range []string{"alpha", "bravo", "charlie"} {
-		source.sayGemini(word)
+		source.say(word)
 	}
 	source.history("@3.3 close", "@3 idle", "@3.1 tool", "@3.0 prompt", "@2.3 close", "@2 idle", "@2.1 tool", "@2.0 prompt",
 		"@1.3 close", "@1 idle", "@1.1 tool", "@1.0 prompt", "@start manual")
@@ -95,9 +38,9 @@ func TestGemini(t *testing.T) {
 	past, now := source.forked("past", 1), source.forked("now", 3)
 	same(t, "the fork of turn 1", files(t, past.workspace), source.ends[1].files)
 	same(t, "the fork of now", files(t, now.workspace), source.ends[3].files)
-	past.sayGemini("delta")
-	now.sayGemini("echo")
-	past.sayGemini("foxtrot")
+	past.say("delta")
+	now.say("echo")
+	past.say("foxtrot")
 	p.untouched(repo)
 	if content(t, p.mission("source").SessionPath) != session {
 		t.Error("the source's conversation has changed")
@@ -107,13 +50,13 @@ func TestGemini(t *testing.T) {
 	same(t, "the workspace restored to turn 1", files(t, p.repo), source.ends[1].files)
 	p.umbra("undo")
 	same(t, "the workspace after undo", files(t, p.repo), source.ends[3].files)
-	source.sayGemini("golf")
+	source.say("golf")
 	p.umbra("restore", "source@2")
 	back := source.at(2)
 	same(t, "the workspace restored to turn 2", files(t, p.repo), back.ends[2].files)
-	back.sayGemini("hotel")
+	back.say("hotel")
 	p.umbra("fork", "past@2", "--name", "deep", "--no-launch")
-	past.forked("deep", 2).sayGemini("india")
+	past.forked("deep", 2).say("india")
 	if ids := sessionsOf(p, "source", "past", "now", "deep"); len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 4 {
 		t.Errorf("the missions' sessions are %s", strings.Join(ids, " "))
 	}
@@ -128,21 +71,21 @@ func TestGeminiByHand(t *testing.T) {
 	settings := filepath.Join(p.home, ".gemini", "settings.json")
 	user := content(t, settings)
 	p.umbra("hooks", "install", "gemini")
-	k := &talk{p: p, mission: "hand", workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
-	k.sayGemini("alpha", p.client.Path)
+	k := p.talk("hand")
+	k.say("alpha", p.byHand()...)
 	list := asked[[]mission](p, "mission", "ls", "--all")
 	if len(list) != 1 || list[0].Turn != 1 || list[0].State != "closed" {
 		t.Fatalf("after a session by hand the missions are %+v", list)
 	}
 	p.umbra("mission", "rename", list[0].Name, "hand")
-	k.sayGemini("bravo", p.client.Path, "--resume", list[0].SessionID)
+	k.say("bravo", p.byHand("--resume", list[0].SessionID)...)
 	for moment, want := range map[string]string{"hand@1.0": "0\n", "hand@1": "0\nalpha\n", "hand@2": "0\nalpha\nbravo\n"} {
 		if got := p.umbra("cat", moment, "state.txt"); got != want {
 			t.Errorf("state.txt at %s is %q, want %q", moment, got, want)
 		}
 	}
 	p.umbra("fork", "hand@1", "--name", "f", "--no-launch")
-	k.forked("f", 1).sayGemini("charlie")
+	k.forked("f", 1).say("charlie")
 	p.umbra("hooks", "uninstall", "gemini")
 	if got := content(t, settings); got != user {
 		t.Errorf("after uninstalling the settings are %s, they were %s", got, user)

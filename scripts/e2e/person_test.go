@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,12 +118,18 @@ func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelF
 
 func (p *person) run(dir string, args ...string) output {
 	p.Helper()
+	return p.runWith(nil, dir, args...)
+}
+
+// runWith is run with something on stdin.
+func (p *person) runWith(stdin io.Reader, dir string, args ...string) output {
+	p.Helper()
 	cmd, cancel := p.command(dir, args...)
 	defer cancel()
 	begin := time.Now()
 	defer func() { p.Logf("%6.2fs %.60q", time.Since(begin).Seconds(), args) }()
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		p.Fatalf("%s: %v", strings.Join(args, " "), err)
 	}
@@ -170,6 +177,7 @@ type mission struct {
 	Name        string `json:"name"`
 	State       string `json:"state"`
 	Managed     string `json:"managed"`
+	PID         int    `json:"pid"`
 	Workspace   string `json:"workspace"`
 	SessionID   string `json:"session_id"`
 	SessionPath string `json:"session_path"`
@@ -195,12 +203,13 @@ type entry struct {
 	Partial  bool     `json:"partial"`
 }
 
-// wait polls until done says so; without it the test fails after a minute.
+// wait polls until done says so; without it the test fails after three minutes:
+// on a busy machine an agent takes one to start.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			p.Fatalf("waited a minute for %s", what)
+			p.Fatalf("waited three minutes for %s", what)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestSlashCommands(t *testing.T) {
 	p.umbra("hooks", "install", "claude")
 	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
 	s.see(ready)
-	k := &talk{p: p, mission: "tui", workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+	k := p.talk("tui")
 	s.turns(k)
 	s.see("tui@2 · saved ")
 	p.umbra("fork", "tui", "--name", "f", "--no-launch")
@@ -69,7 +69,7 @@ func (s *terminal) freshTurn(k *talk, word string, turn int) {
 	if !ok {
 		s.p.Fatalf("no request with the prompt %s", word)
 	}
-	got := strings.Join(plain(standin.Lines(standin.History(request))), "\n")
+	got := strings.Join(s.p.plain(request), "\n")
 	want := strings.TrimPrefix(strings.Join(lines, "\n"), "user: ") // which /clear's own words precede
 	if !strings.HasSuffix(got, want) || strings.Contains(got, "alpha") {
 		s.p.Fatalf("after /clear the model was sent\n%s\nwant at its end\n%s", got, want)

@@ -29,6 +29,13 @@ type moment struct {
 func (p *person) newTalk(name string) *talk {
 	p.Helper()
 	p.umbra("mission", "new", "--name", name, "--no-launch")
+	return p.talk(name)
+}
+
+// talk is the conversation of a mission in the repository in which nothing was
+// said yet.
+func (p *person) talk(name string) *talk {
+	p.Helper()
 	return &talk{p: p, mission: name, workspace: p.repo, ends: []moment{{files: files(p.T, p.repo)}}}
 }
 
@@ -46,40 +53,30 @@ func (k *talk) forked(name string, turn int) *talk {
 // prompt is a turn that writes a new file, changes a tracked one and says where
 // it is: the prompt, and what the model is sent of it, but for the answer.
 func (k *talk) prompt(word string) (prompt string, lines []string) {
-	if k.p.client.Agent == "codex" {
-		return k.promptCodex(word)
-	}
 	name, written := word+".txt", word+" in "+k.mission+"\n"
 	shell := fmt.Sprintf("echo %s >> state.txt; pwd; cat %s", word, name)
-	prompt = fmt.Sprintf("%s, please [[write path=%s content=%q]] [[bash cmd=%q]] [[say %s done]]", word, name, written, shell, word)
-	return prompt, []string{
-		"user: " + prompt,
-		fmt.Sprintf(`call Write {"content":%q,"file_path":%q}`, written, name),
-		createdIn + name,
-		fmt.Sprintf(`call Bash {"command":%q}`, shell),
-		"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
-	}
+	write, calls := k.p.speaks().turn(k, name, written, shell)
+	prompt = fmt.Sprintf("%s, please %s [[bash cmd=%q]] [[say %s done]]", word, write, shell, word)
+	return prompt, append([]string{"user: " + prompt}, calls...)
 }
 
-const createdIn = "result: File created successfully at: "
-
-// args is the command line of one turn without a terminal.
+// args is the command line of one turn of Claude Code without a terminal.
 func args(prompt string) []string {
 	return []string{"--", "claude", "-p", prompt, "--dangerously-skip-permissions"}
 }
 
-// say has one turn in the mission, launched by umbra, and checks what it was
-// answered, what the model was sent and what the turn did.
-func (k *talk) say(word string) {
+// say has one turn without a terminal, launched by umbra, or by args by hand, and
+// checks what it was answered, what the model was sent and what the turn did.
+func (k *talk) say(word string, args ...string) {
 	k.p.Helper()
-	prompt, lines := k.prompt(word)
-	words := args(prompt)
-	if k.p.client.Agent == "codex" {
-		words = argsCodex(prompt)
+	d := k.p.speaks()
+	if len(args) == 0 {
+		args = slices.Concat([]string{"umbra", "mission", "resume", k.mission, "--"}, d.headless)
 	}
-	got := k.p.umbra(append([]string{"mission", "resume", k.mission}, words...)...)
-	if want := word + " done\n"; got != want {
-		k.p.Fatalf("%s was answered %q, want %q", word, got, want)
+	prompt, lines := k.prompt(word)
+	out := d.ask(k, args, prompt)
+	if out.code != 0 || !strings.HasSuffix(strings.TrimSpace(out.stdout), word+" done") {
+		k.p.Fatalf("%s was answered: %s", word, out)
 	}
 	k.heard(word, lines)
 }
@@ -92,7 +89,7 @@ func (k *talk) heard(word string, lines []string) {
 		k.p.Fatalf("no request with the prompt %s", word)
 	}
 	k.lines = append(k.lines, lines...)
-	got := plain(standin.Lines(standin.History(request)))
+	got := k.p.plain(request)
 	if !slices.Equal(got, k.lines) {
 		k.p.Fatalf("with %s the model was sent\n%s\nwant\n%s", word, strings.Join(got, "\n"), strings.Join(k.lines, "\n"))
 	}
@@ -102,20 +99,6 @@ func (k *talk) heard(word string, lines []string) {
 		k.p.Fatalf("%s.txt of %s holds %q, %v", word, k.mission, data, err)
 	}
 	k.ends = append(k.ends, moment{lines: len(k.lines), files: files(k.p.T, k.workspace)})
-}
-
-// plain drops the words that versions put behind a written file's name, and
-// what Codex tells of the command beside its output.
-func plain(lines []string) []string {
-	for i, line := range lines {
-		line = codexTells.ReplaceAllString(line, "result: ")
-		lines[i] = line
-		if rest, ok := strings.CutPrefix(line, createdIn); ok {
-			name, _, _ := strings.Cut(rest, " ")
-			lines[i] = createdIn + name
-		}
-	}
-	return lines
 }
 
 // history checks the addresses of a mission's snapshots, newest first, and the

@@ -118,7 +118,7 @@ func (s *terminal) goesOn(back *talk, word string, turn int) standin.Request {
 	if !ok {
 		s.p.Fatalf("no request with the prompt %s", word)
 	}
-	if got, want := plain(standin.Lines(standin.History(request))), append(slices.Clone(back.lines), lines...); !slices.Equal(got, want) {
+	if got, want := s.p.plain(request), append(slices.Clone(back.lines), lines...); !slices.Equal(got, want) {
 		s.p.Fatalf("with %s the model was sent\n%s\nwant\n%s\nthe screen is\n%s", word, strings.Join(got, "\n"), strings.Join(want, "\n"), s.screen())
 	}
 	return request
@@ -139,7 +139,7 @@ func TestTerminal(t *testing.T) {
 	p := newPerson(t, clients.ClaudeCurrent)
 	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
 	s.see(ready)
-	k := &talk{p: p, mission: "tui", workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+	k := p.talk("tui")
 	if m := p.mission("tui"); m.Managed != "keeper" {
 		t.Errorf("a mission in a terminal is %+v", m)
 	}
@@ -250,7 +250,7 @@ func TestTerminalByHand(t *testing.T) {
 		}
 		return name != ""
 	})
-	k := &talk{p: p, mission: name, workspace: p.repo, ends: []moment{{files: files(t, p.repo)}}}
+	k := p.talk(name)
 	s.turns(k)
 	restored := asked[handed](p, "restore", name+"@1")
 	same(t, "the restored workspace", files(t, p.repo), k.ends[1].files)

@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/scripts/standin"
+)
+
+// A dialect is how one agent is spoken to, and how it says to its model what was
+// said.
+type dialect struct {
+	// headless begins the command line of a turn without a terminal.
+	headless []string
+	// ask runs such a command line with a prompt.
+	ask func(k *talk, args []string, prompt string) output
+	// terminal is the command line on a terminal, and ready what is to be seen
+	// there when the agent waits for its user.
+	terminal []string
+	ready    string
+	// turn is what has the model write a file of that name, and what the model is
+	// sent of that and of a shell command: calls and results.
+	turn func(k *talk, name, written, shell string) (script string, calls []string)
+	// plain drops what the client adds to a line.
+	plain func(line string) string
+}
+
+// speaks is the dialect of the person's agent.
+func (p *person) speaks() dialect {
+	d, ok := map[string]func() dialect{"claude": claudeDialect, "codex": codexDialect, "gemini": geminiDialect, "opencode": openCodeDialect}[p.client.Agent]
+	if !ok {
+		p.Fatalf("nobody speaks to %s", p.client.Agent)
+	}
+	return d()
+}
+
+// plain is what a request carries of the conversation, without the client's own
+// words.
+func (p *person) plain(r standin.Request) []string {
+	lines, d := standin.Lines(standin.History(r)), p.speaks()
+	for i, line := range lines {
+		lines[i] = d.plain(line)
+	}
+	return lines
+}
+
+// byHand begins the command line of a turn that umbra does not launch.
+func (p *person) byHand(more ...string) []string {
+	words := p.speaks().headless
+	return slices.Concat([]string{p.client.Path}, more, words[1:])
+}
+
+// lastWord gives the prompt as the last word of a command line.
+func lastWord(k *talk, args []string, prompt string) output {
+	return k.p.run(k.p.repo, append(slices.Clone(args), prompt)...)
+}
+
+const createdIn = "result: File created successfully at: "
+
+func claudeDialect() dialect {
+	return dialect{
+		headless: []string{"claude", "--dangerously-skip-permissions", "-p"}, ask: lastWord,
+		terminal: []string{"claude", "--dangerously-skip-permissions"}, ready: ready,
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
+				fmt.Sprintf(`call Write {"content":%q,"file_path":%q}`, written, name),
+				createdIn + name,
+				fmt.Sprintf(`call Bash {"command":%q}`, shell),
+				"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string { // versions put other words behind a written file's name
+			if rest, ok := strings.CutPrefix(line, createdIn); ok {
+				name, _, _ := strings.Cut(rest, " ")
+				return createdIn + name
+			}
+			return line
+		},
+	}
+}
+
+// codexTells is what Codex says of a command or patch before its output.
+var codexTells = regexp.MustCompile(`(?s)^result: (?:Chunk ID|Exit code): .*?\nOutput:\n`)
+
+// codexDialect runs hooks that nobody has looked at: here they are Umbra's alone.
+func codexDialect() dialect {
+	return dialect{
+		headless: []string{"codex", "exec", "--dangerously-bypass-hook-trust"}, ask: lastWord,
+		terminal: []string{"codex", "--dangerously-bypass-hook-trust"}, ready: "? for shortcuts",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			patch, err := json.Marshal("*** Begin Patch\n*** Add File: " + name + "\n+" + written + "*** End Patch\n")
+			if err != nil {
+				k.p.Fatal(err)
+			}
+			return fmt.Sprintf("[[tool name=apply_patch input=%q]]", patch), []string{
+				"call apply_patch " + string(patch),
+				"result: Success. Updated the following files:\nA " + name + "\n",
+				fmt.Sprintf(`call exec_command {"cmd":%q}`, shell),
+				"result: " + k.workspace + "\n" + written,
+			}
+		},
+		plain: func(line string) string { return codexTells.ReplaceAllString(line, "result: ") },
+	}
+}
+
+// geminiWraps is what Gemini CLI puts around a command's output.
+var geminiWraps = regexp.MustCompile(`(?s)<untrusted_context>\nOutput: (.*)\nProcess Group PGID: \d+\n</untrusted_context>`)
+
+func geminiDialect() dialect {
+	return dialect{
+		headless: []string{"gemini", "-y", "-m", "gemini-2.5-flash", "-p"}, ask: lastWord,
+		terminal: []string{"gemini", "-y", "-m", "gemini-2.5-flash"}, ready: "Type your message",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
+				fmt.Sprintf(`call write_file {"content":%q,"file_path":%q}`, written, name),
+				"result: Successfully created and wrote to new file: " + filepath.Join(k.workspace, name),
+				fmt.Sprintf(`call run_shell_command {"command":%q}`, shell),
+				"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string {
+			line, _, _ = strings.Cut(line, ". Here is the updated code:")
+			return geminiWraps.ReplaceAllString(line, "$1")
+		},
+	}
+}
+
+// openCodeDialect gives a prompt on stdin: OpenCode quotes the words of its
+// command line.
+func openCodeDialect() dialect {
+	return dialect{
+		headless: []string{"opencode", "run"},
+		ask: func(k *talk, args []string, prompt string) output {
+			return k.p.runWith(strings.NewReader(prompt), k.workspace, args...)
+		},
+		terminal: []string{"opencode"}, ready: "ctrl+p",
+		turn: func(k *talk, name, written, shell string) (string, []string) {
+			file := filepath.Join(k.workspace, name)
+			return fmt.Sprintf("[[write path=%q content=%q]]", file, written), []string{
+				fmt.Sprintf(`call write {"content":%q,"filePath":%q}`, written, file), "result: Wrote file successfully.",
+				fmt.Sprintf(`call bash {"command":%q}`, shell), "result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
+			}
+		},
+		plain: func(line string) string {
+			for _, note := range []string{"\nUmbra has put files", "\nUmbra: you are the agent"} {
+				line, _, _ = strings.Cut(line, note)
+			}
+			if head, _, ok := strings.Cut(line, `,"description":`); ok && strings.HasPrefix(line, "call bash") {
+				line = head + "}" // which it wants, and the stand-in fills in
+			}
+			return strings.TrimSuffix(line, "\n")
+		},
+	}
+}
