@@ -91,13 +91,13 @@ const mostInstructions = 96 << 10
 // command passes counts more.
 func (l *launch) configure() error {
 	switch {
-	case l.has("--settings"):
+	case l.args.Has("--settings"):
 		return errors.New("its command has --settings of its own")
-	case l.has("--bare", "--safe-mode"):
+	case l.args.Has("--bare", "--safe-mode"):
 		return errors.New("its command reads no configuration")
 	case l.o.SettingsDir == "":
 		return errors.New("there is no place for it")
-	case !l.has("--print") && l.loads():
+	case !l.args.Has("--print") && l.loads():
 		// 2.1 asks first whether it may read the directory, and ends if it may not.
 		return errors.New("on a terminal Claude Code would ask first whether it may read the commands, agents and skills of then")
 	}
@@ -112,18 +112,18 @@ func (l *launch) configure() error {
 		return err
 	}
 	l.addLoadable()
-	if file := l.userFile(); file != "" && !l.has("--strict-mcp-config") {
-		l.first("--mcp-config", file)
+	if file := l.userFile(); file != "" && !l.args.Has("--strict-mcp-config") {
+		l.args = l.args.First("--mcp-config", file)
 	}
-	l.drop("--setting-sources")
-	l.first("--setting-sources", sources)
+	l.args = l.args.Without("--setting-sources")
+	l.args = l.args.First("--setting-sources", sources)
 	l.cmd.Configured = true
 	return nil
 }
 
 // sources are those of the settings that are read, without the user's.
 func (l *launch) sources() (string, error) {
-	value, ok := l.value("--setting-sources")
+	value, ok := l.args.Value("--setting-sources")
 	if !ok {
 		return "project,local", nil
 	}
@@ -205,15 +205,15 @@ func (l *launch) instruct() error {
 	switch {
 	case len(text) > mostInstructions:
 		return fmt.Errorf("%s is too long to be passed", instructions)
-	case l.has("--append-system-prompt-file", "--system-prompt-file"):
+	case l.args.Has("--append-system-prompt-file", "--system-prompt-file"):
 		return errors.New("its command has a system prompt of its own")
 	}
 	said := string(text)
-	if own, ok := l.value("--append-system-prompt"); ok {
+	if own, ok := l.args.Value("--append-system-prompt"); ok {
 		said = own + "\n\n" + said
-		l.drop("--append-system-prompt")
+		l.args = l.args.Without("--append-system-prompt")
 	}
-	l.first("--append-system-prompt", said)
+	l.args = l.args.First("--append-system-prompt", said)
 	return nil
 }
 
@@ -246,7 +246,7 @@ func (l *launch) addLoadable() {
 		}
 	}
 	if found {
-		l.first("--add-dir", dir)
+		l.args = l.args.First("--add-dir", dir)
 	}
 }
 

@@ -39,7 +39,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
 	}
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[at+1:])}
-	if words := l.positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
+	if words := l.args.Positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
 		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("claude %s runs no session", words[0])}, nil
 	}
 	if err := l.pickSession(); err != nil {
@@ -62,64 +62,31 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 type launch struct {
 	a      Adapter
 	o      sessions.Launch
-	args   []cmdline.Argument
+	args   cmdline.Arguments
 	prompt []string // words after "--"
 	// settings are the user's as they were, nil where those of now count.
 	settings []byte
 	cmd      sessions.Command
 }
 
-func (l *launch) positionals() []string {
-	var words []string
-	for _, a := range l.args {
-		if a.Name == "" {
-			words = append(words, a.Values...)
-		}
-	}
-	return words
-}
-
-func (l *launch) has(names ...string) bool {
-	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-func (l *launch) drop(names ...string) {
-	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-// value is the last value of an option.
-func (l *launch) value(name string) (value string, ok bool) {
-	for _, a := range l.args {
-		if a.Name == name && len(a.Values) > 0 {
-			value, ok = a.Values[0], true
-		}
-	}
-	return value, ok
-}
-
-// first puts options before the user's, where none of those can swallow them.
-func (l *launch) first(words ...string) {
-	l.args = slices.Insert(l.args, 0, cmdline.Argument{Name: words[0], Values: words[1:], Words: words})
-}
-
 // pickSession resumes the session, or gives a new one its id if the user's
 // command leaves it open.
 func (l *launch) pickSession() error {
 	if l.o.Resume {
-		l.drop(pickers...)
-		l.first("--resume", l.o.SessionID)
+		l.args = l.args.Without(pickers...)
+		l.args = l.args.First("--resume", l.o.SessionID)
 		l.cmd.SessionID = l.o.SessionID
 		return nil
 	}
-	if l.has(elsewhere...) {
+	if l.args.Has(elsewhere...) {
 		return nil
 	}
-	if id, ok := l.value("--session-id"); ok {
+	if id, ok := l.args.Value("--session-id"); ok {
 		l.cmd.SessionID = id
 		return nil
 	}
-	if l.has("--resume", "--continue") {
-		if id, ok := l.value("--resume"); ok && sessions.IsUUID(id) && !l.has("--fork-session") {
+	if l.args.Has("--resume", "--continue") {
+		if id, ok := l.args.Value("--resume"); ok && sessions.IsUUID(id) && !l.args.Has("--fork-session") {
 			l.cmd.SessionID = id
 		}
 		return nil
@@ -130,7 +97,7 @@ func (l *launch) pickSession() error {
 	if !sessions.IsUUID(l.o.SessionID) {
 		return fmt.Errorf("new session %q: not a session id", l.o.SessionID)
 	}
-	l.first("--session-id", l.o.SessionID)
+	l.args = l.args.First("--session-id", l.o.SessionID)
 	l.cmd.SessionID = l.o.SessionID
 	return nil
 }
@@ -138,8 +105,8 @@ func (l *launch) pickSession() error {
 // takePrompt moves the prompt behind "--", where neither a dash at its start nor
 // an option that takes many words can change what it is.
 func (l *launch) takePrompt() error {
-	words := l.positionals()
-	l.drop("")
+	words := l.args.Positionals()
+	l.args = l.args.Without("")
 	switch {
 	case (l.o.Resume || l.o.Again) && !l.o.Fresh:
 		words = nil
@@ -163,10 +130,7 @@ func looksLikeSubcommand(prompt string) bool {
 }
 
 func (l *launch) words() []string {
-	var words []string
-	for _, a := range l.args {
-		words = append(words, a.Words...)
-	}
+	words := l.args.Words()
 	if len(l.prompt) > 0 {
 		words = append(append(words, "--"), l.prompt...)
 	}

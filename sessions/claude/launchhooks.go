@@ -56,7 +56,7 @@ func (l *launch) userSettings() (settings []byte, file bool, err error) {
 			n++
 		}
 	}
-	value, ok := l.value("--settings")
+	value, ok := l.args.Value("--settings")
 	switch {
 	case n == 0:
 		return nil, false, nil
@@ -93,7 +93,7 @@ func (Adapter) HooksOff(settings []byte) bool {
 // settings that count, of which the later read win.
 func (l *launch) hooksRun(passed []byte) error {
 	for _, name := range unhooked {
-		if l.has(name) {
+		if l.args.Has(name) {
 			return fmt.Errorf("claude runs no hooks with %s", name)
 		}
 	}
@@ -125,13 +125,13 @@ func (l *launch) passSettings(merged []byte, file bool) error {
 	if file && l.o.SettingsDir == "" {
 		return errors.New("no place for a copy of the settings the command names")
 	}
-	l.drop("--settings")
+	l.args = l.args.Without("--settings")
 	if !file {
 		var out bytes.Buffer
 		if err := json.Compact(&out, merged); err != nil {
 			return err
 		}
-		l.first("--settings", out.String())
+		l.args = l.args.First("--settings", out.String())
 		return nil
 	}
 	name := filepath.Join(l.o.SettingsDir, settingsName)
@@ -139,6 +139,6 @@ func (l *launch) passSettings(merged []byte, file bool) error {
 		_, err := w.Write(merged)
 		return err
 	}})
-	l.first("--settings", name)
+	l.args = l.args.First("--settings", name)
 	return nil
 }

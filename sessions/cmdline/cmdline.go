@@ -20,6 +20,10 @@ const (
 type Grammar struct {
 	Options map[string]Arity // by their long names, dashes included
 	Short   map[byte]string  // the long names of short options
+	// Eats says that more words may follow the first of an option of Many though
+	// that is joined to it, as in --file=a b: yargs takes them, commander and clap
+	// do not.
+	Eats bool
 }
 
 // Argument is an option with its values, or, without a name, one positional
@@ -28,18 +32,19 @@ type Argument struct {
 	Name   string
 	Values []string
 	Words  []string // as it was typed
+	Plain  bool     // a word that stood behind "--"
 }
 
 // Parse reads a program's arguments as the usual parsers do (commander, clap).
 // Combined short options come apart. What follows "--" is positional.
-func (g Grammar) Parse(words []string) []Argument {
-	var args []Argument
+func (g Grammar) Parse(words []string) Arguments {
+	var args Arguments
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		switch {
 		case word == "--":
 			for _, rest := range words[i+1:] {
-				args = append(args, Argument{Values: []string{rest}, Words: []string{rest}})
+				args = append(args, Argument{Values: []string{rest}, Words: []string{rest}, Plain: true})
 			}
 			return args
 		case !looksLikeOption(word):
@@ -99,6 +104,9 @@ func (g Grammar) wants(a Argument, rest []string) int {
 			return 1
 		}
 	case Many:
+		if len(a.Values) > 0 && !g.Eats {
+			return 0
+		}
 		if len(a.Values) == 0 && len(rest) > 0 {
 			n = 1
 		}

@@ -14,21 +14,6 @@ import (
 // image is an option that goes with a prompt.
 const image = "--image"
 
-// options are those of 0.169.0 that take a value, of all subcommands that run a
-// session. Every other option stands alone.
-var options = map[string]cmdline.Arity{
-	"--config": cmdline.One, "--enable": cmdline.One, "--disable": cmdline.One, "--remote": cmdline.One,
-	"--remote-auth-token-env": cmdline.One, image: cmdline.Many, "--model": cmdline.One, "--local-provider": cmdline.One,
-	"--profile": cmdline.One, "--sandbox": cmdline.One, "--cd": cmdline.One, "--add-dir": cmdline.One,
-	"--ask-for-approval": cmdline.One, "--thread-source": cmdline.One, "--cyber-access-program": cmdline.One,
-	"--output-schema": cmdline.One, "--color": cmdline.One, "--output-last-message": cmdline.One,
-}
-
-var shortOptions = map[byte]string{
-	'c': "--config", 'i': image, 'm': "--model", 'p': "--profile", 's': "--sandbox", 'C': "--cd",
-	'a': "--ask-for-approval", 'o': "--output-last-message", 'h': "--help", 'V': "--version",
-}
-
 // pickers choose a conversation, or another place to work in: they go when Umbra
 // chooses.
 var pickers = []string{"--last", "--all", "--include-non-interactive", "--worktree", "--cd"}
@@ -74,11 +59,11 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 type launch struct {
 	a         Adapter
 	o         sessions.Launch
-	before    []cmdline.Argument
+	before    cmdline.Arguments
 	exec      bool
-	after     []cmdline.Argument
+	after     cmdline.Arguments
 	verb      string // "resume" or "fork"
-	own       []cmdline.Argument
+	own       cmdline.Arguments
 	prompt    []string // what else stands there: the session that a verb names first, then the prompt
 	session   string   // of the verb
 	elsewhere string   // another subcommand
@@ -87,7 +72,7 @@ type launch struct {
 
 func (l *launch) read(words []string) {
 	plain := false // a word was taken for a prompt or session: no subcommand follows
-	for _, arg := range (cmdline.Grammar{Options: options, Short: shortOptions}).Parse(words) {
+	for _, arg := range grammar().Parse(words) {
 		word := ""
 		if arg.Name == "" {
 			word = arg.Values[0]
@@ -117,13 +102,12 @@ func (l *launch) read(words []string) {
 }
 
 func (l *launch) has(name string) bool {
-	return slices.ContainsFunc(slices.Concat(l.before, l.after, l.own), func(a cmdline.Argument) bool { return a.Name == name })
+	return l.before.Has(name) || l.after.Has(name) || l.own.Has(name)
 }
 
 // drop takes options out.
 func (l *launch) drop(names ...string) {
-	gone := func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) }
-	l.before, l.after, l.own = slices.DeleteFunc(l.before, gone), slices.DeleteFunc(l.after, gone), slices.DeleteFunc(l.own, gone)
+	l.before, l.after, l.own = l.before.Without(names...), l.after.Without(names...), l.own.Without(names...)
 }
 
 // pick decides which session is resumed and what it is told.
@@ -155,34 +139,21 @@ func (l *launch) pick() error {
 }
 
 func (l *launch) words() []string {
-	var words []string
-	for _, a := range l.before {
-		words = append(words, a.Words...)
-	}
+	words := l.before.Words()
 	if l.exec {
-		words = append(words, "exec")
-		for _, a := range l.after {
-			words = append(words, a.Words...)
-		}
+		words = append(append(words, "exec"), l.after.Words()...)
 	}
 	if l.verb != "" {
 		words = append(words, l.verb)
 		if l.session != "" {
 			words = append(words, l.session)
 		}
-		for _, a := range l.own {
-			words = append(words, a.Words...)
-		}
+		words = append(words, l.own.Words()...)
 	}
 	if len(l.prompt) > 0 {
 		words = append(append(words, "--"), l.prompt...)
 	}
 	return words
-}
-
-// first puts options before the user's, where none of those can swallow them.
-func (l *launch) first(words ...string) {
-	l.before = slices.Insert(l.before, 0, cmdline.Argument{Name: words[0], Values: words[1:], Words: words})
 }
 
 // addHooks sees to it that this launch reports what it can. Hooks run only where
@@ -195,7 +166,7 @@ func (l *launch) addHooks() {
 		return
 	}
 	if !l.exec && !l.has("--no-daemon") && !l.has("--remote") {
-		l.first("--no-daemon")
+		l.before = l.before.First("--no-daemon")
 	}
 	why := l.unhooked()
 	if why == "" {
@@ -204,7 +175,7 @@ func (l *launch) addHooks() {
 	}
 	l.cmd.Why = why
 	if l.o.ReadFile != nil && !l.a.config(l.o.Env, l.o.ReadFile).notify && !l.configures("notify") {
-		l.first("--config", "notify="+notify(l.o.HookCommand))
+		l.before = l.before.First("--config", "notify="+notify(l.o.HookCommand))
 	}
 }
 

@@ -37,9 +37,14 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		return sessions.Command{}, errors.New("no session to resume")
 	}
 	l := launch{a: a, o: o, args: grammar().Parse(o.Command[i+1:])}
-	words := l.positionals()
-	if l.has(talkless...) || len(words) > 0 && slices.Contains(subcommands, words[0]) {
-		return sessions.Command{Argv: o.Command, Why: "the command runs no session"}, nil
+	words := l.args.Positionals()
+	if len(words) > 0 && slices.Contains(subcommands, words[0]) {
+		return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("gemini %s runs no session", words[0])}, nil
+	}
+	for _, name := range talkless {
+		if l.args.Has(name) {
+			return sessions.Command{Argv: o.Command, Why: fmt.Sprintf("gemini %s runs no session", name)}, nil
+		}
 	}
 	l.pickSession()
 	if err := l.takePrompt(words); err != nil {
@@ -49,42 +54,15 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		l.cmd.Why = a.whyNoHooks(o)
 		l.cmd.Hooked = l.cmd.Why == ""
 	}
-	l.cmd.Argv = slices.Clone(o.Command[:i+1])
-	for _, a := range l.args {
-		l.cmd.Argv = append(l.cmd.Argv, a.Words...)
-	}
+	l.cmd.Argv = append(slices.Clone(o.Command[:i+1]), l.args.Words()...)
 	return l.cmd, nil
 }
 
 type launch struct {
 	a    Adapter
 	o    sessions.Launch
-	args []cmdline.Argument
+	args cmdline.Arguments
 	cmd  sessions.Command
-}
-
-func (l *launch) positionals() []string {
-	var words []string
-	for _, a := range l.args {
-		if a.Name == "" {
-			words = append(words, a.Words...)
-		}
-	}
-	return words
-}
-
-func (l *launch) has(names ...string) bool {
-	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-func (l *launch) drop(names ...string) {
-	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-// first puts words before the user's options, where none of those can swallow
-// them.
-func (l *launch) first(words ...string) {
-	l.args = slices.Insert(l.args, 0, cmdline.Argument{Words: words})
 }
 
 // pickSession resumes the session, or gives a new one its id if the user's
@@ -93,8 +71,8 @@ func (l *launch) first(words ...string) {
 func (l *launch) pickSession() {
 	id := l.o.SessionID
 	if l.o.Resume {
-		l.drop(pickers...)
-		l.first("--resume", id)
+		l.args = l.args.Without(pickers...)
+		l.args = l.args.First("--resume", id)
 		l.cmd.SessionID = id
 		return
 	}
@@ -108,7 +86,7 @@ func (l *launch) pickSession() {
 		return // else the client chooses one
 	}
 	if id != "" && !l.a.begun(l.o.Env, l.o.Dir, id) {
-		l.first("--session-id", id)
+		l.args = l.args.First("--session-id", id)
 		l.cmd.SessionID = id
 	}
 }
@@ -118,7 +96,7 @@ func (l *launch) pickSession() {
 // terminal, and the only one without.
 func (l *launch) takePrompt(words []string) error {
 	kept := l.o.Fresh || !l.o.Resume && !l.o.Again // the command's own prompt is still to be sent
-	switch own := len(words) > 0 || l.has(prompting...); {
+	switch own := len(words) > 0 || l.args.Has(prompting...); {
 	case kept && l.o.Prompt == "":
 		return nil
 	case kept && own:
@@ -130,15 +108,14 @@ func (l *launch) takePrompt(words []string) error {
 			option = a.Name
 		}
 	}
-	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool {
-		return slices.Contains(prompting, a.Name) || a.Name == "" && len(a.Values) > 0 // the user's words have values
-	})
+	l.args = l.args.Without(append(slices.Clone(prompting), "")...)
 	switch {
 	case l.o.Prompt == "":
 	case option != "":
-		l.first(option + "=" + l.o.Prompt) // joined: it may begin with a dash
+		l.args = l.args.First(option + "=" + l.o.Prompt) // joined: it may begin with a dash
 	default:
-		l.first(asWord(l.o.Prompt))
+		word := asWord(l.o.Prompt)
+		l.args = slices.Insert(l.args, 0, cmdline.Argument{Values: []string{word}, Words: []string{word}})
 	}
 	return nil
 }

@@ -15,20 +15,6 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/cmdline"
 )
 
-// grammar is the options of version 1.18.33.
-var grammar = cmdline.Grammar{
-	Options: map[string]cmdline.Arity{
-		"--log-level": cmdline.One, "--port": cmdline.One, "--hostname": cmdline.One, "--mdns-domain": cmdline.One, "--cors": cmdline.Many,
-		"--model": cmdline.One, "--session": cmdline.One, "--prompt": cmdline.One, "--agent": cmdline.One, "--replay-limit": cmdline.One,
-		"--command": cmdline.One, "--format": cmdline.One, "--file": cmdline.Many, "--title": cmdline.One, "--attach": cmdline.One,
-		"--password": cmdline.One, "--username": cmdline.One, "--dir": cmdline.One, "--variant": cmdline.One,
-	},
-	Short: map[byte]string{
-		'm': "--model", 's': "--session", 'c': "--continue", 'f': "--file", 'p': "--password", 'u': "--username", 'i': "--interactive",
-		'h': "--help", 'v': "--version",
-	},
-}
-
 // pickers choose the conversation: they go when Umbra does.
 var pickers = []string{"--session", "--continue", "--fork"}
 
@@ -49,8 +35,8 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if o.Resume && !isID(o.SessionID) {
 		return sessions.Command{}, fmt.Errorf("resume %q: not a session id", o.SessionID)
 	}
-	l := launch{a: a, o: o, args: grammar.Parse(o.Command[1:])}
-	if words := l.positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
+	l := launch{a: a, o: o, args: grammar().Parse(o.Command[1:])}
+	if words := l.args.Positionals(); len(words) > 0 && slices.Contains(subcommands, words[0]) {
 		return sessions.Command{Argv: slices.Clone(o.Command), Why: fmt.Sprintf("opencode %s runs no session of its own", words[0])}, nil
 	} else if len(words) > 0 && words[0] == "run" {
 		l.run = true
@@ -70,43 +56,20 @@ type launch struct {
 	a      Adapter
 	o      sessions.Launch
 	run    bool // opencode run, which takes its prompt as words
-	args   []cmdline.Argument
+	args   cmdline.Arguments
 	prompt []string // words after "--"
 	cmd    sessions.Command
 }
 
-func (l *launch) positionals() []string {
-	var words []string
-	for _, a := range l.args {
-		if a.Name == "" {
-			words = append(words, a.Values...)
-		}
-	}
-	return words
-}
-
-func (l *launch) has(names ...string) bool {
-	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-func (l *launch) drop(names ...string) {
-	l.args = slices.DeleteFunc(l.args, func(a cmdline.Argument) bool { return slices.Contains(names, a.Name) })
-}
-
-// first puts an option before the user's.
-func (l *launch) first(words ...string) {
-	l.args = slices.Insert(l.args, 0, cmdline.Argument{Name: words[0], Words: words})
-}
-
 func (l *launch) pickSession() {
 	if l.o.Resume {
-		l.drop(pickers...)
-		l.first("--session", l.o.SessionID)
+		l.args = l.args.Without(pickers...)
+		l.args = l.args.First("--session", l.o.SessionID)
 		l.cmd.SessionID = l.o.SessionID
 		return
 	}
 	for _, a := range l.args {
-		if a.Name == "--session" && len(a.Values) > 0 && isID(a.Values[0]) && !l.has("--fork") {
+		if a.Name == "--session" && len(a.Values) > 0 && isID(a.Values[0]) && !l.args.Has("--fork") {
 			l.cmd.SessionID = a.Values[0]
 		}
 	}
@@ -114,15 +77,15 @@ func (l *launch) pickSession() {
 
 // takePrompt gives the prompt in the one way that leaves it as it is.
 func (l *launch) takePrompt() error {
-	own, sent := l.has("--prompt"), (l.o.Resume || l.o.Again) && !l.o.Fresh
+	own, sent := l.args.Has("--prompt"), (l.o.Resume || l.o.Again) && !l.o.Fresh
 	if l.run {
-		own = len(l.positionals()) > 0
+		own = len(l.args.Positionals()) > 0
 		if !sent {
-			l.prompt = l.positionals()
+			l.prompt = l.args.Positionals()
 		}
-		l.drop("")
+		l.args = l.args.Without("")
 	} else if sent {
-		l.drop("--prompt")
+		l.args = l.args.Without("--prompt")
 	}
 	switch {
 	case l.o.Prompt == "":
@@ -131,7 +94,7 @@ func (l *launch) takePrompt() error {
 	case l.run:
 		l.prompt = runWords(l.o.Prompt)
 	default:
-		l.first("--prompt=" + l.o.Prompt)
+		l.args = l.args.First("--prompt=" + l.o.Prompt)
 	}
 	return nil
 }
@@ -153,9 +116,7 @@ func (l *launch) words() []string {
 	if l.run {
 		words = append(words, "run")
 	}
-	for _, a := range l.args {
-		words = append(words, a.Words...)
-	}
+	words = append(words, l.args.Words()...)
 	if len(l.prompt) > 0 {
 		words = append(append(words, "--"), l.prompt...)
 	}
@@ -172,9 +133,9 @@ func (l *launch) addPlugin() {
 	switch {
 	case err != nil:
 		l.cmd.Why = err.Error()
-	case l.has("--pure"):
+	case l.args.Has("--pure"):
 		l.cmd.Why = "opencode runs no plugins with --pure"
-	case l.has("--attach"):
+	case l.args.Has("--attach"):
 		l.cmd.Why = "opencode --attach runs in another process, which needs the plugin: umbra hooks install opencode"
 	case l.installed(plugin):
 		l.cmd.Hooked = true
