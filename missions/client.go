@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -14,6 +15,11 @@ func clientOf(a sessions.Adapter, e sessions.Event) string {
 	v, ok := a.(sessions.Versioned)
 	if !ok || e.Kind != sessions.KindStop || e.Transcript == "" {
 		return ""
+	}
+	if p, ok := a.(sessions.Packaged); ok && e.PID > 0 {
+		if argv, err := lock.CommandLine(e.PID); err == nil {
+			return p.Installed(argv)
+		}
 	}
 	return v.Client(e.Transcript)
 }

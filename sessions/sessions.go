@@ -163,6 +163,14 @@ type Versioned interface {
 	Newest() string
 }
 
+// Packaged is a Versioned whose sessions do not tell, but the program that runs.
+type Packaged interface {
+	Versioned
+	// Installed is the version of the program that a command line runs, "" if that
+	// is not the agent or does not tell.
+	Installed(argv []string) string
+}
+
 // StatusLiner is an Adapter whose agent draws a line that a command prints, which
 // its settings name: one command, so a user's own stays.
 type StatusLiner interface {

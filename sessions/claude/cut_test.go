@@ -304,7 +304,6 @@ func TestCutEndProperty(t *testing.T) {
 		`{"type":"last-prompt","lastPrompt":"one","leafUuid":"a1"}`, `{"type":"last-prompt","lastPrompt":"two","leafUuid":"r1"}`,
 		`{"type":"attachment","parentUuid":"a1","uuid":"x","attachment":{"type":"prompt_snapshot"}}`,
 	}
-	told := 0
 	ids := idLines(80)
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.SampledFrom(kinds)
@@ -312,11 +311,6 @@ func TestCutEndProperty(t *testing.T) {
 		before = append(before, ids[:rapid.IntRange(0, len(ids)).Draw(t, "ids")]...)
 		all := []byte(transcript(append(before, rapid.SliceOfN(draw, 0, 30).Draw(t, "after")...)...))
 		from := rapid.IntRange(0, len(all)).Draw(t, "from")
-		if sameEnd(t, all, from) && from > 0 {
-			told++
-		}
+		sameEnd(t, all, from)
 	})
-	if told == 0 {
-		t.Error("no end told anything")
-	}
 }

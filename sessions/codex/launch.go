@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -196,13 +197,45 @@ func (l *launch) unhooked() string {
 		return "Codex takes no hooks for one launch alone: umbra hooks install codex installs them"
 	}
 	commands, missing, err := shape().Commands(settings)
+	c := l.a.config(l.o.Env, l.o.ReadFile)
+	why := cmp.Or(l.switchedOff(c), c.disabled(file, settings))
 	switch {
 	case err != nil || len(commands) == 0 || len(missing) > 0:
 		return "Codex takes no hooks for one launch alone: umbra hooks install codex installs them"
-	case l.has("--dangerously-bypass-hook-trust"):
-		return ""
+	case why != "" || l.has("--dangerously-bypass-hook-trust"):
+		return why
 	}
-	return l.a.Distrusted(l.o.Env, file, l.o.ReadFile)
+	return c.untrusted(file, settings)
+}
+
+// switchedOff says what keeps Codex from running any hook; "" if nothing does. Of
+// the command line the overrides count more than the file, --enable more than
+// they, and --disable most.
+func (l *launch) switchedOff(c config) string {
+	why := ""
+	if c.hooksOff {
+		why = l.a.hooksOff(l.o.Env)
+	}
+	all := slices.Concat(l.before, l.after, l.own)
+	for _, name := range []string{"--config", "--enable", "--disable"} {
+		for _, arg := range all {
+			if arg.Name != name || len(arg.Values) == 0 {
+				continue
+			}
+			key, value, _ := strings.Cut(arg.Values[0], "=")
+			on, told := hooksFeature(strings.TrimSpace(key), strings.TrimSpace(value))
+			if name != "--config" {
+				on, told = name == "--enable", isHooks(arg.Values[0])
+			}
+			switch {
+			case told && on:
+				why = ""
+			case told:
+				why = fmt.Sprintf("hooks are switched off by %s %s: none of them runs", name, arg.Values[0])
+			}
+		}
+	}
+	return why
 }
 
 // configures reports whether the command sets a key of the configuration.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -58,18 +59,47 @@ var _ sessions.Truster = Adapter{}
 func (a Adapter) Distrusted(env sessions.Environ, file string, read func(string) ([]byte, error)) string {
 	c := a.config(env, read)
 	if c.hooksOff {
-		return "hooks are switched off in " + a.configFile(env) + " ([features] hooks = false): none of them runs"
+		return a.hooksOff(env)
 	}
 	settings, err := read(file)
 	if err != nil {
 		return ""
 	}
+	return cmp.Or(c.disabled(file, settings), c.untrusted(file, settings))
+}
+
+func (a Adapter) hooksOff(env sessions.Environ) string {
+	return "hooks are switched off in " + a.configFile(env) + " ([features] hooks = false): none of them runs"
+}
+
+// untrusted says that Umbra's hooks in a file are not trusted; "" if all are.
+func (c config) untrusted(file string, settings []byte) string {
 	for _, place := range shape().Places(settings) {
-		if !c.trusted[file+":"+snake(place.Event)+":"+strconv.Itoa(place.Group)+":"+strconv.Itoa(place.Hook)] {
+		if !c.trusted[stateKey(file, place)] {
 			return "Codex runs no hook before its user has trusted it: start codex, which asks about new ones (or type /hooks there), look at them and trust them, again whenever they have changed; until then Umbra sees only files, and ends of turns where it has started codex itself"
 		}
 	}
 	return ""
+}
+
+// stateKey is how Codex's configuration names a hook.
+func stateKey(file string, p hooks.Place) string {
+	return file + ":" + snake(p.Event) + ":" + strconv.Itoa(p.Group) + ":" + strconv.Itoa(p.Hook)
+}
+
+// disabled says which of Umbra's hooks in a file its user has switched off one by
+// one; "" if none is. Codex keeps to that also where it trusts every hook.
+func (c config) disabled(file string, settings []byte) string {
+	var events []string
+	for _, place := range shape().Places(settings) {
+		if c.off[stateKey(file, place)] {
+			events = append(events, place.Event)
+		}
+	}
+	if len(events) == 0 {
+		return ""
+	}
+	return "switched off in Codex: the hooks of " + strings.Join(events, ", ") + "; type /hooks in codex and switch them on"
 }
 
 // snake is an event's name as Codex's configuration spells it.
@@ -93,12 +123,13 @@ type config struct {
 	hooksOff bool
 	notify   bool            // its user has a program for ends of turns
 	trusted  map[string]bool // by the hook's place
+	off      map[string]bool
 }
 
 // config reads config.toml as far as Codex itself writes it: a key or table a
 // line. What can't be read counts as not there.
 func (a Adapter) config(env sessions.Environ, read func(string) ([]byte, error)) config {
-	c := config{trusted: map[string]bool{}}
+	c := config{trusted: map[string]bool{}, off: map[string]bool{}}
 	if read == nil {
 		return c
 	}
@@ -118,16 +149,38 @@ func (a Adapter) config(env sessions.Environ, read func(string) ([]byte, error))
 		switch {
 		case table == "" && key == "notify":
 			c.notify = true
-		case table == "features" && (key == "hooks" || key == "codex_hooks"), table == "" && key == "features.hooks":
-			c.hooksOff = strings.HasPrefix(value, "false")
-		case key == "trusted_hash":
-			if place, ok := strings.CutPrefix(table, "hooks.state."); ok {
-				c.trusted[unquoted(place)] = true
+		case table == "features", table == "" && strings.HasPrefix(key, "features"):
+			if on, told := hooksFeature(strings.TrimPrefix(table+"."+key, "."), value); told {
+				c.hooksOff = !on
 			}
+		}
+		if place, ok := strings.CutPrefix(table, "hooks.state."); ok {
+			c.trusted[unquoted(place)] = c.trusted[unquoted(place)] || key == "trusted_hash"
+			c.off[unquoted(place)] = c.off[unquoted(place)] || key == "enabled" && strings.HasPrefix(value, "false")
 		}
 	}
 	return c
 }
+
+// hooksFeature reports whether a key of the configuration, or an override of it on
+// the command line, switches all hooks on or off.
+func hooksFeature(key, value string) (on, told bool) {
+	if key == "features" { // an inline table
+		for member := range strings.SplitSeq(strings.Trim(value, "{} \t"), ",") {
+			k, v, _ := strings.Cut(member, "=")
+			if on, told := hooksFeature("features."+strings.TrimSpace(k), strings.TrimSpace(v)); told {
+				return on, true
+			}
+		}
+		return false, false
+	}
+	name, ok := strings.CutPrefix(key, "features.")
+	return strings.HasPrefix(value, "true"), ok && isHooks(name)
+}
+
+// isHooks reports whether a feature is that of hooks, by its name or its earlier
+// one.
+func isHooks(feature string) bool { return feature == "hooks" || feature == "codex_hooks" }
 
 // unquoted is the text of a TOML key: basic strings have Go's escapes.
 func unquoted(key string) string {
