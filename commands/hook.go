@@ -30,8 +30,8 @@ const (
 func hookCommand() *verb {
 	var o hookOptions
 	return &verb{
-		name: "hook", args: "AGENT", min: 1, max: 1, short: "take one event of an agent on stdin (called by the agent)",
-		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents.md says with what). Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.",
+		name: "hook", args: "AGENT [EVENT [FILE]]", min: 1, max: 3, short: "take one event of an agent on stdin (called by the agent)",
+		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents.md says with what). Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
 			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},
@@ -69,7 +69,8 @@ func quickHook(env Env) (code int, next Env, done bool) {
 		}
 	}()
 	strict := len(env.Args) == 3 && env.Args[2] == "--strict"
-	if len(env.Args) != 2 && !strict || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
+	hint := isHint(env.Args)
+	if len(env.Args) != 2 && !strict && !hint || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
 		return 0, env, false
 	}
 	dir, err := missions.HomeDir(env.Getenv)
@@ -81,12 +82,17 @@ func quickHook(env Env) (code int, next Env, done bool) {
 		return 0, env, false
 	}
 	env.began = env.Now()
-	payload, err := readPayload(context.Background(), env.Stdin)
-	if err == nil {
-		err = askHook(env, home, payload, strict)
+	if hint {
+		err = askHint(env, home)
+	} else {
+		var payload []byte
+		if payload, err = readPayload(context.Background(), env.Stdin); err == nil {
+			err = askHook(env, home, payload, strict)
+		}
+		env.Stdin = bytes.NewReader(payload)
 	}
 	if errors.Is(err, client.ErrUndone) {
-		env.Stdin, env.hangs = bytes.NewReader(payload), errors.Is(err, client.ErrHangs)
+		env.hangs = errors.Is(err, client.ErrHangs)
 		return 0, env, false
 	}
 	if strict {
@@ -153,6 +159,12 @@ func (c *call) hook(o hookOptions) error {
 	c.progress.quiet = true
 	if c.began.IsZero() {
 		c.began = c.Now()
+	}
+	if missions.GivesHints(c.arg(0)) {
+		return c.hint()
+	}
+	if len(c.args) > 1 {
+		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s", c.arg(0), strings.Join(c.args[1:], " "))
 	}
 	payload, err := readPayload(c.ctx, c.Stdin)
 	if err != nil {

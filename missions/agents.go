@@ -13,3 +13,8 @@ import (
 func Agents() []sessions.Adapter {
 	return []sessions.Adapter{claude.Adapter{}, codex.Adapter{}, gemini.Adapter{}, opencode.Adapter{}}
 }
+
+// callerEnv is the part of a caller's environment that adapters read.
+func callerEnv(c Caller) sessions.Environ {
+	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}
+}

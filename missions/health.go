@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// HookRequest is one hook call of an agent.
+// HookRequest is one hook call of an agent, or a hint (GivesHints).
 type HookRequest struct {
 	Caller  Caller `json:"caller"`
 	Agent   string `json:"agent"`

@@ -20,7 +20,10 @@ import (
 // makes no sense at all is an error.
 func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	adapter := l.adapter(r.Agent)
-	if adapter == nil {
+	switch {
+	case GivesHints(r.Agent):
+		return l.heardHint(ctx, r)
+	case adapter == nil:
 		return HookResult{}, Errorf(KindUsage, "umbra hook generic is for any other tool", "no hooks for agent %q", r.Agent)
 	}
 	event, err := adapter.Event(callerEnv(r.Caller), r.Event, r.Payload)
@@ -71,11 +74,6 @@ func (l *Local) noteProblem(ctx context.Context, r HookResult) {
 	if err != nil {
 		l.log.Warn("note a hook's problem", "mission", r.Mission, "error", err)
 	}
-}
-
-// callerEnv is the part of a caller's environment that adapters read.
-func callerEnv(c Caller) sessions.Environ {
-	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}
 }
 
 // heardHook finds the event's mission, or adopts its session, and carries the

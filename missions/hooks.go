@@ -57,10 +57,13 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 }
 
 // InstallHooks merges Umbra's hooks into the agent's settings.
-func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, error) {
+func (l *Local) InstallHooks(ctx context.Context, r HooksRequest) (HooksResult, error) {
 	if r.Caller.Binary == "" {
 		return HooksResult{}, Errorf(KindConflict, "go install github.com/umbra-vcs/umbra@latest, then umbra hooks install "+r.Name,
 			"hooks need an umbra that stays where it is; this one was started by `go run`")
+	}
+	if f, err := l.fitting(ctx, r); f != nil || err != nil {
+		return fit(f, r, fitting.install, err)
 	}
 	at, err := l.hooked(r)
 	if err != nil {
@@ -95,7 +98,10 @@ func (l *Local) InstallHooks(_ context.Context, r HooksRequest) (HooksResult, er
 
 // UninstallHooks takes them out again; what else is in the settings stays as it
 // is, to the byte.
-func (l *Local) UninstallHooks(_ context.Context, r HooksRequest) (HooksResult, error) {
+func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult, error) {
+	if f, err := l.fitting(ctx, r); f != nil || err != nil {
+		return fit(f, r, fitting.uninstall, err)
+	}
 	at, err := l.hooked(r)
 	if err != nil {
 		return HooksResult{}, err
@@ -157,7 +163,10 @@ func (at hookPlace) proveReversible(before, after []byte) error {
 }
 
 // HooksStatus says whether hooks are installed, and how well.
-func (l *Local) HooksStatus(_ context.Context, r HooksRequest) (HooksResult, error) {
+func (l *Local) HooksStatus(ctx context.Context, r HooksRequest) (HooksResult, error) {
+	if f, err := l.fitting(ctx, r); f != nil || err != nil {
+		return fit(f, r, nil, err)
+	}
 	at, err := l.hooked(r)
 	if err != nil {
 		return HooksResult{}, err
@@ -232,8 +241,10 @@ func readSettings(file string) ([]byte, error) {
 
 // writeSettings replaces a settings file durably, through a link to where it
 // really is, with the mode it had.
-func writeSettings(file string, content []byte) error {
-	mode := fs.FileMode(0o600)
+func writeSettings(file string, content []byte) error { return writeFileAs(file, 0o600, content) }
+
+// writeFileAs is writeSettings with the mode of a file that is new.
+func writeFileAs(file string, mode fs.FileMode, content []byte) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 		if info, err := os.Stat(file); err == nil {

@@ -43,6 +43,13 @@ type Stirred struct{}
 // Quieted is a workspace and transcript without change for the settle period.
 type Quieted struct{}
 
+// Hinted is the word of an editor, or of the user's Git, that something was
+// written in the workspace. Moved says that Git's HEAD is not what it was.
+type Hinted struct {
+	What  string // happened
+	Moved bool
+}
+
 // SessionEnded is the agent's word that it closes the session for good.
 type SessionEnded struct{}
 
@@ -64,6 +71,7 @@ func (TurnFailed) event()      {}
 func (TurnStopped) event()     {}
 func (Stirred) event()         {}
 func (Quieted) event()         {}
+func (Hinted) event()          {}
 func (SessionEnded) event()    {}
 func (Exited) event()          {}
 func (Vanished) event()        {}
@@ -162,6 +170,8 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return l, nil
 	case Quieted:
 		return quieted(l)
+	case Hinted:
+		return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: e.What, OnlyIfChanged: !e.Moved, Named: e.Moved}}
 	case SessionEnded:
 		return closed(l, Closed{Turn: l.LastTurn(), How: HowExit}, "session ended", false)
 	case Exited:

@@ -50,6 +50,8 @@ func TestTransition(t *testing.T) {
 		{"files change", Idle{Turn: 1}, Stirred{}, want{Running{Turn: 1}, nil}},
 		{"quiet", Running{}, Quieted{}, want{Idle{}, []Trigger{TriggerIdle}}},
 		{"quiet again", Idle{}, Quieted{}, want{Idle{}, []Trigger{TriggerWatch}}},
+		{"saved in a turn", Running{Turn: 2}, Hinted{What: "saved a"}, want{Running{Turn: 2}, []Trigger{TriggerWatch}}},
+		{"saved after the end", Closed{Turn: 2, How: HowExit}, Hinted{What: "saved a"}, want{Closed{Turn: 2, How: HowExit}, []Trigger{TriggerWatch}}},
 		{"the session ends", Idle{Turn: 1}, SessionEnded{}, want{Closed{Turn: 1, How: HowExit}, []Trigger{TriggerClose}}},
 		{"then the process", Closed{Turn: 1, How: HowExit}, Exited{Code: 3}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
 		{"a crash in a turn", running, Exited{Code: 137}, want{Closed{Turn: 1, How: HowExit, ExitCode: 137}, []Trigger{TriggerClose}}},
@@ -80,7 +82,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, SessionEnded{}, Exited{}, Vanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {

@@ -20,7 +20,7 @@ const (
 	TriggerFork    Trigger = "fork"
 	TriggerClose   Trigger = "close" // the agent ended
 	TriggerError   Trigger = "error"
-	TriggerWatch   Trigger = "watch" // files changed outside a turn
+	TriggerWatch   Trigger = "watch" // files changed outside a turn, or an editor or Git said so
 )
 
 // Triggers are the reasons for one snapshot, the first of them first.

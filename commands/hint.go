@@ -1,0 +1,61 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// isHint tells the command line of an editor or of Git: umbra hook vim save FILE.
+func isHint(args []string) bool {
+	return (len(args) == 3 || len(args) == 4) && args[0] == "hook" && missions.GivesHints(args[1]) && !strings.HasPrefix(args[2], "-")
+}
+
+// hintRequest is a hint as the Service takes it.
+func hintRequest(caller missions.Caller, name, event, file string) missions.HookRequest {
+	return missions.HookRequest{Caller: caller, Agent: name, Event: event, Payload: []byte(file)}
+}
+
+// askHint hands a hint in to the process that serves the home.
+func askHint(env Env, home missions.Home) error {
+	caller, err := callerOf(env)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hookBudget)
+	defer cancel()
+	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], strings.Join(env.Args[3:], "")))
+	return err // what goes wrong with the snapshot is in the log
+}
+
+// hint is umbra hook for an editor or Git where nobody serves the home: no daemon
+// is started for it, nor a home made.
+func (c *call) hint() error {
+	if c.arg(1) == "" {
+		return missions.Errorf(missions.KindUsage, "umbra hook "+c.arg(0)+" EVENT [FILE]", "what happened is missing")
+	}
+	dir, err := c.home()
+	if err != nil {
+		return err
+	}
+	if _, well := missions.FindHome(dir); !well {
+		return nil // there is no mission anywhere
+	}
+	caller, err := c.caller()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, hookBudget-c.Now().Sub(c.began))
+	defer cancel()
+	c.ctx, c.heeded = ctx, true
+	if c.NoDaemon, c.reach = true, joining; c.hangs {
+		c.reach = alone
+	}
+	result, err := c.sendHook(hintRequest(caller, c.arg(0), c.arg(1), c.arg(2)))
+	if err == nil && c.strict() {
+		err = problemOf(result)
+	}
+	return err
+}

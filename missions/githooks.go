@@ -1,0 +1,279 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+)
+
+// gitHooks are the hooks by which Git tells that HEAD has moved, and when.
+func gitHooks() []string {
+	return []string{"post-commit", "post-checkout", "post-merge", "post-rewrite"}
+}
+
+// What Umbra writes into a hook: two lines behind its first one, so that a script
+// which exits is no obstacle, and a third where it made the file.
+const (
+	hookNote = "# The next line is Umbra's; umbra hooks uninstall git takes both out.\n"
+	hookMade = "# Umbra made this file.\n"
+	hookHead = "#!/bin/sh\n"
+)
+
+// hookLine tells Umbra of a hook. It writes nothing, reads nothing, never fails,
+// whatever the shell's options, and says nothing in the middle of a rebase, whose
+// end is told by post-rewrite, nor of files checked out without a move.
+func hookLine(binary, hook string) string {
+	unless := `[ -d "${GIT_DIR:-.git}/rebase-merge" ] || `
+	switch hook {
+	case "post-rewrite":
+		unless = ""
+	case "post-checkout":
+		unless += `[ "${3-}" = 0 ] || `
+	}
+	return unless + shellQuote(binary) + " hook git " + hook + " </dev/null >/dev/null 2>&1 || :\n"
+}
+
+// gitFitting is the hooks of the repository of a directory, where Git looks for
+// them.
+type gitFitting struct {
+	repo   *usergit.Repository
+	dir    string
+	binary string // as the hooks name it
+	shared bool   // they stand among the files that the work tree tracks
+	asked  HooksRequest
+}
+
+// gitFitting finds the hooks of the caller's repository. They are those of all
+// its work trees.
+func (l *Local) gitFitting(ctx context.Context, r HooksRequest) (*gitFitting, error) {
+	g, err := survey(r.Caller.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	if g.Repo == nil {
+		return nil, Errorf(KindUsage, "cd into the repository, then umbra hooks install git", "%s is in no work tree of Git's, and its hooks are a repository's", g.Dir)
+	}
+	env := []string{"HOME=" + r.Caller.Env["HOME"], "PATH=" + r.Caller.Env["PATH"]}
+	if xdg := r.Caller.Env["XDG_CONFIG_HOME"]; xdg != "" {
+		env = append(env, "XDG_CONFIG_HOME="+xdg)
+	}
+	dir, err := g.Repo.HooksDir(ctx, env)
+	if err != nil {
+		return nil, Errorf(KindFailed, "git config --show-origin core.hooksPath", "find the hooks of %s: %w", g.Top, err)
+	}
+	f := &gitFitting{repo: g.Repo, dir: dir, binary: r.Caller.Binary, asked: r}
+	f.shared = within(g.Top, resolvedOr(dir)) && !within(g.Repo.CommonDir, resolvedOr(dir)) && !ignoresAll(dir)
+	if f.shared {
+		f.binary = "umbra" // another's is elsewhere
+	}
+	return f, nil
+}
+
+// ignoresAll reports whether a directory keeps all that is in it out of Git, as
+// one that a hook manager generates does.
+func ignoresAll(dir string) bool {
+	p, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(p)) {
+		if strings.TrimSpace(line) == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// install writes all hooks, or none: what stands in the way of one is found first.
+func (f *gitFitting) install() (bool, error) {
+	if f.shared && !f.asked.Shared {
+		return false, Errorf(KindConflict, "umbra hooks install git --project --shared puts them there all the same",
+			"core.hooksPath is %s, in the work tree: hooks there may be everybody's", f.dir)
+	}
+	var changes []hookFile
+	for _, name := range gitHooks() {
+		h, err := f.read(name)
+		if err != nil {
+			return false, err
+		}
+		if h.after, err = withHook(h.before, hookLine(f.binary, name)); err != nil {
+			return false, Errorf(KindConflict, "put this line into it by hand: "+strings.TrimSuffix(hookLine(f.binary, name), "\n"), "%s: %w", h.path, err)
+		}
+		if !bytes.Equal(h.before, h.after) {
+			changes = append(changes, h)
+		}
+	}
+	for _, h := range changes {
+		if err := writeFileAs(h.path, h.mode, h.after); err != nil {
+			return false, err
+		}
+	}
+	return len(changes) > 0, nil
+}
+
+// uninstall gives each hook back as it was, to the byte.
+func (f *gitFitting) uninstall() (changed bool, err error) {
+	for _, name := range gitHooks() {
+		path := filepath.Join(f.dir, name)
+		before, err := readSettings(path)
+		if err != nil {
+			return changed, err
+		}
+		after, remove := withoutHook(before)
+		switch {
+		case bytes.Equal(before, after):
+			continue
+		case remove:
+			err = os.Remove(path)
+		default:
+			err = writeSettings(path, after)
+		}
+		if err != nil {
+			return changed, fmt.Errorf("take the hook out of %s: %w", path, plain(err))
+		}
+		changed = true
+	}
+	if changed && within(f.repo.CommonDir, f.dir) {
+		removeEmpty(f.dir)
+	}
+	return changed, nil
+}
+
+// hookFile is a hook as it is and as it is to be.
+type hookFile struct {
+	path          string
+	mode          fs.FileMode
+	before, after []byte // nil before: there is none
+}
+
+// read reads a hook that Umbra is to be put into.
+func (f *gitFitting) read(name string) (hookFile, error) {
+	h := hookFile{path: filepath.Join(f.dir, name), mode: 0o755}
+	info, err := os.Lstat(h.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err != nil {
+		return h, Errorf(KindFailed, "", "look at %s: %w", h.path, plain(err))
+	}
+	byHand := "put this line into it by hand: " + strings.TrimSuffix(hookLine(f.binary, name), "\n")
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, _ := os.Readlink(h.path)
+		return h, Errorf(KindConflict, byHand, "%s is a link to %s, which may be somebody else's", h.path, target)
+	case !info.Mode().IsRegular():
+		return h, Errorf(KindConflict, "move it away", "%s is no file", h.path)
+	case info.Mode()&0o111 == 0:
+		return h, Errorf(KindConflict, "chmod +x "+h.path+" if it is to run, or move it away", "%s may not be executed, so Git does not run it", h.path)
+	}
+	h.mode = info.Mode().Perm()
+	h.before, err = readSettings(h.path)
+	return h, err
+}
+
+// withHook is a hook with Umbra's line in it, instead of one of another umbra; nil
+// is no hook. An error says why it can't be.
+func withHook(hook []byte, line string) ([]byte, error) {
+	hook, made := withoutHook(hook)
+	if made || hook == nil {
+		return []byte(hookHead + hookMade + hookNote + line), nil
+	}
+	first, rest := cutLine(hook)
+	switch {
+	case !bytes.HasPrefix(first, []byte("#!")):
+		first, rest = nil, hook // Git has the shell run it
+		if bytes.IndexByte(hook, 0) >= 0 {
+			return nil, errors.New("it is a program, not a script")
+		}
+	case !bytes.HasSuffix(first, []byte("\n")):
+		return nil, errors.New("its first line does not end")
+	case !runsShell(string(first)):
+		return nil, fmt.Errorf("it is no shell script, but one for %s", strings.TrimSpace(string(first[2:])))
+	}
+	return bytes.Join([][]byte{first, []byte(hookNote + line), rest}, nil), nil
+}
+
+// withoutHook is a hook without what is Umbra's; made says that nothing is left
+// of one that Umbra made.
+func withoutHook(hook []byte) (left []byte, made bool) {
+	before, after, found := bytes.Cut(hook, []byte(hookNote))
+	if !found {
+		return hook, false
+	}
+	_, rest := cutLine(after)
+	if own, ok := bytes.CutSuffix(before, []byte(hookMade)); ok {
+		if string(own) == hookHead && len(rest) == 0 {
+			return nil, true
+		}
+		before = own
+	}
+	return bytes.Join([][]byte{before, rest}, nil), false
+}
+
+// cutLine splits after the first line, with its end.
+func cutLine(p []byte) (line, rest []byte) {
+	if i := bytes.IndexByte(p, '\n'); i >= 0 {
+		return p[:i+1], p[i+1:]
+	}
+	return p, nil
+}
+
+// runsShell reports whether the first line of a script names a shell that
+// understands Umbra's.
+func runsShell(first string) bool {
+	fields := strings.Fields(strings.TrimPrefix(first, "#!"))
+	if len(fields) > 1 && filepath.Base(fields[0]) == "env" {
+		fields = fields[1:]
+		if fields[0] == "-S" && len(fields) > 1 {
+			fields = fields[1:]
+		}
+	}
+	if len(fields) == 0 || strings.Contains(first, "\r") {
+		return false
+	}
+	switch filepath.Base(fields[0]) {
+	case "sh", "bash", "dash", "ash", "zsh", "ksh", "busybox":
+		return true
+	}
+	return false
+}
+
+// state says which hooks are there, and what is wrong with them.
+func (f *gitFitting) state(r *HooksResult) error {
+	r.File = f.dir
+	var odd []string
+	for _, name := range gitHooks() {
+		content, err := readSettings(filepath.Join(f.dir, name))
+		if err != nil {
+			return err
+		}
+		_, after, found := bytes.Cut(content, []byte(hookNote))
+		if !found {
+			r.Missing = append(r.Missing, name)
+			continue
+		}
+		r.Installed = true
+		if line, _ := cutLine(after); string(line) != hookLine(f.binary, name) {
+			odd = append(odd, name)
+		} else {
+			r.Command = shellQuote(f.binary) + " hook git"
+		}
+	}
+	if r.Installed && len(r.Missing) > 0 {
+		r.Problems = append(r.Problems, "some hooks are missing: umbra hooks install git mends it")
+	}
+	if len(odd) > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: of another umbra, or changed: umbra hooks install git mends it", strings.Join(odd, ", ")))
+	}
+	if r.Installed && !within(f.repo.CommonDir, resolvedOr(f.dir)) {
+		r.Extras = append(r.Extras, "they are where core.hooksPath says: in every repository that names this directory")
+	}
+	return nil
+}
