@@ -308,16 +308,20 @@ func (l *Local) configOfCommit(ctx context.Context, agent, id, now string) (*ses
 	if trees[0] == trees[1] {
 		return nil, nil
 	}
-	files := map[string][]byte{}
+	files, then, current := map[string][]byte{}, map[string]gitstore.ID{}, map[string]gitstore.ID{}
 	config := &sessions.Config{}
-	err = store.WalkTree(trees[0], func(name string, e gitstore.TreeEntry) error {
-		if !e.Mode.IsBlob() {
-			return nil
-		}
-		content, err := store.Blob(e.ID)
-		files[name], config.Names = content, append(config.Names, name)
+	err = eachConfigFile(store, trees[0], func(name string, id gitstore.ID) error {
+		content, err := store.Blob(id)
+		files[name], then[name], config.Names = content, id, append(config.Names, name)
 		return err
 	})
+	if err == nil {
+		err = eachConfigFile(store, trees[1], func(name string, id gitstore.ID) error {
+			current[name] = id
+			return nil
+		})
+	}
+	config.Changed = changedFiles(then, current)
 	config.Read = func(name string) ([]byte, error) {
 		if p, ok := files[name]; ok {
 			return bytes.Clone(p), nil
@@ -325,4 +329,32 @@ func (l *Local) configOfCommit(ctx context.Context, agent, id, now string) (*ses
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
 	return config, err
+}
+
+// eachConfigFile calls f for the files of a version, none of no version.
+func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string, id gitstore.ID) error) error {
+	if tree.IsZero() {
+		return nil
+	}
+	return store.WalkTree(tree, func(name string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsBlob() {
+			return nil
+		}
+		return f(name, e.ID)
+	})
+}
+
+// changedFiles names the files that two versions do not have alike.
+func changedFiles(then, now map[string]gitstore.ID) (names []string) {
+	for name, id := range then {
+		if other, ok := now[name]; !ok || other != id {
+			names = append(names, name)
+		}
+	}
+	for name := range now {
+		if _, ok := then[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }

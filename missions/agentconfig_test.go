@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,13 @@ func TestConfigVersions(t *testing.T) {
 	}
 	if p, err := c.Read("CLAUDE.md"); err != nil || string(p) != "one" {
 		t.Errorf("read %q, %v", p, err)
+	}
+	b.userFiles(map[string]string{"commands/new.md": "new"})
+	if c, err := b.local.configOfCommit(context.Background(), "claude", first, keep()); err != nil || !slices.Equal(slices.Sorted(slices.Values(c.Changed)), []string{"CLAUDE.md", "commands/new.md"}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := os.Remove(filepath.Join(os.Getenv("HOME"), ".claude", "commands", "new.md")); err != nil {
+		t.Fatal(err)
 	}
 	// As it was once more: nothing needs to be passed.
 	b.userFiles(map[string]string{"CLAUDE.md": "one"})

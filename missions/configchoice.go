@@ -82,7 +82,11 @@ func (m *loaded) tellConfig(config *sessions.Config, cmd sessions.Command, launc
 	switch {
 	case config == nil:
 	case cmd.Configured:
-		launch.Notes = append(launch.Notes, fmt.Sprintf("with the configuration of %s as it was in %.10s; for that of now: umbra mission resume %s --config now", m.Agent, m.Config, m.Name))
+		but := cmd.Unconfigured
+		if but != "" {
+			but = ", but " + but
+		}
+		launch.Notes = append(launch.Notes, fmt.Sprintf("with the configuration of %s as it was in %.10s%s; for that of now: umbra mission resume %s --config now", m.Agent, m.Config, but, m.Name))
 	default:
 		why := cmd.Unconfigured
 		if why == "" {

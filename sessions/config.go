@@ -17,4 +17,7 @@ type Configured interface {
 type Config struct {
 	Names []string // slash-separated, sorted
 	Read  func(name string) ([]byte, error)
+	// Changed names what is not the same now: another content, gone, or new. In no
+	// order.
+	Changed []string
 }

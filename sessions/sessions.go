@@ -366,7 +366,7 @@ type Command struct {
 	// SessionID is the session the agent will use, "" if it chooses one.
 	SessionID string
 	// Configured reports whether the launch has the Config it was given;
-	// Unconfigured is why not.
+	// Unconfigured is why not, or what of it is not as it was.
 	Configured   bool
 	Unconfigured string
 	// Hooked reports whether the launch reports events by hooks; Why not.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,9 @@ func TestForkHasConfiguration(t *testing.T) {
 			p.configure("EARLIER")
 			p.umbra("mission", "new", "--name", "source", "--", "claude", "-p", "--dangerously-skip-permissions", "alpha [[say one]]")
 			p.sent("alpha", "EARLIER", all...)
+			if version == clients.ClaudeCurrent {
+				p.configuredOnTerminal(all)
+			}
 			p.configure("LATER")
 			p.umbra("fork", "source", "--name", "then", "--prompt", "bravo [[say two]]")
 			p.sent("bravo", "EARLIER", all...)
@@ -41,8 +45,9 @@ func TestForkHasConfiguration(t *testing.T) {
 	}
 }
 
-// configure writes a configuration of which every part holds the word.
-func (p *person) configure(word string) {
+// configure writes a configuration of which every part holds the word, or these
+// parts of it.
+func (p *person) configure(word string, parts ...string) {
 	p.Helper()
 	for name, text := range map[string]string{
 		"CLAUDE.md":               "instructions-" + word,
@@ -51,6 +56,9 @@ func (p *person) configure(word string) {
 		"skills/own/SKILL.md":     "---\nname: own\ndescription: own-skill-" + word + "\n---\nbe skilled\n",
 		"settings.json":           `{"env":{"OWN":"own"},"language":"language-` + word + `"}`,
 	} {
+		if len(parts) > 0 && !slices.Contains(parts, name) {
+			continue
+		}
 		file := filepath.Join(p.home, ".claude", name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			p.Fatal(err)
@@ -59,6 +67,29 @@ func (p *person) configure(word string) {
 			p.Fatal(err)
 		}
 	}
+}
+
+// configuredOnTerminal: where commands, agents and skills are what they were, Claude
+// Code asks nothing, and has settings and instructions as they were too.
+func (p *person) configuredOnTerminal(parts []string) {
+	p.Helper()
+	p.configure("LATER", "CLAUDE.md", "settings.json")
+	p.umbra("fork", "source", "--name", "tui", "--no-launch", "--", "claude", "--dangerously-skip-permissions")
+	if err := p.client.Prepare(p.home, p.server.URL, p.repo, p.mission("tui").Workspace); err != nil {
+		p.Fatal(err)
+	}
+	s := p.terminal(umbraPath(), "mission", "resume", "tui")
+	s.see(ready)
+	s.enter("delta, please [[say four]]")
+	s.is("tui", "idle", 2)
+	if body := p.sent("delta, please", "EARLIER", parts...); strings.Contains(body, "LATER") {
+		p.Error("the configuration of now was sent too")
+	}
+	s.enter("/own-command")
+	s.is("tui", "idle", 3)
+	p.sent("do as own-command-EARLIER says", "EARLIER")
+	s.enter("/exit")
+	p.wait("the terminal to close", func() bool { return !s.open() })
 }
 
 // sent proves that the model was sent these parts of the configuration with a

@@ -97,9 +97,8 @@ func (l *launch) configure() error {
 		return errors.New("its command reads no configuration")
 	case l.o.SettingsDir == "":
 		return errors.New("there is no place for it")
-	case !l.args.Has("--print") && l.loads():
-		// 2.1 asks first whether it may read the directory, and ends if it may not.
-		return errors.New("on a terminal Claude Code would ask first whether it may read the commands, agents and skills of then")
+	case !l.args.Has("--print") && l.any(l.o.Config.Names, loadable...):
+		return l.configureOver()
 	}
 	sources, err := l.sources()
 	if err != nil {
@@ -121,6 +120,29 @@ func (l *launch) configure() error {
 	return nil
 }
 
+// configureOver is configure on a terminal, where 2.1 asks first whether it may
+// read commands, agents and skills in another directory, and ends if it may not.
+// Where those are what they were, the user's own are read, and settings and
+// instructions as they were count over those of now.
+func (l *launch) configureOver() error {
+	changed := l.o.Config.Changed
+	if l.any(changed, loadable...) || l.args.Has("--setting-sources") {
+		return errors.New("on a terminal Claude Code would ask first whether it may read the commands, agents and skills of then")
+	}
+	l.cmd.Configured = true
+	if !l.any(changed, userSettings, instructions) {
+		return nil
+	}
+	if l.any(changed, userSettings) {
+		l.cmd.Unconfigured = "settings that were added since count too"
+	}
+	var err error
+	if l.settings, err = l.earlierSettings(); err == nil {
+		err = l.instruct()
+	}
+	return err
+}
+
 // sources are those of the settings that are read, without the user's.
 func (l *launch) sources() (string, error) {
 	value, ok := l.args.Value("--setting-sources")
@@ -139,6 +161,10 @@ func (l *launch) sources() (string, error) {
 	return strings.Join(kept, ","), nil
 }
 
+// keyDangerAccepted says that the user has read what 2.1 says of running without
+// permissions: it need not be read again.
+const keyDangerAccepted = "skipDangerousModePermissionPrompt"
+
 // earlierSettings are the settings as they were, with the variables and secrets of
 // now: their values are kept nowhere.
 func (l *launch) earlierSettings() ([]byte, error) {
@@ -151,9 +177,10 @@ func (l *launch) earlierSettings() ([]byte, error) {
 		now, _ = l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir)) // none is none
 	}
 	now = bytes.TrimSpace(now)
-	settings, err = jsontext.SetMember(settings, "env", jsontext.Lookup(now, "env"))
-	if err != nil {
-		return nil, err
+	for _, key := range []string{"env", keyDangerAccepted} {
+		if settings, err = jsontext.SetMember(settings, key, jsontext.Lookup(now, key)); err != nil {
+			return nil, err
+		}
 	}
 	settings, err = jsontext.Replace(settings, func(path []string, value []byte) []byte {
 		if string(value) == `""` && path[0] != "env" && isSecret(path, value) {
@@ -217,11 +244,9 @@ func (l *launch) instruct() error {
 	return nil
 }
 
-// loads reports whether the configuration has what only --add-dir can give.
-func (l *launch) loads() bool {
-	return slices.ContainsFunc(l.o.Config.Names, func(name string) bool {
-		return slices.ContainsFunc(loadable, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-	})
+// any reports whether one of the names begins with one of the prefixes.
+func (l *launch) any(names []string, prefixes ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return hasAnyPrefix([]byte(name), prefixes) })
 }
 
 // addLoadable places commands, agents and skills in a directory of this launch.

@@ -51,6 +51,7 @@ func earlier(files map[string]string) *sessions.Config {
 		c.Names = append(c.Names, name)
 	}
 	slices.Sort(c.Names)
+	c.Changed = c.Names
 	return c
 }
 
@@ -124,6 +125,59 @@ func TestLaunchWithConfig(t *testing.T) {
 			}
 			if skill := slices.Contains(placed, "/launch/config/.claude/skills/s/SKILL.md"); skill != (tt.why == "" && tt.files != nil) {
 				t.Errorf("placed %q", placed)
+			}
+		})
+	}
+}
+
+// TestLaunchOverConfig: on a terminal the user's commands, agents and skills are
+// read where they are, if they are what they were; else Claude Code would ask.
+func TestLaunchOverConfig(t *testing.T) {
+	files := map[string]string{"CLAUDE.md": "be brief", "settings.json": `{"model":"old"}`, "commands/checkpoint.md": commandFile, "hooks/h.sh": "x"}
+	for _, tt := range []struct {
+		name    string
+		command []string
+		changed []string
+		passed  bool
+		but     string
+		why     string
+	}{
+		{"instructions", []string{"claude"}, []string{"CLAUDE.md"}, true, "", ""},
+		{"settings", []string{"claude"}, []string{"settings.json"}, true, "added since", ""},
+		{"neither", []string{"claude"}, []string{"hooks/h.sh"}, false, "", ""},
+		{"a new command", []string{"claude"}, []string{"CLAUDE.md", "commands/new.md"}, false, "", "would ask first"},
+		{"sources of its own", []string{"claude", "--setting-sources", "project"}, []string{"CLAUDE.md"}, false, "", "would ask first"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			config := earlier(files)
+			config.Changed = tt.changed
+			cmd, err := Adapter{}.Launch(sessions.Launch{
+				Command: tt.command, Config: config, HookCommand: "umbra hook claude || exit 1", SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+				ReadFile: func(name string) ([]byte, error) {
+					if name == "/home/.claude/settings.json" {
+						return []byte(`{"model":"new","skipDangerousModePermissionPrompt":true}`), nil
+					}
+					return nil, fs.ErrNotExist
+				},
+			})
+			if err != nil || cmd.Configured != (tt.why == "") || !strings.Contains(cmd.Unconfigured, tt.why+tt.but) || (tt.why+tt.but == "") != (cmd.Unconfigured == "") {
+				t.Fatalf("%+v, %v", cmd, err)
+			}
+			if own := len(tt.command) == 1; own && slices.Contains(cmd.Argv, "--setting-sources") || slices.Contains(cmd.Argv, "--add-dir") {
+				t.Errorf("the user's own are not read: %q", cmd.Argv)
+			}
+			if passed := slices.Contains(cmd.Argv, "be brief") && len(cmd.Files) == 1; passed != tt.passed {
+				t.Fatalf("passed is %q", cmd.Argv)
+			}
+			if !tt.passed {
+				return
+			}
+			var b strings.Builder
+			if err := cmd.Files[0].Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			if s := b.String(); !strings.Contains(s, `"old"`) || !strings.Contains(s, `"/home/.claude/CLAUDE.md"`) || !strings.Contains(s, keyDangerAccepted) {
+				t.Errorf("settings %s", s)
 			}
 		})
 	}

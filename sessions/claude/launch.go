@@ -51,7 +51,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if o.Config != nil {
 		before := l.args
 		if err := l.configure(); err != nil {
-			l.args, l.settings, l.cmd.Files, l.cmd.Unconfigured = before, nil, nil, err.Error()
+			l.args, l.settings, l.cmd.Files, l.cmd.Configured, l.cmd.Unconfigured = before, nil, nil, false, err.Error()
 		}
 	}
 	l.addHooks()
