@@ -27,14 +27,14 @@ func lessons() []lesson {
 		{"mission rename", []string{"umbra mission rename build check"}, "mission ls, pin"},
 		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
-		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt"}, "show, diff, timeline, git"},
+		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", nil, "log, show, diff"}, // needs a terminal
 		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
 		{"diff", []string{
 			"umbra diff                        # since the last prompt",
 			"umbra diff login@start            # from then to now",
-			"umbra diff login@1.0 login@1 --stat",
+			"umbra diff login@1.0..login@1 --stat",
 			"umbra diff login --turn 1 --conversation",
 			"umbra diff login@1.0 -- README.md",
 		}, "log, show, restore"},

@@ -2,7 +2,9 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,23 +14,27 @@ import (
 type logOptions struct {
 	limit                     int
 	since, state, path, match string
-	graph, ops                bool
+	graph, all, ops, said     bool
+	changes                   changeOptions
 }
 
 func logCommand() *verb {
 	var o logOptions
 	return &verb{
 		name: "log", args: "[MISSION]", max: 1, short: "list a mission's snapshots, newest first, by turn",
-		long: "Each line begins with an address that can be typed: umbra show, diff, restore and fork take it.",
-		flags: []cli.Flag{
+		long: `Each line begins with an address that can be typed: umbra show, diff, restore and
+fork take it. A terminal that is narrow is not told ids, states and triggers.`,
+		flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "no more than `N`", Destination: &o.limit},
 			&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", Destination: &o.since},
 			&cli.StringFlag{Name: "state", Usage: "those in `STATE`", Destination: &o.state},
 			&cli.StringFlag{Name: "path", Usage: "those that changed `PATH`", Destination: &o.path},
 			&cli.StringFlag{Name: "grep", Usage: "those whose message matches `RE`", Destination: &o.match},
-			&cli.BoolFlag{Name: "graph", Usage: "the missions forked from it as well", Destination: &o.graph},
+			&cli.BoolFlag{Name: "graph", Usage: "the missions forked from it as well, as branches from where they forked", Destination: &o.graph},
+			&cli.BoolFlag{Name: "all", Usage: "every mission of the project", Destination: &o.all},
 			&cli.BoolFlag{Name: "ops", Usage: "only Umbra's own operations", Destination: &o.ops},
-		},
+			&cli.BoolFlag{Name: "conversation", Usage: "what was said in each turn", Destination: &o.said},
+		}, o.changes.flags()...),
 		run: func(c *call) error { return runLog(c, o) },
 	}
 }
@@ -41,13 +47,17 @@ func runLog(c *call, o logOptions) error {
 	if len(states) > 1 {
 		return missions.Errorf(missions.KindUsage, "name one state", "--state is %q", o.state)
 	}
+	if err := o.changes.check(); err != nil {
+		return err
+	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
 	list, err := svc.Log(ctx, missions.LogRequest{
 		Caller: caller, Mission: c.arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
-		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, Lines: true,
+		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, All: o.all, Lines: true,
+		Changes: o.changes.any(), Patch: o.changes.lines(), Said: o.said,
 	})
 	if err != nil {
 		return err
@@ -55,32 +65,144 @@ func runLog(c *call, o logOptions) error {
 	if c.JSON {
 		return c.printJSON(listed(list))
 	}
-	return c.paged(func(p *printer) { writeLog(p, list, o.graph) })
+	if !o.graph {
+		return c.paged(func(p *printer) { writeLog(p, list, o) })
+	}
+	family, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller})
+	if err != nil {
+		return err
+	}
+	return c.paged(func(p *printer) { writeGraph(p, list, family, o) })
+}
+
+// logWidths keep one wide cell of changes from pushing every message aside.
+func logWidths(cells int) []int {
+	most := make([]int, cells)
+	most[cells-2] = 18
+	return most
 }
 
 // writeLog prints snapshots under the turns they belong to.
-func writeLog(p *printer, list []missions.Entry, graph bool) {
+func writeLog(p *printer, list []missions.Entry, o logOptions) {
+	var t table
 	for at := 0; at < len(list); {
 		end := at + 1
 		for end < len(list) && list[end].Turn == list[at].Turn && list[end].Mission == list[at].Mission {
 			end++
 		}
-		if at > 0 {
-			p.line("")
-		}
-		e := list[at]
-		title := fmt.Sprintf("turn %d", e.Turn)
-		if graph {
-			title = e.Name + " " + title
-		}
-		p.line("%s%s", p.paint(bold, clean(title)), p.paint(dim, used(list, at, end)))
-		var t table
+		begins, from := len(t.rows), at
 		for _, e := range list[at:end] {
 			t.row(logRow(p, e)...)
+			t.rows[len(t.rows)-1].after = o.more(e, "  ")
 		}
-		t.print(p, "  ")
+		t.rows[begins].before = func(p *printer) {
+			if from > 0 {
+				p.line("")
+			}
+			writeChapter(p, list, from, end, o)
+		}
 		at = end
 	}
+	if len(t.rows) > 0 {
+		t.most = logWidths(len(t.rows[0].cells))
+	}
+	t.print(p, "  ")
+}
+
+// writeChapter prints the heading of the turn in list[at:end], and what was said.
+func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) {
+	title := fmt.Sprintf("turn %d", list[at].Turn)
+	if o.all {
+		title = list[at].Name + " " + title
+	}
+	took := used(list, at, end)
+	if p.terminal {
+		took = lasted(list[at:end]) + took
+		if said := promptOf(list[at:end]); said != "" {
+			if room := p.width - columns(title) - columns(took) - 3; room > 10 {
+				title += "  " + cut(said, room)
+			}
+		}
+	}
+	p.line("%s%s", p.paint(bold, clean(title)), p.paint(dim, took))
+	for _, e := range list[at:end] {
+		if len(e.Said) > 0 {
+			writeConversation(p, e.Said)
+			p.line("")
+		}
+	}
+}
+
+// promptOf is what a turn's user asked for, "" if its beginning is not listed.
+func promptOf(turn []missions.Entry) string {
+	for _, e := range turn {
+		if said, ok := strings.CutPrefix(e.Message, "prompt: "); ok && slices.Contains(e.Triggers, string(missions.TriggerPrompt)) {
+			return clean(said)
+		}
+	}
+	return ""
+}
+
+// lasted is how long a turn took, "" where one of its ends is not listed.
+func lasted(turn []missions.Entry) string {
+	var began, ended time.Time
+	for _, e := range turn {
+		if slices.Contains(e.Triggers, string(missions.TriggerPrompt)) {
+			began = e.At
+		}
+		if slices.Contains(e.Triggers, string(missions.TriggerIdle)) && ended.IsZero() {
+			ended = e.At
+		}
+	}
+	if took := ended.Sub(began).Round(time.Second); !began.IsZero() && took >= time.Second {
+		return "  " + took.String()
+	}
+	return ""
+}
+
+// more prints what else was asked for of a snapshot, nil if there is nothing.
+func (o logOptions) more(e missions.Entry, indent string) func(*printer) {
+	switch {
+	case !o.changes.any():
+		return nil
+	case e.Parent == "":
+		return func(p *printer) {
+			p.line("%s  (all that was there: %s)", indent, count(e.Files.Added, "file"))
+		}
+	case len(e.Changed) == 0:
+		return nil
+	}
+	return func(p *printer) {
+		if o.changes.lines() || o.changes.nameStatus {
+			o.changes.write(p, e.Changed, e.Patch)
+			p.line("")
+			return
+		}
+		writeCounts(p, indent+"  ", e.Changed)
+	}
+}
+
+// writeGraph prints snapshots beside the lines of their histories.
+func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o logOptions) {
+	g, heads := newGraph(list, family), map[string][]string{}
+	for _, m := range family {
+		heads[m.Head] = append(heads[m.Head], m.Name)
+	}
+	var t table
+	for _, e := range list {
+		lane, above := g.next(e.ID)
+		if names := heads[e.ID]; len(names) > 0 {
+			e.Message = "(" + strings.Join(names, ", ") + ") " + e.Message
+		}
+		cells := slices.Concat([]cell{{lane, plain}}, logRow(p, e))
+		row := tableRow{cells: cells, after: o.more(e, "")}
+		if len(above) > 0 {
+			row.before = func(p *printer) { p.line("%s", strings.Join(above, "\n")) }
+		}
+		t.rows = append(t.rows, row)
+		t.most = logWidths(len(cells))
+	}
+	t.print(p, "")
 }
 
 // used is what the turn in list[at:end] took, as far as it is known: what the
@@ -118,6 +240,13 @@ func used(list []missions.Entry, at, end int) string {
 	return "  " + strings.Join(parts, ", ")
 }
 
+// How wide a terminal must be for ids, and for states and triggers.
+const (
+	widthForIDs    = 100
+	widthForStates = 130
+)
+
+// logRow is a snapshot's line: all of it off a terminal, what fits on one.
 func logRow(p *printer, e missions.Entry) []cell {
 	marks := ""
 	for _, pin := range e.Pins {
@@ -129,10 +258,35 @@ func logRow(p *printer, e missions.Entry) []cell {
 	if e.Late {
 		marks += " (late)"
 	}
-	return []cell{
-		{clean(e.Address), cyan}, {short(e.ID), yellow}, {p.when(e.At), dim}, {string(e.State), stateStyle(e.State)},
-		{strings.Join(e.Triggers, " "), plain}, {changes(e), green}, {clean(e.Message + marks), plain},
+	row, fits := []cell{{clean(e.Address), cyan}}, func(width int) bool { return !p.terminal || p.width >= width }
+	if fits(widthForIDs) {
+		row = append(row, cell{short(e.ID), yellow})
 	}
+	row = append(row, cell{p.when(e.At), dim})
+	if fits(widthForStates) {
+		row = append(row, cell{string(e.State), stateStyle(e.State)}, cell{strings.Join(e.Triggers, " "), plain})
+	} else if e.State == missions.StateError || e.State == missions.StateWaiting {
+		marks += " (" + string(e.State) + ")"
+	}
+	changed := changes(e)
+	if p.terminal {
+		changed = changesShort(e)
+	}
+	return append(row, cell{changed, green}, cell{clean(e.Message + marks), plain})
+}
+
+// changesShort is changes with numbers as people read them.
+func changesShort(e missions.Entry) string {
+	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
+	switch {
+	case n == 0:
+		return "-"
+	case e.Lines == nil:
+		return count(n, "file")
+	case n == 1:
+		return fmt.Sprintf("+%s −%s", short1000(int64(e.Lines.Added)), short1000(int64(e.Lines.Deleted)))
+	}
+	return fmt.Sprintf("+%s −%s %s", short1000(int64(e.Lines.Added)), short1000(int64(e.Lines.Deleted)), count(n, "file"))
 }
 
 // changes is what a snapshot changed, in short.

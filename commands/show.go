@@ -9,29 +9,35 @@ import (
 )
 
 func showCommand() *verb {
+	var o changeOptions
 	return &verb{
 		name: "show", args: "MOMENT", min: 1, max: 1,
 		short: "show a snapshot: what was asked, what was said, what changed",
-		run:   runShow,
+		flags: o.flags(),
+		run:   func(c *call) error { return runShow(c, o) },
 	}
 }
 
-func runShow(c *call) error {
+func runShow(c *call, o changeOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	o = o.orLines()
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0)})
+	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0), Brief: !o.lines()})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return c.printJSON(s)
 	}
-	return c.paged(func(p *printer) { describeSnapshot(p, s) })
+	return c.paged(func(p *printer) { describeSnapshot(p, s, o) })
 }
 
-func describeSnapshot(p *printer, s missions.Shown) {
+func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 	e := s.Entry
 	p.line("%s", p.paint(yellow, "snapshot "+e.ID))
 	var t table
@@ -45,7 +51,11 @@ func describeSnapshot(p *printer, s missions.Shown) {
 	field("state", string(e.State))
 	field("trigger", strings.Join(e.Triggers, " "))
 	if !e.At.IsZero() {
-		field("at", e.At.Format(time.RFC3339))
+		at := e.At.Format(time.RFC3339)
+		if p.terminal {
+			at = e.At.Local().Format("Mon 2006-01-02 15:04:05 -0700") + ", " + p.when(e.At)
+		}
+		field("at", at)
 	}
 	field("turn", fmt.Sprint(e.Turn))
 	field("changes", changes(e))
@@ -70,12 +80,9 @@ func describeSnapshot(p *printer, s missions.Shown) {
 		p.line("  %s", quotePath(path))
 	}
 	writeConversation(p, s.Conversation)
-	if s.Patch != "" {
+	if len(s.Files) > 0 {
 		p.line("")
-		writePatch(p, s.Patch)
-	} else if len(s.Files) > 0 {
-		p.line("")
-		writeNames(p, s.Files)
+		o.write(p, s.Files, s.Patch)
 	}
 }
 

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,40 +17,71 @@ type cell struct {
 // table is rows in columns. The last column takes what is left of the
 // terminal's width and is cut there; without a terminal nothing is cut.
 type table struct {
-	rows [][]cell
+	rows []tableRow
+	most []int // how wide a column grows for a wide cell; 0: as wide as it is
 }
 
-func (t *table) row(cells ...cell) { t.rows = append(t.rows, cells) }
+// tableRow is a row, and what is printed before and behind it.
+type tableRow struct {
+	cells         []cell
+	before, after func(*printer)
+}
 
-// print writes the rows, each after the indent, two spaces between columns.
-func (t *table) print(p *printer, indent string) {
+func (t *table) row(cells ...cell) { t.rows = append(t.rows, tableRow{cells: cells}) }
+
+// widths are those of the columns.
+func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
-		for i, c := range row {
+		for i, c := range row.cells {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], columns(c.text))
+			n := columns(c.text)
+			if i < len(t.most) && t.most[i] > 0 {
+				n = min(n, t.most[i])
+			}
+			widths[i] = max(widths[i], n)
 		}
 	}
+	return widths
+}
+
+// print writes the rows, each after the indent, two spaces between columns.
+func (t *table) print(p *printer, indent string) {
+	widths := t.widths()
 	for _, row := range t.rows {
-		var b strings.Builder
-		b.WriteString(indent)
-		at := columns(indent)
-		for i, c := range row {
-			text, last := c.text, i == len(row)-1
-			if p.width > 0 {
-				text = cut(text, max(p.width-at-1, 1))
-			}
-			b.WriteString(p.paint(c.style, text))
-			if !last {
-				pad := widths[i] - columns(text) + 2
-				b.WriteString(strings.Repeat(" ", max(pad, 1)))
-			}
-			at += widths[i] + 2
+		if row.before != nil {
+			row.before(p)
 		}
-		p.line("%s", strings.TrimRight(b.String(), " "))
+		p.line("%s", strings.TrimRight(indent+row.text(p, widths, p.width-columns(indent)), " "))
+		if row.after != nil {
+			row.after(p)
+		}
 	}
+}
+
+// text is the row in columns, in no more than room where the terminal has a width.
+func (r tableRow) text(p *printer, widths []int, room int) string {
+	var b strings.Builder
+	at := 0
+	for i, c := range r.cells {
+		text := c.text
+		if p.width > 0 && i > 0 && at >= room-1 {
+			break
+		}
+		if p.width > 0 {
+			text = cut(text, max(room-at-1, 1))
+		}
+		b.WriteString(p.paint(c.style, text))
+		if i < len(r.cells)-1 {
+			n := columns(text)
+			pad := max(widths[i]-n, 0) + 2
+			b.WriteString(strings.Repeat(" ", pad))
+			at += n + pad
+		}
+	}
+	return b.String()
 }
 
 // columns is how wide a terminal shows the text.
@@ -84,6 +116,20 @@ func cut(s string, most int) string {
 	for i, r := range s {
 		if n += runeColumns(r); n > most-1 {
 			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// cutFront shortens a path to so many columns: its end tells more.
+func cutFront(s string, most int) string {
+	if columns(s) <= most || most < 2 {
+		return s
+	}
+	n := 0
+	for i, r := range slices.Backward([]rune(s)) {
+		if n += runeColumns(r); n > most-1 {
+			return "…" + string([]rune(s)[i+1:])
 		}
 	}
 	return s

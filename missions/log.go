@@ -22,10 +22,13 @@ func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
 		return nil, err
 	}
 	entries, err := l.history(ctx, at, filter, r)
-	if err != nil || !r.Graph {
-		return entries, err
+	if err == nil && (r.Graph || r.All) {
+		entries, err = l.withForks(ctx, at, filter, r, entries)
 	}
-	return l.withForks(ctx, at, filter, r, entries)
+	if err == nil && r.Said {
+		err = l.addSaid(at.project, entries)
+	}
+	return entries, err
 }
 
 // history lists the snapshots of one mission from a moment back.
@@ -54,6 +57,11 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}
+			if r.Changes || r.Patch {
+				if err := at.project.addChanges(ctx, &e, s.Snapshot, filter.path, r.Patch); err != nil {
+					return err
+				}
+			}
 			entries = append(entries, e)
 			if r.Limit > 0 && len(entries) >= r.Limit {
 				return errStop
@@ -69,12 +77,15 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 }
 
 // withForks adds the snapshots of the missions that were forked from this one,
-// and from those; newest first.
+// and from those, or of all missions; newest first.
 func (l *Local) withForks(ctx context.Context, at found, filter filter, r LogRequest, entries []Entry) ([]Entry, error) {
-	family := map[string]bool{at.ID: true}
+	family, listed := map[string]bool{at.ID: true}, map[string]bool{}
+	for _, e := range entries {
+		listed[e.ID] = true
+	}
 	all, _ := l.missionsOf(at.project) // oldest first: a parent before its forks
 	for _, m := range all {
-		if m.Parent == nil || !family[m.Parent.Mission] {
+		if !r.All && (m.Parent == nil || !family[m.Parent.Mission]) {
 			continue
 		}
 		family[m.ID] = true
@@ -83,7 +94,8 @@ func (l *Local) withForks(ctx context.Context, at found, filter filter, r LogReq
 			return nil, err
 		}
 		for _, e := range own {
-			if e.Mission == m.ID {
+			if e.Mission == m.ID && !listed[e.ID] {
+				listed[e.ID] = true
 				entries = append(entries, e)
 			}
 		}

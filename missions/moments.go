@@ -29,6 +29,13 @@ type Entry struct {
 	Partial      bool        `json:"partial"`
 	Late         bool        `json:"late,omitempty"`
 	Unchanged    bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	// What a log was asked for beside that. A mission's first snapshot changed
+	// nothing: it has neither.
+	Changed []FileChange `json:"changed,omitempty"`
+	Patch   string       `json:"patch,omitempty"`
+	// Said is what was said in the turn, with the newest of its snapshots that the
+	// log lists.
+	Said []Said `json:"said,omitempty"`
 }
 
 // FileCounts counts a snapshot's changes against the one before.
@@ -56,6 +63,10 @@ type LogRequest struct {
 	Ops     bool      `json:"ops,omitempty"`   // only Umbra's own operations
 	Lines   bool      `json:"lines,omitempty"` // count lines too
 	Graph   bool      `json:"graph,omitempty"` // the missions forked from it as well
+	All     bool      `json:"all,omitempty"`   // every mission of the project
+	Changes bool      `json:"changes,omitempty"`
+	Patch   bool      `json:"patch,omitempty"`
+	Said    bool      `json:"said,omitempty"`
 }
 
 // ShowRequest asks for one moment.

@@ -291,10 +291,10 @@ func (l *Local) conversation(m *loaded, s *gitstore.Snapshot) (sessions.Conversa
 // went then.
 func (l *Local) saidInTurn(at found) ([]Said, error) {
 	c, err := l.conversation(at.loaded, at.step.Snapshot)
-	if err != nil || len(c.Turns) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return saidOf(c.Turns[len(c.Turns)-1:]), nil
+	return l.lastTurn(at.project, at.step.Snapshot, c.Turns)
 }
 
 // saidBetween is what was said after from and up to to; nil is now.

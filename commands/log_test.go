@@ -1,0 +1,147 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// drawn is a graph, a snapshot a line.
+func drawn(list []missions.Entry, family []missions.Mission) string {
+	g := newGraph(list, family)
+	var lines []string
+	for _, e := range list {
+		lane, above := g.next(e.ID)
+		lines = append(append(lines, above...), lane+" "+e.ID)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// history makes entries of "id<parent", newest first; a mission is the id's letter.
+func historyOf(words ...string) []missions.Entry {
+	var list []missions.Entry
+	for _, w := range words {
+		id, parent, _ := strings.Cut(w, "<")
+		list = append(list, missions.Entry{ID: id, Parent: parent, Mission: id[:1]})
+	}
+	return list
+}
+
+// TestGraph: forks are lanes down to where they forked.
+func TestGraph(t *testing.T) {
+	forks := []missions.Mission{
+		{ID: "a"}, {ID: "b", Parent: &missions.Parent{Mission: "a"}},
+		{ID: "c", Parent: &missions.Parent{Mission: "a"}}, {ID: "d", Parent: &missions.Parent{Mission: "b"}},
+	}
+	for name, tt := range map[string]struct {
+		list []missions.Entry
+		want string
+	}{
+		"one":   {historyOf("a2<a1", "a1"), "* a2\n* a1"},
+		"fork":  {historyOf("a3<a2", "b1<a1", "a2<a1", "a1"), "* a3\n│ * b1\n* │ a2\n├─╯\n* a1"},
+		"two":   {historyOf("a2<a1", "c1<a1", "b1<a1", "a1"), "* a2\n│ * c1\n│ │ * b1\n├─┴─╯\n* a1"},
+		"cross": {historyOf("a3<a2", "b1<a2", "c1<a1", "a2<a1", "a1"), "* a3\n│ * b1\n│ │ * c1\n├─╯ │\n*   │ a2\n├───╯\n* a1"},
+		// What is left out in between: the mission's next, or the source's.
+		"left out":       {historyOf("a9<a8", "b5<b4", "b2<b1", "a1"), "* a9\n│ * b5\n│ * b2\n├─╯\n* a1"},
+		"not to the end": {historyOf("a9<a8", "b5<b4"), "* a9\n│ * b5"},
+		"fork of a fork": {historyOf("d2<d1", "b2<b1", "a1"), "* d2\n* b2\n* a1"},
+		"unrelated":      {historyOf("a2<a1", "x1", "a1"), "* a2\n│ * x1\n* a1"},
+	} {
+		if got := drawn(tt.list, forks); got != tt.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, got, tt.want)
+		}
+	}
+}
+
+// printed is what fn prints at a width, on a terminal without colour.
+func printed(width int, fn func(*printer)) string {
+	var b bytes.Buffer
+	p := &printer{w: bufio.NewWriter(&b), terminal: width > 0, width: width, now: time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC)}
+	fn(p)
+	_ = p.flush()
+	return b.String()
+}
+
+// TestLogFits: the wider the terminal the more is told, and no line is cut that
+// need not be.
+func TestLogFits(t *testing.T) {
+	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
+	list := []missions.Entry{
+		{ID: strings.Repeat("a", 40), Parent: "b", Address: "login@3", Turn: 3, Mission: "m", State: missions.StateIdle, At: at.Add(90 * time.Second),
+			Triggers: []string{"idle"}, Message: "turn ended", Files: missions.FileCounts{Modified: 1}, Lines: &missions.LineCounts{Added: 12, Deleted: 3}},
+		{ID: strings.Repeat("b", 40), Parent: "c", Address: "login@3.0", Turn: 3, Mission: "m", State: missions.StateRunning, At: at,
+			Triggers: []string{"prompt"}, Message: "prompt: 改善 the résumé parser, its tests and whatever else is left of the plan"},
+		{ID: strings.Repeat("c", 40), Address: "login@start", Mission: "m", State: missions.StateError, At: at, Triggers: []string{"manual"},
+			Message: "mission login begins", Files: missions.FileCounts{Added: 4511}, Lines: &missions.LineCounts{Added: 1475131}},
+	}
+	for width, want := range map[int]string{
+		60: `turn 3  改善 the résumé parser, its tests and whate…  1m30s
+  login@3      8m ago   +12 −3              turn ended
+  login@3.0    10m ago  -                   prompt: 改善 t…
+
+turn 0
+  login@start  10m ago  +1.5M −0 4511 files  mission login…
+`,
+		100: `turn 3  改善 the résumé parser, its tests and whatever else is left of the plan  1m30s
+  login@3      aaaaaaaaaa  8m ago   +12 −3              turn ended
+  login@3.0    bbbbbbbbbb  10m ago  -                   prompt: 改善 the résumé parser, its tests …
+
+turn 0
+  login@start  cccccccccc  10m ago  +1.5M −0 4511 files  mission login begins (error)
+`,
+	} {
+		if got := printed(width, func(p *printer) { writeLog(p, list, logOptions{}) }); got != want {
+			t.Errorf("%d columns:\n%s\nwant:\n%s", width, got, want)
+		}
+	}
+	for _, width := range []int{20, 40, 80, 129, 130, 200} {
+		for line := range strings.Lines(printed(width, func(p *printer) { writeLog(p, list, logOptions{}) })) {
+			if n := columns(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%d columns of %d: %q", n, width, line)
+			}
+		}
+	}
+	if got := printed(0, func(p *printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
+		t.Errorf("off a terminal:\n%s", got)
+	}
+}
+
+// TestStatFits: of a path that is too long its end is shown, and the counts always.
+func TestStatFits(t *testing.T) {
+	files := []missions.FileChange{{Path: strings.Repeat("深い/", 30) + "end.go", Type: "modified", Added: 3}, {Path: "new", OldPath: "old", Type: "renamed"}}
+	got := printed(40, func(p *printer) { writeStat(p, files) })
+	for _, want := range []string{"…", "い/end.go  +3 −0\n", "R  old → new"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if n := columns(strings.TrimSuffix(line, "\n")); n > 40 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestWordDiff(t *testing.T) {
+	for patch, want := range map[string]string{
+		"@@ -1 +1 @@\n-Hello, world\n+Hello, Ada\n": "@@ -1 +1 @@\nHello, [-world-]{+Ada+}\n",
+		"@@ -1,2 +1,2 @@\n same\n-a b c\n+a c\n":    "@@ -1,2 +1,2 @@\nsame\na [-b -]c\n",
+		"@@ -0,0 +1,2 @@\n+one\n+\n+two\n":          "@@ -0,0 +1,2 @@\n{+one+}\n\n{+two+}\n",
+		"@@ -1,2 +0,0 @@\n-x\n-y\n":                 "@@ -1,2 +0,0 @@\n[-x-]\n[-y-]\n",
+		// Lines of a file may look like a patch's own.
+		"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a\n+++ a\n": "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n[----]{++++} a\n",
+		"@@ -1 +1 @@\n-é\n\\ No newline at end of file\n+è\n":               "@@ -1 +1 @@\n[-é-]{+è+}\n",
+	} {
+		if got := printed(0, func(p *printer) { writeWords(p, patch) }); got != want {
+			t.Errorf("%q is shown as\n%q, want\n%q", patch, got, want)
+		}
+	}
+	long := strings.Repeat("- a, b\n", 1000) + strings.Repeat("+ c. d\n", 1000)
+	if got := printed(0, func(p *printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
+		t.Error("words of a large change are lost")
+	}
+}

@@ -1,0 +1,107 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// addChanges adds what a snapshot changed against the one before, below a path if
+// there is one. The first snapshot of all has nothing before it.
+func (p *project) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot, path string, patch bool) error {
+	parent := s.Parent()
+	if parent.IsZero() {
+		return nil
+	}
+	before, err := p.store.Snapshot(parent)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	if path != "" {
+		paths = []string{path}
+	}
+	e.Changed, e.Patch, err = p.difference(ctx, before.Tree, s.Tree, paths, patch)
+	return err
+}
+
+// addSaid adds what was said in each turn of a list, newest first.
+func (l *Local) addSaid(p *project, list []Entry) error {
+	type chapter struct {
+		mission string
+		turn    int
+	}
+	told, read := map[chapter]bool{}, &talks{l: l, p: p}
+	for i := range list {
+		e := &list[i]
+		at := chapter{e.Mission, e.Turn}
+		if told[at] || e.Turn == 0 || e.Operation != "" { // after a restore the conversation is an older one
+			continue
+		}
+		told[at] = true
+		id, err := gitstore.ParseID(e.ID)
+		if err != nil {
+			return err
+		}
+		s, err := p.snapshots.snapshot(p.store, id)
+		if err != nil {
+			return err
+		}
+		if e.Said, err = read.turnOf(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// talks reads the conversations of snapshots that come newest first. One that
+// was read holds those before it, as long as its file only grew.
+type talks struct {
+	l    *Local
+	p    *project
+	meta gitstore.SessionMeta
+	said sessions.Conversation
+}
+
+// turnOf is what was said in the turn of a snapshot.
+func (t *talks) turnOf(s *gitstore.Snapshot) ([]Said, error) {
+	meta, err := t.p.store.SessionMeta(s.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Errorf(KindDamaged, "umbra doctor", "conversation of snapshot %s: %w", s.ID.Short(), err)
+	}
+	grown := meta.SessionID == t.meta.SessionID && meta.Generation == t.meta.Generation && meta.Length <= t.meta.Length
+	if a := t.l.adapter(meta.Agent); !grown || a == nil || replaces(a) {
+		if t.said, err = t.l.conversation(&loaded{project: t.p}, s); err != nil {
+			return nil, err
+		}
+		t.meta = meta
+	}
+	turns := t.said.Turns
+	if n := slices.IndexFunc(turns, func(turn sessions.Turn) bool { return turn.Start >= meta.Length }); n >= 0 {
+		turns = turns[:n]
+	}
+	return t.l.lastTurn(t.p, s, turns)
+}
+
+// lastTurn is what was said in a snapshot's own turn, which is the last one of its
+// conversation. One that was taken for a prompt may be older than the first word of
+// its turn: then nothing was.
+func (l *Local) lastTurn(p *project, s *gitstore.Snapshot, turns []sessions.Turn) ([]Said, error) {
+	if len(turns) == 0 {
+		return nil, nil
+	}
+	last := turns[len(turns)-1]
+	if triggersOf(s).Has(TriggerPrompt) {
+		info, err := p.snapshotInfo(s)
+		if err != nil || last.Done || info.Prompt != last.Prompt {
+			return nil, err
+		}
+	}
+	return saidOf(turns[len(turns)-1:]), nil
+}
