@@ -80,7 +80,11 @@ func (c *call) tellFork(r missions.ForkResult) {
 		return
 	}
 	c.progress.end()
-	p := c.err
+	writeForked(c.err, r)
+	_ = c.err.flush() // nobody is left to tell
+}
+
+func writeForked(p *printer, r missions.ForkResult) {
 	p.line("forked from %s (%s)", clean(r.Source.Address), short(r.Source.ID))
 	for _, m := range r.Missions {
 		p.line("  %s in %s", clean(m.Name), clean(m.Workspace))
@@ -101,5 +105,4 @@ func (c *call) tellFork(r missions.ForkResult) {
 	for _, note := range r.Notes {
 		p.line("note: %s", clean(note))
 	}
-	_ = p.flush() // nobody is left to tell
 }

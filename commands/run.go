@@ -108,7 +108,7 @@ type interrupts struct {
 func listen(env Env) (context.Context, *interrupts) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &interrupts{env: env, ch: make(chan os.Signal, 4), done: make(chan struct{})}
-	env.Notify(s.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	s.hear()
 	go func() {
 		defer cancel()
 		select {
@@ -121,6 +121,26 @@ func listen(env Env) (context.Context, *interrupts) {
 		}
 	}()
 	return ctx, s
+}
+
+func (s *interrupts) hear() {
+	s.env.Notify(s.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// aside runs something that has the terminal for itself, whose Ctrl-C is not this
+// command's. There is a handler for it all the time: what has none ends the process.
+func (s *interrupts) aside(run func() error) error {
+	theirs := make(chan os.Signal, 1)
+	s.env.Notify(theirs, os.Interrupt)
+	s.env.Unnotify(s.ch)
+	s.env.Notify(s.ch, syscall.SIGTERM, syscall.SIGHUP)
+	err := run()
+	s.env.Unnotify(s.ch) // waits until what was typed meanwhile has gone to theirs
+	if s.came() == nil {
+		s.hear()
+	}
+	s.env.Unnotify(theirs)
+	return err
 }
 
 // stop ends the listening, and with it the context.

@@ -12,7 +12,9 @@ func timelineCommand() *verb {
 	return &verb{
 		name: "timeline", args: "[MISSION]", max: 1, short: "browse missions, snapshots, changes and conversations on the screen",
 		long: `Missions and their forks, the snapshots of one by turn, and what each changed
-and said. New snapshots appear while an agent works. The keys are listed by ?.`,
+and said. New snapshots appear while an agent works. A snapshot is restored, of it
+all or some paths, forked from, and its files are opened as they were: each key
+shows first what it would do. The keys are listed by ?.`,
 		run: runTimeline,
 	}
 }
@@ -27,7 +29,7 @@ func runTimeline(c *call) error {
 	}
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
-		Now: c.Now, Words: c.timelineWords(),
+		Now: c.Now, Words: c.timelineWords(), Open: c.openFile,
 	}
 	if name := c.arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -36,7 +38,23 @@ func runTimeline(c *call) error {
 		}
 		o.Mission = m.ID
 	}
-	return tui.Run(ctx, o)
+	forked, err := tui.Run(ctx, o)
+	if err != nil || forked == nil {
+		return err
+	}
+	return c.launchFork(caller, *forked)
+}
+
+// launchFork becomes the keeper of a fork that was made in the timeline.
+func (c *call) launchFork(caller missions.Caller, r missions.ForkResult) error {
+	if err := c.close(); err != nil {
+		return err
+	}
+	c.reach = staying
+	c.tellFork(r)
+	m := r.Missions[0]
+	c.announce(m)
+	return c.keep(missions.LaunchRequest{Caller: caller, Mission: m.ID}, variables{})
 }
 
 // timelineWords is how the commands put things.
@@ -46,6 +64,12 @@ func (c *call) timelineWords() tui.Words {
 		Patch: func(line string) string { return string(patchStyle(line)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
 			return c.written(func(p *printer) { writeRestored(p, did, r) })
+		},
+		Forked: func(r missions.ForkResult) []string {
+			return c.written(func(p *printer) {
+				writeForked(p, r)
+				p.line("to launch its agent: umbra mission resume %s", clean(r.Missions[0].Name))
+			})
 		},
 	}
 }

@@ -24,7 +24,7 @@ func newScreen(t *testing.T) *screen {
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "UMBRA_NO_DAEMON=1",
 		"SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PS1=ready> ", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"PAGER=cat", "VISUAL=cat >" + filepath.Join(home, "edited") + " <", "UMBRA_FORK_ROOT=" + filepath.Join(home, "forks"),
+		"PAGER=cat", `UMBRA_PAGER=cat; echo paged; read x </dev/tty`, "VISUAL=cat >" + filepath.Join(home, "edited") + " <", "UMBRA_FORK_ROOT=" + filepath.Join(home, "forks"),
 	}
 	if err := os.Mkdir(s.dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -127,6 +127,8 @@ func TestTimeline(t *testing.T) {
 		s.Errorf("what was pinned holds %q", got)
 	}
 	s.restores()
+	s.opens()
+	s.forks()
 	s.keys("/")
 	s.types("bravo")
 	s.keys("Enter")
@@ -161,6 +163,46 @@ func (s *screen) restores() {
 	s.sees("1 changed, 0 created", "any other key goes back")
 	s.holds("delta\n")
 	s.keys("x")
+}
+
+// opens shows a file as it was, in the pager, whose Ctrl-C is its own, and in the
+// editor.
+func (s *screen) opens() {
+	s.Helper()
+	s.keys("g", "j", "j")
+	s.sees("-delta", "+charlie")
+	s.keys("o")
+	s.sees("paged")
+	s.keys("C-c")
+	s.sees("made charlie", "snapshots")
+	s.keys("O")
+	edited := filepath.Join(filepath.Dir(s.dir), "edited")
+	for end := time.Now().Add(ptyPatience); ; time.Sleep(20 * time.Millisecond) {
+		got, _ := os.ReadFile(edited)
+		if string(got) == "charlie\n" {
+			break
+		}
+		if time.Now().After(end) {
+			s.Fatalf("the editor was given %q", got)
+		}
+	}
+	s.sees("made charlie", "snapshots")
+}
+
+// forks makes a fork of the first snapshot.
+func (s *screen) forks() {
+	s.Helper()
+	s.keys("G", "f")
+	s.sees("fork one@start", "is left as it is")
+	s.types("other")
+	s.keys("Enter")
+	s.sees("forked from one@start", "umbra mission resume other")
+	s.keys("x")
+	s.sees("└ other")
+	if m := s.umbra("mission", "ls"); !strings.Contains(m, "other") {
+		s.Errorf("the missions are\n%s", m)
+	}
+	s.keys("g")
 }
 
 // holds compares state.txt.

@@ -34,12 +34,13 @@ func (k detailKey) String() string {
 
 // detail is the answer.
 type detail struct {
-	key   detailKey
-	head  []line
-	files []missions.FileChange
-	patch string
-	said  []missions.Said
-	err   error
+	key           detailKey
+	head          []line
+	files         []missions.FileChange
+	patch         string
+	before, after string // ids of the snapshots that it lies between; after is "" for now
+	said          []missions.Said
+	err           error
 }
 
 // details is the pane on the right.
@@ -122,6 +123,7 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 		if key.kind == "show" {
 			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief})
 			d.head, d.files, d.patch, d.said, d.err = headOf(s, o.Words), s.Files, s.Patch, s.Conversation, err
+			d.before, d.after = s.Entry.Parent, s.Entry.ID
 			return d
 		}
 		r := missions.DiffRequest{Caller: o.Caller, From: key.from, To: key.to, Patch: true, Conversation: true}
@@ -130,6 +132,7 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 		}
 		x, err := o.Service.Diff(ctx, r)
 		d.files, d.patch, d.said, d.err = x.Files, x.Patch, x.Conversation.Said, err
+		d.before, d.after = x.From, x.To
 		to := "now"
 		if x.To != "" {
 			to = o.Short(x.To)

@@ -20,7 +20,8 @@ type history struct {
 	path    string // they are those that changed it, "" for all
 	head    string // of the mission when the newest of them were asked for
 	entries []missions.Entry
-	done    bool // to the first of them
+	done    bool  // to the first of them
+	failed  error // why the rest could not be read
 }
 
 // loaded is a part of a history.
@@ -88,12 +89,13 @@ func (h *history) index(id string) int {
 // onLoaded takes a page, and asks for the next one.
 func (m *model) onLoaded(p loaded) tea.Cmd {
 	if p.err != nil {
-		if p.mission == m.history.mission {
-			m.history.done = true
+		if p.mission == m.history.mission && m.history.failed == nil {
+			m.history.failed = p.err
 			m.fail(p.err)
 		}
 		return nil
 	}
+	m.history.failed = nil
 	if !m.history.take(p) {
 		return nil
 	}
@@ -101,9 +103,25 @@ func (m *model) onLoaded(p loaded) tea.Cmd {
 		m.details.forgetTurns()
 	}
 	m.rebuild()
-	cmds := []tea.Cmd{m.look()}
-	if n := len(m.history.entries); !m.history.done && n > 0 {
-		cmds = append(cmds, m.askPage(m.history.entries[n-1].ID, nextPage))
+	return tea.Batch(m.look(), m.askRest())
+}
+
+// askRest asks for what is not known yet.
+func (m *model) askRest() tea.Cmd {
+	switch n := len(m.history.entries); {
+	case m.history.done:
+		return nil
+	case n > 0:
+		return m.askPage(m.history.entries[n-1].ID, nextPage)
 	}
-	return tea.Batch(cmds...)
+	return m.askHistory()
+}
+
+// readAgain asks once more for what could not be read.
+func (m *model) readAgain() tea.Cmd {
+	if m.history.failed == nil {
+		return nil
+	}
+	m.history.failed = nil
+	return m.askRest()
 }

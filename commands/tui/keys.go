@@ -25,9 +25,15 @@ func (m *model) onKey(k tea.KeyPressMsg) tea.Cmd {
 
 // onPaste takes pasted text.
 func (m *model) onPaste(text string) {
-	if i, ok := m.overlay.(input); ok {
-		i.text += text
-		m.overlay = i
+	switch o := m.overlay.(type) {
+	case input:
+		o.text += text
+		m.overlay = o
+	case forking:
+		if !o.doing {
+			o.name += text
+			m.overlay = o
+		}
 	}
 }
 
@@ -129,6 +135,12 @@ func (m *model) onViewKey(key string) tea.Cmd {
 			return nil
 		}
 		return m.planRestore()
+	case "ctrl+r":
+		return m.readAgain()
+	case "f":
+		return m.planFork()
+	case "o", "O":
+		return m.openFile(key == "O")
 	case "u":
 		return m.planStep("undo")
 	case "U":

@@ -39,12 +39,13 @@ type model struct {
 	top     int
 	marks   []string // ids of snapshots, two at most
 	details details
-	overlay overlay // nil: none
-	above   int     // how far it is scrolled
-	asked   int     // how many plans were asked for
-	against string  // the snapshot that the workspace is compared with, "" for none
-	note    string  // the last line, until the next key
-	problem bool    // the note is bad news
+	overlay overlay              // nil: none
+	above   int                  // how far it is scrolled
+	asked   int                  // how many plans were asked for
+	leaving *missions.ForkResult // what is to be launched on the terminal
+	against string               // the snapshot that the workspace is compared with, "" for none
+	note    string               // the last line, until the next key
+	problem bool                 // the note is bad news
 }
 
 func newModel(ctx context.Context, o Options) model {

@@ -81,6 +81,8 @@ snapshots  » prompt  · tool  ✓ turn ended  ✗ error  ◆ by hand
 restore    enter shows what it would do; enter again does it
            among the changes, space marks the paths that are meant
            u takes the last restore back, U does it again
+fork       f, from the snapshot: files and conversation
+open       o shows a file as it was in the pager, O in your editor
 also       p pins a snapshot, y copies its id
 leave      q, ctrl+c; ctrl+z suspends`
 
@@ -123,16 +125,23 @@ func (i input) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "enter":
 		m.overlay = nil
 		return i.done(m, i.text)
-	case key == "backspace":
-		runes := []rune(i.text)
-		i.text = string(runes[:max(len(runes)-1, 0)])
-	case key == "ctrl+u":
-		i.text = ""
 	default:
-		i.text += k.Text
+		i.text = edited(i.text, k)
 	}
 	m.overlay = i
 	return nil
+}
+
+// edited is a line of text after a key.
+func edited(text string, k tea.KeyPressMsg) string {
+	switch k.String() {
+	case "backspace":
+		runes := []rune(text)
+		return string(runes[:max(len(runes)-1, 0)])
+	case "ctrl+u":
+		return ""
+	}
+	return text + k.Text
 }
 
 func (i input) keys(*model) string { return "enter takes it  esc goes back  ctrl+u empties it" }

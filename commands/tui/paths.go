@@ -6,6 +6,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
+// current reports whether what is shown is what is wanted: it may come later.
+func (d *details) current() bool { return d.have && d.now.key == d.want }
+
 // moveDetails scrolls the details.
 func (m *model) moveDetails(n int) {
 	m.details.top = max(min(m.details.top+n, len(m.details.lines)-1), 0)
@@ -23,7 +26,7 @@ func (m *model) movePointer(n int) {
 // the patch.
 func (m *model) fileAt() (missions.FileChange, bool) {
 	d := &m.details
-	if d.pointer >= len(d.files) || d.files[d.pointer] < 0 {
+	if !d.current() || d.pointer >= len(d.files) || d.files[d.pointer] < 0 {
 		return missions.FileChange{}, false
 	}
 	return d.now.files[d.files[d.pointer]], true

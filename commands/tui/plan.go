@@ -28,7 +28,6 @@ const (
 	asking stage = iota // the Service works it out
 	shown               // the user decides
 	doing
-	done
 )
 
 // plan shows what a restore, an undo or a redo would do. Nothing is done before
@@ -125,14 +124,13 @@ func (m *model) onPlanned(msg planned) tea.Cmd {
 	if msg.err == nil {
 		p.result = msg.result
 	}
-	if msg.done && msg.err == nil {
-		p.stage = done
+	switch m.lay(p); {
+	case !msg.done:
+		return nil
+	case msg.err == nil:
+		m.lay(report{m.o.Plan(p.kind, p.result)})
 	}
-	m.lay(p)
-	if msg.done {
-		return m.askMissions(false)
-	}
-	return nil
+	return m.askMissions(false)
 }
 
 func (p plan) key(m *model, k tea.KeyPressMsg) tea.Cmd {
@@ -142,7 +140,7 @@ func (p plan) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 		return nil // it is not left half done
 	case m.scrollOver(key):
 		return nil
-	case p.stage == done, key == "esc", key == "q":
+	case key == "esc", key == "q":
 		m.overlay = nil
 		return nil
 	case p.stage == shown && key == "enter":
@@ -307,8 +305,6 @@ func (p plan) keys(*model) string {
 		return "esc goes back"
 	case doing:
 		return "it is being done"
-	case done:
-		return "j k scroll  any other key goes back"
 	}
 	enter := "enter does it  "
 	switch {

@@ -41,6 +41,7 @@ var words = Words{
 		}
 		return lines
 	},
+	Forked: func(r missions.ForkResult) []string { return []string{"forked: " + r.Missions[0].Name} },
 }
 
 func (s *service) Restore(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {

@@ -25,7 +25,8 @@ type rowKey struct {
 type row struct {
 	key   rowKey
 	turn  chapterKey
-	entry int // the snapshot; of a heading the newest of its turn
+	entry int    // the snapshot; of a heading the newest of its turn
+	lanes string // the lines of restores that pass here
 	chapter
 }
 
@@ -38,6 +39,7 @@ type chapter struct {
 	snapshots int
 	files     int
 	folded    bool
+	spent     string // what the conversation took, "" if that is not known
 }
 
 // buildRows lists turns with their snapshots, newest first. A turn that may go
@@ -54,7 +56,7 @@ func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, w
 		if to == len(entries) && !whole {
 			c.lasted = 0
 		}
-		c.folded = folded[key]
+		c.folded, c.spent = folded[key], spent(entries, from, to)
 		head := len(rows)
 		rows = append(rows, row{key: rowKey{true, key.mission, key.n}, turn: key, entry: from, chapter: c})
 		shown := 0
@@ -72,6 +74,7 @@ func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, w
 		}
 		from = to
 	}
+	drawLanes(rows, entries)
 	return rows
 }
 

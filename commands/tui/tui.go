@@ -27,9 +27,14 @@ type Options struct {
 	Color   bool // false: bold, dim and reverse alone
 	Now     func() time.Time
 	Words
+	// Open shows a file as it was, in the pager or a copy of it in the editor, on
+	// the terminal, which is free for it. The note is for the user.
+	Open func(name string, content []byte, edit bool) (note string, err error)
 
 	// later sends a message after a time; tests have no clock.
 	later func(time.Duration, tea.Msg) tea.Cmd
+	// release runs something while the terminal is released; tests have none.
+	release func(tea.ExecCommand, tea.ExecCallback) tea.Cmd
 }
 
 // Words are how the command line puts things, so that both say the same. Text
@@ -46,11 +51,15 @@ type Words struct {
 	// Plan are the lines that say what a restore, an undo or a redo would do, or
 	// has done.
 	Plan func(did string, r missions.RestoreResult) []string
+	// Forked are the lines that say what a fork made.
+	Forked func(missions.ForkResult) []string
 }
 
 // Run shows the interface until the user leaves it or the context ends; the
-// error is then the context's. The terminal is as it was before.
-func Run(ctx context.Context, o Options) error {
+// error is then the context's. The terminal is as it was before. A fork whose
+// agent is to be launched on it is returned, else nil.
+func Run(ctx context.Context, o Options) (*missions.ForkResult, error) {
+	o.release = tea.Exec
 	o.later = func(d time.Duration, msg tea.Msg) tea.Cmd {
 		return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 	}
@@ -65,9 +74,12 @@ func Run(ctx context.Context, o Options) error {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	program = tea.NewProgram(newModel(notified, o), options...)
-	_, err := program.Run()
+	last, err := program.Run()
 	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	return err
+	if m, ok := last.(model); ok {
+		return m.leaving, err
+	}
+	return nil, err
 }

@@ -29,6 +29,7 @@ type service struct {
 	// they are not previews.
 	plan    missions.RestoreResult
 	refused error
+	opened  string // what was shown last
 }
 
 func (s *service) called(format string, args ...any) {
@@ -141,6 +142,13 @@ func begin(t *testing.T, s *service, width, height int) *session {
 			}
 			return func() tea.Msg { return msg }
 		},
+		release: func(c tea.ExecCommand, then tea.ExecCallback) tea.Cmd {
+			return func() tea.Msg { return then(c.Run()) }
+		},
+		Open: func(name string, content []byte, edit bool) (string, error) {
+			s.opened = fmt.Sprint(name, " ", edit, " ", string(content))
+			return map[bool]string{true: "a copy is kept"}[edit], nil
+		},
 	})
 	x.send(tea.WindowSizeMsg{Width: width, Height: height})
 	x.follow(x.model.Init())
@@ -180,7 +188,8 @@ func (x *session) keys(names ...string) *session {
 	codes := map[string]tea.Key{
 		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: tea.KeySpace, Text: " "},
 		"backspace": {Code: tea.KeyBackspace}, "pgdown": {Code: tea.KeyPgDown}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
-		"ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+		"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl},
+		"ctrl+y": {Code: 'y', Mod: tea.ModCtrl}, "ctrl+n": {Code: 'n', Mod: tea.ModCtrl},
 	}
 	for _, name := range names {
 		if k, ok := codes[name]; ok {
@@ -447,7 +456,9 @@ func TestErrorsAreShown(t *testing.T) {
 	x := begin(t, s, 80, 24)
 	x.sees("a record is lost (umbra doctor)")
 	x.keys("j").misses("a record is lost")
+	x.sees("not read further")
 	s.err = nil
+	x.keys("ctrl+r").misses("not read further")
 	x = begin(t, s, 80, 24)
 	s.err = missions.Errorf(missions.KindDamaged, "umbra doctor", "a blob is lost")
 	x.keys("j").sees("a blob is lost", "umbra doctor")

@@ -63,6 +63,12 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.onPinned(msg)
 	case planned:
 		return m.onPlanned(msg)
+	case forked:
+		return m.onForked(msg)
+	case opened:
+		return m.onOpened(msg)
+	case closed:
+		m.onClosed(msg)
 	case noticed:
 		m.say(m.o.Clean(msg.Text))
 	}
@@ -140,9 +146,14 @@ func (m *model) close() {
 // scroll keeps the cursor on the screen.
 func (m *model) scroll() {
 	h := max(m.layout().rows.h-1, 1)
+	n, last := len(m.rows), m.cursor
+	if m.history.failed != nil { // which is said below them
+		n++
+		last = m.cursor + max(m.cursor-(n-3), 0)
+	}
 	m.top = min(m.top, m.cursor)
-	m.top = max(m.top, m.cursor-h+1)
-	m.top = max(min(m.top, len(m.rows)-h), 0)
+	m.top = max(m.top, last-h+1)
+	m.top = max(min(m.top, n-h), 0)
 }
 
 // move puts the cursor so many rows further.

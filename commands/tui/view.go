@@ -84,12 +84,12 @@ func (m *model) last() string {
 	case m.note != "":
 		return line{{m.note, green}}.render(m.width, false)
 	}
-	keys := "? help  q quit  enter restore  u undo  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin"
+	keys := "? help  q quit  enter restore  u undo  f fork  o open  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin"
 	switch {
 	case m.overlay != nil:
 		keys = m.overlay.keys(m)
 	case m.focus == inDetails:
-		keys = "? help  q quit  space mark a path  enter restore  tab panes  c conversation"
+		keys = "? help  q quit  space mark a path  enter restore  o open  O edit  tab panes  c conversation"
 	}
 	return line{{keys, dim}}.render(m.width, false)
 }
@@ -143,7 +143,9 @@ func (m *model) rowLines(r rect) []string {
 	for i := m.top; i < len(m.rows) && len(lines) < r.h; i++ {
 		lines = append(lines, m.rowLine(m.rows[i], i == m.cursor).render(r.w, i == m.cursor && m.focus == inRows))
 	}
-	if len(m.rows) == 0 {
+	if m.history.failed != nil && len(lines) < r.h {
+		lines = append(lines, line{{"✗ not read further; ctrl+r reads on", red}}.render(r.w, false))
+	} else if len(m.rows) == 0 {
 		lines = append(lines, line{{m.emptiness(), dim}}.render(r.w, false))
 	}
 	return fill(lines, r)
@@ -168,7 +170,7 @@ func (m *model) rowLine(r row, here bool) line {
 		point = ">"
 	}
 	if r.key.turn {
-		return append(line{{point, plain}}, m.chapterLine(r)...)
+		return append(line{{point, plain}, {r.lanes, magenta}}, m.chapterLine(r)...)
 	}
 	e := m.history.entries[r.entry]
 	mark := " "
@@ -176,7 +178,7 @@ func (m *model) rowLine(r row, here bool) line {
 		mark = "*"
 	}
 	sign, tone := signOf(e)
-	l := line{{point + mark + " ", plain}, {sign + " ", tone}, {m.clock(e.At), dim}, {" ", plain}}
+	l := line{{point, plain}, {r.lanes, magenta}, {mark + " ", plain}, {sign + " ", tone}, {m.clock(e.At), dim}, {" ", plain}}
 	text := strings.TrimPrefix(strings.TrimPrefix(e.Message, "prompt: "), "before ")
 	if n := e.Files.Added + e.Files.Modified + e.Files.Deleted; n > 0 {
 		l = append(l, span{m.sum(e.Lines, n) + " ", green})
@@ -215,6 +217,9 @@ func (m *model) chapterLine(r row) line {
 	}
 	if r.lasted > 0 {
 		l = append(l, span{" " + lasted(r.lasted), dim})
+	}
+	if r.spent != "" {
+		l = append(l, span{" " + r.spent, dim})
 	}
 	if r.files > 0 && r.turn.n > 0 {
 		l = append(l, span{fmt.Sprintf(" +%d −%d", r.lines.Added, r.lines.Deleted), green})

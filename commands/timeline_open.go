@@ -1,0 +1,63 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// openFile shows a file as it was, in the pager or, a copy of it, in the editor,
+// which the terminal is free for. The note is for the user.
+func (c *call) openFile(name string, content []byte, edit bool) (note string, err error) {
+	err = c.signals.aside(func() (err error) {
+		if edit {
+			note, err = c.editCopy(name, content)
+			return err
+		}
+		return c.pageFile(content)
+	})
+	return note, err
+}
+
+// pageFile shows content in the pager, also where it fits the screen: the
+// timeline comes back over it.
+func (c *call) pageFile(content []byte) error {
+	pager := c.pager()
+	if pager == "" {
+		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less, or open it in your editor with O", "there is no pager to show it in")
+	}
+	less, _ := c.lookupEnv("LESS")
+	cmd := exec.Command("/bin/sh", "-c", pager)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(content), c.Stdout, c.Stderr
+	cmd.Env = append(c.Environ(), "LESS="+less+" -+F")
+	err := c.Run(cmd)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() != 127 && exit.ExitCode() != 126 {
+		return nil // left before the end
+	}
+	if err != nil {
+		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER to a pager", "page with %s: %w", pager, err)
+	}
+	return nil
+}
+
+// editCopy opens a copy in the editor. One that was written to is kept, and said.
+func (c *call) editCopy(name string, content []byte) (string, error) {
+	dir, err := os.MkdirTemp("", "umbra-file-")
+	if err != nil {
+		return "", missions.Errorf(missions.KindFailed, "", "make a copy to open: %w", err)
+	}
+	file := filepath.Join(dir, filepath.Base(name))
+	if err := os.WriteFile(file, content, 0o400); err != nil {
+		return "", errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to open: %w", err), os.RemoveAll(dir))
+	}
+	failed := c.runEditor(file)
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, content) {
+		return "what you wrote is in " + dir + "; nothing of the workspace was changed", failed
+	}
+	return "", errors.Join(failed, os.RemoveAll(dir))
+}
