@@ -34,7 +34,7 @@ func (x *session) calledLast(want string) {
 
 func TestFork(t *testing.T) {
 	s := world(4)
-	x := begin(t, s, 100, 24).keys("j", "j", "f").sees2("fork demo@4", "is left as it is", "(empty: a name is chosen)", "[x] only make it")
+	x := begin(t, s, 100, 24).keys("j", "j", "f").sees("fork demo@4", "is left as it is", "(empty: a name is chosen)", "[x] only make it")
 	x.keys("esc").misses("fork demo@4")
 	x.keys("f", "brave z", "backspace").send(tea.PasteMsg{Content: "one"})
 	x.sees("brave one_")
@@ -53,8 +53,13 @@ func TestFork(t *testing.T) {
 // A fork that would copy too much asks; no key does it by accident.
 func TestForkRefused(t *testing.T) {
 	s := world(4)
-	s.refused = missions.Errorf(missions.KindConflict, "--yes", "2 GiB would be copied")
-	x := begin(t, s, 100, 30).keys("j", "j", "f", "ctrl+y", "enter")
+	s.refused = missions.Errorf(missions.KindConflict, "another name", "the name is taken")
+	x := begin(t, s, 100, 30).keys("j", "j", "f", "ctrl+y", "enter").sees("the name is taken")
+	x.misses("ctrl+y")
+	large := missions.Errorf(missions.KindConflict, "--yes", "2 GiB would be copied")
+	large.Details = []byte(`{"files":1,"bytes":2147483648}`)
+	s.refused = large
+	x.keys("enter")
 	x.calledLast(`fork 11 "" false false `)
 	x.sees("2 GiB would be copied", "[ ] ctrl+y", "[ ] ctrl+n")
 	x.keys("ctrl+n").sees("[x] ctrl+n")
@@ -70,7 +75,7 @@ func TestForkRefused(t *testing.T) {
 func TestOpen(t *testing.T) {
 	s := world(4)
 	id := s.logs["demo"][1].ID
-	x := begin(t, s, 100, 24).keys("j", "j", "o").sees2("choose a file")
+	x := begin(t, s, 100, 24).keys("j", "j", "o").sees("choose a file")
 	for range 20 {
 		if f, ok := x.model.fileAt(); ok && f.Path == "greet.sh" {
 			break
@@ -217,7 +222,7 @@ func TestWorkOfAKey(t *testing.T) {
 func TestCompareWithNowStays(t *testing.T) {
 	s := world(4)
 	id := s.logs["demo"][1].ID
-	x := begin(t, s, 100, 24).keys("j", "j", "d").sees2("+between", "→ now")
+	x := begin(t, s, 100, 24).keys("j", "j", "d").sees("+between", "→ now")
 	e := s.logs["demo"][0]
 	e.ID = "new1"
 	s.logs["demo"] = append([]missions.Entry{e}, s.logs["demo"]...)
@@ -234,9 +239,22 @@ func TestCompareWithNowStays(t *testing.T) {
 
 // Help scrolls to its end and no further.
 func TestHelpScrolls(t *testing.T) {
-	x := begin(t, world(1), 80, 12).keys("?").sees2("more below")
+	x := begin(t, world(1), 80, 12).keys("?").sees("more below")
 	x.keys(strings.Repeat("j", 100)).sees("leave      q")
 	x.misses("more below")
 	x.keys(strings.Repeat("k", 100)).sees("move       j k")
 	x.keys("pgdown", "x").misses("filter     /")
+}
+
+// Each line of what changed belongs to its file; one whose type changed has two
+// parts of a patch.
+func TestFilesOfAPatch(t *testing.T) {
+	d := detail{
+		files: []missions.FileChange{{Path: "a", Type: "type"}, {Path: "b"}},
+		patch: "diff --git a/a b/a\n-was\ndiff --git a/a b/a\n+is\ndiff --git a/b b/b\n+b\n",
+	}
+	_, files := changeLines(d, nil, words)
+	if want := []int{-1, 0, 1, -1, 0, 0, 0, 0, 1, 1}; !slices.Equal(files, want) {
+		t.Errorf("the lines belong to %v, want %v", files, want)
+	}
 }

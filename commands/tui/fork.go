@@ -59,9 +59,14 @@ func (f forking) key(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// asks reports whether the fork was refused for what it would copy.
+// asks reports whether the fork was refused for how much it would copy, which the
+// refusal counts.
 func (f forking) asks() bool {
-	return f.err != nil && missions.AsError(f.err).Kind == missions.KindConflict
+	if f.err == nil {
+		return false
+	}
+	e := missions.AsError(f.err)
+	return e.Kind == missions.KindConflict && len(e.Details) > 0
 }
 
 // make has the fork made.
@@ -150,7 +155,7 @@ type report struct{ text []string }
 
 func (r report) lines(_ *model, width int) []line {
 	var lines []line
-	for _, text := range r.text {
+	for _, text := range r.text[:min(len(r.text), mostPlan)] {
 		lines = append(lines, wrapped(text, width, plain)...)
 	}
 	return lines

@@ -44,8 +44,12 @@ type plan struct {
 	mine, all, whenIdle, force bool
 
 	result missions.RestoreResult
-	err    error // why there is no plan, or why it was not done
+	said   []string // the result in words
+	err    error    // why there is no plan, or why it was not done
 }
+
+// mostPlan is how many lines of a plan are shown.
+const mostPlan = 1000
 
 // planned is a plan or, once it was carried out, its outcome.
 type planned struct {
@@ -122,13 +126,13 @@ func (m *model) onPlanned(msg planned) tea.Cmd {
 	}
 	p.stage, p.err = shown, msg.err
 	if msg.err == nil {
-		p.result = msg.result
+		p.result, p.said = msg.result, m.o.Plan(p.kind, msg.result)
 	}
 	switch m.lay(p); {
 	case !msg.done:
 		return nil
 	case msg.err == nil:
-		m.lay(report{m.o.Plan(p.kind, p.result)})
+		m.lay(report{p.said})
 	}
 	return m.askMissions(false)
 }
@@ -224,7 +228,8 @@ func (p plan) lines(m *model, width int) []line {
 	lines := []line{{{p.kind + " of " + m.o.Clean(p.mission.Name), bold}}}
 	if p.kind == "restore" {
 		lines[0] = line{{"restore " + m.o.Clean(p.mission.Name) + " to " + m.o.Clean(p.entry.Address), bold}}
-		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Message), dim}}, p.scopeLine())
+		lines = append(lines, line{{m.clock(p.entry.At) + "  " + m.o.Clean(p.entry.Message), dim}})
+		lines = append(lines, p.scopeLines(width)...)
 	}
 	if chosen := p.chosen(); chosen != "" {
 		lines = append(lines, line{{"with " + chosen, yellow}})
@@ -236,10 +241,11 @@ func (p plan) lines(m *model, width int) []line {
 	if p.stage == asking {
 		return append(lines, line{{"reading …", dim}})
 	}
-	if p.result.Mission != "" {
-		for _, text := range m.o.Plan(p.kind, p.result) {
-			lines = append(lines, wrapped(text, width, plain)...)
-		}
+	for _, text := range p.said[:min(len(p.said), mostPlan)] {
+		lines = append(lines, wrapped(text, width, plain)...)
+	}
+	if more := len(p.said) - mostPlan; more > 0 {
+		lines = append(lines, line{{fmt.Sprintf("… and %d more lines; umbra %s --preview shows them", more, p.kind), dim}})
 	}
 	switch p.stage {
 	case shown:
@@ -268,21 +274,26 @@ func (p plan) offers() []line {
 	return lines
 }
 
-// scopeLine offers what to put back.
-func (p plan) scopeLine() line {
+// scopeLines offer what to put back: beside each other where there is room.
+func (p plan) scopeLines(width int) []line {
 	names := []string{"files and conversation", "files", "conversation"}
 	if n := len(p.paths); n > 0 {
 		names = append(names, fmt.Sprintf("marked paths (%d)", n))
 	}
-	l := line{{"put back:", dim}}
+	row := line{{"put back:", dim}}
+	lines, used := []line{row}, len("put back:")
 	for i, name := range names {
+		s := span{"  " + name + " ", plain}
 		if scope(i) == p.scope {
-			l = append(l, span{" [" + name + "]", bold})
-		} else {
-			l = append(l, span{"  " + name + " ", plain})
+			s = span{" [" + name + "]", bold}
 		}
+		row, used = append(row, s), used+len(s.text)
+		lines = append(lines, line{s})
 	}
-	return l
+	if used <= width {
+		return []line{row}
+	}
+	return lines
 }
 
 // chosen says what was chosen about what stood in the way.

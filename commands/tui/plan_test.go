@@ -124,7 +124,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreMarkedPaths(t *testing.T) {
 	s := world(4)
 	s.plan = missions.RestoreResult{Modify: []string{"greet.sh"}}
-	x := begin(t, s, 100, 24).keys("j", "j", "tab", "space").sees2("no file is on this line")
+	x := begin(t, s, 100, 24).keys("j", "j", "tab", "space").sees("no file is on this line")
 	for range 20 {
 		if f, ok := x.model.fileAt(); ok && f.Path == "greet.sh" {
 			break
@@ -182,7 +182,7 @@ func TestRestoreFails(t *testing.T) {
 // Nothing to do is said, and not done.
 func TestRestoreOfNothing(t *testing.T) {
 	s := world(4)
-	x := begin(t, s, 100, 24).keys("j", "j", "enter", "enter").sees2("nothing differs")
+	x := begin(t, s, 100, 24).keys("j", "j", "enter", "enter").sees("nothing differs")
 	x.asked("restore 11 of demo (plan)")
 	x.keys("/", "no such thing", "enter", "enter").misses("would")
 }
@@ -221,9 +221,29 @@ func TestPlanLate(t *testing.T) {
 	x.misses("late")
 }
 
-// sees2 is sees in a chain.
-func (x *session) sees2(want ...string) *session {
-	x.Helper()
-	x.sees(want...)
-	return x
+// A plan and the form of a fork, on terminals of some sizes.
+func TestPlanScreens(t *testing.T) {
+	for name, c := range map[string]struct {
+		width, height int
+		key           string
+	}{
+		"plan": {80, 24, "enter"}, "plannarrow": {40, 16, "enter"}, "undo": {80, 24, "u"}, "fork": {60, 20, "f"},
+	} {
+		s := world(4)
+		s.plan = missions.RestoreResult{
+			Modify: []string{"greet.sh"}, Foreign: []missions.Kept{{Path: "theirs.txt", Reason: "changed"}},
+			Refused: []*missions.Error{missions.Errorf(missions.KindBusy, "wait", "demo is in turn 4")},
+		}
+		golden(t, name, begin(t, s, c.width, c.height).keys("j", "j", c.key).plain()+"\n")
+	}
+}
+
+// Of a plan of very many paths the first are shown, and how to see the rest.
+func TestLongPlan(t *testing.T) {
+	s := world(4)
+	for i := range 5000 {
+		s.plan.Modify = append(s.plan.Modify, fmt.Sprint("file", i))
+	}
+	x := begin(t, s, 100, 24).keys("j", "j", "enter").sees("file0", "more below")
+	x.keys(strings.Repeat("j", 1100)).sees("… and 4001 more lines; umbra restore --preview")
 }

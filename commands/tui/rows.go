@@ -43,7 +43,7 @@ type chapter struct {
 }
 
 // buildRows lists turns with their snapshots, newest first. A turn that may go
-// on beyond what is loaded has no duration yet.
+// on beyond what is loaded has no beginning and no duration yet.
 func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, whole bool) []row {
 	rows := make([]row, 0, len(entries)+len(entries)/4)
 	for from := 0; from < len(entries); {
@@ -54,7 +54,7 @@ func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, w
 		}
 		c := readChapter(entries[from:to])
 		if to == len(entries) && !whole {
-			c.lasted = 0
+			c.lasted, c.began = 0, time.Time{}
 		}
 		c.folded, c.spent = folded[key], spent(entries, from, to)
 		head := len(rows)

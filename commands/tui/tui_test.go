@@ -206,13 +206,14 @@ func (x *session) keys(names ...string) *session {
 // plain is the screen without its styles.
 func (x *session) plain() string { return ansi.Strip(x.model.screen()) }
 
-func (x *session) sees(want ...string) {
+func (x *session) sees(want ...string) *session {
 	x.Helper()
 	for _, w := range want {
 		if !strings.Contains(x.plain(), w) {
 			x.Errorf("%q is not on the screen:\n%s", w, x.plain())
 		}
 	}
+	return x
 }
 
 func (x *session) misses(not string) {
@@ -476,7 +477,7 @@ func TestPin(t *testing.T) {
 // Any size of a terminal is drawn, exactly.
 func TestSizes(t *testing.T) {
 	x := begin(t, world(4), 80, 24)
-	for _, overlay := range []string{"", "?", "/"} {
+	for _, overlay := range []string{"", "?", "/", "u", "f", "enter"} {
 		for w := 10; w < 180; w += 7 {
 			for h := 4; h < 60; h += 3 {
 				x.send(tea.WindowSizeMsg{Width: w, Height: h})

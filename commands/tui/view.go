@@ -215,6 +215,9 @@ func (m *model) chapterLine(r row) line {
 	if m.at().ID != r.turn.mission {
 		l = append(l, span{" of " + m.o.Clean(m.nameOf(r.turn.mission)), cyan})
 	}
+	if r.turn.n > 0 && !r.began.IsZero() {
+		l = append(l, span{" " + m.clock(r.began), dim})
+	}
 	if r.lasted > 0 {
 		l = append(l, span{" " + lasted(r.lasted), dim})
 	}

@@ -26,8 +26,8 @@ type scene struct {
 }
 
 var scenes = []scene{
-	{"timeline", []string{"j", "j", "j"}, "@@"},
-	{"restore", []string{"Enter"}, "enter does it"},
+	{"timeline", []string{"]"}, "@@"},
+	{"restore", []string{"]", "Enter"}, "enter does it"},
 }
 
 // The terminal's size.
@@ -44,7 +44,7 @@ func main() {
 
 // draw makes all scenes in a directory that is gone afterwards.
 func draw(out string) (err error) {
-	dir, err := os.MkdirTemp("", "umbra-picture-")
+	dir, err := os.MkdirTemp("", "picture-")
 	if err != nil {
 		return err
 	}
