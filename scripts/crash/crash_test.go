@@ -35,8 +35,8 @@ func TestCrash(t *testing.T) {
 	if text := h.summary(time.Now()); !strings.Contains(text, "| `restore.exchanged` |") || strings.Contains(text, "%!") {
 		t.Errorf("the summary is\n%s", text)
 	}
-	if h.killed() < o.kills || h.full < 2 {
-		t.Errorf("%d were killed, and everything was looked at %d times", h.killed(), h.full)
+	if h.killed() < o.kills || h.Full < 2 {
+		t.Errorf("%d were killed, and everything was looked at %d times", h.killed(), h.Full)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Error(err)
@@ -46,11 +46,11 @@ func TestCrash(t *testing.T) {
 // TestUnreached: a failpoint at which nobody was killed is said.
 func TestUnreached(t *testing.T) {
 	h := newHarness(options{}, nil, map[string]string{"a": "x.go:1", "b": "y.go:2"})
-	h.at["a"] = 1
+	h.At["a"] = 1
 	if err := h.unreached(); err == nil || strings.Contains(err.Error(), "x.go") || !strings.Contains(err.Error(), "b (y.go:2)") {
 		t.Errorf("said: %v", err)
 	}
-	h.at["b"] = 1
+	h.At["b"] = 1
 	if err := h.unreached(); err != nil {
 		t.Error(err)
 	}
@@ -211,6 +211,37 @@ func TestEnd(t *testing.T) {
 	}
 	if err := h.run(t.Context()); err != nil {
 		t.Errorf("a run that was ended before it killed anybody: %v", err)
+	}
+}
+
+// TestTally: a run goes on with the counts of the one before.
+func TestTally(t *testing.T) {
+	keep := filepath.Join(t.TempDir(), "tally")
+	run := func() *harness {
+		t.Helper()
+		h := newHarness(options{kills: 5, keep: keep}, nil, nil)
+		if err := h.goOn(); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	first := run()
+	first.note("", death{point: "a"}, fate{killed: true}, 0)
+	first.note("", death{after: 1}, fate{killed: true}, 0)
+	first.noteFault("snapshot", fault{call: "read"}, fate{hit: true})
+	if err := first.keepTally(first.began.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	second := run()
+	second.note("", death{point: "a"}, fate{killed: true}, 0)
+	if second.killed() != 3 || second.At["a"] != 2 || second.injected() != 1 || second.lasted(second.began.Add(time.Hour)) != 2*time.Hour {
+		t.Errorf("two runs together: %+v", second.tally)
+	}
+	if err := os.WriteFile(keep, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := newHarness(options{keep: keep}, nil, nil).goOn(); err == nil {
+		t.Error("a tally that is none is gone on with")
 	}
 }
 

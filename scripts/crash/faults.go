@@ -65,7 +65,7 @@ func (h *harness) inject(ctx context.Context) error {
 const countings = 3
 
 // progressEach is after how many calls that failed, or kills, it is said how many.
-const progressEach = 500
+const progressEach = 200
 
 // failIn makes calls fail in one world after the other: one in which something is
 // wrong is left as it is. The first may be there, else w is nil.
@@ -118,7 +118,7 @@ func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan 
 func (h *harness) count(w *world) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.acked += len(w.order)
+	h.Acked += len(w.order)
 }
 
 // wrong notes what is wrong in a world.
@@ -204,14 +204,14 @@ func (h *harness) noteFault(name string, f fault, of fate) {
 			h.calls[name][call] = max(h.calls[name][call], n)
 		}
 	case !of.hit:
-		h.spared++
+		h.Spared++
 	default:
-		if h.failed[name] == nil {
-			h.failed[name] = map[string]int{}
+		if h.Failed[name] == nil {
+			h.Failed[name] = map[string]int{}
 		}
-		h.failed[name][f.call]++
+		h.Failed[name][f.call]++
 		if of.code != 0 {
-			h.errors++
+			h.Errors++
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (h *harness) noteFault(name string, f fault, of fate) {
 // injected counts the calls that failed.
 func (h *harness) injected() int {
 	n := 0
-	for _, kinds := range h.failed {
+	for _, kinds := range h.Failed {
 		for _, count := range kinds {
 			n += count
 		}
@@ -236,8 +236,8 @@ func (h *harness) faultSummary(at time.Time) string {
 	slices.Sort(kinds)
 	lines := []string{
 		fmt.Sprintf("%s, in %s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made. All that can be are %d.",
-			at.UTC().Format("2006-01-02"), h.lasted(at), h.injected(), h.errors, h.injected()-h.errors, h.spared, h.possible),
-		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.full),
+			at.UTC().Format("2006-01-02"), h.lasted(at), h.injected(), h.Errors, h.injected()-h.Errors, h.Spared, h.possible),
+		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.Full),
 		h.roomSummary(),
 		"",
 		"| operation | " + strings.Join(kinds, " | ") + " |",
@@ -246,7 +246,7 @@ func (h *harness) faultSummary(at time.Time) string {
 	for _, wy := range h.ways {
 		cells := []string{wy.String()}
 		for _, kind := range kinds {
-			cells = append(cells, fmt.Sprint(h.failed[wy.String()][kind]))
+			cells = append(cells, fmt.Sprint(h.Failed[wy.String()][kind]))
 		}
 		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
 	}
@@ -258,5 +258,5 @@ func (h *harness) roomSummary() string {
 	if h.undisked != nil {
 		return fmt.Sprintf("Disks without room: not in this run, for no small disk could be had: %v.", h.undisked)
 	}
-	return fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.cramped, h.refused)
+	return fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.Cramped, h.Refused)
 }

@@ -38,8 +38,8 @@ func TestFaults(t *testing.T) {
 	if text := h.faultSummary(time.Now()); !strings.Contains(text, "| snapshot |") || strings.Contains(text, "%!") {
 		t.Errorf("the summary is\n%s", text)
 	}
-	if h.injected() < o.faults/2 || h.errors == 0 || h.full < 1 {
-		t.Errorf("%d calls failed, %d commands with an error, and everything was looked at %d times", h.injected(), h.errors, h.full)
+	if h.injected() < o.faults/2 || h.Errors == 0 || h.Full < 1 {
+		t.Errorf("%d calls failed, %d commands with an error, and everything was looked at %d times", h.injected(), h.Errors, h.Full)
 	}
 	if err := removeAll(dir); err != nil { // what is read-only too
 		t.Error(err)
@@ -236,8 +236,8 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	if h.cramped != 3*some || h.refused == 0 {
-		t.Errorf("%d commands had no room, %d ended with an error", h.cramped, h.refused)
+	if h.Cramped != 3*some || h.Refused == 0 {
+		t.Errorf("%d commands had no room, %d ended with an error", h.Cramped, h.Refused)
 	}
 	if err := removeAll(dir); err != nil {
 		t.Error(err)
@@ -247,7 +247,7 @@ func TestNoRoom(t *testing.T) {
 // TestRoomless: where no small disk can be had, the result says so.
 func TestRoomless(t *testing.T) {
 	h := newHarness(options{failing: true}, nil, nil)
-	h.spared, h.failed["snapshot"] = 3, map[string]int{"read": 4}
+	h.Spared, h.Failed["snapshot"] = 3, map[string]int{"read": 4}
 	if h.tried() != 7 {
 		t.Errorf("%d calls of 7 count", h.tried())
 	}

@@ -34,35 +34,25 @@ type harness struct {
 	points map[string]string // where each failpoint stands
 	ways   []way
 
-	mu       sync.Mutex
-	begun    int                       // kills that are under way or done
-	at       map[string]int            // kills by failpoint
-	timed    int                       // kills by the clock
-	second   int                       // of those, of a process that recovers
-	survived int                       // that were to die, and ended before
-	full     int                       // looks at everything
-	acked    int                       // snapshots
+	mu sync.Mutex
+	tally
+	begun    int                       // attempts at a kill that are under way or done
 	passes   map[string]map[string]int // by way: the most passes of each point
 	took     map[string]time.Duration  // by way
 	failures []error
 
-	calls  map[string]map[string]int // file-system calls by way and kind
-	failed map[string]map[string]int // that were made to fail, so
-	spared int                       // that were to fail, and did not come
-	errors int                       // commands that ended with an error for it
-
-	possible         int   // faults, each call in each of its ways
-	cramped, refused int   // commands without room, and those that ended with an error
-	undisked         error // why there were no small disks
-	began            time.Time
+	calls    map[string]map[string]int // file-system calls by way and kind
+	possible int                       // faults, each call in each of its ways
+	undisked error                     // why there were no small disks
+	began    time.Time
 }
 
 // recovering is the way of commands that come after a kill.
 const recovering = "recovery"
 
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
-	h := &harness{options: o, out: out, points: points, began: time.Now(), at: map[string]int{}, passes: map[string]map[string]int{}, took: map[string]time.Duration{},
-		calls: map[string]map[string]int{}, failed: map[string]map[string]int{}}
+	h := &harness{options: o, out: out, points: points, began: time.Now(), tally: newTally(), passes: map[string]map[string]int{}, took: map[string]time.Duration{},
+		calls: map[string]map[string]int{}}
 	for _, op := range operations() {
 		if o.only != "" && o.only != op.name {
 			continue
@@ -96,7 +86,7 @@ func (h *harness) run(ctx context.Context) error {
 func (h *harness) unreached() error {
 	var names []string
 	for name, where := range h.points {
-		if h.at[name] == 0 {
+		if h.At[name] == 0 {
 			names = append(names, name+" ("+where+")")
 		}
 	}
@@ -122,7 +112,7 @@ func (h *harness) work(ctx context.Context, worker int) error {
 		}
 		err = h.inWorld(ctx, w, worker == 0 && n == 0)
 		h.mu.Lock()
-		h.acked += len(w.order)
+		h.Acked += len(w.order)
 		if err == nil || ctx.Err() != nil {
 			enough := ctx.Err() != nil || h.done() || h.over()
 			h.mu.Unlock()
@@ -212,7 +202,7 @@ func (h *harness) progress(what string) {
 
 func (h *harness) everything(ctx context.Context, w *world, since []string) error {
 	h.mu.Lock()
-	h.full++
+	h.Full++
 	h.mu.Unlock()
 	if err := w.full(ctx); err != nil {
 		return fmt.Errorf("%w\nafter:\n  %s", err, strings.Join(since, "\n  "))
@@ -253,8 +243,11 @@ func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 	}
 	d := death{brood: r.IntN(2) == 0}
 	wy := h.ways[r.IntN(len(h.ways))]
-	if point, ways := h.fewest(r, h.ways); point != "" && (h.at[point] == 0 || r.IntN(4) > 0) {
+	if point, ways := h.fewest(r, h.ways); point != "" && (h.At[point] == 0 || r.IntN(4) > 0) {
 		wy = ways[r.IntN(len(ways))]
+		if other := ways[r.IntN(len(ways))]; h.took[other.String()] < h.took[wy.String()] {
+			wy = other // those that cost less, more often
+		}
 		d.point, d.pass = point, passOf(r, h.passes[wy.String()][point])
 	} else {
 		d.after = 1 + time.Duration(r.Int64N(int64(h.took[wy.String()])+1))
@@ -265,7 +258,7 @@ func (h *harness) next(r *rand.Rand) (way, death, death, bool) {
 		for name := range passes {
 			names = append(names, name)
 		}
-		slices.SortFunc(names, func(a, b string) int { return h.at[a] - h.at[b] })
+		slices.SortFunc(names, func(a, b string) int { return h.At[a] - h.At[b] })
 		again.point = names[r.IntN(1+len(names)/3)]
 		again.pass = passOf(r, passes[again.point])
 	}
@@ -292,7 +285,7 @@ func (h *harness) fewest(r *rand.Rand, all []way) (string, []way) {
 	}
 	least, names := -1, []string(nil)
 	for name := range by {
-		switch n := h.at[name]; {
+		switch n := h.At[name]; {
 		case least < 0 || n < least:
 			least, names = n, []string{name}
 		case n == least:
@@ -371,7 +364,7 @@ func (h *harness) recovered(ctx context.Context, w *world, again death) error {
 	if again != (death{}) {
 		h.mu.Lock()
 		if f.killed {
-			h.second++
+			h.Second++
 		}
 		h.mu.Unlock()
 		h.note("", again, f, 0)
@@ -426,31 +419,31 @@ func (h *harness) note(name string, d death, f fate, took time.Duration) {
 	case d.fault != (fault{}):
 		h.noteFault(name, d.fault, f)
 	case d.room != (room{}):
-		h.cramped++
+		h.Cramped++
 		if f.code != 0 {
-			h.refused++
+			h.Refused++
 		}
 	case !f.killed:
-		h.survived++
+		h.Survived++
 	case d.point != "":
-		h.at[d.point]++
+		h.At[d.point]++
 	default:
-		h.timed++
+		h.Timed++
 	}
 }
 
 // tried counts what was done to processes: kills, or calls that failed or were to.
 func (h *harness) tried() int {
 	if h.failing {
-		return h.injected() + h.spared
+		return h.injected() + h.Spared
 	}
 	return h.killed()
 }
 
 // killed counts the processes that were.
 func (h *harness) killed() int {
-	n := h.timed
-	for _, at := range h.at {
+	n := h.Timed
+	for _, at := range h.At {
 		n += at
 	}
 	return n

@@ -51,6 +51,7 @@ type options struct {
 	binary  string
 	workers int
 	pause   string          // no trial begins while this file is there
+	keep    string          // the file of the tally that it goes on with, "": none
 	end     <-chan struct{} // closed when no more trials are to begin; nil: never
 	only    string          // the one operation, "" for all
 	some    bool            // not every failpoint need be come to
@@ -70,12 +71,13 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.dir, "dir", os.TempDir(), "where workspaces and homes are made, and removed at the end unless something is wrong")
 	flags.IntVar(&o.workers, "workers", 2, "in how many worlds at once")
 	flags.StringVar(&o.pause, "pause", "", "begin nothing while there is such a file")
+	flags.StringVar(&o.keep, "tally", "", "go on with the counts that are in this file, and keep them there")
 	flags.StringVar(&o.only, "only", "", "one operation alone")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if flags.NArg() > 0 || o.kills < 1 || o.faults < 0 || o.workers < 1 || o.only != "" && !known(o.only) {
-		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--workers N] [--pause FILE] [--only OPERATION]")
+		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--workers N] [--pause FILE] [--tally FILE] [--only OPERATION]")
 	}
 	return o, nil
 }
@@ -111,15 +113,16 @@ func run(ctx context.Context, end <-chan struct{}, args []string, out io.Writer)
 	if h == nil {
 		return err
 	}
-	text, section := h.summary(time.Now()), "scripts/soak --kills"
+	now := time.Now()
+	text, section := h.summary(now), "scripts/soak --kills"
 	if o.failing {
-		text, section = h.faultSummary(time.Now()), "scripts/soak --faults"
+		text, section = h.faultSummary(now), "scripts/soak --faults"
 	}
 	fmt.Fprint(out, text)
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(o.dir); err != nil {
+	if err := errors.Join(removeAll(o.dir), h.keepTally(now)); err != nil {
 		return err
 	}
 	if o.only != "" || h.tried() < keptRun {
@@ -162,5 +165,5 @@ func built(ctx context.Context, o options, top string, out io.Writer) (*harness,
 	if o.failing {
 		h.keepFailing()
 	}
-	return h, nil
+	return h, h.goOn()
 }

@@ -13,22 +13,19 @@ func (h *harness) summary(at time.Time) string {
 	points := 0
 	for name := range h.points {
 		names = append(names, name)
-		points += h.at[name]
+		points += h.At[name]
 	}
 	slices.Sort(names)
 	lines := []string{
 		fmt.Sprintf("%s, in %s: %d processes were killed with SIGKILL, %d of them at one of %d failpoints, %d at random instants, %d while they recovered from the kill before; %d more were to die, and had ended.",
-			at.UTC().Format("2006-01-02"), h.lasted(at), h.killed(), points, len(names), h.timed, h.second, h.survived),
-		fmt.Sprintf("After each, the next command had what it needed, and the workspace was wholly old or wholly new; %d times everything was looked at: the %d snapshots that had been told of were in the history, in the trees that they were taken of, `git fsck --full` and `umbra doctor` found nothing, and nothing was left over.", h.full, h.acked),
+			at.UTC().Format("2006-01-02"), h.lasted(at), h.killed(), points, len(names), h.Timed, h.Second, h.Survived),
+		fmt.Sprintf("After each, the next command had what it needed, and the workspace was wholly old or wholly new; %d times everything was looked at: the %d snapshots that had been told of were in the history, in the trees that they were taken of, `git fsck --full` and `umbra doctor` found nothing, and nothing was left over.", h.Full, h.Acked),
 		"",
 		"| failpoint | kills |",
 		"|---|---|",
 	}
 	for _, name := range names {
-		lines = append(lines, fmt.Sprintf("| `%s` | %d |", name, h.at[name]))
+		lines = append(lines, fmt.Sprintf("| `%s` | %d |", name, h.At[name]))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
-
-// lasted is how long the run was.
-func (h *harness) lasted(at time.Time) time.Duration { return at.Sub(h.began).Round(time.Minute) }

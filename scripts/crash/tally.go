@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// A tally counts what was done, by one run after the other if they are told to
+// go on with it.
+type tally struct {
+	Lasted time.Duration // without the run that is under way
+
+	At       map[string]int // kills by failpoint
+	Timed    int            // kills by the clock
+	Second   int            // of those, of a process that recovers
+	Survived int            // that were to die, and ended before
+	Full     int            // looks at everything
+	Acked    int            // snapshots
+
+	Failed map[string]map[string]int // file-system calls that were made to fail, by way and kind
+	Spared int                       // that were to fail, and did not come
+	Errors int                       // commands that ended with an error for it
+
+	Cramped, Refused int // commands without room, and those that ended with an error
+}
+
+func newTally() tally { return tally{At: map[string]int{}, Failed: map[string]map[string]int{}} }
+
+// goOn goes on with the tally of an earlier run, if there is one.
+func (h *harness) goOn() error {
+	text, err := os.ReadFile(h.keep)
+	if h.keep == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &h.tally)
+	}
+	if err != nil {
+		return fmt.Errorf("read the tally of an earlier run: %w", err)
+	}
+	return nil
+}
+
+// keepTally keeps the tally for the next run.
+func (h *harness) keepTally(now time.Time) error {
+	if h.keep == "" {
+		return nil
+	}
+	all := h.tally
+	all.Lasted = h.lasted(now)
+	text, err := json.MarshalIndent(all, "", " ")
+	if err == nil {
+		err = os.WriteFile(h.keep, text, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the tally: %w", err)
+	}
+	return nil
+}
+
+// lasted is how long the runs were together.
+func (h *harness) lasted(now time.Time) time.Duration {
+	return (h.Lasted + now.Sub(h.began)).Round(time.Minute)
+}
