@@ -57,3 +57,42 @@ func (d displaced) storeOnce(batch *gitstore.Batch) (gitstore.ID, error) {
 	defer r.Close()
 	return batch.BlobFrom(r, size)
 }
+
+// recordedSince gathers the ids of such bytes that records in the mission's history
+// hold, back to a snapshot. Bytes that are stored and in no record count for
+// nothing: nobody would find them, and a process that was killed before it published
+// its record leaves such.
+func (m *loaded) recordedSince(since string) (map[gitstore.ID]bool, error) {
+	known := map[gitstore.ID]bool{}
+	for s, err := range m.project.store.Snapshots(m.tip.ID, gitstore.HistoryOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if s.Mission != m.ID || s.ID.String() == since {
+			break
+		}
+		r, err := m.project.store.Record(s.Record)
+		if err == nil {
+			err = addDisplaced(known, m.project.store.NewRecordTree(r.Tree), displacedDir)
+		}
+		if err != nil {
+			return nil, Errorf(KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
+		}
+	}
+	return known, nil
+}
+
+func addDisplaced(known map[gitstore.ID]bool, t *gitstore.RecordTree, dir string) error {
+	entries, err := t.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Mode.IsDir() {
+			known[e.ID] = true
+		} else if err := addDisplaced(known, t, dir+"/"+e.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -283,20 +283,14 @@ func (l *Local) settleAll(ctx context.Context, m *loaded) error {
 }
 
 func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error {
-	recorded := func(d restore.Displaced) (bool, error) {
-		if d.Blob.IsZero() {
-			return false, nil
-		}
-		return m.project.store.Has(d.Blob)
-	}
-	settled, err := work.Settle(recorded)
+	settled, err := settleRecorded(m, work)
 	if err == nil && len(settled.Displaced) > 0 {
 		_, err = l.commit(ctx, m, &wanted{
 			Take:     Take{Trigger: TriggerWatch, Of: m.life, What: "bytes written to files that a restore had taken away"},
 			triggers: Triggers{TriggerWatch}, displaced: displacedFiles(settled.Displaced),
 		})
 		if err == nil {
-			settled, err = work.Settle(recorded)
+			settled, err = settleRecorded(m, work)
 		}
 	}
 	if err != nil {
@@ -307,6 +301,17 @@ func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error 
 		return work.Entry.Drop()
 	}
 	return nil
+}
+
+// settleRecorded drops what is in a record of the mission's since the restore.
+func settleRecorded(m *loaded, work *restoreWork) (*restore.Settled, error) {
+	var known map[gitstore.ID]bool
+	return work.Settle(func(d restore.Displaced) (_ bool, err error) {
+		if known == nil {
+			known, err = m.recordedSince(work.doc.Expected)
+		}
+		return known[d.Blob], err
+	})
 }
 
 // workOf opens a journal entry of a restore in the mission's workspace; nil for
