@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
@@ -60,7 +61,9 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 	}
 	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, Owner: l.self, From: m.tip.ID.String()}
 	m.live.Handover = h
+	failpoint.Hit("handover.begin")
 	l.saveLive(m)
+	failpoint.Hit("handover.begun")
 	return h, nil
 }
 
@@ -87,6 +90,7 @@ func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
 		}
 	}
 	if err == nil {
+		failpoint.Hit("handover.ended")
 		return nil
 	}
 	dropped := l.holding(ctx, m, func(m *loaded) error {
@@ -107,7 +111,9 @@ func (l *Local) tell(ctx context.Context, m *loaded, h *handover) (now *loaded, 
 	err = l.holding(ctx, m, func(m *loaded) error {
 		if m.live.Handover != nil && m.live.Handover.ID == h.ID {
 			m.live.Handover.Told = true
+			failpoint.Hit("handover.tell")
 			l.saveLive(m)
+			failpoint.Hit("handover.told")
 		}
 		now = m
 		return nil
@@ -152,7 +158,9 @@ func (l *Local) completeHandover(ctx context.Context, m *loaded, id string) (Res
 func (l *Local) endHandover(m *loaded, h *handover, r RestoreResult, failed error) {
 	h.Ended, h.Banner = true, h.banner(m, r, failed)
 	m.live.Handover, m.live.Notice = h, h.Banner
+	failpoint.Hit("handover.carried")
 	l.saveLive(m)
+	failpoint.Hit("handover.done")
 }
 
 // String names what it is for, also where there is none.
@@ -367,7 +375,9 @@ func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
 			return nil
 		}
 		h.Owner, mine = l.self, true
+		failpoint.Hit("handover.take")
 		l.saveLive(m)
+		failpoint.Hit("handover.taken")
 		return nil
 	})
 	if err != nil || !mine {
@@ -390,7 +400,9 @@ func (l *Local) relaunch(ctx context.Context, m *loaded, r KeepRequest) (Next, e
 		if h == nil || h.Launch != r.Launch {
 			return Errorf(KindFailed, "umbra mission resume "+m.Name, "the agent of %s was launched by another", m.Name)
 		}
+		failpoint.Hit("handover.relaunch")
 		launch, err := l.prepare(ctx, m, LaunchRequest{Caller: r.Caller, KeeperID: r.KeeperID, Resume: true})
+		failpoint.Hit("handover.prepared")
 		next.Launch, next.Banner = &launch, h.Banner
 		return err
 	})

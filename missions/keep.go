@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
@@ -38,6 +39,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 		return true, nil
 	}}
 	_, err = l.submit(ctx, m.project, m.ID, req)
+	failpoint.Hit("keeper.ended")
 	return exit, err
 }
 
@@ -63,6 +65,7 @@ func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, er
 		return true, nil
 	}
 	_, err := l.submit(ctx, m.project, m.ID, req)
+	failpoint.Hit("keeper.started")
 	return Next{Do: DoExit}, err
 }
 

@@ -140,14 +140,21 @@ func (w *world) started(ctx context.Context) error {
 	if _, err := w.umbra.Start(ctx); err != nil {
 		return err
 	}
-	home := filepath.Join(w.umbra.Base, "umbra")
-	var left error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if left = errors.Join(leftovers(home), leftovers(w.work), leftovers(w.dir+"/forks")); left == nil {
+	return errors.Join(cleared(filepath.Join(w.umbra.Base, "umbra"), w.work, w.dir+"/forks"), w.umbra.Stop())
+}
+
+// cleared waits until a daemon has left nothing over in some places.
+func cleared(places ...string) (left error) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		left = nil
+		for _, place := range places {
+			left = errors.Join(left, leftovers(place))
+		}
+		if left == nil {
 			break
 		}
 	}
-	return errors.Join(left, w.umbra.Stop())
+	return left
 }
 
 // leftovers is an error that names what a killed process has left below dir.

@@ -39,13 +39,16 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 	}
 	command := u.Command(dir, s.args...)
 	command.Stdin = s.stdin
-	client, err := begin(ctx, command, death{}, os.DevNull)
+	client, err := begin(ctx, command, s.asker, os.DevNull)
 	if err != nil {
 		return fate{}, errors.Join(err, u.Stop())
 	}
 	asked, err := client.wait()
 	if err != nil {
 		return fate{}, err
+	}
+	if s.asker != (death{}) {
+		asked.code = 0 // it told of nothing
 	}
 	if s.linger != nil {
 		s.linger(daemon.dead)

@@ -110,7 +110,7 @@ func (h *harness) work(ctx context.Context, worker int) error {
 		if err != nil {
 			return fmt.Errorf("make a world: %w", err)
 		}
-		err = h.inWorld(ctx, w, worker == 0 && n == 0)
+		err = errors.Join(h.inWorld(ctx, w, worker == 0 && n == 0), w.end())
 		h.mu.Lock()
 		h.Acked += len(w.order)
 		if err == nil || ctx.Err() != nil {

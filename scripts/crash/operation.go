@@ -24,6 +24,8 @@ type scene struct {
 	dir   string   // where it is run, "": in the workspace
 	old   manifest // of the workspace before
 	new   manifest // and after, nil if it stays as it was
+	// asker is how the command dies that asks a daemon, which is to die.
+	asker death
 	// told says that the command prints the id of a snapshot of what was there.
 	told bool
 	// linger waits until what the daemon does by itself is done, or it is dead.
@@ -59,6 +61,10 @@ func operations() []operation {
 		{name: "fork of a session", prepare: branching},
 		{name: "install", prepare: installing},
 		{name: "uninstall", prepare: uninstalling},
+		{name: "handover", prepare: handing("")},
+		{name: "handover from a dying agent", prepare: handing("agent")},
+		{name: "handover from a dying keeper", prepare: handing("keeper")},
+		{name: "handover taken over", daemon: true, prepare: takingOver},
 		{name: "repack", daemon: true, prepare: repacking},
 	}
 }

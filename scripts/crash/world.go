@@ -38,6 +38,8 @@ type world struct {
 	talk *talk // nil before it begins
 	chat *chat // nil until one is needed
 
+	stage *stage // nil until one is needed
+
 	grounds []string // user's repositories for first snapshots, the oldest first
 }
 

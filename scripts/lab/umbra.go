@@ -212,6 +212,7 @@ type Mission struct {
 	Session   string `json:"session_path"`
 	Shadow    string `json:"shadow_repo"`
 	State     string `json:"state"`
+	PID       int    `json:"pid"`
 }
 
 // Missions lists all that are in the home.
