@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -228,13 +229,14 @@ func TestTally(t *testing.T) {
 	first := run()
 	first.note("", death{point: "a"}, fate{killed: true}, 0)
 	first.note("", death{after: 1}, fate{killed: true}, 0)
+	first.failures = append(first.failures, errors.New("wrong"))
 	first.noteFault("snapshot", fault{call: "read"}, fate{hit: true})
 	if err := first.keepTally(first.began.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	second := run()
 	second.note("", death{point: "a"}, fate{killed: true}, 0)
-	if second.killed() != 3 || second.At["a"] != 2 || second.injected() != 1 || second.lasted(second.began.Add(time.Hour)) != 2*time.Hour {
+	if second.killed() != 3 || second.At["a"] != 2 || second.injected() != 1 || second.lasted(second.began.Add(time.Hour)) != 2*time.Hour || !strings.Contains(second.mended(), "1 times") {
 		t.Errorf("two runs together: %+v", second.tally)
 	}
 	if err := os.WriteFile(keep, []byte("{"), 0o600); err != nil {

@@ -237,7 +237,7 @@ func (h *harness) faultSummary(at time.Time) string {
 	lines := []string{
 		fmt.Sprintf("%s, in %s: %d file-system calls failed, each once, in a command of its own, which ended with an error that says why %d times and could do its work all the same %d times; %d more were to fail, and were not made. All that can be are %d.",
 			at.UTC().Format("2006-01-02"), h.lasted(at), h.injected(), h.Errors, h.injected()-h.Errors, h.Spared, h.possible),
-		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.Full),
+		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.Full) + h.mended(),
 		h.roomSummary(),
 		"",
 		"| operation | " + strings.Join(kinds, " | ") + " |",

@@ -15,8 +15,8 @@ const stageTrials = 12
 
 // staging is the world's stage, with an agent that waits.
 func (w *world) staging(ctx context.Context) (*stage, error) {
-	if w.stage != nil && w.stage.trials >= stageTrials {
-		if err := w.end(); err != nil {
+	if s := w.stage; s != nil && s.trials >= stageTrials {
+		if err := errors.Join(w.end(), removeAll(s.root, s.umbra.Base)); err != nil {
 			return nil, err
 		}
 	}
@@ -31,7 +31,7 @@ func (w *world) staging(ctx context.Context) (*stage, error) {
 	return w.stage, w.stage.umbra.Stop()
 }
 
-// end ends the processes that a world has.
+// end ends the processes that a world has; its files stay.
 func (w *world) end() error {
 	s := w.stage
 	if w.stage = nil; s == nil {

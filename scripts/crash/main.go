@@ -119,10 +119,10 @@ func run(ctx context.Context, end <-chan struct{}, args []string, out io.Writer)
 		text, section = h.faultSummary(now), "scripts/soak --faults"
 	}
 	fmt.Fprint(out, text)
-	if err != nil {
+	if err := errors.Join(err, h.keepTally(now)); err != nil {
 		return err
 	}
-	if err := errors.Join(removeAll(o.dir), h.keepTally(now)); err != nil {
+	if err := removeAll(o.dir); err != nil {
 		return err
 	}
 	if o.only != "" || h.tried() < keptRun {

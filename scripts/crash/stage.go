@@ -221,8 +221,18 @@ func (s *stage) kept() bool {
 	}
 }
 
-// handing reads whether the mission is in the middle of a handover.
+// handing reads whether the mission is in the middle of a handover, or a restore is
+// under way.
 func (s *stage) handing() (bool, error) {
+	logs, err := filepath.Glob(filepath.Join(s.umbra.Base, "umbra", "journal", "*", "phases"))
+	if err != nil {
+		return false, err
+	}
+	for _, log := range logs {
+		if text, err := os.ReadFile(log); err == nil && !bytes.Contains(text, []byte("\ndone ")) {
+			return true, nil
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(s.umbra.Base, "umbra", "journal", "live", s.mission.ID+".log"))
 	if err != nil {
 		return false, err
@@ -238,7 +248,7 @@ func (s *stage) handing() (bool, error) {
 	return live.Handover != nil, nil
 }
 
-// close ends all of it and removes it: the agent ends as a user ends it, so that
+// close ends all of it: the agent ends as a user ends it, so that
 // no hook of its starts a daemon later.
 func (s *stage) close() error {
 	_, _ = s.prompt.Write([]byte("exit\n"))
@@ -252,5 +262,5 @@ func (s *stage) close() error {
 	if pid, err := s.agentPID(); err == nil && alive(pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	return errors.Join(s.umbra.Stop(), removeAll(s.root, s.umbra.Base))
+	return s.umbra.Stop()
 }

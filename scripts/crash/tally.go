@@ -25,6 +25,8 @@ type tally struct {
 	Spared int                       // that were to fail, and did not come
 	Errors int                       // commands that ended with an error for it
 
+	Wrong int // worlds in which something was wrong, in earlier runs
+
 	Cramped, Refused int // commands without room, and those that ended with an error
 }
 
@@ -52,6 +54,7 @@ func (h *harness) keepTally(now time.Time) error {
 	}
 	all := h.tally
 	all.Lasted = h.lasted(now)
+	all.Wrong += len(h.failures)
 	text, err := json.MarshalIndent(all, "", " ")
 	if err == nil {
 		err = os.WriteFile(h.keep, text, 0o644)
@@ -60,6 +63,14 @@ func (h *harness) keepTally(now time.Time) error {
 		return fmt.Errorf("keep the tally: %w", err)
 	}
 	return nil
+}
+
+// mended says of what was wrong in earlier runs: the run that says so found nothing.
+func (h *harness) mended() string {
+	if h.Wrong == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d times something was wrong, in the runs before the last: the section above says what, and which test holds it now.", h.Wrong)
 }
 
 // lasted is how long the runs were together.
