@@ -95,7 +95,7 @@ func (s *stage) strike(who string, after time.Duration) func() error {
 // await waits until no handover is under way, or the daemon is dead.
 func (s *stage) await(ctx context.Context, dead func() bool) {
 	for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		if under, err := s.handing(); err == nil && !under {
+		if under, err := s.handing(); err == nil && under == "" {
 			return
 		}
 	}
@@ -118,6 +118,9 @@ func takingOver(ctx context.Context, w *world) (scene, error) {
 // agent is there again, or its end is noted; files and conversation are wholly of
 // the moment before or of that which was restored, and the agent goes on.
 func (w *world) endHanding(ctx context.Context, st *stage, old manifest, to moment, f fate, done bool) error {
+	if err := st.umbra.Stop(); err != nil { // one that began before the kill has not seen it
+		return err
+	}
 	if _, err := st.umbra.Start(ctx); err != nil {
 		return err
 	}
@@ -182,16 +185,16 @@ func (s *stage) settled(ctx context.Context) (back bool, err error) {
 		}
 		m, waits := list[0], strings.HasSuffix(s.shown.String(), "\n> ")
 		switch lives := alive(pid); {
-		case s.kept() && !under && lives && waits && m.State == "idle" && m.PID == pid:
+		case s.kept() && under == "" && lives && waits && m.State == "idle" && m.PID == pid:
 			return true, nil
 		case !s.kept() && lives: // it lives on without its keeper, and is told to end
 			_, _ = s.prompt.Write([]byte("exit\n"))
-		case !s.kept() && m.State == "closed":
+		case !s.kept() && under == "" && m.State == "closed":
 			return false, nil
 		}
 		select {
 		case <-ctx.Done():
-			return false, fmt.Errorf("a handover does not come to its end: %w; keeper %v, handing over %v, agent %d %v, the mission %+v; it shows:\n%s",
+			return false, fmt.Errorf("a handover does not come to its end: %w; keeper %v, handing over %q, agent %d %v, the mission %+v; it shows:\n%s",
 				ctx.Err(), s.kept(), under, pid, alive(pid), m, s.shown)
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -222,20 +222,20 @@ func (s *stage) kept() bool {
 }
 
 // handing reads whether the mission is in the middle of a handover, or a restore is
-// under way.
-func (s *stage) handing() (bool, error) {
+// under way: what of, or "".
+func (s *stage) handing() (string, error) {
 	logs, err := filepath.Glob(filepath.Join(s.umbra.Base, "umbra", "journal", "*", "phases"))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	for _, log := range logs {
 		if text, err := os.ReadFile(log); err == nil && !bytes.Contains(text, []byte("\ndone ")) {
-			return true, nil
+			return fmt.Sprintf("%s: %s", log, text), nil
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(s.umbra.Base, "umbra", "journal", "live", s.mission.ID+".log"))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	_, last, _ := strings.Cut(lines[len(lines)-1], " ")
@@ -243,9 +243,9 @@ func (s *stage) handing() (bool, error) {
 		Handover json.RawMessage `json:"handover"`
 	}
 	if err := json.Unmarshal([]byte(last), &live); err != nil {
-		return true, nil // somebody writes
+		return "somebody writes", nil
 	}
-	return live.Handover != nil, nil
+	return string(live.Handover), nil
 }
 
 // close ends all of it: the agent ends as a user ends it, so that
