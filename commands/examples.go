@@ -25,7 +25,11 @@ func lessons() []lesson {
 		{"mission wait", []string{"umbra mission wait login --timeout 5m", "umbra mission wait login build --any --state closed"}, "mission stop, mission show"},
 		{"mission stop", []string{"umbra mission stop login"}, "mission resume, mission rm"},
 		{"mission rename", []string{"umbra mission rename build check"}, "mission ls, pin"},
-		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, mission ls"},
+		{"mission rm", []string{"umbra mission rm check --preview", "umbra mission rm check --yes"}, "mission stop, trash restore, trash empty"},
+		{"trash ls", []string{"umbra trash ls"}, "trash restore, trash empty, mission rm"},
+		{"trash restore", []string{"umbra trash restore check"}, "trash ls, mission resume"},
+		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
+		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", nil, "log, show, diff"}, // needs a terminal
@@ -82,7 +86,7 @@ func lessons() []lesson {
 		{"completion", []string{"umbra completion bash >umbra.bash"}, "man"},
 		{"man", []string{"umbra man restore", "umbra man --dir man1"}, "completion"},
 		{"version", []string{"umbra version", "umbra version --json"}, "doctor, status"},
-		{"uninstall", []string{"umbra uninstall --dry-run", "umbra uninstall"}, "hooks uninstall, daemon uninstall"},
+		{"uninstall", []string{"umbra uninstall --dry-run", "umbra uninstall"}, "hooks uninstall, daemon uninstall, du"},
 		{"demo", nil, "mission new, fork, restore"},
 	}
 }

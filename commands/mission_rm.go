@@ -101,6 +101,6 @@ func describeRemoval(p *printer, r missions.RemoveResult, what string) {
 	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.Unmerged)), r.Unmerged)
 	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaught)), r.Uncaught)
 	listed("missions that worked in it too", r.Others)
-	listed("in the trash until pruned", r.Trash)
+	listed("in the trash, from where umbra trash restore takes it back", r.Trash)
 	listed("stays", r.Kept)
 }

@@ -35,6 +35,7 @@ func allVerbs() []*verb {
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(), uninstallCommand(),
+		duCommand(), trashCommand(),
 		demoCommand(), scriptedAgentCommand(), automationCommand(),
 	}
 }

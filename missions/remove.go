@@ -12,7 +12,7 @@ import (
 )
 
 // Remove takes missions out of the project: their refs go to the trash, where
-// they stay until they are pruned. With Workspace a workspace that Umbra made
+// they stay, and Unremove brings them back. With Workspace a workspace that Umbra made
 // goes there too. With Preview nothing is done.
 func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, error) {
 	result := RemoveResult{Missions: []Mission{}}

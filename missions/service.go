@@ -26,6 +26,8 @@ type Service interface {
 	Stop(context.Context, StopRequest) ([]Mission, error)
 	Rename(context.Context, RenameRequest) (Mission, error)
 	Remove(context.Context, RemoveRequest) (RemoveResult, error)
+	Unremove(context.Context, UnremoveRequest) (Mission, error)
+	Trash(context.Context, TrashRequest) (TrashResult, error)
 	Projects(context.Context, ProjectsRequest) ([]Project, error)
 	MoveProject(context.Context, MoveProjectRequest) (Project, error)
 
@@ -49,6 +51,7 @@ type Service interface {
 
 	Status(context.Context, StatusRequest) (Status, error)
 	Doctor(context.Context, DoctorRequest) (DoctorResult, error)
+	Usage(context.Context, UsageRequest) (Usage, error)
 }
 
 // Caller is who asks, and from where: names and defaults are resolved against

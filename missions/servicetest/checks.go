@@ -46,7 +46,32 @@ func missionsLive(d *desk) {
 	d.ok("remove", err)
 	_, err = d.Mission(d.ctx, missions.MissionRequest{Caller: d.caller(), Name: "beta"})
 	d.refuses("a removed mission", missions.KindNotFound, err)
+	d.trashed(made.ID)
 	d.holds("a.txt", "one\n")
+}
+
+// trashed takes the removed mission beta back.
+func (d *desk) trashed(id string) {
+	in, err := d.Trash(d.ctx, missions.TrashRequest{Caller: d.caller()})
+	if d.ok("trash", err); len(in.Removed) != 1 || in.Removed[0].ID != id || in.Removed[0].Name != "beta" || in.Bytes != 0 {
+		d.wrong("the trash: %+v", in)
+	}
+	used, err := d.Usage(d.ctx, missions.UsageRequest{Caller: d.caller()})
+	if d.ok("usage", err); len(used.Projects) != 1 || len(used.Projects[0].Missions) != 1 || !used.Projects[0].Missions[0].Removed || used.Bytes <= 0 {
+		d.wrong("usage: %+v", used)
+	}
+	back, err := d.Unremove(d.ctx, missions.UnremoveRequest{Caller: d.caller(), Mission: id[:8]})
+	if d.ok("unremove", err); back.ID != id || back.Name != "beta" {
+		d.wrong("back: %+v", back)
+	}
+	_, err = d.Unremove(d.ctx, missions.UnremoveRequest{Caller: d.caller(), Mission: "beta"})
+	d.refuses("unremove again", missions.KindNotFound, err)
+	found, err := d.Mission(d.ctx, missions.MissionRequest{Caller: d.caller(), Name: "beta"})
+	if d.ok("the mission that is back", err); found.ID != id {
+		d.wrong("found %+v", found)
+	}
+	_, err = d.Trash(d.ctx, missions.TrashRequest{Caller: d.caller(), Missions: []string{"beta"}, Empty: true})
+	d.refuses("empty what is not there", missions.KindNotFound, err)
 }
 
 func badRequests(d *desk) {

@@ -50,6 +50,8 @@ const (
 	Stop           = "stop"
 	Rename         = "rename"
 	Remove         = "remove"
+	Unremove       = "unremove"
+	Trash          = "trash"
 	Projects       = "projects"
 	MoveProject    = "move_project"
 	Snapshot       = "snapshot"
@@ -70,13 +72,14 @@ const (
 	HooksStatus    = "hooks_status"
 	Status         = "status"
 	Doctor         = "doctor"
+	Usage          = "usage"
 )
 
 // Reads reports whether a method only reads. Methods that read and write, such
 // as doctor, do not.
 func Reads(method string) bool {
 	return slices.Contains([]string{
-		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, Status,
+		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, Status, Usage,
 	}, method)
 }
 

@@ -59,6 +59,16 @@ func (c *Client) Remove(ctx context.Context, r missions.RemoveRequest) (missions
 	return call[missions.RemoveRequest, missions.RemoveResult](ctx, c, api.Remove, r)
 }
 
+// Unremove implements missions.Service.
+func (c *Client) Unremove(ctx context.Context, r missions.UnremoveRequest) (missions.Mission, error) {
+	return call[missions.UnremoveRequest, missions.Mission](ctx, c, api.Unremove, r)
+}
+
+// Trash implements missions.Service.
+func (c *Client) Trash(ctx context.Context, r missions.TrashRequest) (missions.TrashResult, error) {
+	return call[missions.TrashRequest, missions.TrashResult](ctx, c, api.Trash, r)
+}
+
 // Projects implements missions.Service.
 func (c *Client) Projects(ctx context.Context, r missions.ProjectsRequest) ([]missions.Project, error) {
 	return call[missions.ProjectsRequest, []missions.Project](ctx, c, api.Projects, r)
@@ -160,4 +170,9 @@ func (c *Client) Status(ctx context.Context, r missions.StatusRequest) (missions
 // Doctor implements missions.Service.
 func (c *Client) Doctor(ctx context.Context, r missions.DoctorRequest) (missions.DoctorResult, error) {
 	return call[missions.DoctorRequest, missions.DoctorResult](ctx, c, api.Doctor, r)
+}
+
+// Usage implements missions.Service.
+func (c *Client) Usage(ctx context.Context, r missions.UsageRequest) (missions.Usage, error) {
+	return call[missions.UsageRequest, missions.Usage](ctx, c, api.Usage, r)
 }

@@ -304,17 +304,19 @@ func TestSocketPlaces(t *testing.T) {
 	for name, c := range map[string]struct {
 		home    missions.Home
 		runtime string
+		temp    string
 		under   string
 	}{
-		"runtime":         {b.home, runtime, runtime},
-		"home":            {b.home, "", b.home.Dir},
-		"no such runtime": {b.home, filepath.Join(b.user, "none"), b.home.Dir},
-		"relative":        {b.home, "relative", b.home.Dir},
-		"long home":       {home, "", temp},
+		"runtime":         {b.home, runtime, temp, runtime},
+		"home":            {b.home, "", temp, b.home.Dir},
+		"no such runtime": {b.home, filepath.Join(b.user, "none"), temp, b.home.Dir},
+		"relative":        {b.home, "relative", temp, b.home.Dir},
+		"long home":       {home, "", temp, temp},
+		"both long":       {home, "", long, "/tmp"},
 	} {
 		o := b.options()
 		o.Home = c.home
-		o.Getenv = func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": c.runtime, "TMPDIR": temp}[name] }
+		o.Getenv = func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": c.runtime, "TMPDIR": c.temp}[name] }
 		s, err := Start(b.ctx(), o)
 		must(t, err)
 		dir := filepath.Dir(s.socket.path)

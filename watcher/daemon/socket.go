@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -75,7 +76,7 @@ func removeStale(o Options) {
 		return
 	}
 	_ = os.Remove(path)
-	if dir := filepath.Dir(path); filepath.Dir(dir) == filepath.Clean(tempDir(o)) && strings.HasPrefix(filepath.Base(dir), privatePrefix) {
+	if dir := filepath.Dir(path); slices.Contains(tempDirs(o), filepath.Dir(dir)) && strings.HasPrefix(filepath.Base(dir), privatePrefix) {
 		_ = os.Remove(dir)
 	}
 }
@@ -120,21 +121,25 @@ func socketDir(o Options) (dir string, private bool, err error) {
 			return dir, false, nil
 		}
 	}
-	dir, err = os.MkdirTemp(tempDir(o), privatePrefix)
-	if err == nil && len(filepath.Join(dir, socketName)) > maxSocketPath {
+	for _, parent := range tempDirs(o) {
+		if dir, err = os.MkdirTemp(parent, privatePrefix); err != nil {
+			continue
+		}
+		if len(filepath.Join(dir, socketName)) <= maxSocketPath {
+			return dir, true, nil
+		}
 		err = errors.Join(fmt.Errorf("%s is too long for a socket's path", dir), os.Remove(dir))
 	}
-	if err != nil {
-		return "", false, missions.Errorf(missions.KindFailed, "set TMPDIR or XDG_RUNTIME_DIR to a short path", "make a directory for the socket: %w", err)
-	}
-	return dir, true, nil
+	return "", false, missions.Errorf(missions.KindFailed, "set XDG_RUNTIME_DIR to a short path", "make a directory for the socket: %w", err)
 }
 
-func tempDir(o Options) string {
+// tempDirs are where a private directory may be made: as the user says, else where
+// paths are short.
+func tempDirs(o Options) []string {
 	if dir := o.Getenv("TMPDIR"); filepath.IsAbs(dir) {
-		return dir
+		return []string{filepath.Clean(dir), "/tmp"}
 	}
-	return os.TempDir()
+	return []string{filepath.Clean(os.TempDir()), "/tmp"}
 }
 
 // makePrivate makes dir, or makes sure that it is a directory that only this

@@ -18,6 +18,8 @@ func table() map[string]method {
 		api.Stop:           plain(missions.Service.Stop),
 		api.Rename:         growing(missions.Service.Rename),
 		api.Remove:         plain(missions.Service.Remove),
+		api.Unremove:       growing(missions.Service.Unremove),
+		api.Trash:          plain(missions.Service.Trash),
 		api.Projects:       plain(missions.Service.Projects),
 		api.MoveProject:    growing(missions.Service.MoveProject),
 		api.Snapshot:       growing(missions.Service.Snapshot),
@@ -38,5 +40,6 @@ func table() map[string]method {
 		api.HooksStatus:    plain(missions.Service.HooksStatus),
 		api.Status:         plain(missions.Service.Status),
 		api.Doctor:         plain(missions.Service.Doctor),
+		api.Usage:          plain(missions.Service.Usage),
 	}
 }

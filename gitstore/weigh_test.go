@@ -1,0 +1,95 @@
+package gitstore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// commitOf writes a commit on a parent, whose tree holds files of random bytes.
+func commitOf(t *testing.T, s *Store, random *rand.Rand, parent ID, files ...string) ID {
+	t.Helper()
+	b := s.NewBatch()
+	defer b.Discard()
+	var entries []TreeEntry
+	for _, name := range files {
+		content := make([]byte, 3000+random.IntN(20_000))
+		for n := range content {
+			content[n] = byte(random.Uint32())
+		}
+		entries = append(entries, TreeEntry{Name: name, Mode: ModeFile, ID: must[ID](t)(b.Write(TypeBlob, content))})
+	}
+	tree := must[ID](t)(b.Tree(entries))
+	who := Signature{Name: "a", Email: "a@b", When: time.Unix(1700000000, 0)}
+	c := &Commit{Tree: tree, Author: who, Committer: who, Message: "m"}
+	if !parent.IsZero() {
+		c.Parents = []ID{parent}
+	}
+	id := must[ID](t)(b.Commit(c))
+	noErr(t, b.Flush(context.Background()))
+	return id
+}
+
+// TestWeigh compares what groups lead to alone with what git says of it, loose
+// and packed, and leaves out what is borrowed.
+func TestWeigh(t *testing.T) {
+	s, ctx := newStore(t), context.Background()
+	random := rand.New(rand.NewPCG(1, 2))
+	base := commitOf(t, s, random, ID{}, "a", "b")
+	one := commitOf(t, s, random, commitOf(t, s, random, base, "a"), "c")
+	two := commitOf(t, s, random, base, "d", "e")
+	far := commitOf(t, s, random, ID{}, "f")
+	groups := [][]ID{{one}, {two}, {far}}
+	alone := func(want ID, others ...ID) int64 {
+		t.Helper()
+		args := []string{"rev-list", "--disk-usage", "--objects", want.String()}
+		for _, o := range others {
+			args = append(args, "^"+o.String())
+		}
+		out := must[[]byte](t)(s.Git(ctx, args...))
+		return must[int64](t)(strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64))
+	}
+	loose := must[Weight](t)(s.Weigh(ctx, groups))
+	blocks := func(bytes int64) bool { return bytes > 0 && bytes%512 == 0 }
+	if len(loose.Alone) != 3 || !blocks(loose.Alone[0]) || !blocks(loose.Shared) || loose.Alone[2] < alone(far) {
+		t.Errorf("loose: %+v", loose)
+	}
+
+	must[[]byte](t)(s.Git(ctx, "repack", "-d", "--geometric=2"))
+	must[[]byte](t)(s.Git(ctx, "prune-packed"))
+	packed := must[Weight](t)(s.Weigh(ctx, groups))
+	if left, _ := filepath.Glob(filepath.Join(s.dir, "objects", "??", "*")); len(left) > 0 {
+		t.Fatalf("not packed: %q", left) // they would be in no ref's reach for git
+	}
+	want := Weight{Alone: []int64{alone(one, two, far), alone(two, one, far), alone(far, one, two)}}
+	want.Shared = alone(base)
+	if fmt.Sprint(packed) != fmt.Sprint(want) {
+		t.Errorf("packed: %+v, git says %+v", packed, want)
+	}
+
+	packs, err := filepath.Glob(filepath.Join(s.packDir(), "pack-*.pack"))
+	if err != nil || len(packs) == 0 {
+		t.Fatal(packs, err)
+	}
+	for _, pack := range packs {
+		noErr(t, os.WriteFile(strings.TrimSuffix(pack, ".pack")+keepSuffix, nil, 0o600))
+	}
+	if got := must[Weight](t)(s.Weigh(ctx, groups)); fmt.Sprint(got) != fmt.Sprint(Weight{Alone: []int64{0, 0, 0}}) {
+		t.Errorf("borrowed: %+v", got)
+	}
+	lost := ID{1, 2, 3}
+	if got := must[Weight](t)(s.Weigh(ctx, [][]ID{{lost}})); got.Alone[0] != 0 {
+		t.Errorf("a missing commit: %+v", got)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Weigh(ended, groups); err == nil {
+		t.Error("the end of its context goes by unseen")
+	}
+}

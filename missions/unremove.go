@@ -1,0 +1,109 @@
+package missions
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// UnremoveRequest takes a mission out of the trash again.
+type UnremoveRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission"` // its name, its id or the beginning of that
+}
+
+// Unremove is Remove taken back: the mission has its name and its snapshots again.
+// A workspace that went with it is made again by the next launch; what was in no
+// snapshot stays in the trash.
+func (l *Local) Unremove(ctx context.Context, r UnremoveRequest) (Mission, error) {
+	m, err := l.findRemoved(r)
+	if err != nil {
+		return Mission{}, err
+	}
+	named, err := l.naming(ctx, m.project)
+	if err != nil {
+		return Mission{}, err
+	}
+	defer named.Release()
+	if is, err := l.taken(m.project)(m.Name); err != nil || is {
+		if err == nil {
+			err = Errorf(KindConflict, "umbra mission rename "+m.Name+" ANOTHER, then try again", "something else is called %s now", m.Name)
+		}
+		return Mission{}, err
+	}
+	if err := untrashRefs(ctx, m); err != nil {
+		return Mission{}, err
+	}
+	back, err := l.load(m.project, m.ID)
+	if err != nil {
+		return Mission{}, err
+	}
+	return l.view(back), nil
+}
+
+// findRemoved finds a mission in the trash: in the caller's project first.
+func (l *Local) findRemoved(r UnremoveRequest) (*loaded, error) {
+	at, err := l.stand(r.Caller)
+	if err != nil && at.Dir == "" {
+		return nil, err
+	}
+	projects, _ := l.allProjects()
+	var found []*loaded
+	for _, p := range projects {
+		list, err := l.removedFrom(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			if (Removed{ID: m.ID, Name: m.Name}).is(r.Mission) {
+				found = append(found, m)
+			}
+		}
+	}
+	if here := slices.DeleteFunc(slices.Clone(found), func(m *loaded) bool {
+		return at.project == nil || m.project.ID != at.project.ID
+	}); len(here) > 0 {
+		found = here
+	}
+	switch len(found) {
+	case 0:
+		return nil, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", r.Mission)
+	case 1:
+		return found[0], nil
+	}
+	return nil, Errorf(KindNotFound, "umbra trash ls has their ids", "%d removed missions are called %s", len(found), r.Mission)
+}
+
+// untrashRefs moves the refs back. The trash refs go last: whatever is cut off in
+// between, every snapshot stays reachable; a name that is missing then is doctor's
+// to give.
+func untrashRefs(ctx context.Context, m *loaded) error {
+	store, agent := m.project.store, gitstore.AgentRef(m.ID)
+	for _, put := range []struct {
+		name gitstore.RefName
+		id   gitstore.ID
+	}{{gitstore.RecordRef(m.ID), m.record}, {agent, m.tip.ID}} {
+		before, err := store.Ref(put.name)
+		if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+			return err
+		}
+		if before == put.id {
+			continue
+		}
+		if err := store.UpdateRef(ctx, put.name, before, put.id, gitstore.Durable); err != nil {
+			return err
+		}
+	}
+	if err := store.SetSymbolic(ctx, gitstore.HeadRef(m.Name), "", agent, gitstore.Durable); err != nil {
+		return err
+	}
+	if err := store.DeleteRef(ctx, gitstore.TrashAgentRef(m.ID), m.tip.ID); err != nil {
+		return err
+	}
+	if kept, err := store.Ref(gitstore.TrashRecordRef(m.ID)); err == nil {
+		return store.DeleteRef(ctx, gitstore.TrashRecordRef(m.ID), kept)
+	}
+	return nil
+}
