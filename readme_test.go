@@ -10,13 +10,18 @@ import (
 	"testing"
 )
 
-// TestReadme types the commands of the README in order, in one shell on a
-// machine where Claude Code is the scripted agent of the demo. Only the
-// README's first two commands are left out: other tests and the gate run them.
+// TestReadme types the commands of the README, and of the pages that go on from
+// it, in order, in one shell on a machine where Claude Code is the scripted agent
+// of the demo. Only the README's first two commands are left out: other tests and
+// the gate run them. The commands of docs/cli.md have a test of their own.
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, name := range []string{"README.md", "docs/concepts.md", "docs/troubleshooting.md"} {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, page...)
 	}
 	source, err := os.Getwd()
 	if err != nil {
@@ -29,13 +34,13 @@ func TestReadme(t *testing.T) {
 			script += "echo '$ '" + shellQuoted(strings.TrimSpace(line)) + "\n" + strings.TrimSuffix(line, "\n") + "\n"
 		}
 	}
-	if len(blocks) < 6 {
-		t.Fatalf("the README has %d blocks of commands", len(blocks))
+	if len(blocks) < 14 {
+		t.Fatalf("the pages have %d blocks of commands", len(blocks))
 	}
 	home := readmeHome(t)
 	script += "umbra daemon stop\nfor s in ~/.local/share/umbra/projects/*/shadow.git; do git --git-dir=\"$s\" fsck --full; done\n"
 	said := run(t, home, script)
-	for _, want := range []string{"1 deleted", "resumed: I remember 1 prompt", "all is well", "├─ other"} {
+	for _, want := range []string{"1 deleted", "resumed: I remember 1 prompt", "all is well", "├─ other", "second-try is back"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the README's commands do not say %q:\n%s", want, said)
 		}

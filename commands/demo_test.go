@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,7 +34,31 @@ func TestDemo(t *testing.T) {
 	t.Run("outside", func(t *testing.T) {
 		d := runsDemo(t, t.TempDir())
 		d.check(t, "# greet\n\nIt greets.\n")
+		isRecorded(t, d.said)
 	})
+}
+
+// isRecorded: the session that the README shows has the steps and the commands of
+// the demo as it is now.
+func isRecorded(t *testing.T, said string) {
+	t.Helper()
+	cast, err := os.ReadFile("../docs/demo.cast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded strings.Builder
+	for line := range strings.Lines(string(cast)) {
+		var fields []any
+		if json.Unmarshal([]byte(line), &fields) == nil && len(fields) == 3 {
+			fmt.Fprint(&recorded, fields[2])
+		}
+	}
+	colour, step := regexp.MustCompile(`\x1b\[[0-9;]*m`), regexp.MustCompile(`(?m)^(?:\d+\. |\$ umbra ).*$`)
+	now := step.FindAllString(said, -1)
+	then := step.FindAllString(strings.ReplaceAll(colour.ReplaceAllString(recorded.String(), ""), "\r", ""), -1)
+	if len(now) < 12 || strings.Join(now, "\n") != strings.Join(then, "\n") {
+		t.Errorf("docs/demo.cast is of another demo: go run ./scripts/cast\nnow:\n%s\nthen:\n%s", strings.Join(now, "\n"), strings.Join(then, "\n"))
+	}
 }
 
 // demoRun is a demo that was run.

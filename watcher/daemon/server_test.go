@@ -316,7 +316,9 @@ func TestSocketPlaces(t *testing.T) {
 	} {
 		o := b.options()
 		o.Home = c.home
-		o.Getenv = func(name string) string { return map[string]string{"XDG_RUNTIME_DIR": c.runtime, "TMPDIR": c.temp}[name] }
+		o.Getenv = func(name string) string {
+			return map[string]string{"XDG_RUNTIME_DIR": c.runtime, "TMPDIR": c.temp}[name]
+		}
 		s, err := Start(b.ctx(), o)
 		must(t, err)
 		dir := filepath.Dir(s.socket.path)
