@@ -64,7 +64,7 @@ func lessons() []lesson {
 		}, "log, show, diff"},
 		{"project ls", []string{"umbra project ls"}, "project move, mission ls"},
 		{"project move", []string{"mv ~/code/app ~/code/shop && umbra project move ~/code/app ~/code/shop"}, "project ls, doctor"},
-		{"status", []string{"umbra status", "umbra status --statusline     # for a prompt"}, "doctor, mission ls, daemon status"},
+		{"status", []string{"umbra status", "umbra status --prompt         # for a shell's prompt"}, "doctor, mission ls, daemon status"},
 		{"doctor", []string{"umbra doctor", "umbra doctor --fix"}, "status"},
 		{"config list", []string{"umbra config list"}, "config get, config set, config path"},
 		{"config get", []string{"umbra config get capture.max_file_size"}, "config list, config set"},

@@ -14,7 +14,11 @@ func Main(now func() time.Time) int {
 	if len(os.Args) > 1 && os.Args[1] == startWord {
 		return becomeAgent(os.Args[2:])
 	}
-	code, env, done := quickHook(processEnv(now))
+	first := processEnv(now)
+	if quickPrompt(first) {
+		return 0
+	}
+	code, env, done := quickHook(first)
 	if !done {
 		code, env, done = quickStatusLine(env)
 	}

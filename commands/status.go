@@ -10,15 +10,25 @@ import (
 )
 
 func statusCommand() *verb {
-	var line bool
+	var line, prompt bool
 	return &verb{
 		name: "status", short: "what runs here, the last snapshot, and what is wrong",
-		flags: []cli.Flag{&cli.BoolFlag{Name: "statusline", Usage: "in one line; for a Claude Code that gives its JSON on stdin, its mission", Destination: &line}},
-		run:   func(c *call) error { return runStatus(c, line) },
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "statusline", Usage: "in one line; for a Claude Code that gives its JSON on stdin, its mission", Destination: &line},
+			&cli.BoolFlag{Name: "prompt", Usage: "for a shell's prompt: the missions here, at once, nothing where there is none, and no error", Destination: &prompt},
+		},
+		run: func(c *call) error { return runStatus(c, line, prompt) },
 	}
 }
 
-func runStatus(c *call, line bool) error {
+func runStatus(c *call, line, prompt bool) error {
+	if prompt && (line || c.JSON) {
+		return missions.Errorf(missions.KindUsage, "choose one", "--prompt contradicts --statusline and --json")
+	}
+	if prompt {
+		_ = writePrompt(c.Env, c.Globals) // a prompt is no place for errors
+		return nil
+	}
 	if line && c.JSON {
 		return missions.Errorf(missions.KindUsage, "choose one", "--statusline and --json contradict each other")
 	}

@@ -54,6 +54,9 @@ type HooksResult struct {
 // StatusRequest asks for the state of things here.
 type StatusRequest struct {
 	Caller Caller `json:"caller"`
+	// Brief asks for no more than the missions that work here, as they were last
+	// written down: nothing is looked for, and nobody waited for.
+	Brief bool `json:"brief,omitempty"`
 }
 
 // Status is one glance at Umbra.

@@ -3,6 +3,7 @@ package missions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -16,6 +17,9 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	at, err := l.stand(r.Caller)
 	if err != nil && at.Dir == "" {
 		return s, err
+	}
+	if r.Brief {
+		return l.briefStatus(s, at), nil
 	}
 	_, problems := l.allProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
@@ -63,6 +67,27 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		s.Last, err = l.lastEntry(ctx, newest)
 	}
 	return s, err
+}
+
+// briefStatus is for a shell's prompt: the missions whose workspace the caller
+// stands in, most recently used first.
+func (l *Local) briefStatus(s Status, at place) Status {
+	if at.project == nil {
+		return s
+	}
+	all, _ := l.missionsOf(at.project)
+	slices.SortStableFunc(all, func(a, b *loaded) int { return b.tip.At.Compare(a.tip.At) })
+	for _, m := range all {
+		if m.bind.Workspace == "" || !within(m.bind.Workspace, at.Dir) {
+			continue
+		}
+		view := l.view(m)
+		s.Missions = append(s.Missions, view)
+		for _, problem := range view.Problems {
+			s.Problems = append(s.Problems, Problem{Project: at.project.Name, Mission: m.Name, Message: problem})
+		}
+	}
+	return s
 }
 
 func (l *Local) lastEntry(ctx context.Context, m *loaded) (*Entry, error) {

@@ -25,10 +25,21 @@ var ErrUndone = errors.New("nobody took the call")
 // time: also if a daemon died over it, since events are known by their ids. One
 // that wraps ErrHangs too says that Connect would be no use.
 func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.HookResult, error) {
-	var result missions.HookResult
+	return once[missions.HookRequest, missions.HookResult](ctx, o, api.Hook, r)
+}
+
+// Status makes one call of Service.Status in the way of Hook: a shell's prompt
+// waits for this process.
+func Status(ctx context.Context, o Options, r missions.StatusRequest) (missions.Status, error) {
+	return once[missions.StatusRequest, missions.Status](ctx, o, api.Status, r)
+}
+
+// once makes one call over a connection of its own.
+func once[Request, Result any](ctx context.Context, o Options, method string, r Request) (Result, error) {
+	var result Result
 	body, err := json.Marshal(r)
 	if err != nil {
-		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", api.Hook, err)
+		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
 	}
 	conn, err := dial(ctx, o.Home.Socket())
 	if err != nil {
@@ -39,7 +50,7 @@ func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.Hook
 	defer c.Close()
 	err = c.watched(ctx, func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-		return exchange(ctx, conn, o.Version, body, &result)
+		return exchange(ctx, conn, method, o.Version, body, &result)
 	})
 	broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
 	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
@@ -48,7 +59,7 @@ func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.Hook
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = context.DeadlineExceeded // by the connection's clock
 	}
-	return result, told(ctx, api.Hook, err)
+	return result, told(ctx, method, err)
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {
@@ -67,8 +78,8 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // exchange asks over a connection that is used once, and reads the answer.
-func exchange(ctx context.Context, conn net.Conn, version string, body []byte, result any) error {
-	call, err := newCall(ctx, api.Hook, body, version)
+func exchange(ctx context.Context, conn net.Conn, method, version string, body []byte, result any) error {
+	call, err := newCall(ctx, method, body, version)
 	if err != nil {
 		return err
 	}

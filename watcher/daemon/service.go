@@ -22,7 +22,7 @@ var _ missions.Service = service{}
 // Status adds the process that serves, and what is wrong with it.
 func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions.Status, error) {
 	status, err := s.Local.Status(ctx, r)
-	if err != nil {
+	if err != nil || r.Brief {
 		return status, err
 	}
 	stats := s.server.watch.stats()

@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
+)
+
+// promptBound is how long a shell's prompt is kept waiting at most, in which a
+// daemon that is there has answered many times over.
+const promptBound = 250 * time.Millisecond
+
+// mostInPrompt is how many missions a prompt names.
+const mostInPrompt = 2
+
+// quickPrompt is umbra status --prompt: one question over the socket, before
+// anything of a command line is set up, else a look at what is on disk. It starts
+// no daemon, makes nothing, and never fails: what can't be told is left out. It
+// reports false for any other command line.
+func quickPrompt(env Env) (done bool) {
+	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--prompt" {
+		return false
+	}
+	_ = writePrompt(env, Globals{Color: "auto"}) // a prompt is no place for errors
+	return true
+}
+
+func writePrompt(env Env, globals Globals) error {
+	ctx, cancel := context.WithTimeout(context.Background(), promptBound)
+	defer cancel()
+	s, err := promptStatus(ctx, env, globals)
+	if err != nil {
+		return err
+	}
+	c := &call{Env: env, Globals: globals}
+	p := c.printer(env.Stdout)
+	if text := promptText(p, s); text != "" {
+		p.line("%s", text)
+	}
+	return p.flush()
+}
+
+// promptStatus asks who serves, and looks itself where nobody does.
+func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Status, error) {
+	caller, err := callerOf(env)
+	if err != nil {
+		return missions.Status{}, err
+	}
+	dir, err := globals.homeDir(env)
+	if err != nil {
+		return missions.Status{}, err
+	}
+	home, well := missions.FindHome(dir)
+	if !well {
+		return missions.Status{}, nil
+	}
+	r := missions.StatusRequest{Caller: caller, Brief: true}
+	if env.Getenv("UMBRA_NO_DAEMON") == "" && !globals.NoDaemon {
+		s, err := client.Status(ctx, client.Options{Home: home, Version: version()}, r)
+		if err == nil || !errors.Is(err, client.ErrUndone) || errors.Is(err, client.ErrHangs) {
+			return s, err
+		}
+	}
+	globals.NoDaemon, globals.reach, globals.heeded = true, alone, true
+	svc, closer, err := env.Connect(ctx, env, globals)
+	if err != nil {
+		return missions.Status{}, err
+	}
+	s, err := svc.Status(ctx, r)
+	return s, errors.Join(err, closer.Close())
+}
+
+// promptText names the missions here that have an agent or, if none has, the one
+// that was used last; "" where there is none.
+func promptText(p *printer, s missions.Status) string {
+	list := slices.DeleteFunc(slices.Clone(s.Missions), func(m missions.Mission) bool { return m.State == missions.StateClosed })
+	if len(list) == 0 {
+		list = s.Missions[:min(1, len(s.Missions))]
+	}
+	var parts []string
+	for _, m := range list[:min(mostInPrompt, len(list))] {
+		parts = append(parts, p.paint(stateStyle(m.State), clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
+	}
+	if more := len(list) - len(parts); more > 0 {
+		parts = append(parts, "+"+strconv.Itoa(more))
+	}
+	if n := len(s.Problems); n > 0 {
+		parts = append(parts, p.paint(red, count(n, "problem")))
+	}
+	return strings.Join(parts, ", ")
+}
