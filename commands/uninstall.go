@@ -20,10 +20,11 @@ func uninstallCommand() *verb {
 	var o uninstallOptions
 	return &verb{
 		name: "uninstall", short: "take Umbra out of everything it was put into",
-		long: `Takes out the hooks of all agents, yours and those of projects that Umbra knows, and
-the unit, completions and manual pages where they are Umbra's as they stand; stops
-the daemon; says what is left, the program itself among it. What it keeps of your
-work stays, unless --data is given: then it says what is lost, and asks.`,
+		long: `Takes out the hooks of agents, editors and Git, yours and those of projects that
+Umbra knows, and the unit, completions and manual pages where they are Umbra's as
+they stand; stops the daemon; says what is left, the program itself among it. What
+it keeps of your work stays, unless --data is given: then it says what is lost, and
+asks.`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "data", Usage: "also every snapshot, conversation and setting that Umbra keeps: they are lost", Destination: &o.data},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},

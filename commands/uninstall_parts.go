@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// hooks takes out those of the user and of every place that Umbra knows. Those in
+// hooks takes out those of agents, editors and Git, the user's and those of every
+// place that Umbra knows. Those in
 // a file that a project shares are its team's: they are named.
 func (u *uninstalling) hooks(ctx context.Context) {
 	places, err := u.places(ctx)
@@ -20,6 +22,9 @@ func (u *uninstalling) hooks(ctx context.Context) {
 		u.failed(err)
 	}
 	seen := map[string]bool{}
+	for _, name := range missions.Hinters() {
+		u.fitting(ctx, seen, name, places)
+	}
 	for _, agent := range missions.Agents() {
 		u.hook(ctx, seen, missions.HooksRequest{Caller: u.asks, Name: agent.Name()})
 		for _, place := range places {
@@ -71,6 +76,28 @@ func (u *uninstalling) hook(ctx context.Context, seen map[string]bool, r mission
 	}
 	if changed {
 		u.removed("hooks of "+r.Name, is.File)
+	}
+}
+
+// fitting takes out what an editor or Git has, of the user and in each place. Not
+// all have one everywhere. Where a repository's hooks are its team's they name no
+// path, and are left.
+func (u *uninstalling) fitting(ctx context.Context, seen map[string]bool, name string, places []string) {
+	for _, place := range append([]string{u.asks.Cwd}, places...) {
+		there := u.asks
+		there.Cwd = place
+		r := missions.HooksRequest{Caller: there, Name: name}
+		is, err := u.svc.HooksStatus(ctx, r)
+		switch {
+		case err != nil && missions.AsError(err).Kind == missions.KindUsage: // none there
+		case err == nil && strings.HasPrefix(is.Command, "umbra "):
+			if !seen[is.File] {
+				u.left("hooks of "+name+" that a project shares", is.File, "cd "+shellArg(place)+" && umbra hooks uninstall "+name)
+			}
+			seen[is.File] = true
+		default:
+			u.hook(ctx, seen, r)
+		}
 	}
 }
 

@@ -21,15 +21,15 @@ const (
 	hintLeave = "leave"
 )
 
-// hinters are the programs that give hints.
-func hinters() []string { return []string{"vim", "nvim", "emacs", "vscode", hintGit} }
+// Hinters are the programs that give hints: editors, and Git.
+func Hinters() []string { return []string{"vim", "nvim", "emacs", "vscode", hintGit} }
 
 // GivesHints reports whether a HookRequest of that name is a hint: what an editor
 // or the user's own Git tells of a place. Event is what happened there, Payload
 // the path of the file or directory as bytes, seen from the caller's directory;
 // empty is that directory. A hint has no conversation, makes no mission, and where
 // there is none it does nothing.
-func GivesHints(name string) bool { return slices.Contains(hinters(), name) }
+func GivesHints(name string) bool { return slices.Contains(Hinters(), name) }
 
 // heardHint takes a snapshot for what was told, of each mission at work there, or
 // else of the one that was last. Nobody is bothered with what goes wrong: it is
