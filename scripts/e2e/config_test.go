@@ -89,7 +89,7 @@ func (p *person) configuredOnTerminal(parts []string) {
 	s.is("tui", "idle", 3)
 	p.sent("do as own-command-EARLIER says", "EARLIER")
 	s.enter("/exit")
-	p.wait("the terminal to close", func() bool { return !s.open() })
+	s.ends()
 }
 
 // sent proves that the model was sent these parts of the configuration with a

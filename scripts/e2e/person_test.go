@@ -63,8 +63,15 @@ func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
 // leave checks all invariants and ends what still runs.
 func (p *person) leave() {
 	p.Helper()
+	defer func() {
+		if p.Failed() {
+			p.evidence()
+		}
+	}()
 	if out := p.run(p.repo, "umbra", "doctor"); out.code != 0 {
 		p.Errorf("doctor: %s", out)
+	} else {
+		p.Logf("doctor: %s", out)
 	}
 	shadows, err := filepath.Glob(filepath.Join(p.home, ".local", "share", "umbra", "projects", "*", "shadow.git"))
 	if err != nil || len(shadows) == 0 {

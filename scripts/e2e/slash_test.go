@@ -52,7 +52,7 @@ func TestSlashCommands(t *testing.T) {
 		t.Errorf("after /compact the mission is %+v, was %+v", m, cleared)
 	}
 	s.enter("/exit")
-	p.wait("the terminal to close", func() bool { return !s.open() })
+	s.ends()
 
 	s.rewindFork(fork, files(t, p.repo))
 }
@@ -84,8 +84,9 @@ func (s *terminal) rewindFork(fork *talk, source map[string]string) {
 	if err := p.client.Prepare(p.home, p.server.URL, p.repo, fork.workspace); err != nil {
 		p.Fatal(err)
 	}
-	s.tmux("-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "50", "-c", fork.workspace, "--", umbraPath(), "mission", "resume", "f")
+	s.begin(fork.workspace, umbraPath(), "mission", "resume", "f")
 	s.see("bravo done")
+	s.see(ready)
 	s.enter("/rewind")
 	s.see("(current)")
 	s.tmux("send-keys", "Up")
@@ -104,5 +105,5 @@ func (s *terminal) rewindFork(fork *talk, source map[string]string) {
 	p.wait("the conversation to be the shorter one", func() bool { return !strings.Contains(s.screen(), "bravo done") })
 	s.goesOn(fork.at(1), "foxtrot", 3)
 	s.enter("/exit")
-	p.wait("the terminal to close", func() bool { return !s.open() })
+	s.ends()
 }

@@ -10,18 +10,31 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
-// A terminal is a tmux of its own with one window.
+// A terminal is a tmux of its own with one window, which stays when its program
+// has ended. All that the program writes is in a file as well.
 type terminal struct {
 	p      *person
 	socket string
+	begun  int // programs
 }
 
 func (p *person) terminal(args ...string) *terminal {
 	p.Helper()
 	s := &terminal{p: p, socket: filepath.Join(p.home, "tmux")}
-	s.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "50", "-c", p.repo, "--"}, args...)...)
 	p.Cleanup(func() { p.run(p.repo, "tmux", "-S", s.socket, "kill-server") })
+	s.begin(p.repo, args...)
 	return s
+}
+
+// begin runs a program in dir, in the place of the one before.
+func (s *terminal) begin(dir string, args ...string) {
+	s.p.Helper()
+	s.begun++
+	name := itoa(s.begun)
+	start := []string{"-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"}
+	start = append(start, "new-session", "-d", "-s", name, "-x", "180", "-y", "50", "-c", dir, "--")
+	start = append(append(start, args...), ";", "pipe-pane", "exec cat >'"+filepath.Join(s.p.home, "terminal-"+name)+"'")
+	s.tmux(append(start, ";", "kill-session", "-a", "-t", name)...)
 }
 
 func (s *terminal) tmux(args ...string) string {
@@ -33,13 +46,22 @@ func (s *terminal) tmux(args ...string) string {
 	return out.stdout
 }
 
-// screen is what is to be seen; empty once the terminal is gone.
+// screen is what is to be seen.
 func (s *terminal) screen() string {
 	return s.p.run(s.p.repo, "tmux", "-S", s.socket, "capture-pane", "-p").stdout
 }
 
-func (s *terminal) open() bool {
-	return s.p.run(s.p.repo, "tmux", "-S", s.socket, "has-session").code == 0
+// ends waits for the end of the program, which must be a good one.
+func (s *terminal) ends() {
+	s.p.Helper()
+	var state string
+	s.p.wait("the terminal's program to end", func() bool {
+		state = strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}#{pane_dead_signal},#{pane_dead_status}"))
+		return strings.HasPrefix(state, "1") && state != "1,"
+	})
+	if state != "1,0" {
+		s.p.Errorf("it ended with %q; the screen is\n%s", state, s.screen())
+	}
 }
 
 // enter types a line once it can be seen that it was taken.
@@ -205,7 +227,7 @@ func TestTerminal(t *testing.T) {
 	s.goesOn(k.at(1), "foxtrot", 9)
 
 	s.enter("/exit")
-	p.wait("the terminal to close", func() bool { return !s.open() })
+	s.ends()
 	m := p.mission("tui")
 	if m.State != "closed" || m.ExitCode == nil || *m.ExitCode != 0 {
 		t.Errorf("after /exit the mission is %+v", m)
