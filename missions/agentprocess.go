@@ -62,6 +62,13 @@ const (
 // with no process to look at, supposed to be no more.
 func (l *Local) gone(m *loaded) bool { return m.lost() || l.unheardOf(m) }
 
+// stillGone is gone for a mission that was read some time before: its keeper may
+// have told the end of the agent since, and ended itself.
+func (l *Local) stillGone(m *loaded) bool {
+	now, err := l.load(m.project, m.ID)
+	return err == nil && l.gone(now)
+}
+
 // unheardOf is gone for an agent whose process is not known, or can't be seen
 // from here.
 func (l *Local) unheardOf(m *loaded) bool {

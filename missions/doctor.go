@@ -183,7 +183,7 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 		}
 	}
 	d.workspace(m)
-	if d.l.gone(m) {
+	if d.l.gone(m) && d.l.stillGone(m) {
 		d.found(Problem{Invariant: "I6", Project: m.project.Name, Mission: m.Name, Message: "its agent is gone without a word"}, func() error { return d.l.reap(ctx, m) })
 	}
 	return ctx.Err()

@@ -116,6 +116,10 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	var handed delivery
 	req := &request{event: what}
 	req.heard = func(m *loaded) (bool, error) {
+		if m.live.endedBefore(e) {
+			l.log.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
+			return false, nil
+		}
 		if m.live.Handover.owned() && e.Kind == sessions.KindPrompt {
 			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
 			return false, nil

@@ -31,6 +31,9 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 		}
 	}
 	req := &request{event: Exited{Code: r.ExitCode}, heard: func(m *loaded) (bool, error) {
+		if m.live.Agent != nil {
+			m.live.Ended = m.live.Agent
+		}
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Bound, m.live.Handover = nil, nil, nil, "", nil
 		l.clearLaunch(m)
 		if r.Failed != "" {
@@ -57,7 +60,7 @@ func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, er
 	keeper, child := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
 	req := &request{event: Launched{}}
 	req.heard = func(m *loaded) (bool, error) {
-		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch = &keeper, &child, &child, r.Launch
+		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch, m.live.Ended = &keeper, &child, &child, r.Launch, nil
 		if !m.live.Handover.open() {
 			m.live.Handover = nil
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // live is what is known of a mission since its newest record: which processes
@@ -46,6 +47,7 @@ type live struct {
 
 	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
 	Launch   string      `json:"launch,omitempty"`   // of the agent that the keeper has now
+	Ended    *lock.Owner `json:"ended,omitempty"`    // the agent whose end its keeper has told
 	Pending  *asked      `json:"queued,omitempty"`   // for the end of the turn
 	Handover *handover   `json:"handover,omitempty"` // from before the agent is ended until there is one again
 	Notice   string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
@@ -126,6 +128,12 @@ func (l *live) boot() string {
 		}
 	}
 	return l.Boot
+}
+
+// endedBefore reports whether an event is from the process whose end the keeper has
+// told: hooks outlive their agent, and one that is slow to begin revives nobody.
+func (l *live) endedBefore(e sessions.Event) bool {
+	return l.Ended != nil && e.PID == l.Ended.PID && l.Ended.Liveness() == lock.Gone
 }
 
 // kept reports whether a keeper owns the agent's terminal now.
