@@ -141,7 +141,7 @@ func TestHandoverInATurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.typed("stuck\n") // its tool waits for a reader
-		p.run("mission", "wait", "live", "--state", "running", "--timeout", "20s")
+		p.run("mission", "wait", "live", "--state", "running", "--timeout", "1m")
 	}
 	stuck()
 	if out := p.fails(11, "restore", "live@1"); !strings.Contains(out, "--when-idle") {
@@ -186,7 +186,7 @@ func TestHandoverOfOneThatStays(t *testing.T) {
 	p.expect(`I remember 1 prompt`)
 	p.typed("bravo\n")
 	p.expect(`I remember 2 prompts`)
-	p.run("mission", "wait", "live", "--state", "idle", "--timeout", "20s")
+	p.run("mission", "wait", "live", "--state", "idle", "--timeout", "1m")
 	p.run("restore", "live@1")
 	p.expect(`\r\numbra: restore to live@1; .*\r\n`) // the terminal makes lines of it again
 	p.expect(`resumed: I remember 1 prompt\r\n`)

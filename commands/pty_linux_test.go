@@ -32,7 +32,7 @@ type pty struct {
 	seen int
 }
 
-const ptyPatience = 30 * time.Second
+const ptyPatience = time.Minute
 
 // onTerminal starts a program as the leader of a session on a new terminal, in
 // an empty home and workspace.
@@ -361,7 +361,7 @@ func TestKeeperReportsItsAgent(t *testing.T) {
 	t.Parallel()
 	p := onTerminal(t, agentScript("echo ready; read x; exit 3")...)
 	p.expect("ready")
-	p.run("mission", "wait", "sh-1", "--state", "running,idle", "--timeout", "20s")
+	p.run("mission", "wait", "sh-1", "--state", "running,idle", "--timeout", "1m")
 	if out := p.run("mission", "ls", "--live"); !strings.Contains(out, "sh-1") {
 		t.Errorf("mission ls --live: %q", out)
 	}

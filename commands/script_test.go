@@ -111,7 +111,7 @@ func scriptWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")
 	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
@@ -143,7 +143,7 @@ func scriptWaitLog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitlog RE")
 	}
 	re, log := regexp.MustCompile(args[0]), []byte(nil)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if log, _ = os.ReadFile(filepath.Join(ts.Getenv("UMBRA_HOME"), "automations.log")); re.Match(log) {
 			return
 		}
@@ -158,7 +158,7 @@ func scriptGone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pid, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if state, err := os.ReadFile("/proc/" + args[0] + "/stat"); syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(state), ") Z ") {
 			return
 		}

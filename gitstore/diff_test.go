@@ -78,7 +78,7 @@ func TestDiffLinesIsBounded(t *testing.T) {
 	}
 	start := time.Now()
 	diffLines(side(1), side(2))
-	if d := time.Since(start); d > 20*time.Second {
+	if d := time.Since(start); d > time.Minute {
 		t.Errorf("took %v", d)
 	}
 }

@@ -103,7 +103,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 	noErr(t, indexing.Start())
 	_, err = stdin.Write([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x09")) // and no more of it
 	noErr(t, err)
-	for deadline := time.Now().Add(30 * time.Second); left() == before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); left() == before && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
 	noErr(t, indexing.Process.Kill())

@@ -27,6 +27,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}
 	b.write("a.txt", "zero\n")
+	b.local.config.Hooks.MaxWait = Duration(50 * time.Millisecond)
 	c := newTalker(b)
 	held, err := lock.WaitTree(t.Context(), b.home, b.dir, lock.Self("a slow disk"))
 	if err != nil {
@@ -42,7 +43,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		r, err := b.local.Hook(ctx, HookRequest{Caller: b.caller(), Agent: "claude", Payload: raw})
 		if err != nil || r.Problem != "" || r.Mission != "" || ctx.Err() != nil {
@@ -56,6 +57,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
+	b.local.config.Hooks.MaxWait = Duration(time.Minute)
 	c.hook("Stop", map[string]any{"prompt_id": "p2"}) // waits for its turn, behind the others
 	list, err := b.local.Missions(t.Context(), MissionsRequest{Caller: b.caller()})
 	if err != nil || len(list) != 1 || list[0].Turn != 2 || list[0].State != StateIdle || list[0].LastPrompt.Text != "second" || list[0].LastTool == nil {
@@ -79,6 +81,7 @@ func TestAdoptionEndsWithItsService(t *testing.T) {
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}
 	b.write("a.txt", "zero\n")
+	b.local.config.Hooks.MaxWait = Duration(50 * time.Millisecond)
 	c := newTalker(b)
 	held, err := lock.WaitTree(t.Context(), b.home, b.dir, lock.Self("a slow disk"))
 	if err != nil {
@@ -89,7 +92,7 @@ func TestAdoptionEndsWithItsService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := b.local.Hook(ctx, HookRequest{Caller: b.caller(), Agent: "claude", Payload: raw}); err != nil {
 		t.Fatal(err)

@@ -43,10 +43,9 @@ func TestHookWaitsForNoName(t *testing.T) {
 	first := b.mission("first")
 	held := b.heldNames(first.ProjectID)
 	c := newTalker(b)
-	began := time.Now()
 	got := c.hook("UserPromptSubmit", map[string]any{"prompt": "fix the login page"})
-	if got.Snapshot == "" || time.Since(began) > 5*time.Second {
-		t.Errorf("%+v after %s", got, time.Since(began))
+	if got.Snapshot == "" {
+		t.Errorf("%+v", got)
 	}
 	if want := "first claude-" + got.Mission[:8]; b.names() != want {
 		t.Errorf("names %q, want %q", b.names(), want)
@@ -86,7 +85,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		// It holds its workspace while it waits for its name.
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			tree, err := lock.TryTree(b.local.home.Dir, m.bind.Workspace, lock.Self("another"))
 			if err != nil {
 				break
@@ -119,7 +118,7 @@ func TestPinWaitsForNames(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "a\n")
 	held := b.heldNames(b.mission("first").ProjectID)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	if _, err := b.local.Pin(ctx, PinRequest{Caller: b.caller(), Name: "good"}); AsError(err).Kind != KindBusy {
 		t.Errorf("pinned meanwhile: %v", err)

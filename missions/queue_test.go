@@ -286,7 +286,7 @@ func TestClose(t *testing.T) {
 		list, _, err := b.local.journal.Requests(m.ID)
 		return err == nil && len(list) == 1 && list[0].Status == journal.InProgress
 	}
-	for deadline := time.Now().Add(10 * time.Second); !waiting(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !waiting(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the request is not in the journal")
 		}

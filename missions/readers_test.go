@@ -17,7 +17,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	m := b.mission("work")
 	elsewhere := b.caller()
 	elsewhere.Cwd = t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := b.local.NewMission(ctx, NewMissionRequest{Caller: elsewhere, Name: "apart", Command: []string{"sh"}}); err != nil {
 		t.Fatal(err)

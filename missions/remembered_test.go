@@ -145,7 +145,7 @@ func TestProjectsAreApart(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("one project waits for another to be opened")
 	}
 }

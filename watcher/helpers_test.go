@@ -14,7 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // fakeClock stands until it is moved.
 type fakeClock struct {

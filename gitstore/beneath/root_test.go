@@ -221,7 +221,7 @@ func TestParentReplacedBySymlinkMeanwhile(t *testing.T) {
 			}
 		})
 		made, refused := 0, 0
-		for deadline := time.Now().Add(10 * time.Second); (made < 500 || refused < 500) && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); (made < 500 || refused < 500) && time.Now().Before(deadline); {
 			f, err := r.Create("d/x", 0o644)
 			switch {
 			case err == nil:

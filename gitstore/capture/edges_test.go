@@ -82,7 +82,7 @@ func TestStampTrusts(t *testing.T) {
 // so that a test can tell what is read again.
 func (l *lab) settle() *Result {
 	l.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		r := l.walk()
 		if l.walk().Stats.ReadFiles == 0 {
 			return r

@@ -104,7 +104,7 @@ func TestKilledForks(t *testing.T) {
 
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}

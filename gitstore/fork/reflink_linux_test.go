@@ -51,7 +51,7 @@ func loopMounted(t *testing.T, megabytes int64, mkfs ...string) string {
 // in the tick of the capture it does not.
 func (l *lab) settled(paths ...string) Source {
 	l.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		src, all := l.snapshot(), true
 		for _, path := range paths {
 			all = all && knows(l.t, src, path)

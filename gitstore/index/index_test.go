@@ -196,7 +196,7 @@ func TestLost(t *testing.T) {
 			select {
 			case err := <-closed:
 				must(t, err)
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("close hangs")
 			}
 			get(t, opened(t, dir), "a", "")
@@ -277,7 +277,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	var n int
-	for deadline := time.Now().Add(20 * time.Second); n <= mostTables; n = x.db.Levels()[0].NumTables {
+	for deadline := time.Now().Add(time.Minute); n <= mostTables; n = x.db.Levels()[0].NumTables {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d tables: nothing to tidy", n)
 		}

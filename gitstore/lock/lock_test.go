@@ -108,7 +108,7 @@ func must(t *testing.T, err error) {
 }
 
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -323,7 +323,7 @@ func TestEndedChildIsGone(t *testing.T) {
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); child.Liveness() != Gone; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); child.Liveness() != Gone; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it has ended, and is not gone")
 		}

@@ -58,7 +58,7 @@ func TestTreesNeitherOverlapNorDeadlock(t *testing.T) {
 	home, top, owner := t.TempDir(), t.TempDir(), Self("test")
 	dirs := []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b"), filepath.Join(top, "a", "b", "c")}
 	must(t, os.MkdirAll(dirs[2], 0o755))
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var inside atomic.Int32
 	var workers sync.WaitGroup

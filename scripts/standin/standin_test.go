@@ -180,7 +180,7 @@ func TestUnexpected(t *testing.T) {
 
 func TestWaitAndRelease(t *testing.T) {
 	s := New(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	answered := make(chan string, 1)
 	go func() {

@@ -305,6 +305,10 @@ func TestCutEndProperty(t *testing.T) {
 		`{"type":"attachment","parentUuid":"a1","uuid":"x","attachment":{"type":"prompt_snapshot"}}`,
 	}
 	ids := idLines(80)
+	turn := transcript(cutPrompt, cutAnswer)
+	if !sameEnd(t, []byte(turn+transcript(ids...)+turn), len(turn)) {
+		t.Fatal("a turn after more lines than matter does not tell")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := rapid.SampledFrom(kinds)
 		before := rapid.SliceOfN(draw, 0, 30).Draw(t, "before")

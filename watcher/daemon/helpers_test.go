@@ -80,7 +80,7 @@ func (b *bench) tryConnect(change ...func(*client.Options)) (*client.Client, err
 
 // ctx ends before the test's own time does.
 func (b *bench) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	b.Cleanup(cancel)
 	return ctx
 }
@@ -105,7 +105,7 @@ func (b *bench) write(name, content string) {
 // until waits for a condition, and fails the test if it does not come.
 func (b *bench) until(what string, there func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(45 * time.Second) // what has the lowest priority waits on a busy machine
+	deadline := time.Now().Add(time.Minute) // what has the lowest priority waits on a busy machine
 	for !there() {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(b.home.LogFile())

@@ -144,14 +144,10 @@ func TestHungDaemon(t *testing.T) {
 	must(t, err)
 	defer lock.Release()
 	b.impostor(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	began := time.Now()
 	_, err = b.tryConnect(func(o *client.Options) { o.Timeout = 1500 * time.Millisecond })
 	e := missions.AsError(err)
 	if err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "does not answer") || !strings.Contains(e.Message, strconv.Itoa(os.Getpid())) {
 		t.Errorf("error %v", err)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
 	}
 	_, err = client.Leave(b.ctx(), client.Options{Home: b.home})
 	if e := missions.AsError(err); err == nil || e.Hint != fmt.Sprintf("kill -9 %d ends it, and nothing is lost", os.Getpid()) {
