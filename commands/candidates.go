@@ -42,7 +42,9 @@ func (c *call) addWanted(f *found, t typed, word string) {
 		f.addAgents()
 	case "NAME":
 		if t.flag == nil && t.path[0] == "hooks" {
-			f.addAgents()
+			for _, name := range missions.HookNames() {
+				f.add(name, "")
+			}
 		}
 	case "STATE", "STATE,…":
 		for _, s := range allStates() {

@@ -18,13 +18,14 @@ func hintRequest(caller missions.Caller, name, event, file string) missions.Hook
 	return missions.HookRequest{Caller: caller, Agent: name, Event: event, Payload: []byte(file)}
 }
 
-// askHint hands a hint in to the process that serves the home.
+// askHint hands a hint in to the process that serves the home. It may take as long
+// as a prompt's: an editor does not wait, and Git does so for a snapshot.
 func askHint(env Env, home missions.Home) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookBudget)
+	ctx, cancel := context.WithTimeout(context.Background(), promptBudget)
 	defer cancel()
 	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], strings.Join(env.Args[3:], "")))
 	return err // what goes wrong with the snapshot is in the log
@@ -47,7 +48,7 @@ func (c *call) hint() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, hookBudget-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.ctx, promptBudget-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx, c.heeded = ctx, true
 	if c.NoDaemon, c.reach = true, joining; c.hangs {

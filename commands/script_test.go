@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": scriptCode, "fsck": scriptFsck, "save": scriptSave, "waitfor": scriptWaitFor, "lines": scriptLines, "write": scriptWrite,
-			"waitlog": scriptWaitLog, "gone": scriptGone,
+			"waitlog": scriptWaitLog, "waitentry": scriptWaitEntry, "gone": scriptGone,
 			"example": scriptExample,
 		},
 	})
@@ -149,6 +149,21 @@ func scriptWaitLog(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s is not in the log:\n%s", args[0], log)
+}
+
+// waitentry RE: the default mission's log matches RE before long.
+func scriptWaitEntry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitentry RE")
+	}
+	re := regexp.MustCompile(args[0])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ts.Check(ts.Exec("umbra", "log"))
+		if re.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("%s is not in the log", args[0])
 }
 
 // gone PID: the process ends before long.

@@ -13,7 +13,7 @@ type fitting interface {
 // fitting finds what a request names; nil is an agent's, or nothing.
 func (l *Local) fitting(ctx context.Context, r HooksRequest) (fitting, error) {
 	if r.Name != hintGit {
-		return nil, nil
+		return l.editorFitting(r)
 	}
 	f, err := l.gitFitting(ctx, r)
 	if err != nil {

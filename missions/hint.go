@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/editors"
 )
 
 // hintGit is the name by which the user's own Git gives hints; editors has those
@@ -21,8 +22,18 @@ const (
 	hintLeave = "leave"
 )
 
+// HookNames are what umbra hooks can be asked to install: an agent's, an editor's,
+// or Git's.
+func HookNames() []string {
+	var names []string
+	for _, a := range Agents() {
+		names = append(names, a.Name())
+	}
+	return append(names, Hinters()...)
+}
+
 // Hinters are the programs that give hints: editors, and Git.
-func Hinters() []string { return []string{"vim", "nvim", "emacs", "vscode", hintGit} }
+func Hinters() []string { return append(editors.Names(), hintGit) }
 
 // GivesHints reports whether a HookRequest of that name is a hint: what an editor
 // or the user's own Git tells of a place. Event is what happened there, Payload

@@ -57,7 +57,7 @@ func TestSaveIsASnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("a.txt", "four\n")
-	if b.hint("vscode", "save", filepath.Join(link, "a.txt")); b.newest().Message != "saved a.txt in vscode" {
+	if b.hint("nvim", "save", filepath.Join(link, "a.txt")); b.newest().Message != "saved a.txt in nvim" {
 		t.Errorf("through a link: %+v", b.newest())
 	}
 	for _, elsewhere := range []string{filepath.Dir(b.dir), "/nonexistent/x", "\xff/x"} {

@@ -1,0 +1,143 @@
+;;; umbra.el --- Umbra in Emacs: what is saved is kept  -*- lexical-binding: t -*-
+;; Version: 1.0
+;; Package-Requires: ((emacs "27.1"))
+
+;;; Commentary:
+;; `umbra hooks uninstall emacs' removes this file.
+
+;;; Code:
+
+(defgroup umbra nil "Umbra keeps what is saved." :group 'tools)
+
+(defcustom umbra-command @umbra@
+  "The umbra that is called."
+  :type 'string)
+
+(defun umbra--tell (event path)
+  "Tell Umbra of EVENT at PATH.  Nothing is waited for, and no error is Emacs's."
+  (ignore-errors
+    (unless (file-remote-p path)
+      (let ((default-directory "/"))
+        (call-process umbra-command nil 0 nil "hook" "emacs" event (expand-file-name path))))))
+
+(defun umbra--saved ()
+  (when buffer-file-name
+    (umbra--tell "save" buffer-file-name)))
+
+(defun umbra--left ()
+  (umbra--tell "leave" (or (bound-and-true-p command-line-default-directory) default-directory)))
+
+;;;###autoload
+(define-minor-mode umbra-mode
+  "Tell Umbra what is saved, and when Emacs ends."
+  :global t
+  (if umbra-mode
+      (progn (add-hook 'after-save-hook #'umbra--saved)
+             (add-hook 'kill-emacs-hook #'umbra--left))
+    (remove-hook 'after-save-hook #'umbra--saved)
+    (remove-hook 'kill-emacs-hook #'umbra--left)))
+
+(defun umbra--call (buffer &rest args)
+  "Write what umbra says to ARGS into BUFFER.  If it fails, signal what it said."
+  (let ((complaint (make-temp-file "umbra")))
+    (unwind-protect
+        (unless (eq 0 (apply #'call-process umbra-command nil (list buffer complaint) nil
+                             "--quiet" "--color" "never" args))
+          (user-error "%s" (with-temp-buffer
+                             (insert-file-contents complaint)
+                             (string-trim (buffer-string)))))
+      (delete-file complaint))))
+
+(defun umbra--show (verb)
+  (let ((here default-directory)
+        (buffer (get-buffer-create (format "*umbra %s*" verb))))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (setq default-directory here)
+        (umbra--call buffer verb)
+        (goto-char (point-min)))
+      (special-mode))
+    (pop-to-buffer buffer)))
+
+(defun umbra-status ()
+  "Show what Umbra knows of this place."
+  (interactive)
+  (umbra--show "status"))
+
+(defun umbra-log ()
+  "Show the log of the mission that works here."
+  (interactive)
+  (umbra--show "log"))
+
+(defun umbra-snapshot (text)
+  "Take a snapshot of what is written, called TEXT."
+  (interactive "sSnapshot: ")
+  (with-temp-buffer
+    (apply #'umbra--call t "snapshot" (unless (string= text "") (list "-m" text)))
+    (message "umbra: snapshot %s" (buffer-substring 1 (min 11 (point-max))))))
+
+(declare-function make-term "term")
+(declare-function term-mode "term")
+(declare-function term-char-mode "term")
+
+(defun umbra-timeline ()
+  "Open the timeline."
+  (interactive)
+  (require 'term)
+  (with-current-buffer (make-term "umbra timeline" umbra-command nil "timeline")
+    (term-mode)
+    (term-char-mode)
+    (pop-to-buffer (current-buffer))))
+
+(defun umbra--moments ()
+  "The moments that there are, with what each is about."
+  (with-temp-buffer
+    (umbra--call t "complete" "fish" "--" "cat" "")
+    (goto-char (point-min))
+    (forward-line 1)                    ; the first is for a shell
+    (mapcar (lambda (line) (split-string line "\t"))
+            (split-string (buffer-substring (point) (point-max)) "\n" t))))
+
+(defun umbra--ask-moment ()
+  (let ((moments (umbra--moments)))
+    (list (completing-read
+           "Moment: "
+           (lambda (string predicate action)
+             (if (eq action 'metadata)
+                 `(metadata (display-sort-function . identity)
+                            (annotation-function
+                             . ,(lambda (moment) (concat "  " (cadr (assoc moment moments))))))
+               (complete-with-action action moments string predicate)))))))
+
+(defun umbra--was (moment)
+  "A buffer with the file of this one as it was at MOMENT."
+  (unless buffer-file-name
+    (user-error "This buffer has no file"))
+  (let* ((file buffer-file-name)
+         (mode major-mode)
+         (coding-system-for-read buffer-file-coding-system)
+         (buffer (generate-new-buffer (format "%s at %s" (file-name-nondirectory file) moment))))
+    (condition-case err
+        (umbra--call buffer "cat" moment (expand-file-name file))
+      (error (kill-buffer buffer)
+             (signal (car err) (cdr err))))
+    (with-current-buffer buffer
+      (delay-mode-hooks (funcall mode))
+      (goto-char (point-min))
+      (set-buffer-modified-p nil)
+      (setq buffer-read-only t))
+    buffer))
+
+(defun umbra-open (moment)
+  "Open this file as it was at MOMENT."
+  (interactive (umbra--ask-moment))
+  (pop-to-buffer (umbra--was moment)))
+
+(defun umbra-diff (moment)
+  "Compare this file as it was at MOMENT with this buffer."
+  (interactive (umbra--ask-moment))
+  (diff-buffers (umbra--was moment) (current-buffer)))
+
+(provide 'umbra)
+;;; umbra.el ends here

@@ -1,0 +1,171 @@
+-- What Umbra does in Neovim. `umbra hooks uninstall nvim` removes this file.
+local M = {}
+local fn = vim.fn
+
+-- Umbra is told, and nothing is waited for: no error of its is Neovim's.
+local function tell(event, path)
+  pcall(function()
+    local handle
+    handle = vim.loop.spawn(vim.g.umbra_command, {
+      args = { "hook", "nvim", event, path },
+      detached = true,
+      hide = true,
+    }, function()
+      handle:close()
+    end)
+    if handle then
+      handle:unref()
+    end
+  end)
+end
+
+function M.saved(buffer)
+  local file = vim.api.nvim_buf_get_name(buffer)
+  if vim.bo[buffer].buftype == "" and file:sub(1, 1) == "/" then
+    tell("save", file)
+  end
+end
+
+function M.left()
+  tell("leave", fn.getcwd())
+end
+
+-- Where the file is, that commands are about.
+local function dir()
+  local at = fn.expand("%:p:h")
+  return vim.bo.buftype == "" and fn.isdirectory(at) == 1 and at or fn.getcwd()
+end
+
+-- What a command says, or with a file to write it into what it complains of; and
+-- whether it went well.
+local function call(args, into)
+  local words = { "sh", "-c", 'cd "$1" || exit; into=$2; shift 2; [ -z "$into" ] || exec >"$into"; exec "$@"', "sh", dir(), into or "" }
+  vim.list_extend(words, { vim.g.umbra_command, "--quiet", "--color", "never" })
+  vim.list_extend(words, args)
+  local said = fn.system(words)
+  return said, vim.v.shell_error == 0
+end
+
+local function complain(text)
+  vim.api.nvim_echo({ { vim.trim(text), "ErrorMsg" } }, true, {})
+end
+
+local function scratch(name)
+  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modifiable = "nofile", "wipe", false, false
+  vim.cmd("silent! file " .. fn.fnameescape("umbra://" .. name))
+end
+
+local function show(name)
+  local said, well = call({ name })
+  if not well then
+    return complain(said)
+  end
+  vim.cmd("new")
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(vim.trim(said), "\n"))
+  scratch(name)
+end
+
+-- Opens the file as it was, read as Neovim would read it; false if it can't be had.
+local function open(moment, how)
+  if vim.bo.buftype ~= "" or fn.expand("%") == "" or moment == "" then
+    complain("umbra: name a moment (Tab lists them), in the window of a file")
+    return false
+  end
+  local was = fn.tempname()
+  local said, well = call({ "cat", moment, fn.expand("%:p") }, was)
+  if not well then
+    fn.delete(was)
+    complain(said)
+    return false
+  end
+  local name, type = moment .. "/" .. fn.expand("%:t"), vim.bo.filetype
+  vim.cmd(how)
+  vim.cmd("silent keepalt 0read ++edit " .. fn.fnameescape(was))
+  vim.cmd("silent $delete _")
+  fn.delete(was)
+  scratch(name)
+  vim.bo.filetype = type
+  return true
+end
+
+local verbs = {
+  diff = function(moment)
+    local now = vim.api.nvim_get_current_win()
+    if not open(moment, "leftabove vnew") then
+      return
+    end
+    vim.cmd("diffthis")
+    vim.api.nvim_create_autocmd("BufWipeout", {
+      buffer = 0,
+      callback = function()
+        pcall(vim.api.nvim_win_call, now, function()
+          vim.cmd("diffoff")
+        end)
+      end,
+    })
+    vim.api.nvim_set_current_win(now)
+    vim.cmd("diffthis")
+  end,
+  log = function()
+    show("log")
+  end,
+  open = function(moment)
+    open(moment, "new")
+  end,
+  snapshot = function(text)
+    local said, well = call(text == "" and { "snapshot" } or { "snapshot", "-m", text })
+    if not well then
+      return complain(said)
+    end
+    print("umbra: snapshot " .. said:sub(1, 10) .. (vim.bo.modified and ", without what is not written yet" or ""))
+  end,
+  status = function()
+    show("status")
+  end,
+  timeline = function()
+    local at = dir()
+    vim.cmd("tabnew")
+    fn.termopen({ vim.g.umbra_command, "timeline" }, { cwd = at })
+    vim.cmd("startinsert")
+  end,
+}
+
+local function known()
+  local names = vim.tbl_keys(verbs)
+  table.sort(names)
+  return names
+end
+
+function M.complete(lead, line, position)
+  local words = vim.split(line:sub(1, position), "%s+")
+  if #words <= 2 then
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name, lead)
+    end, known())
+  end
+  if #words > 3 or (words[2] ~= "diff" and words[2] ~= "open") then
+    return {}
+  end
+  local said, well = call({ "complete", "fish", "--", "cat", lead })
+  if not well then
+    return {}
+  end
+  local moments = {}
+  for i, text in ipairs(vim.split(said, "\n")) do
+    if i > 1 and text ~= "" then -- the first is for a shell
+      moments[#moments + 1] = vim.split(text, "\t")[1]
+    end
+  end
+  return moments
+end
+
+function M.run(line)
+  local verb, rest = line:match("^(%S*)%s*(.-)%s*$")
+  local run = verbs[verb == "" and "status" or verb]
+  if not run then
+    return complain(":Umbra " .. verb .. ": there are " .. table.concat(known(), ", "))
+  end
+  run(rest)
+end
+
+return M

@@ -1,0 +1,142 @@
+" What Umbra does in Vim. `umbra hooks uninstall vim` removes this file.
+
+" Umbra is told, and nothing is waited for: no error of its is Vim's.
+function! s:tell(event, path) abort
+  try
+    call job_start([g:umbra_command, 'hook', 'vim', a:event, a:path],
+          \ {'in_io': 'null', 'out_io': 'null', 'err_io': 'null', 'stoponexit': ''})
+  catch
+  endtry
+endfunction
+
+function! umbra#saved(file) abort
+  if &buftype ==# '' && a:file[0] ==# '/'
+    call s:tell('save', a:file)
+  endif
+endfunction
+
+function! umbra#left() abort
+  call s:tell('leave', getcwd())
+endfunction
+
+let s:verbs = ['diff', 'log', 'open', 'snapshot', 'status', 'timeline']
+
+function! umbra#complete(lead, line, position) abort
+  let l:words = split(strpart(a:line, 0, a:position), '\s\+', 1)
+  if len(l:words) <= 2
+    return filter(copy(s:verbs), 'stridx(v:val, a:lead) == 0')
+  endif
+  if len(l:words) > 3 || index(['diff', 'open'], l:words[1]) < 0
+    return []
+  endif
+  " The first line, which may be empty, is for a shell.
+  let l:moments = split(s:call(['complete', 'fish', '--', 'cat', a:lead]), "\n", 1)[1:-2]
+  return v:shell_error ? [] : map(l:moments, 'split(v:val, "\t")[0]')
+endfunction
+
+function! umbra#run(line) abort
+  let l:verb = matchstr(a:line, '^\S*')
+  let l:rest = substitute(a:line, '^\S*\s*', '', '')
+  if l:verb ==# '' || l:verb ==# 'status'
+    call s:show('status', s:call(['status']))
+  elseif l:verb ==# 'log'
+    call s:show('log', s:call(['log']))
+  elseif l:verb ==# 'snapshot'
+    call s:snapshot(l:rest)
+  elseif l:verb ==# 'timeline'
+    call s:timeline()
+  elseif l:verb ==# 'diff'
+    call s:diff(l:rest)
+  elseif l:verb ==# 'open'
+    call s:open(l:rest, 'new')
+  else
+    call s:complain(':Umbra ' . l:verb . ': there are ' . join(s:verbs, ', '))
+  endif
+endfunction
+
+function! s:complain(text) abort
+  echohl ErrorMsg
+  for l:line in split(a:text, "\n")
+    echomsg l:line
+  endfor
+  echohl None
+endfunction
+
+" Where the file is, that commands are about.
+function! s:dir() abort
+  let l:dir = expand('%:p:h')
+  return &buftype ==# '' && isdirectory(l:dir) ? l:dir : getcwd()
+endfunction
+
+" What a command says, or with a file to write it into what it complains of;
+" v:shell_error is its exit code.
+function! s:call(args, ...) abort
+  let l:words = map([g:umbra_command, '--quiet', '--color', 'never'] + a:args, 'shellescape(v:val)')
+  let l:into = a:0 ? ' >' . shellescape(a:1) : ''
+  return system('cd ' . shellescape(s:dir()) . ' && ' . join(l:words) . l:into)
+endfunction
+
+function! s:scratch(name) abort
+  setlocal buftype=nofile bufhidden=wipe noswapfile nomodifiable
+  silent! execute 'file' fnameescape('umbra://' . a:name)
+endfunction
+
+function! s:show(name, text) abort
+  if v:shell_error
+    return s:complain(a:text)
+  endif
+  new
+  call setline(1, split(a:text, "\n"))
+  call s:scratch(a:name)
+endfunction
+
+function! s:snapshot(text) abort
+  let l:said = s:call(a:text ==# '' ? ['snapshot'] : ['snapshot', '-m', a:text])
+  if v:shell_error
+    return s:complain(l:said)
+  endif
+  echomsg 'umbra: snapshot ' . l:said[:9] . (&modified ? ', without what is not written yet' : '')
+endfunction
+
+function! s:timeline() abort
+  if has('terminal')
+    call term_start([g:umbra_command, 'timeline'], {'cwd': s:dir(), 'term_finish': 'close'})
+  else
+    execute '!cd' shellescape(s:dir(), 1) '&&' shellescape(g:umbra_command, 1) 'timeline'
+  endif
+endfunction
+
+" Opens the file as it was, read as Vim would read it; false if it can't be had.
+function! s:open(moment, how) abort
+  if &buftype !=# '' || expand('%') ==# '' || a:moment ==# ''
+    call s:complain('umbra: name a moment (Tab lists them), in the window of a file')
+    return 0
+  endif
+  let l:was = tempname()
+  let l:said = s:call(['cat', a:moment, expand('%:p')], l:was)
+  if v:shell_error
+    call delete(l:was)
+    call s:complain(l:said)
+    return 0
+  endif
+  let l:name = a:moment . '/' . expand('%:t')
+  let l:type = &filetype
+  execute a:how
+  silent execute 'keepalt 0read ++edit' fnameescape(l:was)
+  silent $delete _
+  call delete(l:was)
+  call s:scratch(l:name)
+  let &l:filetype = l:type
+  return 1
+endfunction
+
+function! s:diff(moment) abort
+  let l:now = win_getid()
+  if !s:open(a:moment, 'leftabove vnew')
+    return
+  endif
+  diffthis
+  execute 'autocmd BufWipeout <buffer> call win_execute(' . l:now . ', "diffoff")'
+  call win_gotoid(l:now)
+  diffthis
+endfunction
