@@ -121,6 +121,11 @@ func TestForeseeRefusals(t *testing.T) {
 	if got := refusals(b.foreseen("undo", func(r *UndoRequest) { r.Force = true })); got != "" {
 		t.Errorf("an undo with force is refused: %s", got)
 	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "on", "prompt_id": "y"})
+	if got := refusals(b.foreseen("undo")); !strings.Contains(got, "is in turn") {
+		t.Errorf("an undo in a turn: %s", got)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "y"})
 	b.healthy()
 }
 

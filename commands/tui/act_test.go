@@ -34,7 +34,7 @@ func (x *session) calledLast(want string) {
 
 func TestFork(t *testing.T) {
 	s := world(4)
-	x := begin(t, s, 100, 24).keys("j", "j", "f").sees("fork demo@4", "is left as it is", "(empty: a name is chosen)", "[x] only make it")
+	x := begin(t, s, 100, 24).keys("j", "j", "f").sees("fork demo@4", "demo is left as it is", "(empty: a name is chosen)", "[x] only make it")
 	x.keys("esc").misses("fork demo@4")
 	x.keys("f", "brave z", "backspace").send(tea.PasteMsg{Content: "one"})
 	x.sees("brave one_")

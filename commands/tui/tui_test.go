@@ -94,7 +94,7 @@ func story(mission string, turns int) []missions.Entry {
 	add := func(turn int, trigger missions.Trigger, state missions.StateName, message string, files int) {
 		n := len(list)
 		list = append(list, missions.Entry{
-			ID: fmt.Sprintf("%s%039d", mission[:1], n), Address: fmt.Sprintf("%s@%d", mission, turn), Mission: mission, State: state,
+			ID: fmt.Sprintf("%s%039d", mission[:1], n), Address: fmt.Sprintf("%s@%d", mission, turn), Mission: mission, Name: mission, State: state,
 			Triggers: []string{string(trigger)}, At: start.Add(time.Duration(n) * 30 * time.Second), Message: message, Turn: turn,
 			Files: missions.FileCounts{Modified: files}, Lines: &missions.LineCounts{Added: 2 * files, Deleted: files},
 		})
