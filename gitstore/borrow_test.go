@@ -367,3 +367,36 @@ func TestBorrowWithoutLinks(t *testing.T) {
 		fsck(t, s)
 	}
 }
+
+// TestBorrowGoesOnWithACopy: where packs are copied, a killed process has left a
+// copy without its index. Who brings the index keeps a sweep from taking the copy
+// for left behind.
+func TestBorrowGoesOnWithACopy(t *testing.T) {
+	t.Parallel()
+	l, s := newLender(t), newStore(t)
+	l.git("repack", "-adq")
+	tree, wanted := l.tree()
+	pack := must[[]string](t)(filepath.Glob(filepath.Join(l.dir, ".git", "objects", "pack", "*.pack")))[0]
+	own := filepath.Join(s.packDir(), filepath.Base(pack))
+	swept := false
+	s.link = func(from, to string) error {
+		if _, err := os.Lstat(to); err == nil { // link(2) looks for this first
+			return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EEXIST}
+		}
+		if strings.HasSuffix(to, ".idx") && !swept {
+			swept = true
+			must[SweepStats](t)(s.Sweep(context.Background()))
+			if !isThere(own) {
+				t.Error("the copy is swept away from under its index")
+			}
+		}
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EXDEV}
+	}
+	noErr(t, os.WriteFile(own, must[[]byte](t)(os.ReadFile(pack)), 0o444))
+	if b := borrow(t, s, l.objects(), wanted); !b.all() || !swept {
+		t.Fatalf("%+v, swept %v", b, swept)
+	}
+	publish(t, s, tree, l.objects())
+	noErr(t, os.RemoveAll(l.dir))
+	fsck(t, s)
+}

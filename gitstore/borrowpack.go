@@ -34,6 +34,9 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 	}
 	failpoint.Hit("borrow.kept")
 	copied, err := b.place(p.base+".pack", own+".pack", worth)
+	if err == nil && !copied {
+		err = b.holdOwn(own)
+	}
 	if err == nil {
 		failpoint.Hit("borrow.pack")
 		// The index is about a tenth of its pack at most, and of no use without.
@@ -67,6 +70,26 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 		b.done.Copied++
 	}
 	return false, nil
+}
+
+// holdOwn takes the flock of a pack that has its name here, and no index yet: it
+// may be a copy that a killed process has left, which is another file than its
+// source, and a Sweep would take it for left behind.
+func (b *borrowing) holdOwn(own string) error {
+	if isThere(own + ".idx") {
+		return nil
+	}
+	f, err := hold(own+".pack", os.O_RDONLY, unix.LOCK_SH)
+	switch {
+	case err == nil:
+		b.held = append(b.held, f)
+		return nil
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return fs.ErrNotExist // a Sweep is at it: it goes, and is brought again
+	case isHeld(err):
+		return nil // no flocks on this file system
+	}
+	return err
 }
 
 // letGo gives up the flocks of copies.
