@@ -236,7 +236,7 @@ func TestTally(t *testing.T) {
 	}
 	second := run()
 	second.note("", death{point: "a"}, fate{killed: true}, 0)
-	if second.killed() != 3 || second.At["a"] != 2 || second.injected() != 1 || second.lasted(second.began.Add(time.Hour)) != 2*time.Hour || !strings.Contains(second.mended(), "1 times") {
+	if second.killed() != 3 || second.At["a"] != 2 || second.injected() != 1 || second.lasted(second.began.Add(time.Hour)) != 2*time.Hour || !strings.Contains(second.mended(), " 1 time ") {
 		t.Errorf("two runs together: %+v", second.tally)
 	}
 	if err := os.WriteFile(keep, []byte("{"), 0o600); err != nil {

@@ -70,7 +70,11 @@ func (h *harness) mended() string {
 	if h.Wrong == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %d times something was wrong, in the runs before the last: the section above says what, and which test holds it now.", h.Wrong)
+	times := "times"
+	if h.Wrong == 1 {
+		times = "time"
+	}
+	return fmt.Sprintf(" %d %s something was wrong, in the runs before the last: the section above says what, and which test holds it now.", h.Wrong, times)
 }
 
 // lasted is how long the runs were together.
