@@ -272,8 +272,14 @@ func passOf(r *rand.Rand, most int) int { return 1 + r.IntN(1+r.IntN(most)) }
 // mostAttempts is how many attempts there are for each kill that is wanted.
 const mostAttempts = 5
 
-// done reports whether there were enough kills. The caller holds h.mu.
-func (h *harness) done() bool { return h.killed() >= h.kills || h.begun >= mostAttempts*h.kills }
+// done reports whether there were enough kills, at each failpoint one where that is
+// asked for. The caller holds h.mu.
+func (h *harness) done() bool {
+	if h.begun >= mostAttempts*h.kills {
+		return true
+	}
+	return h.killed() >= h.kills && (h.only != "" || h.some || h.unreached() == nil)
+}
 
 // fewest is a point at which the fewest were killed, and the ways that pass it.
 func (h *harness) fewest(r *rand.Rand, all []way) (string, []way) {
