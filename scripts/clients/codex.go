@@ -12,7 +12,8 @@ import (
 const codexKey = "UMBRA_STANDIN_KEY"
 
 // prepareCodex writes config.toml: the stand-in as the model's provider, and
-// nothing asked or sent elsewhere.
+// nothing asked, not even for a newer model, or sent elsewhere; what is typed fast
+// is no paste, whose Enter would be a line's.
 func prepareCodex(home, baseURL string, workspaces []string) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `model = "gpt-5.5"
@@ -20,6 +21,7 @@ model_provider = "standin"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 check_for_update_on_startup = false
+disable_paste_burst = true
 [analytics]
 enabled = false
 [model_providers.standin]
@@ -29,6 +31,8 @@ wire_api = "responses"
 env_key = %q
 request_max_retries = 0
 stream_max_retries = 0
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 `, baseURL+"/v1", codexKey)
 	for _, workspace := range workspaces {
 		real, err := filepath.EvalSymlinks(workspace)

@@ -22,6 +22,8 @@ type dialect struct {
 	// there when the agent waits for its user.
 	terminal []string
 	ready    string
+	// again is what it shows where Esc is to be typed twice to stop it.
+	again string
 	// turn is what has the model write a file of that name, and what the model is
 	// sent of that and of a shell command: calls and results.
 	turn func(k *talk, name, written, shell string) (script string, calls []string)
@@ -137,7 +139,7 @@ func openCodeDialect() dialect {
 		ask: func(k *talk, args []string, prompt string) output {
 			return k.p.runWith(strings.NewReader(prompt), k.workspace, args...)
 		},
-		terminal: []string{"opencode"}, ready: "ctrl+p",
+		terminal: []string{"opencode"}, ready: "ctrl+p", again: "again to interrupt",
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			file := filepath.Join(k.workspace, name)
 			return fmt.Sprintf("[[write path=%q content=%q]]", file, written), []string{

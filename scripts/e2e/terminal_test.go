@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/standin"
@@ -64,23 +65,41 @@ func (s *terminal) ends() {
 	}
 }
 
-// enter types a line once it can be seen that it was taken.
+// enter types a line, and Enter once it can be seen that it was taken: what is
+// typed while an agent still starts may be lost, and is typed again.
 func (s *terminal) enter(line string) {
 	s.p.Helper()
-	s.tmux("send-keys", "-l", line)
 	start, _, _ := strings.Cut(line, "[[")
-	s.see(strings.TrimSpace(start))
+	s.tmux("send-keys", "-l", line)
+	typed := time.Now()
+	s.watch("the terminal to show "+start, func() bool {
+		if strings.Contains(s.screen(), strings.TrimSpace(start)) {
+			return true
+		}
+		if time.Since(typed) > 20*time.Second {
+			s.tmux("send-keys", "C-u")
+			s.tmux("send-keys", "-l", line)
+			typed = time.Now()
+		}
+		return false
+	})
 	s.tmux("send-keys", "Enter")
 }
 
 func (s *terminal) see(text string) {
+	s.p.Helper()
+	s.watch("the terminal to show "+text, func() bool { return strings.Contains(s.screen(), text) })
+}
+
+// watch waits, and says what the screen was if that was in vain.
+func (s *terminal) watch(what string, done func() bool) {
 	s.p.Helper()
 	defer func() {
 		if s.p.Failed() {
 			s.p.Logf("the screen is\n%s", s.screen())
 		}
 	}()
-	s.p.wait("the terminal to show "+text, func() bool { return strings.Contains(s.screen(), text) })
+	s.p.wait(what, done)
 }
 
 // is waits until the mission is in that state and turn.
@@ -240,7 +259,7 @@ func (s *terminal) stuck(word string, turn int) {
 	s.enter(word + `, please [[bash cmd="echo in the middle"]] [[wait never]]`)
 	s.p.wait("the model to be asked", func() bool {
 		r, ok := s.p.server.Last(standin.Prompted(word + ", please"))
-		return ok && slices.Contains(standin.Lines(standin.History(r)), "result: in the middle")
+		return ok && slices.ContainsFunc(s.p.plain(r), func(line string) bool { return strings.HasPrefix(line, "result: in the middle") })
 	})
 	s.is("tui", "running", turn)
 }
