@@ -106,6 +106,9 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 // hear carries out an event of a mission's agent.
 func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
 	e.Tool.Target = m.below(e.Tool.Target)
+	if last := m.live.LastTool; last != nil && e.Kind == sessions.KindPermission && e.Tool.Name == "" {
+		e.Tool.Name, e.Tool.Target = last.Name, last.Target // Claude Code does not say for what
+	}
 	what, _ := eventOf(e)
 	if m.leavesSession(a, e) {
 		what = TurnEnded{}
@@ -236,7 +239,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	if e.Lone && m.live.Hooked {
 		return false // hooks that were trusted meanwhile have said it
 	}
-	m.live.Hooked, m.live.Problem = m.live.Hooked || !e.Lone, ""
+	m.live.Hooked, m.live.Problem = m.live.Hooked || !e.Lone, m.away(e)
 	m.live.Heard, m.live.Boot = now, l.self.Boot
 	if !m.live.firstTime(eventID(e)) {
 		return false
@@ -247,7 +250,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	}
 	switch e.Kind {
 	case sessions.KindPrompt:
-		m.LastPrompt = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}
+		m.LastPrompt, m.LastError = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}, ""
 		m.asked()
 	case sessions.KindToolBefore:
 		m.live.LastTool = &ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: now}

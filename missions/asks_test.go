@@ -1,0 +1,70 @@
+package missions
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAsksForItsLastTool: Claude Code says that it asks, and not for what; that is
+// the tool that is about to run.
+func TestAsksForItsLastTool(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "do it"})
+	c.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": b.dir + "/a.txt"}})
+	c.hook("Notification", map[string]any{"message": "Claude needs your permission to use Write"})
+	m := b.only()
+	if m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].Tool != "Write" || m.Pending[0].Target != "a.txt" {
+		t.Errorf("the mission is %s and asks %+v", m.State, m.Pending)
+	}
+}
+
+// TestErrorEndsWithItsTurn: an error is that of the last turn; the next prompt says
+// that its user goes on.
+func TestErrorEndsWithItsTurn(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "do it", "prompt_id": "p1"})
+	m, err := b.local.missionByID(b.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.submit(t.Context(), m.project, m.ID, &request{event: TurnFailed{Message: "529"}}); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.only(); m.State != StateError || m.LastError != "529" {
+		t.Errorf("after an error the mission is %s, %q", m.State, m.LastError)
+	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "again", "prompt_id": "p2"})
+	if m := b.only(); m.State != StateRunning || m.LastError != "" {
+		t.Errorf("with the next prompt the mission is %s, %q", m.State, m.LastError)
+	}
+}
+
+// TestAgentElsewhere: an agent that goes on in another directory than the mission's
+// workspace changes what no snapshot has; that is said until it is back.
+func TestAgentElsewhere(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	c := newTalker(b)
+	below, link, elsewhere := filepath.Join(b.dir, "below"), filepath.Join(t.TempDir(), "link"), t.TempDir()
+	if err := errorsOf(os.Mkdir(below, 0o755), os.Symlink(b.dir, link)); err != nil {
+		t.Fatal(err)
+	}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	for i, tt := range []struct {
+		cwd string
+		bad bool
+	}{{b.dir, false}, {elsewhere, true}, {below, false}, {b.dir + "-other", true}, {link, false}} {
+		c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": itoa(i), "cwd": tt.cwd})
+		if said := strings.Contains(strings.Join(b.only().Problems, "\n"), "its agent works in "+tt.cwd); said != tt.bad {
+			t.Errorf("with the agent in %s the problems are %q", tt.cwd, b.only().Problems)
+		}
+	}
+}
