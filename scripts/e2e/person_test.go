@@ -210,13 +210,13 @@ type entry struct {
 	Partial  bool     `json:"partial"`
 }
 
-// wait polls until done says so; without it the test fails after three minutes:
+// wait polls until done says so; without it the test fails after five minutes:
 // on a busy machine an agent takes one to start.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			p.Fatalf("waited three minutes for %s", what)
+			p.Fatalf("waited five minutes for %s", what)
 		}
 	}
 }
