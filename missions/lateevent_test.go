@@ -42,7 +42,9 @@ func TestLateEvents(t *testing.T) {
 	}
 	k.healthy()
 
-	// Doctor has read the mission before its agent ended, and looks at it now.
+	// Doctor has read the mission before its agent ended, and its keeper, and looks
+	// at it now.
+	before.live.Keeper = nil
 	d := &examination{l: k.local, chunks: map[gitstore.ID]int64{}, inherited: map[inheritance]bool{}}
 	if err := d.mission(context.Background(), before); err != nil || len(d.result.Problems) != 0 {
 		t.Errorf("doctor finds %+v, %v", d.result.Problems, err)
