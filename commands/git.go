@@ -19,9 +19,10 @@ func gitCommand() *verb {
 		name: "git", args: "[MISSION]", max: 1, after: "-- ARGS…", short: "run git on the shadow repository, to read it",
 		long: `A bare log, or one with flags only, is the mission's. Missions are branches there:
 umbra git -- log -p fix-login. The workspace is not git's work tree here.
-The repository's path is shadow_repo of umbra mission show --json: to see the
-missions in your own repository, as umbra/fix-login, type there
-git remote add umbra PATH && git fetch umbra`,
+umbra git -- rev-parse --absolute-git-dir prints the repository's path. To see the
+missions in your own repository, as snapshots/fix-login, type there
+git remote add --no-tags snapshots PATH && git fetch snapshots
+(docs/history.md has more of it).`,
 		flags: []cli.Flag{&cli.BoolFlag{Name: "write", Usage: "let git write: Umbra does not check what it does", Destination: &write}},
 		run:   func(c *call) error { return runGit(c, write) },
 	}
