@@ -61,7 +61,7 @@ func (p *person) handover() {
 		p.Error("the model was not told that files were put back")
 	}
 	p.umbra("mission", "stop", "tui")
-	p.wait("the terminal to close", func() bool { return !s.open() })
+	s.ends()
 }
 
 // relaunched waits until another process is the agent, and shows a conversation in
