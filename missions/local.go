@@ -48,6 +48,7 @@ type Local struct {
 
 	known       *remembered
 	counters    *counters
+	looks       *looks
 	mostCounted int64 // but for tests
 	mu          sync.Mutex
 	stores      map[string]*openStore // by project directory
@@ -121,7 +122,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), counters: newCounters(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), counters: newCounters(), looks: newLooks(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())

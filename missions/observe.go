@@ -22,6 +22,8 @@ const (
 	// SawQuiet is a workspace and session file without change for the settle
 	// period, or a writer that never pauses for the maximum wait.
 	SawQuiet Observation = "quiet"
+	// sawPause is SawQuiet of an agent that is seen to be at work.
+	sawPause Observation = "pause"
 )
 
 // Observe takes what a watcher saw in the workspace at root, for each live
@@ -41,6 +43,7 @@ func (l *Local) Observe(ctx context.Context, root string, saw Observation) error
 
 // observed is Observe for one mission as it was a moment ago.
 func (l *Local) observed(ctx context.Context, m *loaded, saw Observation) error {
+	saw = l.paused(m, saw)
 	event, ok := l.interpret(m, saw)
 	if !ok {
 		return nil
@@ -96,6 +99,8 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	switch {
 	case saw == SawChange:
 		return Stirred{}, !hooked
+	case saw == sawPause:
+		return Settled{}, true
 	case !hooked:
 		return Quieted{}, true
 	case !InTurn(m.life):

@@ -50,6 +50,10 @@ type Hinted struct {
 	Moved bool
 }
 
+// Settled is a workspace without change for the settle period, while its agent is
+// seen to be at work.
+type Settled struct{}
+
 // SessionEnded is the agent's word that it closes the session for good.
 type SessionEnded struct{}
 
@@ -72,6 +76,7 @@ func (TurnStopped) event()     {}
 func (Stirred) event()         {}
 func (Quieted) event()         {}
 func (Hinted) event()          {}
+func (Settled) event()         {}
 func (SessionEnded) event()    {}
 func (Exited) event()          {}
 func (Vanished) event()        {}
@@ -172,6 +177,8 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return quieted(l)
 	case Hinted:
 		return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: e.What, OnlyIfChanged: !e.Moved, Named: e.Moved}}
+	case Settled:
+		return l, settled(l)
 	case SessionEnded:
 		return closed(l, Closed{Turn: l.LastTurn(), How: HowExit}, "session ended", false)
 	case Exited:
@@ -269,6 +276,14 @@ func quieted(l Lifecycle) (Lifecycle, []Effect) {
 		return l, nil
 	}
 	return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: "files changed", OnlyIfChanged: true}}
+}
+
+// settled keeps what an agent has written that goes on.
+func settled(l Lifecycle) []Effect {
+	if _, running := l.(Running); !running {
+		return nil
+	}
+	return []Effect{Take{Trigger: TriggerWatch, Of: l, What: "files changed", OnlyIfChanged: true}}
 }
 
 func exited(l Lifecycle, e Exited) (Lifecycle, []Effect) {

@@ -82,7 +82,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {

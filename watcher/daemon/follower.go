@@ -17,6 +17,7 @@ type follower struct {
 	end    context.CancelFunc
 	work   sync.WaitGroup
 	walks  chan string // why a walk is due
+	looks  chan struct{}
 
 	// What follows is the overseer's.
 	files map[string]*watcher.File // the sessions of the missions there
@@ -29,14 +30,14 @@ const stirAfter = 500 * time.Millisecond
 
 func newFollower(s *Server, root string, tree *watcher.Tree) *follower {
 	ctx, end := context.WithCancel(s.reads)
-	f := &follower{server: s, root: root, tree: tree, end: end, walks: make(chan string, 1), files: map[string]*watcher.File{}, turns: map[string]bool{}}
+	f := &follower{server: s, root: root, tree: tree, end: end, walks: make(chan string, 1), looks: make(chan struct{}, 1), files: map[string]*watcher.File{}, turns: map[string]bool{}}
 	f.work.Go(func() { f.run(ctx) })
 	return f
 }
 
 func (f *follower) run(ctx context.Context) {
 	stirred := false
-	var later <-chan time.Time // nil while nothing has happened
+	var later, again <-chan time.Time // nil while nothing has happened
 	for {
 		select {
 		case <-ctx.Done():
@@ -46,6 +47,15 @@ func (f *follower) run(ctx context.Context) {
 			f.tell(ctx, missions.SawQuiet)
 			if f.tree.Busy() {
 				later = time.After(stirAfter) // its stir may have come before the rest
+			}
+			again = f.whileAtWork()
+		case <-again:
+			f.try(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
+			again = f.whileAtWork()
+		case <-f.looks:
+			f.try(ctx, "look", func() error { return f.server.local.Rouse(ctx, f.root) })
+			if again == nil {
+				again = f.whileAtWork()
 			}
 		case why := <-f.walks:
 			f.try(ctx, "verify", func() error { return f.server.local.Verify(ctx, f.root, why) })
@@ -58,6 +68,26 @@ func (f *follower) run(ctx context.Context) {
 				f.tell(ctx, missions.SawChange)
 			}
 		}
+	}
+}
+
+// lookAgain is how long after a look an agent is looked at again that was at work.
+const lookAgain = 2 * time.Second
+
+// whileAtWork tells when to look at the agents again, though nothing changes; nil
+// if none of them is at work.
+func (f *follower) whileAtWork() <-chan time.Time {
+	if !f.server.local.AtWork(f.root) {
+		return nil
+	}
+	return time.After(lookAgain)
+}
+
+// look has the agents looked at that wait for their users.
+func (f *follower) look() {
+	select {
+	case f.looks <- struct{}{}:
+	default:
 	}
 }
 

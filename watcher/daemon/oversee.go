@@ -223,6 +223,7 @@ func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
 	}
 	f.sessions(ws.Sessions)
 	f.begun(ws.InTurn)
+	f.look()
 }
 
 // verify has a watched workspace walked when that is due.

@@ -27,8 +27,7 @@ func TestStayingServes(t *testing.T) {
 	b.stay()
 	c := b.connect()
 	m := b.mission(c, "work")
-	_, err := c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, KeeperID: 1, AgentPID: 1})
-	must(t, err)
+	b.agent(c, m)
 	b.write("a.txt", "one\n")
 	list, err := c.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateIdle}, Timeout: 20 * time.Second})
 	if err != nil || len(list) != 1 {
