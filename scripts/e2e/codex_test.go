@@ -72,6 +72,9 @@ func TestCodexRestore(t *testing.T) {
 	p.umbra("restore", "m@1")
 	kept := content(t, original.SessionPath)
 	back.say("delta")
+	if request, ok := p.server.Last(standin.Prompted("delta")); !ok || !strings.Contains(string(request.Body), "Umbra has put files of this workspace back") {
+		t.Error("the model was not told that files were put back")
+	}
 	if content(t, original.SessionPath) != kept {
 		t.Error("the conversation before the restore has changed")
 	}
