@@ -61,7 +61,7 @@ func (p *person) handover() {
 		p.Error("the model was not told that files were put back")
 	}
 	p.umbra("mission", "stop", "tui")
-	s.ends()
+	p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" }) // with the code of an agent that was stopped
 }
 
 // relaunched waits until another process is the agent, and shows a conversation in
