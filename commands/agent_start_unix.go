@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"syscall"
 
@@ -37,6 +38,9 @@ func becomeAgent(args []string) int {
 	if _, err := io.ReadFull(handed, make([]byte, 1)); err != nil {
 		return codeBeforeAgent // the keeper is gone
 	}
+	// A keeper that has taken its terminal back once ignores this for good, which the
+	// agent would inherit: a signal that is listened to is as it was again by exec.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	errno, _ := syscall.Exec(args[2], args[3:], os.Environ()).(syscall.Errno)
 	_, _ = failed.WriteString(strconv.Itoa(int(errno)))
 	return codeBeforeAgent

@@ -29,15 +29,23 @@ func (l *Local) stand(c Caller) (place, error) {
 
 // missionsOf loads a project's missions. A damaged one hides no other.
 func (l *Local) missionsOf(p *project) ([]*loaded, []Problem) {
-	list, err := p.store.Refs(gitstore.RefAgent)
+	found, problems, err := l.listMissions(p)
 	if err != nil {
 		return nil, []Problem{{Invariant: "I1", Project: p.Name, Message: err.Error(), Fix: "umbra doctor"}}
 	}
-	var problems []Problem
+	return found, problems
+}
+
+// listMissions is missionsOf where it matters whether there is none or they could
+// not be listed.
+func (l *Local) listMissions(p *project) (found []*loaded, problems []Problem, err error) {
+	list, err := p.store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, bad := range list.Bad {
 		problems = append(problems, Problem{Invariant: "I1", Project: p.Name, Message: bad.Error(), Fix: "umbra doctor --fix"})
 	}
-	var found []*loaded
 	for _, ref := range list.Refs {
 		m, err := l.load(p, ref.Name.Mission())
 		if err != nil {
@@ -47,7 +55,7 @@ func (l *Local) missionsOf(p *project) ([]*loaded, []Problem) {
 		found = append(found, m)
 	}
 	slices.SortStableFunc(found, func(a, b *loaded) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return found, problems
+	return found, problems, nil
 }
 
 // reach says where a name may be looked for.
@@ -95,22 +103,19 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 	if uuidForm().MatchString(name) {
 		return l.loadPublished(p, name)
 	}
-	all, _ := l.missionsOf(p)
+	all, _, listing := l.listMissions(p)
 	for _, m := range all {
 		if m.Name == name {
 			return m, nil
 		}
 	}
 	if nameForm().MatchString(name) {
-		// One that can't be read is not one that does not exist.
-		if ref, err := p.store.Symbolic(gitstore.HeadRef(name)); err == nil && ref.Kind() == gitstore.RefAgent {
-			if m, err := l.loadPublished(p, ref.Mission()); err != nil && m == nil {
-				return nil, err
-			}
+		if m, err := l.missionNamed(p, name); m != nil || err != nil {
+			return m, err
 		}
 	}
 	if !idPrefix().MatchString(name) {
-		return nil, nil
+		return nil, listing
 	}
 	var found []*loaded
 	for _, m := range all {
@@ -118,13 +123,32 @@ func (l *Local) missionIn(p *project, name string) (*loaded, error) {
 			found = append(found, m)
 		}
 	}
-	if len(found) > 1 {
-		return nil, ambiguous(name, found)
-	}
-	if len(found) == 1 {
+	switch len(found) {
+	case 0:
+		return nil, listing // what could not be looked for is not known to be missing
+	case 1:
 		return found[0], nil
 	}
-	return nil, nil
+	return nil, ambiguous(name, found)
+}
+
+// missionNamed finds a mission by its good name: one that can't be read, or whose
+// neighbours can't be listed, is not one that does not exist.
+func (l *Local) missionNamed(p *project, name string) (*loaded, error) {
+	ref, err := p.store.Symbolic(gitstore.HeadRef(name))
+	switch {
+	case errors.Is(err, gitstore.ErrRefNotFound), errors.Is(err, gitstore.ErrRefBroken):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case ref.Kind() != gitstore.RefAgent:
+		return nil, nil
+	}
+	m, err := l.loadPublished(p, ref.Mission())
+	if err != nil || m == nil || m.Name != name {
+		return nil, err
+	}
+	return m, nil
 }
 
 // loadPublished loads the mission with an id, nil if the project has none.

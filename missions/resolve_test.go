@@ -258,3 +258,23 @@ func randomHistory(r *rapid.T, c *talker) {
 		}
 	}
 }
+
+// TestMissionsThatCannotBeListed: where the refs can't be read as a whole, a mission
+// is found by its name and id all the same, and none is said to be missing.
+func TestMissionsThatCannotBeListed(t *testing.T) {
+	b := newBench(t)
+	m := b.mission("work")
+	if err := os.Mkdir(filepath.Join(b.project().store.Dir(), "packed-refs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"work", m.ID} {
+		if got, err := b.local.missionIn(b.project(), name); err != nil || got == nil || got.ID != m.ID {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"other", m.ID[:6]} {
+		if got, err := b.local.missionIn(b.project(), name); err == nil {
+			t.Errorf("%s: %+v, and no error", name, got)
+		}
+	}
+}
