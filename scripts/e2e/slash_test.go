@@ -100,7 +100,7 @@ func (s *terminal) rewindFork(fork *talk, source map[string]string) {
 		return os.IsNotExist(err)
 	})
 	same(p.T, "the source of the fork", files(p.T, p.repo), source)
-	s.see("❯ bravo, please") // typed again for its user
+	s.see("❯\u00a0bravo, please") // typed again for its user: the input, no longer the list, has that space
 	s.tmux("send-keys", "C-u")
 	p.wait("the conversation to be the shorter one", func() bool { return !strings.Contains(s.screen(), "bravo done") })
 	s.goesOn(fork.at(1), "foxtrot", 3)
