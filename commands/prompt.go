@@ -1,8 +1,11 @@
 package commands
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +15,12 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-// promptBound is how long a shell's prompt is kept waiting at most, in which a
-// daemon that is there has answered many times over.
-const promptBound = 250 * time.Millisecond
+// How long a shell's prompt waits for a daemon, which has answered many times over
+// by then, and at most for what is on disk: a dead mount answers never.
+const (
+	promptBound  = 250 * time.Millisecond
+	promptGiveUp = 2 * time.Second
+)
 
 // mostInPrompt is how many missions a prompt names.
 const mostInPrompt = 2
@@ -27,23 +33,43 @@ func quickPrompt(env Env) (done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--prompt" {
 		return false
 	}
-	_ = writePrompt(env, Globals{Color: "auto"}) // a prompt is no place for errors
+	showPrompt(env, Globals{Color: "auto"})
 	return true
 }
 
-func writePrompt(env Env, globals Globals) error {
+// showPrompt writes the prompt's line if it is there in time.
+func showPrompt(env Env, globals Globals) {
+	told := make(chan string, 1)
+	go func() {
+		if text, err := promptLine(env, globals); err == nil { // a prompt is no place for errors
+			told <- text
+		}
+		close(told)
+	}()
+	select {
+	case text := <-told:
+		_, _ = io.WriteString(env.Stdout, text)
+	case <-time.After(promptGiveUp):
+	}
+}
+
+// promptLine is what a prompt shows, with its newline, or "".
+func promptLine(env Env, globals Globals) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), promptBound)
 	defer cancel()
 	s, err := promptStatus(ctx, env, globals)
 	if err != nil {
-		return err
+		return "", err
 	}
 	c := &call{Env: env, Globals: globals}
-	p := c.printer(env.Stdout)
-	if text := promptText(p, s); text != "" {
+	p := *c.printer(env.Stdout)
+	var b bytes.Buffer
+	p.w = bufio.NewWriter(&b)
+	if text := promptText(&p, s); text != "" {
 		p.line("%s", text)
 	}
-	return p.flush()
+	err = p.flush()
+	return b.String(), err
 }
 
 // promptStatus asks who serves, and looks itself where nobody does.

@@ -26,7 +26,7 @@ func runStatus(c *call, line, prompt bool) error {
 		return missions.Errorf(missions.KindUsage, "choose one", "--prompt contradicts --statusline and --json")
 	}
 	if prompt {
-		_ = writePrompt(c.Env, c.Globals) // a prompt is no place for errors
+		showPrompt(c.Env, c.Globals)
 		return nil
 	}
 	if line && c.JSON {

@@ -307,7 +307,7 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 			continue
 		}
 		errs = append(errs, l.holding(ctx, m, func(m *loaded) error {
-			if h := m.live.Handover; h != nil && !h.Told && InTurn(m.life) {
+			if h := m.live.Handover; !m.live.kept() || h != nil && !h.Told && InTurn(m.life) {
 				m.withdraw()
 			}
 			switch h := m.live.Handover; {
@@ -326,10 +326,11 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 }
 
 // withdraw takes a handover back whose process died, where the agent goes on all
-// the same. What had waited for the end of a turn waits again.
+// the same, or no keeper is left that would launch another. What had waited for the
+// end of a turn waits again.
 func (m *loaded) withdraw() {
 	h := m.live.Handover
-	if !h.open() || h.owned() || !m.relievable() {
+	if !h.open() || h.owned() || m.live.kept() && !m.relievable() {
 		return
 	}
 	if m.live.Handover = nil; h.Queued {

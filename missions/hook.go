@@ -132,7 +132,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			req.event = TurnEnded{}
 			return true, nil
 		}
-		if goesOn(e.Kind) { // an agent that ends may say so, being ended
+		if goesOn(e.Kind) || !m.live.kept() { // one under a keeper may end because of it
 			m.withdraw()
 		}
 		if m.endsForAnother(e) {

@@ -50,7 +50,9 @@ func (f *follower) run(ctx context.Context) {
 			}
 			again = f.whileAtWork()
 		case <-again:
-			f.try(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
+			if !f.tree.Busy() { // else its rest is heard of when it comes
+				f.try(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
+			}
 			again = f.whileAtWork()
 		case <-f.looks:
 			f.try(ctx, "look", func() error { return f.server.local.Rouse(ctx, f.root) })
