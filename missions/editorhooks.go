@@ -46,7 +46,7 @@ func (f *editorFitting) install() (changed bool, err error) {
 			return false, err
 		}
 		if content != nil && !f.Own(content) {
-			return false, Errorf(KindConflict, "move it away", "there is a %s that Umbra did not write", file.Path)
+			return false, f.stands(file.Path, content)
 		}
 		if !bytes.Equal(content, file.Content) {
 			due = append(due, file)
@@ -60,18 +60,32 @@ func (f *editorFitting) install() (changed bool, err error) {
 	return len(due) > 0, nil
 }
 
-// uninstall removes what Umbra wrote, and the directories that are empty then.
+// stands is why a file that is not as Umbra wrote it stays as it is.
+func (f *editorFitting) stands(path string, content []byte) error {
+	if f.Claimed(content) {
+		return Errorf(KindConflict, "move it away, with what you changed, and try again", "%s was changed since Umbra wrote it", path)
+	}
+	return Errorf(KindConflict, "move it away", "there is a %s that Umbra did not write", path)
+}
+
+// uninstall removes what Umbra wrote, and the directories that are empty then. If
+// a file was changed since, all stay: the others do nothing without it.
 func (f *editorFitting) uninstall() (changed bool, err error) {
+	var due []string
 	for _, file := range f.Files {
 		content, err := readSettings(file.Path)
-		if err != nil {
-			return changed, err
+		switch {
+		case err != nil:
+			return false, err
+		case f.Own(content):
+			due = append(due, file.Path)
+		case f.Claimed(content):
+			return false, f.stands(file.Path, content)
 		}
-		if content == nil || !f.Own(content) {
-			continue
-		}
-		if err := os.Remove(file.Path); err != nil {
-			return changed, fmt.Errorf("remove %s: %w", file.Path, plain(err))
+	}
+	for _, path := range due {
+		if err := os.Remove(path); err != nil {
+			return changed, fmt.Errorf("remove %s: %w", path, plain(err))
 		}
 		changed = true
 	}
@@ -102,6 +116,9 @@ func (f *editorFitting) state(r *HooksResult) error {
 		case err != nil:
 			return err
 		case content == nil:
+		case !f.Own(content) && f.Claimed(content):
+			there++
+			r.Problems = append(r.Problems, file.Path+" was changed since Umbra wrote it; it is left alone")
 		case !f.Own(content):
 			r.Problems = append(r.Problems, file.Path+" is not Umbra's as it stands; it is left alone")
 		case bytes.Equal(content, file.Content):

@@ -207,7 +207,10 @@ func withoutHook(hook []byte) (left []byte, made bool) {
 	if !found {
 		return hook, false
 	}
-	_, rest := cutLine(after)
+	line, rest := cutLine(after)
+	if !bytes.Contains(line, []byte(" hook git ")) {
+		rest = after // its user took Umbra's line out, and left the note
+	}
 	if own, ok := bytes.CutSuffix(before, []byte(hookMade)); ok {
 		if string(own) == hookHead && len(rest) == 0 {
 			return nil, true

@@ -43,6 +43,27 @@ func TestHookText(t *testing.T) {
 	}
 }
 
+// TestHookLineTakenOut takes out the note alone where its user has taken Umbra's
+// line out: the next line is theirs.
+func TestHookLineTakenOut(t *testing.T) {
+	line := hookLine("umbra", "post-commit")
+	const theirs = "#!/bin/sh\nmake check\n"
+	with, err := withHook([]byte(theirs), line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := []byte(strings.Replace(string(with), line, "", 1))
+	if left, gone := withoutHook(note); gone || string(left) != theirs {
+		t.Errorf("%q leaves %q (%v)", note, left, gone)
+	}
+	if again, err := withHook(note, line); err != nil || string(again) != string(with) {
+		t.Errorf("%q again: %q %v", note, again, err)
+	}
+	if left, gone := withoutHook([]byte(hookHead + hookMade + hookNote)); !gone {
+		t.Errorf("of a hook that Umbra made it leaves %q", left)
+	}
+}
+
 // TestMadeHook tells a hook that Umbra made from one that its user goes on with.
 func TestMadeHook(t *testing.T) {
 	line := hookLine("umbra", "post-merge")

@@ -6,7 +6,9 @@ package editors
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -44,10 +46,37 @@ type File struct {
 	Content []byte
 }
 
-// Own reports whether Umbra wrote a file that is where one of the plugin's goes:
-// each says how it is removed.
+// Own reports whether a file is as Umbra, of whatever version, has written it
+// where one of the plugin's goes.
 func (p Plugin) Own(content []byte) bool {
+	last := bytes.LastIndex(content, []byte("\n"+comment(p.name)+lastWords)) + 1
+	return last > 0 && p.Claimed(content) && string(content[last:]) == lastLine(p.name, content[:last])
+}
+
+// Claimed reports whether Umbra wrote a file, which may have been changed since:
+// each says how it is removed.
+func (p Plugin) Claimed(content []byte) bool {
 	return bytes.Contains(content, []byte("umbra hooks uninstall "+p.name))
+}
+
+// lastWords begin the last line of each file, behind a comment's sign. A sum of
+// what is above them is what they end with.
+const lastWords = "The end of Umbra's lines "
+
+func lastLine(editor string, above []byte) string {
+	sum := sha256.Sum256(above)
+	return comment(editor) + lastWords + hex.EncodeToString(sum[:8]) + "\n"
+}
+
+// comment is what a comment begins with in an editor's language.
+func comment(editor string) string {
+	switch editor {
+	case "nvim":
+		return "-- "
+	case "emacs":
+		return ";; "
+	}
+	return "\" "
 }
 
 // Find is the plugin of an editor that calls the umbra at a path; false if there
@@ -66,9 +95,10 @@ func Find(name string, user User, umbra string) (Plugin, bool, error) {
 			return err
 		}
 		text, err := plugins.ReadFile(path)
+		text = bytes.ReplaceAll(text, []byte(place), []byte(quoted(umbra)))
 		p.Files = append(p.Files, File{
 			Path:    filepath.Join(p.Dir, strings.TrimPrefix(path, name)),
-			Content: bytes.ReplaceAll(text, []byte(place), []byte(quoted(umbra))),
+			Content: append(text, lastLine(name, text)...),
 		})
 		return err
 	})

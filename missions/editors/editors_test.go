@@ -21,12 +21,17 @@ func TestPlugins(t *testing.T) {
 			if !strings.HasPrefix(f.Path, p.Dir+"/") || !p.Own(f.Content) || bytes.Contains(f.Content, []byte(place)) {
 				t.Errorf("%s: %s is not below %s, not known as Umbra's, or not whole", name, f.Path, p.Dir)
 			}
+			for _, changed := range [][]byte{append(slices.Clone(f.Content), "x\n"...), append([]byte("x\n"), f.Content...), bytes.TrimSuffix(f.Content, []byte("\n"))} {
+				if p.Own(changed) || !p.Claimed(changed) {
+					t.Errorf("%s: %s with a change of its user's is taken for Umbra's", name, f.Path)
+				}
+			}
 			called += bytes.Count(f.Content, []byte(`"/opt/my \"tools\\umbra"`))
 		}
 		if called != 1 {
 			t.Errorf("%s names umbra %d times", name, called)
 		}
-		if p.Own([]byte("somebody else's")) || !strings.HasPrefix(p.Dir, p.Above+"/") {
+		if p.Own([]byte("somebody else's")) || p.Claimed([]byte("somebody else's")) || !strings.HasPrefix(p.Dir, p.Above+"/") {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
