@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -88,7 +89,9 @@ func runTrashEmpty(c *call, o trashEmptyOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.preview || listed.Bytes == 0 {
+	listed.Removed = slices.DeleteFunc(listed.Removed, func(m missions.Removed) bool { return !request.Empties(m) })
+	listed.Bytes = listed.Size()
+	if o.preview || !listed.Some() {
 		return c.print(listed, func(p *printer) { describeEmptying(p, listed, "would be removed") })
 	}
 	if err := c.confirmEmptying(listed); err != nil {
@@ -124,7 +127,7 @@ func describeEmptying(p *printer, r missions.TrashResult, what string) {
 			describeTrash(p, m)
 		}
 	}
-	if r.Bytes == 0 {
+	if !r.Some() {
 		p.line("nothing to remove")
 		return
 	}
@@ -133,6 +136,10 @@ func describeEmptying(p *printer, r missions.TrashResult, what string) {
 
 func describeTrash(p *printer, m missions.Removed) {
 	switch {
+	case m.Unknown:
+		p.line("%s  whose it is can't be told: umbra trash empty %s removes it", short(m.ID), clean(m.ID))
+	case m.Back:
+		p.line("%s  %s  left of %s in %s, which is back: copy what you want", p.paint(bold, clean(m.Name)), short(m.ID), clean(m.Name), clean(m.Project))
 	case m.Name == "":
 		p.line("%s  left of a fork that could not be made, or of a workspace that was lost", short(m.ID))
 	default:

@@ -110,10 +110,8 @@ func (l *Local) weighProject(ctx context.Context, p *project, u *Usage) error {
 	}
 	list, problems := l.missionsOf(p)
 	u.Problems = append(u.Problems, problems...)
-	removed, err := l.removedFrom(p)
-	if err != nil {
-		return err
-	}
+	removed, problems := l.removedFrom(p)
+	u.Problems = append(u.Problems, problems...)
 	var groups [][]gitstore.ID
 	for _, m := range append(list, removed...) {
 		w.Missions = append(w.Missions, MissionUsage{ID: m.ID, Name: m.Name, State: State(m.life), Removed: m.removed})
@@ -137,23 +135,34 @@ func (l *Local) weighProject(ctx context.Context, p *project, u *Usage) error {
 	return nil
 }
 
-// removedFrom are the missions of a project that are in the trash; those that
-// can't be read are counted with the rest.
-func (l *Local) removedFrom(p *project) ([]*loaded, error) {
+// removedFrom are the missions of a project that are in the trash, and what could
+// not be read of them.
+func (l *Local) removedFrom(p *project) ([]*loaded, []Problem) {
+	problem := func(mission string, err error) Problem {
+		return Problem{Invariant: "I3", Project: p.Name, Mission: mission, Message: "in the trash: " + err.Error(), Fix: "umbra doctor"}
+	}
 	refs, err := p.store.Refs(gitstore.RefTrashAgent)
 	if err != nil {
-		return nil, err
+		return nil, []Problem{problem("", err)}
 	}
 	var list []*loaded
+	var problems []Problem
+	for _, bad := range refs.Bad {
+		problems = append(problems, problem("", &bad))
+	}
 	for _, ref := range refs.Refs {
-		if _, err := p.store.Ref(gitstore.AgentRef(ref.Name.Mission())); err == nil {
+		id := ref.Name.Mission()
+		if _, err := p.store.Ref(gitstore.AgentRef(id)); err == nil {
 			continue // a removal, or the way back, was cut off: it is there
 		}
-		if m, err := l.loadRemoved(p, ref.Name.Mission()); err == nil {
-			list = append(list, m)
+		m, err := l.loadRemoved(p, id)
+		if err != nil {
+			problems = append(problems, problem(id, err))
+			continue
 		}
+		list = append(list, m)
 	}
-	return list, nil
+	return list, problems
 }
 
 // weighWorkspace measures one that Umbra made, while it stands.

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -39,6 +40,14 @@ type Removed struct {
 	Project string      `json:"project,omitempty"`
 	Ref     string      `json:"ref,omitempty"` // leads to its snapshots
 	Items   []TrashItem `json:"items"`         // what emptying the trash removes
+	// Back marks what stayed in the trash of a mission that is none of it any more,
+	// such as its ignored files.
+	Back bool `json:"back,omitempty"`
+	// Unknown marks what may be a removed mission's: not all of them can be read.
+	Unknown bool `json:"unknown,omitempty"`
+
+	mission *loaded  // nil where it is Back, or no mission's
+	project *project // nil where it is no mission's
 }
 
 // TrashItem is a file or directory in the trash: a workspace with what was in no
@@ -49,71 +58,168 @@ type TrashItem struct {
 	At    time.Time `json:"at"` // its ctime: when it was moved there, or changed there since
 }
 
+// Some reports whether there is anything to remove, which may take no room at all.
+func (r TrashResult) Some() bool {
+	return slices.ContainsFunc(r.Removed, func(m Removed) bool { return len(m.Items) > 0 })
+}
+
+// Size is what all items take, in bytes.
+func (r TrashResult) Size() (bytes int64) {
+	for _, m := range r.Removed {
+		for _, item := range m.Items {
+			bytes += item.Bytes
+		}
+	}
+	return bytes
+}
+
+// Empties reports whether emptying the trash as asked removes what is m's: what may
+// be anybody's only where its id is given.
+func (r TrashRequest) Empties(m Removed) bool {
+	return !m.Unknown || slices.ContainsFunc(r.Missions, m.is)
+}
+
 // Trash lists what is in the trash, or empties it: the directories there, never a
 // snapshot. What an operation in flight has moved there stays.
 func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) {
 	result := TrashResult{Removed: []Removed{}}
-	all, err := l.trash()
+	all, problems, err := l.trash()
 	if err != nil {
 		return result, err
 	}
-	for _, wanted := range r.Missions {
-		if !slices.ContainsFunc(all, func(m Removed) bool { return m.is(wanted) }) {
-			return result, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", wanted)
-		}
+	notifyProblems(ctx, problems)
+	if all, err = l.narrowed(all, problems, r); err != nil {
+		return result, err
 	}
 	for _, m := range all {
-		if len(r.Missions) > 0 && !slices.ContainsFunc(r.Missions, m.is) {
-			continue
-		}
 		if !r.Before.IsZero() {
 			m.Items = slices.DeleteFunc(m.Items, func(i TrashItem) bool { return !i.At.Before(r.Before) })
 		}
 		if r.Empty {
+			if !r.Empties(m) {
+				continue
+			}
 			if m, err = l.emptyTrash(m); err != nil {
 				return result, err
 			}
 		}
-		for _, item := range m.Items {
-			result.Bytes += item.Bytes
-		}
 		result.Removed = append(result.Removed, m)
 	}
+	result.Bytes = result.Size()
 	result.Emptied = r.Empty
 	return result, ctx.Err()
 }
 
-func (m Removed) is(wanted string) bool {
-	return m.Name == wanted || m.ID == wanted || len(wanted) >= 4 && strings.HasPrefix(m.ID, wanted)
-}
-
-// trash lists removed missions, and what else is in the trash's directories.
-func (l *Local) trash() ([]Removed, error) {
-	var all []Removed
-	projects, _ := l.allProjects()
-	for _, p := range projects {
-		list, err := l.removedFrom(p)
+// narrowed are those that a request names, each once.
+func (l *Local) narrowed(all []Removed, problems []Problem, r TrashRequest) ([]Removed, error) {
+	if len(r.Missions) == 0 {
+		return all, nil
+	}
+	named := map[string]bool{}
+	for _, wanted := range r.Missions {
+		m, err := l.pickRemoved(r.Caller, all, problems, wanted)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range list {
-			all = append(all, Removed{ID: m.ID, Name: m.Name, Project: p.Name, Ref: string(gitstore.TrashAgentRef(m.ID))})
+		named[m.ID] = true
+	}
+	return slices.DeleteFunc(all, func(m Removed) bool { return !named[m.ID] }), nil
+}
+
+func (m Removed) is(wanted string) bool {
+	return wanted != "" && m.Name == wanted || m.ID == wanted || len(wanted) >= 4 && strings.HasPrefix(m.ID, wanted)
+}
+
+// pickRemoved finds the one that a word means, a name, an id or the beginning of
+// that: in the caller's project first. What can't be read may have the name too.
+func (l *Local) pickRemoved(c Caller, all []Removed, problems []Problem, wanted string) (Removed, error) {
+	if at := slices.IndexFunc(all, func(m Removed) bool { return m.ID == wanted }); at >= 0 {
+		return all[at], nil
+	}
+	at, err := l.stand(c)
+	if err != nil && at.Dir == "" {
+		return Removed{}, err
+	}
+	var found, here []Removed
+	for _, m := range all {
+		if !m.is(wanted) {
+			continue
+		}
+		found = append(found, m)
+		if m.project != nil && at.project != nil && m.project.ID == at.project.ID {
+			here = append(here, m)
 		}
 	}
+	byName := slices.ContainsFunc(found, func(m Removed) bool { return m.Name == wanted })
+	switch {
+	case len(here) > 0:
+		found = here
+	case len(problems) > 0 && (byName || len(found) == 0):
+		return Removed{}, Errorf(KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "what %q names in the trash can't be told: %s", wanted, problems[0].Message)
+	}
+	switch len(found) {
+	case 0:
+		return Removed{}, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", wanted)
+	case 1:
+		return found[0], nil
+	}
+	return Removed{}, Errorf(KindAmbiguous, "umbra trash ls has their ids", "%q could be %d removed missions", wanted, len(found))
+}
+
+// removed lists the missions in the trash, and what could not be read of them.
+func (l *Local) removed() (all []Removed, projects []*project, problems []Problem) {
+	projects, problems = l.allProjects()
+	for _, p := range projects {
+		list, bad := l.removedFrom(p)
+		problems = append(problems, bad...)
+		for _, m := range list {
+			all = append(all, Removed{ID: m.ID, Name: m.Name, Project: p.Name, Ref: string(gitstore.TrashAgentRef(m.ID)), mission: m, project: p})
+		}
+	}
+	return all, projects, problems
+}
+
+// trash lists removed missions, and what else is in the trash's directories.
+func (l *Local) trash() ([]Removed, []Problem, error) {
+	all, projects, problems := l.removed()
 	dirs, err := os.ReadDir(l.home.path("trash"))
 	if err != nil {
-		return nil, Errorf(KindFailed, "", "read the trash: %w", err)
+		return nil, nil, Errorf(KindFailed, "", "read the trash: %w", err)
 	}
+	listed := len(problems) == 0
 	for _, dir := range dirs {
 		at := slices.IndexFunc(all, func(m Removed) bool { return m.ID == dir.Name() })
 		if at < 0 {
-			all, at = append(all, Removed{ID: dir.Name()}), len(all)
+			m, bad := l.unclaimed(projects, dir.Name())
+			problems = append(problems, bad...)
+			m.Unknown = !m.Back && (!listed || len(bad) > 0)
+			all, at = append(all, m), len(all)
 		}
 		if all[at].Items, err = trashItems(l.home.path("trash", dir.Name())); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return all, nil
+	return all, problems, nil
+}
+
+// unclaimed is what a directory in the trash is that no removed mission has: of one
+// that is back, or of none.
+func (l *Local) unclaimed(projects []*project, id string) (Removed, []Problem) {
+	m := Removed{ID: id}
+	if !uuidForm().MatchString(id) {
+		return m, nil
+	}
+	var problems []Problem
+	for _, p := range projects {
+		back, err := l.loadPublished(p, id)
+		if err != nil {
+			problems = append(problems, Problem{Invariant: "I3", Project: p.Name, Mission: id, Message: err.Error(), Fix: "umbra doctor"})
+		}
+		if err == nil && back != nil {
+			m.Name, m.Project, m.Back, m.project = back.Name, p.Name, true, p
+		}
+	}
+	return m, problems
 }
 
 func trashItems(dir string) ([]TrashItem, error) {

@@ -3,7 +3,6 @@ package missions
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
@@ -43,37 +42,11 @@ func (l *Local) Unremove(ctx context.Context, r UnremoveRequest) (Mission, error
 	return l.view(back), nil
 }
 
-// findRemoved finds a mission in the trash: in the caller's project first.
+// findRemoved finds a mission in the trash, as pickRemoved says.
 func (l *Local) findRemoved(r UnremoveRequest) (*loaded, error) {
-	at, err := l.stand(r.Caller)
-	if err != nil && at.Dir == "" {
-		return nil, err
-	}
-	projects, _ := l.allProjects()
-	var found []*loaded
-	for _, p := range projects {
-		list, err := l.removedFrom(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range list {
-			if (Removed{ID: m.ID, Name: m.Name}).is(r.Mission) {
-				found = append(found, m)
-			}
-		}
-	}
-	if here := slices.DeleteFunc(slices.Clone(found), func(m *loaded) bool {
-		return at.project == nil || m.project.ID != at.project.ID
-	}); len(here) > 0 {
-		found = here
-	}
-	switch len(found) {
-	case 0:
-		return nil, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", r.Mission)
-	case 1:
-		return found[0], nil
-	}
-	return nil, Errorf(KindNotFound, "umbra trash ls has their ids", "%d removed missions are called %s", len(found), r.Mission)
+	all, _, problems := l.removed()
+	m, err := l.pickRemoved(r.Caller, all, problems, r.Mission)
+	return m.mission, err
 }
 
 // untrashRefs moves the refs back. The trash refs go last: whatever is cut off in

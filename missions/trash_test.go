@@ -1,0 +1,129 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// trashed forks a mission with a file in no snapshot and removes the fork with its
+// workspace. kept is that file in the trash.
+func (b *testBench) trashed(source, name string) (fork Mission, kept string) {
+	b.Helper()
+	made, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: source, Name: name})
+	if err != nil {
+		b.Fatal(err)
+	}
+	fork = made.Missions[0]
+	b.put(filepath.Join(fork.Workspace, "notes.log"), "only here\n")
+	if _, err := b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{name}, Workspace: true, Force: true}); err != nil {
+		b.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(b.home, "trash", fork.ID, "*", "notes.log"))
+	if err != nil || len(found) != 1 {
+		b.Fatalf("in the trash: %q %v", found, err)
+	}
+	return fork, found[0]
+}
+
+func (b *testBench) versioned() {
+	b.Helper()
+	b.git("init", "-q")
+	b.write(".gitignore", "*.log\n")
+	b.git("add", ".")
+	b.git("commit", "-qm", "one")
+}
+
+func (b *testBench) trash(empty bool, names ...string) (TrashResult, error) {
+	return b.local.Trash(context.Background(), TrashRequest{Caller: b.caller(), Missions: names, Empty: empty})
+}
+
+// stands checks whether a file does.
+func (b *testBench) stands(path string, want bool) {
+	b.Helper()
+	if _, err := os.Lstat(path); (err == nil) != want {
+		b.Errorf("%s: %v", path, err)
+	}
+}
+
+// TestTrashOfTheReturned: what stayed in the trash of a mission that is back is
+// called its own.
+func TestTrashOfTheReturned(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	fork, kept := b.trashed("work", "fix")
+	if _, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := b.trash(false)
+	if err != nil || len(in.Removed) != 1 || !in.Removed[0].Back || in.Removed[0].Unknown || in.Removed[0].Name != "fix" || in.Removed[0].ID != fork.ID {
+		t.Fatalf("in the trash: %+v %v", in, err)
+	}
+	b.stands(kept, true)
+	if done, err := b.trash(true, "fix"); err != nil || !done.Some() {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	b.stands(kept, false)
+}
+
+// TestTrashUnread: where a removed mission can't be read, its files are nobody's
+// leftovers, and it is not said to be missing.
+func TestTrashUnread(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	work := b.mission("work")
+	fork, kept := b.trashed("work", "fix")
+	b.put(filepath.Join(work.ShadowRepo, "refs", "trash", "agents", fork.ID), "junk\n")
+	b = b.again()
+	in, err := b.trash(false)
+	if err != nil || len(in.Removed) != 1 || !in.Removed[0].Unknown || len(in.Removed[0].Items) == 0 {
+		t.Fatalf("in the trash: %+v %v", in, err)
+	}
+	if done, err := b.trash(true); err != nil || done.Some() {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	_, err = b.trash(true, "fix")
+	b.fails("emptying by a name that can't be read", err, KindDamaged)
+	_, err = b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"})
+	b.fails("taking back what can't be read", err, KindDamaged)
+	if u, err := b.local.Usage(context.Background(), UsageRequest{Caller: b.caller()}); err != nil || len(u.Problems) == 0 {
+		t.Errorf("usage: %+v %v", u.Problems, err)
+	}
+	b.stands(kept, true)
+	if done, err := b.trash(true, fork.ID); err != nil || !done.Some() {
+		t.Errorf("emptied by its id: %+v %v", done, err)
+	}
+	b.stands(kept, false)
+}
+
+// TestTrashByName: a name means the mission of the caller's project, and nothing
+// where it means several.
+func TestTrashByName(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	other := b.beside("other", "")
+	other.versioned()
+	other.mission("work")
+	_, kept := b.trashed("work", "fix")
+	_, others := other.trashed("work", "fix")
+	if done, err := b.trash(true, "fix"); err != nil || len(done.Removed) != 1 {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	b.stands(kept, false)
+	b.stands(others, true)
+	again, second := other.trashed("work", "fix")
+	_, err := other.trash(true, "fix")
+	b.fails("a name of two", err, KindAmbiguous)
+	_, err = other.local.Unremove(context.Background(), UnremoveRequest{Caller: other.caller(), Mission: "fix"})
+	b.fails("taking back one of two", err, KindAmbiguous)
+	b.stands(others, true)
+	if _, err := other.trash(true, again.ID[:13]); err != nil {
+		t.Error(err)
+	}
+	b.stands(second, false)
+	b.stands(others, true)
+	b.healthy()
+}
