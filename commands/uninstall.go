@@ -106,6 +106,9 @@ func (u *uninstalling) mayGo() error {
 		live = append(live, m.Name)
 	}
 	if len(live) == 0 || u.dryRun || u.force && !u.data {
+		if u.data {
+			return u.at.Home.Erasable() // before anything else goes
+		}
 		return nil
 	}
 	hint := "umbra mission stop " + strings.Join(live, " ")

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -16,15 +15,16 @@ import (
 // they are gone at once, and whoever is cut off goes on from there.
 const erased = ".erased"
 
-// ofHome are the names of what Umbra keeps in a home beside homeDirs; those that
-// end with a star begin so.
+// ofHome are the names of what Umbra keeps in a home beside homeDirs, and beside
+// what it keeps for each machine; those that end with a star begin so.
 var ofHome = [...]string{
-	"index", "config.yml", "config.kept.yml", "automations.log*", "lock*", "socket-*", "usage.json", "daemon.log*", "machine-id", "run-*", ".umbra-*", erased,
+	"index", "config.yml", "config.kept.yml", "automations.log*", "lock", "usage.json", "daemon.log*", "machine-id", ".umbra-*", erased,
 }
 
 // Erase removes all that Umbra keeps in the home for good, and the home if nothing
-// else is in it: what is not Umbra's stays, and is returned. Nothing is removed
-// while another process serves the home or works in it: KindBusy.
+// else is in it: what is not Umbra's stays, and is returned, as does what a link in
+// the home leads to. Nothing is removed while another process serves the home or
+// works in it: KindBusy; and nothing that is not Erasable.
 func (h Home) Erase() (stays []string, err error) {
 	serving, err := h.Hold("umbra uninstall")
 	if err != nil {
@@ -36,12 +36,18 @@ func (h Home) Erase() (stays []string, err error) {
 		return nil, err
 	}
 	defer release()
+	if err := h.Erasable(); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
 		return nil, Errorf(KindFailed, "", "read Umbra's home: %w", err)
 	}
 	for _, e := range entries {
-		if err := makeRemovable(h.path(e.Name())); isOfHome(e.Name()) && err != nil {
+		if !isOfHome(e.Name()) {
+			continue
+		}
+		if err := makeRemovable(h.path(e.Name())); err != nil {
 			return nil, err
 		}
 	}
@@ -72,9 +78,9 @@ func (h Home) Erase() (stays []string, err error) {
 // lockAll takes every lock of the home, so that no process is at work with what
 // is in it.
 func (h Home) lockAll() (release func(), err error) {
-	files, err := filepath.Glob(filepath.Join(h.path("locks"), "*"))
-	if err != nil {
-		return nil, err
+	files, err := os.ReadDir(h.path("locks"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, Errorf(KindFailed, "", "read the locks of Umbra's home: %w", err)
 	}
 	var held []*lock.Lock
 	release = func() {
@@ -83,7 +89,7 @@ func (h Home) lockAll() (release func(), err error) {
 		}
 	}
 	for _, file := range files {
-		l, err := lock.Try(file, lock.Exclusive, lock.Self("umbra uninstall"))
+		l, err := lock.Try(h.path("locks", file.Name()), lock.Exclusive, lock.Self("umbra uninstall"))
 		if err != nil {
 			release()
 			return nil, busy(err)
@@ -91,20 +97,6 @@ func (h Home) lockAll() (release func(), err error) {
 		held = append(held, l)
 	}
 	return release, nil
-}
-
-func isOfHome(name string) bool {
-	for _, dir := range homeDirs {
-		if name == dir {
-			return true
-		}
-	}
-	for _, known := range ofHome {
-		if prefix, open := strings.CutSuffix(known, "*"); name == known || open && strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // moveInto moves an entry into dir, beside one of its name that a run which was

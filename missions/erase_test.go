@@ -19,8 +19,8 @@ func TestErase(t *testing.T) {
 	if err := b.local.Close(); err != nil {
 		t.Fatal(err)
 	}
-	closed := filepath.Join(home.Dir, "trash", "mission", "fork", "closed")
-	for name, text := range map[string]string{"trash/mission/fork/closed/f": "x", ".erased/cut.0/f": "x", "notes.txt": "mine"} {
+	closed := filepath.Join(home.Dir, "trash", "0b0e7d3c-52c6-4c3b-9c3e-0a5f5f0e4a11", "fork", "closed")
+	for name, text := range map[string]string{"trash/0b0e7d3c-52c6-4c3b-9c3e-0a5f5f0e4a11/fork/closed/f": "x", ".erased/cut.0/f": "x", "notes.txt": "mine"} {
 		path := filepath.Join(home.Dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o400)); err != nil {
 			t.Fatal(err)

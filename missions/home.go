@@ -50,7 +50,8 @@ func absolute(what, dir string) (string, error) {
 }
 
 // OpenHome opens the home at dir, making it if it is missing. It refuses one
-// that others may read or that belongs to somebody else.
+// that others may read, that belongs to somebody else or that is a directory of
+// other things.
 func OpenHome(dir string) (Home, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Home{}, Errorf(KindFailed, "choose another with --home DIR or UMBRA_HOME", "make Umbra's home %s: %w", dir, err)
@@ -60,6 +61,9 @@ func OpenHome(dir string) (Home, error) {
 		return Home{}, fmt.Errorf("resolve Umbra's home: %w", err)
 	}
 	if err := checkOwner(resolved); err != nil {
+		return Home{}, err
+	}
+	if err := checkEntries(resolved); err != nil {
 		return Home{}, err
 	}
 	for _, name := range homeDirs {

@@ -1,0 +1,105 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEraseKeepsWhatACutOffRestoreTookAway: where the user's files are nowhere but
+// in the journal, the home stays, whole.
+func TestEraseKeepsWhatACutOffRestoreTookAway(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("second")
+	if err := b.local.home.Erasable(); err != nil {
+		t.Fatalf("before: %v", err)
+	}
+	b.cutOff("work", "work@start", applied)
+	b.keptFromErase("a restore is not finished")
+	later := b.again()
+	if err := later.local.Recover(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := later.local.home.Erasable(); err != nil {
+		t.Errorf("when it is finished: %v", err)
+	}
+	later.healthy()
+}
+
+// TestEraseRefusesADamagedJournal: an entry that can't be read may hold such files.
+func TestEraseRefusesADamagedJournal(t *testing.T) {
+	b := newBench(t)
+	b.put(filepath.Join(b.home, "journal", "diary.txt"), "mine")
+	b.keptFromErase("diary.txt")
+}
+
+// TestEraseRefusesTheUsersFiles: a directory that has the name of one of Umbra's,
+// and not its entries, is somebody else's.
+func TestEraseRefusesTheUsersFiles(t *testing.T) {
+	for _, name := range []string{"projects/site/main.go", "trash/old.txt", "agents/launch/run.sh", "index/cards.txt"} {
+		b := newBench(t)
+		b.put(filepath.Join(b.home, name), "mine")
+		b.keptFromErase(strings.Join(strings.Split(name, "/")[:2], "/"))
+		if p, err := os.ReadFile(filepath.Join(b.home, name)); err != nil || string(p) != "mine" {
+			t.Errorf("%s: %q %v", name, p, err)
+		}
+	}
+	for _, name := range []string{"run-all", "lockers", "socket-set", "lock-pick"} {
+		if isOfHome(name) {
+			t.Errorf("%s is taken for Umbra's", name)
+		}
+	}
+}
+
+// keptFromErase holds Erase to refuse, with a word on why, and to change nothing.
+func (b *testBench) keptFromErase(why string) {
+	b.Helper()
+	home := b.local.home
+	if err := b.local.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if err := home.Erasable(); kindOf(err) != KindConflict {
+		b.Errorf("erasable: %v", err)
+	}
+	if _, err := home.Erase(); kindOf(err) != KindConflict || !strings.Contains(err.Error(), why) {
+		b.Errorf("erase: %v", err)
+	}
+	for _, name := range homeDirs {
+		if _, err := os.Stat(home.path(name)); err != nil {
+			b.Error(err)
+		}
+	}
+	if _, err := os.Stat(home.path(erased)); !os.IsNotExist(err) {
+		b.Errorf("something was taken away: %v", err)
+	}
+}
+
+// TestHomeOfOthers: a directory that is used for other things becomes no home, and
+// one that was begun, or set up by hand, does.
+func TestHomeOfOthers(t *testing.T) {
+	for name, well := range map[string]bool{"projects/site/f": true, "config.yml": true, "lost+found/f": true, "notes.txt": false, ".bashrc": false} {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenHome(dir)
+		if well && err != nil || !well && (kindOf(err) != KindConflict || !strings.Contains(err.Error(), "it holds "+name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, made := os.Lstat(filepath.Join(dir, "statcache")); (made == nil) != well {
+			t.Errorf("%s: the home is made: %v", name, made)
+		}
+	}
+}
