@@ -203,7 +203,11 @@ func (u *uninstalling) home() error {
 	}
 	u.removed("your missions, with all their snapshots and conversations", dir)
 	for _, path := range stays {
-		u.left("not Umbra's, in its home", path, "")
+		what := "not Umbra's, in its home"
+		if filepath.Dir(path) != dir {
+			what = "what a link in its home led to"
+		}
+		u.left(what, path, "")
 	}
 	return nil
 }

@@ -54,11 +54,15 @@ func (h Home) Erase() (stays []string, err error) {
 	if err := os.MkdirAll(h.path(erased), 0o700); err != nil {
 		return nil, Errorf(KindFailed, "", "empty Umbra's home: %w", err)
 	}
+	var beyond []string // where links lead to
 	for _, e := range entries {
 		switch {
 		case !isOfHome(e.Name()):
 			stays = append(stays, h.path(e.Name()))
 		case e.Name() != erased:
+			if at, err := filepath.EvalSymlinks(h.path(e.Name())); err == nil && e.Type()&fs.ModeSymlink != 0 {
+				beyond = append(beyond, at)
+			}
 			if err := moveInto(h.path(erased), h.path(e.Name())); err != nil {
 				return nil, err
 			}
@@ -72,7 +76,7 @@ func (h Home) Erase() (stays []string, err error) {
 			return nil, Errorf(KindFailed, "rmdir "+h.Dir, "remove Umbra's home: %w", err)
 		}
 	}
-	return stays, nil
+	return append(stays, beyond...), nil
 }
 
 // lockAll takes every lock of the home, so that no process is at work with what

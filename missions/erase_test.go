@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -71,5 +72,55 @@ func TestErase(t *testing.T) {
 	}
 	if _, err := os.Stat(home.Dir); !os.IsNotExist(err) {
 		t.Errorf("the home: %v", err)
+	}
+}
+
+// TestEraseLeavesWhatIsElsewhere: what a link leads to stays and is named, and what
+// is not Umbra's keeps its modes.
+func TestEraseLeavesWhatIsElsewhere(t *testing.T) {
+	b := newBench(t)
+	home := b.local.home
+	if err := b.local.Close(); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere = filepath.Join(elsewhere, "trash")
+	mine := filepath.Join(home.Dir, "mine")
+	if err := errors.Join(os.Rename(home.path("trash"), elsewhere), os.Symlink(elsewhere, home.path("trash")), os.Mkdir(mine, 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	stays, err := home.Erase()
+	if err != nil || !slices.Equal(stays, []string{mine, elsewhere}) {
+		t.Errorf("what stays: %q %v", stays, err)
+	}
+	if info, err := os.Stat(mine); err != nil || info.Mode().Perm() != 0o500 {
+		t.Errorf("the user's directory: %v %v", info, err)
+	}
+	if _, err := os.Stat(elsewhere); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEraseLocksAHomeOfAnyName: the locks are found where a pattern would find none.
+func TestEraseLocksAHomeOfAnyName(t *testing.T) {
+	home, err := OpenHome(filepath.Join(t.TempDir(), "my[umbra]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := lock.Try(home.path("locks", "projects"), lock.Shared, lock.Self("umbra snapshot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := home.Erase(); err == nil || kindOf(err) != KindBusy {
+		t.Errorf("while another process is at work: %v", err)
+	}
+	if err := held.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if stays, err := home.Erase(); err != nil || len(stays) != 0 {
+		t.Errorf("then: %q %v", stays, err)
 	}
 }
