@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -18,14 +19,22 @@ func hintRequest(caller missions.Caller, name, event, file string) missions.Hook
 	return missions.HookRequest{Caller: caller, Agent: name, Event: event, Payload: []byte(file)}
 }
 
-// askHint hands a hint in to the process that serves the home. It may take as long
-// as a prompt's: an editor does not wait, and Git does so for a snapshot.
+// hintTime is how long a hint may take where somebody serves, who goes on with the
+// snapshot all the same: Git waits for it, and an editor does not.
+func hintTime(name string) time.Duration {
+	if name == "git" {
+		return hookBudget
+	}
+	return promptBudget
+}
+
+// askHint hands a hint in to the process that serves the home.
 func askHint(env Env, home missions.Home) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), promptBudget)
+	ctx, cancel := context.WithTimeout(context.Background(), hintTime(env.Args[1]))
 	defer cancel()
 	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], strings.Join(env.Args[3:], "")))
 	return err // what goes wrong with the snapshot is in the log
@@ -48,13 +57,15 @@ func (c *call) hint() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, promptBudget-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.ctx, hookBudget-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx, c.heeded = ctx, true
 	if c.NoDaemon, c.reach = true, joining; c.hangs {
 		c.reach = alone
 	}
-	result, err := c.sendHook(hintRequest(caller, c.arg(0), c.arg(1), c.arg(2)))
+	request := hintRequest(caller, c.arg(0), c.arg(1), c.arg(2))
+	request.Alone = true
+	result, err := c.sendHook(request)
 	if err == nil && c.strict() {
 		err = problemOf(result)
 	}

@@ -140,3 +140,10 @@ func TestHookTime(t *testing.T) {
 		t.Error("the name that the command line gives does not decide")
 	}
 }
+
+// TestHintTime: Git waits for a hint as for any event, never as for a prompt's.
+func TestHintTime(t *testing.T) {
+	if hintTime("git") != hookBudget || hintTime("vim") != promptBudget {
+		t.Errorf("git %s, vim %s", hintTime("git"), hintTime("vim"))
+	}
+}

@@ -14,6 +14,10 @@ type HookRequest struct {
 	// AgentPID is the agent's process as the hook found it (AgentAbove), for an
 	// agent that does not say.
 	AgentPID int `json:"agent_pid,omitempty"`
+	// Alone says of a hint that nobody serves: the caller's own process, which is
+	// waited for, carries it out. A closed mission gets no snapshot then, and a
+	// save none where another process has the workspace.
+	Alone bool `json:"-"`
 }
 
 // HookResult is what the hook prints, and what happened.

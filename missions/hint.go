@@ -2,11 +2,13 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions/editors"
 )
@@ -56,9 +58,10 @@ func (l *Local) heardHint(ctx context.Context, r HookRequest) (HookResult, error
 	var result HookResult
 	list, g, err := l.missionsAt(at, r.Agent == hintGit)
 	for _, m := range list {
-		if err == nil {
-			err = l.takeHint(ctx, m, g, r, at, &result)
+		if r.Alone && (State(m.life) == StateClosed || ctx.Err() != nil) {
+			continue
 		}
+		err = errors.Join(err, l.takeHint(ctx, m, g, r, at, &result)) // one that fails takes none with it
 	}
 	if err != nil {
 		l.log.Warn("hint", "from", r.Agent, "event", r.Event, "at", at, "error", err)
@@ -76,6 +79,8 @@ func (l *Local) takeHint(ctx context.Context, m *loaded, g ground, r HookRequest
 		if event, due = m.headMove(g.Repo, r.Event); !due {
 			return nil
 		}
+	case r.Event == hintSave && r.Alone && l.isElsewhere(m):
+		return nil // an editor may save hundreds at once
 	case r.Event == hintSave:
 		event.What = "saved " + m.below(filepath.Join(g.Dir, filepath.Base(at))) + " in " + r.Agent
 	}
@@ -87,6 +92,15 @@ func (l *Local) takeHint(ctx context.Context, m *loaded, g ground, r HookRequest
 		result.Mission, result.Snapshot = m.ID, t.snapshot.ID.String()
 	}
 	return nil
+}
+
+// isElsewhere reports whether another process has the mission's workspace.
+func (l *Local) isElsewhere(m *loaded) bool {
+	tree, err := lock.TryTree(l.home.Dir, m.bind.Workspace, l.self)
+	if err != nil {
+		return errors.Is(err, lock.ErrHeld)
+	}
+	return tree.Release() != nil
 }
 
 // missionsAt lists the missions that a hint is for, and what is there. A place
