@@ -102,7 +102,13 @@ func runTrashEmpty(c *call, o trashEmptyOptions) error {
 	if err != nil {
 		return err
 	}
-	return c.print(done, func(p *printer) { describeEmptying(p, done, "removed") })
+	if err := c.print(done, func(p *printer) { describeEmptying(p, done, "removed") }); err != nil {
+		return err
+	}
+	if len(done.Left) > 0 {
+		return partly
+	}
+	return nil
 }
 
 func (c *call) confirmEmptying(listed missions.TrashResult) error {
@@ -127,7 +133,17 @@ func describeEmptying(p *printer, r missions.TrashResult, what string) {
 			describeTrash(p, m)
 		}
 	}
-	if !r.Some() {
+	for _, left := range r.Left {
+		p.line("%s %s: %s", p.paint(red, "left:"), clean(left.Path), clean(left.Why))
+		if left.Fix != "" {
+			p.line("  to mend it: %s", clean(left.Fix))
+		}
+	}
+	switch {
+	case !r.Some() && len(r.Left) > 0:
+		p.line("nothing was removed")
+		return
+	case !r.Some():
 		p.line("nothing to remove")
 		return
 	}
@@ -146,6 +162,10 @@ func describeTrash(p *printer, m missions.Removed) {
 		p.line("%s  %s  of %s: umbra trash restore %s", p.paint(bold, clean(m.Name)), short(m.ID), clean(m.Project), short(m.ID))
 	}
 	for _, item := range m.Items {
-		p.line("  %s  %s  %s", size(item.Bytes), p.when(item.At), clean(item.Path))
+		bytes := size(item.Bytes)
+		if item.Incomplete {
+			bytes += " or more"
+		}
+		p.line("  %s  %s  %s", bytes, p.when(item.At), clean(item.Path))
 	}
 }

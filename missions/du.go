@@ -3,6 +3,7 @@ package missions
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -102,7 +103,7 @@ func projectsSum(list []ProjectUsage) (total int64) {
 func (l *Local) weighProject(ctx context.Context, p *project, u *Usage) error {
 	w := ProjectUsage{ID: p.ID, Name: p.Name, Path: p.hints.Path, ShadowRepo: p.shadow(), Missions: []MissionUsage{}}
 	var err error
-	if w.Bytes, err = diskUsage(p.Dir); err != nil {
+	if w.Bytes, err = u.measure(p.Dir); err != nil {
 		return err
 	}
 	if w.Borrowed, err = borrowedBytes(p.shadow()); err != nil {
@@ -165,12 +166,22 @@ func (l *Local) removedFrom(p *project) ([]*loaded, []Problem) {
 	return list, problems
 }
 
+// measure is diskUsage, and says what it could not read.
+func (u *Usage) measure(dir string) (int64, error) {
+	var m measuring
+	err := filepath.WalkDir(dir, m.entry)
+	if m.refused > 0 {
+		u.Problems = append(u.Problems, Problem{Message: fmt.Sprintf("%s takes more than is said: %d places in it may not be read", dir, m.refused)})
+	}
+	return m.bytes, err
+}
+
 // weighWorkspace measures one that Umbra made, while it stands.
 func (u *Usage) weighWorkspace(m *loaded) error {
 	if m.removed || !m.bind.Made || m.bind.Workspace == "" || m.workspaceGone() {
 		return nil
 	}
-	bytes, err := diskUsage(m.bind.Workspace)
+	bytes, err := u.measure(m.bind.Workspace)
 	if err != nil {
 		return err
 	}
@@ -192,7 +203,7 @@ func (u *Usage) weighHome(home Home) error {
 		{"operations, and what restores took away", "journal", ""},
 		{"agents' configurations", "agents", ""},
 	} {
-		bytes, err := diskUsage(home.path(part.name))
+		bytes, err := u.measure(home.path(part.name))
 		if err != nil {
 			return err
 		}
@@ -202,7 +213,7 @@ func (u *Usage) weighHome(home Home) error {
 			u.Freeable = append(u.Freeable, w)
 		}
 	}
-	all, err := diskUsage(home.Dir)
+	all, err := diskUsage(home.Dir) // its parts have said what they lack
 	if err != nil {
 		return err
 	}

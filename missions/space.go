@@ -154,22 +154,35 @@ func (s *Space) noted() *usage {
 func (h Home) usageFile() string { return h.path("usage.json") }
 
 // diskUsage is what the files below dir take on disk. A file with other names,
-// such as a pack that is linked from the user's repository, takes nothing.
+// such as a pack that is linked from the user's repository, takes nothing; nor
+// does what may not be read, such as another user's directory.
 func diskUsage(dir string) (int64, error) {
-	var bytes int64
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err == nil {
-			var info fs.FileInfo
-			if info, err = e.Info(); err == nil {
-				if st, ok := info.Sys().(*syscall.Stat_t); ok && (info.IsDir() || st.Nlink == 1) {
-					bytes += st.Blocks * 512
-				}
+	var m measuring
+	err := filepath.WalkDir(dir, m.entry)
+	return m.bytes, err
+}
+
+// measuring adds up what a walk meets.
+type measuring struct {
+	bytes   int64
+	refused int // entries and directories that may not be read
+}
+
+func (m *measuring) entry(_ string, e fs.DirEntry, err error) error {
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = e.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && (info.IsDir() || st.Nlink == 1) {
+				m.bytes += st.Blocks * 512
 			}
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // gone meanwhile
-		}
-		return err
-	})
-	return bytes, err
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		m.refused++
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // gone meanwhile
+	}
+	return err
 }

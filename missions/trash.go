@@ -30,6 +30,15 @@ type TrashResult struct {
 	Removed []Removed `json:"removed"`
 	Bytes   int64     `json:"bytes"`
 	Emptied bool      `json:"emptied"`
+	// Left is what was to be removed and is there still.
+	Left []LeftInTrash `json:"left,omitempty"`
+}
+
+// LeftInTrash is an item that could not be removed, or only in part.
+type LeftInTrash struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+	Fix  string `json:"fix,omitempty"`
 }
 
 // Removed is a mission that umbra mission rm took away, or the rest of one that
@@ -53,9 +62,11 @@ type Removed struct {
 // TrashItem is a file or directory in the trash: a workspace with what was in no
 // snapshot, or its entry of the user's repository.
 type TrashItem struct {
-	Path  string    `json:"path"`
-	Bytes int64     `json:"bytes"`
-	At    time.Time `json:"at"` // its ctime: when it was moved there, or changed there since
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	// Incomplete: Bytes lacks what may not be read, such as another user's directory.
+	Incomplete bool      `json:"incomplete,omitempty"`
+	At         time.Time `json:"at"` // its ctime: when it was moved there, or changed there since
 }
 
 // Some reports whether there is anything to remove, which may take no room at all.
@@ -80,7 +91,9 @@ func (r TrashRequest) Empties(m Removed) bool {
 }
 
 // Trash lists what is in the trash, or empties it: the directories there, never a
-// snapshot. What an operation in flight has moved there stays.
+// snapshot. What an operation in flight has moved there stays, and so does what
+// can't be removed: neither keeps the rest. Where the context ends, no other item
+// is begun.
 func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) {
 	result := TrashResult{Removed: []Removed{}}
 	all, problems, err := l.trash()
@@ -99,9 +112,9 @@ func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) 
 			if !r.Empties(m) {
 				continue
 			}
-			if m, err = l.emptyTrash(m); err != nil {
-				return result, err
-			}
+			var left []LeftInTrash
+			m.Items, left = l.emptyTrash(ctx, m)
+			result.Left = append(result.Left, left...)
 		}
 		result.Removed = append(result.Removed, m)
 	}
@@ -237,36 +250,49 @@ func trashItems(dir string) ([]TrashItem, error) {
 			continue // gone meanwhile
 		}
 		item := TrashItem{Path: filepath.Join(dir, e.Name()), At: time.Unix(0, changeTime(info))}
-		if item.Bytes, err = diskUsage(item.Path); err != nil {
+		var measured measuring
+		if err := filepath.WalkDir(item.Path, measured.entry); err != nil {
 			return nil, Errorf(KindFailed, "", "measure %s: %w", item.Path, err)
 		}
+		item.Bytes, item.Incomplete = measured.bytes, measured.refused > 0
 		items = append(items, item)
 	}
 	return items, nil
 }
 
-// emptyTrash removes a mission's items, and returns what it was.
-func (l *Local) emptyTrash(m Removed) (Removed, error) {
-	was := m
-	was.Items = nil
-	if l.atWork(m.ID) {
-		return was, nil
-	}
+// emptyTrash removes a mission's items, and returns those that are gone and those
+// that are not.
+func (l *Local) emptyTrash(ctx context.Context, m Removed) (gone []TrashItem, left []LeftInTrash) {
+	busy := l.atWork(m.ID)
 	for _, item := range m.Items {
-		if err := removeTree(item.Path); err != nil {
-			return was, err
+		still := LeftInTrash{Path: item.Path, Why: "an operation that may need it is not finished", Fix: "umbra status"}
+		switch {
+		case ctx.Err() != nil:
+			still.Why, still.Fix = "interrupted", ""
+		case !busy:
+			err := removeTree(item.Path)
+			if err == nil {
+				gone = append(gone, item)
+				continue
+			}
+			still.Why, still.Fix = err.Error(), AsError(err).Hint
+			if errors.Is(err, fs.ErrPermission) {
+				still.Fix = "remove it as root: there are another user's files in it"
+			}
 		}
-		was.Items = append(was.Items, item)
+		left = append(left, still)
 	}
-	_ = os.Remove(l.home.path("trash", m.ID)) // stays if something came meanwhile
-	return was, nil
+	if len(left) == 0 {
+		_ = os.Remove(l.home.path("trash", m.ID)) // stays if something came meanwhile
+	}
+	return gone, left
 }
 
 // atWork reports whether an operation on a mission is not finished: what it moved
-// into the trash it may need.
+// into the trash it may need. One that can't be read may be of any mission.
 func (l *Local) atWork(mission string) bool {
-	list, _, err := l.journal.List()
-	if err != nil {
+	list, damaged, err := l.journal.List()
+	if err != nil || len(damaged) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(list, func(op *journal.Operation) bool {

@@ -2,8 +2,11 @@ package missions
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -126,4 +129,60 @@ func TestTrashByName(t *testing.T) {
 	b.stands(second, false)
 	b.stands(others, true)
 	b.healthy()
+}
+
+// TestTrashLeft: what can't be removed now keeps nothing else, and is named.
+func TestTrashLeft(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	held, kept := b.trashed("work", "held")
+	_, others := b.trashed("work", "free")
+	doc := struct {
+		Mission string `json:"mission"`
+	}{held.ID}
+	op, err := b.local.journal.Begin(b.local.newID(), restoreKind, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	done, err := b.local.Trash(ended, TrashRequest{Caller: b.caller(), Empty: true})
+	if !errors.Is(err, context.Canceled) || done.Some() || len(done.Left) == 0 {
+		t.Errorf("after it was interrupted: %+v %v", done, err)
+	}
+	b.stands(others, true)
+	done, err = b.trash(true)
+	if err != nil || len(done.Left) == 0 || done.Left[0].Fix != "umbra status" || !done.Some() {
+		t.Errorf("emptied: %+v %v", done, err)
+	}
+	for _, left := range done.Left {
+		if filepath.Dir(left.Path) != filepath.Join(b.home, "trash", held.ID) {
+			t.Errorf("left %+v", left)
+		}
+	}
+	b.stands(kept, true)
+	b.stands(others, false)
+
+	_, unsure := b.trashed("work", "other")
+	entry := filepath.Join(b.home, "journal", op.ID())
+	if err := errors.Join(os.RemoveAll(entry), os.Mkdir(entry, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	b.put(filepath.Join(entry, "op.json"), "junk")
+	if done, err = b.trash(true); err != nil || done.Some() || len(done.Left) == 0 {
+		t.Errorf("emptied beside an operation that can't be read: %+v %v", done, err)
+	}
+	b.stands(unsure, true)
+}
+
+// TestMeasureRefused: what may not be read is counted as that, and ends no walk.
+func TestMeasureRefused(t *testing.T) {
+	var m measuring
+	if err := m.entry("closed", nil, &fs.PathError{Op: "open", Path: "closed", Err: syscall.EACCES}); err != nil || m.refused != 1 {
+		t.Errorf("refused: %+v %v", m, err)
+	}
+	if err := m.entry("bad", nil, &fs.PathError{Op: "open", Path: "bad", Err: syscall.EIO}); !errors.Is(err, syscall.EIO) || m.refused != 1 {
+		t.Errorf("an error of the disk: %+v %v", m, err)
+	}
 }
