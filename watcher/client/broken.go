@@ -91,6 +91,8 @@ var broken = map[string]struct{ what, look string }{
 	api.Launch:      {"the agent may start", "umbra mission resume starts it"},
 	api.Rename:      {"the mission was renamed", "umbra mission ls shows its name"},
 	api.Remove:      {"the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted"},
+	api.Unremove:    {"the mission was taken back", "umbra mission ls shows it if it was"},
+	api.Trash:       {"the trash was emptied", "umbra trash ls shows what is left; what is gone was in no mission any more"},
 	api.MoveProject: {"the project was moved", "umbra project ls shows where it is"},
 	api.Unpin:       {"the pin was taken away", "umbra pins shows what is left"},
 	api.Restore:     {"the restore was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back"},

@@ -99,6 +99,8 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		api.Launch:      second(c.Launch(b.ctx(), missions.LaunchRequest{})),
 		api.Rename:      second(c.Rename(b.ctx(), missions.RenameRequest{})),
 		api.Remove:      second(c.Remove(b.ctx(), missions.RemoveRequest{})),
+		api.Unremove:    second(c.Unremove(b.ctx(), missions.UnremoveRequest{})),
+		api.Trash:       second(c.Trash(b.ctx(), missions.TrashRequest{Empty: true})),
 		api.MoveProject: second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
 		api.Unpin:       second(c.Unpin(b.ctx(), missions.PinRequest{})),
 		api.Restore:     second(c.Restore(b.ctx(), missions.RestoreRequest{})),
