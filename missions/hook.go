@@ -416,7 +416,7 @@ func (l *Local) leaveBehind(ctx context.Context, now *loaded, e sessions.Event) 
 // missionOfSession finds the mission that has, or had, a session.
 func (l *Local) missionOfSession(agent, session string) *loaded {
 	all, _ := l.allProjects()
-	id := l.adoptedID(all, agent, session)
+	id := l.adoptedID(all, agent, session, "")
 	for _, p := range all {
 		if m, err := l.load(p, id); err == nil {
 			return m
@@ -460,7 +460,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	}
 	all, _ := l.allProjects()
 	n := newMission{
-		id: l.adoptedID(all, a.Name(), e.SessionID), agent: a.Name(), command: []string{cmp.Or(e.Program, a.Name())},
+		id: l.adoptedID(all, a.Name(), e.SessionID, ""), agent: a.Name(), command: []string{cmp.Or(e.Program, a.Name())},
 		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
 		tool: e.Program, resume: e.Resume, adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
 		provisional: e.Headless,

@@ -180,8 +180,9 @@ func NewRequestID() string { return uuid.NewString() }
 
 // adoptedID is the id of the mission for a session started by hand: the same
 // from whichever hook asks, so that two at once make one mission. The id of a
-// mission that was removed is not used again.
-func (l *Local) adoptedID(all []*project, agent, session string) string {
+// mission that was removed is not used again, but for that of back if it is given:
+// then it is the id as it will be when that mission is back.
+func (l *Local) adoptedID(all []*project, agent, session, back string) string {
 	for n := 0; ; n++ {
 		name := "umbra:" + l.home.Machine + ":" + agent + ":" + session
 		if n > 0 {
@@ -192,7 +193,7 @@ func (l *Local) adoptedID(all []*project, agent, session string) string {
 			_, err := p.store.Ref(gitstore.TrashAgentRef(id))
 			return !errors.Is(err, gitstore.ErrRefNotFound)
 		})
-		if !removed {
+		if !removed || id == back {
 			return id
 		}
 	}

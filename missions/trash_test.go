@@ -186,3 +186,53 @@ func TestMeasureRefused(t *testing.T) {
 		t.Errorf("an error of the disk: %+v %v", m, err)
 	}
 }
+
+// TestUnremoveAdoptedAgain: a removed mission does not take the session back that
+// has become another mission's; as a fork it can be had all the same.
+func TestUnremoveAdoptedAgain(t *testing.T) {
+	c := newTalker(newBench(t))
+	c.local.adapters = Agents()
+	c.write("a.txt", "zero\n")
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("one", "a.txt", "one\n")
+	first := c.only()
+	if _, err := c.local.Remove(context.Background(), RemoveRequest{Caller: c.caller(), Missions: []string{first.ID}, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	next := &talker{testBench: c.again(), session: c.session, transcript: c.transcript}
+	next.takeTurn("two", "a.txt", "two\n")
+	second := next.only()
+	if second.ID == first.ID {
+		t.Fatal("its id was used again")
+	}
+	_, err := next.local.Unremove(context.Background(), UnremoveRequest{Caller: next.caller(), Mission: first.ID})
+	next.fails("taking it back", err, KindConflict)
+	next.hook("SessionStart", map[string]any{"source": "resume"})
+	next.takeTurn("three", "a.txt", "three\n")
+	if m := next.only(); m.ID != second.ID || m.LastPrompt == nil || m.LastPrompt.Text != "three" {
+		t.Errorf("the session went on in %+v", m)
+	}
+	forked, err := next.local.Fork(context.Background(), ForkRequest{Caller: next.caller(), From: first.Head[:10], Name: "aside"})
+	if err != nil || len(forked.Missions) != 1 {
+		t.Errorf("forked: %+v %v", forked, err)
+	}
+	next.healthy()
+}
+
+// TestUnremoveAdopted: nothing keeps one back whose session went on nowhere else.
+func TestUnremoveAdopted(t *testing.T) {
+	c := newTalker(newBench(t))
+	c.local.adapters = Agents()
+	c.write("a.txt", "zero\n")
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("one", "a.txt", "one\n")
+	first := c.only()
+	if _, err := c.local.Remove(context.Background(), RemoveRequest{Caller: c.caller(), Missions: []string{first.ID}, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.testBench.mission("another")
+	if back, err := c.local.Unremove(context.Background(), UnremoveRequest{Caller: c.caller(), Mission: first.ID}); err != nil || back.ID != first.ID {
+		t.Errorf("back: %+v %v", back, err)
+	}
+	c.healthy()
+}

@@ -32,6 +32,10 @@ func (l *Local) Unremove(ctx context.Context, r UnremoveRequest) (Mission, error
 		}
 		return Mission{}, err
 	}
+	if other := l.adoptedSince(m); other != "" {
+		return Mission{}, Errorf(KindConflict, "umbra fork "+m.tip.ID.Short()+" gives what it was a mission of its own",
+			"the conversation of %s went on as mission %s: back, it would take over what is said there", m.Name, other)
+	}
 	if err := untrashRefs(ctx, m); err != nil {
 		return Mission{}, err
 	}
@@ -47,6 +51,21 @@ func (l *Local) findRemoved(r UnremoveRequest) (*loaded, error) {
 	all, _, problems := l.removed()
 	m, err := l.pickRemoved(r.Caller, all, problems, r.Mission)
 	return m.mission, err
+}
+
+// adoptedSince names the mission whose session a removed one, were it back, would be
+// taken for the mission of: it was adopted first, and again since it was removed.
+func (l *Local) adoptedSince(m *loaded) string {
+	all, _ := l.allProjects()
+	for _, p := range all {
+		list, _ := l.missionsOf(p)
+		for _, o := range list {
+			if o.Agent == m.Agent && o.stored.Session != "" && l.adoptedID(all, o.Agent, o.stored.Session, m.ID) == m.ID {
+				return o.Name
+			}
+		}
+	}
+	return ""
 }
 
 // untrashRefs moves the refs back. The trash refs go last: whatever is cut off in
