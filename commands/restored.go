@@ -106,7 +106,7 @@ func writePlan(p *printer, r missions.RestoreResult) {
 // writeForeseen says how the agent would go on, and what would refuse the plan.
 func writeForeseen(p *printer, r missions.RestoreResult) {
 	if r.Handover != nil {
-		if text, ok := handovers[r.Handover.How]; ok {
+		if text := handoverInWords(r.Handover.How); text != "" {
 			p.line("  agent: %s", text)
 		}
 	}
@@ -118,11 +118,18 @@ func writeForeseen(p *printer, r missions.RestoreResult) {
 	}
 }
 
-// handovers say how the agent would go on once its conversation is another one.
-var handovers = map[string]string{
-	"relaunched": "is ended and is there again at once, on that conversation; what was typed and not sent is lost",
-	"type":       "stays as it is until you type in it what is said then",
-	"resume":     "goes on with that conversation when it is resumed",
+// handoverInWords says how the agent would go on once its conversation is another
+// one.
+func handoverInWords(how string) string {
+	switch how {
+	case "relaunched":
+		return "is ended and is there again at once, on that conversation; what was typed and not sent is lost"
+	case "type":
+		return "stays as it is until you type in it what is said then"
+	case "resume":
+		return "goes on with that conversation when it is resumed"
+	}
+	return ""
 }
 
 // gitPlace is where the user's Git is: a branch, a commit, both or none.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -61,8 +62,10 @@ func (l *Local) gitFitting(ctx context.Context, r HooksRequest) (*gitFitting, er
 		return nil, Errorf(KindUsage, "cd into the repository, then umbra hooks install git", "%s is in no work tree of Git's, and its hooks are a repository's", g.Dir)
 	}
 	env := []string{"HOME=" + r.Caller.Env["HOME"], "PATH=" + r.Caller.Env["PATH"]}
-	if xdg := r.Caller.Env["XDG_CONFIG_HOME"]; xdg != "" {
-		env = append(env, "XDG_CONFIG_HOME="+xdg)
+	for _, name := range []string{"XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"} {
+		if value := r.Caller.Env[name]; value != "" {
+			env = append(env, name+"="+value)
+		}
 	}
 	dir, err := g.Repo.HooksDir(ctx, env)
 	if err != nil {
@@ -97,6 +100,9 @@ func (f *gitFitting) install() (bool, error) {
 		return false, Errorf(KindConflict, "umbra hooks install git --project --shared puts them there all the same",
 			"core.hooksPath is %s, in the work tree: hooks there may be everybody's", f.dir)
 	}
+	if info, err := os.Stat(f.dir); err == nil && !info.IsDir() {
+		return false, Errorf(KindConflict, "git config --show-origin core.hooksPath says where", "hooks are switched off here: core.hooksPath is %s, which is no directory", f.dir)
+	}
 	var changes []hookFile
 	for _, name := range gitHooks() {
 		h, err := f.read(name)
@@ -122,7 +128,7 @@ func (f *gitFitting) install() (bool, error) {
 func (f *gitFitting) uninstall() (changed bool, err error) {
 	for _, name := range gitHooks() {
 		path := filepath.Join(f.dir, name)
-		before, err := readSettings(path)
+		before, err := readHook(path)
 		if err != nil {
 			return changed, err
 		}
@@ -144,6 +150,16 @@ func (f *gitFitting) uninstall() (changed bool, err error) {
 		removeEmpty(f.dir)
 	}
 	return changed, nil
+}
+
+// readHook reads a hook; nil is none, as there is where core.hooksPath names a
+// file, such as /dev/null, so that no hook runs.
+func readHook(path string) ([]byte, error) {
+	p, err := readSettings(path)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	return p, err
 }
 
 // hookFile is a hook as it is and as it is to be.
@@ -253,7 +269,7 @@ func (f *gitFitting) state(r *HooksResult) error {
 	r.File = f.dir
 	var odd []string
 	for _, name := range gitHooks() {
-		content, err := readSettings(filepath.Join(f.dir, name))
+		content, err := readHook(filepath.Join(f.dir, name))
 		if err != nil {
 			return err
 		}

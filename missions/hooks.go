@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -27,7 +28,7 @@ type hookPlace struct {
 func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 	a := l.adapter(r.Name)
 	if a == nil {
-		return hookPlace{}, l.unknownAgent(r.Name)
+		return hookPlace{}, Errorf(KindUsage, "docs/agents.md, “Any other tool”, says how another one tells Umbra", "there are no hooks for %q, but for %s", r.Name, strings.Join(HookNames(), ", "))
 	}
 	if isForeign(a) {
 		return hookPlace{}, Errorf(KindUsage, "docs/agents.md, “Any other tool”, says what to give it", "there is nothing to install for %s: a tool calls `umbra hook %s` by itself", r.Name, r.Name)

@@ -56,9 +56,12 @@ func removed(path string) error {
 }
 
 // runImport runs the command with an environment that holds nothing but what it
-// needs: its user's home and path, and what the adapter sets.
+// needs: its user's home and path, and what the adapter sets. It runs where agents
+// write, so that nothing is looked for there: a relative directory on the path is
+// left out.
 func runImport(ctx context.Context, i sessions.Import, home string, c Caller) error {
-	program, err := LookPath(i.Argv[0], i.Dir, c.Env["PATH"])
+	path := absoluteOnly(c.Env["PATH"])
+	program, err := LookPath(i.Argv[0], i.Dir, path)
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func runImport(ctx context.Context, i sessions.Import, home string, c Caller) er
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, i.Argv[1:]...)
 	cmd.Dir, cmd.WaitDelay = i.Dir, time.Second
-	cmd.Env = []string{"HOME=" + home, "PATH=" + c.Env["PATH"], "USER=" + c.Env["USER"], "LANG=C.UTF-8"}
+	cmd.Env = []string{"HOME=" + home, "PATH=" + path, "USER=" + c.Env["USER"], "LANG=C.UTF-8"}
 	for name, value := range i.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -34,6 +34,20 @@ func TestRunImport(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.problem)
 		}
 	}
+	here := sessions.Import{Argv: []string{"agent"}, Dir: dir, Done: "x"}
+	for _, path := range []string{":/usr/bin:/bin", ".:/usr/bin:/bin", "/usr/bin:/bin:", "../" + filepath.Base(dir)} {
+		if err := runImport(t.Context(), here, "/home/me", Caller{Env: map[string]string{"PATH": path}}); err == nil || !strings.Contains(err.Error(), "not on PATH") {
+			t.Errorf("PATH=%s runs the workspace's: %v", path, err)
+		}
+	}
+	own := filepath.Join(dir, "own")
+	if err := os.WriteFile(own, []byte("#!/bin/sh\necho \"path is $PATH\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	named := sessions.Import{Argv: []string{own}, Dir: dir, Done: "path is /usr/bin:/bin\n"}
+	if err := runImport(t.Context(), named, "/home/me", Caller{Env: map[string]string{"PATH": ".:/usr/bin::/bin"}}); err != nil {
+		t.Errorf("what the agent itself looks for: %v", err)
+	}
 	none := sessions.Import{Argv: []string{"no-such-agent"}, Dir: dir}
 	if err := runImport(t.Context(), none, "/home/me", Caller{}); err == nil || !strings.Contains(err.Error(), "not on PATH") {
 		t.Errorf("without the program: %v", err)

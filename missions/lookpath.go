@@ -3,6 +3,7 @@ package missions
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,13 @@ func LookPath(program, dir, path string) (string, error) {
 		}
 	}
 	return "", Errorf(KindFailed, "install it, or give its path", "%s is not on PATH", program)
+}
+
+// absoluteOnly is a PATH without what would be looked for in the directory that
+// one is in: relative and empty entries.
+func absoluteOnly(path string) string {
+	list := slices.DeleteFunc(filepath.SplitList(path), func(at string) bool { return !filepath.IsAbs(at) })
+	return strings.Join(list, string(filepath.ListSeparator))
 }
 
 func runnable(file string) bool {

@@ -66,7 +66,7 @@ type Caller struct {
 // CallerVariables are the environment variables a Caller carries. None holds a
 // secret; everything else stays in the caller's process.
 var CallerVariables = [...]string{
-	"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM",
+	"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
 	"UMBRA_FORK_ROOT", "UMBRA_FORK_COPY_LIMIT",
 	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PROJECT_DIR_NAME", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PID",
 	"OPENCODE_DB", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_PID",
