@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ asks.`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "data", Usage: "also every snapshot, conversation and setting that Umbra keeps: they are lost", Destination: &o.data},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "force", Usage: "also while agents are at work: they go on, and so does what Umbra does for them", Destination: &o.force},
+			&cli.BoolFlag{Name: "force", Usage: "also while agents are at work: they go on, and so does what Umbra does for them; with --data where missions can't be read instead", Destination: &o.force},
 		},
 		run: func(c *call) error { return runUninstall(c, o) },
 	}
@@ -58,21 +59,32 @@ type uninstalling struct {
 	at       client.Options
 	missions []missions.Mission // of every project
 	live     []missions.Mission // those that have an agent
+	unread   []string           // what is said of those that can't be read
+	homeless bool               // there was no home before this
 	done     uninstalled
 }
 
 func runUninstall(c *call, o uninstallOptions) error {
 	c.NoDaemon, c.heeded = true, true // none is started for this, and a broken configuration keeps nobody
+	dir, err := c.home()
+	if err != nil {
+		return err
+	}
+	_, none := os.Lstat(dir)
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	u := &uninstalling{call: c, uninstallOptions: o, svc: svc, asks: caller}
+	u := &uninstalling{call: c, uninstallOptions: o, svc: svc, asks: caller, homeless: errors.Is(none, fs.ErrNotExist)}
 	u.done = uninstalled{DryRun: o.dryRun, Removed: []part{}, Left: []part{}, Problems: []missions.Problem{}}
 	if u.at, err = clientOptions(c.Env, c.Globals); err != nil {
 		return err
 	}
-	if u.missions, err = svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
+	watched := missions.WithNotify(ctx, func(n missions.Notice) {
+		u.unread = append(u.unread, n.Text)
+		missions.Notify(ctx, n)
+	})
+	if u.missions, err = svc.Missions(watched, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
 		return err
 	}
 	if u.live, err = svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: true, Live: true}); err != nil {
@@ -81,15 +93,13 @@ func runUninstall(c *call, o uninstallOptions) error {
 	if err := u.mayGo(); err != nil {
 		return err
 	}
-	if o.data && !o.dryRun {
+	if o.data && !o.dryRun && !u.homeless {
 		if err := u.confirmLoss(ctx); err != nil {
 			return err
 		}
 	}
-	if err := u.everything(ctx); err != nil {
-		return err
-	}
-	if err := c.print(u.done, u.describe); err != nil {
+	err = u.everything(ctx)
+	if err := errors.Join(err, c.print(u.done, u.describe)); err != nil {
 		return err
 	}
 	if len(u.done.Problems) > 0 {
@@ -106,16 +116,29 @@ func (u *uninstalling) mayGo() error {
 		live = append(live, m.Name)
 	}
 	if len(live) == 0 || u.dryRun || u.force && !u.data {
-		if u.data {
-			return u.at.Home.Erasable() // before anything else goes
-		}
-		return nil
+		return u.mayErase()
 	}
 	hint := "umbra mission stop " + strings.Join(live, " ")
 	if !u.data {
 		hint += "; or umbra uninstall --force, which leaves them running"
 	}
 	return missions.Errorf(missions.KindBusy, hint, "agents are at work in %s: nothing was done", strings.Join(live, ", "))
+}
+
+// mayErase refuses before anything else goes. A mission that can't be read may have
+// an agent at work, and is in no count of what is lost.
+func (u *uninstalling) mayErase() error {
+	if !u.data {
+		return nil
+	}
+	if err := u.at.Home.Erasable(); err != nil {
+		return err
+	}
+	if len(u.unread) > 0 && !u.force {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor --fix; or umbra uninstall --data --force, which removes it unread",
+			"what would be lost can't be told: %s", strings.Join(u.unread, "; "))
+	}
+	return nil
 }
 
 // everything does it, in an order that leaves nothing running which would be
@@ -187,6 +210,8 @@ func (u *uninstalling) workspaces() {
 func (u *uninstalling) home() error {
 	dir := u.at.Home.Dir
 	switch {
+	case u.homeless:
+		return u.unmake()
 	case !u.data:
 		u.left("your missions, with all their snapshots and conversations", dir, "umbra uninstall --data")
 		return nil
@@ -199,7 +224,7 @@ func (u *uninstalling) home() error {
 	}
 	stays, err := u.at.Home.Erase()
 	if err != nil {
-		return errors.Join(err, u.print(u.done, u.describe))
+		return err
 	}
 	u.removed("your missions, with all their snapshots and conversations", dir)
 	for _, path := range stays {
@@ -210,6 +235,19 @@ func (u *uninstalling) home() error {
 		u.left(what, path, "")
 	}
 	return nil
+}
+
+// unmake removes a home that was made for asking alone, unless somebody else has
+// begun to use it.
+func (u *uninstalling) unmake() error {
+	if err := u.close(); err != nil {
+		return err
+	}
+	if os.Remove(u.at.Home.ProjectsDir()) != nil {
+		return nil // it holds a project by now
+	}
+	_, err := u.at.Home.Erase()
+	return err
 }
 
 // confirmLoss says what goes with the data, and asks.

@@ -118,6 +118,9 @@ func (u *uninstalling) unit() {
 	if !installed {
 		return
 	}
+	if len(u.live) > 0 {
+		at = at.asItRuns()
+	}
 	if !u.dryRun {
 		told, err := u.dropUnit(at)
 		if told != nil {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,18 @@ type unit struct {
 	enable  [][]string // what the manager is told, in order
 	disable [][]string
 	after   [][]string // once the file is gone
+}
+
+// asItRuns is the unit for taking it away while what it has started goes on.
+func (u unit) asItRuns() unit {
+	var disable [][]string
+	for _, args := range u.disable {
+		if now := slices.Index(args, "--now"); now >= 0 {
+			disable = append(disable, slices.Delete(slices.Clone(args), now, now+1))
+		}
+	}
+	u.disable = disable // launchd ends what it unloads: without the file it starts nothing at login
+	return u
 }
 
 // unitMark is in every unit that Umbra has written, so that no other one is ever
