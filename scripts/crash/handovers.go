@@ -108,7 +108,7 @@ func takingOver(ctx context.Context, w *world) (scene, error) {
 	if err != nil {
 		return s, err
 	}
-	at := []string{"handover.ended", "handover.carried", "handover.told"}
+	at := []string{"handover.ended", "handover.carried"} // at any point before, the agent would go on
 	s.args = append([]string{"--no-daemon"}, s.args...)
 	s.asker = death{point: at[w.rand.IntN(len(at))], pass: 1}
 	return s, nil
