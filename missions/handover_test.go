@@ -413,34 +413,6 @@ func TestHandoverWithoutAKeeper(t *testing.T) {
 	k.healthy()
 }
 
-// TestHandoverThatNobodyIsLeftFor: who asked for it died, then the keeper. The agent
-// goes on, or ends, and no handover is said to be under way for ever; what had
-// waited for the end of a turn is done.
-func TestHandoverThatNobodyIsLeftFor(t *testing.T) {
-	for name, leave := range map[string]func(*keptAgent){
-		"it ends": func(k *keptAgent) { k.hook("SessionEnd", map[string]any{"reason": "other"}) },
-		"a turn":  func(k *keptAgent) { k.takeTurn("third", "b.txt", "three\n") },
-		"recovered": func(k *keptAgent) {
-			if err := k.local.Recover(context.Background()); err != nil {
-				k.Fatal(err)
-			}
-		},
-	} {
-		for _, queued := range []bool{false, true} {
-			k := newKeptAgent(t)
-			k.mark(k.restoreOf("live@1"), queued)
-			gone := lock.Process(os.Getpid(), "")
-			gone.Start++ // another process has its pid now
-			k.change(func(m *loaded) { m.live.Keeper = &gone })
-			leave(k)
-			if m := k.state(); m.live.Handover != nil || m.live.Pending != nil || k.restores() > 0 != queued {
-				t.Errorf("%s, queued %v: %+v, %d restores", name, queued, m.live, k.restores())
-			}
-			k.healthy()
-		}
-	}
-}
-
 // TestKeeperWaits is told to ask again where a handover takes its time.
 func TestKeeperWaits(t *testing.T) {
 	k := newKeptAgent(t)

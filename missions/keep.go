@@ -30,7 +30,12 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 			exit.Banner = notRelaunched(m, next.Banner, r.Failed)
 		}
 	}
+	begun := false
 	req := &request{event: Exited{Code: r.ExitCode}, heard: func(m *loaded) (bool, error) {
+		if h := m.live.Handover; r.Failed == "" && h != nil && h.Launch == r.Launch {
+			begun = true // since it was looked for: the agent is to be launched again
+			return false, nil
+		}
 		if m.live.Agent != nil {
 			m.live.Ended = m.live.Agent
 		}
@@ -43,6 +48,9 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 	}}
 	_, err = l.submit(ctx, m.project, m.ID, req)
 	failpoint.Hit("keeper.ended")
+	if err == nil && begun {
+		return Next{Do: DoWait}, nil
+	}
 	return exit, err
 }
 
