@@ -27,7 +27,7 @@ const mostInPrompt = 2
 
 // quickPrompt is umbra status --prompt: one question over the socket, before
 // anything of a command line is set up, else a look at what is on disk. It starts
-// no daemon, makes nothing, and never fails: what can't be told is left out. It
+// no daemon, makes no home, and never fails: what can't be told is left out. It
 // reports false for any other command line.
 func quickPrompt(env Env) (done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--prompt" {
