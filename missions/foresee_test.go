@@ -77,15 +77,7 @@ func TestForeseeUndoAndRedo(t *testing.T) {
 
 // A plan tells all that would refuse it, and what was passed over it does not.
 func TestForeseeRefusals(t *testing.T) {
-	b := newBench(t)
-	b.local.adapters = Agents()
-	b.git("init", "-q", "-b", "main")
-	b.write("a.txt", "zero\n")
-	b.git("add", ".")
-	b.git("commit", "-qm", "first")
-	c := newTalker(b)
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.takeTurn("first", "a.txt", "one\n")
+	b, c := newCommitted(t)
 	b.write("mine.txt", "the user's\n")
 	c.takeTurn("second", "b.txt", "two\n")
 	b.git("switch", "-qc", "other")

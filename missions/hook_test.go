@@ -238,3 +238,18 @@ func TestNoteOutlivesItsHook(t *testing.T) {
 	}
 	c.healthy()
 }
+
+// newCommitted is a talker in a repository with one commit, who has had a turn.
+func newCommitted(t *testing.T) (*testBench, *talker) {
+	t.Helper()
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.git("init", "-q", "-b", "main")
+	b.write("a.txt", "zero\n")
+	b.git("add", ".")
+	b.git("commit", "-qm", "first")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	return b, c
+}

@@ -138,15 +138,7 @@ func TestRestoreAsksAboutForeignPaths(t *testing.T) {
 
 // TestRestoreRefusals are the reasons not to restore.
 func TestRestoreRefusals(t *testing.T) {
-	b := newBench(t)
-	b.local.adapters = Agents()
-	b.git("init", "-q", "-b", "main")
-	b.write("a.txt", "zero\n")
-	b.git("add", ".")
-	b.git("commit", "-qm", "first")
-	c := newTalker(b)
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.takeTurn("first", "a.txt", "one\n")
+	b, c := newCommitted(t)
 	refuse := func(name string, want Kind, change ...func(*RestoreRequest)) error {
 		t.Helper()
 		r := RestoreRequest{Caller: b.caller(), Moment: "@1.0"}
