@@ -7,12 +7,13 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // A way is an operation in one of the processes that can do it.
@@ -176,30 +177,10 @@ func (h *harness) inWorld(ctx context.Context, w *world, first bool) error {
 }
 
 // over reports whether no more trials are to begin.
-func (h *harness) over() bool {
-	select {
-	case <-h.end:
-		return true
-	default:
-		return false
-	}
-}
+func (h *harness) over() bool { return lab.Over(h.end) }
 
-// rest waits while there is the file that says so, and reports whether no more
-// trials are to begin.
-func (h *harness) rest(ctx context.Context) bool {
-	for ctx.Err() == nil && !h.over() {
-		if _, err := os.Lstat(h.pause); h.pause == "" || err != nil {
-			return false
-		}
-		select {
-		case <-ctx.Done():
-		case <-h.end:
-		case <-time.After(time.Second):
-		}
-	}
-	return true
-}
+// rest is over, when it has waited while it is to pause.
+func (h *harness) rest(ctx context.Context) bool { return lab.Rest(ctx, h.end, h.pause) }
 
 // progress says how far it has come.
 func (h *harness) progress(what string) {

@@ -10,26 +10,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	end, heed := signal.NotifyContext(ctx, syscall.SIGTERM)
-	err := run(ctx, end.Done(), os.Args[1:], os.Stdout)
-	heed()
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(lab.LongMain("soak", run)) }
 
 // page is where the result of a whole run goes, below the top of the source.
 const page = "docs/safety.md"

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // A tally counts what was done, by one run after the other if they are told to
@@ -33,36 +31,14 @@ type tally struct {
 func newTally() tally { return tally{At: map[string]int{}, Failed: map[string]map[string]int{}} }
 
 // goOn goes on with the tally of an earlier run, if there is one.
-func (h *harness) goOn() error {
-	text, err := os.ReadFile(h.keep)
-	if h.keep == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &h.tally)
-	}
-	if err != nil {
-		return fmt.Errorf("read the tally of an earlier run: %w", err)
-	}
-	return nil
-}
+func (h *harness) goOn() error { return lab.ReadTally(h.keep, &h.tally) }
 
 // keepTally keeps the tally for the next run.
 func (h *harness) keepTally(now time.Time) error {
-	if h.keep == "" {
-		return nil
-	}
 	all := h.tally
 	all.Lasted = h.lasted(now)
 	all.Wrong += len(h.failures)
-	text, err := json.MarshalIndent(all, "", " ")
-	if err == nil {
-		err = os.WriteFile(h.keep, text, 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the tally: %w", err)
-	}
-	return nil
+	return lab.KeepTally(h.keep, all)
 }
 
 // mended says of what was wrong in earlier runs: the run that says so found nothing.

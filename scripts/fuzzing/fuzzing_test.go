@@ -1,11 +1,14 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // TestTargets: those of the source are found, and such as share a name are two.
@@ -44,20 +47,20 @@ func TestTally(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "tally")
 	all := []target{{"gitstore", "FuzzPack"}, {"missions", "FuzzConfig"}}
 	for n, one := range []target{all[0], all[0], all[1]} {
-		counts, err := readTally(keep)
-		if err != nil {
+		counts := tally{}
+		if err := lab.ReadTally(keep, &counts); err != nil {
 			t.Fatal(err)
 		}
 		if counts.cover(all) {
 			t.Errorf("before run %d all were tried: %v", n, counts)
 		}
 		counts.add(one, count{Execs: 10, Lasted: time.Hour})
-		if err := counts.keep(keep); err != nil {
+		if err := lab.KeepTally(keep, counts); err != nil {
 			t.Fatal(err)
 		}
 	}
-	counts, err := readTally(keep)
-	if err != nil || !counts.cover(all) {
+	counts := tally{}
+	if err := lab.ReadTally(keep, &counts); err != nil || !counts.cover(all) {
 		t.Errorf("%v, %v", counts, err)
 	}
 	text := counts.summary(all, time.Now())
@@ -80,5 +83,30 @@ func TestRun(t *testing.T) {
 	out.Reset()
 	if err := run(t.Context(), ended, nil, &out); err != nil || strings.Contains(out.String(), ", 1m0s") || !strings.Contains(out.String(), " 0 inputs") {
 		t.Errorf("a run that was ended: %v\n%s", err, &out)
+	}
+}
+
+// TestTallyIsKept: what was tried before a target fails counts in the next run.
+func TestTallyIsKept(t *testing.T) {
+	t.Chdir("../..")
+	bin := t.TempDir()
+	program := "#!/bin/sh\n[ -e " + bin + "/tried ] && exit 1\n: >" + bin + "/tried\necho 'fuzz: elapsed: 3s, execs: 7 (2/sec)'\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	keep := filepath.Join(bin, "tally")
+	if err := run(t.Context(), nil, []string{"--tally", keep, "FuzzCut", "FuzzPack"}, &strings.Builder{}); err == nil {
+		t.Error("a target that fails is no error")
+	}
+	counts, tried := tally{}, 0
+	if err := lab.ReadTally(keep, &counts); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counts {
+		tried += c.Execs
+	}
+	if tried != 7 {
+		t.Errorf("the tally is %v", counts)
 	}
 }

@@ -9,26 +9,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	end, heed := signal.NotifyContext(ctx, syscall.SIGTERM)
-	err := run(ctx, end.Done(), os.Args[1:], os.Stdout)
-	heed()
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "fuzz:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(lab.LongMain("fuzz", run)) }
 
 // page is where the result of a run of all targets goes, and section what marks
 // its place there.
@@ -82,24 +70,24 @@ func run(ctx context.Context, end <-chan struct{}, args []string, out io.Writer)
 	if o.hours > 0 {
 		o.each = max(time.Second, time.Duration(o.hours*float64(time.Hour))/time.Duration(len(chosen))).Round(time.Second)
 	}
-	counts, err := readTally(o.tally)
-	if err != nil {
+	counts := tally{}
+	if err := lab.ReadTally(o.tally, &counts); err != nil {
 		return err
 	}
 	// Those that were tried least come first: a run may be ended at any time.
 	slices.SortStableFunc(chosen, func(a, b target) int { return int(counts[a.String()].Lasted - counts[b.String()].Lasted) })
 	for _, t := range chosen {
-		if rest(ctx, end, o.pause) {
+		if lab.Rest(ctx, end, o.pause) {
 			break
 		}
 		fmt.Fprintf(out, "%s, %s\n", t, o.each)
 		c, err := t.fuzz(ctx, o, out)
-		if err != nil {
-			return err
+		if err != nil { // what was tried before it counts all the same
+			return errors.Join(err, lab.KeepTally(o.tally, counts))
 		}
 		counts.add(t, c)
 	}
-	if err := errors.Join(ctx.Err(), counts.keep(o.tally)); err != nil {
+	if err := errors.Join(ctx.Err(), lab.KeepTally(o.tally, counts)); err != nil {
 		return err
 	}
 	text := counts.summary(all, time.Now())
@@ -108,26 +96,4 @@ func run(ctx context.Context, end <-chan struct{}, args []string, out io.Writer)
 		return nil
 	}
 	return lab.WriteSection(page, section, text)
-}
-
-// rest waits while there is the file that says so, and reports whether no more
-// targets are to begin.
-func rest(ctx context.Context, end <-chan struct{}, pause string) bool {
-	for {
-		select {
-		case <-ctx.Done():
-			return true
-		case <-end:
-			return true
-		default:
-		}
-		if _, err := os.Lstat(pause); pause == "" || err != nil {
-			return false
-		}
-		select {
-		case <-ctx.Done():
-		case <-end:
-		case <-time.After(time.Second):
-		}
-	}
 }

@@ -1,46 +1,13 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 )
 
 // A tally counts by target, over all runs that went on with it.
 type tally map[string]count
-
-func readTally(name string) (tally, error) {
-	t := tally{}
-	text, err := os.ReadFile(name)
-	if name == "" || errors.Is(err, fs.ErrNotExist) {
-		return t, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &t)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the tally of an earlier run: %w", err)
-	}
-	return t, nil
-}
-
-func (t tally) keep(name string) error {
-	if name == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(t, "", " ")
-	if err == nil {
-		err = os.WriteFile(name, text, 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the tally: %w", err)
-	}
-	return nil
-}
 
 func (t tally) add(one target, c count) {
 	all := t[one.String()]
