@@ -187,9 +187,9 @@ func TestMeasureRefused(t *testing.T) {
 	}
 }
 
-// TestUnremoveAdoptedAgain: a removed mission does not take the session back that
-// has become another mission's; as a fork it can be had all the same.
-func TestUnremoveAdoptedAgain(t *testing.T) {
+// newRemoved is a talker whose mission was removed.
+func newRemoved(t *testing.T) (*talker, Mission) {
+	t.Helper()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.write("a.txt", "zero\n")
@@ -199,6 +199,13 @@ func TestUnremoveAdoptedAgain(t *testing.T) {
 	if _, err := c.local.Remove(context.Background(), RemoveRequest{Caller: c.caller(), Missions: []string{first.ID}, Force: true}); err != nil {
 		t.Fatal(err)
 	}
+	return c, first
+}
+
+// TestUnremoveAdoptedAgain: a removed mission does not take the session back that
+// has become another mission's; as a fork it can be had all the same.
+func TestUnremoveAdoptedAgain(t *testing.T) {
+	c, first := newRemoved(t)
 	next := &talker{testBench: c.again(), session: c.session, transcript: c.transcript}
 	next.takeTurn("two", "a.txt", "two\n")
 	second := next.only()
@@ -221,15 +228,7 @@ func TestUnremoveAdoptedAgain(t *testing.T) {
 
 // TestUnremoveAdopted: nothing keeps one back whose session went on nowhere else.
 func TestUnremoveAdopted(t *testing.T) {
-	c := newTalker(newBench(t))
-	c.local.adapters = Agents()
-	c.write("a.txt", "zero\n")
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.takeTurn("one", "a.txt", "one\n")
-	first := c.only()
-	if _, err := c.local.Remove(context.Background(), RemoveRequest{Caller: c.caller(), Missions: []string{first.ID}, Force: true}); err != nil {
-		t.Fatal(err)
-	}
+	c, first := newRemoved(t)
 	c.testBench.mission("another")
 	if back, err := c.local.Unremove(context.Background(), UnremoveRequest{Caller: c.caller(), Mission: first.ID}); err != nil || back.ID != first.ID {
 		t.Errorf("back: %+v %v", back, err)
