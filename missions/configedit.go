@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // errByHand is the answer for a file that is written in a way in which one key
@@ -37,7 +39,7 @@ func SetConfig(file string, key ConfigKey, words []string, project bool) error {
 	}
 	before, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Errorf(KindFailed, "", "read %s: %w", file, plain(err))
+		return Errorf(KindFailed, "", "read %s: %w", file, userfile.Reason(err))
 	}
 	after, err := changed(before, keys, key, value)
 	if errors.Is(err, errByHand) {
@@ -49,7 +51,7 @@ func SetConfig(file string, key ConfigKey, words []string, project bool) error {
 	if bytes.Equal(before, after) {
 		return nil
 	}
-	return writeSettings(file, after)
+	return userfile.Write(file, after)
 }
 
 // changed is the text of a file with another value of one key; nil is none. It
@@ -253,10 +255,10 @@ func yamlText(key ConfigKey, value any) (string, error) {
 func ReplaceConfig(file string, before, text []byte) error {
 	now, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Errorf(KindFailed, "", "read %s: %w", file, plain(err))
+		return Errorf(KindFailed, "", "read %s: %w", file, userfile.Reason(err))
 	}
 	if !bytes.Equal(now, before) {
 		return Errorf(KindConflict, "umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
 	}
-	return writeSettings(file, text)
+	return userfile.Write(file, text)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/missions/editors"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // editorFitting is a plugin for an editor, among its user's own.
@@ -41,7 +42,7 @@ func (l *Local) editorFitting(r HooksRequest) (fitting, error) {
 func (f *editorFitting) install() (changed bool, err error) {
 	var due []editors.File
 	for _, file := range f.Files {
-		content, err := readSettings(file.Path)
+		content, err := userfile.Read(file.Path)
 		if err != nil {
 			return false, err
 		}
@@ -53,7 +54,7 @@ func (f *editorFitting) install() (changed bool, err error) {
 		}
 	}
 	for _, file := range due {
-		if err := writeFileAs(file.Path, 0o644, file.Content); err != nil {
+		if err := userfile.WriteAs(file.Path, 0o644, file.Content); err != nil {
 			return false, err
 		}
 	}
@@ -73,7 +74,7 @@ func (f *editorFitting) stands(path string, content []byte) error {
 func (f *editorFitting) uninstall() (changed bool, err error) {
 	var due []string
 	for _, file := range f.Files {
-		content, err := readSettings(file.Path)
+		content, err := userfile.Read(file.Path)
 		switch {
 		case err != nil:
 			return false, err
@@ -85,7 +86,7 @@ func (f *editorFitting) uninstall() (changed bool, err error) {
 	}
 	for _, path := range due {
 		if err := os.Remove(path); err != nil {
-			return changed, fmt.Errorf("remove %s: %w", path, plain(err))
+			return changed, fmt.Errorf("remove %s: %w", path, userfile.Reason(err))
 		}
 		changed = true
 	}
@@ -111,7 +112,7 @@ func (f *editorFitting) state(r *HooksResult) error {
 	r.File = f.Dir
 	there, other := 0, 0
 	for _, file := range f.Files {
-		content, err := readSettings(file.Path)
+		content, err := userfile.Read(file.Path)
 		switch {
 		case err != nil:
 			return err

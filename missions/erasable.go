@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // Erasable refuses where Erase would take what nobody can have meant: files that
@@ -31,7 +32,7 @@ func (h Home) Erasable() error {
 	} {
 		children, err := os.ReadDir(h.path(dir.name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return Errorf(KindConflict, "", "whether all of %s is Umbra's can't be told: %w", h.path(dir.name), plain(err))
+			return Errorf(KindConflict, "", "whether all of %s is Umbra's can't be told: %w", h.path(dir.name), userfile.Reason(err))
 		}
 		for _, e := range children {
 			if !dir.ours(e.Name()) {
@@ -121,7 +122,7 @@ func checkEntries(dir string) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return Errorf(KindFailed, "", "read Umbra's home %s: %w", dir, plain(err))
+		return Errorf(KindFailed, "", "read Umbra's home %s: %w", dir, userfile.Reason(err))
 	}
 	for _, e := range entries {
 		if name := e.Name(); !isOfHome(name) && name != "lost+found" {

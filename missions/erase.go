@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // erased is where a home's entries go before they are removed: to other processes
@@ -112,7 +113,7 @@ func moveInto(dir, entry string) error {
 			continue
 		}
 		if err := os.Rename(entry, to); err != nil {
-			return Errorf(KindFailed, "", "take %s away: %w", entry, plain(err))
+			return Errorf(KindFailed, "", "take %s away: %w", entry, userfile.Reason(err))
 		}
 		return nil
 	}
@@ -125,7 +126,7 @@ func removeTree(dir string) error {
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return Errorf(KindFailed, "", "remove %s: %w", dir, plain(err))
+		return Errorf(KindFailed, "", "remove %s: %w", dir, userfile.Reason(err))
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func makeRemovable(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return Errorf(KindFailed, "", "look at %s: %w", dir, plain(err))
+		return Errorf(KindFailed, "", "look at %s: %w", dir, userfile.Reason(err))
 	}
 	return filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // gitHooks are the hooks by which Git tells that HEAD has moved, and when.
@@ -117,7 +118,7 @@ func (f *gitFitting) install() (bool, error) {
 		}
 	}
 	for _, h := range changes {
-		if err := writeFileAs(h.path, h.mode, h.after); err != nil {
+		if err := userfile.WriteAs(h.path, h.mode, h.after); err != nil {
 			return false, err
 		}
 	}
@@ -139,10 +140,10 @@ func (f *gitFitting) uninstall() (changed bool, err error) {
 		case remove:
 			err = os.Remove(path)
 		default:
-			err = writeSettings(path, after)
+			err = userfile.Write(path, after)
 		}
 		if err != nil {
-			return changed, fmt.Errorf("take the hook out of %s: %w", path, plain(err))
+			return changed, fmt.Errorf("take the hook out of %s: %w", path, userfile.Reason(err))
 		}
 		changed = true
 	}
@@ -155,7 +156,7 @@ func (f *gitFitting) uninstall() (changed bool, err error) {
 // readHook reads a hook; nil is none, as there is where core.hooksPath names a
 // file, such as /dev/null, so that no hook runs.
 func readHook(path string) ([]byte, error) {
-	p, err := readSettings(path)
+	p, err := userfile.Read(path)
 	if errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -177,7 +178,7 @@ func (f *gitFitting) read(name string) (hookFile, error) {
 		return h, nil
 	}
 	if err != nil {
-		return h, Errorf(KindFailed, "", "look at %s: %w", h.path, plain(err))
+		return h, Errorf(KindFailed, "", "look at %s: %w", h.path, userfile.Reason(err))
 	}
 	byHand := "put this line into it by hand: " + strings.TrimSuffix(hookLine(f.binary, name), "\n")
 	switch {
@@ -190,7 +191,7 @@ func (f *gitFitting) read(name string) (hookFile, error) {
 		return h, Errorf(KindConflict, "chmod +x "+h.path+" if it is to run, or move it away", "%s may not be executed, so Git does not run it", h.path)
 	}
 	h.mode = info.Mode().Perm()
-	h.before, err = readSettings(h.path)
+	h.before, err = userfile.Read(h.path)
 	return h, err
 }
 

@@ -6,20 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // installExtras writes the files that go beside the hooks. One of the same name
 // that is not Umbra's stays as it is.
 func (at hookPlace) installExtras() (changed bool, err error) {
 	for _, x := range at.extras {
-		content, err := readSettings(x.Path)
+		content, err := userfile.Read(x.Path)
 		if err != nil {
 			return changed, err
 		}
 		if content != nil && !x.Own(content) || bytes.Equal(content, x.Content) {
 			continue
 		}
-		if err := writeSettings(x.Path, x.Content); err != nil {
+		if err := userfile.Write(x.Path, x.Content); err != nil {
 			return changed, err
 		}
 		changed = true
@@ -31,7 +33,7 @@ func (at hookPlace) installExtras() (changed bool, err error) {
 // directory that was made for them.
 func (at hookPlace) removeExtras() (changed bool, err error) {
 	for _, x := range at.extras {
-		content, err := readSettings(x.Path)
+		content, err := userfile.Read(x.Path)
 		if err != nil {
 			return changed, err
 		}
@@ -39,7 +41,7 @@ func (at hookPlace) removeExtras() (changed bool, err error) {
 			continue
 		}
 		if err := os.Remove(x.Path); err != nil {
-			return changed, fmt.Errorf("remove %s: %w", x.Path, plain(err))
+			return changed, fmt.Errorf("remove %s: %w", x.Path, userfile.Reason(err))
 		}
 		changed = true
 		removeEmpty(filepath.Dir(x.Path))
@@ -71,7 +73,7 @@ func removeEmpty(dir string) {
 // describeExtras says what came with the hooks, and what stands in its place.
 func (at hookPlace) describeExtras(r *HooksResult) error {
 	for _, x := range at.extras {
-		content, err := readSettings(x.Path)
+		content, err := userfile.Read(x.Path)
 		switch {
 		case err != nil:
 			return err

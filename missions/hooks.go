@@ -3,14 +3,11 @@ package missions
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -70,7 +67,7 @@ func (l *Local) InstallHooks(ctx context.Context, r HooksRequest) (HooksResult, 
 	if err != nil {
 		return HooksResult{}, err
 	}
-	before, err := readSettings(at.file)
+	before, err := userfile.Read(at.file)
 	if err != nil {
 		return HooksResult{}, err
 	}
@@ -86,7 +83,7 @@ func (l *Local) InstallHooks(ctx context.Context, r HooksRequest) (HooksResult, 
 	}
 	changed := !bytes.Equal(before, after)
 	if changed {
-		if err := writeSettings(at.file, after); err != nil {
+		if err := userfile.Write(at.file, after); err != nil {
 			return HooksResult{}, err
 		}
 	}
@@ -120,7 +117,7 @@ func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult
 
 // takeOut takes the hooks out of the settings.
 func (at hookPlace) takeOut() (changed bool, err error) {
-	before, err := readSettings(at.file)
+	before, err := userfile.Read(at.file)
 	if err != nil || before == nil {
 		return false, err
 	}
@@ -130,14 +127,14 @@ func (at hookPlace) takeOut() (changed bool, err error) {
 		return false, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
 	case remove:
 		if err := os.Remove(at.file); err != nil {
-			return false, fmt.Errorf("remove %s: %w", at.file, plain(err))
+			return false, fmt.Errorf("remove %s: %w", at.file, userfile.Reason(err))
 		}
 		at.removeEmptied()
 		return true, nil
 	case bytes.Equal(before, after):
 		return false, nil
 	}
-	return true, writeSettings(at.file, after)
+	return true, userfile.Write(at.file, after)
 }
 
 // without are settings without anything of Umbra's; remove says that there was
@@ -177,7 +174,7 @@ func (l *Local) HooksStatus(ctx context.Context, r HooksRequest) (HooksResult, e
 
 func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksResult, error) {
 	result := HooksResult{Name: r.Name, File: at.file, Changed: changed, Adopts: l.adopts()}
-	settings, err := readSettings(at.file)
+	settings, err := userfile.Read(at.file)
 	if err != nil || settings == nil {
 		return result, err
 	}
@@ -227,39 +224,4 @@ func (l *Local) adopts() string {
 		return fmt.Sprintf("every session becomes a mission, but those in %v", c.Exclude)
 	}
 	return fmt.Sprintf("sessions in %v become missions, but those in %v", c.Include, c.Exclude)
-}
-
-func readSettings(file string) ([]byte, error) {
-	p, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, Errorf(KindFailed, "", "read %s: %w", file, plain(err))
-	}
-	return p, nil
-}
-
-// writeSettings replaces a settings file durably, through a link to where it
-// really is, with the mode it had.
-func writeSettings(file string, content []byte) error { return writeFileAs(file, 0o600, content) }
-
-// writeFileAs is writeSettings with the mode of a file that is new.
-func writeFileAs(file string, mode fs.FileMode, content []byte) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-		if info, err := os.Stat(file); err == nil {
-			mode = info.Mode().Perm()
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return Errorf(KindFailed, "", "make %s: %w", filepath.Dir(file), plain(err))
-	}
-	if _, err := journal.Sweep(filepath.Dir(file)); err != nil { // of a process that was killed here
-		return Errorf(KindFailed, "", "write %s: %w", file, err)
-	}
-	if err := journal.WriteFile(file, mode, content); err != nil {
-		return Errorf(KindFailed, "", "write %s: %w", file, err)
-	}
-	return nil
 }

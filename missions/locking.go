@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // busy turns a lock that somebody else holds into what the user is told.
@@ -102,10 +103,10 @@ func (l *Local) lockFailed(m *loaded, err error) error {
 func (m *loaded) unopened(err error) error {
 	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ESTALE} {
 		if errors.Is(err, is) {
-			return moved(m, plain(err).Error())
+			return moved(m, userfile.Reason(err).Error())
 		}
 	}
-	return Errorf(KindFailed, "try again", "open the workspace %s: %w", m.bind.Workspace, plain(err))
+	return Errorf(KindFailed, "try again", "open the workspace %s: %w", m.bind.Workspace, userfile.Reason(err))
 }
 
 // remaking is the command that makes a lost workspace again: one that Umbra did

@@ -18,6 +18,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // projectFormat is the version of a project's hints.
@@ -70,7 +71,7 @@ type ground struct {
 func survey(dir string) (ground, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return ground{}, Errorf(KindNotFound, "name a directory that is there", "%s: %w", dir, plain(err))
+		return ground{}, Errorf(KindNotFound, "name a directory that is there", "%s: %w", dir, userfile.Reason(err))
 	}
 	place, err := placeOf(resolved)
 	if err != nil {
@@ -96,7 +97,7 @@ func survey(dir string) (ground, error) {
 func placeOf(dir string) (Place, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return Place{}, Errorf(KindNotFound, "", "%s: %w", dir, plain(err))
+		return Place{}, Errorf(KindNotFound, "", "%s: %w", dir, userfile.Reason(err))
 	}
 	if !info.IsDir() {
 		return Place{}, Errorf(KindUsage, "name a directory", "%s is not a directory", dir)
@@ -104,21 +105,12 @@ func placeOf(dir string) (Place, error) {
 	return identityOf(info), nil
 }
 
-// plain is the reason in an error of the os package, without its path.
-func plain(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
-
 // allProjects opens every project of the home. One that is damaged is
 // reported, not returned, and hides no other.
 func (l *Local) allProjects() ([]*project, []Problem) {
 	entries, err := os.ReadDir(l.home.ProjectsDir())
 	if err != nil {
-		return nil, []Problem{{Message: fmt.Sprintf("read %s: %v", l.home.ProjectsDir(), plain(err)), unlisted: !errors.Is(err, fs.ErrNotExist)}}
+		return nil, []Problem{{Message: fmt.Sprintf("read %s: %v", l.home.ProjectsDir(), userfile.Reason(err)), unlisted: !errors.Is(err, fs.ErrNotExist)}}
 	}
 	var found []*project
 	var problems []Problem

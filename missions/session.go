@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -97,7 +98,7 @@ func (m *loaded) seekSession(a sessions.Adapter) {
 // sessionUnread goes on without the conversation: the user's files matter more.
 // What was recorded of it stays, and the snapshot is marked as partial.
 func (l *Local) sessionUnread(t *gitstore.RecordTree, m *loaded, why error) (sessionState, error) {
-	m.live.Problem = fmt.Sprintf("the session of %s can't be read, its snapshots are without the conversation: %v", m.Name, plain(why))
+	m.live.Problem = fmt.Sprintf("the session of %s can't be read, its snapshots are without the conversation: %v", m.Name, userfile.Reason(why))
 	l.log.Warn("read a session", "mission", m.ID, "error", why)
 	state, err := l.sessionMissing(t, m)
 	state.Partial = true

@@ -1,0 +1,59 @@
+// Package userfile reads and replaces the files of the user's that Umbra may change
+// a part of: settings, hooks, configuration. It knows of no format, and makes
+// nothing that it was not asked for but the directory of a new file.
+package userfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+)
+
+// Read reads a file whole; nil without an error is that there is none.
+func Read(file string) ([]byte, error) {
+	p, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, Reason(err))
+	}
+	return p, nil
+}
+
+// Write replaces a file durably, through a link to where it really is, with the mode
+// it had; a new one is its user's alone.
+func Write(file string, content []byte) error { return WriteAs(file, 0o600, content) }
+
+// WriteAs is Write with the mode of a file that is new.
+func WriteAs(file string, mode fs.FileMode, content []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+		if info, err := os.Stat(file); err == nil {
+			mode = info.Mode().Perm()
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", filepath.Dir(file), Reason(err))
+	}
+	if _, err := journal.Sweep(filepath.Dir(file)); err != nil { // of a process that was killed here
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := journal.WriteFile(file, mode, content); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// Reason is the reason in an error of the os package, without its path.
+func Reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
