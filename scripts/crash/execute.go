@@ -33,9 +33,13 @@ func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
 		}
 		return v.wait()
 	}
+	d.woken = !s.start
 	daemon, err := w.serve(ctx, u, d)
 	if err != nil {
 		return fate{}, err
+	}
+	if daemon.injector != nil {
+		daemon.injector.wake()
 	}
 	command := u.Command(dir, s.args...)
 	command.Stdin = s.stdin

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,13 +16,15 @@ import (
 // A fault is a file-system call of a process that fails once, below the world's
 // directory. The zero value is none.
 type fault struct {
-	call string        // of callKinds, or counting
-	nth  int           // of its kind, from 1, of the process and its children
+	spot               // of callKinds, or counting
+	nth  int           // there, from 1, of the process and its children
 	err  syscall.Errno // what it fails with; halfDone: of what is to be written, half is
 }
 
 // counting is the call of a fault that never comes: all calls are counted.
 const counting = "none"
+
+var counts = fault{spot: spot{kind: counting}}
 
 // halfDone is no error of the kernel's: a write writes half, and says so.
 const halfDone = syscall.Errno(0)
@@ -47,11 +50,15 @@ var callKinds = map[string][]syscall.Errno{
 }
 
 func (f fault) String() string {
-	how := f.err.Error()
+	return fmt.Sprintf("%s, %d: %s", f.spot, f.nth, f.how())
+}
+
+// how says in which way it fails.
+func (f fault) how() string {
 	if f.err == halfDone {
-		how = "half of it done"
+		return "half of it done"
 	}
-	return fmt.Sprintf("%s %d: %s", f.call, f.nth, how)
+	return f.err.Error()
 }
 
 // plain checks what a command says whose call failed so: why, if it ends with an
@@ -151,23 +158,22 @@ func leftOut(ctx context.Context, m lab.Mission, id string) ([]string, error) {
 }
 
 // faultsOf are all that can happen where calls are made that often.
-func faultsOf(calls map[string]int) []fault {
+func faultsOf(calls map[spot]int) []fault {
 	var list []fault
-	for call, count := range calls {
-		for _, err := range callKinds[call] {
+	for at, count := range calls {
+		if at.place != "" {
+			continue
+		}
+		for _, err := range callKinds[at.kind] {
 			for n := range count {
-				list = append(list, fault{call, n + 1, err})
+				list = append(list, fault{at, n + 1, err})
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b fault) int {
-		if c := strings.Compare(a.call, b.call); c != 0 {
-			return c
-		}
-		if a.nth != b.nth {
-			return a.nth - b.nth
-		}
-		return int(a.err) - int(b.err)
-	})
+	slices.SortFunc(list, compareFaults)
 	return list
+}
+
+func compareFaults(a, b fault) int {
+	return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.place, b.place), a.nth-b.nth, int(a.err)-int(b.err))
 }

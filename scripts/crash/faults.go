@@ -22,28 +22,40 @@ var failing = map[string]bool{
 // at what is there then: each call of each kind in each of its ways, or some. Its
 // error says all that was wrong.
 func (h *harness) inject(ctx context.Context) error {
-	w, err := h.faultWorld(ctx, 0, 0)
+	w, err := h.faultWorld(ctx)
 	if err != nil {
 		return err
 	}
 	for range countings {
 		for _, wy := range h.ways {
-			if _, err := h.one(ctx, w, wy, death{fault: fault{call: counting}}, death{}); err != nil {
+			if _, err := h.one(ctx, w, wy, death{fault: counts}, death{}); err != nil {
 				return fmt.Errorf("%s, undisturbed: %w", wy, err)
 			}
 		}
 	}
-	trials := h.chosen(newRand(h.seed))
 	for _, wy := range h.ways {
 		h.possible += len(faultsOf(h.calls[wy.String()]))
 	}
-	fmt.Fprintf(h.out, "%d of %d faults are to be\n", len(trials), h.possible)
+	if h.each {
+		err = h.injectEach(ctx, w)
+	} else {
+		trials := h.chosen(newRand(h.seed))
+		fmt.Fprintf(h.out, "%d of %d faults are to be\n", len(trials), h.possible)
+		err = h.failAll(ctx, w, trials)
+	}
+	return errors.Join(append(append(h.failures, err), ctx.Err())...)
+}
+
+// failAll makes calls fail, in several worlds at once, of which w is the first if it
+// is there. What is wrong then is noted.
+func (h *harness) failAll(ctx context.Context, w *world, trials []trial) error {
+	slices.SortStableFunc(trials, func(a, b trial) int { return a.way.weight() - b.way.weight() })
 	next := make(chan trial)
 	var all sync.WaitGroup
 	errs := make([]error, h.workers)
 	for i := range h.workers {
 		in := w
-		all.Go(func() { errs[i] = h.failIn(ctx, in, i, next) })
+		all.Go(func() { errs[i] = h.failIn(ctx, in, next) })
 		w = nil // the first worker's
 	}
 	for n, one := range trials {
@@ -57,7 +69,16 @@ func (h *harness) inject(ctx context.Context) error {
 	}
 	close(next)
 	all.Wait()
-	return errors.Join(append(errs, append(h.failures, ctx.Err())...)...)
+	return errors.Join(errs...)
+}
+
+// weight is how much an operation adds to what there is to look at in a world, in
+// which those that add the most come last: it holds more than one other then.
+func (w way) weight() int {
+	if w.name == "import" {
+		return 8
+	}
+	return 1
 }
 
 // countings is how often each operation is done undisturbed: its calls are as many
@@ -69,25 +90,22 @@ const progressEach = 200
 
 // failIn makes calls fail in one world after the other: one in which something is
 // wrong is left as it is. The first may be there, else w is nil.
-func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan trial) error {
+func (h *harness) failIn(ctx context.Context, w *world, next <-chan trial) error {
 	var since []string
 	var broken error // no world can be made
-	made, done := 0, 0
-	if w != nil {
-		made++
-	}
+	done := 0
 	for one := range next {
 		if broken != nil || ctx.Err() != nil || h.enough() {
 			continue
 		}
 		if w == nil {
-			if w, broken = h.faultWorld(ctx, worker, made); broken != nil {
+			if w, broken = h.faultWorld(ctx); broken != nil {
 				continue
 			}
-			made, done, since = made+1, 0, nil
+			done, since = 0, nil
 		}
 		what, err := h.one(ctx, w, one.way, death{fault: one.fault}, death{})
-		done++
+		done += one.way.weight()
 		if since = append(since, what); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		} else if len(since) == fullEach {
@@ -98,27 +116,27 @@ func (h *harness) failIn(ctx context.Context, w *world, worker int, next <-chan 
 		case err != nil && ctx.Err() == nil:
 			h.wrong(w, err)
 			w = nil
-		case done == worldEach:
-			h.count(w)
-			broken = removeAll(w.dir)
+		case done >= worldEach:
+			broken = h.leave(w)
 			w = nil
 		}
 	}
 	if w == nil || broken != nil || ctx.Err() != nil {
 		return broken
 	}
-	h.count(w)
 	if err := h.everything(ctx, w, since); err != nil {
 		h.wrong(w, err)
+		return nil
 	}
-	return nil
+	return h.leave(w)
 }
 
-// count counts the snapshots of a world that comes to its end.
-func (h *harness) count(w *world) {
+// leave removes a world in which all is right, and counts its snapshots.
+func (h *harness) leave(w *world) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.Acked += len(w.order)
+	h.mu.Unlock()
+	return removeAll(w.dir)
 }
 
 // wrong notes what is wrong in a world.
@@ -154,7 +172,7 @@ func (h *harness) chosen(r *rand.Rand) []trial {
 		for _, f := range faultsOf(h.calls[wy.String()]) {
 			one := trial{wy, f}
 			all = append(all, one)
-			name := fmt.Sprint(wy, f.call, int(f.err))
+			name := fmt.Sprint(wy, f.kind, int(f.err))
 			if groups[name] == nil {
 				names = append(names, name)
 			}
@@ -175,10 +193,13 @@ func (h *harness) chosen(r *rand.Rand) []trial {
 	return some
 }
 
-// faultWorld makes the n-th world of a worker.
-func (h *harness) faultWorld(ctx context.Context, worker, n int) (*world, error) {
-	seed := h.seed*1000 + uint64(worker)*100 + uint64(n)
-	w, err := newWorld(ctx, h.binary, filepath.Join(h.dir, fmt.Sprintf("world-%d-%d", worker, n)), seed)
+// faultWorld makes another world.
+func (h *harness) faultWorld(ctx context.Context) (*world, error) {
+	h.mu.Lock()
+	n := h.worlds
+	h.worlds++
+	h.mu.Unlock()
+	w, err := newWorld(ctx, h.binary, filepath.Join(h.dir, fmt.Sprintf("world-%d", n)), h.seed*1000+uint64(n))
 	if err != nil {
 		return nil, fmt.Errorf("make a world: %w", err)
 	}
@@ -191,28 +212,47 @@ func (h *harness) keepFailing() {
 		served, listed := failing[wy.name]
 		return !listed || wy.daemon && !served
 	})
+	if h.only == "" {
+		h.ways = append(h.ways, way{operation{name: "start", daemon: true, prepare: starting}, true})
+	}
+}
+
+// starting is a snapshot, and the start of the daemon that takes it.
+func starting(ctx context.Context, w *world) (scene, error) {
+	s, err := snapshotting((*world).few)(ctx, w)
+	s.start = true
+	return s, err
 }
 
 // noteFault counts a call that failed, or that was to.
 func (h *harness) noteFault(name string, f fault, of fate) {
 	switch {
-	case f.call == counting:
-		if h.calls[name] == nil {
-			h.calls[name] = map[string]int{}
-		}
-		for call, n := range of.calls {
-			h.calls[name][call] = max(h.calls[name][call], n)
-		}
+	case f.kind == counting:
+		h.learnCalls(name, of.calls)
 	case !of.hit:
 		h.Spared++
+		h.learnCalls(name, of.calls)
 	default:
 		if h.Failed[name] == nil {
 			h.Failed[name] = map[string]int{}
 		}
-		h.Failed[name][f.call]++
+		h.Failed[name][f.kind]++
+		if f.place != "" {
+			h.Classes.add(name, f, 1)
+		}
 		if of.code != 0 {
 			h.Errors++
 		}
+	}
+}
+
+// learnCalls notes which calls a way makes where nothing fails. The caller holds h.mu.
+func (h *harness) learnCalls(name string, calls map[spot]int) {
+	if h.calls[name] == nil {
+		h.calls[name] = map[spot]int{}
+	}
+	for at, n := range calls {
+		h.calls[name][at] = max(h.calls[name][at], n)
 	}
 }
 
@@ -239,10 +279,12 @@ func (h *harness) faultSummary(at time.Time) string {
 			at.UTC().Format("2006-01-02"), h.lasted(at), h.injected(), h.Errors, h.injected()-h.Errors, h.Spared, h.possible),
 		fmt.Sprintf("After each, the next command worked, and the workspace was wholly old or wholly new, but for paths that the command itself had named; %d times everything was looked at, as after kills.", h.Full) + h.mended(),
 		h.roomSummary(),
-		"",
-		"| operation | " + strings.Join(kinds, " | ") + " |",
-		"|---|" + strings.Repeat("---|", len(kinds)),
 	}
+	lines = append(lines, "")
+	lines = append(append(lines, h.Classes.summary()...),
+		"| operation | "+strings.Join(kinds, " | ")+" |",
+		"|---|"+strings.Repeat("---|", len(kinds)),
+	)
 	for _, wy := range h.ways {
 		cells := []string{wy.String()}
 		for _, kind := range kinds {

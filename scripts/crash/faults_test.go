@@ -54,17 +54,17 @@ func TestInject(t *testing.T) {
 		said  string
 		holds string
 	}{
-		{fault{call: counting}, "", "one\ntwo\n"},
-		{fault{call: "write", nth: 1, err: syscall.ENOSPC}, "No space left on device", "two\n"},
-		{fault{call: "write", nth: 2, err: syscall.EIO}, "I/O error", "one\n"},
-		{fault{call: "open", nth: 1, err: syscall.EMFILE}, "Too many open files", "two\n"},
-		{fault{call: "write", nth: 3, err: syscall.EIO}, "", "one\ntwo\n"},
+		{counts, "", "one\ntwo\n"},
+		{fault{spot: spot{kind: "write"}, nth: 1, err: syscall.ENOSPC}, "No space left on device", "two\n"},
+		{fault{spot: spot{kind: "write"}, nth: 2, err: syscall.EIO}, "I/O error", "one\n"},
+		{fault{spot: spot{kind: "open"}, nth: 1, err: syscall.EMFILE}, "Too many open files", "two\n"},
+		{fault{spot: spot{kind: "write"}, nth: 3, err: syscall.EIO}, "", "one\ntwo\n"},
 	} {
 		dir := t.TempDir()
 		var said bytes.Buffer
 		cmd := exec.Command("sh", "-c", `/bin/echo one >>"$1/a"; echo two >>"$1/a"; echo there >>"$2/b"`, "sh", dir, t.TempDir())
 		cmd.Env, cmd.Stderr = append(os.Environ(), "LC_ALL=C"), &said
-		in, err := inject(cmd, dir, c.fault)
+		in, err := inject(cmd, dir, c.fault, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestInject(t *testing.T) {
 		if err != nil || string(text) != c.holds || in.hit != (c.said != "") || !strings.Contains(strings.ToLower(said.String()), strings.ToLower(c.said)) {
 			t.Errorf("%s: hit %v of %v, holds %q, said %s (%v)", c.fault, in.hit, in.calls, text, &said, err)
 		}
-		if c.fault.call == counting && (in.calls["write"] != 2 || in.calls["open"] != 2) {
+		if c.fault == counts && (in.calls[spot{"write", ""}] != 2 || in.calls[spot{"open", ""}] != 2) {
 			t.Errorf("counted %v", in.calls)
 		}
 	}
@@ -88,14 +88,14 @@ func TestHalf(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a")
 	cmd := exec.Command("dd", "if=/dev/zero", "of="+name, "bs=1000", "count=1", "status=none")
-	in, err := inject(cmd, dir, fault{"write", 1, halfDone})
+	in, err := inject(cmd, dir, fault{spot{"write", ""}, 1, halfDone}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	if err := in.end(); err != nil || !in.hit || in.calls["write"] != 2 {
+	if err := in.end(); err != nil || !in.hit || in.calls[spot{"write", ""}] != 2 {
 		t.Errorf("hit %v of %v, %v", in.hit, in.calls, err)
 	}
 	if info, err := os.Stat(name); err != nil || info.Size() != 1000 {
@@ -105,7 +105,7 @@ func TestHalf(t *testing.T) {
 
 // TestPlain: an error that does not say why is wrong, and so is a panic.
 func TestPlain(t *testing.T) {
-	f := fault{"write", 1, syscall.ENOSPC}
+	f := fault{spot{"write", ""}, 1, syscall.ENOSPC}
 	for _, c := range []struct {
 		of fate
 		ok bool
@@ -132,13 +132,13 @@ func TestPlain(t *testing.T) {
 func TestChosen(t *testing.T) {
 	h := newHarness(options{seed: 1, faults: 8}, nil, nil)
 	h.keepFailing()
-	h.calls["snapshot"] = map[string]int{"read": 100, "sync": 3, "connect": 7}
-	if all := faultsOf(h.calls["snapshot"]); len(all) != 106 || all[0] != (fault{"read", 1, syscall.EIO}) {
+	h.calls["snapshot"] = map[spot]int{{"read", ""}: 100, {"read", "home/x"}: 100, {"sync", ""}: 3, {"connect", ""}: 7}
+	if all := faultsOf(h.calls["snapshot"]); len(all) != 106 || all[0] != (fault{spot{"read", ""}, 1, syscall.EIO}) {
 		t.Errorf("%d faults, the first %s", len(all), all[0])
 	}
 	count := map[string]int{}
 	for _, one := range h.chosen(newRand(h.seed)) {
-		count[one.fault.call]++
+		count[one.fault.kind]++
 	}
 	if count["read"]+count["sync"] != 8 || count["read"] < 2 || count["sync"] < 4 {
 		t.Errorf("chosen %v", count)

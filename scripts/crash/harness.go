@@ -43,9 +43,10 @@ type harness struct {
 	took     map[string]time.Duration  // by way
 	failures []error
 
-	calls    map[string]map[string]int // file-system calls by way and kind
-	possible int                       // faults, each call in each of its ways
-	undisked error                     // why there were no small disks
+	calls    map[string]map[spot]int // file-system calls by way
+	worlds   int                     // made for calls to fail in
+	possible int                     // faults, each call in each of its ways
+	undisked error                   // why there were no small disks
 	began    time.Time
 }
 
@@ -54,7 +55,7 @@ const recovering = "recovery"
 
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
 	h := &harness{options: o, out: out, points: points, began: time.Now(), tally: newTally(), passes: map[string]map[string]int{}, took: map[string]time.Duration{},
-		calls: map[string]map[string]int{}}
+		calls: map[string]map[spot]int{}}
 	if o.alone {
 		maps.DeleteFunc(h.points, func(name, _ string) bool {
 			return strings.HasPrefix(name, "handover.") || strings.HasPrefix(name, "keeper.")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -24,12 +25,14 @@ type injector struct {
 	dir      string
 	fault    fault
 	listener int
-	stop     *os.File // closed: it ends
+	asleep   atomic.Bool // nothing is counted, and nothing fails
+	stop     *os.File    // closed: it ends
 	done     chan error
 
-	calls map[string]int // by kind; read after done
-	hit   bool
-	at    string // the file of the call that failed, once it did
+	calls  map[spot]int      // with those of each kind anywhere; read after done
+	places map[string]string // by path below dir
+	hit    bool
+	at     string // the file of the call that failed, once it did
 }
 
 // How a call names the file: by a descriptor, by a path, or by a path below a
@@ -83,14 +86,16 @@ var named = map[int]naming{
 	unix.SYS_IOCTL:           {"copy", 0, -1},
 }
 
-// inject starts a command with an injector for the file-system calls below dir.
+// inject starts a command with an injector for the file-system calls below dir, at
+// work or asleep.
 // Who started it ends the injector when the command has ended.
-func inject(cmd *exec.Cmd, dir string, f fault) (*injector, error) {
+func inject(cmd *exec.Cmd, dir string, f fault, asleep bool) (*injector, error) {
 	woken, stop, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	in := &injector{dir: dir, fault: f, stop: stop, done: make(chan error, 1), calls: map[string]int{}}
+	in := &injector{dir: dir, fault: f, stop: stop, done: make(chan error, 1), calls: map[spot]int{}, places: map[string]string{}}
+	in.asleep.Store(asleep)
 	started := make(chan error)
 	go func() {
 		// A filter stays for as long as its thread, and what it starts inherits it: so
@@ -111,6 +116,9 @@ func inject(cmd *exec.Cmd, dir string, f fault) (*injector, error) {
 	}
 	return in, nil
 }
+
+// wake has it count, and its call fail, from now on.
+func (in *injector) wake() { in.asleep.Store(false) }
 
 // end ends it, after which its counts can be read.
 func (in *injector) end() error {
@@ -200,27 +208,40 @@ func control(fd int, request uintptr, about unsafe.Pointer) syscall.Errno {
 func (in *injector) judge(n *notice) answer {
 	does := answer{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	call := named[int(n.number)]
-	if n.number == unix.SYS_IOCTL && n.args[1] != unix.FICLONE || !in.below(n, call) {
+	if n.number == unix.SYS_IOCTL && n.args[1] != unix.FICLONE {
 		return does
 	}
-	in.calls[call.kind]++
-	if call.kind != in.fault.call || in.calls[call.kind] != in.fault.nth {
+	path, ok := in.below(n, call)
+	if !ok || in.asleep.Load() || !in.counts(call.kind, path) {
 		return does
 	}
+	in.hit, in.at = true, path
 	if in.fault.err != halfDone {
-		in.hit = true
 		return answer{id: n.id, err: -int32(in.fault.err)}
 	}
 	written, err := half(n)
-	if err != nil || written == 0 {
-		return does // of one byte there is no half
+	if err != nil || written == 0 { // of one byte there is no half: the next
+		in.hit, in.at = false, ""
+		return does
 	}
-	in.hit = true
 	return answer{id: n.id, value: int64(written)}
 }
 
-// below reports whether a call is about what is below the injector's directory.
-func (in *injector) below(n *notice, call naming) bool {
+// counts counts a call, and reports whether it is the one that is to fail.
+func (in *injector) counts(kind, path string) bool {
+	place, known := in.places[path]
+	if !known {
+		place = placeOf(strings.TrimPrefix(path, in.dir+"/"))
+		in.places[path] = place
+	}
+	in.calls[spot{kind, ""}]++
+	in.calls[spot{kind, place}]++
+	f := in.fault
+	return !in.hit && kind == f.kind && (f.place == "" || f.place == place) && in.calls[f.spot] >= f.nth
+}
+
+// below is the path of what a call is about, if it is below the injector's directory.
+func (in *injector) below(n *notice, call naming) (string, bool) {
 	path := ""
 	if call.path >= 0 {
 		path = text(int(n.pid), n.args[call.path])
@@ -232,17 +253,11 @@ func (in *injector) below(n *notice, call naming) bool {
 		}
 		base, err := os.Readlink(from)
 		if err != nil {
-			return false
+			return "", false
 		}
 		path = filepath.Join(base, path)
 	}
-	if !strings.HasPrefix(path, in.dir+"/") {
-		return false
-	}
-	if !in.hit {
-		in.at = path
-	}
-	return true
+	return path, strings.HasPrefix(path, in.dir+"/")
 }
 
 // text reads a path out of another process.

@@ -9,7 +9,7 @@ import (
 
 // An injector is for Linux alone.
 type injector struct {
-	calls map[string]int
+	calls map[spot]int
 	hit   bool
 	at    string
 }
@@ -17,6 +17,8 @@ type injector struct {
 // errNoInjector says that no call can be made to fail here.
 var errNoInjector = errors.New("file-system calls can be made to fail on Linux on amd64 alone")
 
-func inject(*exec.Cmd, string, fault) (*injector, error) { return nil, errNoInjector }
+func inject(*exec.Cmd, string, fault, bool) (*injector, error) { return nil, errNoInjector }
+
+func (*injector) wake() {}
 
 func (*injector) end() error { return errNoInjector }

@@ -34,6 +34,7 @@ type options struct {
 	kills   int
 	faults  int // calls that fail, 0: each; with failing
 	failing bool
+	each    bool // one of each class, instead of so many
 	seed    uint64
 	dir     string
 	binary  string
@@ -49,8 +50,9 @@ type options struct {
 func parse(args []string) (options, error) {
 	o := options{}
 	flags := flag.NewFlagSet("scripts/soak --kills", flag.ContinueOnError)
-	flags.Func("faults", "make that many file-system calls fail instead, or all", func(value string) (err error) {
-		if o.failing = true; value != "all" {
+	flags.Func("faults", "make that many file-system calls fail instead, or one of each class, or all", func(value string) (err error) {
+		o.failing, o.each = true, value == "each"
+		if value != "all" && !o.each {
 			o.faults, err = strconv.Atoi(value)
 		}
 		return err
@@ -66,7 +68,7 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	if flags.NArg() > 0 || o.kills < 1 || o.faults < 0 || o.workers < 1 || o.only != "" && !known(o.only) {
-		return o, errors.New("usage: scripts/soak --kills N | --faults N|all [--seed N] [--dir DIR] [--workers N] [--pause FILE] [--tally FILE] [--only OPERATION]")
+		return o, errors.New("usage: scripts/soak --kills N | --faults N|each|all [--seed N] [--dir DIR] [--workers N] [--pause FILE] [--tally FILE] [--only OPERATION]")
 	}
 	return o, nil
 }

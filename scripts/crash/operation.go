@@ -28,6 +28,8 @@ type scene struct {
 	asker death
 	// told says that the command prints the id of a snapshot of what was there.
 	told bool
+	// start says that what a daemon does before it serves belongs to it.
+	start bool
 	// linger waits until what the daemon does by itself is done, or it is dead.
 	linger func(dead func() bool)
 	// stop ends the work of those who write to the workspace meanwhile, nil if

@@ -19,16 +19,23 @@ type tally struct {
 	Full     int            // looks at everything
 	Acked    int            // snapshots
 
-	Failed map[string]map[string]int // file-system calls that were made to fail, by way and kind
-	Spared int                       // that were to fail, and did not come
-	Errors int                       // commands that ended with an error for it
+	Failed  map[string]map[string]int // file-system calls that were made to fail, by way and kind
+	Classes classes
+	Spared  int // that were to fail, and did not come
+	Errors  int // commands that ended with an error for it
 
 	Wrong int // worlds in which something was wrong, in earlier runs
 
 	Cramped, Refused int // commands without room, and those that ended with an error
 }
 
-func newTally() tally { return tally{At: map[string]int{}, Failed: map[string]map[string]int{}} }
+func newTally() tally {
+	t := tally{At: map[string]int{}, Failed: map[string]map[string]int{}}
+	for i := range t.Classes {
+		t.Classes[i] = map[string]int{}
+	}
+	return t
+}
 
 // goOn goes on with the tally of an earlier run, if there is one.
 func (h *harness) goOn() error { return lab.ReadTally(h.keep, &h.tally) }

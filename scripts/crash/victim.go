@@ -25,6 +25,7 @@ type death struct {
 	after time.Duration // 0: not by the clock
 	brood bool          // with the children that it has started; else they live on
 	fault fault
+	woken bool // the call fails once the process is woken, else from its start
 	room  room // what is left of a small disk
 }
 
@@ -74,10 +75,10 @@ type fate struct {
 	killed bool
 	code   int
 	out    string
-	said   string         // on the error output
-	hit    bool           // the call failed that was to
-	at     string         // the file of that call
-	calls  map[string]int // file-system calls by kind, where one was to fail
+	said   string       // on the error output
+	hit    bool         // the call failed that was to
+	at     string       // the file of that call
+	calls  map[spot]int // file-system calls, where one was to fail
 }
 
 func (f fate) String() string {
@@ -130,7 +131,7 @@ func begin(ctx context.Context, c lab.Command, d death, log string) (*victim, er
 	if d.fault == (fault{}) {
 		err = v.cmd.Start()
 	} else {
-		v.injector, err = inject(v.cmd, filepath.Dir(log), d.fault)
+		v.injector, err = inject(v.cmd, filepath.Dir(log), d.fault, d.woken)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", strings.Join(c.Args, " "), err)

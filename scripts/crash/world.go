@@ -120,9 +120,12 @@ func (w *world) commit(ctx context.Context, root string) error {
 	return nil
 }
 
+// readOnlyDir is the directory of each workspace that is closed.
+const readOnlyDir = "readonly"
+
 // readOnly writes a file in a directory that is closed again.
 func (w *world) readOnly(root, text string) error {
-	dir := filepath.Join(root, "readonly")
+	dir := filepath.Join(root, readOnlyDir)
 	if err := os.Chmod(dir, 0o755); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
