@@ -6,9 +6,25 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
-	"time"
+
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/claude"
 )
+
+// lateWriter writes something once, when the session is looked at for the first
+// time: that look does not see it, a later one does.
+type lateWriter struct {
+	sessions.Adapter
+	once  sync.Once
+	write func()
+}
+
+func (w *lateWriter) Follow() sessions.Follower {
+	w.once.Do(w.write)
+	return w.Adapter.Follow()
+}
 
 // TestStopAwaitsAnswer reports the end of a turn before its answer is in the
 // session's file, as Claude Code does: the snapshot must hold the answer.
@@ -24,20 +40,10 @@ func TestStopAwaitsAnswer(t *testing.T) {
 				c.line("assistant", "u2", "u1", `[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"x"}}]`),
 				c.line("user", "u3", "u2", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t1","content":%q}]`, strings.Repeat("x", padding))),
 			)
-			answer := c.line("assistant", "u4", "u3", `[{"type":"text","text":"done"}]`)
-			written := make(chan struct{})
-			go func() {
-				defer close(written)
-				time.Sleep(20 * time.Millisecond)
-				c.say(answer)
-			}()
+			c.local.adapters = []sessions.Adapter{&lateWriter{Adapter: claude.Adapter{}, write: func() {
+				c.say(c.line("assistant", "u4", "u3", `[{"type":"text","text":"done"}]`))
+			}}}
 			c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
-			select {
-			case <-written:
-			default:
-				t.Error("the turn ended without its answer")
-			}
-			<-written
 			list, err := c.local.Log(context.Background(), LogRequest{Caller: c.caller(), Limit: 1})
 			if err != nil || len(list) != 1 || list[0].Events != 4 || !strings.HasSuffix(list[0].Address, "@1") {
 				t.Errorf("the turn's end: %+v %v", list, err)
