@@ -34,11 +34,13 @@ type responseItem struct {
 	Role      string          `json:"role,omitempty"`
 	Content   json.RawMessage `json:"content,omitempty"`
 	Name      string          `json:"name,omitempty"`
+	Namespace string          `json:"namespace,omitempty"` // of the tool
 	Arguments string          `json:"arguments,omitempty"` // JSON in a string
 	Input     string          `json:"input,omitempty"`     // of a custom tool: no JSON
 	CallID    string          `json:"call_id,omitempty"`
 	Output    json.RawMessage `json:"output,omitempty"`
 	Summary   []any           `json:"summary,omitempty"`
+	Recipient string          `json:"recipient,omitempty"` // of a message between agents
 	Encrypted string          `json:"encrypted_content,omitempty"`
 }
 
@@ -72,8 +74,10 @@ func (r responses) history() []Message {
 				one.Text, one.Reminders = "", []string{text}
 			}
 			all = append(all, one)
+		case "agent_message":
+			all = append(all, item.fromAgent())
 		case "function_call":
-			all = append(all, Message{Role: "assistant", Calls: []Call{{ID: item.CallID, Name: item.Name, Input: compact(json.RawMessage(item.Arguments))}}})
+			all = append(all, Message{Role: "assistant", Calls: []Call{{ID: item.CallID, Name: item.tool(), Input: compact(json.RawMessage(item.Arguments))}}})
 		case "custom_tool_call":
 			input, _ := json.Marshal(item.Input) // a string always marshals
 			all = append(all, Message{Role: "assistant", Calls: []Call{{ID: item.CallID, Name: item.Name, Input: input}}})
@@ -82,6 +86,35 @@ func (r responses) history() []Message {
 		}
 	}
 	return join(all)
+}
+
+// rootAgent is how Codex calls the agent that its user talks to.
+const rootAgent = "/root"
+
+// fromAgent is a message of another agent: to a subagent a prompt, whose words
+// the API alone could read; to the user's agent one more reminder.
+func (i responseItem) fromAgent() Message {
+	var parts []struct {
+		Encrypted string `json:"encrypted_content"`
+	}
+	_ = json.Unmarshal(i.Content, &parts) // what is no list holds nothing
+	m := Message{Role: "user"}
+	for _, part := range parts {
+		m.Text += part.Encrypted
+	}
+	if i.Recipient == rootAgent || m.Text == "" {
+		return Message{Role: "user", Reminders: []string{partsText(i.Content) + m.Text}}
+	}
+	return m
+}
+
+// tool is the name of a called tool, after that of its namespace if it has one:
+// collaboration.spawn_agent.
+func (i responseItem) tool() string {
+	if i.Namespace == "" {
+		return i.Name
+	}
+	return i.Namespace + "." + i.Name
 }
 
 // clientsOwn reports what Codex says to the model in the user's name.
@@ -180,6 +213,9 @@ func (r responses) items(step Step) []responseItem {
 		item := responseItem{Type: "function_call", ID: "fc_" + rand.Text(), Status: "completed", Name: call.Name, Arguments: string(call.Input), CallID: call.ID}
 		if json.Unmarshal(call.Input, &item.Input) == nil {
 			item.Type, item.Arguments = "custom_tool_call", ""
+		}
+		if namespace, name, ok := strings.Cut(call.Name, "."); ok {
+			item.Namespace, item.Name = namespace, name
 		}
 		items = append(items, item)
 	}

@@ -68,6 +68,34 @@ func TestResponsesFollowTheScript(t *testing.T) {
 	}
 }
 
+// TestResponsesBetweenAgents: what a subagent is told is its prompt, what it
+// reports is none of the user's agent, and a tool may be one of a namespace.
+func TestResponsesBetweenAgents(t *testing.T) {
+	s := New(t)
+	agents := func(recipient, text string) string {
+		return fmt.Sprintf(`{"type":"agent_message","author":"/a","recipient":%q,"content":[{"type":"input_text","text":"Payload:"},{"type":"encrypted_content","encrypted_content":%s}]}`, recipient, said(text))
+	}
+	first := askResponses(t, s, offeredExec, "["+agents("/root/helper", "[[say helped]]")+"]")
+	if partsText(first[0].Content) != "helped" {
+		t.Errorf("a subagent says %+v", first)
+	}
+	prompt := `{"type":"message","role":"user","content":[{"type":"input_text","text":` + said(`[[tool name=team.ask input={}]] [[say well]]`) + `}]}`
+	call := askResponses(t, s, offeredExec, "["+prompt+"]")
+	if len(call) != 1 || call[0].Namespace != "team" || call[0].Name != "ask" {
+		t.Fatalf("a call of a namespace's tool is %+v", call)
+	}
+	b, _ := json.Marshal(call[0])
+	history := fmt.Sprintf(`%s,%s,{"type":"function_call_output","call_id":%q,"output":"asked"},%s`, prompt, b, call[0].CallID, agents("/root", "[[say wrong]]"))
+	last := askResponses(t, s, offeredExec, "["+history+"]")
+	if partsText(last[0].Content) != "well" {
+		t.Errorf("after a report the agent says %+v", last)
+	}
+	req, _ := s.Last(Prompted("well"))
+	if got, want := Lines(History(req))[1:], []string{"call team.ask {}", "result: asked"}; !slices.Equal(got, want) {
+		t.Errorf("Lines = %q, want %q", got, want)
+	}
+}
+
 func TestResponsesStream(t *testing.T) {
 	s := New(t)
 	stream := func(prompt string) (int, string) {
