@@ -43,6 +43,9 @@ func (p *person) handover() {
 	}
 	same(p.T, "the restored workspace", files(p.T, p.repo), k.ends[1].files)
 	process = s.relaunched(process, "alpha done", "bravo done")
+	if screen := s.screen(); strings.Contains(screen, "Conversation interrupted") { // as Codex says of a turn without its end
+		p.Errorf("a conversation restored to the end of a turn is shown as\n%s", screen)
+	}
 
 	s.stuck("busy", 3)
 	p.refused(11, "--when-idle", "restore", "tui@2")

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 type line struct {
 	kind    string // top-level "type"
 	time    []byte
+	ordinal int64 // its number in the rollout, -1 if it has none
 	payload []byte
 	begin   int    // where the payload stands in the line
 	ptype   string // the payload's own "type"
@@ -21,7 +23,7 @@ type line struct {
 
 // parseLine reports false for a line that is no JSON object.
 func parseLine(b []byte) (line, bool) {
-	var l line
+	l := line{ordinal: -1}
 	c := jsontext.Walk(b)
 	for {
 		key, value, ok := c.Member()
@@ -29,6 +31,10 @@ func parseLine(b []byte) (line, bool) {
 			break
 		}
 		switch string(key) {
+		case "ordinal":
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+				l.ordinal = n
+			}
 		case "type":
 			l.kind = jsontext.Text(value)
 		case "timestamp":

@@ -15,17 +15,26 @@ import (
 // the byte it was. Changed are the session's id where it is one (never in text),
 // the directory of the first line, and the paths below the old root; never the
 // model's thoughts, what is encrypted, or the id of another session: what Codex
-// has forked itself goes on from the same ancestors.
+// has forked itself goes on from the same ancestors. A copy whose last turn has
+// its answer ends it.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
 	if to.Version < 0 || to.Version > rewriteVersion {
 		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
 	}
-	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter { return newRewriter(to).line })
+	end := &ending{w: w}
+	if err := jsonlines.Rewrite(end, io.LimitReader(r, length), func() jsonlines.Rewriter { return newRewriter(to).line }); err != nil {
+		return err
+	}
+	if to.Version == 1 || to.OldID == to.NewID {
+		return nil
+	}
+	return end.close()
 }
 
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays.
-const rewriteVersion = 1
+// input; the code for the versions before stays. Version 1 left the last turn
+// open.
+const rewriteVersion = 2
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
