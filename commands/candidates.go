@@ -39,12 +39,15 @@ func (c *call) addWanted(f *found, t typed, word string) {
 	case "FILE":
 		f.how = append(f.how, "files")
 	case "AGENT":
+		if t.flag == nil && t.path[0] == "hook" {
+			f.addHooks()
+			f.add("generic", "")
+			return
+		}
 		f.addAgents()
 	case "NAME":
 		if t.flag == nil && t.path[0] == "hooks" {
-			for _, name := range missions.HookNames() {
-				f.add(name, "")
-			}
+			f.addHooks()
 		}
 	case "STATE", "STATE,…":
 		for _, s := range allStates() {
@@ -68,6 +71,12 @@ func (c *call) addWanted(f *found, t typed, word string) {
 				}
 			}
 		}
+	}
+}
+
+func (f *found) addHooks() {
+	for _, name := range missions.HookNames() {
+		f.add(name, "")
 	}
 }
 

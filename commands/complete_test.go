@@ -31,6 +31,8 @@ func TestCompleteWords(t *testing.T) {
 		"fork --ignored ":              {"copy", "skip"},
 		"hooks install cl":             {"claude"},
 		"hooks install claude ":        nil, // it takes one
+		"hook ge":                      {"gemini", "generic"},
+		"hook v":                       {"vim"},
 		"mission new --agent g":        {"gemini"},
 		"mission new -- --ag":          nil, // what follows is the agent's own
 		"git -- show-r":                {"show-ref"},

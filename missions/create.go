@@ -86,6 +86,9 @@ func (l *Local) plan(r NewMissionRequest) (newMission, error) {
 		return n, err
 	}
 	n.adapter = l.adapter(n.agent)
+	if err := l.mayPrompt(n.agent, n.agent, r.Prompt); err != nil {
+		return n, err
+	}
 	if !r.Launching {
 		n.prompt = r.Prompt
 	}

@@ -32,6 +32,15 @@ func (l *Local) joins(m *loaded, a sessions.Adapter) bool {
 	return isForeign(a) && l.adapter(m.Agent) == nil
 }
 
+// mayPrompt refuses a prompt for an agent that Umbra has no way to give it to;
+// program is what its user calls it.
+func (l *Local) mayPrompt(agent, program, prompt string) error {
+	if a := l.adapter(agent); prompt == "" || a != nil && !isForeign(a) {
+		return nil
+	}
+	return Errorf(KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND", "Umbra does not know how %s is given a prompt", program)
+}
+
 // introduce takes what a tool says of itself: from then on the mission is its.
 func (m *loaded) introduce(a sessions.Adapter, e sessions.Event) {
 	if !isForeign(a) {

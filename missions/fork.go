@@ -43,7 +43,10 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 // forkFrom makes the forks of one moment; present says that it is now.
 func (l *Local) forkFrom(ctx context.Context, at found, present bool, r ForkRequest) (ForkResult, error) {
 	result := ForkResult{}
-	var err error
+	err := l.mayPromptFork(at, r)
+	if err != nil {
+		return ForkResult{}, err
+	}
 	if result.Source, err = l.entry(ctx, at.loaded, at.step, false); err != nil {
 		return ForkResult{}, err
 	}
@@ -51,6 +54,19 @@ func (l *Local) forkFrom(ctx context.Context, at found, present bool, r ForkRequ
 		return ForkResult{}, err
 	}
 	return result, nil
+}
+
+// mayPromptFork refuses a prompt that the forks' agent could not be given.
+func (l *Local) mayPromptFork(at found, r ForkRequest) error {
+	agent, program, prompt := at.Agent, at.program(), r.Prompt
+	if len(r.Command) > 0 {
+		agent = l.agentOf(r.Command)
+		program = agent
+	}
+	if r.Again {
+		prompt = "--again"
+	}
+	return l.mayPrompt(agent, program, prompt)
 }
 
 func (r ForkRequest) check() error {

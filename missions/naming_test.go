@@ -68,12 +68,13 @@ func TestHookWaitsForNoName(t *testing.T) {
 func TestNameTakenMeanwhile(t *testing.T) {
 	for _, named := range []bool{true, false} {
 		b := newBench(t)
+		b.local.adapters = Agents() // one takes the prompt that names it
 		b.write("a.txt", "a\n")
 		project := b.mission("first").ProjectID
 		held := b.heldNames(project)
 		made := make(chan error, 1)
 		go func() {
-			r := NewMissionRequest{Caller: b.caller(), Prompt: "login", Command: []string{"sh"}}
+			r := NewMissionRequest{Caller: b.caller(), Prompt: "login", Command: []string{"claude"}}
 			if named {
 				r.Name = "login"
 			}
