@@ -42,8 +42,8 @@ func (o changeOptions) orLines() changeOptions {
 	return o
 }
 
-// write prints changes as they were asked for.
-func (o changeOptions) write(p *printer, files []missions.FileChange, patch string) {
+// write prints changes since a snapshot as they were asked for.
+func (o changeOptions) write(p *printer, from string, files []missions.FileChange, patch string) {
 	switch {
 	case o.stat:
 		writeStat(p, files)
@@ -57,6 +57,6 @@ func (o changeOptions) write(p *printer, files []missions.FileChange, patch stri
 	case o.words:
 		writeWords(p, patch)
 	case o.patch:
-		writePatch(p, patch)
+		writePatch(p, from, files, patch)
 	}
 }

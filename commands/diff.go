@@ -95,7 +95,7 @@ func pathMeant(err error, c *call) error {
 }
 
 func writeDifference(p *printer, d missions.Difference, o diffOptions) {
-	o.changes.write(p, d.Files, d.Patch)
+	o.changes.write(p, d.From, d.Files, d.Patch)
 	if o.conversing {
 		p.line("%s in between", count(d.Conversation.EventsAdded, "event"))
 		writeConversation(p, d.Conversation.Said)

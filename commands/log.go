@@ -174,7 +174,7 @@ func (o logOptions) more(e missions.Entry, indent string) func(*printer) {
 	}
 	return func(p *printer) {
 		if o.changes.lines() || o.changes.nameStatus {
-			o.changes.write(p, e.Changed, e.Patch)
+			o.changes.write(p, e.Parent, e.Changed, e.Patch)
 			p.line("")
 			return
 		}

@@ -20,6 +20,7 @@ func (c *call) paged(text func(*printer)) error {
 	var b bytes.Buffer
 	p := *c.out
 	p.w = bufio.NewWriter(&b)
+	p.source = c.source()
 	text(&p)
 	if err := p.flush(); err != nil {
 		return err

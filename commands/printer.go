@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/commands/highlight"
 )
 
 // style is a colour with a meaning; what it looks like is decided in one place.
@@ -29,8 +31,10 @@ type printer struct {
 	w        *bufio.Writer
 	terminal bool
 	color    bool
+	palette  highlight.Palette
 	width    int // 0: no limit
 	now      time.Time
+	source   *source // what changed lines are painted from, nil for none
 }
 
 func (c *call) printer(w io.Writer) *printer {
@@ -41,6 +45,9 @@ func (c *call) printer(w io.Writer) *printer {
 		p.color = true
 	case "auto":
 		p.color = p.terminal && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+	}
+	if p.color {
+		p.palette = highlight.PaletteOf(c.Getenv)
 	}
 	if p.terminal {
 		p.width = c.Width()

@@ -82,7 +82,7 @@ func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 	writeConversation(p, s.Conversation)
 	if len(s.Files) > 0 {
 		p.line("")
-		o.write(p, s.Files, s.Patch)
+		o.write(p, e.Parent, s.Files, s.Patch)
 	}
 }
 

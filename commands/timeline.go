@@ -29,7 +29,7 @@ func runTimeline(c *call) error {
 	}
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
-		Now: c.Now, Words: c.timelineWords(), Open: c.openFile,
+		Palette: c.out.palette, Now: c.Now, Words: c.timelineWords(), Open: c.openFile,
 	}
 	if name := c.arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
@@ -61,7 +61,6 @@ func (c *call) launchFork(caller missions.Caller, r missions.ForkResult) error {
 func (c *call) timelineWords() tui.Words {
 	return tui.Words{
 		Clean: clean, Count: count, Short: short,
-		Patch: func(line string) string { return string(patchStyle(line)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
 			return c.written(func(p *printer) { writeRestored(p, did, r) })
 		},

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -18,22 +20,26 @@ func (c *call) openFile(name string, content []byte, edit bool) (note string, er
 			note, err = c.editCopy(name, content)
 			return err
 		}
-		return c.pageFile(content)
+		return c.pageFile(name, content)
 	})
 	return note, err
 }
 
-// pageFile shows content in the pager, also where it fits the screen: the
-// timeline comes back over it.
-func (c *call) pageFile(content []byte) error {
+// pageFile shows a file in the pager, in colour if it is source, also where it fits
+// the screen: the timeline comes back over it.
+func (c *call) pageFile(name string, content []byte) error {
 	pager := c.pager()
 	if pager == "" {
 		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less, or open it in your editor with O", "there is no pager to show it in")
 	}
 	less, _ := c.lookupEnv("LESS")
+	less += " -+F"
+	if text := painted(c.out, name, content); text != nil {
+		content, less = text, less+" -R"
+	}
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(content), c.Stdout, c.Stderr
-	cmd.Env = append(c.Environ(), "LESS="+less+" -+F")
+	cmd.Env = append(c.Environ(), "LESS="+less)
 	err := c.Run(cmd)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() != 127 && exit.ExitCode() != 126 {
@@ -43,6 +49,28 @@ func (c *call) pageFile(content []byte) error {
 		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER to a pager", "page with %s: %w", pager, err)
 	}
 	return nil
+}
+
+// painted is source in colour, nil where there is no colour or it is no source.
+func painted(p *printer, name string, content []byte) []byte {
+	if !p.color {
+		return nil
+	}
+	lines := highlight.Source(name, string(content))
+	if lines == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	n := 0
+	for text := range strings.Lines(string(content)) {
+		bare := strings.TrimSuffix(text, "\n")
+		for _, piece := range p.palette.SourcePieces(bare, lines[n]) {
+			b.WriteString(p.paint(style(piece.Code), cleanLines(piece.Text)))
+		}
+		b.WriteString(text[len(bare):])
+		n++
+	}
+	return b.Bytes()
 }
 
 // editCopy opens a copy in the editor. One that was written to is kept, and said.

@@ -76,6 +76,21 @@ func TestPageFile(t *testing.T) {
 	if got, _ := os.ReadFile(shown); string(got) != "as it was\nFR -+F\n" {
 		t.Errorf("the pager had %q", got)
 	}
+	c = opening(t, newDesk(), "TERM=xterm", `UMBRA_PAGER=(cat; echo "$LESS") >`+shown)
+	c.Color = "auto"
+	c.out = c.printer(c.Stdout)
+	if _, err := c.openFile("a.go", []byte("package a // \x1b[2J\r\n"), false); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(shown); string(got) != "\x1b[35mpackage\x1b[0m a \x1b[2m// \\x1b[2J\x1b[0m\\r\n -+F -R\n" {
+		t.Errorf("the pager had %q", got)
+	}
+	if _, err := c.openFile("a.txt", []byte("\x1b[1mraw\n"), false); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(shown); string(got) != "\x1b[1mraw\n -+F\n" {
+		t.Errorf("of what is no source the pager had %q", got)
+	}
 	for pager, want := range map[string]string{"cat": "there is no pager", "/no/such/pager": "page with /no/such/pager", "exit 1": ""} {
 		_, err := opening(t, newDesk(), "UMBRA_PAGER="+pager).openFile("a.txt", []byte("x"), false)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || missions.AsError(err).Hint == "") {

@@ -34,7 +34,7 @@ func writeWords(p *printer, patch string) {
 			hunk = false
 			p.line("%s", p.paint(bold, line))
 		case !hunk:
-			p.line("%s", p.paint(patchStyle(line), line))
+			p.line("%s", p.paint(bold, line))
 		case strings.HasPrefix(line, "-"):
 			if len(made) > 0 {
 				flush()

@@ -96,11 +96,13 @@ type Said struct {
 }
 
 // CatRequest asks for a file as it was. Path is relative to the caller's
-// directory where that is inside the workspace, else to the workspace.
+// directory where that is inside the workspace, else to the workspace; FromTop
+// to the workspace always, as the paths of a FileChange are.
 type CatRequest struct {
-	Caller Caller `json:"caller"`
-	Moment string `json:"moment"`
-	Path   string `json:"path"`
+	Caller  Caller `json:"caller"`
+	Moment  string `json:"moment"`
+	Path    string `json:"path"`
+	FromTop bool   `json:"from_top,omitempty"`
 }
 
 // DiffRequest compares two moments. No From: the snapshot before the last

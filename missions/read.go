@@ -98,6 +98,9 @@ func (l *Local) Cat(ctx context.Context, r CatRequest) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.FromTop {
+		r.Caller.Cwd = at.bind.Workspace
+	}
 	rel, err := at.pathIn(r.Caller, r.Path)
 	if err != nil {
 		return nil, err

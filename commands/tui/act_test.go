@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -20,6 +21,9 @@ func (s *service) Fork(_ context.Context, r missions.ForkRequest) (missions.Fork
 }
 
 func (s *service) Cat(_ context.Context, r missions.CatRequest) ([]byte, error) {
+	if r.FromTop { // for the colours of a patch
+		return []byte("echo\thello\n"), s.err
+	}
 	s.called("cat %s %s", r.Moment, r.Path)
 	return []byte("as it was\n"), s.err
 }
@@ -251,10 +255,42 @@ func TestHelpScrolls(t *testing.T) {
 func TestFilesOfAPatch(t *testing.T) {
 	d := detail{
 		files: []missions.FileChange{{Path: "a", Type: "type"}, {Path: "b"}},
-		patch: "diff --git a/a b/a\n-was\ndiff --git a/a b/a\n+is\ndiff --git a/b b/b\n+b\n",
+		patch: highlight.Patch("diff --git a/a b/a\n-was\ndiff --git a/a b/a\n+is\ndiff --git a/b b/b\n+b\n"),
 	}
-	_, files := changeLines(d, nil, words)
+	_, files := changeLines(d, nil, words, highlight.Mono)
 	if want := []int{-1, 0, 1, -1, 0, 0, 0, 0, 1, 1}; !slices.Equal(files, want) {
 		t.Errorf("the lines belong to %v, want %v", files, want)
+	}
+}
+
+// A patch is shown in the colours of its language, and what a changed line lies on
+// reaches to the edge; an answer that was forgotten meanwhile stays so.
+func TestPaintedPatch(t *testing.T) {
+	x := begin(t, world(2), 140, 40).keys("j")
+	added := func(p highlight.Palette) (shown string) {
+		x.model.o.Palette = p
+		x.model.layDetails()
+		for _, l := range x.model.details.lines {
+			if len(l) > 0 && strings.HasPrefix(l[0].text, "+") {
+				shown = l.render(40, false)
+			}
+		}
+		return shown
+	}
+	if line := added(highlight.Mono); line != "+echo hello, world                      " {
+		t.Errorf("without colour the line is %q", line)
+	}
+	line := added(highlight.Dark)
+	for _, want := range []string{"\x1b[48;5;22;1;38;5;120m+\x1b[m", "\x1b[48;5;22;38;5;153mecho\x1b[m", "\x1b[48;5;22m      "} {
+		if !strings.Contains(line, want) {
+			t.Errorf("%q is not in %q", want, line)
+		}
+	}
+	d := x.model.details.now
+	x.model.details.forgetTurns()
+	d.key.kind = "turn"
+	x.send(painted(d))
+	if _, there := x.model.details.cache[d.key.String()]; there {
+		t.Error("what was forgotten is back")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -37,7 +38,8 @@ type detail struct {
 	key           detailKey
 	head          []line
 	files         []missions.FileChange
-	patch         string
+	patch         []highlight.Line
+	number        int    // of the question, which is asked again where a turn goes on
 	before, after string // ids of the snapshots that it lies between; after is "" for now
 	said          []missions.Said
 	err           error
@@ -46,6 +48,7 @@ type detail struct {
 // details is the pane on the right.
 type details struct {
 	want    detailKey
+	asked   int // questions
 	now     detail
 	have    bool
 	talking bool // the conversation is shown, not the changes
@@ -118,11 +121,13 @@ func (m *model) wanted() (detailKey, bool) {
 // askDetail asks the Service.
 func (m *model) askDetail(key detailKey) tea.Cmd {
 	ctx, o := m.ctx, m.o
+	m.details.asked++
+	d := detail{key: key, number: m.details.asked}
 	return func() tea.Msg {
-		d := detail{key: key}
+		d := d
 		if key.kind == "show" {
 			s, err := o.Service.Show(ctx, missions.ShowRequest{Caller: o.Caller, Moment: key.from, Brief: key.brief})
-			d.head, d.files, d.patch, d.said, d.err = headOf(s, o.Words), s.Files, s.Patch, s.Conversation, err
+			d.head, d.files, d.patch, d.said, d.err = headOf(s, o.Words), s.Files, highlight.Patch(s.Patch), s.Conversation, err
 			d.before, d.after = s.Entry.Parent, s.Entry.ID
 			return d
 		}
@@ -131,7 +136,7 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 			r.To, r.Turn = "", key.turn
 		}
 		x, err := o.Service.Diff(ctx, r)
-		d.files, d.patch, d.said, d.err = x.Files, x.Patch, x.Conversation.Said, err
+		d.files, d.patch, d.said, d.err = x.Files, highlight.Patch(x.Patch), x.Conversation.Said, err
 		d.before, d.after = x.From, x.To
 		to := "now"
 		if x.To != "" {
@@ -142,16 +147,49 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 	}
 }
 
-// onDetail takes an answer; one that nobody waits for any more is remembered.
-func (m *model) onDetail(d detail) {
+// onDetail takes an answer; one that nobody waits for any more is remembered. It
+// is asked then what is on the lines of its patch.
+func (m *model) onDetail(d detail) tea.Cmd {
 	if d.err == nil && (d.key.kind != "diff" || d.key.to != "") {
-		m.details.cache = maps.Clone(m.details.cache)
-		if len(m.details.cache) >= mostDetails {
-			clear(m.details.cache)
-		}
-		m.details.cache[d.key.String()] = d
+		m.remember(d)
 	}
 	if d.key == m.details.want {
+		m.showDetail(d)
+	}
+	if d.err != nil || len(d.patch) == 0 {
+		return nil
+	}
+	return m.askPaint(d)
+}
+
+func (m *model) remember(d detail) {
+	m.details.cache = maps.Clone(m.details.cache)
+	if len(m.details.cache) >= mostDetails {
+		clear(m.details.cache)
+	}
+	m.details.cache[d.key.String()] = d
+}
+
+// painted is an answer whose patch is painted.
+type painted detail
+
+// askPaint paints the patch of an answer.
+func (m *model) askPaint(d detail) tea.Cmd {
+	ctx, o := m.ctx, m.o
+	o.Caller.Cwd = m.at().Workspace // whose project the snapshots are of
+	return func() tea.Msg {
+		files := highlight.Files(ctx, o.Service, o.Caller, d.before, d.files)
+		d.patch = new(highlight.Painter).Paint(d.patch, files)
+		return painted(d)
+	}
+}
+
+// onPainted puts an answer in the place of itself, unless that was forgotten.
+func (m *model) onPainted(d detail) {
+	if m.details.cache[d.key.String()].number == d.number {
+		m.remember(d)
+	}
+	if m.details.have && m.details.now.number == d.number {
 		m.showDetail(d)
 	}
 }
@@ -174,7 +212,7 @@ func (m *model) layDetails() {
 	case d.talking:
 		d.lines = talkLines(d.now.said, d.width, m.o.Clean)
 	default:
-		d.lines, d.files = changeLines(d.now, d.marked, m.o.Words)
+		d.lines, d.files = changeLines(d.now, d.marked, m.o.Words, m.o.Palette)
 	}
 	d.top = max(min(d.top, len(d.lines)-1), 0)
 	d.pointer = max(min(d.pointer, len(d.lines)-1), 0)
@@ -219,7 +257,7 @@ func headOf(s missions.Shown, o Words) []line {
 
 // changeLines are what changed: the files, then the patch. Which of the files each
 // line is about goes with them.
-func changeLines(d detail, marked []string, o Words) (lines []line, files []int) {
+func changeLines(d detail, marked []string, o Words, p highlight.Palette) (lines []line, files []int) {
 	add := func(file int, l line) { lines, files = append(lines, l), append(files, file) }
 	for _, l := range d.head {
 		add(-1, l)
@@ -240,19 +278,26 @@ func changeLines(d detail, marked []string, o Words) (lines []line, files []int)
 		add(-1, line{{"too many files for their differences to be shown; umbra show " + o.Short(d.key.from) + " has them", dim}})
 		return lines, files
 	}
-	at, header := -1, ""
-	for text := range strings.Lines(d.patch) {
+	for _, l := range d.patch {
 		if len(lines) >= mostLines {
 			add(-1, line{{"… and more than is shown here; umbra diff shows it all", dim}})
 			return lines, files
 		}
-		if strings.HasPrefix(text, "diff --git ") && text != header {
-			at, header = at+1, text // the files in the same order; one whose type changed has two
-		}
-		text = o.Clean(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\t", "    "))
-		add(min(at, len(d.files)-1), line{{text, style(o.Patch(text))}})
+		add(min(l.File, len(d.files)-1), patchLine(l, p, o.Clean))
 	}
 	return lines, files
+}
+
+// patchLine is a line of a patch; what it lies on goes on to the pane's edge.
+func patchLine(l highlight.Line, p highlight.Palette, clean func(string) string) line {
+	var shown line
+	for _, piece := range p.Pieces(l) {
+		shown = append(shown, span{clean(strings.ReplaceAll(piece.Text, "\t", "    ")), style(piece.Code)})
+	}
+	if ground := p.Ground(l.Kind); ground != "" {
+		shown = append(shown, span{"", style(ground)})
+	}
+	return shown
 }
 
 func fileLine(f missions.FileChange, marked bool, clean func(string) string) line {

@@ -22,9 +22,6 @@ var words = Words{
 		return fmt.Sprintf("%d %ss", n, noun)
 	},
 	Short: func(id string) string { return id[:min(len(id), 10)] },
-	Patch: func(text string) string {
-		return map[byte]string{'+': string(green), '-': string(red), '@': string(cyan), 'd': string(bold)}[(text + " ")[0]]
-	},
 	Plan: func(did string, r missions.RestoreResult) []string {
 		lines := []string{did + " would:"}
 		if r.Done {

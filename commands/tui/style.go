@@ -9,7 +9,7 @@ import (
 )
 
 // style is a select-graphic-rendition code. Only the sixteen colours that every
-// palette has are used, and never colour alone to say something.
+// palette has are used, but for source, and never colour alone to say something.
 type style string
 
 const (
@@ -30,7 +30,7 @@ type span struct {
 	tone style
 }
 
-// line is one line of a pane.
+// line is one line of a pane. An empty span at its end is the style of the rest.
 type line []span
 
 // paint puts text in a style.
@@ -62,7 +62,11 @@ func (l line) render(width int, selected bool) string {
 			b.WriteString(paint(s.tone, text))
 		}
 	}
-	b.WriteString(strings.Repeat(" ", max(left, 0)))
+	rest := strings.Repeat(" ", max(left, 0))
+	if n := len(l); n > 0 && l[n-1].text == "" && !selected {
+		rest = paint(l[n-1].tone, rest)
+	}
+	b.WriteString(rest)
 	if selected {
 		return paint(reverse, b.String())
 	}

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -25,6 +26,7 @@ type Options struct {
 	Out     io.Writer
 	Environ []string
 	Color   bool // false: bold, dim and reverse alone
+	Palette highlight.Palette
 	Now     func() time.Time
 	Words
 	// Open shows a file as it was, in the pager or a copy of it in the editor, on
@@ -46,8 +48,6 @@ type Words struct {
 	Count func(n int, noun string) string
 	// Short is an id as people read it.
 	Short func(id string) string
-	// Patch is the colour of a line of a patch, as an SGR code.
-	Patch func(line string) string
 	// Plan are the lines that say what a restore, an undo or a redo would do, or
 	// has done.
 	Plan func(did string, r missions.RestoreResult) []string

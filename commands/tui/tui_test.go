@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/umbra-vcs/umbra/commands/highlight"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -76,7 +77,7 @@ func (s *service) Show(_ context.Context, r missions.ShowRequest) (missions.Show
 
 func (s *service) Diff(_ context.Context, r missions.DiffRequest) (missions.Difference, error) {
 	s.called("diff %s %s %d", r.From, r.To, r.Turn)
-	return missions.Difference{From: r.From, To: r.To, Patch: "+between\n"}, nil
+	return missions.Difference{From: r.From, To: r.To, Patch: "@@ -0,0 +1 @@\n+between\n"}, nil
 }
 
 func (s *service) Pin(_ context.Context, r missions.PinRequest) (missions.Pin, error) {
@@ -135,7 +136,7 @@ func begin(t *testing.T, s *service, width, height int) *session {
 	x := &session{T: t}
 	x.model = newModel(context.Background(), Options{
 		Service: s, Now: func() time.Time { return start.Add(time.Hour) },
-		Words: words,
+		Words: words, Palette: highlight.Sixteen,
 		later: func(_ time.Duration, msg tea.Msg) tea.Cmd {
 			if msg == (tick{}) {
 				return nil
@@ -379,7 +380,7 @@ func TestLateAnswers(t *testing.T) {
 	x.send(loaded{mission: "gone", entries: story("gone", 1)})
 	x.send(loaded{mission: "demo", after: "not the last", entries: story("gone", 1)})
 	x.send(loaded{mission: "gone", err: errors.New("of another mission")})
-	x.send(detail{key: detailKey{kind: "show", from: "elsewhere"}, patch: "+of another\n"})
+	x.send(detail{key: detailKey{kind: "show", from: "elsewhere"}, patch: highlight.Patch("+of another\n")})
 	if len(x.model.history.entries) != n {
 		t.Errorf("%d snapshots became %d", n, len(x.model.history.entries))
 	}

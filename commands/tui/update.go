@@ -58,7 +58,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			return m.askDetail(m.details.want)
 		}
 	case detail:
-		m.onDetail(msg)
+		return m.onDetail(msg)
+	case painted:
+		m.onPainted(detail(msg))
 	case pinned:
 		m.onPinned(msg)
 	case planned:

@@ -20,9 +20,10 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
+	{"commands", []string{"commands/highlight", "commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
-	{"commands/tui", []string{"missions"}, "the terminal interface shows what missions.Service tells it"},
+	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
+	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
 	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
 	{"missions/userfile", []string{"gitstore/journal"}, "the files of the user's that Umbra changes a part of, whatever is in them"},
 	{"missions/editors", nil, "a leaf: what editors are given, and where it goes"},
@@ -79,8 +80,10 @@ type party struct {
 // package, so that its traps are known, and avoided, in one place.
 var parties = []party{
 	{"charm.land/bubbletea", "commands/tui"},
+	{"github.com/alecthomas/chroma", "commands/highlight"},
 	{"github.com/charmbracelet", "commands/tui"},
 	{"github.com/dgraph-io/badger", "gitstore/index"},
+	{"github.com/dlclark/regexp2", "commands/highlight"},
 	{"github.com/fsnotify/fsnotify", "watcher"},
 	{"github.com/go-git", "gitstore"},
 	{"github.com/google/uuid", "missions"},

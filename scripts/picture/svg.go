@@ -21,12 +21,26 @@ var palette = [16]string{
 	"#6b7080", "#ff8787", "#9ae6a8", "#ffe58f", "#8ebfff", "#e0aaff", "#86e7e7", "#ffffff",
 }
 
+// color is one of the 256 colours: the sixteen, a cube of six steps of red, green
+// and blue, and greys, as xterm has them.
+func color(n int) string {
+	switch {
+	case n < 16:
+		return palette[n]
+	case n >= 232:
+		return fmt.Sprintf("#%02[1]x%02[1]x%02[1]x", 8+10*(n-232))
+	}
+	steps := [6]int{0, 95, 135, 175, 215, 255}
+	n -= 16
+	return fmt.Sprintf("#%02x%02x%02x", steps[n/36], steps[n/6%6], steps[n%6])
+}
+
 const background, foreground = "#14161e", "#c8ccd8"
 
 // look is how a piece of text is drawn.
 type look struct {
 	bold, dim, reverse bool
-	fg, bg             int // of the palette; -1 is the terminal's own
+	fg, bg             int // of the 256 colours; -1 is the terminal's own
 }
 
 var bare = look{fg: -1, bg: -1}
@@ -49,6 +63,14 @@ func (l look) sgr(params string) look {
 			l.bold, l.dim = false, false
 		case n == 27:
 			l.reverse = false
+		case (n == 38 || n == 48) && i+2 < len(codes) && codes[i+1] == "5":
+			c, _ := strconv.Atoi(codes[i+2])
+			if n == 38 {
+				l.fg = c % 256
+			} else {
+				l.bg = c % 256
+			}
+			i += 2
 		case n >= 30 && n < 38:
 			l.fg = n - 30
 		case n == 39:
@@ -68,10 +90,10 @@ func (l look) sgr(params string) look {
 func (l look) colors() (fg, bg string) {
 	fg, bg = foreground, background
 	if l.fg >= 0 {
-		fg = palette[l.fg]
+		fg = color(l.fg)
 	}
 	if l.bg >= 0 {
-		bg = palette[l.bg]
+		bg = color(l.bg)
 	}
 	if l.reverse {
 		return bg, fg

@@ -33,16 +33,23 @@ func TestSVG(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	for params, want := range map[string]look{
-		"":          bare,
-		"1;31":      {bold: true, fg: 1, bg: -1},
-		"1;22;2":    {dim: true, fg: -1, bg: -1},
-		"93;44":     {fg: 11, bg: 4},
-		"31;39;49":  bare,
-		"7;27;1;0":  bare,
-		"42;7;0;32": {fg: 2, bg: -1},
+		"":                   bare,
+		"1;31":               {bold: true, fg: 1, bg: -1},
+		"1;22;2":             {dim: true, fg: -1, bg: -1},
+		"93;44":              {fg: 11, bg: 4},
+		"38;5;219;48;5;22;1": {bold: true, fg: 219, bg: 22},
+		"38;5":               bare,
+		"31;39;49":           bare,
+		"7;27;1;0":           bare,
+		"42;7;0;32":          {fg: 2, bg: -1},
 	} {
 		if got := bare.sgr(params); got != want {
 			t.Errorf("%q makes %+v, want %+v", params, got, want)
+		}
+	}
+	for n, want := range map[int]string{1: palette[1], 16: "#000000", 22: "#005f00", 219: "#ffafff", 231: "#ffffff", 232: "#080808", 255: "#eeeeee"} {
+		if got := color(n); got != want {
+			t.Errorf("colour %d is %s, want %s", n, got, want)
 		}
 	}
 	if fg, bg := (look{reverse: true, fg: 2, bg: -1}).colors(); fg != background || bg != palette[2] {
