@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // How many snapshots a completion offers where none is begun, and looks at where
@@ -54,7 +55,7 @@ func (c *call) addWanted(f *found, t typed, word string) {
 			f.add(t.word[:strings.LastIndexByte(t.word, ',')+1]+string(s), "")
 		}
 	case "KEY":
-		for _, k := range missions.ConfigKeys() {
+		for _, k := range settings.Keys() {
 			f.add(k.Name, k.Help)
 		}
 	case "ARGS":

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // configOptions say which file is meant.
@@ -49,7 +50,7 @@ func configGetCommand() *verb {
 	return &verb{
 		name: "get", args: "KEY", min: 1, max: 1, short: "print the value of one key, a list one a line",
 		run: func(c *call) error {
-			key, err := missions.FindConfigKey(c.arg(0))
+			key, err := settings.FindKey(c.arg(0))
 			if err != nil {
 				return err
 			}
@@ -122,7 +123,7 @@ func (c *call) configFile(o configOptions) (string, error) {
 }
 
 // settings are all keys as they count here.
-func (c *call) settings() ([]missions.Setting, error) {
+func (c *call) settings() ([]settings.Setting, error) {
 	file, err := c.configFile(configOptions{})
 	if err != nil {
 		return nil, err
@@ -131,11 +132,11 @@ func (c *call) settings() ([]missions.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	return missions.Settings(file, filepath.Dir(own), c.Getenv)
+	return settings.InForce(file, filepath.Dir(own), c.Getenv)
 }
 
 func (c *call) writeConfig(o configOptions, words []string) error {
-	key, err := missions.FindConfigKey(c.arg(0))
+	key, err := settings.FindKey(c.arg(0))
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (c *call) writeConfig(o configOptions, words []string) error {
 	if err != nil {
 		return err
 	}
-	return missions.SetConfig(file, key, words, o.project)
+	return settings.Set(file, key, words, o.project)
 }
 
 // makeHome makes Umbra's home, which the user's file is in.
@@ -161,7 +162,7 @@ func (c *call) makeHome() error {
 }
 
 // settingText is a value on one line.
-func settingText(s missions.Setting) string {
+func settingText(s settings.Setting) string {
 	if s.Kind == "list" || s.Kind == "commands" {
 		return "[" + strings.Join(quoted(s.Words), ", ") + "]"
 	}
@@ -169,11 +170,11 @@ func settingText(s missions.Setting) string {
 }
 
 // originText says where a value comes from.
-func originText(c *call, s missions.Setting) string {
+func originText(c *call, s settings.Setting) string {
 	switch s.Origin {
-	case missions.OriginEnvironment:
+	case settings.OriginEnvironment:
 		return "$" + s.Variable
-	case missions.OriginDefault:
+	case settings.OriginDefault:
 		return "default"
 	}
 	file := s.File

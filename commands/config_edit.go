@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 func configEditCommand() *verb {
@@ -40,7 +41,7 @@ func runConfigEdit(c *call, o configOptions) error {
 	}
 	before := there
 	if err != nil {
-		before = []byte(missions.ConfigTemplate(o.project))
+		before = []byte(settings.Template(o.project))
 	}
 	dir, err := os.MkdirTemp("", "umbra-config-")
 	if err != nil {
@@ -56,7 +57,7 @@ func runConfigEdit(c *call, o configOptions) error {
 	case bytes.Equal(before, after):
 		c.notice("nothing was changed")
 	default:
-		err = missions.ReplaceConfig(file, there, after)
+		err = settings.Replace(file, there, after)
 	}
 	if err != nil {
 		return c.keptCopy(err, copied, before)
@@ -87,7 +88,7 @@ func (c *call) edited(copied string, o configOptions) ([]byte, error) {
 		if err != nil {
 			return nil, missions.Errorf(missions.KindFailed, "", "read what was edited: %w", err)
 		}
-		wrong := missions.CheckConfig(text, o.project)
+		wrong := settings.Check(text, o.project)
 		if wrong == nil {
 			return text, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // open runs the configured launch.open for each fork, for example
@@ -15,7 +16,7 @@ func (c *call) open(list []missions.Mission) error {
 	if err != nil {
 		return err
 	}
-	config, err := missions.LoadConfig(missions.Home{Dir: home}.ConfigFile())
+	config, err := settings.Load(missions.Home{Dir: home}.ConfigFile())
 	if err != nil || config.Launch.Open == "" {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // servedBlind makes the bench one that serves, and is told of nothing.
@@ -27,7 +28,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}
 	b.write("a.txt", "zero\n")
-	b.local.config.Hooks.MaxWait = Duration(50 * time.Millisecond)
+	b.local.config.Hooks.MaxWait = settings.Duration(50 * time.Millisecond)
 	c := newTalker(b)
 	held, err := lock.WaitTree(t.Context(), b.home, b.dir, lock.Self("a slow disk"))
 	if err != nil {
@@ -57,7 +58,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
-	b.local.config.Hooks.MaxWait = Duration(time.Minute)
+	b.local.config.Hooks.MaxWait = settings.Duration(time.Minute)
 	c.hook("Stop", map[string]any{"prompt_id": "p2"}) // waits for its turn, behind the others
 	list, err := b.local.Missions(t.Context(), MissionsRequest{Caller: b.caller()})
 	if err != nil || len(list) != 1 || list[0].Turn != 2 || list[0].State != StateIdle || list[0].LastPrompt.Text != "second" || list[0].LastTool == nil {
@@ -81,7 +82,7 @@ func TestAdoptionEndsWithItsService(t *testing.T) {
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}
 	b.write("a.txt", "zero\n")
-	b.local.config.Hooks.MaxWait = Duration(50 * time.Millisecond)
+	b.local.config.Hooks.MaxWait = settings.Duration(50 * time.Millisecond)
 	c := newTalker(b)
 	held, err := lock.WaitTree(t.Context(), b.home, b.dir, lock.Self("a slow disk"))
 	if err != nil {

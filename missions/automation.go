@@ -4,17 +4,9 @@ import (
 	"os"
 	"strconv"
 	"time"
-)
 
-// AutomationsConfig are commands of the user's that are run when a mission
-// changes its state. Only the user's own file may hold them.
-type AutomationsConfig struct {
-	Ready     []string // an agent has started, or a session was adopted
-	Idle      []string // a turn has ended: the agent waits for its user
-	Error     []string // a turn has ended in an error
-	Close     []string // the agent has ended
-	TimeLimit Duration // after which a command is killed, with all it has started
-}
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
 
 // Moment of a mission at which automations run.
 const (
@@ -37,7 +29,8 @@ type Automation struct {
 	Log     string            `json:"log"` // the file that its output goes to
 }
 
-func (c AutomationsConfig) commands(on string) []string {
+// commandsOn are the commands that are configured for a moment.
+func commandsOn(c settings.Automations, on string) []string {
 	switch on {
 	case OnReady:
 		return c.Ready
@@ -57,7 +50,7 @@ func (c AutomationsConfig) commands(on string) []string {
 // The caller holds the workspace.
 func (l *Local) automate(m *loaded, on string) {
 	config := l.configNow().Automations
-	if len(config.commands(on)) == 0 || l.startAutomation == nil || m.live.Provisional != "" {
+	if len(commandsOn(config, on)) == 0 || l.startAutomation == nil || m.live.Provisional != "" {
 		return
 	}
 	all := l.automations(m, on, config)
@@ -75,7 +68,7 @@ func (l *Local) automate(m *loaded, on string) {
 }
 
 // automations are the commands with what they are told of the mission.
-func (l *Local) automations(m *loaded, on string, config AutomationsConfig) []Automation {
+func (l *Local) automations(m *loaded, on string, config settings.Automations) []Automation {
 	v := l.view(m)
 	dir := v.Cwd
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -96,7 +89,7 @@ func (l *Local) automations(m *loaded, on string, config AutomationsConfig) []Au
 		env["UMBRA_EXIT_CODE"] = strconv.Itoa(*v.ExitCode)
 	}
 	var all []Automation
-	for _, c := range config.commands(on) {
+	for _, c := range commandsOn(config, on) {
 		all = append(all, Automation{
 			On: on, Mission: v.ID, Name: v.Name, Command: c, Dir: dir, Env: env,
 			Limit: time.Duration(config.TimeLimit), Log: l.home.AutomationsLog(),

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // TestAutomated: each change of state is told once, and nothing else is.
@@ -81,8 +83,8 @@ func TestAutomationsRunOnce(t *testing.T) {
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")
 	started := &automations{err: errors.New("which is in the log")}
-	config := DefaultConfig()
-	config.Automations = AutomationsConfig{Ready: []string{"r"}, Idle: []string{"i", "j"}, Close: []string{"c"}, TimeLimit: 7}
+	config := settings.Default()
+	config.Automations = settings.Automations{Ready: []string{"r"}, Idle: []string{"i", "j"}, Close: []string{"c"}, TimeLimit: 7}
 	b.local.config, b.local.startAutomation = config, started.start
 	c := newTalker(b)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -115,7 +117,7 @@ func TestAutomationsRunOnce(t *testing.T) {
 	if got := again.on(); len(got) > 0 {
 		t.Errorf("run again: %v", got)
 	}
-	if b.local, err = NewLocal(Options{Home: home, Config: DefaultConfig(), Adapters: Agents()}); err != nil {
+	if b.local, err = NewLocal(Options{Home: home, Config: settings.Default(), Adapters: Agents()}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // TestRecordedPlaces compares the place that each record says with that which
@@ -80,7 +81,7 @@ func (b *testBench) losing(shadow, snapshot string) *Local {
 	if err := os.Remove(filepath.Join(shadow, "objects", snapshot[:2], snapshot[2:])); err != nil {
 		b.Fatal(err)
 	}
-	fresh, err := NewLocal(Options{Home: b.local.home, Config: DefaultConfig()})
+	fresh, err := NewLocal(Options{Home: b.local.home, Config: settings.Default()})
 	if err != nil {
 		b.Fatal(err)
 	}

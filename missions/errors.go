@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // Kind says what sort of error happened. It is part of the API: scripts read
@@ -83,6 +84,13 @@ func AsError(err error) *Error {
 			return e
 		}
 		return &Error{Kind: e.Kind, Message: err.Error(), Hint: e.Hint, Details: e.Details, cause: err}
+	}
+	if e, ok := errors.AsType[*settings.Error](err); ok {
+		kind := KindUsage
+		if e.Conflict {
+			kind = KindConflict
+		}
+		return &Error{Kind: kind, Message: err.Error(), Hint: e.Hint, cause: err}
 	}
 	if errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
 		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // defaultForkWait is how long a fork waits for a running source.
@@ -311,7 +312,7 @@ func (l *Local) forkName(at found, r ForkRequest, n int) (string, error) {
 }
 
 // forkDirectory is where the fork's workspace goes.
-func (l *Local) forkDirectory(p *project, r ForkRequest, config ForkConfig, name string) (string, error) {
+func (l *Local) forkDirectory(p *project, r ForkRequest, config settings.Fork, name string) (string, error) {
 	if r.Workspace != "" {
 		return joinPath(r.Caller.Cwd, r.Workspace), nil
 	}

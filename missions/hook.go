@@ -451,7 +451,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	if err != nil {
 		return nil, err
 	}
-	if !l.config.Adopt.adopts(g.Dir) {
+	if !l.config.Adopt.Adopts(g.Dir) {
 		return nil, nil
 	}
 	subdir, err := filepath.Rel(g.Top, g.Dir)

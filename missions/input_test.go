@@ -223,36 +223,6 @@ func (b *testBench) noObjects() {
 	}
 }
 
-// TestConfigErrors name file and line.
-func TestConfigErrors(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config.yml")
-	if c, err := LoadConfig(file); err != nil || c.Capture.MaxFileSize != DefaultConfig().Capture.MaxFileSize {
-		t.Errorf("without a file: %+v %v", c, err)
-	}
-	for text, want := range map[string]string{
-		"capture:\n  max_files: 1\nforks: {}\n": `line 3: unknown key "forks"`,
-		"a: 1\nb: 2\n":                          `line 1: unknown key "a"; line 2: unknown key "b"`,
-		"hooks:\n  max_wait: soon\n":            `line 2: hooks.max_wait: "soon" is no duration`,
-		"capture:\n  max_files: many\n":         "line 2",
-		"capture: [\n":                          "line 1",
-		"launch:\n  open: x\n  close: y\n":      `line 3: unknown key "close"`,
-	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, err := LoadConfig(file)
-		if err == nil || AsError(err).Kind != KindUsage || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
-			t.Errorf("%q: %v, want %s", text, err, want)
-		}
-	}
-	if err := os.WriteFile(file, []byte("# nothing\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadConfig(file); err != nil {
-		t.Errorf("an empty file: %v", err)
-	}
-}
-
 // TestWorkspaceGone never takes a workspace that is not there, or another one in
 // its place, for an empty one.
 func TestWorkspaceGone(t *testing.T) {

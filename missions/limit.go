@@ -10,11 +10,6 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
-// MissionsConfig limits missions.
-type MissionsConfig struct {
-	MaxLive int // with an agent at once; 0 is no limit
-}
-
 // mayBegin refuses another live mission where there are as many as there may be;
 // self is not counted. Sessions that were started by hand count, and are never
 // refused: nobody asked.

@@ -2,62 +2,21 @@ package missions
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// limits are what captures in a workspace are limited by: the user's
-// configuration, and what the workspace's own project file makes of it. Since an
-// agent may write that file, it takes nothing out of snapshots that they hold.
-type limits struct {
-	CaptureConfig          // the user's; the budgets are those in force
-	NewFileSize   int64    // of files that no snapshot holds yet
-	NewSecrets    []string // besides, of such files
-}
-
-// maxProjectFile is more than a project file can say.
-const maxProjectFile = 1 << 20
-
-// narrowedBy returns the limits with the project file of a workspace, which may
-// only make them smaller. After an error they are the user's alone.
-func (c CaptureConfig) narrowedBy(workspace string) (limits, error) {
-	out := limits{CaptureConfig: c, NewFileSize: c.MaxFileSize}
-	file := filepath.Join(workspace, ProjectConfigFile)
-	p, err := usergit.ReadFile(file, maxProjectFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
-	}
-	if err != nil {
-		return out, fmt.Errorf("read %s: %w", file, err)
-	}
-	var own Config
-	if _, err = readConfig(p, projectKeys(), &own); err == nil {
-		err = capture.CheckSecrets(own.Capture.Secrets)
-	}
-	if err != nil {
-		return out, Errorf(KindUsage, "a project file may set capture.max_file_size, max_files, max_bytes and secrets", "%s: %w", file, err)
-	}
-	out.NewFileSize = smaller(c.MaxFileSize, own.Capture.MaxFileSize)
-	out.MaxFiles = smaller(c.MaxFiles, own.Capture.MaxFiles)
-	out.MaxBytes = smaller(c.MaxBytes, own.Capture.MaxBytes)
-	out.NewSecrets = own.Capture.Secrets
-	return out, nil
-}
-
-// forMission is narrowedBy for a mission that has begun: then a project file
+// limitsOf is Narrowed for a mission that has begun: then a project file
 // turns no capture off (H25). A budget of its own counts for the beginning
 // alone, and one that can't be read leaves the limits as they were; status shows
 // why.
-func (c CaptureConfig) forMission(workspace string, before *limits) limits {
-	narrow, err := c.narrowedBy(workspace)
+func limitsOf(c settings.Capture, workspace string, before *settings.Limits) settings.Limits {
+	narrow, err := c.NarrowedBy(workspace)
 	if err != nil && before != nil {
 		return *before
 	}
@@ -65,32 +24,25 @@ func (c CaptureConfig) forMission(workspace string, before *limits) limits {
 	return narrow
 }
 
-// narrowest are the limits of files that no snapshot holds yet.
-func (n limits) narrowest() CaptureConfig {
-	c := n.CaptureConfig
-	c.MaxFileSize, c.Secrets = n.NewFileSize, slices.Concat(c.Secrets, n.NewSecrets)
-	return c
-}
-
-// settings are the limits as a capture takes them.
-func (n limits) settings() capture.Settings {
+// captureSettings are the limits as a capture takes them.
+func captureSettings(n settings.Limits) capture.Settings {
 	return capture.Settings{
-		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: n.secrets(),
+		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: secrets(n.Capture),
 		NewSizeCap: n.NewFileSize, NewSecrets: n.NewSecrets,
 	}
 }
 
 // secrets are the user's and the built-in patterns.
-func (c CaptureConfig) secrets() []string { return append(capture.DefaultSecrets(), c.Secrets...) }
+func secrets(c settings.Capture) []string { return append(capture.DefaultSecrets(), c.Secrets...) }
 
-// leftOut tells whether a path that was skipped would have been captured without
+// leavesOut tells whether a path that was skipped would have been captured without
 // the project file.
-func (c CaptureConfig) leftOut(s capture.Skipped) bool {
+func leavesOut(c settings.Capture, s capture.Skipped) bool {
 	switch s.Reason {
 	case capture.ReasonSize:
 		return s.Size <= c.MaxFileSize
 	case capture.ReasonSecret:
-		return !capture.IsSecret(c.secrets(), path.Base(s.Path))
+		return !capture.IsSecret(secrets(c), path.Base(s.Path))
 	}
 	return false
 }
@@ -118,9 +70,9 @@ func (l *Local) leftOutOf(m *loaded) *LeftOut {
 	if err != nil {
 		return nil
 	}
-	out := &LeftOut{Mission: m.Name, File: filepath.Join(m.bind.Workspace, ProjectConfigFile), Paths: []string{}}
+	out := &LeftOut{Mission: m.Name, File: filepath.Join(m.bind.Workspace, settings.ProjectFile), Paths: []string{}}
 	for _, s := range skipped.All() {
-		if !l.config.Capture.leftOut(s) {
+		if !leavesOut(l.config.Capture, s) {
 			continue
 		}
 		if out.Files++; out.Files <= namedLeftOut {

@@ -248,7 +248,7 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Problem != "" {
 		v.Problems = append(v.Problems, m.live.Problem)
 	}
-	if _, err := l.config.Capture.narrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
+	if _, err := l.config.Capture.NarrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}
 	v.Client = m.live.Client

@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -23,7 +24,7 @@ import (
 // locks. It is safe for concurrent use.
 type Local struct {
 	home       Home
-	config     Config
+	config     settings.Config
 	broken     error     // why it is not what the user's file says
 	configured fileStamp // of the user\'s file when it was read
 	adapters   []sessions.Adapter
@@ -64,7 +65,7 @@ var _ Service = (*Local)(nil)
 // Options are what a Local is built from.
 type Options struct {
 	Home     Home
-	Config   Config
+	Config   settings.Config
 	Broken   error // why Config is what was last read well, and not what the file says; nil if it is
 	Adapters []sessions.Adapter
 	Clock    func() time.Time // nil: the system's

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // bench is a home, a workspace and a Service on them.
@@ -31,7 +33,7 @@ func newBench(t *testing.T) *testBench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, err := NewLocal(Options{Home: home, Config: DefaultConfig()})
+	local, err := NewLocal(Options{Home: home, Config: settings.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -46,7 +47,7 @@ func TestSnapshotChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local, err := NewLocal(Options{Home: home, Config: DefaultConfig()})
+	local, err := NewLocal(Options{Home: home, Config: settings.Default()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/servicetest"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 func openLocal(t testing.TB, home missions.Home) missions.Service {
@@ -18,7 +19,7 @@ func openLocal(t testing.TB, home missions.Home) missions.Service {
 			os.Unsetenv(name)
 		}
 	}
-	local, err := missions.NewLocal(missions.Options{Home: home, Config: missions.DefaultConfig(), Adapters: missions.Agents()})
+	local, err := missions.NewLocal(missions.Options{Home: home, Config: settings.Default(), Adapters: missions.Agents()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,19 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
-
-// StorageConfig limits what Umbra takes of the disk. Beyond a limit it writes
-// nothing, says so, and goes on when there is room again.
-type StorageConfig struct {
-	MaxBytes int64 // of Umbra's home; 0 is no limit
-	KeepFree int64 // bytes left free on the home's disk
-}
 
 // Space is the room there is for Umbra's home. It is safe for concurrent use.
 type Space struct {
 	home   Home
-	limits StorageConfig
+	limits settings.Storage
 	free   func(dir string) (uint64, error)
 	clock  func() time.Time
 
@@ -54,7 +48,7 @@ const measureEvery = time.Minute
 
 // NewSpace watches the room for a home. free asks the system; nil is its own
 // answer.
-func NewSpace(home Home, limits StorageConfig, free func(dir string) (uint64, error)) *Space {
+func NewSpace(home Home, limits settings.Storage, free func(dir string) (uint64, error)) *Space {
 	if free == nil {
 		free = freeSpace
 	}

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // room is a home of which a test says what is free.
-func room(t *testing.T, limits StorageConfig) (s *Space, free *uint64) {
+func room(t *testing.T, limits settings.Storage) (s *Space, free *uint64) {
 	t.Helper()
 	home, err := OpenHome(filepath.Join(t.TempDir(), "home"))
 	if err != nil {
@@ -30,7 +32,7 @@ func (s *Space) put(t *testing.T, name string, size int) {
 }
 
 func TestSpaceFloor(t *testing.T) {
-	s, free := room(t, StorageConfig{KeepFree: 100 << 20})
+	s, free := room(t, settings.Storage{KeepFree: 100 << 20})
 	if err := s.Low(); err != nil {
 		t.Error(err)
 	}
@@ -53,7 +55,7 @@ func TestSpaceFloor(t *testing.T) {
 
 // TestSpaceBudget measures when the home may be over its limit, and not before.
 func TestSpaceBudget(t *testing.T) {
-	s, free := room(t, StorageConfig{MaxBytes: 4 << 20})
+	s, free := room(t, settings.Storage{MaxBytes: 4 << 20})
 	now := time.Unix(1_700_000_000, 0)
 	s.clock = func() time.Time { return now }
 	s.put(t, "big", 5<<20)
@@ -100,7 +102,7 @@ func TestSpaceBudget(t *testing.T) {
 
 // TestLinkedPacksTakeNothing: they are the user's repository's too.
 func TestLinkedPacksTakeNothing(t *testing.T) {
-	s, _ := room(t, StorageConfig{})
+	s, _ := room(t, settings.Storage{})
 	s.put(t, "pack", 1<<20)
 	with, err := diskUsage(s.home.Dir)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // workspace is what this process knows of a directory it captures: caches, all
@@ -29,7 +30,7 @@ type workspace struct {
 	generation uint64
 	scanner    *capture.Scanner
 	rules      *capture.Rules
-	limits     *limits // nil before they were read
+	limits     *settings.Limits // nil before they were read
 	repo       *usergit.Repository
 	config     *usergit.Configuration
 	stamps     map[string]fileStamp // of the files the configuration came from
@@ -121,11 +122,11 @@ func (ws *workspace) configUnchanged() bool {
 	return true
 }
 
-func (ws *workspace) readLimits(begun bool) (limits, error) {
+func (ws *workspace) readLimits(begun bool) (settings.Limits, error) {
 	if !begun {
-		return ws.l.config.Capture.narrowedBy(ws.root)
+		return ws.l.config.Capture.NarrowedBy(ws.root)
 	}
-	return ws.l.config.Capture.forMission(ws.root, ws.limits), nil
+	return limitsOf(ws.l.config.Capture, ws.root, ws.limits), nil
 }
 
 // readRules brings the capture rules up to date; begun says that the mission
@@ -139,7 +140,7 @@ func (ws *workspace) readRules(begun bool) error {
 		ws.rules, err = ws.rules.Refresh()
 	} else {
 		ws.rules, err = capture.LoadRules(capture.Sources{
-			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: limits.settings(),
+			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: captureSettings(limits),
 		})
 	}
 	ws.limits = &limits

@@ -20,11 +20,12 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/highlight", "commands/tui", "missions", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, nothing beneath it is touched"},
+	{"commands", []string{"commands/highlight", "commands/tui", "missions", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
-	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"missions/settings", []string{"gitstore/capture", "gitstore/usergit", "missions/userfile"}, "what can be configured; who is configured asks it, never the reverse"},
 	{"missions/userfile", []string{"gitstore/journal"}, "the files of the user's that Umbra changes a part of, whatever is in them"},
 	{"missions/editors", nil, "a leaf: what editors are given, and where it goes"},
 	{"missions/servicetest", []string{"missions"}, "the contract of missions.Service, which each implementation's tests run"},
@@ -54,7 +55,7 @@ var rules = []rule{
 	{"watcher", nil, "paths and time: it knows no Git, agent or mission, and is given a predicate for ignored directories"},
 	{"watcher/api", nil, "the wire types, which a lean client can import alone"},
 	{"watcher/client", []string{"watcher/api", "missions"}, "speaks the wire types and implements missions.Service over them"},
-	{"watcher/daemon", []string{"watcher", "watcher/api", "missions", "gitstore/index"}, "the background process injects watcher and index into missions"},
+	{"watcher/daemon", []string{"watcher", "watcher/api", "missions", "missions/settings", "gitstore/index"}, "the background process injects watcher and index into missions"},
 }
 
 // suites are packages of checks: only test files beside them may import them.
@@ -90,7 +91,7 @@ var parties = []party{
 	{"github.com/klauspost/compress", "gitstore"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
 	{"github.com/urfave/cli", "commands"},
-	{"gopkg.in/yaml.v3", "missions"},
+	{"gopkg.in/yaml.v3", "missions/settings"},
 }
 
 // anywhere are third-party modules that every package may import.

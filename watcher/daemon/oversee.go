@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // quietTicks is how many ticks pass between looks while nothing happens. What
@@ -141,7 +142,7 @@ func (o *overseer) reconfigure() {
 	if now == o.configured {
 		return
 	}
-	if _, err := missions.LoadConfig(o.options.Home.ConfigFile()); err != nil {
+	if _, err := settings.Load(o.options.Home.ConfigFile()); err != nil {
 		o.log.Warn("the configuration stays as it was", "error", err)
 		o.configured = now
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/watcher"
 )
 
@@ -35,7 +36,7 @@ type watching struct {
 	ignored map[string]func(rel string) bool // by root, as captures told
 }
 
-func newWatching(o Options, config missions.WatchConfig, log *slog.Logger) *watching {
+func newWatching(o Options, config settings.Watch, log *slog.Logger) *watching {
 	w := &watching{
 		log: log, changed: make(chan struct{}, 1),
 		options: watcher.Options{

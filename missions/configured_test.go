@@ -1,10 +1,14 @@
 package missions
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // TestKeptConfig: while the user's file is broken, what it said when it was last
@@ -44,7 +48,7 @@ func TestKeptConfig(t *testing.T) {
 	if err := os.Remove(home.ConfigFile()); err != nil {
 		t.Fatal(err)
 	}
-	if c, wrong, err := home.KeptConfig(); c.Capture.MaxFiles != DefaultConfig().Capture.MaxFiles || wrong != nil || err != nil {
+	if c, wrong, err := home.KeptConfig(); c.Capture.MaxFiles != settings.Default().Capture.MaxFiles || wrong != nil || err != nil {
 		t.Errorf("no file: %d, %v, %v", c.Capture.MaxFiles, wrong, err)
 	}
 }
@@ -55,5 +59,27 @@ func TestStatusNamesABrokenConfiguration(t *testing.T) {
 	s, err := b.local.Status(t.Context(), StatusRequest{Caller: b.caller()})
 	if err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, "many") || s.Problems[0].Fix != "umbra config edit" {
 		t.Errorf("%+v, %v", s.Problems, err)
+	}
+}
+
+// TestVariablesReachTheService: what overrides a key is sent along by every client.
+func TestVariablesReachTheService(t *testing.T) {
+	for _, k := range settings.Keys() {
+		if k.Variable != "" && !slices.Contains(CallerVariables[:], k.Variable) {
+			t.Errorf("%s: %s does not reach the service", k.Name, k.Variable)
+		}
+	}
+}
+
+// TestConfigurationErrors: what is wrong with a configuration has a kind of its own,
+// and says what to type next.
+func TestConfigurationErrors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yml")
+	_, err := settings.FindKey("fork.rooot")
+	if e := AsError(fmt.Errorf("read: %w", err)); e.Kind != KindUsage || e.Hint != "did you mean fork.root?" || !strings.HasPrefix(e.Message, "read: there is no key") {
+		t.Errorf("%+v", e)
+	}
+	if e := AsError(settings.Replace(file, []byte("was: other\n"), nil)); e.Kind != KindConflict || e.Hint == "" {
+		t.Errorf("%+v", e)
 	}
 }

@@ -1,4 +1,4 @@
-package missions
+package settings
 
 import (
 	"bytes"
@@ -11,29 +11,29 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// configDocument is a configuration file: two levels of YAML.
-type configDocument struct {
-	keys   []ConfigKey
+// document is a configuration file: two levels of YAML.
+type document struct {
+	keys   []Key
 	root   *yaml.Node // the mapping of sections, nil in a file that says nothing
-	places map[string]configPlace
-	wrong  []configFault
+	places map[string]place
+	wrong  []fault
 }
 
-// configFault is what is wrong on a line.
-type configFault struct {
+// fault is what is wrong on a line.
+type fault struct {
 	line int
 	text string
 }
 
-// configPlace is where a file says a key.
-type configPlace struct {
+// place is where a file says a key.
+type place struct {
 	key, value *yaml.Node
 }
 
 // readConfig puts what a file says into a Config, and returns the lines of its
 // keys. Whatever is wrong is in the error, with its line; the Config may then
 // have some of the file's values.
-func readConfig(p []byte, keys []ConfigKey, into *Config) (lines map[string]int, err error) {
+func readConfig(p []byte, keys []Key, into *Config) (lines map[string]int, err error) {
 	d, err := parseDocument(p, keys)
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func readConfig(p []byte, keys []ConfigKey, into *Config) (lines map[string]int,
 }
 
 // parseDocument finds the keys in a file. Only what is no YAML is an error.
-func parseDocument(p []byte, keys []ConfigKey) (*configDocument, error) {
-	d := &configDocument{keys: keys, places: map[string]configPlace{}}
+func parseDocument(p []byte, keys []Key) (*document, error) {
+	d := &document{keys: keys, places: map[string]place{}}
 	decoder := yaml.NewDecoder(bytes.NewReader(p))
 	var doc, second yaml.Node
 	if err := decoder.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
@@ -79,7 +79,7 @@ func parseDocument(p []byte, keys []ConfigKey) (*configDocument, error) {
 }
 
 // section takes in one section of the file.
-func (d *configDocument) section(key, value *yaml.Node) {
+func (d *document) section(key, value *yaml.Node) {
 	known := keysOf(d.keys, key.Value)
 	if len(known) == 0 {
 		d.unknown(key, key.Value, d.keys)
@@ -100,14 +100,14 @@ func (d *configDocument) section(key, value *yaml.Node) {
 		case twice:
 			d.bad(k, "%s is said already in line %d", name, before.key.Line)
 		default:
-			d.places[name] = configPlace{k, v}
+			d.places[name] = place{k, v}
 		}
 	}
 }
 
 // keysOf are the keys of a section.
-func keysOf(keys []ConfigKey, section string) []ConfigKey {
-	var list []ConfigKey
+func keysOf(keys []Key, section string) []Key {
+	var list []Key
 	for _, k := range keys {
 		if strings.HasPrefix(k.Name, section+".") {
 			list = append(list, k)
@@ -116,7 +116,7 @@ func keysOf(keys []ConfigKey, section string) []ConfigKey {
 	return list
 }
 
-func has(keys []ConfigKey, name string) bool {
+func has(keys []Key, name string) bool {
 	for _, k := range keys {
 		if k.Name == name {
 			return true
@@ -126,10 +126,10 @@ func has(keys []ConfigKey, name string) bool {
 }
 
 // unknown says that nothing is called name, and what may have been meant.
-func (d *configDocument) unknown(n *yaml.Node, name string, keys []ConfigKey) {
+func (d *document) unknown(n *yaml.Node, name string, keys []Key) {
 	said := fmt.Sprintf("unknown key %q", n.Value)
 	switch like := nearest(name, keys); {
-	case has(ConfigKeys(), name), len(keysOf(ConfigKeys(), name)) > 0:
+	case has(Keys(), name), len(keysOf(Keys(), name)) > 0:
 		said += ": only your own configuration may say it"
 	case like != "" && strings.Contains(name, "."):
 		said += ", did you mean " + like + "?"
@@ -137,12 +137,12 @@ func (d *configDocument) unknown(n *yaml.Node, name string, keys []ConfigKey) {
 	d.bad(n, "%s", said)
 }
 
-func (d *configDocument) bad(n *yaml.Node, format string, args ...any) {
-	d.wrong = append(d.wrong, configFault{n.Line, fmt.Sprintf(format, args...)})
+func (d *document) bad(n *yaml.Node, format string, args ...any) {
+	d.wrong = append(d.wrong, fault{n.Line, fmt.Sprintf(format, args...)})
 }
 
 // mapping reports whether a node is one, and says it if it is not.
-func (d *configDocument) mapping(n *yaml.Node, what string) bool {
+func (d *document) mapping(n *yaml.Node, what string) bool {
 	if n.Kind == yaml.MappingNode {
 		return true
 	}
@@ -151,7 +151,7 @@ func (d *configDocument) mapping(n *yaml.Node, what string) bool {
 }
 
 // take puts one value of the file into a Config.
-func (d *configDocument) take(k ConfigKey, at configPlace, into *Config) {
+func (d *document) take(k Key, at place, into *Config) {
 	if isNull(at.value) {
 		return
 	}
@@ -177,11 +177,11 @@ func article(kind string) string {
 }
 
 // problem is all that is wrong, in the order of the lines.
-func (d *configDocument) problem() error {
+func (d *document) problem() error {
 	if len(d.wrong) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(d.wrong, func(a, b configFault) int { return a.line - b.line })
+	slices.SortStableFunc(d.wrong, func(a, b fault) int { return a.line - b.line })
 	var said []string
 	for _, w := range d.wrong {
 		said = append(said, fmt.Sprintf("line %d: %s", w.line, w.text))

@@ -1,11 +1,9 @@
-package missions
+package settings
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,34 +17,34 @@ import (
 // can't be changed without touching more.
 var errByHand = errors.New("the file is written in a way that only a person can change")
 
-// SetConfig writes one key into a configuration file, which it makes if it is
+// Set writes one key into a configuration file, which it makes if it is
 // missing; no words unset the key. Every other line of the file stays as it is,
 // to the byte. project says that it is a project's own file.
-func SetConfig(file string, key ConfigKey, words []string, project bool) error {
-	keys := ConfigKeys()
+func Set(file string, key Key, words []string, project bool) error {
+	keys := Keys()
 	if project {
 		keys = projectKeys()
 		if !key.Project {
-			return Errorf(KindUsage, "leave out --project", "%s is the user's own to say: a project's file may only narrow capture", key.Name)
+			return wrong("leave out --project", "%s is the user's own to say: a project's file may only narrow capture", key.Name)
 		}
 	}
 	var value any
 	if words != nil {
 		var err error
 		if value, err = key.parse(words); err != nil {
-			return Errorf(KindUsage, "umbra config list shows what each key takes", "%s: %w", key.Name, err)
+			return wrong("umbra config list shows what each key takes", "%s: %w", key.Name, err)
 		}
 	}
-	before, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Errorf(KindFailed, "", "read %s: %w", file, userfile.Reason(err))
+	before, err := userfile.Read(file)
+	if err != nil {
+		return err
 	}
 	after, err := changed(before, keys, key, value)
 	if errors.Is(err, errByHand) {
-		return Errorf(KindConflict, "umbra config edit", "%s: %w", file, err)
+		return conflict("umbra config edit", "%s: %w", file, err)
 	}
 	if err != nil {
-		return Errorf(KindUsage, "umbra config edit", "%s: %w", file, err)
+		return wrong("umbra config edit", "%s: %w", file, err)
 	}
 	if bytes.Equal(before, after) {
 		return nil
@@ -56,8 +54,8 @@ func SetConfig(file string, key ConfigKey, words []string, project bool) error {
 
 // changed is the text of a file with another value of one key; nil is none. It
 // is proved to say that, and nothing else that it did not say before.
-func changed(before []byte, keys []ConfigKey, key ConfigKey, value any) ([]byte, error) {
-	want := DefaultConfig()
+func changed(before []byte, keys []Key, key Key, value any) ([]byte, error) {
+	want := Default()
 	if _, err := readConfig(before, keys, &want); err != nil {
 		return nil, err
 	}
@@ -65,7 +63,7 @@ func changed(before []byte, keys []ConfigKey, key ConfigKey, value any) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	e := configEdit{d: d, key: key, lines: strings.SplitAfter(string(before), "\n"), end: "\n"}
+	e := edit{d: d, key: key, lines: strings.SplitAfter(string(before), "\n"), end: "\n"}
 	if strings.Contains(string(before), "\r\n") {
 		e.end = "\r\n"
 	}
@@ -80,7 +78,7 @@ func changed(before []byte, keys []ConfigKey, key ConfigKey, value any) ([]byte,
 		return nil, err
 	}
 	after := []byte(strings.Join(e.lines, ""))
-	got := DefaultConfig()
+	got := Default()
 	if _, err := readConfig(after, keys, &got); err != nil || !reflect.DeepEqual(got, want) {
 		return nil, errByHand
 	}
@@ -88,22 +86,22 @@ func changed(before []byte, keys []ConfigKey, key ConfigKey, value any) ([]byte,
 }
 
 // zeroOf is a key's default, as put takes it.
-func zeroOf(key ConfigKey) any {
-	c := DefaultConfig()
+func zeroOf(key Key) any {
+	c := Default()
 	return reflect.ValueOf(key.field(&c)).Elem().Interface()
 }
 
-// configEdit changes the lines of a file.
-type configEdit struct {
-	d     *configDocument
-	key   ConfigKey
+// edit changes the lines of a file.
+type edit struct {
+	d     *document
+	key   Key
 	lines []string
 	end   string // of a line
 }
 
 // set says the key: in its place, in its section, or in a section of its own at
 // the end.
-func (e *configEdit) set(value any) error {
+func (e *edit) set(value any) error {
 	text, err := yamlText(e.key, value)
 	if err != nil {
 		return err
@@ -133,7 +131,7 @@ func (e *configEdit) set(value any) error {
 }
 
 // replace puts other words where a file says a key.
-func (e *configEdit) replace(at configPlace, said string) error {
+func (e *edit) replace(at place, said string) error {
 	first, last := at.key.Line-1, lastLine(at.value)-1
 	indent, ok := e.indent(at)
 	if !ok {
@@ -152,14 +150,14 @@ func (e *configEdit) replace(at configPlace, said string) error {
 
 // indent is what stands before a key on its line; ok is false if that is more
 // than blanks.
-func (e *configEdit) indent(at configPlace) (blanks string, ok bool) {
+func (e *edit) indent(at place) (blanks string, ok bool) {
 	line := e.lines[at.key.Line-1]
 	blanks = line[:min(len(line), at.key.Column-1)]
 	return blanks, strings.TrimSpace(blanks) == ""
 }
 
 // unset takes the key's lines out.
-func (e *configEdit) unset() error {
+func (e *edit) unset() error {
 	at, ok := e.d.places[e.key.Name]
 	if !ok {
 		return nil
@@ -177,7 +175,7 @@ func (e *configEdit) unset() error {
 
 // onlyLine reports whether lines [first, last) are all that a section holds below
 // its name, comments too.
-func (e *configEdit) onlyLine(section string, first, last int) bool {
+func (e *edit) onlyLine(section string, first, last int) bool {
 	header, body := e.section(section)
 	if header.Line != first || len(body.Content) > 2 || strings.TrimSpace(e.lines[first-1]) != section+":" {
 		return false
@@ -186,7 +184,7 @@ func (e *configEdit) onlyLine(section string, first, last int) bool {
 }
 
 // insert puts lines after the nth.
-func (e *configEdit) insert(n int, lines ...string) {
+func (e *edit) insert(n int, lines ...string) {
 	n = min(n, len(e.lines))
 	if n > 0 && e.lines[n-1] != "" && !strings.HasSuffix(e.lines[n-1], "\n") {
 		e.lines[n-1] += e.end
@@ -198,7 +196,7 @@ func (e *configEdit) insert(n int, lines ...string) {
 }
 
 // section finds a section of the file.
-func (e *configEdit) section(name string) (header, body *yaml.Node) {
+func (e *edit) section(name string) (header, body *yaml.Node) {
 	if e.d.root == nil {
 		return nil, nil
 	}
@@ -220,7 +218,7 @@ func lastLine(n *yaml.Node) int {
 }
 
 // yamlText is a value on one line.
-func yamlText(key ConfigKey, value any) (string, error) {
+func yamlText(key Key, value any) (string, error) {
 	var c Config
 	key.put(&c, value)
 	words := key.words(c)
@@ -249,16 +247,16 @@ func yamlText(key ConfigKey, value any) (string, error) {
 	return text, nil
 }
 
-// ReplaceConfig replaces a configuration file with a text that CheckConfig has
+// Replace replaces a configuration file with a text that Check has
 // nothing to say against. before is what the file held when the text was begun,
 // nil if there was none: one that others have changed since is left as it is.
-func ReplaceConfig(file string, before, text []byte) error {
-	now, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Errorf(KindFailed, "", "read %s: %w", file, userfile.Reason(err))
+func Replace(file string, before, text []byte) error {
+	now, err := userfile.Read(file)
+	if err != nil {
+		return err
 	}
 	if !bytes.Equal(now, before) {
-		return Errorf(KindConflict, "umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
+		return conflict("umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
 	}
 	return userfile.Write(file, text)
 }

@@ -1,4 +1,4 @@
-package missions
+package settings
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // parse gives one value of a key from its words, and checks it: what the key's
 // field points to has that type.
-func (k ConfigKey) parse(words []string) (any, error) {
+func (k Key) parse(words []string) (any, error) {
 	value, err := k.typed(words)
 	if err == nil && k.check != nil {
 		err = k.check(value)
@@ -19,7 +19,7 @@ func (k ConfigKey) parse(words []string) (any, error) {
 	return value, err
 }
 
-func (k ConfigKey) typed(words []string) (any, error) {
+func (k Key) typed(words []string) (any, error) {
 	if k.many() {
 		for _, w := range words {
 			if k.commands && strings.TrimSpace(w) == "" {
@@ -60,7 +60,7 @@ func (k ConfigKey) typed(words []string) (any, error) {
 	return word, nil
 }
 
-func (k ConfigKey) atLeast(n int64) error {
+func (k Key) atLeast(n int64) error {
 	if n < k.least {
 		return fmt.Errorf("%d is too little, it must be at least %d", n, k.least)
 	}
@@ -68,7 +68,7 @@ func (k ConfigKey) atLeast(n int64) error {
 }
 
 // put makes v, which parse gave, the value of the key.
-func (k ConfigKey) put(c *Config, v any) {
+func (k Key) put(c *Config, v any) {
 	switch p := k.field(c).(type) {
 	case *int64:
 		*p = v.(int64)
@@ -87,7 +87,7 @@ func (k ConfigKey) put(c *Config, v any) {
 
 // value is a key's value in a Config, as JSON has it: a size in bytes, a
 // duration as text, a list that is never null.
-func (k ConfigKey) value(c Config) any {
+func (k Key) value(c Config) any {
 	switch p := k.field(&c).(type) {
 	case *int64:
 		return *p
@@ -106,7 +106,7 @@ func (k ConfigKey) value(c Config) any {
 }
 
 // words are a value as it is typed.
-func (k ConfigKey) words(c Config) []string {
+func (k Key) words(c Config) []string {
 	switch v := k.value(c).(type) {
 	case []string:
 		return v

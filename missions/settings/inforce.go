@@ -1,4 +1,4 @@
-package missions
+package settings
 
 import (
 	"errors"
@@ -38,35 +38,35 @@ type Setting struct {
 	Words []string `json:"-"`
 }
 
-// Settings are all keys as they count for a command with this environment in a
+// InForce are all keys as they count for a command with this environment in a
 // workspace ("" for none): the user's file, narrowed by the project's own, and
 // what variables override.
-func Settings(file, workspace string, getenv func(string) string) ([]Setting, error) {
-	config, err := LoadConfig(file)
+func InForce(file, workspace string, getenv func(string) string) ([]Setting, error) {
+	config, err := Load(file)
 	if err != nil {
 		return nil, err
 	}
-	user, err := linesOf(file, ConfigKeys())
+	user, err := linesOf(file, Keys())
 	if err != nil {
 		return nil, err
 	}
 	narrowed, own := config, map[string]int{}
 	if workspace != "" {
-		capture, err := config.Capture.narrowedBy(workspace)
-		if narrowed.Capture = capture.narrowest(); err != nil {
+		capture, err := config.Capture.NarrowedBy(workspace)
+		if narrowed.Capture = capture.Narrowest(); err != nil {
 			return nil, err
 		}
-		if own, err = linesOf(filepath.Join(workspace, ProjectConfigFile), projectKeys()); err != nil {
+		if own, err = linesOf(filepath.Join(workspace, ProjectFile), projectKeys()); err != nil {
 			return nil, err
 		}
 	}
-	overridden, err := config.overriddenBy(getenv)
+	overridden, err := config.OverriddenBy(getenv)
 	if err != nil {
 		return nil, err
 	}
-	defaults := DefaultConfig()
+	defaults := Default()
 	var list []Setting
-	for _, k := range ConfigKeys() {
+	for _, k := range Keys() {
 		s := Setting{
 			Key: k.Name, Value: k.value(config), Default: k.value(defaults), Origin: OriginDefault, Variable: k.Variable, Kind: k.Kind(), Help: k.Help, Words: k.words(config),
 		}
@@ -74,7 +74,7 @@ func Settings(file, workspace string, getenv func(string) string) ([]Setting, er
 			s.Origin, s.File, s.Line = OriginUser, file, line
 		}
 		if line := own[k.Name]; line > 0 && !reflect.DeepEqual(k.value(narrowed), s.Value) {
-			s.Origin, s.File, s.Line = OriginProject, filepath.Join(workspace, ProjectConfigFile), line
+			s.Origin, s.File, s.Line = OriginProject, filepath.Join(workspace, ProjectFile), line
 			s.Value, s.Words = k.value(narrowed), k.words(narrowed)
 		}
 		if k.Variable != "" && getenv(k.Variable) != "" {
@@ -87,7 +87,7 @@ func Settings(file, workspace string, getenv func(string) string) ([]Setting, er
 }
 
 // linesOf are the lines on which a file says keys; none without a file.
-func linesOf(file string, keys []ConfigKey) (map[string]int, error) {
+func linesOf(file string, keys []Key) (map[string]int, error) {
 	p, err := usergit.ReadFile(file, maxProjectFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -99,51 +99,32 @@ func linesOf(file string, keys []ConfigKey) (map[string]int, error) {
 	return readConfig(p, keys, &c)
 }
 
-// overriddenBy is a configuration with what environment variables say instead.
-func (c Config) overriddenBy(getenv func(string) string) (Config, error) {
-	for _, k := range ConfigKeys() {
+// OverriddenBy is a configuration with what environment variables say instead.
+func (c Config) OverriddenBy(getenv func(string) string) (Config, error) {
+	for _, k := range Keys() {
 		if k.Variable == "" || getenv(k.Variable) == "" {
 			continue
 		}
 		value, err := k.parse([]string{getenv(k.Variable)})
 		if err != nil {
-			return c, Errorf(KindUsage, "unset it, or mend it", "%s: %w", k.Variable, err)
+			return c, wrong("unset it, or mend it", "%s: %w", k.Variable, err)
 		}
 		k.put(&c, value)
 	}
 	return c, nil
 }
 
-// configNow is the configuration as the user's file says it now: who changes it
-// and types the next command must not have to wait until a daemon has begun anew
-// with it. One that is broken counts as it was.
-func (l *Local) configNow() Config {
-	if stampOf(l.home.ConfigFile()) == l.configured {
-		return l.config
-	}
-	config, err := LoadConfig(l.home.ConfigFile())
-	if err != nil {
-		return l.config
-	}
-	return config
-}
-
-// configOf is the configuration that counts for a caller.
-func (l *Local) configOf(c Caller) (Config, error) {
-	return l.configNow().overriddenBy(func(name string) string { return c.Env[name] })
-}
-
-// ConfigTemplate is a configuration file that says nothing yet, with every key
+// Template is a configuration file that says nothing yet, with every key
 // in comments.
-func ConfigTemplate(project bool) string {
-	keys, head := ConfigKeys(), "# Umbra's configuration. Each key is shown with its default; docs: umbra config list\n"
+func Template(project bool) string {
+	keys, head := Keys(), "# Umbra's configuration. Each key is shown with its default; docs: umbra config list\n"
 	if project {
 		keys, head = projectKeys(), "# What Umbra leaves out of this project's snapshots: these limits can only be made smaller.\n"
 	}
 	var b strings.Builder
 	b.WriteString(head)
 	section := ""
-	defaults := DefaultConfig()
+	defaults := Default()
 	for _, k := range keys {
 		of, name, _ := strings.Cut(k.Name, ".")
 		if of != section {
@@ -159,23 +140,13 @@ func ConfigTemplate(project bool) string {
 	return b.String()
 }
 
-// CheckConfig reports what is wrong with the text of a configuration file.
-func CheckConfig(text []byte, project bool) error {
-	keys := ConfigKeys()
+// Check reports what is wrong with the text of a configuration file.
+func Check(text []byte, project bool) error {
+	keys := Keys()
 	if project {
 		keys = projectKeys()
 	}
 	var c Config
 	_, err := readConfig(text, keys, &c)
 	return err
-}
-
-// ProjectConfig is the file in which the project that holds a directory says
-// its own configuration.
-func ProjectConfig(dir string) (string, error) {
-	g, err := survey(dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(g.Top, ProjectConfigFile), nil
 }

@@ -1,20 +1,19 @@
-package missions
+package settings
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// TestConfigKeys: every field of Config is described by one key.
-func TestConfigKeys(t *testing.T) {
+// TestKeys: every field of Config is described by one key.
+func TestKeys(t *testing.T) {
 	var c Config
 	described := map[any]string{}
-	for _, k := range ConfigKeys() {
+	for _, k := range Keys() {
 		field := k.field(&c)
 		if other, twice := described[field]; twice {
 			t.Errorf("%s is the same as %s", k.Name, other)
@@ -23,11 +22,8 @@ func TestConfigKeys(t *testing.T) {
 		if k.Help == "" || strings.Count(k.Name, ".") != 1 {
 			t.Errorf("%q: %q", k.Name, k.Help)
 		}
-		if k.Variable != "" && !slices.Contains(CallerVariables[:], k.Variable) {
-			t.Errorf("%s: %s does not reach the service", k.Name, k.Variable)
-		}
 		// What is shown can be typed, and gives the same.
-		defaults := DefaultConfig()
+		defaults := Default()
 		value, err := k.parse(k.words(defaults))
 		if err != nil {
 			t.Errorf("%s: its default %q is refused: %v", k.Name, k.words(defaults), err)
@@ -49,8 +45,8 @@ func TestConfigKeys(t *testing.T) {
 	}
 }
 
-// TestConfigValues: what a file may say, and what is refused, each with its line.
-func TestConfigValues(t *testing.T) {
+// TestValues: what a file may say, and what is refused, each with its line.
+func TestValues(t *testing.T) {
 	for text, want := range map[string]string{
 		"capture:\n  max_file_size: 64MiB\n":                    "",
 		"capture: {max_file_size: 1_000, max_files: 3}\n":       "",
@@ -75,8 +71,8 @@ func TestConfigValues(t *testing.T) {
 		"watch:\n  settle: 0s\n":                                "watch.settle: 0 is too little",
 		"hooks:\n  max_wait: -1s\nfork:\n  copy_limit: minus\n": `line 4: fork.copy_limit: "minus" is no size`,
 	} {
-		c := DefaultConfig()
-		_, err := readConfig([]byte(text), ConfigKeys(), &c)
+		c := Default()
+		_, err := readConfig([]byte(text), Keys(), &c)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -88,9 +84,9 @@ func TestConfigValues(t *testing.T) {
 	}
 }
 
-// TestSetConfig changes one key and leaves every other byte as it is, or says
+// TestSet changes one key and leaves every other byte as it is, or says
 // that only a person can.
-func TestSetConfig(t *testing.T) {
+func TestSet(t *testing.T) {
 	for _, tt := range []struct {
 		before, key string
 		words       []string
@@ -121,14 +117,14 @@ func TestSetConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		key, err := FindConfigKey(tt.key)
+		key, err := FindKey(tt.key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = SetConfig(file, key, tt.words, false)
+		err = Set(file, key, tt.words, false)
 		got, _ := os.ReadFile(file)
 		switch {
-		case tt.after == "" && (err == nil || AsError(err).Kind != KindConflict || string(got) != tt.before):
+		case tt.after == "" && (err == nil || sortOf(err) != "conflict" || string(got) != tt.before):
 			t.Errorf("%q, %s %q: not refused: %v, %q", tt.before, tt.key, tt.words, err, got)
 		case tt.after != "" && (err != nil || string(got) != tt.after):
 			t.Errorf("%q, %s %q: %q, %v, want %q", tt.before, tt.key, tt.words, got, err, tt.after)
@@ -136,11 +132,11 @@ func TestSetConfig(t *testing.T) {
 	}
 }
 
-// TestSetConfigRefuses: bad values, keys that are not a project's to say, and
+// TestSetRefuses: bad values, keys that are not a project's to say, and
 // files that are broken already.
-func TestSetConfigRefuses(t *testing.T) {
-	key := func(name string) ConfigKey {
-		k, err := FindConfigKey(name)
+func TestSetRefuses(t *testing.T) {
+	key := func(name string) Key {
+		k, err := FindKey(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,11 +144,11 @@ func TestSetConfigRefuses(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), ".umbra.yml")
 	for what, err := range map[string]error{
-		"no number":       SetConfig(file, key("capture.max_files"), []string{"x"}, false),
-		"two values":      SetConfig(file, key("fork.root"), []string{"/a", "/b"}, false),
-		"not a project's": SetConfig(file, key("fork.root"), []string{"/a"}, true),
+		"no number":       Set(file, key("capture.max_files"), []string{"x"}, false),
+		"two values":      Set(file, key("fork.root"), []string{"/a", "/b"}, false),
+		"not a project's": Set(file, key("fork.root"), []string{"/a"}, true),
 	} {
-		if err == nil || AsError(err).Kind != KindUsage {
+		if err == nil || sortOf(err) != "wrong" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -163,31 +159,31 @@ func TestSetConfigRefuses(t *testing.T) {
 	if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := SetConfig(file, key("capture.max_bytes"), []string{"1"}, true); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if err := Set(file, key("capture.max_bytes"), []string{"1"}, true); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("a broken file is changed: %v", err)
 	}
 	if got, _ := os.ReadFile(file); string(got) != broken {
 		t.Errorf("it is now %q", got)
 	}
-	if _, err := FindConfigKey("capture.max_file"); err == nil || AsError(err).Hint != "did you mean capture.max_file_size?" {
-		t.Errorf("an unknown key: %v", AsError(err).Hint)
+	if _, err := FindKey("capture.max_file"); err == nil || hintOf(err) != "did you mean capture.max_file_size?" {
+		t.Errorf("an unknown key: %v, %s", err, hintOf(err))
 	}
 }
 
-// TestSettings: where each value comes from.
-func TestSettings(t *testing.T) {
+// TestInForce: where each value comes from.
+func TestInForce(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.yml")
 	for name, text := range map[string]string{
-		file:                                  "capture:\n  max_files: 50\n  max_bytes: 2KiB\nfork:\n  root: /a\n",
-		filepath.Join(dir, ProjectConfigFile): "capture:\n  max_bytes: 4KiB\n  max_files: 20\n",
+		file:                            "capture:\n  max_files: 50\n  max_bytes: 2KiB\nfork:\n  root: /a\n",
+		filepath.Join(dir, ProjectFile): "capture:\n  max_bytes: 4KiB\n  max_files: 20\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	env := map[string]string{"UMBRA_FORK_ROOT": "/b"}
-	list, err := Settings(file, dir, func(name string) string { return env[name] })
+	list, err := InForce(file, dir, func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +199,14 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	env["UMBRA_FORK_ROOT"] = "b"
-	if _, err := Settings(file, dir, func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "UMBRA_FORK_ROOT") {
+	if _, err := InForce(file, dir, func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "UMBRA_FORK_ROOT") {
 		t.Errorf("a bad variable: %v", err)
 	}
 	for _, project := range []bool{false, true} {
-		if err := CheckConfig([]byte(ConfigTemplate(project)), project); err != nil {
+		if err := Check([]byte(Template(project)), project); err != nil {
 			t.Errorf("the template is refused: %v", err)
 		}
-		if err := CheckConfig([]byte(strings.ReplaceAll(ConfigTemplate(project), "\n#", "\n")), project); err != nil {
+		if err := Check([]byte(strings.ReplaceAll(Template(project), "\n#", "\n")), project); err != nil {
 			t.Errorf("the template without its comment signs is refused: %v", err)
 		}
 	}
@@ -218,37 +214,38 @@ func TestSettings(t *testing.T) {
 
 // The table of keys stands in docs/configuration.md between these lines.
 const (
-	configPage  = "../docs/configuration.md"
-	configBegin = "<!-- generated from missions.ConfigKeys: UMBRA_UPDATE_DOCS=1 go test ./missions -run TestConfigPage -->\n"
+	keysPage = "../../docs/configuration.md"
+	begin    = "<!-- generated from settings.Keys: UMBRA_UPDATE_DOCS=1 go test ./missions/settings -run TestPage -->\n"
+	end      = "<!-- end of what is generated -->"
 )
 
-// TestConfigPage holds the documentation against the schema.
-func TestConfigPage(t *testing.T) {
-	page, err := os.ReadFile(configPage)
+// TestPage holds the documentation against the schema.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile(keysPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok := strings.Cut(string(page), configBegin)
-	_, after, ok2 := strings.Cut(rest, diagramEnd)
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the keys", configPage)
+		t.Fatalf("%s has no place for the keys", keysPage)
 	}
-	want := before + configBegin + configTable() + diagramEnd + after
+	want := before + begin + table() + end + after
 	if want == string(page) {
 		return
 	}
 	if os.Getenv("UMBRA_UPDATE_DOCS") == "" {
-		t.Fatalf("%s shows other keys than ConfigKeys; UMBRA_UPDATE_DOCS=1 go test ./missions -run TestConfigPage writes:\n%s", configPage, configTable())
+		t.Fatalf("%s shows other keys than Keys; UMBRA_UPDATE_DOCS=1 go test ./missions/settings -run TestPage writes:\n%s", keysPage, table())
 	}
-	if err := os.WriteFile(configPage, []byte(want), 0o644); err != nil {
+	if err := os.WriteFile(keysPage, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func configTable() string {
+func table() string {
 	var b strings.Builder
 	b.WriteString("| key | default | what it is | where else |\n|---|---|---|---|\n")
-	for _, k := range ConfigKeys() {
+	for _, k := range Keys() {
 		text, err := yamlText(k, zeroOf(k))
 		if err != nil {
 			text = err.Error()

@@ -1,4 +1,4 @@
-package missions
+package settings
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ConfigKey is one thing that can be configured: the schema of config.yml, of a
+// Key is one thing that can be configured: the schema of config.yml, of a
 // project's .umbra.yml, of `umbra config` and of docs/configuration.md.
-type ConfigKey struct {
+type Key struct {
 	Name string // section.key
 	Help string // one phrase, for people
 	// Project says that a project's own file may say it too, to narrow it.
@@ -24,9 +24,9 @@ type ConfigKey struct {
 	check    func(any) error   // nil: every value of the type will do
 }
 
-// ConfigKeys are all keys, in the order in which they are shown.
-func ConfigKeys() []ConfigKey {
-	return []ConfigKey{
+// Keys are all keys, in the order in which they are shown.
+func Keys() []Key {
+	return []Key{
 		{Name: "capture.max_file_size", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFileSize },
 			Help: "larger files are left out of snapshots, and listed"},
 		{Name: "capture.max_files", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFiles },
@@ -75,9 +75,9 @@ func ConfigKeys() []ConfigKey {
 }
 
 // projectKeys are those that a project's own file may say.
-func projectKeys() []ConfigKey {
-	var keys []ConfigKey
-	for _, k := range ConfigKeys() {
+func projectKeys() []Key {
+	var keys []Key
+	for _, k := range Keys() {
 		if k.Project {
 			keys = append(keys, k)
 		}
@@ -85,9 +85,9 @@ func projectKeys() []ConfigKey {
 	return keys
 }
 
-// FindConfigKey is the key of that name; the error names one that is alike.
-func FindConfigKey(name string) (ConfigKey, error) {
-	keys := ConfigKeys()
+// FindKey is the key of that name; the error names one that is alike.
+func FindKey(name string) (Key, error) {
+	keys := Keys()
 	for _, k := range keys {
 		if k.Name == name {
 			return k, nil
@@ -97,12 +97,12 @@ func FindConfigKey(name string) (ConfigKey, error) {
 	if like := nearest(name, keys); like != "" {
 		hint = "did you mean " + like + "?"
 	}
-	return ConfigKey{}, Errorf(KindUsage, hint, "there is no key %q", name)
+	return Key{}, wrong(hint, "there is no key %q", name)
 }
 
 // nearest is a key that may have been meant: one with the same last word, or
 // that begins or ends alike.
-func nearest(name string, keys []ConfigKey) string {
+func nearest(name string, keys []Key) string {
 	_, last, _ := strings.Cut(name, ".")
 	if last == "" {
 		last = name
@@ -135,7 +135,7 @@ func differsLittle(a, b string) bool {
 }
 
 // Kind says what a key's value is, for people.
-func (k ConfigKey) Kind() string {
+func (k Key) Kind() string {
 	switch k.field(&Config{}).(type) {
 	case *int64:
 		return "bytes"
@@ -155,7 +155,7 @@ func (k ConfigKey) Kind() string {
 }
 
 // many reports whether the value is a list.
-func (k ConfigKey) many() bool {
+func (k Key) many() bool {
 	_, ok := k.field(&Config{}).(*[]string)
 	return ok
 }

@@ -1,0 +1,157 @@
+// Package settings is what a user can configure: the schema of config.yml and of a
+// project's .umbra.yml, how they are read, checked and edited, and which value of a
+// key counts. It reads and writes these two files alone, and acts on no setting.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+)
+
+// Config is the user's configuration. Every key has a default; an unknown key
+// or a value that makes no sense is an error with its line, so that a typing
+// mistake is not ignored in silence. Keys describes the keys.
+type Config struct {
+	Capture Capture
+	Fork    Fork
+	Hooks   Hooks
+	Adopt   Adopt
+	Watch   Watch
+	Launch  Launch
+	Storage Storage
+	// Missions and Automations are the user's own to say, like Launch.
+	Missions    Missions
+	Automations Automations
+}
+
+// Capture limits what a snapshot holds. A project's .umbra.yml may make
+// each limit smaller and add secrets, never the reverse, for files that no
+// snapshot holds yet: see Limits.
+type Capture struct {
+	MaxFileSize int64    // bytes
+	MaxFiles    int      // in a workspace
+	MaxBytes    int64    // in a workspace
+	Secrets     []string // patterns, beside the built-in ones
+}
+
+// Fork says where forks go.
+type Fork struct {
+	Root      string // default ~/umbra
+	CopyLimit int64  // bytes of ignored files copied without asking
+	Guard     bool   // keep a fork's file tools out of its source's workspace
+}
+
+// Hooks tunes the hooks.
+type Hooks struct {
+	MaxWait Duration // how long a prompt waits for the first import
+	Tools   bool     // snapshot before tools that write
+}
+
+// Adopt says which sessions started by hand become missions: globs over
+// the session's directory.
+type Adopt struct {
+	Include []string
+	Exclude []string
+}
+
+// Watch tunes idle detection.
+type Watch struct {
+	Settle  Duration
+	MaxWait Duration
+}
+
+// Launch names commands, so only the user's own file may hold it.
+type Launch struct {
+	Open string // run for each fork of --count; {id} is the mission
+}
+
+// Automations are commands of the user's that are run when a mission
+// changes its state. Only the user's own file may hold them.
+type Automations struct {
+	Ready     []string // an agent has started, or a session was adopted
+	Idle      []string // a turn has ended: the agent waits for its user
+	Error     []string // a turn has ended in an error
+	Close     []string // the agent has ended
+	TimeLimit Duration // after which a command is killed, with all it has started
+}
+
+// Missions limits missions.
+type Missions struct {
+	MaxLive int // with an agent at once; 0 is no limit
+}
+
+// Storage limits what Umbra takes of the disk. Beyond a limit it writes
+// nothing, says so, and goes on when there is room again.
+type Storage struct {
+	MaxBytes int64 // of Umbra's home; 0 is no limit
+	KeepFree int64 // bytes left free on the home's disk
+}
+
+// Duration is a time.Duration written as 5s or 2m.
+type Duration time.Duration
+
+// Default is the configuration of a user who has none.
+func Default() Config {
+	return Config{
+		Capture:     Capture{MaxFileSize: 64 << 20, MaxFiles: 1_000_000, MaxBytes: 20 << 30},
+		Fork:        Fork{Root: "~/umbra", CopyLimit: 2 << 30, Guard: true},
+		Hooks:       Hooks{MaxWait: Duration(5 * time.Second), Tools: true},
+		Watch:       Watch{Settle: Duration(2 * time.Second), MaxWait: Duration(30 * time.Second)},
+		Storage:     Storage{MaxBytes: 100 << 30, KeepFree: 200 << 20},
+		Automations: Automations{TimeLimit: Duration(time.Minute)},
+	}
+}
+
+// Load reads the user's configuration; a missing file is the default, and so is
+// what comes with an error.
+func Load(file string) (Config, error) {
+	text, err := Read(file)
+	if err != nil {
+		return Default(), err
+	}
+	return Parse(file, text)
+}
+
+// Read reads the text of a configuration, none if there is no file.
+func Read(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the configuration: %w", err)
+	}
+	return text, nil
+}
+
+// Parse is Load of a text that was read already; the file is named in the error,
+// an *Error.
+func Parse(file string, text []byte) (Config, error) {
+	c := Default()
+	if len(text) == 0 {
+		return c, nil
+	}
+	if _, err := readConfig(text, Keys(), &c); err != nil {
+		return Default(), wrong("umbra config edit, or move the file away", "configuration %s: %w", file, err)
+	}
+	return c, nil
+}
+
+// ProjectFile is a project's own configuration, in its workspace.
+const ProjectFile = ".umbra.yml"
+
+// Adopts reports whether a session that is started in a directory by hand is to
+// become a mission.
+func (c Adopt) Adopts(dir string) bool {
+	in := func(patterns []string) bool {
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, dir); ok || dir == p || strings.HasPrefix(dir, strings.TrimSuffix(p, "/")+"/") {
+				return true
+			}
+		}
+		return false
+	}
+	return (len(c.Include) == 0 || in(c.Include)) && !in(c.Exclude)
+}
