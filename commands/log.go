@@ -28,7 +28,7 @@ fork take it. A terminal that is narrow is not told ids, states and triggers.`,
 			&cli.IntFlag{Name: "n", Usage: "no more than `N`", Destination: &o.limit},
 			&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", Destination: &o.since},
 			&cli.StringFlag{Name: "state", Usage: "those in `STATE`", Destination: &o.state},
-			&cli.StringFlag{Name: "path", Usage: "those that changed `PATH`", Destination: &o.path},
+			&cli.StringFlag{Name: "path", Usage: "those that changed `PATH`, by the names that it had", Destination: &o.path},
 			&cli.StringFlag{Name: "grep", Usage: "those whose message matches `RE`", Destination: &o.match},
 			&cli.BoolFlag{Name: "graph", Usage: "the missions forked from it as well, as branches from where they forked", Destination: &o.graph},
 			&cli.BoolFlag{Name: "all", Usage: "every mission of the project", Destination: &o.all},
@@ -257,6 +257,9 @@ func logRow(p *printer, e missions.Entry) []cell {
 	}
 	if e.Late {
 		marks += " (late)"
+	}
+	if e.RenamedFrom != "" {
+		marks += " (renamed from " + quotePath(e.RenamedFrom) + ")"
 	}
 	row, fits := []cell{{clean(e.Address), cyan}}, func(width int) bool { return !p.terminal || p.width >= width }
 	if fits(widthForIDs) {

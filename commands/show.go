@@ -11,7 +11,7 @@ import (
 func showCommand() *verb {
 	var o changeOptions
 	return &verb{
-		name: "show", args: "MOMENT", min: 1, max: 1,
+		name: "show", args: "MOMENT", min: 1, max: 1, after: "[-- PATH…]",
 		short: "show a snapshot: what was asked, what was said, what changed",
 		flags: o.flags(),
 		run:   func(c *call) error { return runShow(c, o) },
@@ -27,7 +27,7 @@ func runShow(c *call, o changeOptions) error {
 	if err != nil {
 		return err
 	}
-	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0), Brief: !o.lines()})
+	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0), Brief: !o.lines(), Paths: c.after})
 	if err != nil {
 		return err
 	}

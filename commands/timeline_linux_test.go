@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -126,6 +127,7 @@ func TestTimeline(t *testing.T) {
 	if got := s.umbra("cat", "best", "state.txt"); got != "alpha\n" {
 		s.Errorf("what was pinned holds %q", got)
 	}
+	s.locksNothing()
 	s.restores()
 	s.opens()
 	s.forks()
@@ -145,6 +147,35 @@ func TestTimeline(t *testing.T) {
 	s.types("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | wc -l | sed s/^/modes=/")
 	s.keys("Enter")
 	s.sees("modes=2")
+}
+
+// locksNothing: whoever looks at the timeline keeps nobody else from anything.
+func (s *screen) locksNothing() {
+	s.Helper()
+	home := filepath.Join(filepath.Dir(s.dir), "umbra")
+	files, err := filepath.Glob(filepath.Join(home, "locks", "*"))
+	if err != nil || len(files) == 0 {
+		s.Fatalf("no locks below %s: %v", home, err)
+	}
+	for _, name := range append(files, filepath.Join(home, "lock")) {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		// a command that was just run in it, or a request, may be about to let go
+		for end := time.Now().Add(ptyPatience); ; time.Sleep(20 * time.Millisecond) {
+			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil || time.Now().After(end) {
+				break
+			}
+		}
+		if err != nil {
+			s.Errorf("%s is held: %v", name, err)
+		}
+		f.Close()
+	}
 }
 
 // restores takes the newest but one back for real, and that back again.

@@ -3,7 +3,6 @@ package missions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"regexp"
 	"slices"
 	"time"
@@ -36,8 +35,13 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 	pins := at.project.pinsBySnapshot()
 	entries := []Entry{}
 	started := false
+	trail := trail{project: at.project, path: filter.path}
 	list := func(turn []step) error {
 		for _, s := range turn {
+			path, from, touched, err := trail.step(ctx, s.Snapshot) // also where it begins at an older one
+			if err != nil {
+				return err
+			}
 			started = started || s.ID == at.step.ID
 			if !started {
 				continue
@@ -49,16 +53,15 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 			if err != nil {
 				return err
 			}
-			if ok, err := filter.keeps(at.project, s, e); err != nil {
-				return err
-			} else if !ok {
+			if !touched || !filter.keeps(e) {
 				continue
 			}
+			e.RenamedFrom = from
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}
 			if r.Changes || r.Patch {
-				if err := at.project.addChanges(ctx, &e, s.Snapshot, filter.path, r.Patch); err != nil {
+				if err := at.project.addChanges(ctx, &e, s.Snapshot, path, r.Patch); err != nil {
 					return err
 				}
 			}
@@ -71,6 +74,7 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 	}
 	err := at.project.eachTurn(at.tip.ID, list)
 	if err != nil && !started {
+		trail.path = filter.path
 		err = at.project.eachTurn(at.step.ID, list) // it may be cut off from the newest: see keepCutOff
 	}
 	return entries, err
@@ -144,36 +148,15 @@ var stateNames = [...]StateName{StateInitializing, StateRunning, StateWaiting, S
 
 func (f filter) past(s step) bool { return !f.since.IsZero() && s.At.Before(f.since) }
 
-func (f filter) keeps(p *project, s step, e Entry) (bool, error) {
+// keeps reports whether an entry is listed, as far as its path does not decide.
+func (f filter) keeps(e Entry) bool {
 	switch {
 	case f.state != "" && e.State != f.state,
 		f.grep != nil && !f.grep.MatchString(e.Message),
 		f.ops && e.Operation == "":
-		return false, nil
+		return false
 	}
-	if f.path == "" {
-		return true, nil
-	}
-	return p.touches(s.Snapshot, f.path)
-}
-
-// touches reports whether a snapshot changed a path against the one before.
-func (p *project) touches(s *gitstore.Snapshot, path string) (bool, error) {
-	now, err := p.entryAt(s.Tree, path)
-	if err != nil {
-		return false, err
-	}
-	before := gitstore.TreeEntry{}
-	if parent := s.Parent(); !parent.IsZero() {
-		prev, err := p.store.Snapshot(parent)
-		if err != nil {
-			return false, err
-		}
-		if before, err = p.entryAt(prev.Tree, path); err != nil {
-			return false, err
-		}
-	}
-	return now.ID != before.ID || now.Mode != before.Mode, nil
+	return true
 }
 
 // facts are what an Entry takes from a snapshot and its parent alone: they
@@ -319,13 +302,4 @@ func (p *project) pinsBySnapshot() map[gitstore.ID][]string {
 		pins[ref.ID] = append(pins[ref.ID], ref.Name.Arg())
 	}
 	return pins
-}
-
-// entryAt is the entry at a path of a tree, or the zero one.
-func (p *project) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
-	e, err := p.store.Lookup(tree, path)
-	if errors.Is(err, gitstore.ErrNoEntry) {
-		return gitstore.TreeEntry{}, nil
-	}
-	return e, err
 }

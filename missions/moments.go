@@ -29,6 +29,8 @@ type Entry struct {
 	Partial      bool        `json:"partial"`
 	Late         bool        `json:"late,omitempty"`
 	Unchanged    bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	// RenamedFrom is the name that the file of a log's path had before this snapshot.
+	RenamedFrom string `json:"renamed_from,omitempty"`
 	// What a log was asked for beside that. A mission's first snapshot changed
 	// nothing: it has neither.
 	Changed []FileChange `json:"changed,omitempty"`
@@ -58,7 +60,7 @@ type LogRequest struct {
 	Limit   int       `json:"limit,omitempty"` // 0: all
 	Since   string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
 	State   StateName `json:"state,omitempty"`
-	Path    string    `json:"path,omitempty"`
+	Path    string    `json:"path,omitempty"` // a file is followed over its renames
 	Grep    string    `json:"grep,omitempty"`
 	Ops     bool      `json:"ops,omitempty"`   // only Umbra's own operations
 	Lines   bool      `json:"lines,omitempty"` // count lines too
@@ -74,6 +76,8 @@ type ShowRequest struct {
 	Caller Caller `json:"caller"`
 	Moment string `json:"moment"`
 	Brief  bool   `json:"brief,omitempty"` // without the patch
+	// Paths are those whose changes are meant, none for all.
+	Paths []string `json:"paths,omitempty"`
 }
 
 // Shown is a moment, whole.

@@ -37,6 +37,18 @@ func (m *loaded) pathIn(c Caller, typed string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
+// pathsIn is pathIn for several.
+func (m *loaded) pathsIn(c Caller, typed []string) (paths []string, err error) {
+	for _, one := range typed {
+		rel, err := m.pathIn(c, one)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, rel)
+	}
+	return paths, nil
+}
+
 // Show gives a moment whole: what was asked, what was said, what changed.
 func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 	at, err := l.findMoment(ctx, r.Caller, r.Moment, reading)
@@ -60,7 +72,11 @@ func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 		}
 		from = prev.Tree
 	}
-	shown.Files, shown.Patch, err = at.project.difference(ctx, from, at.step.Tree, nil, !r.Brief)
+	paths, err := at.pathsIn(r.Caller, r.Paths)
+	if err != nil {
+		return Shown{}, err
+	}
+	shown.Files, shown.Patch, err = at.project.difference(ctx, from, at.step.Tree, paths, !r.Brief)
 	return shown, err
 }
 
@@ -134,13 +150,9 @@ func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
 	} else if tree, err = l.presentTree(ctx, from.loaded); err != nil {
 		return Difference{}, err
 	}
-	var paths []string
-	for _, typed := range r.Paths {
-		rel, err := from.pathIn(r.Caller, typed)
-		if err != nil {
-			return Difference{}, err
-		}
-		paths = append(paths, rel)
+	paths, err := from.pathsIn(r.Caller, r.Paths)
+	if err != nil {
+		return Difference{}, err
 	}
 	if d.Files, d.Patch, err = from.project.difference(ctx, from.step.Tree, tree, paths, r.Patch); err != nil {
 		return Difference{}, err
@@ -203,7 +215,9 @@ func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []
 	}
 	if len(paths) > 0 {
 		stats = slices.DeleteFunc(stats, func(f gitstore.FileStat) bool {
-			return !slices.ContainsFunc(paths, func(dir string) bool { return dir == "" || within(dir, f.Path) })
+			return !slices.ContainsFunc(paths, func(dir string) bool {
+				return dir == "" || within(dir, f.Path) || f.OldPath != "" && within(dir, f.OldPath)
+			})
 		})
 	}
 	files := []FileChange{}

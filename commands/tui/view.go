@@ -198,6 +198,9 @@ func (m *model) rowLine(r row, here bool) line {
 	if e.Late {
 		l = append(l, span{" (late)", dim})
 	}
+	if e.RenamedFrom != "" {
+		l = append(l, span{" (renamed from " + m.o.Clean(e.RenamedFrom) + ")", cyan})
+	}
 	return l
 }
 

@@ -1,0 +1,144 @@
+package missions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// A trail is a path that is followed back through history, newest first: a file
+// has there the name that it had then.
+type trail struct {
+	project *project
+	path    string // "" is everything
+}
+
+// step tells what the path is in a snapshot, whether that changed it against the
+// one before and, where the file came to be there by another name, which.
+func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from string, touched bool, err error) {
+	path = t.path
+	if path == "" {
+		return "", "", true, nil
+	}
+	now, err := t.project.entryAt(s.Tree, path)
+	if err != nil {
+		return path, "", false, err
+	}
+	var tree gitstore.ID
+	before := gitstore.TreeEntry{}
+	if parent := s.Parent(); !parent.IsZero() {
+		prev, err := t.project.snapshots.snapshot(t.project.store, parent)
+		if err != nil {
+			return path, "", false, err
+		}
+		tree = prev.Tree
+		if before, err = t.project.entryAt(tree, path); err != nil {
+			return path, "", false, err
+		}
+	}
+	if !tree.IsZero() && before.ID.IsZero() && now.Mode.IsBlob() {
+		if from, err = t.project.nameBefore(ctx, tree, s.Tree, path); err != nil {
+			return path, "", false, err
+		}
+		if from != "" {
+			t.path = from
+		}
+	}
+	return path, from, now.ID != before.ID || now.Mode != before.Mode, nil
+}
+
+// What is compared with a file that is new, to find what it was called: so many
+// files that went with the same snapshot, so large.
+const (
+	mostGone   = 200
+	mostLooked = 1 << 20
+)
+
+// nameBefore is what a new file was called in the tree before: of those that are
+// gone the one of the same content, else the one most like it, if half of the
+// larger is in both, as Git has it; "" if there is none.
+func (p *project) nameBefore(ctx context.Context, before, after gitstore.ID, path string) (string, error) {
+	var changes []gitstore.Change
+	err := p.store.DiffTrees(before, after, func(c gitstore.Change) error {
+		changes = append(changes, c)
+		return ctx.Err()
+	})
+	if err != nil {
+		return "", err
+	}
+	var file gitstore.Change
+	for _, r := range gitstore.FindRenames(changes) {
+		if r.Path != path {
+			continue
+		}
+		if r.OldPath != "" {
+			return r.OldPath, nil
+		}
+		file = r.Change
+	}
+	return p.mostAlike(changes, file)
+}
+
+func (p *project) mostAlike(changes []gitstore.Change, file gitstore.Change) (string, error) {
+	text, err := p.comparable(file.To)
+	if len(text) == 0 || err != nil {
+		return "", err
+	}
+	best, name, compared := 0.5, "", 0
+	for _, c := range changes {
+		if c.Type() != gitstore.Deleted || c.From.Mode != file.To.Mode || compared == mostGone {
+			continue
+		}
+		compared++
+		gone, err := p.comparable(c.From)
+		if err != nil {
+			return "", err
+		}
+		if alike := likeness(gone, text); alike > best || alike == best && name == "" {
+			best, name = alike, c.Path
+		}
+	}
+	return name, nil
+}
+
+// comparable is the content of a file that is not too large to be compared.
+func (p *project) comparable(e gitstore.TreeEntry) ([]byte, error) {
+	if !e.Mode.IsBlob() {
+		return nil, nil
+	}
+	r, size, err := p.store.BlobReader(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Close(); err != nil || size > mostLooked {
+		return nil, err
+	}
+	return p.store.Blob(e.ID)
+}
+
+// likeness is how much of the larger of two texts is in the other as well, by
+// lines.
+func likeness(a, b []byte) float64 {
+	left, common := map[string]int{}, 0
+	for line := range bytes.Lines(a) {
+		left[string(line)]++
+	}
+	for line := range bytes.Lines(b) {
+		if left[string(line)] > 0 {
+			left[string(line)]--
+			common += len(line)
+		}
+	}
+	return float64(common) / float64(max(len(a), len(b), 1))
+}
+
+// entryAt is the entry at a path of a tree, or the zero one.
+func (p *project) entryAt(tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := p.store.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}

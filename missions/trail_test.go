@@ -1,0 +1,110 @@
+package missions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A log of a file goes on with the names that it had, as git log --follow does.
+func TestTrail(t *testing.T) {
+	b := newBench(t)
+	text := strings.Repeat("a line of some length\n", 5) + "one\n" + strings.Repeat("and another one\n", 5)
+	b.write("old.go", text)
+	b.write("other.go", strings.Repeat("nothing alike\n", 20))
+	b.write("empty", "")
+	m := b.mission("work")
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(b.dir, filepath.Dir(to)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(b.dir, from), filepath.Join(b.dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.write("old.go", text+"two\n")
+	b.snapshot("edit")
+	move("old.go", "new.go")
+	move("empty", "void")
+	b.snapshot("move")
+	b.write("new.go", text+"three\n")
+	edited := b.snapshot("edit again")
+	move("new.go", "dir/newer.go")
+	b.write("dir/newer.go", text+"four\n")
+	if err := os.Remove(filepath.Join(b.dir, "other.go")); err != nil {
+		t.Fatal(err)
+	}
+	moved := b.snapshot("move and edit")
+	b.write("void", "no longer\n")
+	b.snapshot("something else")
+
+	follow := func(r LogRequest) []Entry {
+		t.Helper()
+		r.Caller = b.caller()
+		list, err := b.local.Log(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	list := follow(LogRequest{Path: "dir/newer.go", Patch: true})
+	ids, names := []string{}, []string{}
+	for _, e := range list {
+		ids, names = append(ids, e.ID), append(names, e.RenamedFrom)
+	}
+	if want := strings.Fields(b.git("--git-dir="+m.ShadowRepo, "log", "--follow", "--format=%H", "work", "--", "dir/newer.go")); !slices.Equal(ids, want) {
+		t.Errorf("umbra log lists %v, git log --follow %v", ids, want)
+	}
+	if want := []string{"new.go", "", "old.go", "", ""}; !slices.Equal(names, want) {
+		t.Errorf("it was renamed from %q, want %q", names, want)
+	}
+	if e := list[len(list)-2]; !strings.Contains(e.Patch, "--- a/old.go") || len(e.Changed) != 1 {
+		t.Errorf("what changed by its first name is\n%s", e.Patch)
+	}
+
+	// from an older snapshot on, as the timeline reads; what is new, and is empty
+	if got := follow(LogRequest{Mission: edited.ID, Path: "dir/newer.go"}); len(got) != 4 || got[0].ID != edited.ID {
+		t.Errorf("from %s on it lists %d", edited.Address, len(got))
+	}
+	if got := follow(LogRequest{Path: "void"}); len(got) != 2 || got[1].RenamedFrom != "" {
+		t.Errorf("of a file that was empty it lists %d", len(got))
+	}
+	if got := follow(LogRequest{Path: "dir"}); len(got) != 1 || got[0].ID != moved.ID || got[0].RenamedFrom != "" {
+		t.Errorf("of a directory it lists %d", len(got))
+	}
+
+	// a path that is given is either name
+	for _, path := range []string{"old.go", "new.go"} {
+		d, err := b.local.Diff(context.Background(), DiffRequest{Caller: b.caller(), From: "work@0.1", To: "work@0.2", Paths: []string{path}, Patch: true})
+		if err != nil || len(d.Files) != 1 || d.Files[0].OldPath != "old.go" || !strings.Contains(d.Patch, "rename to new.go") {
+			t.Errorf("%s: %v %+v\n%s", path, err, d.Files, d.Patch)
+		}
+	}
+	s, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: moved.ID, Paths: []string{"other.go"}})
+	if err != nil || len(s.Files) != 1 || s.Files[0].Type != "deleted" {
+		t.Errorf("show of one path: %v %+v", err, s.Files)
+	}
+	if _, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: moved.ID, Paths: []string{"/elsewhere"}}); AsError(err).Kind != KindUsage {
+		t.Errorf("show of a path elsewhere: %v", err)
+	}
+}
+
+func TestLikeness(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+	}{
+		{"", "", 0},
+		{"a\nb\n", "b\na\n", 1},
+		{"a\na\n", "a\nb\n", 0.5},
+		{"a\n", "a\nbbb\n", 1.0 / 3},
+	} {
+		if got := likeness([]byte(c.a), []byte(c.b)); got != c.want {
+			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
