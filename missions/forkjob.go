@@ -180,6 +180,7 @@ func (j *forkJob) sourceGit(_ context.Context, source *fork.Source) error {
 	}
 	source.Repo, source.Scope = repo, j.at.bind.Scope
 	source.Head, source.Branch, source.Ancestors = g.Head, trimRef(g.Branch), g.Ancestors
+	source.Unread = g.headUnread()
 	for _, item := range staged.Entries {
 		entry, err := item.entry()
 		if err != nil {

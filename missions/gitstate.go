@@ -25,6 +25,14 @@ type gitRecord struct {
 	Unread    string   `json:"unread,omitempty"` // why a part of this could not be read
 }
 
+// headUnread is why HEAD could not be read, "" if it could be.
+func (g gitRecord) headUnread() string {
+	if g.Head != "" || g.Unborn {
+		return ""
+	}
+	return g.Unread
+}
+
 // stagedRecord is the staged state: the index as the difference from HEAD's
 // tree. Entries whose blob was imported name it; for the others Missing is set.
 type stagedRecord struct {

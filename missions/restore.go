@@ -368,19 +368,23 @@ func (l *Local) planGit(ctx context.Context, m *loaded, j *job) error {
 	if j.files == nil || j.result.Git.Then.Head == "" && now.Head == "" {
 		return nil
 	}
-	l.compareGit(ctx, ws, j)
+	l.compareGit(ctx, ws, then.headUnread(), j)
 	return nil
 }
 
 // compareGit gathers what speaks against restoring files over the repository's
-// present state.
-func (l *Local) compareGit(ctx context.Context, ws *workspace, j *job) {
+// present state. Unread is why HEAD was not read then, "" if it was.
+func (l *Local) compareGit(ctx context.Context, ws *workspace, unread string, j *job) {
 	then, now := j.result.Git.Then, j.result.Git.Now
 	refuse := func(hint, format string, args ...any) {
 		j.refusals = append(j.refusals, Errorf(KindConflict, hint+"; or --force", format, args...))
 	}
 	if now.Operation != "" && now.Operation != then.Operation {
 		refuse("finish or abort it first", "a %s is in progress in %s", now.Operation, ws.root)
+	}
+	if unread != "" {
+		j.result.Notes = append(j.result.Notes, "HEAD of that moment could not be read ("+unread+"): whether the repository stood elsewhere then can't be told")
+		return
 	}
 	if now.Branch != then.Branch {
 		to := then.Branch

@@ -112,7 +112,7 @@ type ForkResult struct {
 	Left     []Kept    `json:"left,omitempty"`      // what could not come along, with reasons
 	PointsIn []string  `json:"points_in,omitempty"` // ignored files that point back into the source
 	Notes    []string  `json:"notes,omitempty"`
-	// Fallback says that the commit of that moment is gone: the fork's branch
+	// Fallback says that the commit of that moment is gone or not known: the fork's branch
 	// starts at an ancestor of it.
 	Fallback bool `json:"fallback,omitempty"`
 }

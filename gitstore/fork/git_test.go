@@ -403,3 +403,26 @@ func TestWorktreeNotAdded(t *testing.T) {
 	}
 	l.nothingOf("a worktree that was not added", target)
 }
+
+// TestHeadWasUnread: a HEAD that could not be read is not taken for none. What it is
+// now is the next best, and without that a fork says why it has no Git.
+func TestHeadWasUnread(t *testing.T) {
+	for _, unborn := range []bool{false, true} {
+		l := newLab(t)
+		l.write("a.txt", "one\n")
+		want := ""
+		if unborn {
+			l.git(l.top, "init", "-q", ".")
+		} else {
+			l.initGit()
+			want = l.git(l.top, "rev-parse", "HEAD")
+		}
+		src := l.snapshot()
+		src.Head, src.Ancestors, src.Unread = "", nil, "input/output error"
+		made := l.fork(src, l.target("unread"))
+		if made.Head != want || !made.Fallback || len(made.Notes) != 1 || !strings.Contains(made.Notes[0], "could not be read (input/output error)") {
+			t.Errorf("unborn %v: made %+v", unborn, made)
+		}
+		l.same(made)
+	}
+}

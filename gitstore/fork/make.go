@@ -149,7 +149,7 @@ func (k *maker) prepareGit(ctx context.Context) error {
 // findCommit finds the commit to start from. Without one, or without the git
 // program, the fork is a plain directory.
 func (k *maker) findCommit(ctx context.Context) error {
-	if k.src.Head == "" {
+	if k.src.Head == "" && k.src.Unread == "" {
 		k.note("HEAD had no commit: the fork is a plain directory, without Git.")
 		return nil
 	}
@@ -165,20 +165,48 @@ func (k *maker) findCommit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := survivor(ctx, g, k.src)
-	if err != nil {
+	head, err := k.startOf(ctx, g)
+	if err != nil || head == "" {
 		return err
-	}
-	k.made.Fallback = head != k.src.Head
-	if head == "" {
-		k.note("Commit " + short(k.src.Head) + ", HEAD of that moment, is gone, and so are its ancestors: the fork is a plain directory, without Git.")
-		return nil
-	}
-	if k.made.Fallback {
-		k.note("Commit " + short(k.src.Head) + ", HEAD of that moment, is gone: the branch starts at its ancestor " + short(head) + ".")
 	}
 	k.source, k.doc.Head, k.doc.CommonDir, k.doc.Scope = g, head, k.src.Repo.CommonDir, k.src.Scope
 	return nil
+}
+
+// startOf is the commit of the moment, or what is nearest to it, of which there is a
+// note; "" if there is none.
+func (k *maker) startOf(ctx context.Context, g *userGit) (string, error) {
+	if k.src.Head == "" {
+		return k.startOfNow(ctx, g)
+	}
+	head, err := survivor(ctx, g, k.src)
+	if err != nil {
+		return "", err
+	}
+	k.made.Fallback = head != k.src.Head
+	gone := "Commit " + short(k.src.Head) + ", HEAD of that moment, is gone"
+	if head == "" {
+		k.note(gone + ", and so are its ancestors: the fork is a plain directory, without Git.")
+	} else if k.made.Fallback {
+		k.note(gone + ": the branch starts at its ancestor " + short(head) + ".")
+	}
+	return head, nil
+}
+
+// startOfNow is HEAD of now, for that of the moment could not be read.
+func (k *maker) startOfNow(ctx context.Context, g *userGit) (string, error) {
+	head, err := g.resolve(ctx, "HEAD")
+	if err != nil {
+		return "", err
+	}
+	k.made.Fallback = true
+	unread := "HEAD of that moment could not be read (" + k.src.Unread + ")"
+	if head == "" {
+		k.note(unread + ", and has no commit now: the fork is a plain directory, without Git.")
+	} else {
+		k.note(unread + ": the branch starts at HEAD of now, " + short(head) + ".")
+	}
+	return head, nil
 }
 
 // openSource runs git in the source's worktree, or in the repository if only

@@ -46,6 +46,8 @@ type Source struct {
 	// Head is the commit that HEAD named at the moment, "" if there was none;
 	// Branch the branch's short name, "" if HEAD was detached.
 	Head, Branch string
+	// Unread is why Head could not be read at the moment, "" if it could be.
+	Unread string
 	// Ancestors are the first-parent ancestors of Head, newest first. Head
 	// itself may be the first.
 	Ancestors []string
@@ -126,8 +128,8 @@ type Made struct {
 	// directory.
 	Branch string `json:"branch,omitempty"`
 	Head   string `json:"head,omitempty"`
-	// Fallback says that the commit of that moment is gone and Head is the
-	// nearest ancestor that survives, or none.
+	// Fallback says that the commit of that moment is gone, and Head the nearest
+	// ancestor that survives, or none; or that it is not known, and Head that of now.
 	Fallback bool `json:"fallback,omitempty"`
 	// Left is what could not come along, by path below the workspace.
 	Left []Left `json:"left,omitempty"`

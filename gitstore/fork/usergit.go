@@ -75,6 +75,15 @@ func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]b
 	return gitstore.RunGit(ctx, c)
 }
 
+// resolve is the commit that a ref names, "" if there is none.
+func (g *userGit) resolve(ctx context.Context, ref string) (string, error) {
+	out, err := g.run(ctx, nil, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	if exitedWith(err, 1) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
 // refused tells whether git ran and ended with an error that names what.
 func refused(err error, what string) bool {
 	failed := (*gitstore.GitError)(nil)

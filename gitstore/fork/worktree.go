@@ -48,7 +48,7 @@ func openWorktree(ctx context.Context, doc Document, there bool) (*worktree, err
 	if w.git, err = openUserGit(ctx, doc.Operation, gitDir, top); err != nil {
 		return nil, err
 	}
-	if w.commit, err = w.resolve(ctx, w.branch); err != nil {
+	if w.commit, err = w.git.resolve(ctx, w.branch); err != nil {
 		return nil, err
 	}
 	if w.admin == "" {
@@ -56,7 +56,7 @@ func openWorktree(ctx context.Context, doc Document, there bool) (*worktree, err
 	}
 	_, err = w.git.run(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	if exitedWith(err, 1) {
-		w.head, err = w.resolve(ctx, "HEAD")
+		w.head, err = w.git.resolve(ctx, "HEAD")
 	}
 	return w, err
 }
@@ -105,15 +105,6 @@ func directoryOf(admin string) (string, error) {
 		path = filepath.Join(admin, path)
 	}
 	return filepath.Dir(path), nil
-}
-
-// resolve is the commit that a ref names, "" if there is none.
-func (w *worktree) resolve(ctx context.Context, ref string) (string, error) {
-	out, err := w.git.run(ctx, nil, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	if exitedWith(err, 1) {
-		return "", nil
-	}
-	return strings.TrimSpace(string(out)), err
 }
 
 func (w *worktree) tips() []string {

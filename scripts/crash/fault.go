@@ -106,10 +106,7 @@ func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
 		if err != nil {
 			return err
 		}
-		// Without an ignore file that it cannot read, Git goes on, and so does Umbra: it
-		// takes too much rather than too little.
-		unruled := filepath.Base(f.at) == ".gitignore"
-		if len(out) == 0 && !unruled {
+		if len(out) == 0 && !f.unruled() {
 			w.ack(id, s.old)
 			continue
 		}
@@ -118,7 +115,7 @@ func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
 			return err
 		}
 		has := listed(text)
-		if unruled {
+		if f.unruled() {
 			has = has.without([]string{ignored})
 		}
 		if d := has.differs(s.old.without(out)); d != "" {
@@ -127,6 +124,10 @@ func (w *world) heedFailing(ctx context.Context, s scene, f fate) error {
 	}
 	return nil
 }
+
+// unruled reports whether an ignore file could not be read, without which Git goes on,
+// and so does Umbra: it takes too much rather than too little.
+func (f fate) unruled() bool { return filepath.Base(f.at) == ".gitignore" }
 
 // leftOut are the paths that a mission's snapshot says it could not read.
 func leftOut(ctx context.Context, m lab.Mission, id string) ([]string, error) {

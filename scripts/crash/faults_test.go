@@ -158,8 +158,8 @@ func TestLeft(t *testing.T) {
 	if left := f.left(); !slices.Equal(left, []string{"a/b", "c", "ignored"}) {
 		t.Errorf("left %q", left)
 	}
-	m := manifest{"a/b": "1", "c": "2", "c/d": "3", "cd": "4"}
-	if rest, only := m.without(f.left()), m.only(f.left()); len(rest) != 1 || rest["cd"] != "4" || len(only) != 3 || len(m) != 4 {
+	m := manifest{"a": "0", "a/b": "1", "c": "2", "c/d": "3", "cd": "4"}
+	if rest, only := m.without(f.left()), m.only(f.left()); len(rest) != 1 || rest["cd"] != "4" || len(only) != 4 || len(m) != 5 {
 		t.Errorf("without it %v, it alone %v", rest, only)
 	}
 }

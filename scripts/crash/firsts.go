@@ -36,7 +36,7 @@ func beginning(ctx context.Context, w *world) (scene, error) {
 				return fmt.Errorf("make it again: %w %s", err, said)
 			}
 		}
-		return w.endHome(ctx, u, ground)
+		return w.endHome(ctx, u, ground, f)
 	}}, nil
 }
 
@@ -60,7 +60,7 @@ func (w *world) newHome(ctx context.Context) (ground string, u *lab.Umbra, err e
 
 // endHome holds a home of its own against what it must hold, and removes it with
 // the user's repository.
-func (w *world) endHome(ctx context.Context, u *lab.Umbra, ground string) error {
+func (w *world) endHome(ctx context.Context, u *lab.Umbra, ground string, f fate) error {
 	if _, said, err := u.Run(ctx, ground, "doctor", "--fix", "--no-daemon"); err != nil {
 		return fmt.Errorf("doctor --fix: %w %s", err, said)
 	}
@@ -86,7 +86,11 @@ func (w *world) endHome(ctx context.Context, u *lab.Umbra, ground string) error 
 	if err != nil {
 		return err
 	}
-	if d := listed(text).differs(held.without(out)); d != "" {
+	has := listed(text)
+	if f.unruled() {
+		has = has.without([]string{ignored})
+	}
+	if d := has.differs(held.without(out)); d != "" {
 		return fmt.Errorf("the first snapshot is not what was there, but for %q:\n%s", out, d)
 	}
 	// What the user's repository loses, the snapshot keeps.

@@ -94,12 +94,15 @@ func listed(text string) manifest {
 	return m
 }
 
-// below reports whether a path is one of some, or below one.
+// below reports whether a path is one of some, or below one, or a file where one has
+// a directory.
 func below(path string, roots []string) bool {
-	return slices.ContainsFunc(roots, func(root string) bool { return path == root || strings.HasPrefix(path, root+"/") })
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return path == root || strings.HasPrefix(path, root+"/") || strings.HasPrefix(root, path+"/")
+	})
 }
 
-// without is the manifest without some paths and what is below them; only is the
+// without is the manifest without some paths and what is below them or in their way; only is the
 // rest of it.
 func (m manifest) without(roots []string) manifest {
 	rest := maps.Clone(m)
