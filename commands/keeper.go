@@ -88,14 +88,10 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if agent.tty < 0 {
 		c.heedStops()
 	}
-	reported := make(chan error, 1)
-	go func() { // the agent need not wait for it
-		_, err := svc.Keep(context.Background(), missions.KeepRequest{
-			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: agent.pid(),
-		})
-		reported <- err
-	}()
+	reported, over := make(chan error, 1), make(chan struct{})
+	go func() { reported <- reportStart(svc, launch, agent.pid(), over) }() // the agent need not wait for it
 	code, err := agent.wait()
+	close(over)
 	if rerr := <-reported; rerr != nil {
 		c.notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
 	}
@@ -103,6 +99,30 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 		return notStarted(err)
 	}
 	return code, agent, nil
+}
+
+// startAgain is how long a keeper waits before it tells again of the start of its
+// agent.
+const startAgain = 100 * time.Millisecond
+
+// reportStart tells the Service that the agent has started, again and again while
+// no daemon can be had, until its end is there to be told: several may stop one
+// after the other, and of an agent whose start nobody has heard, none can be ended
+// for a restore and launched again.
+func reportStart(svc missions.Service, launch missions.Launch, pid int, over <-chan struct{}) error {
+	for {
+		_, err := svc.Keep(context.Background(), missions.KeepRequest{
+			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: pid,
+		})
+		if err == nil || missions.AsError(err).Kind != missions.KindNoDaemon {
+			return err
+		}
+		select {
+		case <-over:
+			return err
+		case <-time.After(startAgain):
+		}
+	}
 }
 
 // endPatience is how long the last snapshot of an agent may take before the

@@ -39,10 +39,10 @@ func (h *handover) open() bool { return h != nil && !h.Ended }
 func (h *handover) owned() bool { return h.open() && h.Owner.Liveness() == lock.Alive }
 
 // relievable reports whether the mission has an agent that can be ended, and a
-// keeper that would launch it again.
+// keeper that would launch it again: one that has told of its start.
 func (m *loaded) relievable() bool {
 	a := m.live.Agent
-	return HasAgent(m.life) && m.live.kept() && m.live.Launch != "" && a != nil && a.Liveness() == lock.Alive
+	return HasAgent(m.life) && m.live.kept() && m.live.Child != nil && a != nil && a.Liveness() == lock.Alive
 }
 
 // beginHandover marks the mission's agent as one that is about to be ended, if

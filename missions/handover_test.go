@@ -69,7 +69,13 @@ func (k *keptAgent) begin(launch Launch) {
 		<-ended
 	})
 	k.launch, k.agent, k.ended = launch, agent, ended
-	_, err := k.local.Keep(context.Background(), KeepRequest{Mission: k.id, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: agent.Process.Pid})
+	k.started()
+}
+
+// started tells that the agent has started.
+func (k *keptAgent) started() {
+	k.Helper()
+	_, err := k.local.Keep(context.Background(), KeepRequest{Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), AgentPID: k.agent.Process.Pid})
 	if err != nil {
 		k.Fatal(err)
 	}

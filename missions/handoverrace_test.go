@@ -56,3 +56,27 @@ func TestHandoverBegunAsTheAgentEnds(t *testing.T) {
 	}
 	k.relaunched(k.end())
 }
+
+// TestStartToldAgain: a keeper whose answer was cut off tells of its agent's start
+// again. That may be heard when the agent was ended for a handover meanwhile, or
+// when the keeper was told already what to launch next: neither is undone by it.
+func TestStartToldAgain(t *testing.T) {
+	for name, before := range map[string]func(*keptAgent){
+		"carried out": func(*keptAgent) {},
+		"relaunching": func(k *keptAgent) { k.end() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			h := k.mark(k.restoreOf("live@1"), false)
+			_ = k.agent.Process.Kill()
+			<-k.ended
+			k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+			if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
+				t.Fatal(err)
+			}
+			before(k)
+			k.started()
+			k.relaunched(k.end())
+		})
+	}
+}

@@ -63,13 +63,16 @@ func notRelaunched(m *loaded, banner, why string) string {
 	return banner + fmt.Sprintf("umbra: the agent of %s could not be launched again: %s\n  umbra mission resume %s", m.Name, strings.Join(strings.Fields(why), " "), m.Name)
 }
 
-// started notes the start of a keeper's agent.
+// started notes the start of a keeper's agent, which may be told more than once.
 func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
 	keeper, child := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
 	req := &request{event: Launched{}}
 	req.heard = func(m *loaded) (bool, error) {
+		if r.Launch != m.live.Launch && m.live.Launch != "" {
+			return false, nil // it is late: the keeper has been told to launch another since
+		}
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch, m.live.Ended = &keeper, &child, &child, r.Launch, nil
-		if !m.live.Handover.open() {
+		if h := m.live.Handover; h != nil && h.Launch != r.Launch { // told twice, it may be of this agent's end
 			m.live.Handover = nil
 		}
 		req.event = Launched{Hooked: m.live.Hooked}

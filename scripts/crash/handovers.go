@@ -184,18 +184,18 @@ func (s *stage) settled(ctx context.Context) (back bool, err error) {
 			return false, err
 		}
 		m, waits := list[0], strings.HasSuffix(s.shown.String(), "\n> ")
-		switch lives := alive(pid); {
-		case s.kept() && under == "" && lives && waits && m.State == "idle" && m.PID == pid:
+		switch {
+		case s.kept() && under == "" && alive(pid) && waits && m.State == "idle" && m.PID == pid:
 			return true, nil
-		case !s.kept() && lives: // it lives on without its keeper, and is told to end
+		case !s.kept() && s.peopled(): // an agent lives on without its keeper, and is told to end
 			_, _ = s.prompt.Write([]byte("exit\n"))
 		case !s.kept() && under == "" && m.State == "closed":
 			return false, nil
 		}
 		select {
 		case <-ctx.Done():
-			return false, fmt.Errorf("a handover does not come to its end: %w; keeper %v, handing over %q, agent %d %v, the mission %+v; it shows:\n%s",
-				ctx.Err(), s.kept(), under, pid, alive(pid), m, s.shown)
+			return false, fmt.Errorf("a handover does not come to its end: %w; keeper %d %v, handing over %q, agent %d %v, the mission %+v\n%sit shows:\n%s",
+				ctx.Err(), s.keeper.Process.Pid, s.kept(), under, pid, alive(pid), m, s.plight(), s.shown)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -1,0 +1,86 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// kept is a Service that gives a keeper one command to launch.
+type kept struct {
+	missions.Service
+	command []string
+	hears   func(missions.KeepRequest) (missions.Next, error)
+}
+
+func (k kept) Mission(context.Context, missions.MissionRequest) (missions.Mission, error) {
+	return missions.Mission{ID: "1", Name: "one"}, nil
+}
+
+func (k kept) Launch(context.Context, missions.LaunchRequest) (missions.Launch, error) {
+	return missions.Launch{ID: "first", Argv: k.command, Dir: "/", Mission: missions.Mission{ID: "1", Name: "one"}}, nil
+}
+
+func (k kept) Keep(_ context.Context, r missions.KeepRequest) (missions.Next, error) {
+	return k.hears(r)
+}
+
+// keeps runs a keeper and returns its exit code, and what it and its agent have said.
+func keeps(t *testing.T, k kept) (int, string) {
+	t.Helper()
+	b := newBench(t, k)
+	b.env.Environ = func() []string { return []string{"PATH=" + os.Getenv("PATH")} }
+	said, err := os.Create(filepath.Join(t.TempDir(), "said")) // of a file the agent has its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	b.env.Stdout, b.env.Stderr = said, said
+	code := b.run("mission", "resume", "one")
+	text, err := os.ReadFile(said.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(text)
+}
+
+// TestKeeperTellsOfTheStart: where several daemons stop one after the other, the
+// start of the agent is told until one hears it. This agent waits for that.
+func TestKeeperTellsOfTheStart(t *testing.T) {
+	heard := filepath.Join(t.TempDir(), "heard")
+	var told atomic.Int32
+	hears := func(r missions.KeepRequest) (missions.Next, error) {
+		if r.Ended {
+			return missions.Next{Do: missions.DoExit}, nil
+		}
+		if told.Add(1) < 4 {
+			return missions.Next{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
+		}
+		return missions.Next{Do: missions.DoExit}, os.WriteFile(heard, nil, 0o600)
+	}
+	wait := fmt.Sprintf("n=0; until [ -e '%s' ]; do n=$((n+1)); [ $n -lt 6000 ] || exit 3; sleep 0.01; done", heard)
+	if code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", wait}, hears: hears}); code != 0 || told.Load() != 4 {
+		t.Errorf("exit code %d, told %d times: %s", code, told.Load(), said)
+	}
+}
+
+// TestKeeperOfAShortAgent: one that has ended is not waited for by the report of its
+// start, which nobody hears.
+func TestKeeperOfAShortAgent(t *testing.T) {
+	ended := false
+	hears := func(r missions.KeepRequest) (missions.Next, error) {
+		if r.Ended {
+			ended = true
+			return missions.Next{Do: missions.DoExit}, nil
+		}
+		return missions.Next{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
+	}
+	if code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears}); code != 7 || !ended {
+		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
+	}
+}
