@@ -88,7 +88,11 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 		result, err = l.carry(ctx, m, a)
 		return err
 	})
-	if err != nil || begun == nil {
+	switch {
+	case begun == nil:
+		return result, err
+	case err != nil:
+		begun.letGo()
 		return result, err
 	}
 	if a.inside(m) && l.handOverBeside(m, begun) {

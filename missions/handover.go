@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -35,8 +37,26 @@ type handover struct {
 // open reports whether there is a handover that has not been carried out.
 func (h *handover) open() bool { return h != nil && !h.Ended }
 
-// owned reports whether somebody is at it.
-func (h *handover) owned() bool { return h.open() && h.Owner.Liveness() == lock.Alive }
+// handing are the ids of the handovers that goroutines of this process are at.
+var handing sync.Map
+
+// owned reports whether somebody is at it. That its process lives is not enough
+// where that is this one, which may have let go of it.
+func (h *handover) owned() bool {
+	if !h.open() || h.Owner.Liveness() != lock.Alive {
+		return false
+	}
+	_, here := handing.Load(h.ID)
+	return here || h.Owner.PID != os.Getpid()
+}
+
+// own makes it this process's, which is at it until it lets go.
+func (l *Local) own(h *handover) {
+	h.Owner = l.self
+	handing.Store(h.ID, true)
+}
+
+func (h *handover) letGo() { handing.Delete(h.ID) }
 
 // relievable reports whether the mission has an agent that can be ended, and a
 // keeper that would launch it again: one that has told of its start.
@@ -47,7 +67,7 @@ func (m *loaded) relievable() bool {
 
 // beginHandover marks the mission's agent as one that is about to be ended, if
 // that is needed for what was asked for; nil if not. The caller holds the
-// workspace, and goes on with handOver when it does not any more.
+// workspace, and goes on with handOver when it does not any more, or lets go.
 func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bool) (*handover, error) {
 	if m.live.Handover.owned() {
 		return nil, Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.live.Handover.Asked)
@@ -59,7 +79,8 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 	if err != nil || !switches {
 		return nil, err
 	}
-	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, Owner: l.self, From: m.tip.ID.String()}
+	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, From: m.tip.ID.String()}
+	l.own(h)
 	m.live.Handover = h
 	failpoint.Hit("handover.begin")
 	l.saveLive(m)
@@ -71,6 +92,7 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 // launch the agent again. It is not to be interrupted: ctx must not end with
 // whoever asked.
 func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
+	defer h.letGo()
 	Notify(ctx, Notice{Text: "ending the agent of " + m.Name})
 	if err := l.endAgent(ctx, m, h); err != nil {
 		return RestoreResult{}, err
@@ -153,11 +175,14 @@ func (l *Local) completeHandover(ctx context.Context, m *loaded, id string) (Res
 	}))
 }
 
-// endHandover says that the agent may be launched again. The caller holds the
-// mission.
+// endHandover says that the agent may be launched again, if a keeper is there who
+// would. The caller holds the mission.
 func (l *Local) endHandover(m *loaded, h *handover, r RestoreResult, failed error) {
 	h.Ended, h.Banner = true, h.banner(m, r, failed)
 	m.live.Handover, m.live.Notice = h, h.Banner
+	if !m.live.kept() {
+		m.live.Handover = nil
+	}
 	failpoint.Hit("handover.carried")
 	l.saveLive(m)
 	failpoint.Hit("handover.done")
@@ -275,6 +300,16 @@ const (
 	keeperPatience = 20 * time.Second
 )
 
+// lookAgain waits until a handover is to be looked at again. Its error says that
+// whoever asked waits no more, or that the Service is about to end: what is waited
+// for may need the one that comes next.
+func (l *Local) lookAgain(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.leaving, cancel)()
+	return pause(ctx, handoverPoll)
+}
+
 // awaitRelaunch waits until the keeper has launched the agent again, and says
 // what became of it.
 func (l *Local) awaitRelaunch(ctx context.Context, m *loaded, h *handover, result *RestoreResult) {
@@ -291,31 +326,38 @@ func (l *Local) awaitRelaunch(ctx context.Context, m *loaded, h *handover, resul
 		if now.live.Handover == nil || now.live.Handover.ID != h.ID {
 			return
 		}
-		if pause(ctx, handoverPoll) != nil {
-			return
+		if l.lookAgain(ctx) != nil {
+			break
 		}
 	}
 	result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
 }
 
-// recoverHandovers takes up what a process that died has left to be done in
-// missions whose agents live on.
-func (l *Local) recoverHandovers(ctx context.Context) error {
+// TakeUp goes on with the handovers that nobody is at any more, in missions whose
+// agents live on: who began one may have died at any time. It is called from time
+// to time by the process that serves.
+func (l *Local) TakeUp(ctx context.Context) error {
 	var errs []error
 	for _, m := range l.liveMissions() {
-		if m.live.Pending == nil && !m.live.Handover.open() {
+		if !m.left() {
 			continue
 		}
-		errs = append(errs, l.holding(ctx, m, func(m *loaded) error {
+		errs = append(errs, l.soon(ctx, m, func(m *loaded) error {
+			if !m.left() {
+				return nil
+			}
 			if h := m.live.Handover; !m.live.kept() || h != nil && !h.Told && InTurn(m.life) {
 				m.withdraw()
 			}
 			switch h := m.live.Handover; {
-			case h.open() && !h.owned() && m.relievable(): // it may have been told to end
-				h.Owner = l.self
+			case h.open():
+				l.own(h)
 				l.saveLive(m)
-				l.handOverBeside(m, h)
-			case !h.open() && !InTurn(m.life):
+				if !l.handOverBeside(m, h) {
+					h.letGo()
+				}
+				return nil
+			case !InTurn(m.life):
 				l.performPending(ctx, m)
 			}
 			l.saveLive(m)
@@ -323,6 +365,25 @@ func (l *Local) recoverHandovers(ctx context.Context) error {
 		}))
 	}
 	return errors.Join(errs...)
+}
+
+// takeUpPatience is how long a busy workspace is waited for: it is looked at again.
+const takeUpPatience = 200 * time.Millisecond
+
+// soon is holding for what does not wait for a busy workspace.
+func (l *Local) soon(ctx context.Context, m *loaded, fn func(*loaded) error) error {
+	limited, cancel := context.WithTimeout(ctx, takeUpPatience)
+	defer cancel()
+	return l.holding(limited, m, fn)
+}
+
+// left reports whether there is a handover that nobody is at, other than one that
+// the keeper asks for, or something that waits for the end of a turn that is over.
+func (m *loaded) left() bool {
+	if h := m.live.Handover; h.open() {
+		return !h.owned() && (m.relievable() || !m.live.kept())
+	}
+	return m.live.Pending != nil && !InTurn(m.life)
 }
 
 // withdraw takes a handover back whose process died, where the agent goes on all
@@ -360,8 +421,8 @@ func (l *Local) relieve(ctx context.Context, m *loaded, r KeepRequest) (Next, bo
 		case !l.now().Before(deadline):
 			return Next{Do: DoWait}, true, nil
 		default:
-			if err := pause(ctx, handoverPoll); err != nil {
-				return Next{Do: DoWait}, true, err
+			if l.lookAgain(ctx) != nil {
+				return Next{Do: DoWait}, true, ctx.Err()
 			}
 		}
 	}
@@ -375,13 +436,18 @@ func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
 		if !h.open() || h.ID != id || h.owned() {
 			return nil
 		}
-		h.Owner, mine = l.self, true
+		l.own(h)
+		mine = true
 		failpoint.Hit("handover.take")
 		l.saveLive(m)
 		failpoint.Hit("handover.taken")
 		return nil
 	})
-	if err != nil || !mine {
+	if !mine {
+		return err
+	}
+	defer handing.Delete(id)
+	if err != nil {
 		return err
 	}
 	l.log.Info("take over a handover whose process died", "mission", m.ID, "for", id)

@@ -148,6 +148,15 @@ func (k *keptAgent) mark(a asked, queued bool) *handover {
 	return h
 }
 
+// own makes a handover that was left one that this process is at.
+func (k *keptAgent) own() {
+	k.Helper()
+	k.change(func(m *loaded) {
+		k.local.own(m.live.Handover)
+		k.Cleanup(m.live.Handover.letGo)
+	})
+}
+
 func (k *keptAgent) restoreOf(moment string) asked {
 	k.Helper()
 	at, err := k.local.findMoment(context.Background(), k.caller(), moment, reading)
@@ -363,7 +372,7 @@ func TestHandoverThatFails(t *testing.T) {
 func TestHandoverWithoutAWorkspace(t *testing.T) {
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
-	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	k.own()
 	if err := os.Rename(k.dir, k.dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +432,7 @@ func TestHandoverWithoutAKeeper(t *testing.T) {
 func TestKeeperWaits(t *testing.T) {
 	k := newKeptAgent(t)
 	k.mark(k.restoreOf("live@1"), false)
-	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	k.own()
 	_ = k.agent.Process.Kill()
 	now := time.Now()
 	k.local.clock = func() time.Time { now = now.Add(time.Second); return now }

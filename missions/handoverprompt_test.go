@@ -10,7 +10,7 @@ import (
 func TestPromptDuringHandover(t *testing.T) {
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
-	k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+	k.own()
 	result := k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
 	if m := k.state(); !strings.Contains(string(result.Output), `"decision":"block"`) || m.life.LastTurn() != 2 {
 		t.Errorf("the answer is %s in turn %d", result.Output, m.life.LastTurn())

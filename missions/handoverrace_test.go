@@ -3,6 +3,7 @@ package missions
 import (
 	"context"
 	"os"
+	"reflect"
 	"runtime"
 	"testing"
 
@@ -70,12 +71,139 @@ func TestStartToldAgain(t *testing.T) {
 			h := k.mark(k.restoreOf("live@1"), false)
 			_ = k.agent.Process.Kill()
 			<-k.ended
-			k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+			k.own()
 			if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
 				t.Fatal(err)
 			}
 			before(k)
 			k.started()
+			k.relaunched(k.end())
+		})
+	}
+}
+
+// TestHandoverThatIsLetGo: a process may live on that has let go of a handover, as
+// where the workspace could not be held again to say so. Whoever looks next goes on
+// with it: the process that serves from time to time, or the keeper whose agent has
+// ended.
+func TestHandoverThatIsLetGo(t *testing.T) {
+	leave := func(t *testing.T) *keptAgent {
+		k := newKeptAgent(t)
+		k.mark(k.restoreOf("live@1"), false)
+		k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+		return k
+	}
+	t.Run("served", func(t *testing.T) {
+		k := leave(t)
+		if err := k.local.TakeUp(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k.relaunched(k.end())
+	})
+	t.Run("kept", func(t *testing.T) {
+		k := leave(t)
+		_ = k.agent.Process.Kill()
+		k.relaunched(k.end())
+	})
+}
+
+// TestTakeUpLeavesOthersAlone: what somebody is at, what waits for the end of a turn
+// and what the keeper asks for are not touched.
+func TestTakeUpLeavesOthersAlone(t *testing.T) {
+	for name, leave := range map[string]func(*keptAgent){
+		"owned": func(k *keptAgent) {
+			k.mark(k.restoreOf("live@1"), false)
+			k.own()
+		},
+		"in a turn": func(k *keptAgent) {
+			a := k.restoreOf("live@1")
+			k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+			k.change(func(m *loaded) { m.live.Pending = &a })
+		},
+		"asked for": func(k *keptAgent) {
+			k.mark(k.restoreOf("live@1"), false)
+			_ = k.agent.Process.Kill()
+			<-k.ended
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			leave(k)
+			before := k.state().live
+			if err := k.local.TakeUp(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if now := k.state().live; !reflect.DeepEqual(now, before) {
+				t.Errorf("before %+v, now %+v", before, now)
+			}
+		})
+	}
+}
+
+// TestNoHandoverWithoutAKeeper: one whose keeper died is over when it was carried
+// out, or when the agent has ended: nobody is left who would launch it again.
+func TestNoHandoverWithoutAKeeper(t *testing.T) {
+	gone := lock.Process(os.Getpid(), "")
+	gone.Start++ // another process has its pid now
+	die := func(m *loaded) { m.live.Keeper = &gone }
+	for name, leave := range map[string]func(*keptAgent, *handover) error{
+		"carried out": func(k *keptAgent, h *handover) error {
+			k.change(die)
+			_, err := k.local.completeHandover(context.Background(), k.state(), h.ID)
+			return err
+		},
+		"launched again": func(k *keptAgent, h *handover) error {
+			_, err := k.local.completeHandover(context.Background(), k.state(), h.ID)
+			next := k.end() // the agent that this launches outlives its keeper, which has told nobody
+			k.change(die)
+			k.session = next.Launch.Mission.SessionID
+			k.hook("SessionEnd", map[string]any{"reason": "other"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			h := k.mark(k.restoreOf("live@1"), false)
+			k.own()
+			_ = k.agent.Process.Kill()
+			<-k.ended
+			if err := leave(k, h); err != nil {
+				t.Fatal(err)
+			}
+			if m := k.state(); m.live.Handover != nil || k.restores() != 1 {
+				t.Errorf("the handover is %+v after %d restores", m.live.Handover, k.restores())
+			}
+			if err := k.local.ReapLost(context.Background()); err != nil {
+				t.Error(err)
+			}
+			k.healthy()
+		})
+	}
+}
+
+// TestWaitingForAnotherAsTheServiceEnds: the keeper is sent to whoever serves next
+// at once, and a call that is cut off decides nothing.
+func TestWaitingForAnotherAsTheServiceEnds(t *testing.T) {
+	for name, leave := range map[string]func(*keptAgent, context.CancelFunc){
+		"leaving": func(k *keptAgent, _ context.CancelFunc) { k.local.Leave() },
+		"cut off": func(_ *keptAgent, cut context.CancelFunc) { cut() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			h := k.mark(k.restoreOf("live@1"), false)
+			k.own()
+			_ = k.agent.Process.Kill()
+			<-k.ended
+			ctx, cut := context.WithCancel(context.Background())
+			defer cut()
+			leave(k, cut)
+			next, err := k.local.Keep(ctx, KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: 143})
+			if err == nil != (next.Do == DoWait) || err == nil != (name == "leaving") {
+				t.Errorf("next is %+v, %v", next, err)
+			}
+			if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
+				t.Fatal(err)
+			}
 			k.relaunched(k.end())
 		})
 	}

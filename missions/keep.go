@@ -24,6 +24,9 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 		if err == nil && relieved {
 			return next, nil
 		}
+		if ctx.Err() != nil {
+			return exit, ctx.Err() // whoever asks again is told: nothing was decided
+		}
 		if err != nil {
 			l.log.Warn("launch an agent again", "mission", m.ID, "error", err)
 			r.Failed = AsError(err).Message

@@ -45,6 +45,8 @@ type Local struct {
 
 	closing context.Context // ends with Close
 	close   context.CancelFunc
+	leaving context.Context // ends with Leave
+	leave   context.CancelFunc
 	working sync.WaitGroup // workers of queues
 
 	known       *remembered
@@ -128,11 +130,16 @@ func NewLocal(o Options) (*Local, error) {
 	}
 	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())
 	l.closing, l.close = context.WithCancel(context.Background())
+	l.leaving, l.leave = context.WithCancel(l.closing)
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
 	return l, nil
 }
+
+// Leave says that Close is about to be called: what a call waits for that only
+// whoever serves next can do is waited for no longer.
+func (l *Local) Leave() { l.leave() }
 
 // Close ends what is being carried out, writes caches and closes the projects.
 // Requests that were not answered stay in the journal: the next process that

@@ -177,6 +177,9 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, after afterm
 		}
 		next, effects := Transition(m.life, r.event)
 		m.enter(next, now)
+		if State(next) == StateClosed && !m.live.Handover.owned() {
+			m.live.Handover = nil // no agent is left to be launched again
+		}
 		for _, e := range effects {
 			switch e := e.(type) {
 			case Take:

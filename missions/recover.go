@@ -41,7 +41,7 @@ func (l *Local) Recover(ctx context.Context) error {
 	if err := l.recoverRequests(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if err := l.recoverHandovers(ctx); err != nil {
+	if err := l.TakeUp(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	if _, err := l.journal.Sweep(); err != nil {

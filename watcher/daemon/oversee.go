@@ -160,14 +160,17 @@ func fileState(name string) string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
-// sync closes the missions whose agents are gone and makes what is watched what
-// lives.
+// sync closes the missions whose agents are gone, takes up what was left, and makes
+// what is watched what lives.
 func (o *overseer) sync() {
 	o.retry = false
 	if o.space.Low() == nil {
 		if err := o.local.ReapLost(o.reads); err != nil && o.reads.Err() == nil {
 			o.log.Warn("close lost missions", "error", err)
 			o.retry = true
+		}
+		if err := o.local.TakeUp(o.calls); err != nil && o.calls.Err() == nil {
+			o.retry = true // a workspace is busy
 		}
 	}
 	live := o.local.LiveWorkspaces()

@@ -203,6 +203,9 @@ func (s *Server) close() error {
 		errs = append(errs, s.socket.retract())
 	}
 	s.endReads()
+	if s.local != nil {
+		s.local.Leave()
+	}
 	if s.http != nil {
 		limited, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
