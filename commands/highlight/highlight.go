@@ -9,6 +9,7 @@ package highlight
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/alecthomas/chroma/v2"
@@ -41,12 +42,12 @@ func Source(name, text string) [][]Run {
 	if len(text) > mostBytes || len(lines) > mostLines {
 		return nil
 	}
-	return runsOf(name, lines)
+	return runsOf(name, lines, time.Now().Add(longest))
 }
 
 // runsOf is Source for lines that may end in a carriage return. Where the language
-// can't go on, the lines from there have no runs.
-func runsOf(name string, lines []string) [][]Run {
+// can't go on, or the time is over, the lines from there have no runs.
+func runsOf(name string, lines []string, until time.Time) [][]Run {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -64,7 +65,7 @@ func runsOf(name string, lines []string) [][]Run {
 	}
 	runs := make([][]Run, len(lines))
 	at := 0
-	l.scan(text, func(kind chroma.TokenType, piece string) {
+	scan(l, text, until, func(kind chroma.TokenType, piece string) {
 		class := classOf(kind)
 		for piece != "" && at < len(runs) {
 			head, rest, ended := strings.Cut(piece, "\n")

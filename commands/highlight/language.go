@@ -27,12 +27,12 @@ var index string
 // be.
 var loaded struct {
 	sync.Mutex
-	by map[string]*language
+	by map[string]chroma.Lexer
 }
 
 // languageOf is the language of a file, by its name or, where that says nothing,
 // by the interpreter that its first line names. It is nil if there is none.
-func languageOf(name, first string) (*language, error) {
+func languageOf(name, first string) (chroma.Lexer, error) {
 	file, known := matched(path.Base(name))
 	if file == "" {
 		if file = interpreted(first); file == "" {
@@ -115,20 +115,16 @@ func interpreted(first string) string {
 
 // load reads a language's definition, and those of the languages in it, which are
 // this one's own. The lock is held.
-func load(file, name string) (*language, error) {
+func load(file, name string) (chroma.Lexer, error) {
 	if l, ok := loaded.by[file]; ok {
 		return l, nil
 	}
 	if loaded.by == nil {
-		loaded.by = map[string]*language{}
+		loaded.by = map[string]chroma.Lexer{}
 	}
 	loaded.by[file] = nil // what fails is not tried again
 	registry := chroma.NewLexerRegistry()
-	text, err := register(registry, file)
-	if err != nil {
-		return nil, fmt.Errorf("the definition of %s: %w", name, err)
-	}
-	l, err := newLanguage(text, registry, name)
+	l, err := register(registry, file)
 	if err != nil {
 		return nil, fmt.Errorf("the definition of %s: %w", name, err)
 	}
@@ -137,8 +133,9 @@ func load(file, name string) (*language, error) {
 }
 
 // register adds a language, and those in it that are not there, to a registry.
-func register(registry *chroma.LexerRegistry, file string) (text []byte, err error) {
-	if text, err = definition(file); err != nil {
+func register(registry *chroma.LexerRegistry, file string) (chroma.Lexer, error) {
+	text, err := definition(file)
+	if err != nil {
 		return nil, err
 	}
 	lexer, err := chroma.Unmarshal(text)
@@ -156,7 +153,7 @@ func register(registry *chroma.LexerRegistry, file string) (text []byte, err err
 			return nil, err
 		}
 	}
-	return text, nil
+	return lexer, nil
 }
 
 func definition(file string) ([]byte, error) {

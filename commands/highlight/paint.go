@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // What is scanned whole: files so large, so that a line inside a comment is known
@@ -25,12 +26,18 @@ type File struct {
 	Before func() (string, error)
 }
 
-// A Painter says what is on the lines of patches, up to an amount in all, so that
-// a long log takes no longer than a person waits. Not for several goroutines.
-type Painter struct{ spent int }
+// A Painter says what is on the lines of patches, up to an amount and a time in all,
+// so that a long log takes no longer than a person waits. Not for several goroutines.
+type Painter struct {
+	spent int       // bytes
+	until time.Time // from the first lines on
+}
 
 // Paint gives the lines with their runs. The files are in the order of the patch.
 func (p *Painter) Paint(lines []Line, files []File) []Line {
+	if p.until.IsZero() {
+		p.until = time.Now().Add(longest)
+	}
 	lines = slices.Clone(lines)
 	var sheets []sheet
 	for from := 0; from < len(lines); {
@@ -48,7 +55,7 @@ func (p *Painter) Paint(lines []Line, files []File) []Line {
 	for _, s := range sheets {
 		slots <- struct{}{}
 		turn.Go(func() {
-			s.paint()
+			s.paint(p.until)
 			<-slots
 		})
 	}
@@ -84,8 +91,8 @@ func (s *sheet) size() int {
 	return n
 }
 
-func (s *sheet) paint() {
-	for i, runs := range runsOf(s.name, s.text) {
+func (s *sheet) paint(until time.Time) {
+	for i, runs := range runsOf(s.name, s.text, until) {
 		if l := s.of[i]; l != nil {
 			l.Runs = runs
 		}

@@ -185,7 +185,7 @@ func TestLanguageOf(t *testing.T) {
 		l, err := languageOf(c.name, c.first)
 		got := ""
 		if l != nil {
-			got = l.lexer.Config().Name
+			got = l.Config().Name
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s with %q is %q (%v), want %q", c.name, c.first, got, err, c.want)

@@ -84,7 +84,6 @@ var parties = []party{
 	{"github.com/alecthomas/chroma", "commands/highlight"},
 	{"github.com/charmbracelet", "commands/tui"},
 	{"github.com/dgraph-io/badger", "gitstore/index"},
-	{"github.com/dlclark/regexp2", "commands/highlight"},
 	{"github.com/fsnotify/fsnotify", "watcher"},
 	{"github.com/go-git", "gitstore"},
 	{"github.com/google/uuid", "missions"},
