@@ -9,14 +9,14 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-// isHint tells the command line of an editor or of Git: umbra hook vim save FILE.
+// isHint tells the command line of an editor or of Git: umbra hook vim save FILE….
 func isHint(args []string) bool {
-	return (len(args) == 3 || len(args) == 4) && args[0] == "hook" && missions.GivesHints(args[1]) && !strings.HasPrefix(args[2], "-")
+	return len(args) >= 3 && args[0] == "hook" && missions.GivesHints(args[1]) && !strings.HasPrefix(args[2], "-")
 }
 
 // hintRequest is a hint as the Service takes it.
-func hintRequest(caller missions.Caller, name, event, file string) missions.HookRequest {
-	return missions.HookRequest{Caller: caller, Agent: name, Event: event, Payload: []byte(file)}
+func hintRequest(caller missions.Caller, name, event string, files []string) missions.HookRequest {
+	return missions.HookRequest{Caller: caller, Agent: name, Event: event, Payload: []byte(strings.Join(files, "\x00"))}
 }
 
 // hintTime is how long a hint may take where somebody serves, who goes on with the
@@ -36,7 +36,7 @@ func askHint(env Env, home missions.Home) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hintTime(env.Args[1]))
 	defer cancel()
-	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], strings.Join(env.Args[3:], "")))
+	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], env.Args[3:]))
 	return err // what goes wrong with the snapshot is in the log
 }
 
@@ -44,7 +44,7 @@ func askHint(env Env, home missions.Home) error {
 // is started for it, nor a home made.
 func (c *call) hint() error {
 	if c.arg(1) == "" {
-		return missions.Errorf(missions.KindUsage, "umbra hook "+c.arg(0)+" EVENT [FILE]", "what happened is missing")
+		return missions.Errorf(missions.KindUsage, "umbra hook "+c.arg(0)+" EVENT [FILE…]", "what happened is missing")
 	}
 	dir, err := c.home()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *call) hint() error {
 	if c.NoDaemon, c.reach = true, joining; c.hangs {
 		c.reach = alone
 	}
-	request := hintRequest(caller, c.arg(0), c.arg(1), c.arg(2))
+	request := hintRequest(caller, c.arg(0), c.arg(1), c.args[2:])
 	request.Alone = true
 	result, err := c.sendHook(request)
 	if err == nil && c.strict() {

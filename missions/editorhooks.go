@@ -1,10 +1,7 @@
 package missions
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,9 +9,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// editorFitting is a plugin for an editor, among its user's own.
+// editorFitting is a plugin for an editor, among its user's own, in each place
+// where one of the editor's installations looks for it.
 type editorFitting struct {
-	editors.Plugin
+	plugins      []editorPlugin
 	name, binary string
 }
 
@@ -24,7 +22,7 @@ func (l *Local) editorFitting(r HooksRequest) (fitting, error) {
 		Home: r.Caller.Env["HOME"], ConfigHome: r.Caller.Env["XDG_CONFIG_HOME"], DataHome: r.Caller.Env["XDG_DATA_HOME"],
 		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 	}
-	plugin, known, err := editors.Find(r.Name, user, r.Caller.Binary)
+	plugins, known, err := editors.Find(r.Name, user, r.Caller.Binary)
 	switch {
 	case !known:
 		return nil, nil
@@ -35,109 +33,98 @@ func (l *Local) editorFitting(r HooksRequest) (fitting, error) {
 	case !filepath.IsAbs(user.Home):
 		return nil, Errorf(KindUsage, "set HOME", "where %s has its files can't be told without a home directory", r.Name)
 	}
-	return &editorFitting{plugin, r.Name, r.Caller.Binary}, nil
+	f := &editorFitting{name: r.Name, binary: r.Caller.Binary}
+	for _, p := range plugins {
+		f.plugins = append(f.plugins, editorPlugin{p})
+	}
+	return f, nil
 }
 
-// install writes the files. If one is there that Umbra did not write, none is.
+// install puts the plugin everywhere. What stands in the way of one place is found
+// before anything is written to any.
 func (f *editorFitting) install() (changed bool, err error) {
-	var due []editors.File
-	for _, file := range f.Files {
-		content, err := userfile.Read(file.Path)
-		if err != nil {
-			return false, err
+	changes := make([][]fileChange, len(f.plugins))
+	for i, p := range f.plugins {
+		if _, err := os.Stat(p.Needs); p.Needs != "" && err != nil {
+			return false, Errorf(KindNotFound, "start the editor once, then umbra hooks install "+f.name, "there is no %s here: %s: %w", f.name, p.Needs, userfile.Reason(err))
 		}
-		if content != nil && !f.Own(content) {
-			return false, f.stands(file.Path, content)
-		}
-		if !bytes.Equal(content, file.Content) {
-			due = append(due, file)
-		}
-	}
-	for _, file := range due {
-		if err := userfile.WriteAs(file.Path, 0o644, file.Content); err != nil {
+		if changes[i], err = p.toInstall(); err != nil {
 			return false, err
 		}
 	}
-	return len(due) > 0, nil
-}
-
-// stands is why a file that is not as Umbra wrote it stays as it is.
-func (f *editorFitting) stands(path string, content []byte) error {
-	if f.Claimed(content) {
-		return Errorf(KindConflict, "move it away, with what you changed, and try again", "%s was changed since Umbra wrote it", path)
-	}
-	return Errorf(KindConflict, "move it away", "there is a %s that Umbra did not write", path)
+	return f.change(changes)
 }
 
 // uninstall removes what Umbra wrote, and the directories that are empty then. If
 // a file was changed since, all stay: the others do nothing without it.
 func (f *editorFitting) uninstall() (changed bool, err error) {
-	var due []string
-	for _, file := range f.Files {
-		content, err := userfile.Read(file.Path)
-		switch {
-		case err != nil:
+	changes := make([][]fileChange, len(f.plugins))
+	for i, p := range f.plugins {
+		if changes[i], err = p.toRemove(); err != nil {
 			return false, err
-		case f.Own(content):
-			due = append(due, file.Path)
-		case f.Claimed(content):
-			return false, f.stands(file.Path, content)
 		}
 	}
-	for _, path := range due {
-		if err := os.Remove(path); err != nil {
-			return changed, fmt.Errorf("remove %s: %w", path, userfile.Reason(err))
+	changed, err = f.change(changes)
+	for i, p := range f.plugins {
+		if len(changes[i]) > 0 {
+			p.removeEmptied()
 		}
-		changed = true
 	}
-	for _, file := range f.Files {
-		if changed {
-			f.removeEmptyAbove(file.Path)
+	return changed, err
+}
+
+func (f *editorFitting) change(all [][]fileChange) (changed bool, err error) {
+	for _, changes := range all {
+		for _, c := range changes {
+			if err := c.do(); err != nil {
+				return changed, err
+			}
+			changed = true
 		}
 	}
 	return changed, nil
 }
 
-// removeEmptyAbove removes the directories above a file that nothing is in.
-func (f *editorFitting) removeEmptyAbove(path string) {
-	for dir := filepath.Dir(path); dir != f.Above && within(f.Above, dir); dir = filepath.Dir(dir) {
-		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return // something is in it
-		}
-	}
-}
-
 // state says whether the files are there and whose they are.
 func (f *editorFitting) state(r *HooksResult) error {
-	r.File = f.Dir
-	there, other := 0, 0
-	for _, file := range f.Files {
-		content, err := userfile.Read(file.Path)
-		switch {
-		case err != nil:
+	r.File = f.plugins[0].Dir
+	found := make([]pluginState, len(f.plugins))
+	current := false
+	for i, p := range f.plugins {
+		s, err := p.look()
+		if err != nil {
 			return err
-		case content == nil:
-		case !f.Own(content) && f.Claimed(content):
-			there++
-			r.Problems = append(r.Problems, file.Path+" was changed since Umbra wrote it; it is left alone")
-		case !f.Own(content):
-			r.Problems = append(r.Problems, file.Path+" is not Umbra's as it stands; it is left alone")
-		case bytes.Equal(content, file.Content):
-			there++
-		default:
-			there++
-			other++
+		}
+		found[i] = s
+		if s.there > 0 && !r.Installed {
+			r.Installed, r.File = true, p.Dir
+		}
+		current = current || s.there > 0 && s.other == 0
+		r.Problems = append(r.Problems, s.problems...)
+	}
+	if !r.Installed {
+		return nil
+	}
+	mends := ": umbra hooks install " + f.name + " mends it"
+	for i, p := range f.plugins {
+		switch s := found[i]; {
+		case s.there == 0:
+			r.Problems = append(r.Problems, "it is not in "+p.Dir+mends)
+			continue
+		case s.there < len(p.Files):
+			r.Problems = append(r.Problems, "some of its files are missing"+mends)
+		case !s.entered:
+			r.Problems = append(r.Problems, "the lists beside "+p.Dir+" don't have it, so it is not loaded"+mends)
+		}
+		if found[i].other > 0 && f.binary != "" {
+			r.Problems = append(r.Problems, fmt.Sprintf("it is of another version of umbra, or calls another one: umbra hooks install %s changes it", f.name))
+		}
+		if p.Dir != r.File {
+			r.Extras = append(r.Extras, "the same in "+p.Dir)
 		}
 	}
-	r.Installed = there > 0
-	if r.Installed && there < len(f.Files) {
-		r.Problems = append(r.Problems, fmt.Sprintf("some of its files are missing: umbra hooks install %s mends it", r.Name))
-	}
-	if other > 0 && f.binary != "" {
-		r.Problems = append(r.Problems, fmt.Sprintf("it is of another version of umbra, or calls another one: umbra hooks install %s changes it", r.Name))
-	}
-	if r.Installed && other == 0 {
-		r.Command = shellQuote(f.binary) + " hook " + r.Name
+	if current {
+		r.Command = shellQuote(f.binary) + " hook " + f.name
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ func TestChangedPlugin(t *testing.T) {
 	ctx := context.Background()
 	caller := b.caller()
 	caller.Binary = "/opt/umbra"
+	if err := os.Mkdir(filepath.Join(caller.Env["HOME"], ".vscode"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range editors.Names() {
 		r := HooksRequest{Caller: caller, Name: name}
 		other := r
@@ -31,10 +35,11 @@ func TestChangedPlugin(t *testing.T) {
 		if got, err := b.local.InstallHooks(ctx, r); err != nil || !got.Installed || len(got.Problems) > 0 {
 			t.Fatalf("%s: %+v %v", name, got, err)
 		}
-		plugin, _, err := editors.Find(name, editors.User{Home: caller.Env["HOME"], Exists: func(string) bool { return false }}, caller.Binary)
+		plugins, _, err := editors.Find(name, editors.User{Home: caller.Env["HOME"], Exists: func(string) bool { return false }}, caller.Binary)
 		if err != nil {
 			t.Fatal(err)
 		}
+		plugin := plugins[0]
 		file := plugin.Files[len(plugin.Files)-1]
 		mine := bytes.Replace(file.Content, []byte("\n"), []byte("\n\n"), 1)
 		if err := os.WriteFile(file.Path, mine, 0o644); err != nil {

@@ -3,6 +3,7 @@ package missions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,8 +40,8 @@ func Hinters() []string { return append(editors.Names(), hintGit) }
 
 // GivesHints reports whether a HookRequest of that name is a hint: what an editor
 // or the user's own Git tells of a place. Event is what happened there, Payload
-// the path of the file or directory as bytes, seen from the caller's directory;
-// empty is that directory. A hint has no conversation, makes no mission, and where
+// the paths of the files or directories as bytes, seen from the caller's directory,
+// with a NUL between two; empty is that directory. A hint has no conversation, makes no mission, and where
 // there is none it does nothing.
 func GivesHints(name string) bool { return slices.Contains(Hinters(), name) }
 
@@ -51,38 +52,78 @@ func (l *Local) heardHint(ctx context.Context, r HookRequest) (HookResult, error
 	if r.Agent == hintGit && !slices.Contains(gitHooks(), r.Event) || r.Agent != hintGit && r.Event != hintSave && r.Event != hintLeave {
 		return HookResult{}, Errorf(KindUsage, "umbra hooks install "+r.Agent+" installs what this umbra understands", "%s tells of %q, which means nothing here", r.Agent, r.Event)
 	}
-	at := filepath.Join(r.Caller.Cwd, string(r.Payload))
-	if filepath.IsAbs(string(r.Payload)) {
-		at = filepath.Clean(string(r.Payload))
-	}
 	var result HookResult
-	list, g, err := l.missionsAt(at, r.Agent == hintGit)
-	for _, m := range list {
-		if r.Alone && (State(m.life) == StateClosed || ctx.Err() != nil) {
+	list, err := l.hintedAt(r)
+	for _, h := range list {
+		if r.Alone && (State(h.life) == StateClosed || ctx.Err() != nil) {
 			continue
 		}
-		err = errors.Join(err, l.takeHint(ctx, m, g, r, at, &result)) // one that fails takes none with it
+		err = errors.Join(err, l.takeHint(ctx, h, r, &result)) // one that fails takes none with it
 	}
 	if err != nil {
-		l.log.Warn("hint", "from", r.Agent, "event", r.Event, "at", at, "error", err)
+		l.log.Warn("hint", "from", r.Agent, "event", r.Event, "of", string(r.Payload), "error", err)
 		result.Problem = AsError(err).Message
 	}
 	return result, nil
 }
 
+// hinted is a mission that a hint is for.
+type hinted struct {
+	*loaded
+	ground
+	files []string // that were saved, as seen from the workspace
+}
+
+// hintedAt lists the missions that a hint is for, each with what was saved there.
+func (l *Local) hintedAt(r HookRequest) (list []*hinted, err error) {
+	type place struct {
+		missions []*loaded
+		ground
+	}
+	looked := map[string]place{}
+	for path := range strings.SplitSeq(string(r.Payload), "\x00") {
+		at := filepath.Clean(path)
+		if !filepath.IsAbs(path) {
+			at = filepath.Join(r.Caller.Cwd, path)
+		}
+		dir := at
+		if info, serr := os.Stat(at); serr != nil || !info.IsDir() {
+			dir = filepath.Dir(at)
+		}
+		here, known := looked[dir]
+		if !known {
+			var lerr error
+			here.missions, here.ground, lerr = l.missionsAt(dir, r.Agent == hintGit)
+			looked[dir], err = here, errors.Join(err, lerr)
+		}
+		for _, m := range here.missions {
+			i := slices.IndexFunc(list, func(h *hinted) bool { return h.ID == m.ID })
+			if i < 0 {
+				i, list = len(list), append(list, &hinted{loaded: m, ground: here.ground})
+			}
+			list[i].files = append(list[i].files, m.below(filepath.Join(here.Dir, filepath.Base(at))))
+		}
+	}
+	return list, err
+}
+
 // takeHint takes the snapshot of one mission.
-func (l *Local) takeHint(ctx context.Context, m *loaded, g ground, r HookRequest, at string, result *HookResult) error {
+func (l *Local) takeHint(ctx context.Context, m *hinted, r HookRequest, result *HookResult) error {
 	event := Hinted{What: r.Agent + " ended"}
 	switch {
 	case r.Agent == hintGit:
 		var due bool
-		if event, due = m.headMove(g.Repo, r.Event); !due {
+		if event, due = m.headMove(m.Repo, r.Event); !due {
 			return nil
 		}
-	case r.Event == hintSave && r.Alone && l.isElsewhere(m):
+	case r.Event == hintSave && r.Alone && l.isElsewhere(m.loaded):
 		return nil // an editor may save hundreds at once
 	case r.Event == hintSave:
-		event.What = "saved " + m.below(filepath.Join(g.Dir, filepath.Base(at))) + " in " + r.Agent
+		event.What = "saved " + m.files[0]
+		if more := len(m.files) - 1; more > 0 {
+			event.What += fmt.Sprintf(" and %d more", more)
+		}
+		event.What += " in " + r.Agent
 	}
 	answer, err := l.submit(ctx, m.project, m.ID, &request{event: event})
 	if err != nil {
@@ -103,13 +144,10 @@ func (l *Local) isElsewhere(m *loaded) bool {
 	return tree.Release() != nil
 }
 
-// missionsAt lists the missions that a hint is for, and what is there. A place
-// that can't be looked at has none: it may be on another machine, or gone.
-func (l *Local) missionsAt(path string, byGit bool) ([]*loaded, ground, error) {
-	dir := path
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		dir = filepath.Dir(path)
-	}
+// missionsAt lists the missions that a hint from a directory is for, and what is
+// there. A place that can't be looked at has none: it may be on another machine, or
+// gone.
+func (l *Local) missionsAt(dir string, byGit bool) ([]*loaded, ground, error) {
 	g, err := survey(dir)
 	if err != nil || byGit && g.Repo == nil {
 		return nil, g, nil

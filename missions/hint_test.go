@@ -52,6 +52,12 @@ func TestSaveIsASnapshot(t *testing.T) {
 	if b.hint("nvim", "leave", ""); b.newest().Message != "nvim ended" {
 		t.Errorf("at the end: %+v", b.newest())
 	}
+	b.write("a.txt", "3\n")
+	b.write("dir/b.txt", "3\n")
+	before := b.newest()
+	if b.hint("vscode", "save", "a.txt\x00/nonexistent/x\x00"+filepath.Join(b.dir, "dir/b.txt")); b.newest().Message != "saved a.txt and 1 more in vscode" || b.newest().Parent != before.ID {
+		t.Errorf("several at once: %+v after %+v", b.newest(), before)
+	}
 	link := filepath.Join(filepath.Dir(b.dir), "link")
 	if err := os.Symlink(b.dir, link); err != nil {
 		t.Fatal(err)

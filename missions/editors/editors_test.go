@@ -12,10 +12,11 @@ import (
 func TestPlugins(t *testing.T) {
 	user := User{Home: "/home/ada", Exists: func(string) bool { return false }}
 	for _, name := range Names() {
-		p, known, err := Find(name, user, `/opt/my "tools\umbra`)
-		if err != nil || !known || len(p.Files) < 2 {
-			t.Fatalf("%s: %+v %v %v", name, p, known, err)
+		list, known, err := Find(name, user, `/opt/my "tools\umbra`)
+		if err != nil || !known || len(list) != 1 || len(list[0].Files) < 2 {
+			t.Fatalf("%s: %+v %v %v", name, list, known, err)
 		}
+		p := list[0]
 		called := 0
 		for _, f := range p.Files {
 			if !strings.HasPrefix(f.Path, p.Dir+"/") || !p.Own(f.Content) || bytes.Contains(f.Content, []byte(place)) {
@@ -63,9 +64,13 @@ func TestPlaces(t *testing.T) {
 		{"emacs", "/c", "", []string{"/c/emacs", "/h/.emacs.d"}, "/h/.emacs.d/" + emacs, "/h"},
 	} {
 		user := User{Home: "/h", ConfigHome: c.config, DataHome: c.data, Exists: func(path string) bool { return slices.Contains(c.there, path) }}
-		p, _, err := Find(c.editor, user, "/umbra")
-		if err != nil || filepath.ToSlash(p.Dir) != c.dir || filepath.ToSlash(p.Above) != c.above {
-			t.Errorf("%+v: %s below %s, %v", c, p.Dir, p.Above, err)
+		list, _, err := Find(c.editor, user, "/umbra")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := list[0]
+		if filepath.ToSlash(p.Dir) != c.dir || filepath.ToSlash(p.Above) != c.above {
+			t.Errorf("%+v: %s below %s", c, p.Dir, p.Above)
 		}
 	}
 }
