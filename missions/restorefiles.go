@@ -26,20 +26,24 @@ func (f *filesPlan) describe(r *RestoreResult) {
 	r.Create = f.Paths(restore.Create)
 	r.Delete = f.Paths(restore.Delete)
 	for _, k := range f.Keep {
+		if slices.ContainsFunc(f.unread, func(u Kept) bool { return within(u.Path, k.Path) }) {
+			continue // said with all that is in it
+		}
 		r.Keep = append(r.Keep, Kept{Path: k.Path, Reason: string(k.Reason)})
 	}
 	r.Keep = append(r.Keep, f.unread...)
 }
 
 // unreadNow is what cannot be read at present and could be at the target's moment:
-// whether the target holds it or not, it is left, and that is said.
+// whether the target holds it or not, it is left, and that is said. Of a directory
+// the target's paths are not all that may be in it.
 func unreadNow(present, target restore.Side, plan *restore.Plan) []Kept {
 	if present.Skipped == nil {
 		return nil
 	}
 	var list []Kept
 	for _, s := range present.Skipped.All() {
-		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return within(s.Path, k.Path) }) {
+		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return within(k.Path, s.Path) }) {
 			continue
 		}
 		if target.Skipped != nil {
