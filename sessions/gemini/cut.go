@@ -44,6 +44,7 @@ type cutter struct {
 	kept    int   // lines up to length
 	events  int
 	tail    bool // nothing but patches since the good end
+	retold  bool // the client tells the whole conversation again, and has not ended that
 }
 
 func (c *cutter) cut() sessions.Cut {
@@ -63,7 +64,7 @@ func (c *cutter) line(b []byte, start int64) error {
 		return nil
 	}
 	switch changed := c.step(l, end); {
-	case changed && c.thread.settled(), !changed && c.tail:
+	case changed && c.thread.settled() && !c.retold, !changed && c.tail:
 		c.length, c.kept, c.tail = end, c.events, true
 	case changed:
 		c.tail = false
@@ -78,16 +79,19 @@ func (c *cutter) step(l line, end int64) (changed bool) {
 		c.rewind(string(l.rewind))
 	case l.message.id != nil:
 		fresh := c.thread.put(l.message)
+		c.retold = c.retold || fresh && len(c.thread.entries) > 1 && l.message.retells()
 		if fresh && c.certain == 0 && len(c.thread.entries) > 1 && l.message.classify() == classPrompt {
 			c.certain = end
 		}
 	case l.replaces():
+		c.retold = false
 		c.thread.clear()
 		messages(l.list, func(m message) { c.thread.put(m) })
 		if c.certain == 0 {
 			c.certain = end
 		}
 	default:
+		c.retold = c.retold && len(l.hash) == 0
 		return false
 	}
 	return true

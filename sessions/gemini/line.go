@@ -250,6 +250,18 @@ func (m message) classifyUser() class {
 	return c
 }
 
+// retells reports whether a message begins the whole conversation anew, as the
+// client writes it when its user has cancelled at a question: what it tells its
+// model at the start and the first prompts are one message there.
+func (m message) retells() bool {
+	if m.classify() != classPrompt {
+		return false
+	}
+	told := false
+	parts(m.content, func(p part) { told = told || strings.HasPrefix(jsontext.Text(p.text), markSession) })
+	return told
+}
+
 func (m message) classifyAnswer() class {
 	if strings.TrimSpace(words(m.content)) != "" {
 		return classAnswer

@@ -41,6 +41,8 @@ type parser struct {
 	answer  string          // id of the newest answer
 	said    bool            // the newest answer has words
 	stopped bool            // the client took back what was asked
+	retold  bool            // the client tells the whole conversation again, until a list of all messages ends it
+	before  sessions.State  // when that began
 	hash    string
 	turn    sessions.Tokens // of the answers before the newest
 }
@@ -84,11 +86,11 @@ func (p *parser) line(b []byte, start int64) error {
 		p.thread.rewind(string(l.rewind))
 		p.stopped = false
 	case l.message.id != nil:
-		p.thread.put(l.message)
-		p.stopped = false
-		p.take(l.message, start, true)
+		p.tell(l.message, start)
 	case l.replaces():
 		p.replace(l.list, start)
+	case len(l.hash) > 0:
+		p.retold = false // another run of the client
 	}
 	p.conv.State = p.state()
 	if t := p.last(); t != nil {
@@ -98,8 +100,26 @@ func (p *parser) line(b []byte, start int64) error {
 	return nil
 }
 
+// tell takes a message that was added, or says more of one. What is told again
+// belongs to no turn.
+func (p *parser) tell(m message, start int64) {
+	if !p.retold && len(p.conv.Turns) > 0 && !p.seen[string(m.id)] && m.retells() {
+		p.retold, p.before = true, p.conv.State
+	}
+	p.thread.put(m)
+	if p.retold {
+		p.seen[string(m.id)] = true
+		return
+	}
+	p.stopped = false
+	p.take(m, start, true)
+}
+
 func (p *parser) state() sessions.State {
-	if p.stopped {
+	switch {
+	case p.retold:
+		return p.before
+	case p.stopped:
 		return sessions.StateInterrupted
 	}
 	return p.thread.state()
@@ -128,7 +148,9 @@ func (p *parser) replace(list []byte, start int64) {
 		fresh = fresh || !p.seen[string(m.id)]
 		p.take(m, start, first)
 	})
-	p.stopped = !fresh && !first && !p.thread.has(p.prompt)
+	cancelled := p.retold && (p.before == sessions.StateInterrupted || p.before == sessions.StateRunning)
+	p.stopped = cancelled || !fresh && !first && !p.thread.has(p.prompt)
+	p.retold = false
 }
 
 // take adds a message to the turns. Where turns is false, none begins: a prompt

@@ -14,6 +14,14 @@ func patch(messages ...string) string {
 	return `{"$set":{"messages":[` + strings.Join(messages, ",") + `]}}`
 }
 
+// What the client writes after Esc at a question: the call that was cancelled, then
+// the conversation once more under other ids, and at last that this is all.
+const (
+	cancelled2 = `{"id":"a2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"run_shell_command","status":"cancelled","result":[{"functionResponse":{"id":"c1"}}]}]}`
+	retold1    = `{"id":"again1","type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI.\n</session_context>"},{"text":"one"}]}`
+	retold2    = `{"id":"again2","type":"gemini","content":[{"text":"done one"}]}`
+)
+
 const context1 = `{"id":"ctx","type":"user","content":[{"text":"<session_context>\nThis is the Gemini CLI.\n</session_context>"}]}`
 
 // TestState goes line by line through what the client writes, and checks the
@@ -22,7 +30,6 @@ func TestState(t *testing.T) {
 	const (
 		empty, idle, running, stopped = sessions.StateEmpty, sessions.StateIdle, sessions.StateRunning, sessions.StateInterrupted
 	)
-	cancelled := `{"id":"a2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"run_shell_command","status":"cancelled","result":[{"functionResponse":{"id":"c1"}}]}]}`
 	info := `{"id":"i1","type":"info","content":"Request cancelled."}`
 	for name, lines := range map[string][]struct {
 		line  string
@@ -31,12 +38,16 @@ func TestState(t *testing.T) {
 		"answer":             {{asked1, running}, {touched, running}, {said1, idle}, {touched, idle}},
 		"tool":               {{asked1, running}, {said1, idle}, {asked2, running}, {begun2, running}, {called2, running}, {results2, running}, {`{"id":"a3","type":"gemini","content":"so"}`, idle}},
 		"pending":            {{asked2, running}, {waits2, running}},
-		"cancelled command":  {{asked2, running}, {begun2, running}, {info, running}, {cancelled, stopped}, {results2, stopped}, {asked1, running}},
+		"cancelled command":  {{asked2, running}, {begun2, running}, {info, running}, {cancelled2, stopped}, {results2, stopped}, {asked1, running}},
 		"cancelled thinking": {{context1, empty}, {asked1, running}, {said1, idle}, {asked2, running}, {begun2, running}, {info, running}, {patch(context1, asked1, said1), stopped}, {`{"id":"p3","type":"user","content":"three"}`, running}},
-		"refused at once":    {{patch(context1), empty}, {asked1, running}, {patch(context1), stopped}},
-		"resumed":            {{asked1, running}, {said1, idle}, {patch(asked1, said1), idle}},
-		"rewound":            {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {`{"$rewindTo":"p2"}`, idle}, {`{"$rewindTo":"unknown"}`, empty}},
-		"summed up":          {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), idle}},
+		"cancelled at a question": {{asked1, running}, {said1, idle}, {asked2, running}, {waits2, running}, {cancelled2, stopped}, {info, stopped},
+			{retold1, stopped}, {retold2, stopped}, {touched, stopped}, {patch(retold1, retold2), stopped}, {`{"id":"p3","type":"user","content":"three"}`, running}},
+		"cancelled at the first": {{asked1, running}, {cancelled2, stopped}, {retold1, stopped}, {patch(retold1), stopped}, {asked2, running}, {said2, idle}},
+		"told again, and left":   {{asked1, running}, {said1, idle}, {retold1, idle}, {`{"sessionId":"s","projectHash":"h"}`, running}, {patch(asked1, said1), idle}, {asked2, running}},
+		"refused at once":        {{patch(context1), empty}, {asked1, running}, {patch(context1), stopped}},
+		"resumed":                {{asked1, running}, {said1, idle}, {patch(asked1, said1), idle}},
+		"rewound":                {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {`{"$rewindTo":"p2"}`, idle}, {`{"$rewindTo":"unknown"}`, empty}},
+		"summed up":              {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), idle}},
 	} {
 		f := Adapter{}.Follow()
 		for i, l := range lines {
@@ -66,6 +77,10 @@ func TestTurns(t *testing.T) {
 	summed := read(t, []byte(transcript(asked1, said1, patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), asked2)))
 	if len(summed.Turns) != 2 || summed.Turns[1].Prompt != "two" {
 		t.Errorf("with a summary the turns are %+v", summed.Turns)
+	}
+	again := read(t, []byte(transcript(context1, asked1, said1, asked2, waits2, cancelled2, retold1, retold2, patch(retold1, retold2), `{"id":"p3","type":"user","content":"three"}`)))
+	if len(again.Turns) != 3 || again.Turns[2].Prompt != "three" || len(again.Turns[1].Texts) != 0 || !again.Turns[1].Done {
+		t.Errorf("of a conversation that was told again the turns are %+v", again.Turns)
 	}
 	failed := read(t, []byte(transcript(asked2, `{"id":"a2","type":"gemini","content":[{"functionCall":{"id":"c1","name":"read_file","args":{"absolute_path":"/x"}}}]}`,
 		`{"id":"r2","type":"user","content":[{"functionResponse":{"id":"c1","response":{"error":"no such file"}}}]}`)))
