@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ var kinds = map[string]sessions.Kind{
 	"PostToolUse":       sessions.KindToolAfter,
 	"PermissionRequest": sessions.KindPermission,
 	"Stop":              sessions.KindStop,
+	"StopFailure":       sessions.KindError,
 	"SessionEnd":        sessions.KindSessionEnd,
 }
 
@@ -44,6 +46,8 @@ func (Adapter) Event(_ sessions.Environ, _ string, data []byte) (sessions.Event,
 	}
 	tool, input := f.Text("tool_name"), f["tool_input"]
 	switch e.Kind {
+	case sessions.KindError:
+		e.Message = cmp.Or(sessions.Brief(f.Text("error")), "the agent's API refused")
 	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
 		e.Tool = sessions.Tool{ID: f.Text("tool_use_id"), Name: tool, Target: target(input), Agent: e.Agent}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]

@@ -132,6 +132,16 @@ func TestEventOdd(t *testing.T) {
 	}
 }
 
+// TestEventFailed: a turn that the API refused has ended in an error.
+func TestEventFailed(t *testing.T) {
+	for in, want := range map[string]string{`"no such model\nat all"`: "no such model", `""`: "the agent's API refused", `null`: "the agent's API refused"} {
+		e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(`{"hook_event_name":"StopFailure","session_id":"ses_1","cwd":"/w","error":`+in+`}`))
+		if err != nil || e.Kind != sessions.KindError || e.Message != want {
+			t.Errorf("with the error %s it is %+v, %v", in, e, err)
+		}
+	}
+}
+
 func FuzzEvent(f *testing.F) {
 	for _, payload := range lines(fixture(f, "hooks.jsonl")) {
 		f.Add(payload)

@@ -79,6 +79,10 @@ class Session {
   }
 
   message(info) {
+    if (info.role === "assistant" && !(info.id < this.answer)) {
+      this.answer = info.id
+      this.failed = info.error?.name === "MessageAbortedError" ? undefined : info.error // its user stopped it
+    }
     const { summary, ...rest } = info // whole diffs, again with each step
     this.put("message", info.role === "assistant" ? info : rest)
   }
@@ -217,7 +221,9 @@ export const Umbra = async ({ client, directory }) => {
       const { agent, session } = await root(sessionID)
       if (agent) return
       session.idle()
-      await tell("Stop", session.id, {})
+      const { failed } = session // told again where OpenCode is idle twice
+      if (failed) await tell("StopFailure", session.id, { error: failed.data?.message || failed.name })
+      else await tell("Stop", session.id, {})
     },
   }
 
@@ -229,7 +235,8 @@ export const Umbra = async ({ client, directory }) => {
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const prompt = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
       const answer = await inOrder(async () => {
-        const { agent } = await root(sessionID)
+        const { agent, session } = await root(sessionID)
+        if (!agent) session.failed = undefined
         return agent ? {} : tell("UserPromptSubmit", sessionID, { prompt, prompt_id: message.id }, 15000)
       })
       if (answer.block) throw new Error(answer.block)
