@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -42,6 +43,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	}
 	if e.Name == "" {
 		e.Name = name
+	}
+	if of := idOf(filepath.Base(e.Transcript)); of != "" && of != e.SessionID {
+		e.Transcript = a.find(env, e.SessionID) // it was its subagent's
 	}
 	if err := check(e); err != nil {
 		return sessions.Event{}, err

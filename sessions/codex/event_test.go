@@ -56,6 +56,9 @@ func TestEventCases(t *testing.T) {
 		{`{"session_id":"` + idA + `","hook_event_name":"Stop","transcript_path":null}`, sessions.Event{Kind: sessions.KindOther, Name: "Stop", SessionID: idA}},
 		{`{"session_id":"` + idA + `","hook_event_name":"Interrupt","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindStop, Name: "Interrupt", SessionID: idA, Transcript: "/r"}},
 		{`{"session_id":"` + idA + `","hook_event_name":"SubagentStop","agent_id":"x","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindOther, Name: "SubagentStop", SessionID: idA, Transcript: "/r", Agent: "x"}},
+		// In a subagent, whose rollout is another, the conversation is the one that its user has.
+		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","agent_id":"` + idB + `","transcript_path":"/r/rollout-2026-11-22T14-14-19-` + idB + `.jsonl","tool_name":"view_image"}`,
+			sessions.Event{Kind: sessions.KindToolBefore, Name: "PreToolUse", SessionID: idA, Transcript: kept, Agent: idB, Tool: sessions.Tool{Name: "view_image", Agent: idB}}},
 		{`{"session_id":"` + idA + `","hook_event_name":"SessionStart","transcript_path":"` + exec + `"}`,
 			sessions.Event{Kind: sessions.KindSessionStart, Name: "SessionStart", SessionID: idA, Transcript: exec, Headless: true}},
 		{`{"session_id":"` + idA + `","hook_event_name":"UserPromptSubmit","prompt":"p","transcript_path":"` + cli + `"}`,
