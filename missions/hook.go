@@ -267,6 +267,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		return
 	}
 	m.introduce(a, e)
+	anew := e.Source == "clear" || m.beginsAnew(e)
 	if e.PID > 0 && !(isForeign(a) && m.live.kept()) && (m.live.Agent == nil || m.live.Agent.PID != e.PID) {
 		owner := l.processOf(e.PID)
 		m.live.Agent = &owner
@@ -286,7 +287,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	if m.stored.Session != "" {
 		m.Sessions = append(m.Sessions, m.stored.Session)
 	}
-	if e.Source == "clear" {
+	if anew {
 		m.leaveTalk()
 		m.live.Told = nil
 	}
@@ -358,7 +359,15 @@ func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool 
 	case e.Kind == sessions.KindSessionStart && e.Source != "startup":
 		return !m.anotherProcess(e)
 	}
-	return false
+	return m.beginsAnew(e)
+}
+
+// beginsAnew reports whether the agent of a mission with a keeper begins, between
+// turns and in the same process, a session that it calls a first one: what Codex
+// and OpenCode do at /new.
+func (m *loaded) beginsAnew(e sessions.Event) bool {
+	return e.Kind == sessions.KindSessionStart && e.Source == "startup" && e.PID > 0 &&
+		m.stored.Session != "" && m.live.kept() && !InTurn(m.life) && m.live.speaksFrom(e.PID)
 }
 
 // anotherProcess reports whether an event is known to come from another process

@@ -178,6 +178,42 @@ func TestClear(t *testing.T) {
 	}
 }
 
+// TestNewSession: an agent under a keeper that begins a session as if it were its
+// first, as Codex and OpenCode do at /new, goes on with its mission. In the
+// middle of a turn, or from another process, it is an agent inside the agent.
+func TestNewSession(t *testing.T) {
+	k := newKeptAgent(t)
+	first := k.only()
+	k.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(first.PID)}
+	k.switchTo(otherSession)
+	k.hook("SessionStart", map[string]any{"source": "startup"})
+	k.takeTurn("third", "a.txt", "three\n")
+	m := k.only()
+	if m.ID != first.ID || m.SessionID != otherSession || m.Turn != 3 || m.State != StateIdle || m.Talk == nil || m.Talk.Resets != 1 {
+		t.Errorf("after a new session in the same process: %+v", m)
+	}
+	inner := func(why string, pid int, session string) {
+		t.Helper()
+		k.vars["CLAUDE_PID"] = fmt.Sprint(pid)
+		k.switchTo(session)
+		before, err := k.local.Missions(context.Background(), MissionsRequest{Caller: k.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.hook("SessionStart", map[string]any{"source": "startup"})
+		after, err := k.local.Missions(context.Background(), MissionsRequest{Caller: k.caller()})
+		if err != nil || len(after) != len(before)+1 {
+			t.Errorf("%s: %d missions became %d, %v", why, len(before), len(after), err)
+		}
+	}
+	inner("another process", os.Getpid(), "33333333-3333-4333-8333-333333333333")
+	k.vars["CLAUDE_PID"] = fmt.Sprint(first.PID)
+	k.switchTo(otherSession)
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "fourth", "prompt_id": "00000001-0000-4000-8000-000000000004"})
+	inner("in a turn", first.PID, "44444444-4444-4444-8444-444444444444")
+	k.healthy()
+}
+
 // TestClearUnseen is /clear of a client that does not say which process it is:
 // the next session is another mission, and the first one is over.
 func TestClearUnseen(t *testing.T) {
