@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,10 +171,15 @@ func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int,
 	return svc.Keep(telling, report)
 }
 
-// agentEnv is the keeper's own environment, then what the user gave, then what
-// Umbra needs; of equal names the last one counts.
+// agentEnv is the keeper's own environment without what the launch takes out of
+// it, then what the user gave, then what Umbra needs; of equal names the last one
+// counts.
 func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
-	env := append(append([]string{}, c.Environ()...), vars.list...)
+	env := slices.DeleteFunc(slices.Clone(c.Environ()), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(launch.Unset, name)
+	})
+	env = append(env, vars.list...)
 	if c.NoDaemon { // for the hooks beneath it too
 		env = append(env, "UMBRA_NO_DAEMON=1")
 	}

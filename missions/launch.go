@@ -159,6 +159,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
 	maps.Copy(launch.Env, cmd.Env)
+	launch.Unset = cmd.Unset
 	if note := newerClient(a, m.live.Client); note != "" {
 		launch.Notes = append(launch.Notes, note)
 	}

@@ -149,7 +149,8 @@ type Launch struct {
 	Mission Mission           `json:"mission"`
 	Argv    []string          `json:"argv"`
 	Dir     string            `json:"dir"`
-	Env     map[string]string `json:"env"` // added to the keeper's own environment
+	Env     map[string]string `json:"env"`             // added to the keeper's own environment
+	Unset   []string          `json:"unset,omitempty"` // names taken out of that first
 	Notes   []string          `json:"notes,omitempty"`
 }
 

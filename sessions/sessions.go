@@ -363,6 +363,7 @@ type Command struct {
 	Argv  []string
 	Files []File            // to be placed before it runs, replacing older ones of the same name
 	Env   map[string]string // set for the agent beside what it gets anyhow
+	Unset []string          // names that the agent is not to have from the shell it is launched in
 	// SessionID is the session the agent will use, "" if it chooses one.
 	SessionID string
 	// Configured reports whether the launch has the Config it was given;

@@ -37,9 +37,15 @@ func newPerson(t *testing.T, version string, env ...string) *person {
 // newPersonWith is newPerson with another agent.
 func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
 	t.Helper()
+	return newPersonAt(t, client, "app", env...)
+}
+
+// newPersonAt is newPersonWith whose repository has that path in the folder src.
+func newPersonAt(t *testing.T, client clients.Client, place string, env ...string) *person {
+	t.Helper()
 	server := standin.New(t)
 	home := t.TempDir()
-	repo := filepath.Join(home, "src", "app")
+	repo := filepath.Join(home, "src", place)
 	p := &person{T: t, client: client, server: server, home: home, repo: repo}
 	bin := filepath.Dir(umbraPath())
 	for _, v := range client.Env(home, server.URL) {
