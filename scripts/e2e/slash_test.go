@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // TestSlashCommands types Umbra's command and Claude Code's own on a terminal:
-// /checkpoint asks no model and enters no conversation, /clear and /compact keep
-// the mission, and /rewind works in a fork, on its own files.
+// /checkpoint asks no model and enters no conversation, /clear, /compact and
+// /branch keep the mission, and /rewind works in a fork, on its own files. A turn
+// that a subagent goes on with in the background is not over.
 func TestSlashCommands(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, clients.ClaudeCurrent)
@@ -51,9 +53,15 @@ func TestSlashCommands(t *testing.T) {
 	if m := s.is("tui", "idle", 5); m.ID != before.ID || m.SessionID != cleared.SessionID {
 		t.Errorf("after /compact the mission is %+v, was %+v", m, cleared)
 	}
+	s.branch(6)
+	s.background(7)
 	s.enter("/exit")
 	s.ends()
 
+	p.umbra("fork", "tui@5", "--name", "before", "--no-launch")
+	p.sees(p.turn("before", "india, please", "india, please [[say india done]]"), []string{"echo done"}, "golf")
+	p.umbra("fork", "tui@6", "--name", "after", "--no-launch")
+	p.sees(p.turn("after", "juliett, please", "juliett, please [[say juliett done]]"), []string{"echo done", "assistant: golf done"}, "hotel")
 	s.rewindFork(fork, files(t, p.repo))
 }
 
@@ -74,6 +82,37 @@ func (s *terminal) freshTurn(k *talk, word string, turn int) {
 	if !strings.HasSuffix(got, want) || strings.Contains(got, "alpha") {
 		s.p.Fatalf("after /clear the model was sent\n%s\nwant at its end\n%s", got, want)
 	}
+}
+
+// branch has Claude Code fork the conversation, and a turn in the new one.
+func (s *terminal) branch(turn int) {
+	s.p.Helper()
+	before := s.p.mission("tui")
+	s.enter("/branch")
+	s.watch("the session to be another one", func() bool { return s.p.mission("tui").SessionID != before.SessionID })
+	branched := s.p.mission("tui")
+	s.enter("golf, please [[say golf done]]")
+	if m := s.is("tui", "idle", turn); m.ID != before.ID || m.SessionID != branched.SessionID {
+		s.p.Errorf("after /branch the mission is %+v, was %+v", m, before)
+	}
+}
+
+// background has a turn that is answered while a subagent still works on it: the
+// mission is at work as long as the screen says so.
+func (s *terminal) background(turn int) {
+	s.p.Helper()
+	s.enter(`hotel, please [[tool name=Agent input="{\"description\":\"sub\",\"prompt\":\"sub [[wait sub]] [[say sub said]]\",\"subagent_type\":\"general-purpose\"}"]] [[say hotel done]]`)
+	const waits = "Waiting for 1 background agent"
+	s.see(waits)
+	s.watch("the answer to be told", func() bool {
+		return slices.ContainsFunc(asked[[]entry](s.p, "log", "tui"), func(e entry) bool { return e.Turn == turn && strings.Contains(e.Message, "goes on in the background") })
+	})
+	if m := s.p.mission("tui"); m.State != "running" || m.Turn != turn {
+		s.p.Errorf("while a subagent works the mission is %+v", m)
+	}
+	s.p.server.Release("sub")
+	s.watch("the mission to be idle", func() bool { return s.p.mission("tui").State == "idle" })
+	s.watch("the subagent to be done", func() bool { return !strings.Contains(s.screen(), waits) })
 }
 
 // rewindFork goes back before the second turn in a fork, by Claude Code's own

@@ -116,3 +116,31 @@ func (k *talk) history(want ...string) {
 		k.p.Errorf("the log of %s is\n%s\nwant\n%s", k.mission, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// turn has one turn of a mission without a terminal, and returns the last request
+// with that prompt; none for a command of Claude Code's own.
+func (p *person) turn(name, word, prompt string) standin.Request {
+	p.Helper()
+	p.umbra(append([]string{"mission", "resume", name}, args(prompt)...)...)
+	request, ok := p.server.Last(standin.Prompted(word))
+	if !ok && word[0] != '/' {
+		p.Fatalf("no request with %s", word)
+	}
+	return request
+}
+
+// sees checks what a request carries of the conversation.
+func (p *person) sees(r standin.Request, has []string, not ...string) {
+	p.Helper()
+	lines := strings.Join(p.plain(r), "\n")
+	for _, text := range has {
+		if !strings.Contains(lines, text) {
+			p.Errorf("the model was not sent %q, but\n%s", text, lines)
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(lines, text) {
+			p.Errorf("the model was sent %q\n%s", text, lines)
+		}
+	}
+}
