@@ -94,7 +94,7 @@ func TestForkWithoutSession(t *testing.T) {
 	again.say("charlie")
 }
 
-// started is an umbra that runs beside the test.
+// started is a program that runs beside the test.
 type started struct {
 	mu   sync.Mutex
 	out  bytes.Buffer
@@ -104,7 +104,12 @@ type started struct {
 
 func (p *person) start(args ...string) *started {
 	p.Helper()
-	cmd, cancel := p.command(p.repo, append([]string{"umbra"}, args...)...)
+	return p.startIn(p.repo, append([]string{"umbra"}, args...)...)
+}
+
+func (p *person) startIn(dir string, args ...string) *started {
+	p.Helper()
+	cmd, cancel := p.command(dir, args...)
 	s := &started{done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = s, s
 	if err := cmd.Start(); err != nil {
