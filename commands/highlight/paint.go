@@ -14,7 +14,7 @@ import (
 const (
 	mostBytes = 1 << 20
 	mostLines = 20_000
-	mostInAll = 2 << 20
+	mostInAll = 1 << 20
 )
 
 // A File is what is to be known of one that a patch changes.
@@ -148,7 +148,7 @@ func whole(lines []Line, f File) []sheet {
 	}
 	for i := range lines {
 		l := &lines[i]
-		if l.Kind == Hunk && !keep(l.old) {
+		if l.Kind == Hunk && !keep(l.above) {
 			return nil
 		}
 		if l.Kind == Removed || l.Kind == Context {

@@ -25,7 +25,7 @@ type Line struct {
 	File int    // how many files come before its own; -1 above all
 	Runs []Run  // of the text behind the sign; what they do not reach is Plain
 
-	old, new int // its number in the two files, 0 for none; of a hunk, of the line before it
+	above int // of a hunk: how many lines of the old file come before it
 }
 
 // Source reports whether the line is one of a file, behind a sign.
@@ -36,27 +36,23 @@ func (l Line) Source() bool { return l.Kind == Context || l.Kind == Added || l.K
 func Patch(patch string) []Line {
 	var lines []Line
 	file, header := -1, ""
-	var old, new, oldLeft, newLeft int
+	old, new := 0, 0 // lines that the hunk has yet of the two files
 	for text := range strings.Lines(patch) {
 		l := Line{Text: strings.TrimSuffix(text, "\n")}
-		switch in := oldLeft > 0 || newLeft > 0; {
+		switch in := old > 0 || new > 0; {
 		case in && strings.HasPrefix(text, "+"):
-			l.Kind, l.new = Added, new
-			new, newLeft = new+1, newLeft-1
+			l.Kind, new = Added, new-1
 		case in && strings.HasPrefix(text, "-"):
-			l.Kind, l.old = Removed, old
-			old, oldLeft = old+1, oldLeft-1
+			l.Kind, old = Removed, old-1
 		case in && strings.HasPrefix(text, " "):
-			l.Kind, l.old, l.new = Context, old, new
-			old, new, oldLeft, newLeft = old+1, new+1, oldLeft-1, newLeft-1
+			l.Kind, old, new = Context, old-1, new-1
 		case strings.HasPrefix(text, `\`):
 			l.Kind = Note
 		case strings.HasPrefix(text, "@@ "):
 			l.Kind = Hunk
-			old, oldLeft, new, newLeft = ranges(text)
-			l.old, l.new = before(old, oldLeft), before(new, newLeft)
+			l.above, old, new = ranges(text)
 		default:
-			oldLeft, newLeft = 0, 0
+			old, new = 0, 0
 			if strings.HasPrefix(text, "diff --git ") && text != header {
 				file, header = file+1, text // one whose type changed is two times there
 			}
@@ -67,19 +63,23 @@ func Patch(patch string) []Line {
 	return lines
 }
 
-// ranges are the numbers in the head of a hunk: @@ -OLD,COUNT +NEW,COUNT @@. What
-// is not so has none.
-func ranges(text string) (old, oldCount, new, newCount int) {
+// ranges reads the head of a hunk: @@ -FIRST,COUNT +FIRST,COUNT @@. It is how many
+// lines of the old file come before the hunk, and how many it has of each; an empty
+// range is told by the line before it. What is not so has none.
+func ranges(text string) (above, old, new int) {
 	fields := strings.Fields(text)
 	if len(fields) < 4 {
-		return 0, 0, 0, 0
+		return 0, 0, 0
 	}
-	old, oldCount, oldErr := span(fields[1], "-")
-	new, newCount, newErr := span(fields[2], "+")
-	if oldErr != nil || newErr != nil {
-		return 0, 0, 0, 0
+	first, old, oldErr := span(fields[1], "-")
+	_, new, newErr := span(fields[2], "+")
+	switch {
+	case oldErr != nil || newErr != nil:
+		return 0, 0, 0
+	case old > 0:
+		first--
 	}
-	return old, oldCount, new, newCount
+	return max(first, 0), old, new
 }
 
 // span reads FIRST,COUNT behind a sign; a count of one is left out.
@@ -90,13 +90,4 @@ func span(field, sign string) (at, count int, err error) {
 	}
 	count, err = strconv.Atoi(second)
 	return at, count, err
-}
-
-// before is how many lines come before a range; an empty one is told by the line
-// before it.
-func before(first, count int) int {
-	if count == 0 {
-		return first
-	}
-	return max(first-1, 0)
 }

@@ -181,6 +181,13 @@ func definition(l language) (text []byte, globs []string, err error) {
 
 // mend replaces what can't be marshalled, or is not as it is wanted here.
 func mend(name string, rules chroma.Rules) chroma.Rules {
+	for _, list := range rules { // a script's first line is a comment
+		for i, r := range list {
+			if strings.HasPrefix(strings.TrimPrefix(r.Pattern, `\A`), "#!") && r.Type == chroma.CommentPreproc {
+				list[i].Type = chroma.CommentHashbang
+			}
+		}
+	}
 	switch name {
 	case "Go": // raw strings are templates there
 		for i, r := range rules["root"] {

@@ -13,22 +13,29 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
 // A scene is a picture: what is typed after the one before, and what is on the
-// screen then.
+// screen then, and was not before: text, or the codes of a colour.
 type scene struct {
 	name string
 	keys []string
-	want string
+	want []string
 }
 
 var scenes = []scene{
-	{"timeline", []string{"]"}, "@@"},
-	{"restore", []string{"]", "Enter"}, "enter does it"},
+	{"timeline", []string{"]", "]"}, []string{"> │▾ turn 2", "A greet_test.sh", "48;5;22"}},
+	{"restore", []string{"Enter"}, []string{"enter does it"}},
 }
+
+// story is what the timeline says of the demo's mission.
+const story = "turn 4  17 snapshots"
+
+// errStory: the demo did not go as it should, which is for its own test to say.
+var errStory = errors.New("the demo did not say " + story)
 
 // The terminal's size.
 const columns, lines = 132, 34
@@ -44,7 +51,7 @@ func main() {
 
 // draw makes all scenes in a directory that is gone afterwards.
 func draw(out string) (err error) {
-	dir, err := os.MkdirTemp("", "picture-")
+	dir, err := os.MkdirTemp("/tmp", "picture-") // the path is in the picture: the same for all
 	if err != nil {
 		return err
 	}
@@ -104,7 +111,10 @@ func (s *stage) open() error {
 	if _, err := s.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "env", "LC_ALL=C.UTF-8", "sh", "-c", line); err != nil {
 		return err
 	}
-	_, err := s.sees("turn")
+	screen, err := s.sees([]string{"turn 1", "@@"})
+	if err == nil && !strings.Contains(codes.ReplaceAllString(screen, ""), story) {
+		return fmt.Errorf("%w:\n%s", errStory, screen)
+	}
 	return err
 }
 
@@ -118,15 +128,22 @@ func (s *stage) play(sc scene) (string, error) {
 	return s.sees(sc.want)
 }
 
-// sees waits until the text is on the screen and nothing is being read.
-func (s *stage) sees(want string) (string, error) {
+// codes are those of colours.
+var codes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// sees waits until all of it is on the screen, nothing is being read, and the
+// screen rests.
+func (s *stage) sees(want []string) (string, error) {
 	screen := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		before := screen
 		var err error
 		if screen, err = s.tmux("capture-pane", "-e", "-p"); err != nil {
 			return "", err
 		}
-		if strings.Contains(screen, want) && !strings.Contains(screen, "reading …") {
+		shown := screen + codes.ReplaceAllString(screen, "")
+		missing := slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(shown, w) })
+		if !missing && screen == before && !strings.Contains(screen, "reading …") {
 			return screen, nil
 		}
 	}
