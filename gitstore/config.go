@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -173,7 +174,7 @@ func replaceDamaged(dir, name string, data []byte) error {
 	if err := s.writeFile(fresh, data, 0o600); err != nil {
 		return err
 	}
-	if err := keepDamaged(path); err != nil {
+	if err := s.keepDamaged(path, os.Link); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {
@@ -183,9 +184,9 @@ func replaceDamaged(dir, name string, data []byte) error {
 }
 
 // keepDamaged gives a file a second name beside it, "NAME.damaged" or, if an earlier
-// one is kept there, "NAME.damaged.2" and so on. Where no links can be made it
-// has only the new name then.
-func keepDamaged(path string) error {
+// one is kept there, "NAME.damaged.2" and so on; where no link can be made, what it
+// holds is copied there. The file itself stays.
+func (s *syncer) keepDamaged(path string, link func(from, to string) error) error {
 	for n := 1; ; n++ {
 		kept := path + ".damaged"
 		if n > 1 {
@@ -194,15 +195,23 @@ func keepDamaged(path string) error {
 		if isThere(kept) {
 			continue
 		}
-		err := os.Link(path, kept)
+		err := link(path, kept)
 		if err != nil && noLink(err) {
-			err = os.Rename(path, kept)
+			err = s.copyFile(path, kept)
 		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		return ignoring(err, fs.ErrNotExist)
 	}
+}
+
+func (s *syncer) copyFile(from, to string) error {
+	data, err := disk.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return s.writeFile(to, data, 0o600)
 }
 
 // checkObjectFormat refuses a repository whose objects are not named by SHA-1.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -28,6 +29,24 @@ func TestRepairKeepsEveryDamagedFile(t *testing.T) {
 	for name, want := range map[string]string{".damaged": "first", ".damaged.2": "second", ".damaged.3": "third"} {
 		if got, err := os.ReadFile(config + name); err != nil || string(got) != want {
 			t.Errorf("config%s holds %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// TestDamagedFileWithoutLinks: where a file can't have two names, what it holds is
+// copied, so that a process which is killed then leaves it where it is.
+func TestDamagedFileWithoutLinks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "packed-refs")
+	if err := os.WriteFile(path, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var s syncer
+	if err := s.keepDamaged(path, func(string, string) error { return syscall.EPERM }); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + ".damaged"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != "damaged" {
+			t.Errorf("%s holds %q, %v", name, got, err)
 		}
 	}
 }
