@@ -16,21 +16,25 @@ import (
 // Changed are the session's id, the working directory, the paths below the old
 // root, and the ids of messages and parts, which are unique in OpenCode's
 // database: their random letters are turned by what differs between the two
-// sessions' ids, so that the order stays and the way back is the same. The
-// model's reasoning, which may be signed, keeps its words.
+// sessions' ids, so that the order stays and the way back is the same. So are
+// those of subagents' sessions, which a copy does not have: OpenCode begins a new
+// subagent where its model goes on with one that is not there, and would else
+// write into the source's. The model's reasoning, which may be signed, keeps its
+// words.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
 	if to.Version < 0 || to.Version > rewriteVersion {
 		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
 	}
 	turn := turnOf(to.OldID, to.NewID)
 	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter {
-		return (&rewriter{Editor: jsonlines.NewEditor(to, false, signed), to: to, turn: turn}).line
+		return (&rewriter{Editor: jsonlines.NewEditor(to, false, signed), to: to, turn: turn, children: to.Version != 1}).line
 	})
 }
 
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays.
-const rewriteVersion = 1
+// input; the code for the versions before stays. Version 1 left the ids of
+// subagents' sessions.
+const rewriteVersion = 2
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -47,14 +51,15 @@ func signed(b []byte) []jsonlines.Span {
 
 type rewriter struct {
 	*jsonlines.Editor
-	to   sessions.Rewrite
-	turn turn
+	to       sessions.Rewrite
+	turn     turn
+	children bool // subagents' ids are changed too
 }
 
 // line appends the rewritten line to dst; one that is no JSON object as it is.
 func (w *rewriter) line(dst, b []byte) []byte {
 	w.Begin()
-	c := jsontext.Walk(b)
+	c, part := jsontext.Walk(b), jsonlines.Span{}
 	for {
 		key, value, ok := c.Member()
 		if !ok {
@@ -65,11 +70,15 @@ func (w *rewriter) line(dst, b []byte) []byte {
 		case "session", "id":
 			w.identity(end, value)
 		case "value":
-			w.value(b, end-len(value))
+			part = jsonlines.Span{Start: end - len(value), End: end}
+			w.value(b, part.Start)
 		}
 	}
 	if !c.Whole() {
 		return append(dst, b...)
+	}
+	if w.children {
+		w.sessions(b, part)
 	}
 	w.Paths(b)
 	return w.Apply(dst, b)
@@ -91,6 +100,38 @@ func (w *rewriter) value(b []byte, at int) {
 			w.Cwd(jsonlines.Span{Start: end - len(value), End: end}, value)
 		case "path", "revert":
 			w.value(b, end-len(value))
+		}
+	}
+}
+
+const (
+	sessionMark = "ses_"
+	sessionLen  = fixed + 14
+)
+
+// sessions edits every id of a session that stands in a value, in its text too: a
+// task tells the model its subagent's there.
+func (w *rewriter) sessions(b []byte, in jsonlines.Span) {
+	for at := in.Start; ; {
+		n := bytes.Index(b[at:in.End], []byte(sessionMark))
+		if n < 0 {
+			return
+		}
+		start := at + n
+		end := start + len(sessionMark)
+		for end < in.End && isAlnum(b[end]) {
+			end++
+		}
+		at = end
+		id, where := b[start:end], jsonlines.Span{Start: start, End: end}
+		switch {
+		case len(id) != sessionLen || start > in.Start && isAlnum(b[start-1]) || !w.Free(b, where):
+		case string(id) == w.to.OldID:
+			w.Replace(where, []byte(w.to.NewID))
+		default:
+			if turned := w.turn.letters(id); turned != nil {
+				w.Replace(where, turned)
+			}
 		}
 	}
 }
@@ -129,6 +170,11 @@ func (t turn) id(id []byte) []byte {
 	if len(id) <= fixed || len(id) > fixed+len(t) || string(id[:4]) != "msg_" && string(id[:4]) != "prt_" {
 		return nil
 	}
+	return t.letters(id)
+}
+
+// letters turns the random letters of an id; nil if they are none.
+func (t turn) letters(id []byte) []byte {
 	turned := slices.Clone(id)
 	for i, c := range id[fixed:] {
 		at := slices.Index(base62, c)

@@ -42,10 +42,48 @@ func TestRewriteVersion(t *testing.T) {
 			t.Errorf("version %d gives %s: recorded conversations of forks would be damaged", version, got)
 		}
 	}
+	to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
+	sum := sha256.Sum256(rewritten(t, []byte(taskLine("ses_dfc2dd54effeTT5SNqRpAc3RoV")+"\n"), to))
+	if got, want := hex.EncodeToString(sum[:]), "6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2"; got != want {
+		t.Errorf("version 2 gives %s: recorded conversations of forks would be damaged", got)
+	}
 	newer := toFork("ses_x")
 	newer.Version = (Adapter{}).RewriteVersion() + 1
 	if err := (Adapter{}).Rewrite(io.Discard, strings.NewReader("{}\n"), 3, newer); !errors.Is(err, sessions.ErrRewriteVersion) {
 		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// taskLine is a part in which a subagent's session is named where OpenCode names it.
+func taskLine(child string) string {
+	return `{"type":"part","session":"ses_dfdc194c8ffe7Lo4cJY70O6NFC","value":{"id":"prt_2023e71cc0015dnGuJJcOVrZug","type":"tool","tool":"task","callID":"c","state":{"status":"completed","input":{"prompt":"see xses_dfc2dd54effeTT5SNqRpAc3RoV, ses_short"},"output":"<task id=\"` + child + `\" state=\"completed\">","metadata":{"parentSessionId":"ses_dfdc194c8ffe7Lo4cJY70O6NFC","sessionId":"` + child + `"}}}}`
+}
+
+// TestSubagentsLeft: a copy names no session of its source's, and none that there
+// is, so that its model goes on with no subagent of the source's.
+func TestSubagentsLeft(t *testing.T) {
+	const child = "ses_dfc2dd54effeTT5SNqRpAc3RoV"
+	to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
+	in := taskLine(child) + "\n"
+	out := string(rewritten(t, []byte(in), to))
+	if strings.Contains(out, `"`+child) || strings.Contains(out, to.OldID) || strings.Count(out, to.NewID) != 2 {
+		t.Errorf("it became %s", out)
+	}
+	if !strings.Contains(out, "see x"+child+", ses_short") {
+		t.Errorf("another word was changed: %s", out)
+	}
+	back := sessions.Rewrite{OldID: to.NewID, NewID: to.OldID, OldCwd: to.NewCwd, NewCwd: to.OldCwd, OldRoot: to.NewRoot, NewRoot: to.OldRoot}
+	if got := string(rewritten(t, []byte(out), back)); got != in {
+		t.Errorf("there and back it is %s", got)
+	}
+	to.Version = 1
+	if got := string(rewritten(t, []byte(in), to)); strings.Count(got, `"`+child) != 2 {
+		t.Errorf("version 1 gives %s", got)
+	}
+	signed := strings.Replace(in, `"type":"tool"`, `"metadata":{"google":{"thoughtSignature":"c2ln"}},"type":"tool"`, 1)
+	to.Version = 0
+	if got := string(rewritten(t, []byte(signed), to)); !strings.Contains(got, child+`"}`) {
+		t.Errorf("signed: %s", got)
 	}
 }
 
