@@ -133,6 +133,18 @@ func TestLaunchHooks(t *testing.T) {
 		}
 	}
 	unreadable := func(string) ([]byte, error) { return nil, errors.New("no") }
+	for link, said := range map[string]bool{"gitdir: /w/.git/worktrees/side\n": true, "gitdir: ../.git/modules/sub\n": false, "": false} {
+		files := map[string]string{"/side/.codex/hooks.json": "{}", "/side/.git": link}
+		why := (Adapter{}).Distrusted(sessions.Environ{Home: "/h"}, "/side/.codex/hooks.json", func(name string) ([]byte, error) {
+			if files[name] == "" {
+				return nil, fs.ErrNotExist
+			}
+			return []byte(files[name]), nil
+		})
+		if strings.Contains(why, "of the main worktree") != said {
+			t.Errorf("hooks beside a .git of %q: %q", link, why)
+		}
+	}
 	if why := (Adapter{}).Distrusted(sessions.Environ{Home: "/h"}, "/h/.codex/hooks.json", unreadable); why != "" {
 		t.Errorf("what can't be read is distrusted: %s", why)
 	}

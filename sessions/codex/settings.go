@@ -65,7 +65,24 @@ func (a Adapter) Distrusted(env sessions.Environ, file string, read func(string)
 	if err != nil {
 		return ""
 	}
+	if filepath.Dir(file) != a.Root(env) {
+		if why := elsewhere(file, read); why != "" {
+			return why
+		}
+	}
 	return cmp.Or(c.disabled(file, settings), c.untrusted(file, settings))
+}
+
+// elsewhere says that Codex does not read a project's hooks where they are: those
+// of a linked Git worktree it takes from the main worktree (and only where the
+// linked one has a directory .codex at all).
+func elsewhere(file string, read func(string) ([]byte, error)) string {
+	link, err := read(filepath.Join(filepath.Dir(filepath.Dir(file)), ".git"))
+	place, is := strings.CutPrefix(strings.TrimSpace(string(link)), "gitdir:")
+	if err != nil || !is || filepath.Base(filepath.Dir(place)) != "worktrees" {
+		return ""
+	}
+	return "Codex does not read hooks in a linked Git worktree, but those of the main worktree: install them there, or without --project"
 }
 
 func (a Adapter) hooksOff(env sessions.Environ) string {
