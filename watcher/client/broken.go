@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ func again[Request any](r Request) Request {
 
 // watched makes a call. One with a deadline is not waited for blindly: when a
 // quarter of its time is over, a second at most, and then at growing intervals,
-// the daemon must show that it lives, in as much time again; else the call counts
+// the daemon must show that it lives, in as much time again or the patience of
+// the options; else the call counts
 // as broken, and the rest of the time is for doing without.
 func (c *Client) watched(ctx context.Context, do func(context.Context) error) error {
 	deadline, ok := ctx.Deadline()
@@ -40,9 +42,10 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := min(time.Until(deadline)/4, aboutPatience)
+	first := min(time.Until(deadline)/4, aboutPatience)
+	patience := cmp.Or(c.options.Patience, first)
 	go func() {
-		for pause := patience; wait(limited, pause) == nil; pause *= 2 {
+		for pause := first; wait(limited, pause) == nil; pause *= 2 {
 			quick, done := context.WithTimeout(limited, patience)
 			_, err := c.about(quick)
 			done()

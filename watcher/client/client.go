@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,7 +102,7 @@ func newCall(ctx context.Context, method string, body []byte, version string) (*
 
 // ask makes a call that is not of the Service, in bounded time.
 func (c *Client) ask(ctx context.Context, method string) (api.About, error) {
-	ctx, cancel := context.WithTimeout(ctx, aboutPatience)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.options.Patience, aboutPatience))
 	defer cancel()
 	var about api.About
 	err := c.once(ctx, method, []byte("{}"), &about)

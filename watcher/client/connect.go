@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,13 @@ type Options struct {
 	Environ []string
 	// Timeout bounds reaching or starting the daemon; 2 s if 0.
 	Timeout time.Duration
+	// Patience is how long a process may take to say what it is; if 0, 1 s, and in a
+	// call with a deadline no more than a quarter of its time.
+	Patience time.Duration
 }
 
-// aboutPatience is how long one process may take to say what it is.
+// aboutPatience is how long one process may take to say what it is, where the
+// options leave it open.
 const aboutPatience = time.Second
 
 // Connect reaches the process that serves the home, and starts a daemon if
@@ -171,7 +176,7 @@ func wait(ctx context.Context, d time.Duration) error {
 func About(ctx context.Context, o Options) (api.About, error) {
 	s := &search{Client: &Client{options: o}}
 	defer s.Close()
-	limited, cancel := context.WithTimeout(ctx, aboutPatience)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Patience, aboutPatience))
 	defer cancel()
 	for {
 		about, err := s.about(limited)

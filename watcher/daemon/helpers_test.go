@@ -17,6 +17,8 @@ type bench struct {
 	home missions.Home
 	work string
 	user string
+	// patience is the quick hook's; 0 is the client's own.
+	patience time.Duration
 }
 
 func newBench(t testing.TB) *bench {
