@@ -140,7 +140,7 @@ func TestHangsInACall(t *testing.T) {
 		hung.Store(true)
 		<-r.Context().Done()
 	})
-	c := b.connect()
+	c := b.connect(impatient)
 	ctx, cancel := context.WithTimeout(b.ctx(), time.Minute)
 	defer cancel()
 	_, err := c.Hook(ctx, missions.HookRequest{Caller: b.caller(), Agent: "claude"})
@@ -174,7 +174,7 @@ func TestWorksOnWhileItLives(t *testing.T) {
 		}
 		s.serve(w, r)
 	})
-	c := front.connect(func(o *client.Options) { o.Patience = time.Minute })
+	c := front.connect()
 	r, err := c.Hook(b.ctx(), missions.HookRequest{Caller: b.caller(), Agent: "claude"})
 	if err != nil || r.Mission != "slow" {
 		t.Errorf("hook: %+v %v", r, err)

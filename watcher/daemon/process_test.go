@@ -144,7 +144,7 @@ func TestHungDaemon(t *testing.T) {
 	must(t, err)
 	defer lock.Release()
 	b.impostor(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	_, err = b.tryConnect(func(o *client.Options) { o.Timeout = 1500 * time.Millisecond })
+	_, err = b.tryConnect(impatient, func(o *client.Options) { o.Timeout = 1500 * time.Millisecond })
 	e := missions.AsError(err)
 	if err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "does not answer") || !strings.Contains(e.Message, strconv.Itoa(os.Getpid())) {
 		t.Errorf("error %v", err)
