@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -146,10 +147,17 @@ func hiddenRules(disk, captured map[string]string) bool {
 // TestAnyTwoTrees restores and takes back between states of all kinds.
 func TestAnyTwoTrees(t *testing.T) {
 	hazards.Held(t, hazards.H15, "from any state to any other: files where directories were and the reverse, modes alone, links")
+	rapid.Check(t, anyTwoTrees(t))
+}
+
+// FuzzAnyTwoTrees is TestAnyTwoTrees, led by coverage.
+func FuzzAnyTwoTrees(f *testing.F) { draws.Fuzz(f, anyTwoTrees(f)) }
+
+func anyTwoTrees(t testing.TB) func(*rapid.T) {
 	shared := newFastLab(t)
 	shared.settings.SizeCap = 100
 	round := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	return func(rt *rapid.T) {
 		round++
 		l := shared.another(rt, round)
 		for _, e := range drawEdits(rt, "then", 12) {
@@ -178,7 +186,7 @@ func TestAnyTwoTrees(t *testing.T) {
 		if now := l.disk(); !sameFiles(now, before) {
 			l.same("undo", now, before)
 		}
-	})
+	}
 }
 
 // another is a lab with an empty workspace and the same repository.

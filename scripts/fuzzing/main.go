@@ -1,5 +1,6 @@
-// Command fuzzing fuzzes every parser of bytes that others write, one target after
-// the other, and counts what was tried. scripts/fuzz calls it.
+// Command fuzzing fuzzes every parser of bytes that others write, and properties
+// that are drawn, one target after the other, and counts what was tried. scripts/fuzz
+// calls it.
 package main
 
 import (

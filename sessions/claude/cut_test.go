@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -297,6 +298,17 @@ func TestCutEndOfTranscripts(t *testing.T) {
 // TestCutEndProperty: whatever lines come after each other, the end tells the
 // same as the whole, or says that it does not.
 func TestCutEndProperty(t *testing.T) {
+	turn := transcript(cutPrompt, cutAnswer)
+	if !sameEnd(t, []byte(turn+transcript(idLines(80)...)+turn), len(turn)) {
+		t.Fatal("a turn after more lines than matter does not tell")
+	}
+	rapid.Check(t, cutEndProperty)
+}
+
+// FuzzCutEndProperty is TestCutEndProperty, led by coverage.
+func FuzzCutEndProperty(f *testing.F) { draws.Fuzz(f, cutEndProperty) }
+
+func cutEndProperty(t *rapid.T) {
 	kinds := []string{
 		cutPrompt, cutAnswer, cutPrompt2, cutUse, cutUse2, cutResult, cutStop, cutThink, cutRefused, cutBound, cutSummary,
 		cutCommand, cutPrinted, cutExpand, cutSide, cutAdded, cutQueued, `{"type":"mode"}`, `{"type":"mo`,
@@ -305,16 +317,10 @@ func TestCutEndProperty(t *testing.T) {
 		`{"type":"attachment","parentUuid":"a1","uuid":"x","attachment":{"type":"prompt_snapshot"}}`,
 	}
 	ids := idLines(80)
-	turn := transcript(cutPrompt, cutAnswer)
-	if !sameEnd(t, []byte(turn+transcript(ids...)+turn), len(turn)) {
-		t.Fatal("a turn after more lines than matter does not tell")
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		draw := rapid.SampledFrom(kinds)
-		before := rapid.SliceOfN(draw, 0, 30).Draw(t, "before")
-		before = append(before, ids[:rapid.IntRange(0, len(ids)).Draw(t, "ids")]...)
-		all := []byte(transcript(append(before, rapid.SliceOfN(draw, 0, 30).Draw(t, "after")...)...))
-		from := rapid.IntRange(0, len(all)).Draw(t, "from")
-		sameEnd(t, all, from)
-	})
+	draw := rapid.SampledFrom(kinds)
+	before := rapid.SliceOfN(draw, 0, 30).Draw(t, "before")
+	before = append(before, ids[:rapid.IntRange(0, len(ids)).Draw(t, "ids")]...)
+	all := []byte(transcript(append(before, rapid.SliceOfN(draw, 0, 30).Draw(t, "after")...)...))
+	from := rapid.IntRange(0, len(all)).Draw(t, "from")
+	sameEnd(t, all, from)
 }

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -293,14 +293,7 @@ func encodeString(t *rapid.T, s string) string {
 func TestRewriteProperty(t *testing.T) { rapid.Check(t, rewriteProperty) }
 
 // FuzzRewriteProperty is TestRewriteProperty, led by coverage.
-func FuzzRewriteProperty(f *testing.F) {
-	for seed := range uint64(4) {
-		draws := make([]byte, 8<<10)
-		_, _ = rand.NewChaCha8([32]byte{byte(seed)}).Read(draws)
-		f.Add(draws)
-	}
-	f.Fuzz(rapid.MakeFuzz(rewriteProperty))
-}
+func FuzzRewriteProperty(f *testing.F) { draws.Fuzz(f, rewriteProperty) }
 
 func rewriteProperty(t *rapid.T) {
 	from := rapid.SampledFrom([]string{"/a/b", "/home/dev/w", "/ä/b", "/日本", "/a/my repo", "/p/🙂/w", "/q"}).Draw(t, "from")

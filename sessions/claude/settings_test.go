@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/sessions"
 	"pgregory.net/rapid"
 )
@@ -187,36 +188,39 @@ func TestHookFile(t *testing.T) {
 }
 
 // TestSettingsProperty makes settings of any content and formatting.
-func TestSettingsProperty(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		group := rapid.Custom(func(t *rapid.T) any {
-			return map[string]any{"matcher": rapid.SampledFrom([]string{"", "*", "Bash"}).Draw(t, "matcher"),
-				"hooks": rapid.SliceOfN(rapid.Just[any](map[string]any{"type": "command", "command": "mine"}), 0, 2).Draw(t, "own")}
-		})
-		root := map[string]any{}
-		for _, key := range rapid.SliceOfN(rapid.SampledFrom([]string{"model", "env", "permissions", "a\"b", "é", ""}), 0, 4).Draw(t, "keys") {
-			root[key] = rapid.SampledFrom([]any{"x", 1.5, true, nil, []any{}, []any{"a"}, map[string]any{"hooks": map[string]any{}}, map[string]any{}}).Draw(t, "value")
+func TestSettingsProperty(t *testing.T) { rapid.Check(t, settingsProperty) }
+
+// FuzzSettingsProperty is TestSettingsProperty, led by coverage.
+func FuzzSettingsProperty(f *testing.F) { draws.Fuzz(f, settingsProperty) }
+
+func settingsProperty(t *rapid.T) {
+	group := rapid.Custom(func(t *rapid.T) any {
+		return map[string]any{"matcher": rapid.SampledFrom([]string{"", "*", "Bash"}).Draw(t, "matcher"),
+			"hooks": rapid.SliceOfN(rapid.Just[any](map[string]any{"type": "command", "command": "mine"}), 0, 2).Draw(t, "own")}
+	})
+	root := map[string]any{}
+	for _, key := range rapid.SliceOfN(rapid.SampledFrom([]string{"model", "env", "permissions", "a\"b", "é", ""}), 0, 4).Draw(t, "keys") {
+		root[key] = rapid.SampledFrom([]any{"x", 1.5, true, nil, []any{}, []any{"a"}, map[string]any{"hooks": map[string]any{}}, map[string]any{}}).Draw(t, "value")
+	}
+	if rapid.Bool().Draw(t, "hooked") {
+		events := map[string]any{}
+		for _, event := range rapid.SliceOfN(rapid.SampledFrom(append(slices.Clone(shape().Events), "Other")), 0, 4).Draw(t, "events") {
+			events[event] = rapid.SliceOfN(group, 1, 3).Draw(t, "groups")
 		}
-		if rapid.Bool().Draw(t, "hooked") {
-			events := map[string]any{}
-			for _, event := range rapid.SliceOfN(rapid.SampledFrom(append(slices.Clone(shape().Events), "Other")), 0, 4).Draw(t, "events") {
-				events[event] = rapid.SliceOfN(group, 1, 3).Draw(t, "groups")
-			}
-			root["hooks"] = events
-		}
-		b, err := json.Marshal(root)
-		if err != nil {
+		root["hooks"] = events
+	}
+	b, err := json.Marshal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unit := rapid.SampledFrom([]string{"", "  ", "    ", "\t"}).Draw(t, "unit"); unit != "" {
+		var out bytes.Buffer
+		if err := json.Indent(&out, b, "", unit); err != nil {
 			t.Fatal(err)
 		}
-		if unit := rapid.SampledFrom([]string{"", "  ", "    ", "\t"}).Draw(t, "unit"); unit != "" {
-			var out bytes.Buffer
-			if err := json.Indent(&out, b, "", unit); err != nil {
-				t.Fatal(err)
-			}
-			b = out.Bytes()
-		}
-		checkRoundTrip(t, append(b, rapid.SampledFrom([]string{"", "\n", "\n\n"}).Draw(t, "end")...))
-	})
+		b = out.Bytes()
+	}
+	checkRoundTrip(t, append(b, rapid.SampledFrom([]string{"", "\n", "\n\n"}).Draw(t, "end")...))
 }
 
 func FuzzSettings(f *testing.F) {
