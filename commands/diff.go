@@ -62,7 +62,7 @@ func runDiff(c *call, o diffOptions) error {
 		d.Files = listed(d.Files)
 		return c.printJSON(d)
 	}
-	return c.paged(func(p *printer) { writeDifference(p, d, o) })
+	return c.paged("diff", func(p *printer) { writeDifference(p, d, o) })
 }
 
 // diffEnds are the moments that are named: FROM..TO is both, FROM.. goes to now.

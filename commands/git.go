@@ -80,7 +80,7 @@ func (c *call) git(repo string, args []string) error {
 		"gc.auto=0", "maintenance.auto=false", "protocol.allow=never", "credential.helper=", "core.editor=false",
 		"commit.gpgSign=false", "tag.gpgSign=false", "gpg.program=false", "diff.external=", "log.showSignature=false",
 	}
-	if pager := c.pager(); pager != "" {
+	if pager := c.pager(gitHabits{}); pager != "" {
 		settings = append(settings, "core.pager="+pager, "color.ui=auto")
 	} else {
 		argv = append(argv, "--no-pager")

@@ -66,13 +66,13 @@ func runLog(c *call, o logOptions) error {
 		return c.printJSON(listed(list))
 	}
 	if !o.graph {
-		return c.paged(func(p *printer) { writeLog(p, list, o) })
+		return c.paged("log", func(p *printer) { writeLog(p, list, o) })
 	}
 	family, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller})
 	if err != nil {
 		return err
 	}
-	return c.paged(func(p *printer) { writeGraph(p, list, family, o) })
+	return c.paged("log", func(p *printer) { writeGraph(p, list, family, o) })
 }
 
 // logWidths keep one wide cell of changes from pushing every message aside.

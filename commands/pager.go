@@ -12,11 +12,13 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// paged writes long text: through a pager on a terminal, as Git does, else
-// straight to stdout. The text is made first, so that the Service is done with
+// paged writes the long text of a command: on a terminal through a pager, which and
+// in what colour as Git is told, else straight to stdout. The text is made first, so that the Service is done with
 // when the user begins to read.
-func (c *call) paged(text func(*printer)) error {
+func (c *call) paged(command string, text func(*printer)) error {
 	c.progress.end()
+	habits := c.gitHabits(command)
+	c.out.heed(c, habits)
 	var b bytes.Buffer
 	p := *c.out
 	p.w = bufio.NewWriter(&b)
@@ -25,7 +27,7 @@ func (c *call) paged(text func(*printer)) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
-	pager := c.pager()
+	pager := c.pager(habits)
 	if pager == "" || b.Len() == 0 {
 		_, err := c.Stdout.Write(b.Bytes())
 		return err
@@ -36,17 +38,22 @@ func (c *call) paged(text func(*printer)) error {
 	return c.page(pager, &b)
 }
 
-// pager is the command to page with, or "" for none.
-func (c *call) pager() string {
-	if !c.out.terminal || !c.IsTerminal(c.Stdin) {
+// pager is the command to page with, or "" for none. The order is git-var(1)'s, for
+// GIT_PAGER, behind a variable of Umbra's own.
+func (c *call) pager(h gitHabits) string {
+	if !c.out.terminal || !c.IsTerminal(c.Stdin) || h.unpaged {
 		return ""
 	}
-	for _, name := range []string{"UMBRA_PAGER", "PAGER"} {
-		if v, set := c.lookupEnv(name); set {
-			if v == "cat" {
-				return ""
-			}
-			return v
+	for _, name := range []string{"UMBRA_PAGER", "GIT_PAGER", "", "PAGER"} {
+		pager, set := h.pager, h.pager != ""
+		if name != "" {
+			pager, set = c.lookupEnv(name)
+		}
+		switch {
+		case set && pager == "cat":
+			return ""
+		case set:
+			return pager
 		}
 	}
 	if _, err := missions.LookPath("less", "", c.Getenv("PATH")); err != nil {

@@ -34,7 +34,7 @@ func runShow(c *call, o changeOptions) error {
 	if c.JSON {
 		return c.printJSON(s)
 	}
-	return c.paged(func(p *printer) { describeSnapshot(p, s, o) })
+	return c.paged("show", func(p *printer) { describeSnapshot(p, s, o) })
 }
 
 func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {

@@ -28,7 +28,7 @@ func (c *call) openFile(name string, content []byte, edit bool) (note string, er
 // pageFile shows a file in the pager, in colour if it is source, also where it fits
 // the screen: the timeline comes back over it.
 func (c *call) pageFile(name string, content []byte) error {
-	pager := c.pager()
+	pager := c.pager(gitHabits{})
 	if pager == "" {
 		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less, or open it in your editor with O", "there is no pager to show it in")
 	}

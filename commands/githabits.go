@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/highlight"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// gitHabits are what the user's Git is told of long text, as far as it is asked for
+// here: git-config(1), core.pager, pager.<cmd>, color.diff and color.ui.
+type gitHabits struct {
+	pager   string // "" where it is left to the environment
+	unpaged bool
+	color   string // always, never, or "" for where it is read
+}
+
+// gitHabits asks Git in the current directory. It is asked on a terminal alone,
+// where somebody reads; without Git, or what it is told, there are none.
+func (c *call) gitHabits(command string) (h gitHabits) {
+	if !c.out.terminal {
+		return h
+	}
+	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
+	if err != nil {
+		return h
+	}
+	cmd := exec.CommandContext(c.ctx, program, "config", "--null", "--get-regexp", `^(core\.pager|pager\.`+command+`|color\.(ui|diff))$`)
+	cmd.Env = c.Environ()
+	said, err := cmd.Output()
+	if err != nil {
+		return h // nothing is set, or it is broken, of which Git itself complains
+	}
+	return habitsOf(string(said), "pager."+command)
+}
+
+// habitsOf reads what `git config --null` says: a key, and behind a line's end its
+// value, if it has one. The last of a key counts.
+func habitsOf(said, own string) (h gitHabits) {
+	set := map[string]string{}
+	for entry := range strings.SplitSeq(said, "\x00") {
+		key, value, valued := strings.Cut(entry, "\n")
+		if !valued {
+			value = "true"
+		}
+		set[key] = value
+	}
+	h.pager = set["core.pager"]
+	if value, is := set[own]; is {
+		switch on, known := gitBool(value); {
+		case !known:
+			h.pager = value
+		case !on:
+			h.unpaged = true
+		}
+	}
+	color, is := set["color.diff"]
+	if !is {
+		color, is = set["color.ui"]
+	}
+	switch on, known := gitBool(color); {
+	case color == "always":
+		h.color = color
+	case is && (color == "never" || known && !on):
+		h.color = "never"
+	}
+	return h
+}
+
+// gitBool is a value as Git takes it for a truth.
+func gitBool(value string) (on, known bool) {
+	value = strings.ToLower(value)
+	on = slices.Contains([]string{"true", "yes", "on", "1"}, value)
+	return on, on || slices.Contains([]string{"false", "no", "off", "0", ""}, value)
+}
+
+// heed takes what Git is told of colour, where nothing that is Umbra's own says it.
+func (p *printer) heed(c *call, h gitHabits) {
+	if c.Color != "auto" || c.Getenv("NO_COLOR") != "" {
+		return
+	}
+	switch h.color {
+	case "never":
+		p.color = false
+	case "always":
+		p.color = true
+		p.palette = highlight.PaletteOf(c.Getenv)
+	}
+}
