@@ -102,8 +102,7 @@ func (s *terminal) branch(turn int) {
 func (s *terminal) background(turn int) {
 	s.p.Helper()
 	s.enter(`hotel, please [[tool name=Agent input="{\"description\":\"sub\",\"prompt\":\"sub [[wait sub]] [[say sub said]]\",\"subagent_type\":\"general-purpose\"}"]] [[say hotel done]]`)
-	const waits = "Waiting for 1 background agent"
-	s.see(waits)
+	s.see("Waiting for 1 background agent")
 	s.watch("the answer to be told", func() bool {
 		return slices.ContainsFunc(asked[[]entry](s.p, "log", "tui"), func(e entry) bool { return e.Turn == turn && strings.Contains(e.Message, "goes on in the background") })
 	})
@@ -112,7 +111,7 @@ func (s *terminal) background(turn int) {
 	}
 	s.p.server.Release("sub")
 	s.watch("the mission to be idle", func() bool { return s.p.mission("tui").State == "idle" })
-	s.watch("the subagent to be done", func() bool { return !strings.Contains(s.screen(), waits) })
+	s.see(`Agent "sub" finished`)
 }
 
 // rewindFork goes back before the second turn in a fork, by Claude Code's own
