@@ -23,6 +23,7 @@ func TestThread(t *testing.T) {
 	p.halfDone("m", 2)
 	p.turn("m", "/compact", "/compact")
 	p.turn("m", "charlie, please", "charlie, please [[say charlie done]]")
+	p.umbra("fork", "m", "--name", "after", "--no-launch")
 
 	// Between two results: the turn before is whole, and its task list is there.
 	p.umbra("fork", "half", "--name", "middle", "--no-launch")
@@ -42,7 +43,6 @@ func TestThread(t *testing.T) {
 	// Before and after the compaction.
 	p.umbra("fork", "m@2", "--name", "before", "--no-launch")
 	p.sees(p.turn("before", "delta, please", "delta, please [[say delta done]]"), []string{"alpha, please", "result: first", "result: second", "bravo done"}, "Compacted")
-	p.umbra("fork", "m@3", "--name", "after", "--no-launch")
 	p.sees(p.turn("after", "echo, please", "echo, please [[say echo done]]"), []string{"Compacted", "charlie, please", "assistant: charlie done"}, "alpha, please", "list done")
 
 	p.ownFork("m")
@@ -86,11 +86,11 @@ func (p *person) ownFork(name string) {
 	if own.SessionID == "" || own.SessionID == source.SessionID || own.Turn != 1 {
 		p.Errorf("the mission of Claude Code's own fork is %+v", own)
 	}
+	p.umbra("fork", "own", "--name", "further", "--no-launch")
 	p.sees(p.turn("own", "golf, please", "golf, please [[say golf done]]"), []string{"charlie, please", "list done", "foxtrot done"})
 	if m := p.mission("own"); m.SessionID != own.SessionID {
 		p.Errorf("the next turn is in session %s, want %s", m.SessionID, own.SessionID)
 	}
-	p.umbra("fork", "own@1", "--name", "further", "--no-launch")
 	p.sees(p.turn("further", "hotel, please", "hotel, please [[say hotel done]]"), []string{"charlie, please", "list done", "foxtrot done"}, "golf")
 
 	p.umbra("hooks", "install", "claude")
