@@ -5,7 +5,9 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -76,7 +78,11 @@ func TestStartToldAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			before(k)
+			launch := k.state().live.Launch
 			k.started()
+			if now := k.state().live.Launch; now != launch {
+				t.Errorf("the mission waits for launch %s, before for %s", now, launch)
+			}
 			k.relaunched(k.end())
 		})
 	}
@@ -89,14 +95,35 @@ func TestStartToldAgain(t *testing.T) {
 func TestHandoverThatIsLetGo(t *testing.T) {
 	leave := func(t *testing.T) *keptAgent {
 		k := newKeptAgent(t)
-		k.mark(k.restoreOf("live@1"), false)
-		k.change(func(m *loaded) { m.live.Handover.Owner = k.local.self })
+		h := k.mark(k.restoreOf("live@1"), false)
+		k.own()
+		if err := os.Rename(k.dir, k.dir+"-away"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := k.local.handOver(context.Background(), k.state(), h)
+		k.fails("a handover without a workspace", err, KindFailed)
+		if err := os.Rename(k.dir+"-away", k.dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, at := handing.Load(h.ID); at || !k.state().live.Handover.open() {
+			t.Fatalf("it was not let go of: %+v", k.state().live.Handover)
+		}
 		return k
 	}
 	t.Run("served", func(t *testing.T) {
 		k := leave(t)
 		if err := k.local.TakeUp(context.Background()); err != nil {
 			t.Fatal(err)
+		}
+		taken := false
+		k.change(func(m *loaded) { // it goes on when the mission is held no more
+			if h := m.live.Handover; h != nil {
+				_, at := handing.Load(h.ID)
+				taken = at || h.Ended
+			}
+		})
+		if !taken {
+			t.Fatal("nobody goes on with it")
 		}
 		k.relaunched(k.end())
 	})
@@ -108,7 +135,8 @@ func TestHandoverThatIsLetGo(t *testing.T) {
 }
 
 // TestTakeUpLeavesOthersAlone: what somebody is at, what waits for the end of a turn
-// and what the keeper asks for are not touched.
+// and what the keeper asks for are not touched, nor is their workspace, which another
+// holds here.
 func TestTakeUpLeavesOthersAlone(t *testing.T) {
 	for name, leave := range map[string]func(*keptAgent){
 		"owned": func(k *keptAgent) {
@@ -130,7 +158,10 @@ func TestTakeUpLeavesOthersAlone(t *testing.T) {
 			k := newKeptAgent(t)
 			leave(k)
 			before := k.state().live
-			if err := k.local.TakeUp(context.Background()); err != nil {
+			err := k.local.holding(context.Background(), k.state(), func(*loaded) error {
+				return k.local.TakeUp(context.Background())
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if now := k.state().live; !reflect.DeepEqual(now, before) {
@@ -196,11 +227,22 @@ func TestWaitingForAnotherAsTheServiceEnds(t *testing.T) {
 			<-k.ended
 			ctx, cut := context.WithCancel(context.Background())
 			defer cut()
+			k.local.working.Wait()
+			clock := k.local.clock
+			now, asked := clock(), atomic.Int32{}
+			k.local.clock = func() time.Time { // no patience ends, and who asks for ever is cut off
+				if asked.Add(1) > 500 {
+					cut()
+				}
+				return now
+			}
 			leave(k, cut)
 			next, err := k.local.Keep(ctx, KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: 143})
 			if err == nil != (next.Do == DoWait) || err == nil != (name == "leaving") {
 				t.Errorf("next is %+v, %v", next, err)
 			}
+			k.local.working.Wait() // whatever the call has left to others
+			k.local.clock = clock
 			if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
 				t.Fatal(err)
 			}
