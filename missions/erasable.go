@@ -15,8 +15,9 @@ import (
 )
 
 // Erasable refuses where Erase would take what nobody can have meant: files that
-// an operation which was cut off has taken away and not given back, or files of
-// the user's in a directory that has the name of one of Umbra's. KindConflict.
+// an operation which was cut off has taken away and not given back, also where
+// Doctor has moved them aside, or files of the user's in a directory that has the
+// name of one of Umbra's. KindConflict.
 func (h Home) Erasable() error {
 	if err := h.finished(); err != nil {
 		return err
@@ -61,6 +62,19 @@ func (h Home) finished() error {
 		if phase, began := op.Phase(); phase != journal.Done {
 			return Errorf(KindConflict, hint, "a %s is not finished since %s, and what it took away is in %s: nothing was removed", op.Kind(), began.Format(time.DateTime), op.DisplacedDir())
 		}
+	}
+	return noneAside(j)
+}
+
+// noneAside refuses while the journal has what could not be read and was moved
+// aside: in it may be what an operation took away.
+func noneAside(j *journal.Journal) error {
+	dir, names, err := j.Aside()
+	if err != nil {
+		return Errorf(KindConflict, "", "whether %s holds files of yours can't be told: %w", dir, userfile.Reason(err))
+	}
+	if len(names) > 0 {
+		return Errorf(KindConflict, "move it elsewhere, then try again", "%s was damaged and set aside by umbra doctor, and may hold files of yours: nothing was removed", filepath.Join(dir, names[0]))
 	}
 	return nil
 }

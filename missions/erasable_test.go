@@ -38,6 +38,45 @@ func TestEraseRefusesADamagedJournal(t *testing.T) {
 	b.keptFromErase("diary.txt")
 }
 
+// TestEraseKeepsWhatDoctorSetAside: what a damaged operation took away is the user's
+// still when doctor has moved it out of the way.
+func TestEraseKeepsWhatDoctorSetAside(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("second")
+	b.cutOff("work", "work@start", applied)
+	operations, _, err := b.local.journal.List()
+	if err != nil || len(operations) != 1 {
+		t.Fatalf("%v %v", operations, err)
+	}
+	operation := filepath.Dir(operations[0].DisplacedDir())
+	b.put(filepath.Join(operations[0].DisplacedDir(), "mine"), "nowhere else")
+	b.put(filepath.Join(operation, "operation.json"), "junk")
+	later := b.again()
+	if _, err := later.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+		t.Fatal(err)
+	}
+	aside := filepath.Join("journal", "damaged", filepath.Base(operation)+"-1")
+	later.keptFromErase(aside)
+	kept := filepath.Join(b.home, aside, filepath.Base(operations[0].DisplacedDir()), "mine")
+	if p, err := os.ReadFile(kept); err != nil || string(p) != "nowhere else" {
+		t.Errorf("%q %v", p, err)
+	}
+	if err := os.RemoveAll(filepath.Join(b.home, aside)); err != nil {
+		t.Fatal(err)
+	}
+	if err := later.local.home.Erasable(); err != nil {
+		t.Errorf("when it was moved elsewhere: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(b.home, "journal", "damaged")); err != nil {
+		t.Fatal(err)
+	}
+	b.put(filepath.Join(b.home, "journal", "damaged"), "no directory")
+	later.keptFromErase("can't be told")
+}
+
 // TestEraseRefusesTheUsersFiles: a directory that has the name of one of Umbra's,
 // and not its entries, is somebody else's.
 func TestEraseRefusesTheUsersFiles(t *testing.T) {

@@ -258,6 +258,19 @@ func (j *Journal) MoveAside(entry *DamagedError) (string, error) {
 	}
 }
 
+// Aside names what MoveAside has ever moved and is there still, and its directory.
+func (j *Journal) Aside() (dir string, names []string, err error) {
+	dir = filepath.Join(j.dir, damagedDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return dir, nil, fmt.Errorf("list what was moved aside: %w", err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return dir, names, nil
+}
+
 // discard removes a directory of the journal. One rename takes it out; if the
 // removal is cut short, a sweep ends it.
 func (j *Journal) discard(path string) error {

@@ -156,6 +156,11 @@ func TestDamagedEntriesAreReportedAndKept(t *testing.T) {
 		}
 	}
 	listed(t, j, 1, 0)
+	dir, names, err := j.Aside()
+	must(t, err)
+	if len(names) != len(damaged) || dir != filepath.Join(j.Dir(), damagedDir) {
+		t.Errorf("aside in %s: %q", dir, names)
+	}
 	if _, err := j.MoveAside(&DamagedError{Path: filepath.Dir(j.Dir())}); err == nil {
 		t.Error("moved what is not in the journal")
 	}
