@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // UsageRequest asks what Umbra takes on the disk.
@@ -66,7 +68,8 @@ type Weighed struct {
 }
 
 // Usage measures all of it: it looks at each file of the home and of forks'
-// workspaces, and at every commit and tree of the snapshots.
+// workspaces, and at every commit and tree of the snapshots. What can't be read is
+// counted past, and is in Problems.
 func (l *Local) Usage(ctx context.Context, _ UsageRequest) (Usage, error) {
 	u := Usage{Home: l.home.Dir, Projects: []ProjectUsage{}, Other: []Weighed{}, Workspaces: []Weighed{}, Freeable: []Weighed{}, Problems: []Problem{}}
 	projects, problems := l.allProjects()
@@ -76,9 +79,7 @@ func (l *Local) Usage(ctx context.Context, _ UsageRequest) (Usage, error) {
 			return u, err
 		}
 	}
-	if err := u.weighHome(l.home); err != nil {
-		return u, err
-	}
+	u.weighHome(l.home)
 	u.Bytes += sum(u.Other) + projectsSum(u.Projects)
 	slices.SortFunc(u.Projects, func(a, b ProjectUsage) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return u, ctx.Err()
@@ -102,13 +103,7 @@ func projectsSum(list []ProjectUsage) (total int64) {
 // its forks.
 func (l *Local) weighProject(ctx context.Context, p *project, u *Usage) error {
 	w := ProjectUsage{ID: p.ID, Name: p.Name, Path: p.hints.Path, ShadowRepo: p.shadow(), Missions: []MissionUsage{}}
-	var err error
-	if w.Bytes, err = u.measure(p.Dir); err != nil {
-		return err
-	}
-	if w.Borrowed, err = borrowedBytes(p.shadow()); err != nil {
-		return err
-	}
+	w.Bytes, w.Borrowed = u.measure(p.Dir), borrowedBytes(p.shadow())
 	list, problems := l.missionsOf(p)
 	u.Problems = append(u.Problems, problems...)
 	removed, problems := l.removedFrom(p)
@@ -117,13 +112,15 @@ func (l *Local) weighProject(ctx context.Context, p *project, u *Usage) error {
 	for _, m := range append(list, removed...) {
 		w.Missions = append(w.Missions, MissionUsage{ID: m.ID, Name: m.Name, State: State(m.life), Removed: m.removed})
 		groups = append(groups, []gitstore.ID{m.tip.ID}, []gitstore.ID{m.record})
-		if err := u.weighWorkspace(m); err != nil {
-			return err
-		}
+		u.weighWorkspace(m)
 	}
 	weight, err := p.store.Weigh(ctx, groups)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		return err
+		weight = gitstore.Weight{Alone: make([]int64, len(groups))}
+		u.Problems = append(u.Problems, Problem{Invariant: "I3", Project: p.Name, Message: fmt.Sprintf("what each mission of %s takes can't be told: %v", p.Name, err), Fix: "umbra doctor"})
 	}
 	w.Shared, w.Rest = weight.Shared, w.Bytes-weight.Shared
 	for n := range w.Missions {
@@ -166,36 +163,55 @@ func (l *Local) removedFrom(p *project) ([]*loaded, []Problem) {
 	return list, problems
 }
 
-// measure is diskUsage, and says what it could not read.
-func (u *Usage) measure(dir string) (int64, error) {
-	var m measuring
-	err := filepath.WalkDir(dir, m.entry)
-	if m.refused > 0 {
-		u.Problems = append(u.Problems, Problem{Message: fmt.Sprintf("%s takes more than is said: %d places in it may not be read", dir, m.refused)})
+// namedUnread is how many places are named that could not be read.
+const namedUnread = 3
+
+// measure is diskUsage that goes on past whatever it can't read, and says so.
+func (u *Usage) measure(dir string) int64 {
+	bytes, unread := weigh(dir)
+	if n := len(unread) - namedUnread; n > 0 {
+		unread = append(unread[:namedUnread], fmt.Sprintf("%d more", n))
 	}
-	return m.bytes, err
+	if len(unread) > 0 {
+		u.Problems = append(u.Problems, Problem{Message: fmt.Sprintf("%s takes more than is said, since not all can be read: %s", dir, strings.Join(unread, ", "))})
+	}
+	return bytes
+}
+
+// weigh is what the files below dir take on disk, and the places that could not be
+// read, each with the reason.
+func weigh(dir string) (bytes int64, unread []string) {
+	var m measuring
+	last := "" // a directory is met twice: to be looked at, and to be read
+	_ = filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+		refused := m.refused
+		failed := m.entry(at, e, err)
+		if m.refused > refused {
+			failed = fs.ErrPermission
+		}
+		if failed != nil && at != last {
+			unread, last = append(unread, fmt.Sprintf("%s (%v)", at, userfile.Reason(failed))), at
+		}
+		return nil
+	})
+	return m.bytes, unread
 }
 
 // weighWorkspace measures one that Umbra made, while it stands.
-func (u *Usage) weighWorkspace(m *loaded) error {
+func (u *Usage) weighWorkspace(m *loaded) {
 	if m.removed || !m.bind.Made || m.bind.Workspace == "" || m.workspaceGone() {
-		return nil
+		return
 	}
-	bytes, err := u.measure(m.bind.Workspace)
-	if err != nil {
-		return err
-	}
-	w := Weighed{What: "the workspace of " + m.Name, Path: m.bind.Workspace, Bytes: bytes}
+	w := Weighed{What: "the workspace of " + m.Name, Path: m.bind.Workspace, Bytes: u.measure(m.bind.Workspace)}
 	if !HasAgent(m.life) {
 		w.Fix = "umbra mission rm " + m.Name + " --workspace, then umbra trash empty"
 		u.Freeable = append(u.Freeable, w)
 	}
 	u.Workspaces = append(u.Workspaces, w)
-	return nil
 }
 
 // weighHome measures what is in the home beside projects.
-func (u *Usage) weighHome(home Home) error {
+func (u *Usage) weighHome(home Home) {
 	for _, part := range []struct{ what, name, fix string }{
 		{"the trash: workspaces of removed missions", "trash", "umbra trash empty"},
 		{"the index: made again when it is missing", "index", "umbra doctor --rebuild"},
@@ -203,32 +219,23 @@ func (u *Usage) weighHome(home Home) error {
 		{"operations, and what restores took away", "journal", ""},
 		{"agents' configurations", "agents", ""},
 	} {
-		bytes, err := u.measure(home.path(part.name))
-		if err != nil {
-			return err
-		}
-		w := Weighed{What: part.what, Path: home.path(part.name), Bytes: bytes, Fix: part.fix}
+		w := Weighed{What: part.what, Path: home.path(part.name), Bytes: u.measure(home.path(part.name)), Fix: part.fix}
 		u.Other = append(u.Other, w)
 		if entries, err := os.ReadDir(home.path(part.name)); part.name == "trash" && err == nil && len(entries) > 0 {
 			u.Freeable = append(u.Freeable, w)
 		}
 	}
-	all, err := diskUsage(home.Dir) // its parts have said what they lack
-	if err != nil {
-		return err
-	}
+	all, _ := weigh(home.Dir) // its parts have said what they lack
 	rest := max(0, all-sum(u.Other)-projectsSum(u.Projects))
 	u.Other = append(u.Other, Weighed{What: "logs, locks and the rest", Path: home.Dir, Bytes: rest})
-	return nil
 }
 
 // borrowedBytes is what files of a shadow repository take that have another name,
-// in the user's repository.
-func borrowedBytes(shadow string) (int64, error) {
-	var bytes int64
-	err := filepath.WalkDir(filepath.Join(shadow, "objects"), func(_ string, e fs.DirEntry, err error) error {
+// in the user's repository; measure says what can't be read.
+func borrowedBytes(shadow string) (bytes int64) {
+	_ = filepath.WalkDir(filepath.Join(shadow, "objects"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
-			return err
+			return nil
 		}
 		info, err := e.Info()
 		if err != nil {
@@ -239,5 +246,5 @@ func borrowedBytes(shadow string) (int64, error) {
 		}
 		return nil
 	})
-	return bytes, err
+	return bytes
 }
