@@ -21,9 +21,9 @@ type Request struct {
 }
 
 // Make plans a restore by the table in the rules: paths of T on which something
-// lies that is not in S, and paths of S that T's rules would not have captured,
-// are kept. It changes nothing. What cannot be read of either snapshot is an
-// error, never taken for "not there" (H3).
+// lies that is not in S, paths of S that T's rules would not have captured, and
+// what S could not read, with all below it, are kept. It changes nothing. What
+// cannot be read of either snapshot is an error, never taken for "not there" (H3).
 func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if r.To.Rules == nil {
 		return nil, ErrNoRules
@@ -43,7 +43,7 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if err := p.modes(); err != nil {
 		return nil, err
 	}
-	if err := p.resolve(r.To.empty()); err != nil {
+	if err := p.resolve(p.readable(r.To.empty())); err != nil {
 		return nil, err
 	}
 	if err := p.revealed(); err != nil {
@@ -144,12 +144,28 @@ func (p *planner) admit(c *Change) {
 	switch {
 	case hostile(c.Path):
 		p.leaveOut(c.Path, ReasonHostile)
+	case p.from.unread(c.Path):
+		// Although it may be readable by now: what S cannot give back is left alone.
+		p.leaveOut(c.Path, ReasonUnreadable)
 	case c.From != nil && !c.From.Mode.IsBlob(), c.To != nil && !c.To.Mode.IsBlob():
 		p.leaveOut(c.Path, ReasonGitlink)
 	case c.From.holds(c.To) && c.From.Mode == c.To.Mode:
 		// Met twice in a tree that is out of order, and equal after all.
 		delete(p.changes, c.Path)
 	}
+}
+
+// readable are the directories that S could read; the others are kept.
+func (p *planner) readable(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if !p.from.unread(dir) {
+			out = append(out, dir)
+		} else if p.wanted(dir) && !hostile(dir) {
+			p.keep[dir] = ReasonUnreadable
+		}
+	}
+	return out
 }
 
 func hostile(path string) bool {

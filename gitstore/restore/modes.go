@@ -54,7 +54,7 @@ func (p *planner) leadsToWanted(path string) bool {
 
 func (p *planner) mode(path string, e gitstore.TreeEntry) error {
 	was, is := p.from.perm(path, e.Mode), p.to.perm(path, e.Mode)
-	if !differ(was, is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink {
+	if !differ(was, is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink || p.from.unread(path) {
 		return nil
 	}
 	if _, planned := p.changes[path]; planned {

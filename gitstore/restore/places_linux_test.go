@@ -273,6 +273,44 @@ func TestUnreadableFiles(t *testing.T) {
 	})
 }
 
+// TestDirectoryThatWasUnread: what is below a directory that the safety snapshot
+// could not read is left, whether the directory can be read by then or not.
+func TestDirectoryThatWasUnread(t *testing.T) {
+	asNobody(t, func(t *testing.T) {
+		l := newFastLab(t)
+		for _, path := range []string{"b", "d/gone", "d/here", "d/sub/x", "file", "other/x"} {
+			l.write(path, "1")
+		}
+		l.must(errors.Join(os.Mkdir(l.path("d/empty"), 0o755), os.Chmod(l.path("d/sub"), 0o700)))
+		to := l.capture()
+		l.remove("b", "d/gone", "d/empty", "d/sub/x", "file")
+		l.write("d/here", "2")
+		l.write("file/x", "2")
+		chmod := func(perm os.FileMode) {
+			l.must(errors.Join(os.Chmod(l.path("d"), perm), os.Chmod(l.path("file"), perm)))
+		}
+		l.must(os.Chmod(l.path("d/sub"), 0o755))
+		chmod(0)
+		from := l.capture()
+		const want = "C b, K d/empty unreadable, K d/gone unreadable, K d/here unreadable, K d/sub/x unreadable, K file unreadable"
+		if got := lines(l.plan(from, to)); got != want {
+			t.Errorf("unreadable still: %s", got)
+		}
+		if got := lines(l.plan(from, to, func(r *Request) { r.Paths = []string{"d/sub"} })); got != "K d/sub/x unreadable" {
+			t.Errorf("of one directory in it: %s", got)
+		}
+		chmod(0o755)
+		before := l.disk()
+		p := l.plan(from, to)
+		if got := lines(p); got != want {
+			t.Fatalf("readable again: %s", got)
+		}
+		l.apply(p, PrepareOptions{})
+		before["b"] = "file 1"
+		l.same("restored", l.disk(), before)
+	})
+}
+
 // readOnlyDirectories fails at each step, and then at none.
 func readOnlyDirectories(t *testing.T) {
 	for _, options := range []PrepareOptions{{}, {Beside: true}} {

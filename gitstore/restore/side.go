@@ -46,6 +46,13 @@ func (s *Side) skipped(path string) (capture.Reason, bool) {
 	return e.Reason, ok
 }
 
+// unread tells whether a path, or a directory above it, could not be read when
+// the snapshot was taken: what was there, if anything, is not known.
+func (s *Side) unread(path string) bool {
+	why, ok := s.skipped(path)
+	return ok && why == capture.ReasonUnreadable
+}
+
 func (s *Side) perm(path string, mode gitstore.Mode) uint32 {
 	if s.Modes == nil {
 		return 0
