@@ -290,11 +290,15 @@ func TestHandoverCutOffInATurn(t *testing.T) {
 // TestHandoverOfManyStepsCutOff does the rest of an undo of several steps.
 func TestHandoverOfManyStepsCutOff(t *testing.T) {
 	k := newKeptAgent(t)
-	k.change(func(m *loaded) { m.live.Launch = "" }) // as if nobody could launch it again
+	child := k.state().live.Child
+	k.change(func(m *loaded) { m.live.Child = nil }) // as if nobody could launch it again
 	k.restore("live@1")
 	k.write("b.txt", "between\n")
 	k.restore("live@start", func(r *RestoreRequest) { r.All = true })
-	k.change(func(m *loaded) { m.live.Launch = k.launch.ID })
+	k.change(func(m *loaded) { m.live.Child = child })
+	if !k.state().relievable() {
+		t.Fatal("the agent was ended")
+	}
 	k.mark(asked{Undo: &UndoRequest{Caller: k.caller(), Mission: k.id, Steps: 2}}, false)
 	err := k.local.holding(context.Background(), k.state(), func(m *loaded) error {
 		_, err := k.local.carry(context.Background(), m, asked{Undo: &UndoRequest{Caller: k.caller(), Mission: k.id, Steps: 1}})
