@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -23,12 +24,13 @@ const (
 	answerTail = 256 << 10
 )
 
-// awaitAnswer waits until the session's file holds the answer that ended the
-// turn: agents report the end of a turn, and write its last line a moment later
-// or at the same time. Without it the snapshot of the turn's end would be of a
-// conversation without its answer. A file that shows no turn under way is not
-// waited for, whatever the event says.
-func (l *Local) awaitAnswer(ctx context.Context, a sessions.Adapter, e sessions.Event) {
+// awaitAnswer waits until the session's file holds the turn that ends, with its
+// answer: agents report the end of a turn, and write its last line a moment later
+// or at the same time, and of a short turn the prompt with it. Without it the
+// snapshot of the turn's end would be of a conversation without that turn. Where
+// the agent does not tell which turn ends, a file that shows none under way is not
+// waited for.
+func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) {
 	if e.Kind != sessions.KindStop || e.Message == "" || e.Transcript == "" || e.Agent != "" {
 		return
 	}
@@ -39,7 +41,8 @@ func (l *Local) awaitAnswer(ctx context.Context, a sessions.Adapter, e sessions.
 			return false
 		}
 		seen = info.Size()
-		return newestState(a, e.Transcript, seen) != sessions.StateRunning
+		state, turn := newestTurn(a, e.Transcript, seen)
+		return state != sessions.StateRunning && ends(turn, e, m.LastPrompt)
 	}
 	if there() {
 		return
@@ -61,6 +64,21 @@ func (l *Local) awaitAnswer(ctx context.Context, a sessions.Adapter, e sessions.
 	}
 }
 
+// ends reports whether a turn that is over is the one whose end an event reports:
+// by the id of its prompt or, as that of a prompt which was typed ahead may be
+// another, by its last words. A turn that was over before the last prompt was
+// heard may have ended in the same ones.
+func ends(turn sessions.Turn, e sessions.Event, prompt *Prompt) bool {
+	if e.PromptID == "" || turn.ID == e.PromptID {
+		return true
+	}
+	if len(turn.Texts) == 0 || turn.ID != "" && prompt != nil && turn.End.Before(prompt.At) {
+		return false
+	}
+	last := turn.Texts[len(turn.Texts)-1]
+	return strings.HasSuffix(strings.TrimSpace(e.Message), strings.TrimSpace(last.Text))
+}
+
 // changesOf tells of changes of a file, as far as it can, and how often to look
 // whatever is told.
 func (l *Local) changesOf(path string) (changed <-chan struct{}, look time.Duration, stop func()) {
@@ -79,11 +97,12 @@ func (l *Local) changesOf(path string) (changed <-chan struct{}, look time.Durat
 	return told, answerLook, stop
 }
 
-// newestState is what the newest turn of a session file of that size shows.
-func newestState(a sessions.Adapter, path string, size int64) sessions.State {
+// newestTurn is the newest turn of a session file of that size, and what the file
+// shows of it; an empty one if there is none.
+func newestTurn(a sessions.Adapter, path string, size int64) (sessions.State, sessions.Turn) {
 	f, _, err := disk.OpenRegular(path)
 	if err != nil {
-		return sessions.StateEmpty
+		return sessions.StateEmpty, sessions.Turn{}
 	}
 	defer f.Close()
 	for tail := int64(answerTail); ; tail *= 8 {
@@ -91,11 +110,15 @@ func newestState(a sessions.Adapter, path string, size int64) sessions.State {
 		follower := a.Follow()
 		p, err := io.ReadAll(io.NewSectionReader(f, from, size-from))
 		if err != nil {
-			return sessions.StateEmpty
+			return sessions.StateEmpty, sessions.Turn{}
 		}
 		follower.Feed(p) // a line cut at its start counts as bad
-		if c := follower.Conversation(); len(c.Turns) > 0 || from == 0 {
-			return c.State
+		c := follower.Conversation()
+		if n := len(c.Turns); n > 0 {
+			return c.State, c.Turns[n-1]
+		}
+		if from == 0 {
+			return c.State, sessions.Turn{}
 		}
 	}
 }

@@ -116,3 +116,58 @@ func TestStopIsToldOfTheAnswer(t *testing.T) {
 		t.Error("followed a file that holds the answer")
 	}
 }
+
+// said is line with the id of its prompt and a year.
+func (c *talker) said(year, prompt, kind, uuid, parent, content string) string {
+	line := strings.Replace(c.line(kind, uuid, parent, content), `"timestamp":"2026`, `"timestamp":"`+year, 1)
+	return strings.Replace(line, `{`, fmt.Sprintf(`{"promptId":%q,`, prompt), 1)
+}
+
+// TestStopAwaitsItsTurn reports the end of a turn of which nothing is in the
+// session's file yet, as Claude Code does for a short one: what the file ends with
+// is not taken for it. The turn is written when it is waited for.
+func TestStopAwaitsItsTurn(t *testing.T) {
+	for name, before := range map[string]string{"after another": "one", "after one of the same words": "two", "first turn": ""} {
+		t.Run(name, func(t *testing.T) {
+			c := newTalker(newBench(t))
+			c.local.adapters = Agents()
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			c.say(`{"type":"mode","sessionId":"` + c.session + `"}`)
+			want := 3
+			if before != "" {
+				c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+				c.say(c.said("2001", "p1", "user", "u1", "", `"go"`), c.said("2001", "p1", "assistant", "u2", "u1", fmt.Sprintf(`[{"type":"text","text":%q}]`, before)))
+				c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": before})
+				want += 2
+			}
+			c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "p2"})
+			c.local.watching = &transcriptFollower{follow: func(changed func()) {
+				c.say(c.said("2001", "p2", "user", "u3", "u2", `"go on"`))
+				changed()
+				c.say(c.said("2001", "p2", "assistant", "u4", "u3", `[{"type":"text","text":"two"}]`))
+				changed()
+			}}
+			c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "two"})
+			list, err := c.local.Log(context.Background(), LogRequest{Caller: c.caller(), Limit: 1})
+			if err != nil || len(list) != 1 || list[0].Events != want {
+				t.Errorf("the turn's end, of %d events: %+v %v", want, list, err)
+			}
+		})
+	}
+}
+
+// TestStopOfAPromptTypedAhead does not wait for a turn whose id is not that of the
+// event, but whose last words are.
+func TestStopOfAPromptTypedAhead(t *testing.T) {
+	c := newTalker(newBench(t))
+	c.local.adapters = Agents()
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "p2"})
+	c.say(c.said("2999", "p1", "user", "u1", "", `"go"`), c.said("2999", "p1", "assistant", "u2", "u1", `[{"type":"text","text":"done"}]`))
+	w := &transcriptFollower{follow: func(func()) {}}
+	c.local.watching = w
+	c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "first\ndone\n"})
+	if w.file != "" {
+		t.Error("an answer was waited for that is there")
+	}
+}

@@ -46,7 +46,7 @@ func TestRewrittenTalkIsFound(t *testing.T) {
 		}
 	}
 	prompt := map[string]any{"prompt": "go", "prompt_id": "p1"}
-	stop := map[string]any{"prompt_id": "p1", "last_assistant_message": "done"}
+	stop := map[string]any{"prompt_id": "p1", "last_assistant_message": "yes"}
 	t.Run("watched", func(t *testing.T) {
 		c := startLong(t)
 		c.local.watching = servedSeeing{}
@@ -99,7 +99,7 @@ func TestComparedOnce(t *testing.T) {
 	c := startLong(t)
 	c.local.watching = servedBlind{}
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
-	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "yes"})
 	m, err := c.local.missionByID(c.only().ID)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestForkOfARewrittenTalk(t *testing.T) {
 	c := startLong(t)
 	c.local.watching = servedBlind{}
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
-	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
+	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "yes"})
 	source := c.only().Name
 	c.rewrite()
 	for _, from := range []string{source, source + "@1.0"} {

@@ -114,7 +114,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		what = TurnEnded{}
 	}
 	result.Mission = m.ID
-	l.awaitAnswer(ctx, a, e)
+	l.awaitAnswer(ctx, m, a, e)
 	client := clientOf(a, e)
 	var handed delivery
 	req := &request{event: what}

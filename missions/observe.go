@@ -125,7 +125,8 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 	if err != nil {
 		return sessions.StateEmpty
 	}
-	return newestState(a, m.bind.Session, info.Size())
+	state, _ := newestTurn(a, m.bind.Session, info.Size())
+	return state
 }
 
 // ReapLost closes the missions whose agent is gone without a word. It is called
