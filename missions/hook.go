@@ -244,6 +244,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	if !m.live.firstTime(eventID(e)) {
 		return false
 	}
+	m.live.Spoke = m.live.Spoke || goesOn(e.Kind)
 	m.countTold(a, e)
 	if m.leavesSession(a, e) {
 		m.live.Bound = "" // the next one is this mission's too

@@ -66,7 +66,8 @@ func notRelaunched(m *loaded, banner, why string) string {
 	return banner + fmt.Sprintf("umbra: the agent of %s could not be launched again: %s\n  umbra mission resume %s", m.Name, strings.Join(strings.Fields(why), " "), m.Name)
 }
 
-// started notes the start of a keeper's agent, which may be told more than once.
+// started notes the start of a keeper's agent, which may be told more than once,
+// and after the agent's own first events.
 func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
 	keeper, child := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
 	req := &request{event: Launched{}}
@@ -78,7 +79,7 @@ func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, er
 		if h := m.live.Handover; h != nil && h.Launch != r.Launch { // told twice, it may be of this agent's end
 			m.live.Handover = nil
 		}
-		req.event = Launched{Hooked: m.live.Hooked}
+		req.event = Launched{Hooked: m.live.Hooked, Spoken: m.live.Spoke}
 		return true, nil
 	}
 	_, err := l.submit(ctx, m.project, m.ID, req)

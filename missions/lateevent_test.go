@@ -54,3 +54,37 @@ func TestLateEvents(t *testing.T) {
 		t.Errorf("resumed by hand it is %s, pid %d", m.State, m.PID)
 	}
 }
+
+// TestLateStart: a keeper may tell of the start of its agent after the agent has
+// been heard, or twice. A turn that has begun since goes on, and only such a one.
+func TestLateStart(t *testing.T) {
+	k := newKeptAgent(t)
+	again := func() Launch {
+		t.Helper()
+		if err := k.agent.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-k.ended
+		launch, err := k.local.Launch(context.Background(), LaunchRequest{Caller: k.keeper(), Mission: k.id, KeeperID: os.Getpid(), Resume: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return launch
+	}
+	launch := again()
+	k.hook("SessionStart", map[string]any{"source": "resume"})
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+	k.begin(launch)
+	if m := k.only(); m.State != StateRunning || m.Turn != 3 {
+		t.Errorf("after its prompt the start makes it %s of turn %d", m.State, m.Turn)
+	}
+	k.started()
+	k.hook("PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "t9", "tool_input": map[string]any{"command": "true"}})
+	if m := k.only(); m.State != StateRunning || m.Turn != 3 {
+		t.Errorf("told twice the start makes it %s of turn %d", m.State, m.Turn)
+	}
+	k.begin(again())
+	if m := k.only(); m.State != StateIdle || m.Turn != 3 {
+		t.Errorf("after a turn that was cut off the start makes it %s of turn %d", m.State, m.Turn)
+	}
+}

@@ -86,7 +86,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Dir = m.bind.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
-	m.live.Hooked, m.live.Bound, m.live.Launch = false, "", launch.ID
+	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke = false, "", launch.ID, false
 	if r.KeeperID > 0 {
 		keeper := l.processOf(r.KeeperID)
 		m.live.Keeper, m.live.Agent, m.live.Child = &keeper, nil, nil

@@ -9,8 +9,9 @@ type Event interface{ event() }
 type SessionBegan struct{}
 
 // Launched is the start of the agent's process. Hooked agents say themselves
-// when a turn begins; the others count as running until they are quiet.
-type Launched struct{ Hooked bool }
+// when a turn begins; the others count as running until they are quiet. Spoken
+// says that the agent was heard in a turn before its keeper told of its start.
+type Launched struct{ Hooked, Spoken bool }
 
 // PromptSubmitted is the user's prompt, before the model has seen it.
 type PromptSubmitted struct{ Text, ID string }
@@ -200,6 +201,9 @@ func sessionBegan(l Lifecycle) (Lifecycle, []Effect) {
 }
 
 func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
+	if e.Spoken && InTurn(l) {
+		return l, nil
+	}
 	if e.Hooked {
 		return Idle{Turn: l.LastTurn()}, nil
 	}

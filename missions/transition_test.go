@@ -21,6 +21,8 @@ func TestTransition(t *testing.T) {
 		want want
 	}{
 		{"launch with hooks", Initializing{}, Launched{Hooked: true}, want{Idle{}, nil}},
+		{"launch told of after the agent's prompt", running, Launched{Hooked: true, Spoken: true}, want{running, nil}},
+		{"launch after a turn whose end was not heard", running, Launched{Hooked: true}, want{Idle{Turn: 1}, nil}},
 		{"launch of any command", Initializing{}, Launched{}, want{Running{}, nil}},
 		{"a session begins", Initializing{}, SessionBegan{}, want{Idle{}, nil}},
 		{"a session is resumed by hand", Closed{Turn: 2, How: HowExit}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
@@ -81,7 +83,7 @@ func TestTransition(t *testing.T) {
 func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
-		SessionBegan{}, Launched{}, Launched{Hooked: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
+		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
 		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {
