@@ -122,8 +122,8 @@ type location struct {
 
 // metadata is what VS Code notes of an extension: that it is pinned, so that nothing
 // of that name takes its place from the marketplace, and for all profiles. The
-// manifest has it too, as one that VS Code has unpacked: else a VS Code that runs
-// would enter the extension by itself, without it.
+// manifest has it too, as one that VS Code has unpacked. A VS Code that runs meanwhile
+// enters the extension by itself all the same, without it (seen with 1.99.3).
 func metadata() map[string]any {
 	return map[string]any{"installedTimestamp": 1767225600000, "isApplicationScoped": true, "pinned": true, "source": "vsix"}
 }

@@ -198,15 +198,25 @@ func TooOld(about api.About) bool { return about.Protocol < api.Protocol }
 
 // Leave asks the process that serves the home to stop, and returns when it no
 // longer holds the home; another one may by then. It reports whether there was
-// one.
+// one. One that begins or ends just now, and can't be asked, is waited for.
 func Leave(ctx context.Context, o Options) (bool, error) {
 	c := &Client{options: o}
 	defer c.Close()
 	asked, err := c.ask(ctx, api.MethodLeave)
-	if err != nil {
-		if nobody(err) {
+	for nobody(err) {
+		if _, _, known := o.Home.Holder(); !known {
 			return false, nil
 		}
+		if free, err := isFree(o.Home); free || err != nil {
+			return false, err
+		}
+		if wait(ctx, 10*time.Millisecond) != nil {
+			holder, pid, _ := o.Home.Holder()
+			return true, missions.Errorf(missions.KindTimeout, endsIt(pid), "%s holds Umbra's home, and can't be asked to stop: %w", holder, plain(err))
+		}
+		asked, err = c.ask(ctx, api.MethodLeave)
+	}
+	if err != nil {
 		holder, pid, known := o.Home.Holder()
 		if !known {
 			return false, fmt.Errorf("ask the daemon to stop: %w", plain(err))
@@ -214,18 +224,27 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 		return true, missions.Errorf(missions.KindFailed, endsIt(pid), "%s: %w", holder, plain(err))
 	}
 	for {
-		held, err := o.Home.Hold("umbra daemon stop")
-		if err == nil {
-			return true, held.Release()
-		}
-		if !errors.Is(err, missions.ErrHomeHeld) {
+		free, err := isFree(o.Home)
+		if free || err != nil {
 			return true, err
 		}
 		if _, pid, known := o.Home.Holder(); known && pid != asked.PID {
 			return true, nil
 		}
 		if wait(ctx, 10*time.Millisecond) != nil {
-			return true, missions.Errorf(missions.KindTimeout, "", "the daemon was asked to stop and still runs: %w", err)
+			return true, missions.Errorf(missions.KindTimeout, "", "the daemon was asked to stop and still runs: %w", ctx.Err())
 		}
 	}
+}
+
+// isFree reports whether no process serves a home, or is about to.
+func isFree(home missions.Home) (bool, error) {
+	held, err := home.Hold("umbra daemon stop")
+	if errors.Is(err, missions.ErrHomeHeld) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, held.Release()
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -92,6 +93,32 @@ func TestStayingMakesWay(t *testing.T) {
 	}
 	b.start()
 	b.mission(b.connect(), "work")
+}
+
+// TestLeaveWaitsForOneThatBegins: a process that holds the home and can't be asked yet
+// is no sign that none runs.
+func TestLeaveWaitsForOneThatBegins(t *testing.T) {
+	b := newBench(t)
+	held, err := b.home.Hold("umbra daemon run")
+	must(t, err)
+	soon, cancel := context.WithTimeout(b.ctx(), 100*time.Millisecond)
+	defer cancel()
+	if there, err := client.Leave(soon, client.Options{Home: b.home}); !there || err == nil {
+		t.Errorf("while another holds the home: %v %v", there, err)
+	}
+	type answer struct {
+		there bool
+		err   error
+	}
+	left := make(chan answer, 1)
+	go func() {
+		there, err := client.Leave(b.ctx(), client.Options{Home: b.home})
+		left <- answer{there, err}
+	}()
+	must(t, held.Release())
+	if got := <-left; got.there || got.err != nil {
+		t.Errorf("once nobody has it: %v", got)
+	}
 }
 
 // TestStayingThatCannot settles all the same.
