@@ -32,7 +32,7 @@ func TestCompleteWords(t *testing.T) {
 		"hooks install cl":             {"claude"},
 		"hooks install claude ":        nil, // it takes one
 		"hook ge":                      {"gemini", "generic"},
-		"hook v":                       {"vim"},
+		"hook v":                       {"vim", "vscode"},
 		"mission new --agent g":        {"gemini"},
 		"mission new -- --ag":          nil, // what follows is the agent's own
 		"git -- show-r":                {"show-ref"},

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ type gitHabits struct {
 	color   string // always, never, or "" for where it is read
 }
 
-// gitHabits asks Git in the current directory. It is asked on a terminal alone,
-// where somebody reads; without Git, or what it is told, there are none.
+// gitHabits asks Git on a terminal alone, where somebody reads; without Git, or what
+// it is told, there are none.
 func (c *call) gitHabits(command string) (h gitHabits) {
 	if !c.out.terminal {
 		return h
@@ -27,8 +28,17 @@ func (c *call) gitHabits(command string) (h gitHabits) {
 	if err != nil {
 		return h
 	}
-	cmd := exec.CommandContext(c.ctx, program, "config", "--null", "--get-regexp", `^(core\.pager|pager\.`+command+`|color\.(ui|diff))$`)
-	cmd.Env = c.Environ()
+	return habitsIn(c.ctx, program, c.Environ(), command)
+}
+
+// habitsIn asks for what counts in all of the user's repositories. A repository's own
+// configuration, which an agent may write, names no program that is run here.
+func habitsIn(ctx context.Context, program string, environ []string, command string) (h gitHabits) {
+	cmd := exec.CommandContext(ctx, program, "config", "--null", "--get-regexp", `^(core\.pager|pager\.`+command+`|color\.(ui|diff))$`)
+	cmd.Dir = "/"
+	cmd.Env = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_DIR=") || strings.HasPrefix(kv, "GIT_COMMON_DIR=") || strings.HasPrefix(kv, "GIT_WORK_TREE=")
+	})
 	said, err := cmd.Output()
 	if err != nil {
 		return h // nothing is set, or it is broken, of which Git itself complains

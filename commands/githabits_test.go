@@ -1,6 +1,11 @@
 package commands
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
 
 func TestGitHabits(t *testing.T) {
 	for said, want := range map[string]gitHabits{
@@ -22,5 +27,27 @@ func TestGitHabits(t *testing.T) {
 		if got := habitsOf(said, "pager.log"); got != want {
 			t.Errorf("%q: %+v, want %+v", said, got, want)
 		}
+	}
+}
+
+// TestHabitsOfARepository: what an agent may write into a repository's configuration
+// is not asked for; what its user has is.
+func TestHabitsOfARepository(t *testing.T) {
+	home, repo := t.TempDir(), t.TempDir()
+	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_DIR=" + filepath.Join(repo, ".git"), "GIT_CONFIG_NOSYSTEM=1"}
+	for _, args := range [][]string{{"init", "-q", repo}, {"-C", repo, "config", "core.pager", "touch pwned"}, {"config", "--global", "color.ui", "never"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Env = []string{environ[0], environ[1]}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	t.Chdir(repo)
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := habitsIn(t.Context(), program, environ, "log"); got != (gitHabits{color: "never"}) {
+		t.Errorf("in a repository with a pager of its own: %+v", got)
 	}
 }

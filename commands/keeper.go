@@ -103,15 +103,18 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 }
 
 // startAgain is how long a keeper waits before it tells again of the start of its
-// agent.
-const startAgain = 100 * time.Millisecond
+// agent, and startAgainAtMost after it was in vain a few times.
+const (
+	startAgain       = 100 * time.Millisecond
+	startAgainAtMost = 10 * time.Second
+)
 
 // reportStart tells the Service that the agent has started, again and again while
 // no daemon can be had, until its end is there to be told: several may stop one
 // after the other, and of an agent whose start nobody has heard, none can be ended
 // for a restore and launched again.
 func reportStart(svc missions.Service, launch missions.Launch, pid int, over <-chan struct{}) error {
-	for {
+	for pause := startAgain; ; pause = min(2*pause, startAgainAtMost) {
 		_, err := svc.Keep(context.Background(), missions.KeepRequest{
 			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: pid,
 		})
@@ -121,7 +124,7 @@ func reportStart(svc missions.Service, launch missions.Launch, pid int, over <-c
 		select {
 		case <-over:
 			return err
-		case <-time.After(startAgain):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -82,6 +82,9 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, From: m.tip.ID.String()}
 	l.own(h)
 	m.live.Handover = h
+	if !queued {
+		m.live.Pending = nil // the newest that was asked for counts
+	}
 	failpoint.Hit("handover.begin")
 	l.saveLive(m)
 	failpoint.Hit("handover.begun")
@@ -380,8 +383,8 @@ func (l *Local) soon(ctx context.Context, m *loaded, fn func(*loaded) error) err
 // left reports whether there is a handover that nobody is at, other than one that
 // the keeper asks for, or something that waits for the end of a turn that is over.
 func (m *loaded) left() bool {
-	if h := m.live.Handover; h.open() {
-		return !h.owned() && (m.relievable() || !m.live.kept())
+	if h := m.live.Handover; h != nil {
+		return h.open() && !h.owned() && (m.relievable() || !m.live.kept())
 	}
 	return m.live.Pending != nil && !InTurn(m.life)
 }

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,7 +56,7 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 			t, err := l.commit(ctx, m, w)
 			for _, r := range w.waiters {
 				if err != nil {
-					r.err = err
+					r.err = cmp.Or(r.err, err) // the first is the cause of those behind it
 					continue
 				}
 				r.answer.taken = append(r.answer.taken, t)

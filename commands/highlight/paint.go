@@ -102,7 +102,7 @@ func (s *sheet) paint(until time.Time) {
 // sheets are what is to be scanned for one file: it as it was and as it became
 // or, where that is too much or not to be had, each hunk.
 func (p *Painter) sheets(lines []Line, f File) []sheet {
-	if !mayKnow(f.Name) || !slices.ContainsFunc(lines, Line.Source) {
+	if p.spent >= mostInAll || !time.Now().Before(p.until) || !mayKnow(f.Name) || !slices.ContainsFunc(lines, Line.Source) {
 		return nil
 	}
 	for _, list := range [][]sheet{whole(lines, f), hunks(lines, f)} {

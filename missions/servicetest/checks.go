@@ -261,7 +261,7 @@ func agentLives(d *desk) {
 	gone := make(chan struct{})
 	go func() { defer close(gone); _ = agent.Wait() }()
 	defer func() { _ = agent.Process.Kill(); <-gone }()
-	next, err := d.Keep(d.ctx, missions.KeepRequest{Mission: m.ID, KeeperID: agent.Process.Pid, AgentPID: agent.Process.Pid})
+	next, err := d.Keep(d.ctx, missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: agent.Process.Pid, AgentPID: agent.Process.Pid})
 	if d.ok("keep", err); next.Do != missions.DoExit {
 		d.wrong("next %+v", next)
 	}

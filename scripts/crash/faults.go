@@ -300,5 +300,8 @@ func (h *harness) roomSummary() string {
 	if h.undisked != nil {
 		return fmt.Sprintf("Disks without room: not in this run, for no small disk could be had: %v.", h.undisked)
 	}
+	if h.Cramped == 0 {
+		return "Disks without room: not in these runs, but in `TestNoRoom`."
+	}
 	return fmt.Sprintf("On disks without room, %d commands more, of which %d ended with an error that says so.", h.Cramped, h.Refused)
 }

@@ -34,7 +34,8 @@ func (e *ending) Write(p []byte) (int, error) {
 
 // close ends the turn whose last answer is the end of what was written.
 func (e *ending) close() error {
-	if end := closing(e.kept); end != nil {
+	// Just as much whatever the sizes of the writes: a copy is made again, and compared.
+	if end := closing(e.kept[max(0, len(e.kept)-mostClosing):]); end != nil {
 		if _, err := e.w.Write(end); err != nil {
 			return fmt.Errorf("write session: %w", err)
 		}

@@ -18,7 +18,7 @@ func TestWorksWithoutWriting(t *testing.T) {
 	b.start()
 	c := b.connect()
 	m := b.mission(c, "work")
-	_, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID})
+	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID})
 	must(t, err)
 	enough := filepath.Join(b.user, "enough")
 	cmd := exec.Command("sh", "-c", `while [ ! -e "$1" ]; do :; done; read x`, "sh", enough)
@@ -26,7 +26,7 @@ func TestWorksWithoutWriting(t *testing.T) {
 	must(t, err)
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
+	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
 	must(t, err)
 	b.write("a.txt", "one\n")
 	b.until("what it has written is kept", func() bool {

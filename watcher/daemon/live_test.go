@@ -15,12 +15,12 @@ import (
 // agent starts a process as the mission's agent. It ends with the test.
 func (b *bench) agent(svc missions.Service, m missions.Mission) *exec.Cmd {
 	b.Helper()
-	_, err := svc.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID})
+	launch, err := svc.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID})
 	must(b, err)
 	cmd := exec.Command("sleep", "60")
 	must(b, cmd.Start())
 	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	_, err = svc.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
+	_, err = svc.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
 	must(b, err)
 	return cmd
 }
