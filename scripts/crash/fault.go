@@ -77,10 +77,10 @@ func (f fault) plain(of fate) error {
 	return nil
 }
 
-// gits reports whether an error is Git's, which has words of its own: an object that
-// it cannot open is corrupt to it.
+// gits reports whether an error is Git's, which has words of its own, an object that it
+// cannot open is corrupt to it, or none: a branch that it cannot open is not there.
 func gits(said string) bool {
-	return strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ")
+	return strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ") || strings.Contains(said, "worktree that git made is no whole one")
 }
 
 // crashed is an error if a command ended as Go ends a program that is wrong.
