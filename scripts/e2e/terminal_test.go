@@ -92,6 +92,24 @@ func (s *terminal) enter(line string) {
 	s.tmux("send-keys", "Enter")
 }
 
+// prompts enters a prompt that begins a turn of the mission. An Enter that an agent
+// under load takes for a part of what was typed (Gemini CLI does) is typed again.
+func (s *terminal) prompts(mission, line string, turn int) {
+	s.p.Helper()
+	s.enter(line)
+	entered := time.Now()
+	s.watch(mission+" to begin a turn", func() bool {
+		if s.p.mission(mission).Turn >= turn {
+			return true
+		}
+		if time.Since(entered) > 20*time.Second {
+			s.tmux("send-keys", "Enter")
+			entered = time.Now()
+		}
+		return false
+	})
+}
+
 func (s *terminal) see(text string) {
 	s.p.Helper()
 	s.watch("the terminal to show "+text, func() bool { return strings.Contains(s.screen(), text) })
@@ -146,7 +164,7 @@ func (s *terminal) turns(k *talk) {
 	s.p.Helper()
 	for turn, word := range []string{"alpha", "bravo"} {
 		prompt, lines := k.prompt(word)
-		s.enter(prompt)
+		s.prompts(k.mission, prompt, turn+1)
 		s.see(word + " done")
 		s.is(k.mission, "idle", turn+1)
 		k.heard(word, lines)
@@ -158,7 +176,7 @@ func (s *terminal) turns(k *talk) {
 func (s *terminal) goesOn(back *talk, word string, turn int) standin.Request {
 	s.p.Helper()
 	prompt, lines := back.prompt(word)
-	s.enter(prompt)
+	s.prompts(back.mission, prompt, turn)
 	s.see(word + " done")
 	s.is(back.mission, "idle", turn)
 	request, ok := s.p.server.Last(standin.Prompted(word + ", please"))
@@ -262,7 +280,7 @@ func TestTerminal(t *testing.T) {
 // stuck has a turn that does not end by itself.
 func (s *terminal) stuck(word string, turn int) {
 	s.p.Helper()
-	s.enter(word + `, please [[bash cmd="echo in the middle"]] [[wait never]]`)
+	s.prompts("tui", word+`, please [[bash cmd="echo in the middle"]] [[wait never]]`, turn)
 	s.p.wait("the model to be asked", func() bool {
 		r, ok := s.p.server.Last(standin.Prompted(word + ", please"))
 		return ok && slices.ContainsFunc(s.p.plain(r), func(line string) bool { return strings.HasPrefix(line, "result: in the middle") })
