@@ -71,16 +71,22 @@ func (f fault) plain(of fate) error {
 	if f.err == halfDone {
 		return fmt.Errorf("it failed where half was written: %s", of)
 	}
-	if !gits(said) && !strings.Contains(said, strings.ToLower(f.err.Error())) {
+	if !gits(said) && !unseen(of, said) && !strings.Contains(said, strings.ToLower(f.err.Error())) {
 		return fmt.Errorf("its error does not say %q: %s", f.err.Error(), of)
 	}
 	return nil
 }
 
-// gits reports whether an error is Git's, which has words of its own, an object that it
-// cannot open is corrupt to it, or none: a branch that it cannot open is not there.
+// gits reports whether an error is Git's, which has words of its own: an object that
+// it cannot open is corrupt to it.
 func gits(said string) bool {
-	return strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ") || strings.Contains(said, "worktree that git made is no whole one")
+	return strings.Contains(said, "fatal: ") && strings.Contains(said, ": git ")
+}
+
+// unseen reports whether Git made a worktree without a word though it could not open
+// its branch, which is not there for it: Umbra sees that the worktree is none.
+func unseen(of fate, said string) bool {
+	return strings.Contains(of.at, "/.git/refs/heads/") && strings.Contains(said, "worktree that git made is no whole one")
 }
 
 // crashed is an error if a command ended as Go ends a program that is wrong.
