@@ -44,7 +44,7 @@ func (c classes) add(way string, f fault, n int) (fresh int) {
 
 // eachClass are faults of each spot, where calls are made that often, so many that
 // they are of all its classes. Which of the later calls it is, r decides: the more
-// often they were tried and not come to, the sooner.
+// often they were tried and not come to, the sooner; without r it is the first.
 func eachClass(calls map[spot]int, tried int, r *rand.Rand) []fault {
 	var list []fault
 	for at, count := range calls {
@@ -55,7 +55,7 @@ func eachClass(calls map[spot]int, tried int, r *rand.Rand) []fault {
 		n := min(count, len(turns))
 		for i := range max(n, len(errs)) {
 			f := fault{at, 1 + (i+tried)%n, errs[i%len(errs)]}
-			if f.nth == len(turns) {
+			if f.nth == len(turns) && r != nil {
 				f.nth += r.IntN(1 + (count-n)>>tried)
 			}
 			list = append(list, f)

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -33,13 +37,11 @@ func (h *harness) inject(ctx context.Context) error {
 			}
 		}
 	}
-	for _, wy := range h.ways {
-		h.possible += len(faultsOf(h.calls[wy.String()]))
-	}
+	h.possible = len(h.trials(faultsOf))
 	if h.each {
 		err = h.injectEach(ctx, w)
 	} else {
-		trials := h.chosen(newRand(h.seed))
+		trials := h.chosen()
 		fmt.Fprintf(h.out, "%d of %d faults are to be\n", len(trials), h.possible)
 		err = h.failAll(ctx, w, trials)
 	}
@@ -162,35 +164,50 @@ type trial struct {
 	fault fault
 }
 
-// chosen are all trials, or as many as are wanted, of each way and kind of call
-// about as many.
-func (h *harness) chosen(r *rand.Rand) []trial {
-	var all []trial
+// chosen are all trials, or as many as are wanted of those that differ: of each way,
+// kind of call and error about as many. They are the same for a seed as long as such
+// calls are made, whatever others come or go: a commit is tried with what the one
+// before it was tried with.
+func (h *harness) chosen() []trial {
+	if h.faults == 0 {
+		return h.trials(faultsOf)
+	}
 	groups := map[string][]trial{}
-	var names []string
-	for _, wy := range h.ways {
-		for _, f := range faultsOf(h.calls[wy.String()]) {
-			one := trial{wy, f}
-			all = append(all, one)
-			name := fmt.Sprint(wy, f.kind, int(f.err))
-			if groups[name] == nil {
-				names = append(names, name)
-			}
-			groups[name] = append(groups[name], one)
-		}
+	for _, one := range h.trials(func(calls map[spot]int) []fault { return eachClass(calls, 0, nil) }) {
+		name := fmt.Sprint(one.way, one.fault.kind, int(one.fault.err))
+		groups[name] = append(groups[name], one)
 	}
-	if h.faults == 0 || h.faults >= len(all) {
-		return all
+	for _, group := range groups {
+		slices.SortFunc(group, func(a, b trial) int { return cmp.Compare(h.rank(a.fault.String()), h.rank(b.fault.String())) })
 	}
+	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return cmp.Compare(h.rank(a), h.rank(b)) })
 	var some []trial
-	for len(some) < h.faults {
-		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-		for _, name := range names[:min(len(names), h.faults-len(some))] {
-			group := groups[name]
-			some = append(some, group[r.IntN(len(group))])
+	for round, more := 0, true; more; round++ {
+		more = false
+		for _, name := range names {
+			if group := groups[name]; round < len(group) && len(some) < h.faults {
+				some, more = append(some, group[round]), true
+			}
 		}
 	}
 	return some
+}
+
+// trials are those of each way whose faults list names.
+func (h *harness) trials(list func(map[spot]int) []fault) []trial {
+	var all []trial
+	for _, wy := range h.ways {
+		for _, f := range list(h.calls[wy.String()]) {
+			all = append(all, trial{wy, f})
+		}
+	}
+	return all
+}
+
+// rank is where a name stands in the draw of a seed.
+func (h *harness) rank(name string) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", h.seed, name))
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // faultWorld makes another world.

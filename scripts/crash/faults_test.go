@@ -128,24 +128,44 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestChosen: of each operation and kind of call some, in a given order; or all.
+// TestChosen: of each operation and kind of call some, the same ones whatever other
+// calls are made; or all.
 func TestChosen(t *testing.T) {
-	h := newHarness(options{seed: 1, faults: 8}, nil, nil)
+	h := newHarness(options{seed: 1, faults: 6}, nil, nil)
 	h.keepFailing()
-	h.calls["snapshot"] = map[spot]int{{"read", ""}: 100, {"read", "home/x"}: 100, {"sync", ""}: 3, {"connect", ""}: 7}
-	if all := faultsOf(h.calls["snapshot"]); len(all) != 106 || all[0] != (fault{spot{"read", ""}, 1, syscall.EIO}) {
+	h.calls["snapshot"] = map[spot]int{
+		{"read", ""}: 100, {"read", "home/x"}: 50, {"read", "home/y"}: 50,
+		{"sync", ""}: 4, {"sync", "home/x"}: 1, {"sync", "home/y"}: 3, {"connect", ""}: 7,
+	}
+	if all := faultsOf(h.calls["snapshot"]); len(all) != 108 || all[0] != (fault{spot{"read", ""}, 1, syscall.EIO}) {
 		t.Errorf("%d faults, the first %s", len(all), all[0])
 	}
-	count := map[string]int{}
-	for _, one := range h.chosen(newRand(h.seed)) {
+	count, were := map[string]int{}, h.chosen()
+	for _, one := range were {
 		count[one.fault.kind]++
 	}
-	if count["read"]+count["sync"] != 8 || count["read"] < 2 || count["sync"] < 4 {
+	if count["read"] != 2 || count["sync"] != 4 {
 		t.Errorf("chosen %v", count)
 	}
+	h.calls["snapshot"][spot{"read", "home/x"}]++
+	h.calls["snapshot"][spot{"write", "home/z"}] = 1
+	h.faults += 3
+	kept := 0
+	for _, one := range h.chosen() {
+		if slices.ContainsFunc(were, func(was trial) bool { return was.fault == one.fault }) {
+			kept++
+		}
+	}
+	if kept != len(were) {
+		t.Errorf("with other calls, %d of %d are chosen again", kept, len(were))
+	}
+	h.faults = 100
+	if some := h.chosen(); len(some) != 6+5+3 {
+		t.Errorf("%d differ", len(some))
+	}
 	h.faults = 0
-	if all := h.chosen(newRand(h.seed)); len(all) != 106 {
-		t.Errorf("%d of 106 are chosen", len(all))
+	if all := h.chosen(); len(all) != 108 {
+		t.Errorf("%d of 108 are chosen", len(all))
 	}
 }
 

@@ -50,7 +50,7 @@ type options struct {
 func parse(args []string) (options, error) {
 	o := options{}
 	flags := flag.NewFlagSet("scripts/soak --kills", flag.ContinueOnError)
-	flags.Func("faults", "make that many file-system calls fail instead, or one of each class, or all", func(value string) (err error) {
+	flags.Func("faults", "make file-system calls fail instead: so many of the classes, the same for a seed, or one of each class, or all", func(value string) (err error) {
 		o.failing, o.each = true, value == "each"
 		if value != "all" && !o.each {
 			o.faults, err = strconv.Atoi(value)
