@@ -33,8 +33,8 @@ func again[Request any](r Request) Request {
 // watched makes a call. One with a deadline is not waited for blindly: when a
 // quarter of its time is over, a second at most, and then at growing intervals,
 // the daemon must show that it lives, in as much time again or the patience of
-// the options; else the call counts
-// as broken, and the rest of the time is for doing without.
+// the options; else the call counts as broken, and the rest of the time is for
+// doing without.
 func (c *Client) watched(ctx context.Context, do func(context.Context) error) error {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -46,7 +46,7 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 	patience := cmp.Or(c.options.Patience, first)
 	go func() {
 		for pause := first; wait(limited, pause) == nil; pause *= 2 {
-			quick, done := context.WithTimeout(limited, patience)
+			quick, done := patient(limited, patience)
 			_, err := c.about(quick)
 			done()
 			if err != nil && limited.Err() == nil {
@@ -55,7 +55,7 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 		}
 	}()
 	err := do(limited)
-	if ctx.Err() == nil && context.Cause(limited) == ErrHangs {
+	if err != nil && ctx.Err() == nil && context.Cause(limited) == ErrHangs {
 		return ErrHangs
 	}
 	return err

@@ -102,10 +102,13 @@ func newCall(ctx context.Context, method string, body []byte, version string) (*
 
 // ask makes a call that is not of the Service, in bounded time.
 func (c *Client) ask(ctx context.Context, method string) (api.About, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.options.Patience, aboutPatience))
+	ctx, cancel := patient(ctx, cmp.Or(c.options.Patience, aboutPatience))
 	defer cancel()
 	var about api.About
 	err := c.once(ctx, method, []byte("{}"), &about)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
 	return about, err
 }
 

@@ -68,7 +68,7 @@ func (c *Client) connect(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		timeout = min(timeout, time.Until(deadline)/2)
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := patient(ctx, timeout)
 	defer cancel()
 	s := &search{Client: c}
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -159,24 +159,12 @@ func (s *search) explain() error {
 // endsIt is how a process is ended that answers nobody.
 func endsIt(pid int) string { return fmt.Sprintf("kill -9 %d ends it, and nothing is lost", pid) }
 
-// wait sleeps, unless the context ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // About asks the process that serves the home what it is, and starts none. One
 // that begins or ends just now is waited for, a moment.
 func About(ctx context.Context, o Options) (api.About, error) {
 	s := &search{Client: &Client{options: o}}
 	defer s.Close()
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(o.Patience, aboutPatience))
+	limited, cancel := patient(ctx, cmp.Or(o.Patience, aboutPatience))
 	defer cancel()
 	for {
 		about, err := s.about(limited)

@@ -48,6 +48,8 @@ func perform(play string, args []string) error {
 		return playConnect(args[0])
 	case "dial":
 		return playDial(args[0])
+	case "hook":
+		return playHook(args[0])
 	}
 	return fmt.Errorf("no play %q", play)
 }
@@ -80,6 +82,19 @@ func playConnect(dir string) error {
 	}
 	fmt.Println("connected")
 	return c.Close()
+}
+
+// playHook hands in an event, and says for which mission it was.
+func playHook(dir string) error {
+	home, err := missions.OpenHome(dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := client.Hook(ctx, client.Options{Home: home}, missions.HookRequest{Agent: "claude"})
+	fmt.Println(r.Mission)
+	return err
 }
 
 // playDial asks over a socket as the user that it runs as.
