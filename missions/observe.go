@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -106,7 +107,7 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	case !InTurn(m.life):
 		return Quieted{}, true // a change by somebody else between turns
 	}
-	switch l.transcriptState(m) {
+	switch l.shown(m) {
 	case sessions.StateInterrupted:
 		return TurnStopped{}, true
 	case sessions.StateError:
@@ -115,8 +116,9 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	return nil, false
 }
 
-// transcriptState is what the session file's last event says.
-func (l *Local) transcriptState(m *loaded) sessions.State {
+// shown is what the session file shows of the mission's turn that runs, and empty
+// where it shows nothing of that.
+func (l *Local) shown(m *loaded) sessions.State {
 	a := l.adapter(m.Agent)
 	if a == nil || isForeign(a) || m.bind.Session == "" {
 		return sessions.StateEmpty
@@ -125,8 +127,26 @@ func (l *Local) transcriptState(m *loaded) sessions.State {
 	if err != nil {
 		return sessions.StateEmpty
 	}
-	state, _ := newestTurn(a, m.bind.Session, info.Size())
+	state, turn := newestTurn(a, m.bind.Session, info.Size())
+	if !m.runs(turn, info.ModTime()) {
+		return sessions.StateEmpty
+	}
 	return state
+}
+
+// runs reports whether a session file that was written to at that time, and its
+// newest turn, tell of the turn that runs. That may not be written yet, and the one
+// before it have been stopped too. Where the agent does not tell its prompts' ids,
+// what was written since the prompt counts.
+func (m *loaded) runs(turn sessions.Turn, written time.Time) bool {
+	r, _ := m.life.(Running)
+	switch {
+	case m.LastPrompt == nil, r.PromptID != "" && turn.ID == r.PromptID:
+		return true
+	case r.PromptID == "":
+		return !written.Before(m.LastPrompt.At)
+	}
+	return !turn.End.Before(m.LastPrompt.At) // a prompt that was typed ahead may have another id
 }
 
 // ReapLost closes the missions whose agent is gone without a word. It is called

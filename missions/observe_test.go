@@ -2,7 +2,11 @@ package missions
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
+	"time"
 )
 
 // TestQuietBetweenTurnsEndsNone takes what a watcher saw before a prompt for no
@@ -23,5 +27,60 @@ func TestQuietBetweenTurnsEndsNone(t *testing.T) {
 	}
 	if m := b.only(); m.State != StateRunning || m.Turn != 1 {
 		t.Errorf("%s in turn %d", m.State, m.Turn)
+	}
+}
+
+// TestStoppedTurnBefore: a turn may not be in the session's file yet when all is
+// quiet, and the one before it have ended with Esc. That is no end of the turn that
+// runs; its own is, with all that was said in it.
+func TestStoppedTurnBefore(t *testing.T) {
+	for name, told := range map[string]bool{"ids": true, "no ids": false} {
+		t.Run(name, func(t *testing.T) {
+			c := startTalker(t)
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			prompt := func(n int) {
+				t.Helper()
+				fields := map[string]any{"prompt": fmt.Sprintf("prompt %d", n)}
+				if told {
+					fields["prompt_id"] = fmt.Sprintf("id%d", n)
+				}
+				c.hook("UserPromptSubmit", fields)
+			}
+			stopped := func(n int) {
+				t.Helper()
+				for i, text := range []string{fmt.Sprintf("prompt %d", n), "[Request interrupted by user]"} {
+					line := c.line("user", fmt.Sprintf("%08d-0000-4000-8000-00000000000%d", n, i), "", fmt.Sprintf(`[{"type":"text","text":%q}]`, text))
+					if told {
+						line = strings.Replace(line, `"type":"user"`, fmt.Sprintf(`"type":"user","promptId":"id%d"`, n), 1)
+					}
+					c.say(line)
+				}
+			}
+			quiet := func(state StateName, turn int) {
+				t.Helper()
+				if err := c.local.Observe(context.Background(), c.dir, SawQuiet); err != nil {
+					t.Fatal(err)
+				}
+				if m := c.only(); m.State != state || m.Turn != turn {
+					t.Fatalf("when all is quiet the mission is %s in turn %d, want %s in %d", m.State, m.Turn, state, turn)
+				}
+			}
+			prompt(1)
+			quiet(StateRunning, 1)
+			stopped(1)
+			quiet(StateIdle, 1)
+			if err := os.Chtimes(c.transcript, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			prompt(2)
+			quiet(StateRunning, 2)
+			stopped(2)
+			quiet(StateIdle, 2)
+			shown, err := c.local.Show(context.Background(), ShowRequest{Caller: c.caller(), Moment: "@2"})
+			if err != nil || len(shown.Conversation) == 0 || shown.Conversation[0].Text != "prompt 2" {
+				t.Errorf("the snapshot of the turn's end has %+v, %v", shown.Conversation, err)
+			}
+			c.healthy()
+		})
 	}
 }
