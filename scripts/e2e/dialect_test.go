@@ -22,6 +22,9 @@ type dialect struct {
 	// there when the agent waits for its user.
 	terminal []string
 	ready    string
+	// box is what stands in its input on a screen; nil for one that never takes an
+	// Enter for a part of what is typed.
+	box func(screen string) string
 	// again is what it shows where Esc is to be typed twice to stop it.
 	again string
 	// turn is what has the model write a file of that name, and what the model is
@@ -115,7 +118,7 @@ var geminiWraps = regexp.MustCompile(`(?s)<untrusted_context>\nOutput: (.*)\nPro
 func geminiDialect() dialect {
 	return dialect{
 		headless: []string{"gemini", "-y", "-m", "gemini-2.5-flash", "-p"}, ask: lastWord,
-		terminal: []string{"gemini", "-y", "-m", "gemini-2.5-flash"}, ready: "Type your message",
+		terminal: []string{"gemini", "-y", "-m", "gemini-2.5-flash"}, ready: "Type your message", box: geminiBox,
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
 				fmt.Sprintf(`call write_file {"content":%q,"file_path":%q}`, written, name),
@@ -129,6 +132,14 @@ func geminiDialect() dialect {
 			return geminiWraps.ReplaceAllString(line, "$1")
 		},
 	}
+}
+
+// geminiBox is what stands in the input of Gemini CLI, which takes an Enter that
+// comes at once behind other keys, as in a paste, for the end of a line.
+func geminiBox(screen string) string {
+	box := screen[max(0, strings.LastIndex(screen, "\n * ")):]
+	box, _, _ = strings.Cut(box, "\n workspace ")
+	return box
 }
 
 // openCodeDialect gives a prompt on stdin: OpenCode quotes the words of its

@@ -71,15 +71,22 @@ func (s *terminal) ends() {
 	}
 }
 
-// enter types a line, and Enter once it can be seen that it was taken: what is
-// typed while an agent still starts may be lost, and is typed again.
+// enter types a line, and Enter once it can be seen that it was taken.
 func (s *terminal) enter(line string) {
 	s.p.Helper()
-	start, _, _ := strings.Cut(line, "[[")
+	s.types(line)
+	s.tmux("send-keys", "Enter")
+}
+
+// types types a line that is to be seen then: what is typed while an agent still
+// starts may be lost, and is typed again.
+func (s *terminal) types(line string) {
+	s.p.Helper()
+	start := beforeScript(line)
 	s.tmux("send-keys", "-l", line)
 	typed := time.Now()
 	s.watch("the terminal to show "+start, func() bool {
-		if strings.Contains(s.screen(), strings.TrimSpace(start)) {
+		if strings.Contains(s.screen(), start) {
 			return true
 		}
 		if time.Since(typed) > 20*time.Second {
@@ -89,22 +96,36 @@ func (s *terminal) enter(line string) {
 		}
 		return false
 	})
-	s.tmux("send-keys", "Enter")
 }
 
-// prompts enters a prompt that begins a turn of the mission. An Enter that an agent
-// under load takes for a part of what was typed (Gemini CLI does) is typed again.
+// beforeScript is what is typed before the first directive, where no end of a line
+// on the screen takes it apart.
+func beforeScript(line string) string {
+	start, _, _ := strings.Cut(line, "[[")
+	return strings.TrimSpace(start)
+}
+
+// prompts enters a prompt that begins a turn of the mission. Where it can be seen
+// that the agent took the Enter for a part of what was typed, it is typed again.
 func (s *terminal) prompts(mission, line string, turn int) {
 	s.p.Helper()
-	s.enter(line)
-	entered := time.Now()
+	s.types(line)
+	box := s.p.speaks().box
+	var typed string
+	if box != nil {
+		typed = box(s.screen())
+	}
+	s.tmux("send-keys", "Enter")
 	s.watch(mission+" to begin a turn", func() bool {
 		if s.p.mission(mission).Turn >= turn {
 			return true
 		}
-		if time.Since(entered) > 20*time.Second {
+		if box == nil {
+			return false
+		}
+		if now := box(s.screen()); now != typed && strings.Contains(now, beforeScript(line)) {
+			typed = now
 			s.tmux("send-keys", "Enter")
-			entered = time.Now()
 		}
 		return false
 	})
@@ -172,7 +193,7 @@ func (s *terminal) turns(k *talk) {
 }
 
 // goesOn has a turn after a restore to a moment: what the model is sent shows
-// where the agent is. It returns the request.
+// where the agent is. It returns the request; the talk has the turn then.
 func (s *terminal) goesOn(back *talk, word string, turn int) standin.Request {
 	s.p.Helper()
 	prompt, lines := back.prompt(word)
@@ -183,9 +204,11 @@ func (s *terminal) goesOn(back *talk, word string, turn int) standin.Request {
 	if !ok {
 		s.p.Fatalf("no request with the prompt %s", word)
 	}
-	if got, want := s.p.plain(request), append(slices.Clone(back.lines), lines...); !slices.Equal(got, want) {
-		s.p.Fatalf("with %s the model was sent\n%s\nwant\n%s\nthe screen is\n%s", word, strings.Join(got, "\n"), strings.Join(want, "\n"), s.screen())
+	back.lines = append(back.lines, lines...)
+	if got := s.p.plain(request); !slices.Equal(got, back.lines) {
+		s.p.Fatalf("with %s the model was sent\n%s\nwant\n%s\nthe screen is\n%s", word, strings.Join(got, "\n"), strings.Join(back.lines, "\n"), s.screen())
 	}
+	back.lines = append(back.lines, "assistant: "+word+" done")
 	return request
 }
 
@@ -256,7 +279,8 @@ func TestTerminal(t *testing.T) {
 	s.tmux("send-keys", "Escape")
 	s.p.wait("a third restore", func() bool { return s.restores() == 3 })
 	s.shows("restore to tui@1; ", "alpha done", "charlie done")
-	s.goesOn(k.at(1), "delta", 6)
+	sixth := k.at(1)
+	s.goesOn(sixth, "delta", 6)
 
 	p.umbra("hooks", "install", "claude") // the next one launched knows /checkpoint
 	s.enter(`inside, please [[bash cmd="umbra restore tui@1"]] [[say inside done]]`)
@@ -275,17 +299,41 @@ func TestTerminal(t *testing.T) {
 	if m.State != "closed" || m.ExitCode == nil || *m.ExitCode != 0 {
 		t.Errorf("after /exit the mission is %+v", m)
 	}
+	s.forkedAtEnds(back, sixth)
+}
+
+// forkedAtEnds forks the mission at the ends of turns that its user had on the
+// terminal: the fifth, stopped with Esc, and the sixth, each in a conversation that a
+// restore has left since. A fork's model is sent what was said up to there.
+func (s *terminal) forkedAtEnds(fifth, sixth *talk) {
+	s.p.Helper()
+	stopped := append(fifth.lines, "user: "+stuckPrompt("busy"), `call Bash {"command":"echo in the middle"}`, "result: in the middle",
+		"user: [Request interrupted by user]", "assistant: No response requested.")
+	for moment, said := range map[string][]string{"tui@5": stopped, "tui@6": sixth.lines} {
+		name := strings.ReplaceAll(moment, "@", "-at-")
+		s.p.umbra("fork", moment, "--name", name, "--no-launch")
+		fork := &talk{p: s.p, mission: name, workspace: s.p.mission(name).Workspace}
+		for _, line := range said {
+			fork.lines = append(fork.lines, strings.ReplaceAll(line, s.p.repo, fork.workspace))
+		}
+		fork.say("golf")
+		fork.say("hotel")
+	}
 }
 
 // stuck has a turn that does not end by itself.
 func (s *terminal) stuck(word string, turn int) {
 	s.p.Helper()
-	s.prompts("tui", word+`, please [[bash cmd="echo in the middle"]] [[wait never]]`, turn)
+	s.prompts("tui", stuckPrompt(word), turn)
 	s.p.wait("the model to be asked", func() bool {
 		r, ok := s.p.server.Last(standin.Prompted(word + ", please"))
 		return ok && slices.ContainsFunc(s.p.plain(r), func(line string) bool { return strings.HasPrefix(line, "result: in the middle") })
 	})
 	s.is("tui", "running", turn)
+}
+
+func stuckPrompt(word string) string {
+	return word + `, please [[bash cmd="echo in the middle"]] [[wait never]]`
 }
 
 // restores counts the restores and redos of the mission, which lead to the same.

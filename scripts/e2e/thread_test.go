@@ -43,6 +43,8 @@ func TestThread(t *testing.T) {
 	// Before and after the compaction.
 	p.umbra("fork", "m@2", "--name", "before", "--no-launch")
 	p.sees(p.turn("before", "delta, please", "delta, please [[say delta done]]"), []string{"alpha, please", "result: first", "result: second", "bravo done"}, "Compacted")
+	p.umbra("fork", "m@3", "--name", "summed", "--no-launch")
+	p.sees(p.turn("summed", "mike, please", "mike, please [[say mike done]]"), []string{"Compacted", "charlie, please", "assistant: charlie done"}, "alpha, please", "list")
 	p.sees(p.turn("after", "echo, please", "echo, please [[say echo done]]"), []string{"Compacted", "charlie, please", "assistant: charlie done"}, "alpha, please", "list done")
 
 	p.ownFork("m")
@@ -92,6 +94,8 @@ func (p *person) ownFork(name string) {
 		p.Errorf("the next turn is in session %s, want %s", m.SessionID, own.SessionID)
 	}
 	p.sees(p.turn("further", "hotel, please", "hotel, please [[say hotel done]]"), []string{"charlie, please", "list done", "foxtrot done"}, "golf")
+	p.umbra("fork", "own@1", "--name", "first", "--no-launch")
+	p.sees(p.turn("first", "lima, please", "lima, please [[say lima done]]"), []string{"charlie, please", "list done", "foxtrot done"}, "golf")
 
 	p.umbra("hooks", "install", "claude")
 	fork[0] = p.client.Path
