@@ -12,8 +12,8 @@ import (
 )
 
 // Remove takes missions out of the project: their refs go to the trash, where
-// they stay, and Unremove brings them back. With Workspace a workspace that Umbra made
-// goes there too. With Preview nothing is done.
+// they stay, and Unremove brings them back. Copies of conversations in Umbra's own
+// store go there too, and with Workspace a workspace that Umbra made. With Preview nothing is done.
 func (l *Local) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, error) {
 	result := RemoveResult{Missions: []Mission{}}
 	if len(r.Missions) == 0 {
@@ -128,14 +128,19 @@ func (l *Local) othersWithin(m *loaded) ([]*loaded, error) {
 }
 
 // remove moves one mission to the trash: its workspace first, which is snapshot
-// once more, then its refs.
+// once more, then its conversations in Umbra's own store, then its refs.
 func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *RemoveResult) error {
 	if r.Workspace && m.bind.Fork != nil {
 		if err := l.trashWorkspace(ctx, m, result); err != nil {
 			return err
 		}
 	}
-	err := l.metaLocked(ctx, m, func(m *loaded) error { return l.trashRefs(ctx, m) })
+	err := l.metaLocked(ctx, m, func(m *loaded) error {
+		if err := l.trashTalks(m, result); err != nil {
+			return err
+		}
+		return l.trashRefs(ctx, m)
+	})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ type Removed struct {
 }
 
 // TrashItem is a file or directory in the trash: a workspace with what was in no
-// snapshot, or its entry of the user's repository.
+// snapshot, its entry of the user's repository, or a copy of a conversation.
 type TrashItem struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`

@@ -14,8 +14,8 @@ type UnremoveRequest struct {
 }
 
 // Unremove is Remove taken back: the mission has its name and its snapshots again.
-// A workspace that went with it is made again by the next launch; what was in no
-// snapshot stays in the trash.
+// A workspace that went with it is made again by the next launch, and so is a
+// conversation; what was in no snapshot stays in the trash.
 func (l *Local) Unremove(ctx context.Context, r UnremoveRequest) (Mission, error) {
 	m, err := l.findRemoved(r)
 	if err != nil {
