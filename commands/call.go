@@ -75,7 +75,7 @@ func callerOf(env Env) (missions.Caller, error) {
 		return missions.Caller{}, noDirectory(err)
 	}
 	caller := missions.Caller{Cwd: cwd, Mission: env.Getenv("UMBRA_MISSION"), Env: map[string]string{}}
-	for _, name := range missions.CallerVariables {
+	for _, name := range missions.CallerVariables() {
 		if v := env.Getenv(name); v != "" {
 			caller.Env[name] = v
 		}

@@ -65,7 +65,7 @@ func TestStatusNamesABrokenConfiguration(t *testing.T) {
 // TestVariablesReachTheService: what overrides a key is sent along by every client.
 func TestVariablesReachTheService(t *testing.T) {
 	for _, k := range settings.Keys() {
-		if k.Variable != "" && !slices.Contains(CallerVariables[:], k.Variable) {
+		if k.Variable != "" && !slices.Contains(CallerVariables(), k.Variable) {
 			t.Errorf("%s: %s does not reach the service", k.Name, k.Variable)
 		}
 	}

@@ -159,7 +159,9 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
 	maps.Copy(launch.Env, cmd.Env)
-	launch.Unset = cmd.Unset
+	if resume {
+		m.keepStore(a, launch)
+	}
 	if note := newerClient(a, m.live.Client); note != "" {
 		launch.Notes = append(launch.Notes, note)
 	}
@@ -175,6 +177,24 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	m.stored.Session = cmd.SessionID
 	m.bind.Session = a.Path(m.adapterEnv(), resolvedOr(launch.Dir), cmd.SessionID)
 	return true, nil
+}
+
+// keepStore has the session that an agent goes on with looked for where it is: the
+// shell that it is resumed in may name another store than the one it was begun in.
+// Where the session is in neither, the shell's word counts.
+func (m *loaded) keepStore(a sessions.Adapter, launch *Launch) {
+	env := m.adapterEnv()
+	root := a.Root(env)
+	if !within(root, m.bind.Session) && !within(resolvedOr(root), m.bind.Session) {
+		return
+	}
+	for _, name := range a.StoreVariables() {
+		if value := env.Vars[name]; value != "" {
+			launch.Env[name] = value
+		} else {
+			launch.Unset = append(launch.Unset, name)
+		}
+	}
 }
 
 // placeLaunch places the files of a launch, and takes away those of an earlier

@@ -3,8 +3,11 @@ package missions
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +45,47 @@ func TestLaunchIsForOneKeeper(t *testing.T) {
 		t.Errorf("after the keeper died: %v", err)
 	}
 	b.healthy()
+}
+
+// TestResumeKeepsStore: a session is resumed where it is, whatever the shell's
+// environment says; one that is elsewhere is left to that. So it is for all agents.
+func TestResumeKeepsStore(t *testing.T) {
+	for _, a := range Agents() {
+		for _, name := range a.StoreVariables() {
+			if !slices.Contains(a.Variables(), name) || !slices.Contains(CallerVariables(), name) {
+				t.Errorf("%s: %s is not kept with a mission, or not asked of a caller", a.Name(), name)
+			}
+		}
+		begun := map[string]string{}
+		for _, name := range a.StoreVariables()[:1] {
+			begun[name] = "/conf"
+		}
+		for name, c := range map[string]struct {
+			begun     map[string]string
+			elsewhere bool
+		}{"own store": {begun: begun}, "usual store": {}, "elsewhere": {begun: begun, elsewhere: true}} {
+			env := sessions.Environ{Home: "/home/u", Vars: map[string]string{"HOME": "/home/u"}}
+			maps.Copy(env.Vars, c.begun)
+			m := &loaded{bind: binding{Vars: env.Vars, Session: filepath.Join(a.Root(env), "session")}}
+			if c.elsewhere {
+				m.bind.Session = "/elsewhere/session"
+			}
+			launch := Launch{Env: map[string]string{}}
+			m.keepStore(a, &launch)
+			// What the agent gets, in a shell that names another store.
+			shell := sessions.Environ{Home: "/home/u", Vars: map[string]string{}}
+			for _, name := range a.StoreVariables() {
+				shell.Vars[name] = "/shell"
+			}
+			for _, name := range launch.Unset {
+				delete(shell.Vars, name)
+			}
+			maps.Copy(shell.Vars, launch.Env)
+			if kept := a.Root(shell) == a.Root(env); kept == c.elsewhere {
+				t.Errorf("%s, %s: it looks in %s, begun in %s", a.Name(), name, a.Root(shell), a.Root(env))
+			}
+		}
+	}
 }
 
 // TestPromptThatWasSent: no agent is sent the prompt of its command again when it

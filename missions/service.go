@@ -7,6 +7,7 @@ package missions
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -59,17 +60,22 @@ type Service interface {
 type Caller struct {
 	Cwd     string            `json:"cwd"`     // absolute, as the shell says it
 	Mission string            `json:"mission"` // $UMBRA_MISSION
-	Env     map[string]string `json:"env"`     // only the variables in CallerVariables, and the adapters' own
+	Env     map[string]string `json:"env"`     // only the variables of CallerVariables
 	Binary  string            `json:"binary"`  // how hooks name umbra; "" if it has no lasting path (go run)
 }
 
-// CallerVariables are the environment variables a Caller carries. None holds a
-// secret; everything else stays in the caller's process.
-var CallerVariables = [...]string{
-	"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
-	"UMBRA_FORK_ROOT", "UMBRA_FORK_COPY_LIMIT",
-	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PROJECT_DIR_NAME", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_PID",
-	"OPENCODE_DB", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_PID",
+// CallerVariables names the environment variables that a Caller carries: Umbra's
+// own, and those that the agents' adapters read. None holds a secret; everything
+// else stays in the caller's process.
+func CallerVariables() []string {
+	names := []string{
+		"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
+		"UMBRA_FORK_ROOT", "UMBRA_FORK_COPY_LIMIT",
+	}
+	for _, a := range Agents() {
+		names = slices.Concat(names, a.Variables(), a.HookVariables())
+	}
+	return names
 }
 
 // NewMissionRequest asks for a mission without a parent.

@@ -41,6 +41,10 @@ type Adapter interface {
 	// Variables names the environment variables the adapter reads, such as
 	// CLAUDE_CONFIG_DIR. Only these are kept with a mission; never secrets.
 	Variables() []string
+	// StoreVariables names those of Variables that decide where the conversations
+	// are: Root and Path follow from them and the home directory. An agent that goes
+	// on with a conversation is given them as they were when it was begun.
+	StoreVariables() []string
 	// HookVariables names further variables that Event reads from a hook's
 	// environment. They belong to one run of the agent: they are passed to
 	// Event and kept nowhere; never secrets.
@@ -363,7 +367,6 @@ type Command struct {
 	Argv  []string
 	Files []File            // to be placed before it runs, replacing older ones of the same name
 	Env   map[string]string // set for the agent beside what it gets anyhow
-	Unset []string          // names that the agent is not to have from the shell it is launched in
 	// SessionID is the session the agent will use, "" if it chooses one.
 	SessionID string
 	// Configured reports whether the launch has the Config it was given;

@@ -11,6 +11,50 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
+// TestStore begins missions of the other agents in a store that the shell names
+// (TestOddPlaces does so with Claude Code), and goes on with them, and forks them, from
+// a shell that does not.
+func TestStore(t *testing.T) {
+	for agent, c := range map[string]struct {
+		client   func(*testing.T) clients.Client
+		variable string
+		below    string // what of the home directory is in it
+	}{
+		"codex":    {func(t *testing.T) clients.Client { return clients.Codex(t, clients.CodexCurrent) }, "CODEX_HOME", ".codex"},
+		"gemini":   {func(t *testing.T) clients.Client { return clients.Gemini(t, clients.GeminiCurrent) }, "GEMINI_CLI_HOME", ""},
+		"opencode": {func(t *testing.T) clients.Client { return clients.OpenCode(t, clients.OpenCodeCurrent) }, "OPENCODE_DB", "other.db"},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
+			p := newPersonWith(t, c.client(t), "UMBRA_NO_DAEMON=1")
+			home := filepath.Join(p.home, "other")
+			store := filepath.Join(home, c.below)
+			if err := p.client.Prepare(home, p.server.URL, p.repo); err != nil {
+				t.Fatal(err)
+			}
+			shell := p.env
+			p.env = append(slices.Clone(shell), c.variable+"="+store)
+			if agent != "opencode" { // whose plugin comes with the launch
+				p.umbra("hooks", "install", agent)
+			}
+			k := p.newTalk("m")
+			k.say("alpha")
+			k.say("bravo")
+
+			p.env = shell
+			p.umbra("fork", "m@1", "--name", "f", "--no-launch")
+			k.forked("f", 1).say("charlie")
+			p.umbra("restore", "m@1")
+			k.at(1).say("delta")
+			for _, name := range []string{"m", "f"} {
+				if m := p.mission(name); agent != "opencode" && !strings.HasPrefix(m.SessionPath, store+string(filepath.Separator)) {
+					t.Errorf("%s is %+v, want its session below %s", name, m, store)
+				}
+			}
+		})
+	}
+}
+
 // TestOddPlaces works in repositories whose paths Claude Code names its folders
 // for in its own way, with a store of the mission's own: from a link to the
 // repository, and from a shell that knows nothing of the store.

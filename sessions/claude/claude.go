@@ -30,6 +30,9 @@ const (
 // Variables names what decides where the store is.
 func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDir} }
 
+// StoreVariables names the same.
+func (a Adapter) StoreVariables() []string { return a.Variables() }
+
 // HookVariables names what tells an interactive run from a headless one, and
 // which process it is.
 func (Adapter) HookVariables() []string { return []string{varEntrypoint, varPID} }

@@ -3,7 +3,6 @@ package claude
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -56,7 +55,6 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		}
 	}
 	l.addHooks()
-	l.keepStore()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil
 }
@@ -102,26 +100,6 @@ func (l *launch) pickSession() error {
 	l.args = l.args.First("--session-id", l.o.SessionID)
 	l.cmd.SessionID = l.o.SessionID
 	return nil
-}
-
-// keepStore has a session looked for where it is: the shell that it is resumed in
-// may name another store than the one it was begun in. Where the session is in
-// neither, the shell's word counts.
-func (l *launch) keepStore() {
-	if !l.o.Resume || !strings.HasPrefix(l.o.Transcript, l.a.Root(l.o.Env)+string(filepath.Separator)) {
-		return
-	}
-	for _, name := range l.a.Variables() {
-		value := l.o.Env.Vars[name]
-		if value == "" {
-			l.cmd.Unset = append(l.cmd.Unset, name)
-			continue
-		}
-		if l.cmd.Env == nil {
-			l.cmd.Env = map[string]string{}
-		}
-		l.cmd.Env[name] = value
-	}
 }
 
 // takePrompt moves the prompt behind "--", where neither a dash at its start nor

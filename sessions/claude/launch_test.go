@@ -227,28 +227,3 @@ func TestLaunchSameHooks(t *testing.T) {
 		t.Errorf("given %v, installed %v", given, installed)
 	}
 }
-
-// TestResumeKeepsStore: a session is resumed where it is, whatever the shell's
-// environment says; one that is elsewhere is left to that.
-func TestResumeKeepsStore(t *testing.T) {
-	for _, c := range []struct {
-		name, dir, transcript string
-		resume                bool
-		env                   map[string]string
-		unset                 []string
-	}{
-		{"own store", "/conf", "/conf/projects/x/" + idB + ".jsonl", true, map[string]string{varConfigDir: "/conf"}, []string{varProjectDir}},
-		{"usual store", "", "/home/u/.claude/projects/x/" + idB + ".jsonl", true, nil, []string{varConfigDir, varProjectDir}},
-		{"elsewhere", "", "/conf/projects/x/" + idB + ".jsonl", true, nil, nil},
-		{"begun", "/conf", "", false, nil, nil},
-	} {
-		o := sessions.Launch{
-			Env:     sessions.Environ{Home: "/home/u", Vars: map[string]string{varConfigDir: c.dir}},
-			Command: []string{"claude"}, SessionID: idB, Resume: c.resume, Transcript: c.transcript,
-		}
-		got, err := Adapter{}.Launch(o)
-		if err != nil || !reflect.DeepEqual(got.Env, c.env) || !slices.Equal(got.Unset, c.unset) {
-			t.Errorf("%s: %v, without %v, %v", c.name, got.Env, got.Unset, err)
-		}
-	}
-}

@@ -25,6 +25,9 @@ const varHome = "CODEX_HOME"
 // Variables names what decides where the store is.
 func (Adapter) Variables() []string { return []string{varHome} }
 
+// StoreVariables names the same.
+func (a Adapter) StoreVariables() []string { return a.Variables() }
+
 // HookVariables are none: the hooks' environment says nothing of the run.
 func (Adapter) HookVariables() []string { return nil }
 

@@ -27,6 +27,9 @@ const varHome = "GEMINI_CLI_HOME"
 // Variables names what decides where the store and the settings are.
 func (Adapter) Variables() []string { return []string{varHome} }
 
+// StoreVariables names the same.
+func (a Adapter) StoreVariables() []string { return a.Variables() }
+
 // HookVariables is empty: a hook's input says all there is to know.
 func (Adapter) HookVariables() []string { return nil }
 

@@ -32,6 +32,9 @@ func (Adapter) Name() string { return Name }
 // Variables are none: a tool says itself where its conversation is.
 func (Adapter) Variables() []string { return nil }
 
+// StoreVariables are none: the tool says where its conversation is.
+func (Adapter) StoreVariables() []string { return nil }
+
 // HookVariables are none.
 func (Adapter) HookVariables() []string { return nil }
 

@@ -43,6 +43,10 @@ func (Adapter) Variables() []string {
 	return []string{varData, varConfig, varDatabase, varFile, varDirectory}
 }
 
+// StoreVariables names where the database and the plugin's files are; its settings
+// are those of the shell that it is resumed in.
+func (Adapter) StoreVariables() []string { return []string{varData, varDatabase} }
+
 // HookVariables names what tells which process it is.
 func (Adapter) HookVariables() []string { return []string{varPID} }
 
