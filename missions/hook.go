@@ -119,7 +119,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	var handed delivery
 	req := &request{event: what}
 	req.heard = func(m *loaded) (bool, error) {
-		if m.live.endedBefore(e) {
+		if m.endedBefore(a, r, e) {
 			l.log.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
 			return false, nil
 		}
@@ -175,6 +175,19 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		return told, err
 	}
 	return told, nil
+}
+
+// endedBefore reports whether an event is from an agent whose end is known: hooks
+// outlive their agent, and one that is slow to begin revives nobody. Either it names
+// the process whose end the keeper has told, or it was launched for the mission and
+// had no agent above it any more when it looked for one. Tools that Umbra does not
+// know are not looked for.
+func (m *loaded) endedBefore(a sessions.Adapter, r HookRequest, e sessions.Event) bool {
+	if ended := m.live.Ended; ended != nil && e.PID == ended.PID && ended.Liveness() == lock.Gone {
+		return true
+	}
+	_, closed := m.life.(Closed)
+	return closed && e.PID == 0 && r.Caller.Mission == m.ID && m.live.Keeper == nil && !isForeign(a)
 }
 
 // endsUnseen reports whether an event is a prompt by which a turn shows to be over

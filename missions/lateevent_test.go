@@ -3,9 +3,11 @@ package missions
 import (
 	"context"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
 // TestLateEvents: hooks outlive their agent, and what one of them says after the
@@ -52,6 +54,54 @@ func TestLateEvents(t *testing.T) {
 
 	if m := say(os.Getppid(), "SessionStart", `,"source":"resume"`); m.State != StateIdle || m.PID != os.Getppid() {
 		t.Errorf("resumed by hand it is %s, pid %d", m.State, m.PID)
+	}
+}
+
+// TestOrphanedHooks: a hook whose agent was killed before the hook looked for it
+// names no process. It revives nobody, whether a keeper has told the agent's end or
+// died with it; a session that is resumed by hand is heard.
+func TestOrphanedHooks(t *testing.T) {
+	for name, end := range map[string]func(*keptAgent){
+		"its end was told": func(k *keptAgent) { k.end() },
+		"its start was not, its end was": func(k *keptAgent) {
+			k.change(func(m *loaded) { m.live.Agent, m.live.Child = nil, nil })
+			k.end()
+		},
+		"its keeper died too": func(k *keptAgent) {
+			keeper := exec.Command("true")
+			if err := keeper.Start(); err != nil {
+				k.Fatal(err)
+			}
+			gone := lock.Process(keeper.Process.Pid, "")
+			if err := keeper.Wait(); err != nil {
+				k.Fatal(err)
+			}
+			k.change(func(m *loaded) { m.live.Keeper = &gone })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			if err := k.agent.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-k.ended
+			end(k)
+			if m := k.only(); m.State != StateClosed {
+				t.Fatalf("after its end it is %s", m.State)
+			}
+			for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop"} {
+				k.hook(event, map[string]any{"source": "resume", "prompt": "third", "prompt_id": "p3"})
+				if m := k.only(); m.State != StateClosed || m.Turn != 2 {
+					t.Errorf("an orphaned %s makes it %s of turn %d", event, m.State, m.Turn)
+				}
+			}
+			k.healthy()
+			k.mission = ""
+			k.hook("SessionStart", map[string]any{"source": "resume"})
+			if m := k.only(); m.State != StateIdle {
+				t.Errorf("resumed by hand it is %s", m.State)
+			}
+		})
 	}
 }
 

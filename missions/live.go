@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // live is what is known of a mission since its newest record: which processes
@@ -129,12 +128,6 @@ func (l *live) boot() string {
 		}
 	}
 	return l.Boot
-}
-
-// endedBefore reports whether an event is from the process whose end the keeper has
-// told: hooks outlive their agent, and one that is slow to begin revives nobody.
-func (l *live) endedBefore(e sessions.Event) bool {
-	return l.Ended != nil && e.PID == l.Ended.PID && l.Ended.Liveness() == lock.Gone
 }
 
 // kept reports whether a keeper owns the agent's terminal now.
