@@ -7,8 +7,10 @@ package sessions
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"time"
 )
 
@@ -253,6 +255,17 @@ type Conversation struct {
 	Cost float64
 }
 
+// Clone is a conversation that keeps what it says when more is said in the last
+// turn of the other.
+func (c Conversation) Clone() Conversation {
+	c.Turns = slices.Clone(c.Turns)
+	if n := len(c.Turns); n > 0 {
+		last := &c.Turns[n-1]
+		last.Tools, last.Texts = slices.Clone(last.Tools), slices.Clone(last.Texts)
+	}
+	return c
+}
+
 // State is what the transcript's last event says of the agent.
 type State string
 
@@ -330,6 +343,15 @@ type Rewrite struct {
 	// Version is the version of Rewrite that is to make it, 0 for that of now.
 	// ErrRewriteVersion if the adapter does not know it.
 	Version int
+}
+
+// Known is ErrRewriteVersion if an adapter whose newest version is given does not
+// know the one that is to make it.
+func (to Rewrite) Known(newest int) error {
+	if to.Version < 0 || to.Version > newest {
+		return fmt.Errorf("%w: %d", ErrRewriteVersion, to.Version)
+	}
+	return nil
 }
 
 // File is a file an adapter wants placed: never over an existing one.

@@ -17,14 +17,7 @@ import (
 //
 // It reads once, and holds the open tool calls and one line.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
-	c, err := cutThrough(r, 0)
-	if err != nil {
-		return sessions.Cut{}, err
-	}
-	if c.length == 0 {
-		return c.cut(), sessions.ErrEmptyCut
-	}
-	return c.cut(), nil
+	return jsonlines.Cut(r, &cutter{})
 }
 
 // CutEnd implements sessions.Adapter. What the lines before a prompt have left
@@ -32,22 +25,12 @@ func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
 // go on from: so a cut after these is the same whatever was before. Only the ids
 // that are remembered must be known.
 func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
-	c, err := cutThrough(r, from)
-	if err != nil || c.certain == 0 || c.length <= c.certain {
-		return sessions.Cut{}, false, err
-	}
-	return c.cut(), true, nil
+	return jsonlines.CutEnd(r, from, &cutter{})
 }
 
-// cutThrough reads a conversation to its end, from an offset on.
-func cutThrough(r io.Reader, from int64) (*cutter, error) {
-	c := &cutter{open: map[string]sessions.Tool{}}
-	split := jsonlines.Splitter{Line: c.line, Offset: from}
-	return c, split.Drain(r)
-}
-
-func (c *cutter) cut() sessions.Cut {
-	return sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.dropped()}
+// Cut implements jsonlines.Cutter.
+func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
+	return sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.open.Tools()}, c.certain
 }
 
 // recent is how many line ids are remembered, to tell a last-prompt line that
@@ -59,19 +42,19 @@ type cutter struct {
 	certain int64 // where a prompt ends after which nothing before it matters, 0 if there was none
 	kept    int   // lines up to there
 	events  int
-	open    map[string]sessions.Tool
-	order   []string // open ids, as they came
-	openOf  string   // message id of the last calls
-	waiting bool     // a prompt has no answer yet
-	tail    bool     // nothing but housekeeping since the good end
-	command bool     // a slash command that may be local
-	prompt  string   // the last prompt, for its last-prompt lines
-	last    []byte   // id of the last line that has one
+	open    sessions.Calls
+	openOf  string // message id of the last calls
+	waiting bool   // a prompt has no answer yet
+	tail    bool   // nothing but housekeeping since the good end
+	command bool   // a slash command that may be local
+	prompt  string // the last prompt, for its last-prompt lines
+	last    []byte // id of the last line that has one
 	ids     [recent][]byte
 	next    int
 }
 
-func (c *cutter) line(b []byte, start int64) error {
+// Line implements jsonlines.Cutter.
+func (c *cutter) Line(b []byte, start int64) error {
 	c.events++
 	end := start + int64(len(b)) + 1
 	l, ok := parseLine(b)
@@ -100,7 +83,7 @@ func (c *cutter) line(b []byte, start int64) error {
 func (c *cutter) step(l line, kind class, m message) (good, extends bool) {
 	switch kind {
 	case classPrompt:
-		c.clear()
+		c.open.GiveUp()
 		c.openOf, c.waiting, c.command, c.prompt = "", true, false, words(m)
 	case classQueued:
 		c.waiting = true
@@ -123,7 +106,7 @@ func (c *cutter) step(l line, kind class, m message) (good, extends bool) {
 		c.command, c.waiting = false, false
 		return c.settled(), false
 	case classResult:
-		blocks(m.content, func(b block) { delete(c.open, b.id) })
+		blocks(m.content, func(b block) { c.open.End(b.id) })
 		return c.settled(), false
 	case classSummary:
 		return c.settled(), false
@@ -135,36 +118,20 @@ func (c *cutter) step(l line, kind class, m message) (good, extends bool) {
 	return false, false
 }
 
-func (c *cutter) settled() bool { return len(c.open) == 0 && !c.waiting }
+func (c *cutter) settled() bool { return c.open.Len() == 0 && !c.waiting }
 
 // calls notes the tool calls of an answer. Another API message after open calls
 // means that the client gave those up.
 func (c *cutter) calls(l line, m message) {
 	if id := string(m.id); id != "" && id != c.openOf {
-		c.clear()
+		c.open.GiveUp()
 		c.openOf = id
 	}
 	blocks(m.content, func(b block) {
 		if b.kind == "tool_use" {
-			c.open[b.id] = toolOf(l, b)
-			c.order = append(c.order, b.id)
+			c.open.Begin(toolOf(l, b))
 		}
 	})
-}
-
-func (c *cutter) clear() {
-	clear(c.open)
-	c.order = c.order[:0]
-}
-
-func (c *cutter) dropped() []sessions.Tool {
-	var tools []sessions.Tool
-	for _, id := range c.order {
-		if t, ok := c.open[id]; ok && !slices.ContainsFunc(tools, func(o sessions.Tool) bool { return o.ID == id }) {
-			tools = append(tools, t)
-		}
-	}
-	return tools
 }
 
 func (c *cutter) remember(uuid []byte) {

@@ -85,13 +85,7 @@ func parseLine(b []byte) (line, bool) {
 	return l, c.Whole()
 }
 
-func (l line) at() time.Time {
-	t, err := time.Parse(time.RFC3339Nano, string(l.time))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
+func (l line) at() time.Time { return jsontext.Time(l.time) }
 
 // message is the API message of a user or assistant line.
 type message struct {

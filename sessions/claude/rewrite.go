@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -18,8 +17,8 @@ import (
 // the old root, and the paths of the old session's own files; never a signed
 // block or another id.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
-	if to.Version < 0 || to.Version > rewriteVersion {
-		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	if err := to.Known(rewriteVersion); err != nil {
+		return err
 	}
 	return rewriteLines(w, io.LimitReader(r, length), to)
 }

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"io"
-	"slices"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
@@ -15,32 +14,14 @@ import (
 //
 // It reads once, and holds the open tool calls and one line.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
-	c, err := cutThrough(r, 0)
-	if err != nil {
-		return sessions.Cut{}, err
-	}
-	if c.length == 0 {
-		return c.cut(), sessions.ErrEmptyCut
-	}
-	return c.cut(), nil
+	return jsonlines.Cut(r, &cutter{})
 }
 
 // CutEnd implements sessions.Adapter. What the lines before a prompt have left
 // undone is given up by it, and an answer after it is where the conversation can
 // go on from: so a cut after these is the same whatever was before.
 func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
-	c, err := cutThrough(r, from)
-	if err != nil || c.certain == 0 || c.length <= c.certain {
-		return sessions.Cut{}, false, err
-	}
-	return c.cut(), true, nil
-}
-
-// cutThrough reads a conversation to its end, from an offset on.
-func cutThrough(r io.Reader, from int64) (*cutter, error) {
-	c := &cutter{open: map[string]sessions.Tool{}}
-	split := jsonlines.Splitter{Line: c.line, Offset: from}
-	return c, split.Drain(r)
+	return jsonlines.CutEnd(r, from, &cutter{})
 }
 
 type cutter struct {
@@ -48,18 +29,19 @@ type cutter struct {
 	certain int64 // where the first prompt ends, before which nothing matters; 0 if there was none
 	kept    int   // lines up to there
 	events  int
-	open    map[string]sessions.Tool
-	order   []string // open ids, as they came
-	waiting bool     // a prompt has no answer yet
-	said    bool     // the agent has said or done something since
-	tail    bool     // nothing but housekeeping since the good end
+	open    sessions.Calls
+	waiting bool // a prompt has no answer yet
+	said    bool // the agent has said or done something since
+	tail    bool // nothing but housekeeping since the good end
 }
 
-func (c *cutter) cut() sessions.Cut {
-	return sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.dropped()}
+// Cut implements jsonlines.Cutter.
+func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
+	return sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept, Open: c.open.Tools()}, c.certain
 }
 
-func (c *cutter) line(b []byte, start int64) error {
+// Line implements jsonlines.Cutter.
+func (c *cutter) Line(b []byte, start int64) error {
 	c.events++
 	end := start + int64(len(b)) + 1
 	l, ok := parseLine(b)
@@ -89,7 +71,7 @@ func (c *cutter) step(l line, kind class, start int64) (good, extends bool) {
 	case classMeta:
 		return start == 0 && ancestor(l) != "", false
 	case classPrompt:
-		c.clear()
+		c.open.GiveUp()
 		c.waiting, c.said = true, false
 	case classAnswer:
 		c.waiting, c.said = false, true
@@ -99,11 +81,9 @@ func (c *cutter) step(l line, kind class, start int64) (good, extends bool) {
 		if !l.answers() {
 			return c.settled(), false
 		}
-		tool := l.tool()
-		c.open[tool.ID] = tool
-		c.order = append(c.order, tool.ID)
+		c.open.Begin(l.tool())
 	case classResult:
-		delete(c.open, l.text("call_id"))
+		c.open.End(l.text("call_id"))
 		return c.settled(), false
 	case classAborted, classFailed:
 		c.waiting = !c.said // a prompt that came to nothing is dropped
@@ -116,22 +96,7 @@ func (c *cutter) step(l line, kind class, start int64) (good, extends bool) {
 	return false, false
 }
 
-func (c *cutter) settled() bool { return len(c.open) == 0 && !c.waiting }
-
-func (c *cutter) clear() {
-	clear(c.open)
-	c.order = c.order[:0]
-}
-
-func (c *cutter) dropped() []sessions.Tool {
-	var tools []sessions.Tool
-	for _, id := range c.order {
-		if t, ok := c.open[id]; ok && !slices.ContainsFunc(tools, func(o sessions.Tool) bool { return o.ID == id }) {
-			tools = append(tools, t)
-		}
-	}
-	return tools
-}
+func (c *cutter) settled() bool { return c.open.Len() == 0 && !c.waiting }
 
 // ancestor is the session that a first line says the conversation before it is
 // in, "" if it begins here.

@@ -53,13 +53,7 @@ func (l line) get(key string) []byte { return jsontext.Lookup(l.payload, key) }
 
 func (l line) text(key string) string { return jsontext.Text(l.get(key)) }
 
-func (l line) at() time.Time {
-	t, err := time.Parse(time.RFC3339Nano, string(l.time))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
+func (l line) at() time.Time { return jsontext.Time(l.time) }
 
 // class is what a line means for the course of the conversation.
 type class int

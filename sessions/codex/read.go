@@ -2,7 +2,6 @@ package codex
 
 import (
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -43,14 +42,8 @@ func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
 
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv
+	c := p.conv.Clone()
 	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	c.Turns = slices.Clone(c.Turns)
-	if n := len(c.Turns); n > 0 {
-		last := &c.Turns[n-1]
-		last.Tools = slices.Clone(last.Tools)
-		last.Texts = slices.Clone(last.Texts)
-	}
 	return c
 }
 

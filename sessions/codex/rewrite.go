@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -18,8 +17,8 @@ import (
 // has forked itself goes on from the same ancestors. A copy whose last turn has
 // its answer ends it.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
-	if to.Version < 0 || to.Version > rewriteVersion {
-		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	if err := to.Known(rewriteVersion); err != nil {
+		return err
 	}
 	end := &ending{w: w}
 	if err := jsonlines.Rewrite(end, io.LimitReader(r, length), func() jsonlines.Rewriter { return newRewriter(to).line }); err != nil {

@@ -10,31 +10,14 @@ import (
 // Cut finds the end of the last exchange that the agent can go on from. It reads
 // once, and holds what the conversation is made of, but not its text.
 func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
-	c, err := cutThrough(r, 0)
-	if err != nil {
-		return sessions.Cut{}, err
-	}
-	if c.length == 0 {
-		return c.cut(), sessions.ErrEmptyCut
-	}
-	return c.cut(), nil
+	return jsonlines.Cut(r, &cutter{})
 }
 
 // CutEnd implements sessions.Adapter. After a prompt that is followed by an
 // answer the cut is the same whatever was before; where that is taken back, it
 // is not told.
 func (Adapter) CutEnd(r io.Reader, from int64) (sessions.Cut, bool, error) {
-	c, err := cutThrough(r, from)
-	if err != nil || c.certain == 0 || c.length <= c.certain {
-		return sessions.Cut{}, false, err
-	}
-	return c.cut(), true, nil
-}
-
-func cutThrough(r io.Reader, from int64) (*cutter, error) {
-	c := &cutter{}
-	split := jsonlines.Splitter{Line: c.line, Offset: from}
-	return c, split.Drain(r)
+	return jsonlines.CutEnd(r, from, &cutter{})
 }
 
 type cutter struct {
@@ -47,15 +30,17 @@ type cutter struct {
 	retold  bool // the client tells the whole conversation again, and has not ended that
 }
 
-func (c *cutter) cut() sessions.Cut {
-	cut := sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
+// Cut implements jsonlines.Cutter.
+func (c *cutter) Cut() (cut sessions.Cut, certain int64) {
+	cut = sessions.Cut{Length: c.length, Events: c.kept, Dropped: c.events - c.kept}
 	if c.kept < c.events {
 		_, cut.Open = c.thread.tail()
 	}
-	return cut
+	return cut, c.certain
 }
 
-func (c *cutter) line(b []byte, start int64) error {
+// Line implements jsonlines.Cutter.
+func (c *cutter) Line(b []byte, start int64) error {
 	c.events++
 	end := start + int64(len(b)) + 1
 	l, ok := parseLine(b)

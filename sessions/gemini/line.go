@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"strings"
-	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -110,14 +109,6 @@ func (m *message) take(key string, value []byte) {
 	case "tokens":
 		m.tokens = value
 	}
-}
-
-func at(stamp []byte) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, string(stamp))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }
 
 // part is one part of a message's content.
@@ -293,7 +284,7 @@ func (m message) toolCalls(f func(call)) {
 		if p.call != nil {
 			f(call{tool: sessions.Tool{
 				ID: jsontext.Text(jsontext.Lookup(p.call, "id")), Name: jsontext.Text(jsontext.Lookup(p.call, "name")),
-				Target: target(jsontext.Lookup(p.call, "args")), At: at(m.time),
+				Target: target(jsontext.Lookup(p.call, "args")), At: jsontext.Time(m.time),
 			}})
 		}
 	})
@@ -315,7 +306,7 @@ func parseCall(b []byte) call {
 		case "args":
 			one.tool.Target = target(value)
 		case "timestamp":
-			one.tool.At = at(jsontext.Raw(value))
+			one.tool.At = jsontext.Time(jsontext.Raw(value))
 		case "result":
 			one.tool.Done = one.tool.Done || string(value) != "null"
 		case "status":

@@ -59,14 +59,8 @@ func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
 
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv
+	c := p.conv.Clone()
 	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	c.Turns = slices.Clone(c.Turns)
-	if n := len(c.Turns); n > 0 {
-		last := &c.Turns[n-1]
-		last.Tools = slices.Clone(last.Tools)
-		last.Texts = slices.Clone(last.Texts)
-	}
 	return c
 }
 
@@ -177,7 +171,7 @@ func (p *parser) take(m message, start int64, turns bool) {
 		}
 	}
 	if t := p.last(); t != nil && !again {
-		if when := at(m.time); when.After(t.End) {
+		if when := jsontext.Time(m.time); when.After(t.End) {
 			t.End = when
 		}
 	}
@@ -195,7 +189,7 @@ func (p *parser) begin(m message, start int64) {
 	clear(p.open)
 	p.prompt, p.answer, p.said, p.turn = string(m.id), "", false, sessions.Tokens{}
 	p.conv.Turns = append(p.conv.Turns, sessions.Turn{
-		Prompt: m.prompt(), ID: string(m.id), At: at(m.time), End: at(m.time), Start: start,
+		Prompt: m.prompt(), ID: string(m.id), At: jsontext.Time(m.time), End: jsontext.Time(m.time), Start: start,
 		Tokens: sessions.Tokens{Input: -1, Output: -1},
 	})
 }
@@ -213,7 +207,7 @@ func (p *parser) answered(m message, again bool) {
 	}
 	if s := words(m.content); s != "" && !p.said {
 		p.said = true
-		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: at(m.time)})
+		t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: s, At: jsontext.Time(m.time)})
 	}
 	if used, ok := tokens(m.tokens); ok {
 		t.Tokens = sessions.Tokens{Input: p.turn.Input + used.Input, Output: p.turn.Output + used.Output}

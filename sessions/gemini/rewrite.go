@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -16,8 +15,8 @@ import (
 // for old by what the file says; and the paths below the old root, but for parts
 // that the model has signed.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
-	if to.Version < 0 || to.Version > rewriteVersion {
-		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	if err := to.Known(rewriteVersion); err != nil {
+		return err
 	}
 	return rewriteLines(w, io.LimitReader(r, length), to)
 }

@@ -81,8 +81,8 @@ func (Adapter) RewriteVersion() int { return rewriteVersion }
 // Rewrite copies: of bytes whose meaning is not known none is changed. So paths in
 // them go on naming the workspace they were written in.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
-	if to.Version > rewriteVersion {
-		return sessions.ErrRewriteVersion
+	if err := to.Known(rewriteVersion); err != nil {
+		return err
 	}
 	if _, err := io.Copy(w, io.LimitReader(r, length)); err != nil {
 		return fmt.Errorf("copy session: %w", err)

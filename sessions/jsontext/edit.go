@@ -49,8 +49,9 @@ func Replace(b []byte, with func(path []string, value []byte) []byte) ([]byte, e
 	return append(out, b[done:]...), nil
 }
 
-// SetMember is an object with another value of one member; nil takes it out. An
-// error if object is none.
+// SetMember is an object with another value of one member; nil takes it out. It is
+// written anew: indented, its members in the order of their names. An error if
+// object is none.
 func SetMember(object []byte, key string, value []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(object, &members); err != nil || members == nil {

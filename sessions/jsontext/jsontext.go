@@ -9,6 +9,7 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 )
 
 // SkipSpace returns the index of the next byte of b at or after i that is not
@@ -216,6 +217,16 @@ func Raw(value []byte) []byte {
 		return nil
 	}
 	return value[1 : len(value)-1]
+}
+
+// Time is a time as RFC 3339 writes it, of a string's raw text; the zero time if it
+// is none.
+func Time(raw []byte) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(raw))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 // IsTrue reports whether a value is true.

@@ -54,12 +54,8 @@ func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
 
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
-	c := p.conv
+	c := p.conv.Clone()
 	c.Length, c.Torn = p.split.Offset, p.split.Torn()
-	c.Turns = slices.Clone(c.Turns)
-	if t := lastOf(c.Turns); t != nil {
-		t.Tools, t.Texts = slices.Clone(t.Tools), slices.Clone(t.Texts)
-	}
 	return c
 }
 

@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"slices"
 
@@ -22,8 +21,8 @@ import (
 // write into the source's. The model's reasoning, which may be signed, keeps its
 // words.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
-	if to.Version < 0 || to.Version > rewriteVersion {
-		return fmt.Errorf("%w: %d", sessions.ErrRewriteVersion, to.Version)
+	if err := to.Known(rewriteVersion); err != nil {
+		return err
 	}
 	turn := turnOf(to.OldID, to.NewID)
 	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter {
