@@ -116,7 +116,7 @@ func (g generate) history() []Message {
 				one.Calls = append(one.Calls, Call{ID: p.Call.ID, Name: p.Call.Name, Input: compact(p.Call.Args)})
 			case p.Response != nil:
 				r := p.Response.Response
-				if slices.ContainsFunc(one.Results, func(r Result) bool { return r.ID == p.Response.ID }) {
+				if p.Response.ID != "" && slices.ContainsFunc(one.Results, func(r Result) bool { return r.ID == p.Response.ID }) {
 					continue // the client repeats results once it has resumed
 				}
 				one.Results = append(one.Results, Result{ID: p.Response.ID, Text: r.Output + r.Error, Error: r.Error != ""})

@@ -64,6 +64,10 @@ func TestGenerateFollowsTheScript(t *testing.T) {
 	if got := Lines(history); !slices.Equal(got, want) {
 		t.Errorf("Lines = %q, want %q", got, want)
 	}
+	nameless := History(Request{Method: http.MethodPost, Path: generateSuffix, Body: []byte(`{"contents":[{"role":"user","parts":[{"functionResponse":{"response":{"output":"one"}}},{"functionResponse":{"response":{"output":"two"}}}]}]}`)})
+	if got := Lines(nameless); !slices.Equal(got, []string{"result: one", "result: two"}) {
+		t.Errorf("results of calls without ids are %q", got)
+	}
 	if got := history[0].Reminders; !slices.Equal(got, []string{"in /w", "be nice"}) {
 		t.Errorf("Reminders = %q", got)
 	}
