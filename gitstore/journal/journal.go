@@ -27,6 +27,9 @@ var ErrBadID = errors.New("not a UUID")
 type DamagedError struct {
 	Path string
 	Err  error
+	// Operation is what it was about, if that can be read and only its phase can't;
+	// else nil.
+	Operation *Operation
 }
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("journal entry %s: %v", e.Path, e.Err) }
@@ -189,7 +192,11 @@ func (j *Journal) Load(id string) (*Operation, error) {
 	}
 	line, length, err := readPhases(filepath.Join(o.path, phasesFile))
 	if err != nil {
-		return nil, j.damage(o.path, err)
+		err = j.damage(o.path, err)
+		if damaged, ok := errors.AsType[*DamagedError](err); ok {
+			damaged.Operation = o
+		}
+		return nil, err
 	}
 	o.phase, o.since, o.length = line.phase, line.at, length
 	return o, nil

@@ -17,6 +17,7 @@ import (
 const (
 	operationFile   = "operation.json"
 	phasesFile      = "phases"
+	lostFile        = "lost" // tells that one of the directories was
 	stagedDir       = "staged"
 	displacedDir    = "displaced"
 	documentVersion = 1
@@ -80,6 +81,49 @@ func (o *Operation) StagedDir() string { return filepath.Join(o.path, stagedDir)
 
 // DisplacedDir is the quarantine, for files that the operation took away.
 func (o *Operation) DisplacedDir() string { return filepath.Join(o.path, displacedDir) }
+
+// MakeDirs makes StagedDir and DisplacedDir again, durably, where they are gone: a
+// copy of a home may be without directories that were empty. It reports whether that
+// was ever needed, since what was in them is not known then. What else is there in
+// the place of one is a *DamagedError.
+func (o *Operation) MakeDirs() (lost bool, err error) {
+	var gone []string
+	for _, dir := range []string{o.StagedDir(), o.DisplacedDir()} {
+		info, err := os.Lstat(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			gone = append(gone, dir)
+		case err != nil:
+			return false, fmt.Errorf("operation %s: %w", o.id, err)
+		case !info.IsDir():
+			return false, &DamagedError{Path: o.path, Err: fmt.Errorf("%s is no directory", filepath.Base(dir))}
+		}
+	}
+	mark := filepath.Join(o.path, lostFile)
+	if len(gone) == 0 {
+		_, err := os.Lstat(mark)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	err = writeNew(mark, nil)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err == nil {
+		err = syncDir(o.path)
+	}
+	for _, dir := range gone {
+		if err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("operation %s: %w", o.id, err)
+	}
+	return true, syncDir(o.path)
+}
 
 // Update replaces the document, durably and atomically.
 func (o *Operation) Update(doc any) error {

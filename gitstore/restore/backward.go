@@ -95,7 +95,14 @@ func (r *run) restoreDeleted(i int) error {
 		return nil
 	}
 	old, ok, err := r.original(i)
-	if err != nil || !ok {
+	if err == nil && !ok {
+		if !r.lost {
+			r.setLeft(i, ReasonChanged)
+			return nil
+		}
+		old, err = r.revive(i)
+	}
+	if err != nil {
 		return err
 	}
 	if err := r.step("undelete %s", path); err != nil {
@@ -135,6 +142,14 @@ func (r *run) unwrite(i int) error {
 	if err != nil {
 		return err
 	}
+	if c.From != nil && !ok && (f.kind == nothing && r.lost || f.kind == content && f.state.holds(c.To) && !r.hasDisplaced(i)) {
+		// It was lost, or whoever uses the workspace had deleted the file: that S is
+		// put back whole is worth more than that it stays deleted.
+		if old, err = r.revive(i); err != nil {
+			return err
+		}
+		ok = true
+	}
 	switch {
 	case f.kind == content && f.state.holds(c.To):
 		return r.withdraw(i, old, ok)
@@ -166,7 +181,7 @@ func (r *run) withdraw(i int, old spot, ok bool) error {
 			r.setDone(i)
 			return err
 		}
-	} else if c.From != nil && r.hasDisplaced(i) {
+	} else if c.From != nil {
 		// What was there before had the same content.
 		return nil
 	}
@@ -182,11 +197,24 @@ func (r *run) withdraw(i int, old spot, ok bool) error {
 		r.setLeft(i, ReasonDirectory)
 		return r.putBack(i, aside)
 	}
-	if c.From != nil && ok {
+	if c.From != nil {
 		return r.giveBack(i, old)
 	}
 	r.setDone(i)
 	return nil
+}
+
+// revive makes what S holds of a path, of which nothing that was displaced is left,
+// among what was displaced.
+func (r *run) revive(i int) (spot, error) {
+	c, at := r.change(i), r.displacedSpot(i, reviving)
+	if err := r.make(at, c.Path, c.To, c.From, true); err != nil {
+		return at, fmt.Errorf("put %s back: %w", c.Path, err)
+	}
+	if err := r.step("revived %s", c.Path); err != nil {
+		return at, err
+	}
+	return r.quarantine(at, i)
 }
 
 // hasDisplaced tells whether anything was taken from the path.

@@ -54,7 +54,7 @@ func (r *run) whereNothing(i int) (position, error) {
 		return atTarget, nil
 	}
 	_, ok, err := r.original(i)
-	if err != nil || !ok {
+	if err != nil || !ok && !r.lost {
 		return elsewhere, err
 	}
 	return atSource, nil

@@ -63,7 +63,7 @@ func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) 
 		defer func() { _ = r.chmodDir(back) }()
 	}
 	failpoint.Hit("restore.settle")
-	out := &Settled{Empty: true}
+	out := &Settled{Empty: !r.foreign}
 	for i, list := range slots {
 		for _, s := range list {
 			if err := r.settle(i, s, recorded, out); err != nil {

@@ -3,7 +3,6 @@ package restore
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -22,6 +21,10 @@ type spot struct {
 // for what was displaced: in the entry the same number, and if that is taken
 // "<number>-<n>"; beside the file, where only numbers can be told apart, the
 // number plus a multiple of the number of changes.
+
+// reviving is the n of the name at which a file is made again that was lost: under it
+// there is never a file that somebody has had.
+const reviving = 1 << 16
 
 func (r *run) stagedSpot(i int) spot {
 	if dir, ok := r.Document.Beside[i]; ok {
@@ -43,7 +46,8 @@ func (r *run) displacedSpot(i, n int) spot {
 }
 
 // inventory finds everything that is staged or displaced, by change; what was
-// displaced last comes last.
+// displaced last comes last. What somebody else has put there is left alone; what was
+// being made again when the process was killed is removed.
 func (r *run) inventory() (map[int][]spot, error) {
 	out := map[int][]spot{}
 	for _, root := range []*beneath.Root{r.staged, r.displaced} {
@@ -58,10 +62,17 @@ func (r *run) inventory() (map[int][]spot, error) {
 			return cmp.Or(len(a.Name)-len(b.Name), strings.Compare(a.Name, b.Name))
 		})
 		for _, e := range entries {
-			name, _, _ := strings.Cut(e.Name, "-")
+			name, n, _ := strings.Cut(e.Name, "-")
+			if n == strconv.Itoa(reviving) {
+				if err := root.Unlink(e.Name); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 || i >= len(r.Document.Plan.Changes) {
-				return nil, fmt.Errorf("%s/%s is not of this operation", root.Path(), e.Name)
+				r.foreign = r.foreign || root == r.displaced
+				continue
 			}
 			out[i] = append(out[i], spot{root, e.Name})
 		}
@@ -94,8 +105,14 @@ func (r *run) besideInventory(dir string, out map[int][]spot) error {
 	}
 	slices.SortFunc(list, func(a, b numbered) int { return a.number - b.number })
 	for _, e := range list {
-		i := e.number % len(r.Document.Plan.Changes)
-		out[i] = append(out[i], spot{r.Root, join(dir, e.name)})
+		i, at := e.number%len(r.Document.Plan.Changes), spot{r.Root, join(dir, e.name)}
+		if at == r.displacedSpot(i, reviving) {
+			if err := r.Root.Unlink(at.path); err != nil {
+				return err
+			}
+			continue
+		}
+		out[i] = append(out[i], at)
 	}
 	return nil
 }

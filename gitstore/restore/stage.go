@@ -59,8 +59,10 @@ func (r *run) stage(ctx context.Context) error {
 			return err
 		}
 		_, beside := r.Document.Beside[i]
-		if err := r.stageOne(i, single || beside); err != nil {
-			return fmt.Errorf("stage %s: %w", r.change(i).Path, err)
+		failpoint.Hit("restore.stage")
+		c := r.change(i)
+		if err := r.make(r.stagedSpot(i), c.Path, c.From, c.To, single || beside); err != nil {
+			return fmt.Errorf("stage %s: %w", c.Path, err)
 		}
 		return nil
 	})
@@ -96,27 +98,27 @@ func (r *run) proveSource() error {
 	return nil
 }
 
-func (r *run) stageOne(i int, sync bool) error {
-	c, at := r.change(i), r.stagedSpot(i)
-	failpoint.Hit("restore.stage")
-	content, _, err := r.Objects.BlobReader(c.To.Blob)
+// make writes what the store holds of a state, to take the place of what is at a path
+// now, of which was is known.
+func (r *run) make(at spot, path string, was, is *State, sync bool) error {
+	content, _, err := r.Objects.BlobReader(is.Blob)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	if c.To.Mode == gitstore.ModeSymlink {
+	if is.Mode == gitstore.ModeSymlink {
 		target, err := io.ReadAll(content)
 		if err != nil {
 			return err
 		}
 		return at.root.Symlink(string(target), at.path)
 	}
-	file, err := at.root.Create(at.path, newPerm(c.To))
+	file, err := at.root.Create(at.path, newPerm(is))
 	if err != nil {
 		return err
 	}
 	if err = r.copyContent(file, content); err == nil {
-		err = r.dress(c, file)
+		err = r.dress(path, was, is, file)
 	}
 	if err == nil && sync {
 		err = file.Sync()
@@ -151,33 +153,33 @@ func newPerm(s *State) uint32 {
 
 // dress gives the staged file what it should have of the one that it replaces,
 // or of the directory that it comes into.
-func (r *run) dress(c *Change, file *os.File) error {
-	old, st, err := r.Root.Open(c.Path)
+func (r *run) dress(path string, was, is *State, file *os.File) error {
+	old, st, err := r.Root.Open(path)
 	if err == nil {
 		defer old.Close()
-		for _, u := range beneath.CopyAttributes(old, file, r.perm(c, st)) {
-			r.note(Note{c.Path, u.What, u.Err})
+		for _, u := range beneath.CopyAttributes(old, file, permOver(was, is, st)) {
+			r.note(Note{path, u.What, u.Err})
 		}
 		return nil
 	}
-	if dir, there, err := statDir(r.Root, parent(c.Path)); err == nil && there && dir.Mode&setGroupID != 0 {
+	if dir, there, err := statDir(r.Root, parent(path)); err == nil && there && dir.Mode&setGroupID != 0 {
 		// In such a directory a file belongs to the directory's group; that it may
 		// not be given to it is no reason not to have it.
 		_ = file.Chown(-1, int(dir.GID))
 	}
-	if c.To.Perm != 0 {
-		return file.Chmod(os.FileMode(c.To.Perm))
+	if is.Perm != 0 {
+		return file.Chmod(os.FileMode(is.Perm))
 	}
 	return nil
 }
 
-// perm is the permission bits of a file that takes the place of one with st:
-// the same but for the exec bit, unless both snapshots recorded others.
-func (r *run) perm(c *Change, st beneath.Stat) uint32 {
-	if c.From != nil && c.From.Perm != c.To.Perm && c.From.Perm != 0 && c.To.Perm != 0 {
-		return c.To.Perm
+// permOver is the permission bits of a file that takes the place of one with st: the
+// same but for the exec bit, unless others were recorded of both.
+func permOver(was, is *State, st beneath.Stat) uint32 {
+	if was != nil && was.Perm != is.Perm && was.Perm != 0 && is.Perm != 0 {
+		return is.Perm
 	}
-	return withExec(st.Perm()&0o777, c.To.Mode == gitstore.ModeExec)
+	return withExec(st.Perm()&0o777, is.Mode == gitstore.ModeExec)
 }
 
 func withExec(perm uint32, exec bool) uint32 {

@@ -40,7 +40,11 @@ type Work struct {
 // run is one call of a method of Work.
 type run struct {
 	*Work
-	staged, displaced *beneath.Root // nil if the directory is gone
+	staged, displaced *beneath.Root // nil if the directory is gone, of an entry in phase Done
+	// lost says that one of them was gone once, with what was in it.
+	lost bool
+	// foreign says that the quarantine holds what is not of this operation.
+	foreign bool
 	// careful looks at each path first and touches only what is as planned.
 	careful bool
 	// resumed says that another run was there before.
@@ -63,6 +67,11 @@ func (w *Work) begin() (*run, error) {
 	}
 	r := &run{Work: w, done: map[int]bool{}, left: map[int]bool{}, slots: map[int][]spot{}}
 	var err error
+	if phase, _ := w.Entry.Phase(); phase != journal.Done {
+		if r.lost, err = w.Entry.MakeDirs(); err != nil {
+			return nil, err
+		}
+	}
 	if r.staged, err = openIfThere(w.Entry.StagedDir()); err != nil {
 		return nil, err
 	}
