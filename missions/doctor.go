@@ -292,7 +292,7 @@ func (d *examination) journal(ctx context.Context) error {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	for _, entry := range damaged {
-		d.found(Problem{Invariant: "I6", Message: entry.Error()}, func() error {
+		d.found(Problem{Invariant: "I6", Message: entry.Error() + halfDone(entry.Operation)}, func() error {
 			_, err := d.l.journal.MoveAside(entry)
 			return err
 		})
@@ -313,6 +313,19 @@ func (d *examination) journal(ctx context.Context) error {
 	return nil
 }
 
+// halfDone says what can be done about a workspace whose restore can be neither
+// finished nor taken back; op is nil if it is not known what was being done.
+func halfDone(op *journal.Operation) string {
+	if op == nil {
+		return "; a restore that it was about may be half done: umbra log shows the snapshot taken before it"
+	}
+	var doc restoreDoc
+	if op.Kind() != restoreKind || op.Document(&doc) != nil || doc.Files == nil || doc.Operation.Safety == "" {
+		return ""
+	}
+	return fmt.Sprintf("; %s may be half restored: umbra restore %s --mission %s --all gives back what it held before", doc.Files.Workspace, doc.Operation.Safety[:12], doc.Mission)
+}
+
 // stuck is an operation that could not be recovered.
 type stuck struct {
 	op      *journal.Operation
@@ -331,7 +344,7 @@ func (d *examination) unstick(ctx context.Context) {
 			var to string
 			cause := err
 			if to, err = d.l.journal.MoveAside(&journal.DamagedError{Path: filepath.Dir(s.op.DisplacedDir()), Err: cause}); err == nil {
-				p.Message += fmt.Sprintf(", and can't be: %v; what it had set aside is in %s", cause, to)
+				p.Message += fmt.Sprintf(", and can't be: %v; what it had set aside is in %s", cause, to) + halfDone(s.op)
 			}
 		}
 		d.found(p, func() error { return err })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -92,7 +93,8 @@ func AsError(err error) *Error {
 		}
 		return &Error{Kind: kind, Message: err.Error(), Hint: e.Hint, cause: err}
 	}
-	if errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
+	_, entry := errors.AsType[*journal.DamagedError](err)
+	if entry || errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
 		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}
 	}
 	if _, ok := errors.AsType[*capture.BudgetError](err); ok {
