@@ -73,7 +73,7 @@ func lessons() []lesson {
 		{"config path", []string{"umbra config path"}, "config edit, config list"},
 		{"config edit", []string{"umbra config edit"}, "config set, config path"},
 		{"hooks install", []string{"umbra hooks install claude", "umbra hooks install claude --project", "umbra hooks install vim", "umbra hooks install git"}, "hooks status, hooks uninstall, mission new"},
-		{"hooks status", []string{"umbra hooks status claude"}, "hooks install, status"},
+		{"hooks status", []string{"umbra hooks status", "umbra hooks status claude"}, "hooks install, status"},
 		{"hooks uninstall", []string{"umbra hooks uninstall claude", "umbra hooks uninstall claude --project", "umbra hooks uninstall git"}, "hooks install"},
 		{"hook", nil, "hooks install, status"},
 		{"daemon start", []string{"umbra daemon start"}, "daemon status, daemon stop"},

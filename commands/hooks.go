@@ -18,7 +18,7 @@ func hooksCommand() *verb {
 		verbs: []*verb{
 			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Service.InstallHooks),
 			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Service.UninstallHooks),
-			hooksVerb("status", "say where hooks are installed, and how well", "", missions.Service.HooksStatus),
+			hooksStatusVerb(),
 		},
 	}
 }
@@ -44,6 +44,10 @@ func runHooks(c *call, o hooksOptions, did string, do hooksCall) error {
 		return missions.Errorf(missions.KindUsage, "choose one", "--user and --project contradict each other")
 	case o.shared && !o.project:
 		return missions.Errorf(missions.KindUsage, "add --project", "--shared goes with --project")
+	case len(c.args) == 0 && (o.user || o.project):
+		return missions.Errorf(missions.KindUsage, "leave them out: those of the user and of the project are listed", "--user and --project go with a NAME")
+	case len(c.args) == 0:
+		return listHooks(c)
 	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
@@ -54,6 +58,14 @@ func runHooks(c *call, o hooksOptions, did string, do hooksCall) error {
 		return err
 	}
 	return c.print(r, func(p *printer) { writeHooks(p, did, r) })
+}
+
+// hooksStatusVerb says it of one, or of all.
+func hooksStatusVerb() *verb {
+	v := hooksVerb("status", "say where hooks are installed, and how well", "", missions.Service.HooksStatus)
+	v.args, v.min = "[NAME]", 0
+	v.long = "Without NAME: of all agents, editors and Git that there can be hooks for, those of this\nproject among them."
+	return v
 }
 
 func writeHooks(p *printer, did string, r missions.HooksResult) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -80,8 +79,7 @@ func (u *uninstalling) hook(ctx context.Context, seen map[string]bool, r mission
 }
 
 // fitting takes out what an editor or Git has, of the user and in each place. Not
-// all have one everywhere. Where a repository's hooks are its team's they name no
-// path, and are left.
+// all have one everywhere. Where a repository's hooks are its team's they are left.
 func (u *uninstalling) fitting(ctx context.Context, seen map[string]bool, name string, places []string) {
 	for _, place := range append([]string{u.asks.Cwd}, places...) {
 		there := u.asks
@@ -90,11 +88,8 @@ func (u *uninstalling) fitting(ctx context.Context, seen map[string]bool, name s
 		is, err := u.svc.HooksStatus(ctx, r)
 		switch {
 		case err != nil && missions.AsError(err).Kind == missions.KindUsage: // none there
-		case err == nil && strings.HasPrefix(is.Command, "umbra "):
-			if !seen[is.File] {
-				u.left("hooks of "+name+" that a project shares", is.File, "cd "+shellArg(place)+" && umbra hooks uninstall "+name)
-			}
-			seen[is.File] = true
+		case err == nil && is.Shared:
+			u.leaveShared(seen, r, is)
 		default:
 			u.hook(ctx, seen, r)
 		}
@@ -103,7 +98,13 @@ func (u *uninstalling) fitting(ctx context.Context, seen map[string]bool, name s
 
 func (u *uninstalling) sharedHook(ctx context.Context, seen map[string]bool, r missions.HooksRequest) {
 	is, err := u.svc.HooksStatus(ctx, r)
-	if err == nil && is.Installed && !seen[is.File] {
+	if err == nil {
+		u.leaveShared(seen, r, is)
+	}
+}
+
+func (u *uninstalling) leaveShared(seen map[string]bool, r missions.HooksRequest, is missions.HooksResult) {
+	if is.Installed && !seen[is.File] {
 		seen[is.File] = true
 		u.left("hooks of "+r.Name+" that a project shares", is.File, "cd "+shellArg(r.Caller.Cwd)+" && umbra hooks uninstall "+r.Name+" --project --shared")
 	}

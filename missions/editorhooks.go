@@ -14,6 +14,7 @@ import (
 type editorFitting struct {
 	plugins      []editorPlugin
 	name, binary string
+	absent       bool // as far as can be told, there is no such editor
 }
 
 // editorFitting finds the plugin that a request names; nil is no editor's.
@@ -36,6 +37,11 @@ func (l *Local) editorFitting(r HooksRequest) (fitting, error) {
 	f := &editorFitting{name: r.Name, binary: r.Caller.Binary}
 	for _, p := range plugins {
 		f.plugins = append(f.plugins, editorPlugin{p})
+	}
+	if needs := plugins[0].Needs; needs != "" {
+		f.absent = !user.Exists(needs)
+	} else {
+		f.absent = !onPath(r.Caller.Env["PATH"], r.Name)
 	}
 	return f, nil
 }
@@ -87,7 +93,7 @@ func (f *editorFitting) change(all [][]fileChange) (changed bool, err error) {
 
 // state says whether the files are there and whose they are.
 func (f *editorFitting) state(r *HooksResult) error {
-	r.File = f.plugins[0].Dir
+	r.File, r.Absent = f.plugins[0].Dir, f.absent
 	found := make([]pluginState, len(f.plugins))
 	current := false
 	for i, p := range f.plugins {
@@ -115,6 +121,8 @@ func (f *editorFitting) state(r *HooksResult) error {
 			r.Problems = append(r.Problems, "some of its files are missing"+mends)
 		case !s.entered:
 			r.Problems = append(r.Problems, "the lists beside "+p.Dir+" don't have it, so it is not loaded"+mends)
+		case s.unpinned:
+			r.Problems = append(r.Problems, fmt.Sprintf("the editor has entered %s anew, for its default profile and not pinned, so that another one of that name may take its place: close it, then umbra hooks install %s", p.Dir, f.name))
 		}
 		if found[i].other > 0 && f.binary != "" {
 			r.Problems = append(r.Problems, fmt.Sprintf("it is of another version of umbra, or calls another one: umbra hooks install %s changes it", f.name))

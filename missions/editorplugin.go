@@ -114,6 +114,7 @@ type pluginState struct {
 	there    int // of its files
 	other    int // of those, for another umbra
 	entered  bool
+	unpinned bool // entered, but not as Umbra does it
 	problems []string
 }
 
@@ -136,6 +137,14 @@ func (p editorPlugin) look() (s pluginState, err error) {
 			s.other++
 		}
 	}
+	s.unpinned = slices.ContainsFunc(p.Lists, func(list editors.List) bool {
+		content, err := userfile.Read(list.Path)
+		if err != nil {
+			return false
+		}
+		after, err := list.With(content)
+		return err == nil && !bytes.Equal(content, after)
+	})
 	s.entered = !slices.ContainsFunc(p.Lists, func(list editors.List) bool {
 		content, err := userfile.Read(list.Path)
 		if err != nil {

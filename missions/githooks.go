@@ -125,25 +125,31 @@ func (f *gitFitting) install() (bool, error) {
 	return len(changes) > 0, nil
 }
 
-// uninstall gives each hook back as it was, to the byte.
+// uninstall gives each hook back as it was, to the byte. Those that others rely on
+// go only where that is said.
 func (f *gitFitting) uninstall() (changed bool, err error) {
+	var changes []hookFile
 	for _, name := range gitHooks() {
-		path := filepath.Join(f.dir, name)
-		before, err := readHook(path)
-		if err != nil {
-			return changed, err
+		h := hookFile{path: filepath.Join(f.dir, name)}
+		if h.before, err = readHook(h.path); err != nil {
+			return false, err
 		}
-		after, remove := withoutHook(before)
-		switch {
-		case bytes.Equal(before, after):
-			continue
-		case remove:
-			err = os.Remove(path)
-		default:
-			err = userfile.Write(path, after)
+		if h.after, _ = withoutHook(h.before); !bytes.Equal(h.before, h.after) {
+			changes = append(changes, h)
+		}
+	}
+	if f.shared && !f.asked.Shared && len(changes) > 0 {
+		return false, Errorf(KindConflict, "umbra hooks uninstall git --project --shared takes them out all the same",
+			"core.hooksPath is %s, in the work tree: hooks there may be everybody's", f.dir)
+	}
+	for _, h := range changes {
+		if h.after == nil {
+			err = os.Remove(h.path)
+		} else {
+			err = userfile.Write(h.path, h.after)
 		}
 		if err != nil {
-			return changed, fmt.Errorf("take the hook out of %s: %w", path, userfile.Reason(err))
+			return changed, fmt.Errorf("take the hook out of %s: %w", h.path, userfile.Reason(err))
 		}
 		changed = true
 	}
@@ -267,7 +273,7 @@ func runsShell(first string) bool {
 
 // state says which hooks are there, and what is wrong with them.
 func (f *gitFitting) state(r *HooksResult) error {
-	r.File = f.dir
+	r.File, r.Shared = f.dir, f.shared
 	var odd []string
 	for _, name := range gitHooks() {
 		content, err := readHook(filepath.Join(f.dir, name))
@@ -286,11 +292,18 @@ func (f *gitFitting) state(r *HooksResult) error {
 			r.Command = shellQuote(f.binary) + " hook git"
 		}
 	}
+	mends := ": umbra hooks install git mends it"
+	if f.shared {
+		mends = ": umbra hooks install git --project --shared mends it"
+	}
 	if r.Installed && len(r.Missing) > 0 {
-		r.Problems = append(r.Problems, "some hooks are missing: umbra hooks install git mends it")
+		r.Problems = append(r.Problems, "some hooks are missing"+mends)
 	}
 	if len(odd) > 0 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s: of another umbra, or changed: umbra hooks install git mends it", strings.Join(odd, ", ")))
+		r.Problems = append(r.Problems, strings.Join(odd, ", ")+": of another umbra, or changed"+mends)
+	}
+	if r.Installed && f.shared {
+		r.Extras = append(r.Extras, "they are in the work tree, where they may be everybody's: umbra hooks uninstall git --project --shared takes them out")
 	}
 	if r.Installed && !within(f.repo.CommonDir, resolvedOr(f.dir)) {
 		r.Extras = append(r.Extras, "they are where core.hooksPath says: in every repository that names this directory")

@@ -44,8 +44,14 @@ type HooksRequest struct {
 
 // HooksResult says where hooks are and what state they are in.
 type HooksResult struct {
-	Name      string   `json:"name"`
-	File      string   `json:"file"`
+	Name string `json:"name"`
+	File string `json:"file"`
+	// Project and Shared are the request's, and Shared is also set where a
+	// repository's Git hooks stand among the files that its team tracks.
+	Project bool `json:"project,omitempty"`
+	Shared  bool `json:"shared,omitempty"`
+	// Absent: the program whose hooks they are was not found.
+	Absent    bool     `json:"absent,omitempty"`
 	Installed bool     `json:"installed"`
 	Changed   bool     `json:"changed"`
 	Command   string   `json:"command,omitempty"`

@@ -173,7 +173,8 @@ func (l *Local) HooksStatus(ctx context.Context, r HooksRequest) (HooksResult, e
 }
 
 func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksResult, error) {
-	result := HooksResult{Name: r.Name, File: at.file, Changed: changed, Adopts: l.adopts()}
+	result := HooksResult{Name: r.Name, File: at.file, Project: r.Project, Shared: r.Shared, Changed: changed, Adopts: l.adopts()}
+	result.Absent = !onPath(r.Caller.Env["PATH"], r.Name)
 	settings, err := userfile.Read(at.file)
 	if err != nil || settings == nil {
 		return result, err

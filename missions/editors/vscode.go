@@ -141,9 +141,10 @@ func entry(dir string) ([]byte, error) {
 type span struct {
 	from, to int
 	version  string
+	pinned   bool // and for all profiles, as Umbra enters it
 }
 
-// find finds the extension's entry. An error says why there can be none of its.
+// find finds the extension's entry, the last if there are several. An error says why there can be none of its.
 func find(list []byte, dir string) (at span, found bool, err error) {
 	d := json.NewDecoder(bytes.NewReader(list))
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
@@ -166,7 +167,9 @@ func find(list []byte, dir string) (at span, found bool, err error) {
 		if e.RelativeLocation != filepath.Base(dir) && (json.Unmarshal(e.Location, &its) != nil || its.Path != dir) {
 			return at, false, fmt.Errorf("it has an extension %s %s that Umbra did not install", extensionID, e.Version)
 		}
-		at, found = span{from: before, to: int(d.InputOffset()), version: e.Version}, true
+		pinned := e.Metadata["pinned"] == true && e.Metadata["isApplicationScoped"] == true
+		at = span{from: before, to: int(d.InputOffset()), version: e.Version, pinned: pinned && (!found || at.pinned)}
+		found = true
 		if first { // the comma that parts it from the next one, if there is one
 			if rest := bytes.TrimLeft(list[at.to:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
 				at.to = len(list) - len(rest) + 1
@@ -189,10 +192,11 @@ func isListed(list []byte, dir string) (bool, error) {
 
 // listed is the list with the extension at its end.
 func listed(list []byte, dir string) ([]byte, error) {
-	if is, err := isListed(list, dir); err != nil || is {
-		return list, err
+	at, found, err := find(list, dir)
+	if list == nil || err == nil && found && at.version == extensionVersion && at.pinned {
+		return list, nil
 	}
-	list, err := unlisted(list, dir)
+	list, err = unlisted(list, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +214,12 @@ func listed(list []byte, dir string) ([]byte, error) {
 
 // unlisted is the list without it.
 func unlisted(list []byte, dir string) ([]byte, error) {
-	if list == nil {
-		return nil, nil
+	for list != nil {
+		at, found, err := find(list, dir)
+		if err != nil || !found {
+			return list, err
+		}
+		list = bytes.Join([][]byte{list[:at.from], list[at.to:]}, nil)
 	}
-	at, found, err := find(list, dir)
-	if err != nil || !found {
-		return list, err
-	}
-	return bytes.Join([][]byte{list[:at.from], list[at.to:]}, nil), nil
+	return nil, nil
 }

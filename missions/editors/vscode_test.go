@@ -62,6 +62,21 @@ func TestExtensionsList(t *testing.T) {
 		if err != nil || squeezed(string(without)) != squeezed(before) {
 			t.Errorf("%q became %q (%v)", before, without, err)
 		}
+		unpinned := bytes.Replace(with, []byte(`"pinned":true,`), nil, 1)
+		if is, err := isListed(unpinned, dir); !is || err != nil {
+			t.Errorf("one that is not pinned is not loaded: %v", err)
+		}
+		if again, err := listed(unpinned, dir); err != nil || !bytes.Equal(again, with) {
+			t.Errorf("%s became %s (%v)", unpinned, again, err)
+		}
+		end := bytes.LastIndexByte(with, ']')
+		twice := slices.Concat(with[:end], []byte(`,{"identifier":{"id":"umbra-vcs.umbra"},"version":"1.0.0","location":{"$mid":1,"path":"`+dir+`","scheme":"file"}}`), with[end:])
+		if again, err := listed(twice, dir); err != nil || squeezed(string(again)) != squeezed(string(with)) {
+			t.Errorf("%s became %s (%v)", twice, again, err)
+		}
+		if without, err := unlisted(twice, dir); err != nil || squeezed(string(without)) != squeezed(before) {
+			t.Errorf("%s became %s (%v)", twice, without, err)
+		}
 		older := bytes.Replace(with, []byte(`"version":"`+extensionVersion), []byte(`"version":"0.0.1`), 1)
 		if is, err := isListed(older, dir); is || err != nil {
 			t.Errorf("an older one is this one: %v", err)
