@@ -7,25 +7,69 @@
 
 ;;; Code:
 
+(require 'cl-lib)
+(require 'seq)
+
 (defgroup umbra nil "Umbra keeps what is saved." :group 'tools)
 
 (defcustom umbra-command @umbra@
   "The umbra that is called."
   :type 'string)
 
-(defun umbra--tell (event path)
-  "Tell Umbra of EVENT at PATH.  Nothing is waited for, and no error is Emacs's."
+(defconst umbra--quiet 0.15 "Seconds without a save before Umbra is told of those before.")
+(defconst umbra--pause 2.0 "Seconds between two tellings, however often files are saved.")
+(defconst umbra--most 500 "Files that Umbra is told of at once: a command line has an end.")
+
+(defvar umbra--saves nil "The files that were saved and not told of yet, the last first.")
+(defvar umbra--timer nil "What tells of them.")
+(defvar umbra--first 0.0 "When the first of them was saved.")
+(defvar umbra--told 0.0 "When Umbra was told the last time.")
+
+(defun umbra--tell (event paths)
+  "Tell Umbra of EVENT at PATHS.  Nothing is waited for, and no error is Emacs's."
   (ignore-errors
-    (unless (file-remote-p path)
-      (let ((default-directory "/"))
-        (call-process umbra-command nil 0 nil "hook" "emacs" event (expand-file-name path))))))
+    (let ((default-directory "/"))
+      (apply #'call-process umbra-command nil 0 nil "hook" "emacs" event
+             (seq-take paths umbra--most)))))
+
+(defun umbra--delay (now first told)
+  "How long a save waits for others from NOW on.
+FIRST is when the first that waits was made, TOLD when Umbra was told the last time."
+  (max 0 (- (min (max (+ now umbra--quiet) (+ told umbra--pause)) (+ first umbra--pause)) now)))
 
 (defun umbra--saved ()
-  (when buffer-file-name
-    (umbra--tell "save" buffer-file-name)))
+  "Have Umbra told of this buffer's file.
+What is saved within a moment is told of together, so that to save all is one
+snapshot, and so are the saves of a mode that saves whenever something changes."
+  (when (and buffer-file-name (not (file-remote-p buffer-file-name)))
+    (let ((now (float-time)))
+      (unless (and umbra--saves (<= umbra--first now)) ; a clock may be set back
+        (setq umbra--first now))
+      (when (> umbra--told now)
+        (setq umbra--told now))
+      (cl-pushnew (expand-file-name buffer-file-name) umbra--saves :test #'equal)
+      (when umbra--timer
+        (cancel-timer umbra--timer))
+      (setq umbra--timer (run-at-time (umbra--delay now umbra--first umbra--told) nil #'umbra--flush)))))
+
+(defun umbra--flush ()
+  "Tell of what was saved, and return the files."
+  (when umbra--timer
+    (cancel-timer umbra--timer)
+    (setq umbra--timer nil))
+  (let ((files (nreverse umbra--saves)))
+    (setq umbra--saves nil)
+    (when files
+      (setq umbra--told (float-time))
+      (umbra--tell "save" files))
+    files))
 
 (defun umbra--left ()
-  (umbra--tell "leave" (or (bound-and-true-p command-line-default-directory) default-directory)))
+  "Tell what was saved, or that Emacs ends: one snapshot of a place is enough."
+  (let ((here (expand-file-name (or (bound-and-true-p command-line-default-directory) default-directory))))
+    (unless (or (seq-some (lambda (file) (string-prefix-p (file-name-as-directory here) file)) (umbra--flush))
+                (file-remote-p here))
+      (umbra--tell "leave" (list here)))))
 
 ;;;###autoload
 (define-minor-mode umbra-mode

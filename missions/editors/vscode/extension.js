@@ -8,6 +8,7 @@ const vscode = require('vscode');
 
 const scheme = 'umbra';
 const quiet = 150; // ms without a save before Umbra is told of those before
+const pause = 2000; // ms between two tellings, however often files are saved
 const most = 500; // files that Umbra is told of at once: a command line has an end
 const glance = 10_000; // ms between looks at the status, while the window is looked at
 
@@ -25,24 +26,36 @@ function tell(event, ...files) {
   }
 }
 
+// delay is how long a save waits for others, from now on: first is when the first
+// that waits was made, told when Umbra was told the last time.
+const delay = (now, first, told) => Math.max(0, Math.min(Math.max(now + quiet, told + pause), first + pause) - now);
+
 // saves are the files that were saved and not told of yet: those of a moment are
-// told together, so that to save all is one snapshot.
+// told together, so that to save all is one snapshot, and so are those that the
+// editor saves by itself after each change.
 const saves = {
   files: new Set(),
   timer: undefined,
+  first: 0,
+  told: -pause,
   add(uri) {
     if (uri.scheme !== 'file') {
       return;
     }
+    const now = performance.now();
+    if (saves.files.size === 0) {
+      saves.first = now;
+    }
     saves.files.add(uri.fsPath);
     clearTimeout(saves.timer);
-    saves.timer = setTimeout(saves.flush, quiet);
+    saves.timer = setTimeout(saves.flush, delay(now, saves.first, saves.told));
   },
   flush() {
     clearTimeout(saves.timer);
     const files = [...saves.files];
     saves.files.clear();
     if (files.length > 0) {
+      saves.told = performance.now();
       tell('save', ...files);
     }
     return files;
@@ -230,4 +243,4 @@ function deactivate() {
   }
 }
 
-module.exports = { activate, deactivate };
+module.exports = { activate, deactivate, delay };

@@ -2,12 +2,20 @@
 local M = {}
 local fn = vim.fn
 
+local quiet = 150 -- ms without a save before Umbra is told of those before
+local pause = 2000 -- ms between two tellings, however often files are saved
+local most = 500 -- files that Umbra is told of at once: a command line has an end
+
+-- The files that were saved and not told of yet; when the first of them was, and
+-- when Umbra was told the last time, in ms.
+local saves, timer, first, told = {}, nil, 0, -math.huge
+
 -- Umbra is told, and nothing is waited for: no error of its is Neovim's.
-local function tell(event, path)
+local function tell(event, paths)
   pcall(function()
     local handle
     handle = vim.loop.spawn(vim.g.umbra_command, {
-      args = { "hook", "nvim", event, path },
+      args = vim.list_extend({ "hook", "nvim", event }, paths, 1, math.min(#paths, most)),
       detached = true,
       hide = true,
     }, function()
@@ -19,15 +27,56 @@ local function tell(event, path)
   end)
 end
 
-function M.saved(buffer)
-  local file = vim.api.nvim_buf_get_name(buffer)
-  if vim.bo[buffer].buftype == "" and file:sub(1, 1) == "/" then
-    tell("save", file)
+-- Tells of what was saved; the files are returned.
+local function flush()
+  if timer then
+    fn.timer_stop(timer)
+    timer = nil
   end
+  local files = saves
+  saves = {}
+  if #files > 0 then
+    told = vim.loop.now()
+    tell("save", files)
+  end
+  return files
 end
 
+-- How long a save waits for others, from now on. Times are in ms.
+function M.delay(now, since, last)
+  return math.max(0, math.min(math.max(now + quiet, last + pause), since + pause) - now)
+end
+
+-- What is saved within a moment is told of together: :wall is one snapshot, and so
+-- are the saves of a plugin that writes whenever something changes.
+function M.saved(buffer)
+  local file = vim.api.nvim_buf_get_name(buffer)
+  if vim.bo[buffer].buftype ~= "" or file:sub(1, 1) ~= "/" then
+    return
+  end
+  vim.loop.update_time()
+  local now = vim.loop.now()
+  if #saves == 0 then
+    first = now
+  end
+  if not vim.tbl_contains(saves, file) then
+    saves[#saves + 1] = file
+  end
+  if timer then
+    fn.timer_stop(timer)
+  end
+  timer = fn.timer_start(M.delay(now, first, told), flush)
+end
+
+-- One snapshot of a place is enough.
 function M.left()
-  tell("leave", fn.getcwd())
+  local here = fn.getcwd()
+  for _, file in ipairs(flush()) do
+    if vim.startswith(file, here .. "/") then
+      return
+    end
+  end
+  tell("leave", { here })
 end
 
 -- Where the file is, that commands are about.

@@ -1,22 +1,68 @@
 " What Umbra does in Vim. `umbra hooks uninstall vim` removes this file.
 
+let s:quiet = 150 " ms without a save before Umbra is told of those before
+let s:pause = 2000 " ms between two tellings, however often files are saved
+let s:most = 500 " files that Umbra is told of at once: a command line has an end
+let s:saves = [] " the files that were saved and not told of yet
+let s:timer = -1
+let s:first = 0 " when the first of them was saved, in ms
+let s:told = -s:pause " when Umbra was told the last time
+let s:begin = reltime()
+
 " Umbra is told, and nothing is waited for: no error of its is Vim's.
-function! s:tell(event, path) abort
+function! s:tell(event, paths) abort
   try
-    call job_start([g:umbra_command, 'hook', 'vim', a:event, a:path],
+    call job_start([g:umbra_command, 'hook', 'vim', a:event] + a:paths[: s:most - 1],
           \ {'in_io': 'null', 'out_io': 'null', 'err_io': 'null', 'stoponexit': ''})
   catch
   endtry
 endfunction
 
-function! umbra#saved(file) abort
-  if &buftype ==# '' && a:file[0] ==# '/'
-    call s:tell('save', a:file)
-  endif
+function! s:now() abort
+  return float2nr(reltimefloat(reltime(s:begin)) * 1000)
 endfunction
 
+" How long a save waits for others, from now on. Times are in ms; first is that of
+" the first one that waits, told when Umbra was told the last time.
+function! umbra#delay(now, first, told) abort
+  return max([0, min([max([a:now + s:quiet, a:told + s:pause]), a:first + s:pause]) - a:now])
+endfunction
+
+" What is saved within a moment is told of together: :wall is one snapshot, and so
+" are the saves of a plugin that writes whenever something changes.
+function! umbra#saved(file) abort
+  if &buftype !=# '' || a:file[0] !=# '/'
+    return
+  endif
+  let l:now = s:now()
+  if empty(s:saves)
+    let s:first = l:now
+  endif
+  if index(s:saves, a:file) < 0
+    call add(s:saves, a:file)
+  endif
+  call timer_stop(s:timer)
+  let s:timer = timer_start(umbra#delay(l:now, s:first, s:told), {-> s:flush()})
+endfunction
+
+" Tells of what was saved; the files are returned.
+function! s:flush() abort
+  call timer_stop(s:timer)
+  let l:files = s:saves
+  let s:saves = []
+  if !empty(l:files)
+    let s:told = s:now()
+    call s:tell('save', l:files)
+  endif
+  return l:files
+endfunction
+
+" One snapshot of a place is enough.
 function! umbra#left() abort
-  call s:tell('leave', getcwd())
+  let l:here = getcwd()
+  if empty(filter(s:flush(), {_, file -> stridx(file, l:here . '/') == 0}))
+    call s:tell('leave', [l:here])
+  endif
 endfunction
 
 let s:verbs = ['diff', 'log', 'open', 'snapshot', 'status', 'timeline']

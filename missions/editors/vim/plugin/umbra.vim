@@ -1,6 +1,6 @@
 " Umbra in Vim: what is saved is kept, and :Umbra. `umbra hooks uninstall vim`
 " removes this file.
-if exists('g:loaded_umbra') || !has('job') || &compatible
+if exists('g:loaded_umbra') || !has('job') || !has('timers') || &compatible
   finish
 endif
 let g:loaded_umbra = 1
