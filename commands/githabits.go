@@ -18,6 +18,9 @@ type gitHabits struct {
 	color   string // always, never, or "" for where it is read
 }
 
+// noPager is the pager that is none, for Git too.
+const noPager = "cat"
+
 // gitHabits asks Git on a terminal alone, where somebody reads; without Git, or what
 // it is told, there are none.
 func (c *call) gitHabits(command string) (h gitHabits) {
@@ -58,6 +61,9 @@ func habitsOf(said, own string) (h gitHabits) {
 		set[key] = value
 	}
 	h.pager = set["core.pager"]
+	if _, is := set["core.pager"]; is && h.pager == "" {
+		h.pager = noPager // as for Git, whatever PAGER says
+	}
 	if value, is := set[own]; is {
 		switch on, known := gitBool(value); {
 		case !known:

@@ -12,6 +12,8 @@ func TestGitHabits(t *testing.T) {
 		"":                                            {},
 		"core.pager\nless -S\x00":                     {pager: "less -S"},
 		"core.pager\na\x00core.pager\nb\x00":          {pager: "b"},
+		"core.pager\n\x00":                            {pager: "cat"},
+		"core.pager\n\x00pager.log\nb\x00":            {pager: "b"},
 		"core.pager\na\x00pager.log\nb -x\x00":        {pager: "b -x"},
 		"core.pager\na\x00pager.log\nfalse\x00":       {pager: "a", unpaged: true},
 		"core.pager\na\x00pager.log\x00":              {pager: "a"},
@@ -49,5 +51,16 @@ func TestHabitsOfARepository(t *testing.T) {
 	}
 	if got := habitsIn(t.Context(), program, environ, "log"); got != (gitHabits{color: "never"}) {
 		t.Errorf("in a repository with a pager of its own: %+v", got)
+	}
+}
+
+// TestNoColor: --no-color is --color never, and no other word beside it.
+func TestNoColor(t *testing.T) {
+	b := newBench(t, nil)
+	for color, want := range map[string]string{"auto": "never", "never": "never", "always": ""} {
+		g := Globals{Color: color, noColor: true}
+		if err := g.settle(b.env); (err == nil) != (want != "") || err == nil && g.Color != want {
+			t.Errorf("%s: %q %v", color, g.Color, err)
+		}
 	}
 }

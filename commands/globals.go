@@ -16,6 +16,7 @@ type Globals struct {
 	Quiet    bool
 	Yes      bool
 	Color    string // auto, always, never
+	noColor  bool   // another word for never
 	Help     bool
 	reach    reach // not a flag: the command says it
 	heeded   bool  // by an agent, for which a broken configuration stops nothing
@@ -29,6 +30,7 @@ func (g *Globals) flags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress and no notices", Destination: &g.Quiet},
 		&cli.BoolFlag{Name: "yes", Usage: "answer questions with yes", Destination: &g.Yes},
 		&cli.StringFlag{Name: "color", Value: "auto", Usage: "colour: `auto|always|never`", Destination: &g.Color},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colour, as --color never", Destination: &g.noColor},
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show what a command takes", Destination: &g.Help},
 	}
 }
@@ -39,6 +41,12 @@ func (g *Globals) settle(env Env) error {
 	case "auto", "always", "never":
 	default:
 		return missions.Errorf(missions.KindUsage, "use --color auto, always or never", "--color is %q", g.Color)
+	}
+	if g.noColor && g.Color == "always" {
+		return missions.Errorf(missions.KindUsage, "choose one", "--color always and --no-color contradict each other")
+	}
+	if g.noColor {
+		g.Color = "never"
 	}
 	switch v := env.Getenv("UMBRA_NO_DAEMON"); v {
 	case "", "0":

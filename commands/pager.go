@@ -50,7 +50,7 @@ func (c *call) pager(h gitHabits) string {
 			pager, set = c.lookupEnv(name)
 		}
 		switch {
-		case set && pager == "cat":
+		case set && pager == noPager:
 			return ""
 		case set:
 			return pager
