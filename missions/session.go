@@ -35,6 +35,8 @@ type recipe struct {
 	NewCwd  string    `json:"new_cwd"`
 	OldRoot string    `json:"old_root"`
 	NewRoot string    `json:"new_root"`
+	OldName string    `json:"old_name,omitempty"`
+	NewName string    `json:"new_name,omitempty"`
 	Now     time.Time `json:"now"`
 	Version int       `json:"version"` // of the adapter's Rewrite
 }
@@ -42,7 +44,7 @@ type recipe struct {
 func (r recipe) rewrite() sessions.Rewrite {
 	return sessions.Rewrite{
 		OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now, Version: max(r.Version, 1),
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: max(r.Version, 1),
 	}
 }
 

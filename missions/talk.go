@@ -80,6 +80,9 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 		to.Version = a.RewriteVersion()
 	}
 	out := placed{id: to.NewID, path: a.Path(env, to.NewCwd, to.NewID)}
+	if err := l.nameWorkspace(p, plan, a, &to); err != nil {
+		return out, err
+	}
 	recipe, err := json.Marshal(recipeOf(plan.source.Agent, to))
 	if err != nil {
 		return out, err
@@ -158,7 +161,7 @@ func (p placed) remove() error {
 func recipeOf(agent string, r sessions.Rewrite) recipe {
 	return recipe{
 		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, Now: r.Now, Version: r.Version,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
 	}
 }
 

@@ -339,6 +339,10 @@ type Rewrite struct {
 	// are rewritten to the latter in text, tool inputs and results. Equal
 	// roots rewrite nothing.
 	OldRoot, NewRoot string
+	// OldName is another path of a directory of the old workspace, by which the
+	// session calls it: a symbolic link's. It becomes NewName as OldRoot becomes
+	// NewRoot. Both are empty where there is none.
+	OldName, NewName string
 	Now              time.Time
 	// Version is the version of Rewrite that is to make it, 0 for that of now.
 	// ErrRewriteVersion if the adapter does not know it.

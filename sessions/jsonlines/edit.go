@@ -22,7 +22,7 @@ type edit struct {
 // use.
 type Editor struct {
 	to       sessions.Rewrite
-	path     *pathMatcher
+	paths    []*pathMatcher
 	signed   func(line []byte) []Span
 	edits    []edit
 	shielded []Span
@@ -35,7 +35,13 @@ type Editor struct {
 // JSON. signed finds the stretches of a line under the model's signature; it is
 // asked only if there is something to edit.
 func NewEditor(to sessions.Rewrite, plain bool, signed func(line []byte) []Span) *Editor {
-	return &Editor{to: to, path: newPathMatcher(to.OldRoot, to.NewRoot, plain), signed: signed}
+	e := &Editor{to: to, signed: signed}
+	for _, p := range [][2]string{{to.OldRoot, to.NewRoot}, {to.OldName, to.NewName}} {
+		if m := newPathMatcher(p[0], p[1], plain); m != nil {
+			e.paths = append(e.paths, m)
+		}
+	}
+	return e
 }
 
 // Begin forgets the edits of the line before.
@@ -66,7 +72,7 @@ func (e *Editor) Cwd(at Span, value []byte) {
 
 // move maps a working directory from the old place to the new one.
 func (e *Editor) move(dir string) string {
-	for _, p := range [][2]string{{e.to.OldRoot, e.to.NewRoot}, {e.to.OldCwd, e.to.NewCwd}} {
+	for _, p := range [][2]string{{e.to.OldRoot, e.to.NewRoot}, {e.to.OldName, e.to.NewName}, {e.to.OldCwd, e.to.NewCwd}} {
 		if rest, ok := below(dir, p[0]); ok && p[0] != p[1] {
 			return p[1] + rest
 		}
@@ -84,22 +90,22 @@ func below(dir, parent string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// Paths edits every path below the old root that stands free.
+// Paths edits every path that stands free and is the old root or name, or below
+// one of them.
 func (e *Editor) Paths(b []byte) {
-	if e.path == nil {
-		return
-	}
-	for at := 0; ; {
-		m, ok := e.path.next(b, at)
-		if !ok {
-			return
-		}
-		at = m.end
-		if e.isShielded(m.start, m.end) {
-			continue // in cwd, as nearly every line has it
-		}
-		if e.Free(b, Span{m.start, m.end}) {
-			e.Replace(Span{m.start, m.end}, e.path.write(nil, m.style))
+	for _, path := range e.paths {
+		for at := 0; ; {
+			m, ok := path.next(b, at)
+			if !ok {
+				break
+			}
+			at = m.end
+			if e.isShielded(m.start, m.end) {
+				continue // in cwd, as nearly every line has it
+			}
+			if e.Free(b, Span{m.start, m.end}) {
+				e.Replace(Span{m.start, m.end}, path.write(nil, m.style))
+			}
 		}
 	}
 }

@@ -45,6 +45,7 @@ func (s Subject) checkRewrite(r *report) {
 			}
 		}
 	}
+	s.checkRenamed(r, to)
 	torn := append(slices.Clone(s.Transcript), s.Unanswered[:len(s.Unanswered)/2]...)
 	torn = torn[:bytes.LastIndexByte(torn, '\n')+7]
 	if got := s.rewrite(r, torn, int64(len(torn)), same); len(got) == 0 || got[len(got)-1] != '\n' || !bytes.HasPrefix(torn, got) {
@@ -53,6 +54,29 @@ func (s Subject) checkRewrite(r *report) {
 	first := int64(bytes.IndexByte(s.Transcript, '\n') + 1)
 	if got := s.rewrite(r, s.Transcript, first+5, same); !bytes.Equal(got, s.Transcript[:first]) {
 		r.bad("a rewrite reads %d bytes, %d were asked for", len(got), first)
+	}
+}
+
+// checkRenamed rewrites a session that calls its workspace by another name than
+// its root's: by that of a symbolic link to it.
+func (s Subject) checkRenamed(r *report, to sessions.Rewrite) {
+	to.OldName, to.NewName, to.OldRoot = to.OldRoot, to.NewRoot, "/srv/what it is"
+	renamed := s.rewrite(r, s.Transcript, int64(len(s.Transcript)), to)
+	c := s.read(r, renamed)
+	if c.Cwd != to.NewCwd {
+		r.bad("a session of a link's directory is rewritten to %s", c.Cwd)
+	}
+	for _, t := range c.Turns {
+		for _, text := range t.Texts {
+			if strings.Contains(text.Text, s.Cwd) {
+				r.bad("a session of a link's directory still says %q", text.Text)
+			}
+		}
+		for _, tool := range t.Tools {
+			if strings.Contains(tool.Target, s.Cwd) {
+				r.bad("a rewritten call of %s still goes to the link's %s", tool.Name, tool.Target)
+			}
+		}
 	}
 }
 
