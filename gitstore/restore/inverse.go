@@ -35,6 +35,9 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 		}
 	}
 	for _, m := range of.DirModes {
+		if _, skipped := p.from.skipped(m.Path); skipped {
+			continue
+		}
 		l, err := p.look(m.Path)
 		if err != nil {
 			return nil, err
@@ -48,7 +51,7 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 		removed[i] = d.Path
 	}
 	slices.SortFunc(removed, func(a, b string) int { return depth(a) - depth(b) })
-	if err := p.resolve(removed); err != nil {
+	if err := p.resolve(p.open(removed)); err != nil {
 		return nil, err
 	}
 	if err := p.removeMade(of); err != nil {
@@ -78,6 +81,10 @@ func (p *planner) invert(c *Change) error {
 	}
 	if why, ok := p.leave[c.Path]; ok {
 		p.keep[c.Path] = why
+		return nil
+	}
+	if why, closed := p.from.closed(c.Path); closed {
+		p.keep[c.Path] = Reason(why)
 		return nil
 	}
 	p.changes[c.Path] = was

@@ -18,6 +18,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // reporter is what a lab needs of a test, also of one of rapid's.
@@ -37,6 +38,8 @@ type lab struct {
 	store    *gitstore.Store
 	ws       *beneath.Root
 	settings capture.Settings
+	avoid    []beneath.Identity
+	repo     *usergit.Repository
 }
 
 func newLab(t testing.TB) *lab {
@@ -107,11 +110,11 @@ func (l *lab) remove(names ...string) {
 // capture takes a snapshot, of which all documents have been through JSON.
 func (l *lab) capture() Side {
 	l.t.Helper()
-	rules, err := capture.LoadRules(capture.Sources{Root: l.root, Settings: l.settings})
+	rules, err := capture.LoadRules(capture.Sources{Root: l.root, Settings: l.settings, Repository: l.repo})
 	l.must(err)
 	batch := l.store.NewBatch()
 	defer batch.Discard()
-	scanner := capture.NewScanner(capture.Workspace{Root: l.root, Identity: l.ws.Identity()})
+	scanner := capture.NewScanner(capture.Workspace{Root: l.root, Identity: l.ws.Identity(), Avoid: l.avoid})
 	result, err := scanner.Capture(context.Background(), batch, rules, capture.Dirty{All: true}, capture.Options{})
 	l.must(err)
 	l.must(batch.Flush(context.Background()))

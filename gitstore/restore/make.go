@@ -21,8 +21,8 @@ type Request struct {
 }
 
 // Make plans a restore by the table in the rules: paths of T on which something
-// lies that is not in S, paths of S that T's rules would not have captured, and
-// what S could not read, with all below it, are kept. It changes nothing. What
+// lies that is not in S, paths of S that T's rules would not have captured, what S
+// could not read, and all below that or below what S has left out whole, are kept. It changes nothing. What
 // cannot be read of either snapshot is an error, never taken for "not there" (H3).
 func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if r.To.Rules == nil {
@@ -43,7 +43,7 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if err := p.modes(); err != nil {
 		return nil, err
 	}
-	if err := p.resolve(p.readable(r.To.empty())); err != nil {
+	if err := p.resolve(p.open(r.To.empty())); err != nil {
 		return nil, err
 	}
 	if err := p.revealed(); err != nil {
@@ -141,12 +141,13 @@ func (p *planner) admit(c *Change) {
 		p.leaveOut(c.Path, why)
 		return
 	}
+	why, closed := p.from.closed(c.Path)
 	switch {
 	case hostile(c.Path):
 		p.leaveOut(c.Path, ReasonHostile)
-	case p.from.unread(c.Path):
+	case closed:
 		// Although it may be readable by now: what S cannot give back is left alone.
-		p.leaveOut(c.Path, ReasonUnreadable)
+		p.leaveOut(c.Path, Reason(why))
 	case c.From != nil && !c.From.Mode.IsBlob(), c.To != nil && !c.To.Mode.IsBlob():
 		p.leaveOut(c.Path, ReasonGitlink)
 	case c.From.holds(c.To) && c.From.Mode == c.To.Mode:
@@ -155,14 +156,14 @@ func (p *planner) admit(c *Change) {
 	}
 }
 
-// readable are the directories that S could read; the others are kept.
-func (p *planner) readable(dirs []string) []string {
+// open are the directories of which S can tell; the others are kept.
+func (p *planner) open(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
-		if !p.from.unread(dir) {
+		if why, closed := p.from.closed(dir); !closed {
 			out = append(out, dir)
 		} else if p.wanted(dir) && !hostile(dir) {
-			p.keep[dir] = ReasonUnreadable
+			p.keep[dir] = Reason(why)
 		}
 	}
 	return out

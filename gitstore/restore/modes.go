@@ -54,7 +54,10 @@ func (p *planner) leadsToWanted(path string) bool {
 
 func (p *planner) mode(path string, e gitstore.TreeEntry) error {
 	was, is := p.from.perm(path, e.Mode), p.to.perm(path, e.Mode)
-	if !differ(was, is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink || p.from.unread(path) {
+	if !differ(was, is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink {
+		return nil
+	}
+	if _, skipped := p.from.skipped(path); skipped {
 		return nil
 	}
 	if _, planned := p.changes[path]; planned {

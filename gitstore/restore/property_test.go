@@ -282,19 +282,26 @@ func (l *lab) justified(k Kept, s, t, before map[string]string, to Side) {
 		}
 	case ReasonBlocked:
 		// An empty directory of T may itself be what has no place.
-		ok = slices.Contains(to.Modes.Empty, k.Path) && is != "dir"
-		for dir := parent(k.Path); dir != ""; dir = parent(dir) {
-			is, there := before[dir]
-			ok = ok || there && is != "dir"
-		}
+		ok = slices.Contains(to.Modes.Empty, k.Path) && is != "dir" || belowFile(before, k.Path)
 	case ReasonRevealed:
 		ok = onDisk && !inS && !inT && is != "special"
 	default:
-		ok = inT && onDisk && !inS || inS && !inT && !l.eligible(k.Path, s[k.Path], to)
+		// What S has skipped may lie above it.
+		ok = inT && onDisk && !inS || inS && !inT && !l.eligible(k.Path, s[k.Path], to) || belowFile(before, k.Path)
 	}
 	if !ok {
 		l.t.Errorf("%q is kept (%s): in S %q, in T %q, on disk %q", k.Path, k.Reason, s[k.Path], t[k.Path], is)
 	}
+}
+
+// belowFile tells whether something above a path is no directory.
+func belowFile(disk map[string]string, path string) bool {
+	for dir := parent(path); dir != ""; dir = parent(dir) {
+		if is, there := disk[dir]; there && is != "dir" {
+			return true
+		}
+	}
+	return false
 }
 
 // sameSnapshot checks that a snapshot now differs from T only where something

@@ -46,11 +46,15 @@ func (s *Side) skipped(path string) (capture.Reason, bool) {
 	return e.Reason, ok
 }
 
-// unread tells whether a path, or a directory above it, could not be read when
-// the snapshot was taken: what was there, if anything, is not known.
-func (s *Side) unread(path string) bool {
-	why, ok := s.skipped(path)
-	return ok && why == capture.ReasonUnreadable
+// closed tells why the snapshot says nothing of a path, not even that nothing is
+// there: it could not be read, or lies below something that was left out whole, such
+// as another worktree.
+func (s *Side) closed(path string) (capture.Reason, bool) {
+	if s.Skipped == nil {
+		return "", false
+	}
+	e, ok := s.Skipped.Covers(path)
+	return e.Reason, ok && (e.Path != path || e.Reason == capture.ReasonUnreadable)
 }
 
 func (s *Side) perm(path string, mode gitstore.Mode) uint32 {
