@@ -115,6 +115,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	}
 	result.Mission = m.ID
 	l.awaitAnswer(ctx, m, a, e)
+	if err := l.leaveTurnBehind(ctx, m, e); err != nil {
+		return sessions.Answer{}, err
+	}
 	client := clientOf(a, e)
 	var handed delivery
 	req := &request{event: what}
@@ -135,7 +138,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		if goesOn(e.Kind) || !m.live.kept() { // one under a keeper may end because of it
 			m.withdraw()
 		}
-		if m.endsForAnother(e) {
+		if m.endsForAnother(e) || m.endsFormerTurn(e) {
 			return false, nil
 		}
 		begins := m.begins(e)
@@ -241,7 +244,7 @@ func (m *loaded) begins(e sessions.Event) bool {
 	if e.Kind != sessions.KindSessionStart {
 		return true
 	}
-	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup")
+	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup" || m.beginsAnew(e))
 }
 
 // noteEvent takes from an event what is worth knowing, and reports whether it
@@ -264,6 +267,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	}
 	switch e.Kind {
 	case sessions.KindPrompt:
+		m.live.TurnOf = e.SessionID
 		m.LastPrompt, m.LastError = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}, ""
 		m.asked()
 	case sessions.KindToolBefore:
@@ -374,14 +378,6 @@ func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool 
 		return !m.anotherProcess(e)
 	}
 	return m.beginsAnew(e)
-}
-
-// beginsAnew reports whether the agent of a mission with a keeper begins, between
-// turns and in the same process, a session that it calls a first one: what Codex
-// and OpenCode do at /new.
-func (m *loaded) beginsAnew(e sessions.Event) bool {
-	return e.Kind == sessions.KindSessionStart && e.Source == "startup" && e.PID > 0 &&
-		m.stored.Session != "" && m.live.kept() && !InTurn(m.life) && m.live.speaksFrom(e.PID)
 }
 
 // anotherProcess reports whether an event is known to come from another process

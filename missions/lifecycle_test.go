@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // recordedHook is one call of a hook by a real client.
@@ -179,8 +181,9 @@ func TestClear(t *testing.T) {
 }
 
 // TestNewSession: an agent under a keeper that begins a session as if it were its
-// first, as Codex and OpenCode do at /new, goes on with its mission. In the
-// middle of a turn, or from another process, it is an agent inside the agent.
+// first, as Codex and OpenCode do at /new, goes on with its mission, also in the
+// middle of a turn, which it leaves then. From another process it is an agent inside
+// the agent.
 func TestNewSession(t *testing.T) {
 	k := newKeptAgent(t)
 	first := k.only()
@@ -192,25 +195,51 @@ func TestNewSession(t *testing.T) {
 	if m.ID != first.ID || m.SessionID != otherSession || m.Turn != 3 || m.State != StateIdle || m.Talk == nil || m.Talk.Resets != 1 {
 		t.Errorf("after a new session in the same process: %+v", m)
 	}
-	inner := func(why string, pid int, session string) {
+
+	const newest = "44444444-4444-4444-8444-444444444444"
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "fourth", "prompt_id": "p4"})
+	k.say(k.line("user", "00000004-0000-4000-8000-000000000001", "", `"fourth"`),
+		k.line("assistant", "00000004-0000-4000-8000-000000000002", "00000004-0000-4000-8000-000000000001", `[{"type":"text","text":"so far"}]`))
+	k.switchTo(newest)
+	k.hook("SessionStart", map[string]any{"source": "startup"})
+	is := func(when string, state StateName, turn int) {
 		t.Helper()
-		k.vars["CLAUDE_PID"] = fmt.Sprint(pid)
-		k.switchTo(session)
-		before, err := k.local.Missions(context.Background(), MissionsRequest{Caller: k.caller()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		k.hook("SessionStart", map[string]any{"source": "startup"})
-		after, err := k.local.Missions(context.Background(), MissionsRequest{Caller: k.caller()})
-		if err != nil || len(after) != len(before)+1 {
-			t.Errorf("%s: %d missions became %d, %v", why, len(before), len(after), err)
+		if m := k.only(); m.ID != first.ID || m.SessionID != newest || m.Turn != turn || m.State != state {
+			t.Errorf("%s: %+v", when, m)
 		}
 	}
-	inner("another process", os.Getpid(), "33333333-3333-4333-8333-333333333333")
-	k.vars["CLAUDE_PID"] = fmt.Sprint(first.PID)
-	k.switchTo(otherSession)
-	k.hook("UserPromptSubmit", map[string]any{"prompt": "fourth", "prompt_id": "00000001-0000-4000-8000-000000000004"})
-	inner("in a turn", first.PID, "44444444-4444-4444-8444-444444444444")
+	is("after a new session in the middle of a turn", StateIdle, 4)
+	shown, err := k.local.Show(context.Background(), ShowRequest{Caller: k.caller(), Moment: "live@4"})
+	if n := len(shown.Conversation); err != nil || n == 0 || shown.Conversation[n-1].Text != "so far" {
+		t.Errorf("the turn that was left has %+v, %v", shown.Conversation, err)
+	}
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "fifth", "prompt_id": "p5"})
+	k.switchTo(otherSession) // whose turn goes on beside
+	k.hook("PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "t9", "tool_input": map[string]any{"command": "true"}})
+	k.hook("Stop", map[string]any{"prompt_id": "p4"})
+	is("when the turn that was left has ended", StateRunning, 5)
+	k.switchTo(newest)
+	k.hook("Stop", map[string]any{"prompt_id": "p5"})
+	is("when its own turn has ended", StateIdle, 5)
+
+	const another = "33333333-3333-4333-8333-333333333333"
+	live, err := k.local.missionByID(first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subagent, anew := range map[string]bool{"": true, "sub": false} {
+		e := sessions.Event{Kind: sessions.KindSessionStart, Source: "startup", SessionID: another, PID: first.PID, Agent: subagent}
+		if live.beginsAnew(e) != anew {
+			t.Errorf("of subagent %q the mission takes a session for its own: %t", subagent, !anew)
+		}
+	}
+	k.vars["CLAUDE_PID"] = fmt.Sprint(os.Getpid())
+	k.switchTo(another)
+	k.hook("SessionStart", map[string]any{"source": "startup"})
+	list, err := k.local.Missions(context.Background(), MissionsRequest{Caller: k.caller()})
+	if err != nil || len(list) != 2 {
+		t.Errorf("a session in another process makes %d missions, %v", len(list), err)
+	}
 	k.healthy()
 }
 

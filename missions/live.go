@@ -44,6 +44,8 @@ type live struct {
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
 	Client  string   `json:"client,omitempty"`  // the agent's version
 
+	TurnOf string `json:"turn_of,omitempty"` // the session of the last prompt
+
 	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
 	Launch   string      `json:"launch,omitempty"`   // the newest that the keeper was given
 	Spoke    bool        `json:"spoke,omitempty"`    // its agent was heard in a turn since

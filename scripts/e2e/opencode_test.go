@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
 // TestOpenCode talks two turns, forks at now and at the first turn, restores,
@@ -97,4 +98,34 @@ func TestOpenCodeByHand(t *testing.T) {
 	p.env = env
 	fork := k.forked("f", 1)
 	fork.say("delta")
+}
+
+// TestOpenCodeNew leaves a turn for a new session, as OpenCode allows while it works:
+// the mission goes on there, and has what was said in the turn until then.
+func TestOpenCodeNew(t *testing.T) {
+	t.Parallel()
+	p := newPersonWith(t, clients.OpenCode(t, clients.OpenCodeCurrent))
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "opencode")
+	s.see(p.speaks().ready)
+	s.stuck("busy", 1)
+	left := p.mission("tui").SessionID
+	s.enter("/new")
+	s.watch("the session to be left", func() bool { return !strings.Contains(s.screen(), "busy, please") })
+	const prompt = "after, please [[say after done]]"
+	s.prompts("tui", prompt, 2)
+	s.see("after done")
+	if m := s.is("tui", "idle", 2); m.SessionID == left {
+		t.Errorf("after /new the mission is %+v", m)
+	}
+	request, ok := p.server.Last(standin.Prompted("after, please"))
+	if got := p.plain(request); !ok || len(got) != 1 || got[0] != "user: "+prompt {
+		t.Errorf("after /new the model was sent\n%s", strings.Join(got, "\n"))
+	}
+	if list := asked[[]mission](p, "mission", "ls", "--all"); len(list) != 1 {
+		t.Errorf("after /new the missions are %+v", list)
+	}
+	if shown := p.umbra("show", "tui@1"); !strings.Contains(shown, "busy, please") || !strings.Contains(shown, left) {
+		t.Errorf("the turn that was left is\n%s", shown)
+	}
+	p.umbra("mission", "stop", "tui")
 }

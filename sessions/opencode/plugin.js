@@ -198,7 +198,8 @@ export const Umbra = async ({ client, directory }) => {
 
   const tell = async (name, id, fields, patience = 5000) => {
     const { session, agent } = await root(id)
-    if (!agent && session.id !== current) {
+    // A session that its user has left in the middle of a turn goes on beside.
+    if (!agent && session.id !== current && (!current || name === "UserPromptSubmit")) {
       current = session.id
       await tell("SessionStart", id, { source: session.fresh ? "startup" : "resume" })
     }
