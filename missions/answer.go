@@ -67,12 +67,17 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 // ends reports whether a turn that is over is the one whose end an event reports:
 // by the id of its prompt or, as that of a prompt which was typed ahead may be
 // another, by its last words. A turn that was over before the last prompt was
-// heard may have ended in the same ones.
+// heard may have ended in the same ones, and have the same id where the session was
+// resumed since.
 func ends(turn sessions.Turn, e sessions.Event, prompt *Prompt) bool {
-	if e.PromptID == "" || turn.ID == e.PromptID {
+	switch {
+	case e.PromptID == "":
 		return true
-	}
-	if len(turn.Texts) == 0 || turn.ID != "" && prompt != nil && turn.End.Before(prompt.At) {
+	case turn.ID != "" && prompt != nil && turn.End.Before(prompt.At):
+		return false
+	case turn.ID == e.PromptID:
+		return true
+	case len(turn.Texts) == 0:
 		return false
 	}
 	last := turn.Texts[len(turn.Texts)-1]

@@ -127,24 +127,26 @@ func (c *talker) said(year, prompt, kind, uuid, parent, content string) string {
 // session's file yet, as Claude Code does for a short one: what the file ends with
 // is not taken for it. The turn is written when it is waited for.
 func TestStopAwaitsItsTurn(t *testing.T) {
-	for name, before := range map[string]string{"after another": "one", "after one of the same words": "two", "first turn": ""} {
+	for name, first := range map[string]struct{ said, id string }{
+		"after another": {"one", "p1"}, "after one of the same words": {"two", "p1"}, "after one of the same id": {"one", "p2"}, "first turn": {},
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := newTalker(newBench(t))
 			c.local.adapters = Agents()
 			c.hook("SessionStart", map[string]any{"source": "startup"})
 			c.say(`{"type":"mode","sessionId":"` + c.session + `"}`)
 			want := 3
-			if before != "" {
-				c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
-				c.say(c.said("2001", "p1", "user", "u1", "", `"go"`), c.said("2001", "p1", "assistant", "u2", "u1", fmt.Sprintf(`[{"type":"text","text":%q}]`, before)))
-				c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": before})
+			if first.said != "" {
+				c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": first.id})
+				c.say(c.said("2001", first.id, "user", "u1", "", `"go"`), c.said("2001", first.id, "assistant", "u2", "u1", fmt.Sprintf(`[{"type":"text","text":%q}]`, first.said)))
+				c.hook("Stop", map[string]any{"prompt_id": first.id, "last_assistant_message": first.said})
 				want += 2
 			}
 			c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "p2"})
 			c.local.watching = &transcriptFollower{follow: func(changed func()) {
-				c.say(c.said("2001", "p2", "user", "u3", "u2", `"go on"`))
+				c.say(c.said("2999", "p2", "user", "u3", "u2", `"go on"`))
 				changed()
-				c.say(c.said("2001", "p2", "assistant", "u4", "u3", `[{"type":"text","text":"two"}]`))
+				c.say(c.said("2999", "p2", "assistant", "u4", "u3", `[{"type":"text","text":"two"}]`))
 				changed()
 			}}
 			c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "two"})

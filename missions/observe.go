@@ -136,17 +136,17 @@ func (l *Local) shown(m *loaded) sessions.State {
 
 // runs reports whether a session file that was written to at that time, and its
 // newest turn, tell of the turn that runs. That may not be written yet, and the one
-// before it have been stopped too. Where the agent does not tell its prompts' ids,
-// what was written since the prompt counts.
+// before it have been stopped too: what was said since the prompt counts or, where the
+// agent does not tell its prompts' ids, what was written since.
 func (m *loaded) runs(turn sessions.Turn, written time.Time) bool {
 	r, _ := m.life.(Running)
 	switch {
-	case m.LastPrompt == nil, r.PromptID != "" && turn.ID == r.PromptID:
+	case m.LastPrompt == nil:
 		return true
 	case r.PromptID == "":
 		return !written.Before(m.LastPrompt.At)
 	}
-	return !turn.End.Before(m.LastPrompt.At) // a prompt that was typed ahead may have another id
+	return !turn.End.Before(m.LastPrompt.At) // and not by its id, which a resumed session gives again
 }
 
 // ReapLost closes the missions whose agent is gone without a word. It is called

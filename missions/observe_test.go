@@ -42,7 +42,7 @@ func TestStoppedTurnBefore(t *testing.T) {
 				t.Helper()
 				fields := map[string]any{"prompt": fmt.Sprintf("prompt %d", n)}
 				if told {
-					fields["prompt_id"] = fmt.Sprintf("id%d", n)
+					fields["prompt_id"] = "id"
 				}
 				c.hook("UserPromptSubmit", fields)
 			}
@@ -50,8 +50,9 @@ func TestStoppedTurnBefore(t *testing.T) {
 				t.Helper()
 				for i, text := range []string{fmt.Sprintf("prompt %d", n), "[Request interrupted by user]"} {
 					line := c.line("user", fmt.Sprintf("%08d-0000-4000-8000-00000000000%d", n, i), "", fmt.Sprintf(`[{"type":"text","text":%q}]`, text))
-					if told {
-						line = strings.Replace(line, `"type":"user"`, fmt.Sprintf(`"type":"user","promptId":"id%d"`, n), 1)
+					if told { // the same one twice, as in a session that is resumed
+						line = strings.Replace(line, `"type":"user"`, `"type":"user","promptId":"id"`, 1)
+						line = strings.Replace(line, "2026-01-01T00:00:00.000Z", time.Now().UTC().Format(time.RFC3339Nano), 1)
 					}
 					c.say(line)
 				}
