@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -44,6 +45,7 @@ const mostCounted = 4 << 20
 type counter struct {
 	at       tallied
 	follower sessions.Follower // fed with [at.From, at.Length)
+	mine     []string          // the sessions whose turns count; nil: all
 }
 
 // counters are those of the missions that this process has counted, so that what
@@ -104,7 +106,7 @@ func (l *Local) tally(m *loaded, meta gitstore.SessionMeta) {
 			at := l.inheritedTally(m, meta)
 			m.Talk = &at
 		}
-		k = newCounter(a, *m.Talk)
+		k = newCounter(a, *m.Talk, m.counted())
 	}
 	if end-k.at.Length > l.mostCounted {
 		l.countBeside(m, k, end)
@@ -157,9 +159,30 @@ func (l *Local) inheritedTally(m *loaded, meta gitstore.SessionMeta) tallied {
 	return at
 }
 
-func newCounter(a sessions.Adapter, at tallied) *counter {
+func newCounter(a sessions.Adapter, at tallied, mine []string) *counter {
 	at.Length = at.From // what of the last turn was counted is fed again
-	return &counter{at: at, follower: a.Follow()}
+	return &counter{at: at, follower: a.Follow(), mine: mine}
+}
+
+// counted are the sessions whose turns count as the mission's: its own, where it is no
+// fork, which has inherited all. What its agent has itself copied of another session
+// (claude --resume X --fork-session) is that one's.
+func (m *loaded) counted() []string {
+	if m.Parent != nil {
+		return nil
+	}
+	return append(slices.Clone(m.Sessions), m.stored.Session)
+}
+
+// own leaves out the turns up to the last one that is not counted: they were copied
+// together, and one without an answer does not say so.
+func (k *counter) own(turns []sessions.Turn) []sessions.Turn {
+	for i := len(turns) - 1; i >= 0 && k.mine != nil; i-- {
+		if from := turns[i].From; from != "" && !slices.Contains(k.mine, from) {
+			return turns[i+1:]
+		}
+	}
+	return turns
 }
 
 // count reads the conversation on, up to end.
@@ -197,12 +220,13 @@ func (f feeder) Write(p []byte) (int, error) {
 func (k *counter) fold(a sessions.Adapter, f *os.File) error {
 	c := k.follower.Conversation()
 	k.at.Tally = k.at.Before
-	k.at.Tally.add(c, c.Turns)
+	own := k.own(c.Turns)
+	k.at.Tally.add(c, own)
 	if len(c.Turns) < 2 || replaces(a) {
 		return nil
 	}
 	last := c.Turns[len(c.Turns)-1]
-	k.at.Before.add(c, c.Turns[:len(c.Turns)-1])
+	k.at.Before.add(c, own[:max(0, len(own)-1)])
 	end := k.at.Length
 	k.at.From += last.Start
 	k.at.Length, k.follower = k.at.From, a.Follow()
@@ -240,7 +264,7 @@ func (l *Local) countBeside(m *loaded, k *counter, end int64) {
 		return
 	}
 	a, path, id := l.adapter(m.Agent), m.bind.Session, m.ID
-	made := newCounter(a, k.at)
+	made := newCounter(a, k.at, k.mine)
 	go func() {
 		defer l.working.Done()
 		defer l.counters.end(id)

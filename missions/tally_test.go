@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -192,7 +193,7 @@ func TestTallyOfNothing(t *testing.T) {
 	if got := c.now().Talk; got == nil || *got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	k := newCounter(Agents()[0], tallied{})
+	k := newCounter(Agents()[0], tallied{}, nil)
 	if err := k.count(Agents()[0], c.transcript, 10); err == nil {
 		t.Error("a file that is not there was counted")
 	}
@@ -200,5 +201,37 @@ func TestTallyOfNothing(t *testing.T) {
 	none.add(sessions.Conversation{}, []sessions.Turn{{Tokens: sessions.Tokens{Input: -1, Output: -1}}})
 	if none.Input != 0 || none.Output != 0 {
 		t.Errorf("what is unknown counts: %+v", none)
+	}
+}
+
+// TestTallyOfOwnFork: of a session that the agent itself has copied from another one,
+// the mission counts what was said since, and in a mission that had the other one
+// too, all. A turn without an answer says of nobody that it was copied.
+func TestTallyOfOwnFork(t *testing.T) {
+	for name, branched := range map[string]bool{"of another mission's": false, "of its own": true} {
+		t.Run(name, func(t *testing.T) {
+			c := startTalker(t)
+			c.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
+			source := "start"
+			if branched {
+				c.hook("SessionStart", map[string]any{"source": "startup"})
+				c.takeTurn("first", "a.txt", "one\n")
+				source = "fork"
+			}
+			c.switchTo(otherSession)
+			c.hook("SessionStart", map[string]any{"source": source})
+			copied := c.tokened("u2", 1000, 100, `[{"type":"text","text":"copied"}]`)
+			c.say(c.line("user", "u1", "", `"copied without an answer"`), c.line("user", "u1", "", `"copied"`),
+				strings.Replace(copied, `{`, fmt.Sprintf(`{"requestSessionId":%q,`, testSession), 1))
+			c.costly(2)
+			want := Tally{Prompts: 1, Tools: 1, Input: 200, Output: 2, Cost: 2.5}
+			if branched {
+				want.Prompts, want.Input, want.Output = 3, 1200, 102
+			}
+			if got := c.now().Talk; got == nil || *got != want {
+				t.Errorf("it counts %+v, want %+v", got, want)
+			}
+			c.healthy()
+		})
 	}
 }

@@ -290,6 +290,9 @@ type Turn struct {
 	Texts  []Text
 	Done   bool // an answer without open tool calls ends it
 	Tokens Tokens
+	// From is the session that it was said in, where the file tells that it was
+	// another one, which the agent itself has copied.
+	From string
 	// Compactions counts how often the conversation was summed up meanwhile.
 	Compactions int
 }

@@ -17,6 +17,7 @@ type line struct {
 	parent     []byte
 	time       []byte
 	session    []byte
+	origin     []byte // requestSessionId: the session that a line was copied from
 	cwd        []byte
 	agent      []byte
 	promptID   []byte
@@ -54,6 +55,8 @@ func parseLine(b []byte) (line, bool) {
 			l.time = jsontext.Raw(value)
 		case "sessionId":
 			l.session = jsontext.Raw(value)
+		case "requestSessionId":
+			l.origin = jsontext.Raw(value)
 		case "cwd":
 			l.cwd = value
 		case "agentId":

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 	"time"
@@ -171,6 +172,9 @@ func (p *parser) answer(l line, m message) {
 	if id := string(m.id); id != "" && id != p.openOf {
 		clear(p.open)
 		p.openOf = id
+	}
+	if len(l.origin) > 0 && !bytes.Equal(l.origin, l.session) {
+		t.From = string(l.origin)
 	}
 	p.count(t, m)
 	state := sessions.StateRunning
