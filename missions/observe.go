@@ -123,15 +123,41 @@ func (l *Local) shown(m *loaded) sessions.State {
 	if a == nil || isForeign(a) || m.bind.Session == "" {
 		return sessions.StateEmpty
 	}
-	info, err := os.Stat(m.bind.Session)
-	if err != nil {
-		return sessions.StateEmpty
+	if info, err := os.Stat(m.bind.Session); err == nil {
+		state, turn := newestTurn(a, m.bind.Session, info.Size())
+		if m.runs(turn, info.ModTime()) && state != sessions.StateRunning {
+			return state
+		}
 	}
-	state, turn := newestTurn(a, m.bind.Session, info.Size())
-	if !m.runs(turn, info.ModTime()) {
-		return sessions.StateEmpty
+	if m.unattended(a) {
+		return sessions.StateInterrupted
 	}
-	return state
+	return sessions.StateEmpty
+}
+
+// unattended reports whether the agent says itself that it waits for its user, and has
+// since the turn began: stopped before it has answered anything, Claude Code takes the
+// prompt back and writes nothing of that.
+func (m *loaded) unattended(a sessions.Adapter) bool {
+	agent, says := a.(sessions.Attending)
+	if !says || m.LastPrompt == nil {
+		return false
+	}
+	_, since := agent.Attends(m.adapterEnv(), m.stored.Session)
+	return since.After(m.LastPrompt.At)
+}
+
+// told are the files in which a mission's agent is followed.
+func (l *Local) told(m *loaded) (files []string) {
+	if m.bind.Session != "" {
+		files = append(files, m.bind.Session)
+	}
+	if agent, says := l.adapter(m.Agent).(sessions.Attending); says && InTurn(m.life) {
+		if file, _ := agent.Attends(m.adapterEnv(), m.stored.Session); file != "" {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // runs reports whether a session file that was written to at that time, and its
@@ -170,7 +196,7 @@ type LiveWorkspace struct {
 	Place     Place
 	Missions  []string  // ids
 	InTurn    []string  // of these, the ones in a turn
-	Sessions  []string  // paths of their session files
+	Sessions  []string  // paths of their session files, and of what their agents say of themselves
 	Processes []Process // of all of them, as far as they are known
 }
 
@@ -192,9 +218,7 @@ func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
 		if InTurn(m.life) {
 			ws.InTurn = append(ws.InTurn, m.ID)
 		}
-		if m.bind.Session != "" {
-			ws.Sessions = append(ws.Sessions, m.bind.Session)
-		}
+		ws.Sessions = append(ws.Sessions, l.told(m)...)
 		found[m.bind.Workspace] = ws
 	}
 	return found

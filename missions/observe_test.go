@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,4 +86,47 @@ func TestStoppedTurnBefore(t *testing.T) {
 			c.healthy()
 		})
 	}
+}
+
+// TestUnattended: Esc before any answer leaves nothing in the session's file but the
+// prompt, and no hook tells of it. The agent says itself that it waits.
+func TestUnattended(t *testing.T) {
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	registry := filepath.Join(os.Getenv("HOME"), ".claude", "sessions", fmt.Sprint(os.Getpid())+".json")
+	if err := os.MkdirAll(filepath.Dir(registry), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	says := func(status string, at time.Time) {
+		t.Helper()
+		entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":%q,"statusUpdatedAt":%d}`, os.Getpid(), c.session, status, at.UnixMilli())
+		if err := os.WriteFile(registry, []byte(entry), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.local.Observe(context.Background(), c.dir, SawQuiet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := time.Now()
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	c.say(c.line("user", "00000001-0000-4000-8000-000000000001", "", `"go"`))
+	after := time.Now().Add(time.Second) // Claude Code counts milliseconds
+	for _, step := range []struct {
+		status string
+		at     time.Time
+		state  StateName
+	}{{"idle", before, StateRunning}, {"busy", after, StateRunning}, {"waiting", after, StateRunning}, {"idle", after, StateIdle}} {
+		says(step.status, step.at)
+		if m := c.only(); m.State != step.state || m.Turn != 1 {
+			t.Errorf("with an agent that says %s the mission is %s in turn %d", step.status, m.State, m.Turn)
+		}
+		followed := false
+		for _, ws := range c.local.LiveWorkspaces() {
+			followed = slices.Contains(ws.Sessions, registry)
+		}
+		if followed != (step.state == StateRunning) {
+			t.Errorf("with an agent that says %s, what it says is followed: %t", step.status, followed)
+		}
+	}
+	c.healthy()
 }

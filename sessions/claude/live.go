@@ -4,40 +4,64 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// Live looks the session up in Claude Code's registry of running processes
-// (2.1: sessions/<pid>.json). An entry outlives a kill, so its process must be
-// alive and, where that can be told, the very one that wrote it.
+// registered is an entry of Claude Code's registry of running processes (2.1:
+// sessions/<pid>.json).
+type registered struct {
+	PID       int    `json:"pid"`
+	SessionID string `json:"sessionId"`
+	ProcStart string `json:"procStart"`
+	Status    string `json:"status"` // busy, waiting (for an answer), idle
+	StatusAt  int64  `json:"statusUpdatedAt"`
+}
+
+// Live looks the session up in the registry.
 func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
+	_, entry := a.registered(env, id)
+	return entry.PID, entry.PID > 0
+}
+
+// Attends is the session's entry in the registry, which says that the process is idle
+// also after Esc before any answer, when nothing else does.
+func (a Adapter) Attends(env sessions.Environ, id string) (file string, since time.Time) {
+	file, entry := a.registered(env, id)
+	if entry.Status == "idle" && entry.StatusAt > 0 {
+		since = time.UnixMilli(entry.StatusAt)
+	}
+	return file, since
+}
+
+// registered is the entry of the process that has the session open, and its file. An
+// entry outlives a kill, so its process must be alive and, where that can be told, the
+// very one that wrote it.
+func (a Adapter) registered(env sessions.Environ, id string) (string, registered) {
 	dir := filepath.Join(a.Root(env), "sessions")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, false
+		return "", registered{}
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != ".json" {
 			continue
 		}
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		file := filepath.Join(dir, e.Name())
+		b, err := os.ReadFile(file)
 		if err != nil {
 			continue
 		}
-		var entry struct {
-			PID       int    `json:"pid"`
-			SessionID string `json:"sessionId"`
-			ProcStart string `json:"procStart"`
-		}
+		var entry registered
 		if json.Unmarshal(b, &entry) != nil || entry.SessionID != id || entry.PID <= 0 {
 			continue
 		}
 		if alive(entry.PID) && (entry.ProcStart == "" || startedAt(entry.PID, entry.ProcStart)) {
-			return entry.PID, true
+			return file, entry
 		}
 	}
-	return 0, false
+	return "", registered{}
 }
 
 // Switch implements sessions.Switcher.
