@@ -105,8 +105,9 @@ func beforeScript(line string) string {
 	return strings.TrimSpace(start)
 }
 
-// prompts enters a prompt that begins a turn of the mission. Where it can be seen
-// that the agent took the Enter for a part of what was typed, it is typed again.
+// prompts enters a prompt that begins a turn of the mission. While it can be seen to
+// stand in the input still, Enter is typed again: at once where the agent took it for a
+// part of what was typed, and as a person would where nothing has come of it.
 func (s *terminal) prompts(mission, line string, turn int) {
 	s.p.Helper()
 	s.types(line)
@@ -116,6 +117,7 @@ func (s *terminal) prompts(mission, line string, turn int) {
 		typed = box(s.screen())
 	}
 	s.tmux("send-keys", "Enter")
+	entered := time.Now()
 	s.watch(mission+" to begin a turn", func() bool {
 		if s.p.mission(mission).Turn >= turn {
 			return true
@@ -123,8 +125,9 @@ func (s *terminal) prompts(mission, line string, turn int) {
 		if box == nil {
 			return false
 		}
-		if now := box(s.screen()); now != typed && strings.Contains(now, beforeScript(line)) {
-			typed = now
+		now := box(s.screen())
+		if strings.Contains(now, beforeScript(line)) && (now != typed || time.Since(entered) > 5*time.Second) {
+			typed, entered = now, time.Now()
 			s.tmux("send-keys", "Enter")
 		}
 		return false
