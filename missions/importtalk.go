@@ -41,7 +41,7 @@ func (l *Local) importTalk(ctx context.Context, m *loaded, c Caller) error {
 	if err := placeFile(i.File); err != nil {
 		return err
 	}
-	err = runImport(ctx, i, m.adapterEnv().Home, c)
+	err = errors.Join(runImport(ctx, i, m.adapterEnv().Home, c), os.RemoveAll(i.Scratch))
 	if err == nil {
 		err = removed(i.Mark)
 	}

@@ -227,8 +227,11 @@ type Import struct {
 	Argv []string // to be run in Dir, with Env beside the user's home and path, and nothing else
 	Dir  string
 	Env  map[string]string
-	Done string // what it prints when it has succeeded: its exit code alone does not tell
-	Mark string // the file to be removed then: until that is gone, it is still to be done
+	// Scratch is a directory for what it would else leave in the agent's own, which
+	// it makes if it needs it; "" for none. It is removed after it.
+	Scratch string
+	Done    string // what it prints when it has succeeded: its exit code alone does not tell
+	Mark    string // the file to be removed then: until that is gone, it is still to be done
 }
 
 // Session is one conversation on this machine.

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 )
@@ -26,5 +27,25 @@ func prepareOpenCode(home, baseURL string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "opencode.json"), config, 0o600)
+	if err := os.WriteFile(filepath.Join(dir, "opencode.json"), config, 0o600); err != nil {
+		return err
+	}
+	return OpenCodeHasPlugins(home, true)
+}
+
+// OpenCodeHasPlugins says to OpenCode that what plugins may want is installed, or
+// takes that back. Where it is not, each start tries to install it, and one that
+// ends before that is done leaves a lock behind, for which the next waits a minute.
+func OpenCodeHasPlugins(home string, installed bool) error {
+	dir := filepath.Join(home, ".config", "opencode")
+	modules := filepath.Join(dir, "node_modules")
+	if !installed {
+		return os.Remove(modules)
+	}
+	const wants = `{"dependencies":{"@opencode-ai/plugin":"` + OpenCodeCurrent + `"}}`
+	return errors.Join(
+		os.MkdirAll(modules, 0o700),
+		os.WriteFile(filepath.Join(dir, "package.json"), []byte(wants), 0o600),
+		os.WriteFile(filepath.Join(dir, "package-lock.json"), []byte(`{"lockfileVersion":3,"packages":{"":`+wants+`}}`), 0o600),
+	)
 }

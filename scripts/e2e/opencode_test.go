@@ -24,7 +24,7 @@ func TestOpenCode(t *testing.T) {
 
 	repo, session := p.fingerprint(), content(t, p.mission("source").SessionPath)
 	p.umbra("fork", "source@1", "--name", "past", "--no-launch")
-	p.umbra("fork", "source", "--name", "now", "--no-launch")
+	p.leavesNoLock(func() { p.umbra("fork", "source", "--name", "now", "--no-launch") })
 	p.untouched(repo)
 	past := source.forked("past", 1)
 	now := source.forked("now", 2)
@@ -46,8 +46,24 @@ func TestOpenCode(t *testing.T) {
 	if ids := sessionsOf(p, "source", "past", "now"); len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 3 {
 		t.Errorf("the missions' sessions are %s", strings.Join(ids, " "))
 	}
-	if left, err := filepath.Glob(filepath.Join(p.home, ".local", "share", "opencode", "umbra", "*.[pi]*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(p.home, ".local", "share", "opencode", "umbra", "*.[pis]*")); err != nil || len(left) > 0 {
 		t.Errorf("left of imports: %q, %v", left, err)
+	}
+}
+
+// leavesNoLock has a conversation imported where OpenCode would install something
+// at its start: no lock is left, for which the next OpenCode would wait.
+func (p *person) leavesNoLock(imports func()) {
+	p.Helper()
+	if err := clients.OpenCodeHasPlugins(p.home, false); err != nil {
+		p.Fatal(err)
+	}
+	imports()
+	if locks, err := filepath.Glob(filepath.Join(p.home, ".local", "state", "opencode", "locks", "*")); err != nil || len(locks) > 0 {
+		p.Errorf("the next OpenCode waits for locks of nobody's: %q, %v", locks, err)
+	}
+	if err := clients.OpenCodeHasPlugins(p.home, true); err != nil {
+		p.Fatal(err)
 	}
 }
 

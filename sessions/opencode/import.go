@@ -17,7 +17,10 @@ import (
 
 // Import is OpenCode's import command for a session that was placed. OpenCode's
 // own plugins and updates are kept out of it. The project is that of the
-// directory it runs in.
+// directory it runs in. It has a state directory of its own: an import ends
+// without giving up the lock under which OpenCode installs what plugins may want,
+// and where that is not installed the next OpenCode would wait for a minute, with
+// nothing to be seen, until it takes the lock for stale.
 func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) (sessions.Import, bool, error) {
 	base := strings.TrimSuffix(s.Path, transcriptExt)
 	if _, err := os.Lstat(base + pendingExt); errors.Is(err, fs.ErrNotExist) {
@@ -38,10 +41,11 @@ func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []stri
 			set[name] = v
 		}
 	}
-	export := base + ".import.json"
+	export, state := base+".import.json", base+".state"
+	set[varState] = state
 	return sessions.Import{
 		File: sessions.File{Path: export, Mode: 0o600, Write: func(w io.Writer) error { return a.export(w, s.Path) }},
-		Argv: []string{program, "import", export}, Dir: s.Cwd, Env: set, Mark: base + pendingExt,
+		Argv: []string{program, "import", export}, Dir: s.Cwd, Env: set, Scratch: state, Mark: base + pendingExt,
 		Done: "Imported session: " + s.ID,
 	}, true, nil
 }

@@ -53,6 +53,9 @@ func TestImport(t *testing.T) {
 	if !slices.Equal(i.Argv, []string{"/opt/opencode", "import", i.File.Path}) || i.Dir != "/home/dev/w" || i.Env["OPENCODE_DB"] != "/x/db" {
 		t.Errorf("import by %q in %s with %v", i.Argv, i.Dir, i.Env)
 	}
+	if i.Scratch == "" || i.Env["XDG_STATE_HOME"] != i.Scratch {
+		t.Errorf("it keeps its locks in %q, and %q is removed", i.Env["XDG_STATE_HOME"], i.Scratch)
+	}
 	e := exportOf(t, i)
 	if len(e.Messages) != 6 || len(e.Messages[0].Parts) != 1 || !bytes.Contains(e.Info, []byte(`"updated":`)) {
 		t.Errorf("%d messages, the first of %d parts, of %s", len(e.Messages), len(e.Messages[0].Parts), e.Info)

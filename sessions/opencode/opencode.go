@@ -32,6 +32,7 @@ func (Adapter) Name() string { return "opencode" }
 const (
 	varData      = "XDG_DATA_HOME"
 	varConfig    = "XDG_CONFIG_HOME"
+	varState     = "XDG_STATE_HOME"
 	varDatabase  = "OPENCODE_DB"
 	varFile      = "OPENCODE_CONFIG"
 	varDirectory = "OPENCODE_CONFIG_DIR"
