@@ -114,14 +114,19 @@ func TestNameTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestPinWaitsForNames gives a pin no name that is being given to a mission.
+// TestPinWaitsForNames gives a pin no name that is being given to a mission: who has
+// no time to wait for that gets none.
 func TestPinWaitsForNames(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "a\n")
 	held := b.heldNames(b.mission("first").ProjectID)
-	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	if _, err := b.local.Pin(ctx, PinRequest{Caller: b.caller(), Name: "good"}); AsError(err).Kind != KindBusy {
+	at, err := b.local.findMoment(context.Background(), b.caller(), "", writing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithDeadline(context.Background(), time.Now())
+	defer end()
+	if _, err := b.local.pin(over, at.project, at.loaded, at.step, "good"); AsError(err).Kind != KindBusy {
 		t.Errorf("pinned meanwhile: %v", err)
 	}
 	if err := held.Release(); err != nil {

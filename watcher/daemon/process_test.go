@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,23 +80,60 @@ func TestKilledDaemon(t *testing.T) {
 	}
 }
 
-// TestKilledInACall kills the daemon under a call that waits: the client waits
-// on at the next one.
+// TestKilledInACall kills the daemon under a call that waits: the client waits on at
+// the next one, which tells it of what it waits for.
 func TestKilledInACall(t *testing.T) {
 	b := newBench(t)
 	c := b.connect(b.starting)
-	b.mission(c, "work")
+	id := b.mission(c, "work").ID
 	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
 	must(t, err)
+	between, asked := b.between(status.Daemon.Socket, api.Wait)
+	waiting := b.connect(b.starting)
 	waited := make(chan error, 1)
 	go func() {
-		_, err := c.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: 3 * time.Second})
+		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}})
 		waited <- err
 	}()
-	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(status.Daemon.PID, syscall.SIGKILL) })
-	if err := <-waited; err == nil || missions.AsError(err).Kind != missions.KindTimeout {
-		t.Errorf("waited: %v", err)
+	select {
+	case <-asked:
+	case err := <-waited:
+		t.Fatalf("waited before the daemon was asked: %v", err)
 	}
+	must(t, syscall.Kill(status.Daemon.PID, syscall.SIGKILL))
+	must(t, between.Close())
+	keeper := missions.KeepRequest{Caller: b.caller(), Mission: id, KeeperID: os.Getpid(), AgentPID: os.Getpid()}
+	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: id, KeeperID: os.Getpid()})
+	must(t, err)
+	keeper.Launch = launch.ID
+	_, err = c.Keep(b.ctx(), keeper)
+	must(t, err)
+	keeper.Ended = true
+	_, err = c.Keep(b.ctx(), keeper)
+	must(t, err)
+	must(t, <-waited)
+}
+
+// between puts a server between the home's daemon and its clients, that goes when the
+// daemon does, and tells when the daemon was asked by a method.
+func (b *bench) between(daemon, method string) (*http.Server, <-chan struct{}) {
+	asked, once := make(chan struct{}), sync.Once{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "umbra" },
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", daemon)
+		}},
+		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // it is dead
+	}
+	return b.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.Prefix+method {
+			r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+				WroteRequest: func(httptrace.WroteRequestInfo) { once.Do(func() { close(asked) }) },
+			}))
+		}
+		proxy.ServeHTTP(w, r)
+	}), asked
 }
 
 // TestStaleSocket finds what a dead process left where the socket should be.
