@@ -14,6 +14,7 @@ import (
 // session becomes a mission, can be forked, and uninstalling leaves the user's
 // settings to the byte.
 func TestAdopt(t *testing.T) {
+	t.Parallel()
 	for version, env := range map[string][]string{clients.ClaudeCurrent: nil, clients.ClaudeOlder: {"UMBRA_NO_DAEMON=1"}} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

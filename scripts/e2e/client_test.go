@@ -19,6 +19,7 @@ import (
 // TestClaude talks three turns, one process each, and proves that each went on
 // with the history of the ones before, tool call and result included.
 func TestClaude(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 // commands, agents and skills that its source had, under their own names, and
 // by those of now when it is told to.
 func TestForkHasConfiguration(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 // lets all three go on with the real client, each in its own workspace and with
 // its own history.
 func TestFork(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 // TestForkIsToldAndGuarded: a fork's model is told once where it works, and when
 // it writes into its source's workspace all the same, it is told what to write.
 func TestForkIsToldAndGuarded(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 // turn, which its user ends with Esc. Each time the agent is there again, on the
 // conversation that was restored. (TestTerminal is Claude Code's.)
 func TestHandover(t *testing.T) {
+	t.Parallel()
 	for agent, client := range map[string]func(*testing.T) clients.Client{
 		"codex":    func(t *testing.T) clients.Client { return clients.Codex(t, clients.CodexCurrent) },
 		"gemini":   func(t *testing.T) clients.Client { return clients.Gemini(t, clients.GeminiCurrent) },

@@ -217,12 +217,15 @@ type entry struct {
 }
 
 // wait polls until done says so; without it the test fails after five minutes:
-// on a busy machine an agent takes one to start.
+// on a busy machine an agent takes one to start. What takes long is asked for less
+// often, since asking starts a process, which takes from what is waited for.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	for begun := time.Now(); !done(); {
+		waited := time.Since(begun)
+		if waited > 5*time.Minute {
 			p.Fatalf("waited five minutes for %s", what)
 		}
+		time.Sleep(min(max(50*time.Millisecond, waited/10), 250*time.Millisecond))
 	}
 }

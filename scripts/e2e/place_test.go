@@ -59,6 +59,7 @@ func TestStore(t *testing.T) {
 // for in its own way, with a store of the mission's own: from a link to the
 // repository, and from a shell that knows nothing of the store.
 func TestOddPlaces(t *testing.T) {
+	t.Parallel()
 	for name, place := range map[string]string{
 		"signs": "a.b c_ü 字😀",
 		"long":  filepath.Join(strings.Repeat("deep", 30), strings.Repeat("down", 30)),

@@ -10,6 +10,7 @@ import (
 // TestRestore takes files and conversation back to the first turn, undoes and
 // redoes that, and talks on from each.
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,7 @@ import (
 // TestForkWhileRunning asks for a fork in the middle of a turn: it waits, says
 // for what, and has the turn's end. One that does not wait has the turn before.
 func TestForkWhileRunning(t *testing.T) {
+	t.Parallel()
 	for name, env := range ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
