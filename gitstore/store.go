@@ -68,7 +68,7 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, &fs.PathError{Op: "create", Path: dir, Err: fs.ErrExist}
 	}
 	parent := filepath.Dir(dir)
-	pattern := "tmp_" + filepath.Base(dir) + "_"
+	pattern := Unmade + filepath.Base(dir) + "_"
 	if err := sweepDirs(parent, pattern); err != nil {
 		return nil, err
 	}
@@ -99,6 +99,10 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 	}
 	return Open(dir)
 }
+
+// Unmade begins the names of the directories in which Create makes a Store, beside
+// where it is to be.
+const Unmade = "tmp_"
 
 // sweepDirs removes what killed calls of Create left.
 func sweepDirs(parent, prefix string) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -171,12 +172,69 @@ func configLine(agent, root string) gitstore.RefName {
 func (l *Local) agentStore(ctx context.Context, agent string, making bool) (*gitstore.Store, error) {
 	dir := l.home.AgentStore(agent)
 	if _, err := os.Stat(dir); making && errors.Is(err, fs.ErrNotExist) {
+		held, err := lock.Wait(ctx, l.storesFile(), lock.Shared, l.self)
+		if err != nil {
+			return nil, busy(err)
+		}
+		defer held.Release()
 		store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: uuid.NewString()})
 		if !errors.Is(err, fs.ErrExist) {
 			return store, err
 		}
 	}
 	return gitstore.Open(dir)
+}
+
+// storesFile is held while a repository of versions is being made.
+func (l *Local) storesFile() string { return l.home.path("locks", "configurations") }
+
+// agentStores are the repositories of versions that there are.
+func (l *Local) agentStores() ([]string, error) { return filepath.Glob(l.home.AgentStore("*")) }
+
+// configuredAgent is the agent whose versions are in a repository.
+func configuredAgent(dir string) string { return strings.TrimSuffix(filepath.Base(dir), ".git") }
+
+// unmadeStores calls found with the directories in which processes that died were
+// making repositories of versions, if there are any. Nobody makes one meanwhile.
+func (l *Local) unmadeStores(ctx context.Context, found func(dirs []string) error) error {
+	unmade := l.home.path("agents", gitstore.Unmade+"*")
+	if dirs, err := filepath.Glob(unmade); err != nil || len(dirs) == 0 {
+		return err
+	}
+	held, err := lock.Wait(ctx, l.storesFile(), lock.Exclusive, l.self)
+	if err != nil {
+		return busy(err)
+	}
+	defer held.Release()
+	dirs, err := filepath.Glob(unmade)
+	if err != nil || len(dirs) == 0 {
+		return err
+	}
+	return found(dirs)
+}
+
+// sweepConfigs removes what killed processes left of and in repositories of versions.
+func (l *Local) sweepConfigs(ctx context.Context) error {
+	dirs, err := l.agentStores()
+	errs := []error{err, l.unmadeStores(ctx, removeEach)}
+	for _, dir := range dirs {
+		store, err := gitstore.Open(dir)
+		if err == nil {
+			_, err = store.Sweep(ctx)
+			err = errors.Join(err, store.Close())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the versions of the configuration of %s: %w", configuredAgent(dir), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func removeEach(dirs []string) (err error) {
+	for _, dir := range dirs {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
 }
 
 func (l *Local) configCommit(agent, root string) *gitstore.Commit {

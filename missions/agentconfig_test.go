@@ -3,11 +3,13 @@ package missions
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -209,4 +211,71 @@ func TestDoctorOfConfigs(t *testing.T) {
 		t.Errorf("%s, %v", again, err)
 	}
 	b.healthy()
+}
+
+// TestConfigsOfTheKilled: what killed processes leave of and in a repository of
+// versions is removed or mended, by doctor and at a start, and no version is lost.
+func TestConfigsOfTheKilled(t *testing.T) {
+	for name, mend := range map[string]func(*testBench) error{
+		"by doctor": func(b *testBench) error {
+			r, err := b.local.Doctor(context.Background(), DoctorRequest{})
+			if err != nil || len(r.Problems) != 2 {
+				b.Errorf("doctor finds %+v, %v", r.Problems, err)
+			}
+			_, err = b.local.Doctor(context.Background(), DoctorRequest{Fix: true})
+			return err
+		},
+		"at a start": func(b *testBench) error { return b.local.Sweep(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.local.adapters = Agents()
+			b.write("a.txt", "zero\n")
+			b.mission("work")
+			env := sessions.Environ{Home: os.Getenv("HOME")}
+			var versions []string
+			for _, text := range []string{"one", "two"} {
+				b.userFiles(map[string]string{"CLAUDE.md": text})
+				id, err := b.local.keepConfig(context.Background(), "claude", env)
+				if err != nil {
+					t.Fatal(err)
+				}
+				versions = append(versions, id)
+			}
+			b.healthy()
+			store := b.local.home.AgentStore("claude")
+			out, err := exec.Command("git", "--git-dir", store, "repack", "-adq").CombinedOutput()
+			indexes, _ := filepath.Glob(filepath.Join(store, "objects", "pack", "*.idx"))
+			if err != nil || len(indexes) != 1 {
+				t.Fatalf("%v %s, %v", err, out, indexes)
+			}
+			temporary := filepath.Join(store, "objects", "pack", "tmp_pack_1")
+			unmade := filepath.Join(filepath.Dir(store), "tmp_claude.git_1")
+			long := time.Now().Add(-48 * time.Hour)
+			pack := strings.TrimSuffix(indexes[0], ".idx") + ".pack"
+			err = errorsOf(
+				os.Chmod(indexes[0], 0o600), os.Remove(indexes[0]), os.Chtimes(pack, long, long),
+				os.WriteFile(temporary, nil, 0o600), os.Chtimes(temporary, long, long), os.MkdirAll(filepath.Join(unmade, "refs"), 0o700),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := mend(b); err != nil {
+				t.Error(err)
+			}
+			b.healthy()
+			there, err := os.ReadDir(filepath.Dir(store))
+			if err != nil || len(there) != 1 {
+				t.Errorf("beside the versions there are %v, %v", there, err)
+			}
+			if _, err := os.Lstat(temporary); !os.IsNotExist(err) {
+				t.Errorf("a temporary file is there: %v", err)
+			}
+			for i, text := range []string{"one", "two"} {
+				if is := b.configIn(versions[i])["CLAUDE.md"]; is != text {
+					t.Errorf("version %d is %q", i, is)
+				}
+			}
+		})
+	}
 }

@@ -2,69 +2,108 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// agentConfigs checks the versions of agents' configurations. What is damaged
-// there can't be read again from anywhere, but is begun anew when it is set aside.
+// agentConfigs checks the versions of agents' configurations.
 func (d *examination) agentConfigs(ctx context.Context) error {
-	dirs, err := filepath.Glob(d.l.home.AgentStore("*"))
+	dirs, err := d.l.agentStores()
 	if err != nil {
 		return err
 	}
 	for _, dir := range dirs {
-		for _, why := range checkConfigs(ctx, dir) {
-			agent := strings.TrimSuffix(filepath.Base(dir), ".git")
-			d.found(Problem{
-				Invariant: "I1", Message: fmt.Sprintf("the versions of the configuration of %s: %s", agent, why),
-				Fix: "umbra doctor --fix sets them aside, and new ones are begun",
-			}, func() error { return setAside(dir) })
+		if p, wrong := checkConfigs(ctx, dir); wrong {
+			p.Message = fmt.Sprintf("the versions of the configuration of %s: %s", configuredAgent(dir), p.Message)
+			d.found(p, func() error { return mendConfigs(ctx, dir) })
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	return d.l.unmadeStores(ctx, func(left []string) error {
+		d.found(Problem{
+			Invariant: "I6", Message: fmt.Sprintf("repositories for versions of a configuration that were never whole: %d, as %s", len(left), left[0]),
+		}, func() error { return removeEach(left) })
+		return nil
+	})
+}
+
+// mendConfigs removes what killed processes left in a repository of versions, and
+// stores again what is intact. Only one in which versions are damaged then is set
+// aside: they can't be read again from anywhere, but new ones can be begun.
+func mendConfigs(ctx context.Context, dir string) error {
+	err := salvageConfigs(ctx, dir)
+	p, wrong := checkConfigs(ctx, dir)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case wrong && p.Invariant == "I1":
+		return setAside(dir)
+	case wrong:
+		return errors.Join(err, errors.New(p.Message))
+	}
 	return nil
 }
 
-// checkConfigs says what is wrong in a repository of versions; the first thing is
-// enough.
-func checkConfigs(ctx context.Context, dir string) []string {
+func salvageConfigs(ctx context.Context, dir string) error {
 	store, err := gitstore.Open(dir)
 	if err != nil {
-		return []string{err.Error()}
+		return err
+	}
+	defer store.Close()
+	if _, err := store.Sweep(ctx); err != nil {
+		return err
+	}
+	problems, err := store.Check(ctx)
+	for _, p := range problems {
+		if len(p.Rotten) > 0 {
+			_, e := store.Salvage(ctx, p.Rotten, nil)
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// checkConfigs says what is wrong in a repository of versions: what is damaged rather
+// than what was left over, and the first thing is enough.
+func checkConfigs(ctx context.Context, dir string) (problem Problem, wrong bool) {
+	damaged := func(err error) (Problem, bool) {
+		return Problem{Invariant: "I1", Message: err.Error()}, ctx.Err() == nil
+	}
+	store, err := gitstore.Open(dir)
+	if err != nil {
+		return damaged(err)
 	}
 	defer store.Close()
 	problems, err := store.Check(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return []string{err.Error()}
+		return damaged(err)
 	}
 	for _, p := range problems {
-		if p.Ref == "" { // its refs are no missions
-			return []string{p.Message}
+		switch left := p.Invariant == "I6" && p.Fix != ""; {
+		case !left && p.Ref == "": // its refs are no missions
+			return Problem{Invariant: "I1", Message: p.Message}, true
+		case left && !wrong:
+			problem, wrong = Problem{Invariant: "I6", Message: messageOf(p)}, true
 		}
 	}
 	list, err := store.Refs(gitstore.RefAgent)
 	if err != nil {
-		return []string{err.Error()}
+		return damaged(err)
 	}
-	for _, bad := range list.Bad {
-		return []string{bad.Error()}
+	if len(list.Bad) > 0 {
+		return damaged(&list.Bad[0])
 	}
 	for _, ref := range list.Refs {
 		if _, err := store.Commit(ref.ID); err != nil {
-			return []string{err.Error()}
+			return damaged(err)
 		}
 	}
-	return nil
+	return problem, wrong
 }
 
 // setAside renames a repository to a name that is free.

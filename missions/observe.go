@@ -241,8 +241,8 @@ func (l *Local) TellWatching(ctx context.Context, root string) error {
 	})
 }
 
-// Sweep removes from the projects' repositories what processes that were killed
-// left there. It takes its time: it belongs into the background.
+// Sweep removes from the projects' repositories, and from those of agents'
+// configurations, what processes that were killed left there. It takes its time: it belongs into the background.
 func (l *Local) Sweep(ctx context.Context) error {
 	all, _ := l.allProjects()
 	var errs []error
@@ -251,5 +251,6 @@ func (l *Local) Sweep(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("project %s: %w", p.Name, err))
 		}
 	}
+	errs = append(errs, l.sweepConfigs(ctx))
 	return errors.Join(errs...)
 }
