@@ -12,8 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// TestCrash kills some processes, at each failpoint at least one, but for those of
-// handovers, which take their time: they are for the long run (docs/roadmap.md).
+// TestCrash kills some processes, at each failpoint at least one.
 func TestCrash(t *testing.T) {
 	dir, err := os.MkdirTemp("", "umbra-kill-") // a socket's path must be short
 	if err != nil {
@@ -26,7 +25,6 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.alone = true
 	if testing.Short() {
 		o.kills, o.some = 40, true
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -56,13 +55,8 @@ const recovering = "recovery"
 func newHarness(o options, out io.Writer, points map[string]string) *harness {
 	h := &harness{options: o, out: out, points: points, began: time.Now(), tally: newTally(), passes: map[string]map[string]int{}, took: map[string]time.Duration{},
 		calls: map[string]map[spot]int{}}
-	if o.alone {
-		maps.DeleteFunc(h.points, func(name, _ string) bool {
-			return strings.HasPrefix(name, "handover.") || strings.HasPrefix(name, "keeper.")
-		})
-	}
 	for _, op := range operations() {
-		if o.only != "" && o.only != op.name || o.alone && strings.HasPrefix(op.name, "handover") {
+		if o.only != "" && o.only != op.name {
 			continue
 		}
 		if !op.daemon {

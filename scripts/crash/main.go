@@ -44,7 +44,6 @@ type options struct {
 	end     <-chan struct{} // closed when no more trials are to begin; nil: never
 	only    string          // the one operation, "" for all
 	some    bool            // not every failpoint need be come to
-	alone   bool            // no agent works beneath a keeper: there are no handovers
 }
 
 func parse(args []string) (options, error) {
