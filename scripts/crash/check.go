@@ -89,6 +89,9 @@ func (w *world) full(ctx context.Context) error {
 	if err := w.clean(ctx); err != nil {
 		return err
 	}
+	if err := w.named(ctx); err != nil {
+		return err
+	}
 	return w.restoreOne(ctx)
 }
 

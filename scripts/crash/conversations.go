@@ -96,6 +96,9 @@ func branching(ctx context.Context, w *world) (scene, error) {
 	if err != nil {
 		return scene{}, err
 	}
+	if err := w.mayPack(ctx, c.session.Mission, c.root); err != nil {
+		return scene{}, err
+	}
 	at := filepath.Join(c.umbra.Base, "fork")
 	return scene{
 		args: []string{"fork", c.session.Mission.ID, "--no-launch", "--name", "forked", "--workspace", at}, umbra: c.umbra, dir: c.root,

@@ -92,7 +92,7 @@ func (w *world) missions(ctx context.Context) ([]lab.Mission, error) {
 
 // unforking takes away what a killed fork has made.
 func unforking(ctx context.Context, w *world) (scene, error) {
-	s, err := forking(ctx, w)
+	s, err := packing(forking)(ctx, w)
 	if err != nil {
 		return s, err
 	}
