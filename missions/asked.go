@@ -75,6 +75,8 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	err := hold(ctx, m, func(m *loaded) (err error) {
 		switch {
 		case a.preview():
+		case m.live.Handover.owned():
+			return Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.live.Handover.Asked)
 		case a.waits(m):
 			result, err = l.queue(ctx, m, a)
 			return err

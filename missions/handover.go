@@ -69,9 +69,6 @@ func (m *loaded) relievable() bool {
 // that is needed for what was asked for; nil if not. The caller holds the
 // workspace, and goes on with handOver when it does not any more, or lets go.
 func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bool) (*handover, error) {
-	if m.live.Handover.owned() {
-		return nil, Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.live.Handover.Asked)
-	}
 	if !m.relievable() {
 		return nil, nil
 	}
@@ -82,9 +79,6 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 	h := &handover{ID: l.newID(), Launch: m.live.Launch, Asked: a, Queued: queued, From: m.tip.ID.String()}
 	l.own(h)
 	m.live.Handover = h
-	if !queued {
-		m.live.Pending = nil // the newest that was asked for counts
-	}
 	failpoint.Hit("handover.begin")
 	l.saveLive(m)
 	failpoint.Hit("handover.begun")
@@ -397,7 +391,7 @@ func (m *loaded) withdraw() {
 	if !h.open() || h.owned() || m.live.kept() && !m.relievable() {
 		return
 	}
-	if m.live.Handover = nil; h.Queued {
+	if m.live.Handover = nil; h.Queued && m.live.Pending == nil {
 		m.live.Pending = &h.Asked
 	}
 }

@@ -15,7 +15,7 @@ const turnGrace = 300 * time.Millisecond
 // never fails the event that ended the turn. An agent that is ended for it is
 // ended beside that event, which it waits for. The caller holds the workspace.
 func (l *Local) performPending(ctx context.Context, m *loaded) {
-	if m.live.Pending == nil {
+	if m.live.Pending == nil || m.live.Handover.open() { // that was asked for later, and decides
 		return
 	}
 	a := *m.live.Pending

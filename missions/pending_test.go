@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -57,4 +58,148 @@ func TestQueuedRestoreThatCanNotBeDone(t *testing.T) {
 		t.Errorf("problems after a restore: %q", p)
 	}
 	b.healthy()
+}
+
+// inTurnTwo is a bench whose agent has done one turn, and works at its second: a
+// restore to where the first began waits for the end of that.
+func inTurnTwo(t *testing.T) *talker {
+	t.Helper()
+	c := startTalker(t)
+	c.write("a.txt", "zero\n")
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	c.takeTurn("second", "a.txt", "two\n")
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+	c.write("a.txt", "three\n")
+	r, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1.0", FilesOnly: true, WhenIdle: true})
+	if err != nil || !r.Queued {
+		t.Fatalf("queued: %+v %v", r, err)
+	}
+	return c
+}
+
+// TestLaterRestoreDropsWhatIsQueued: the end of the turn does not take back what was
+// forced in its middle, after a restore had been queued.
+func TestLaterRestoreDropsWhatIsQueued(t *testing.T) {
+	for name, test := range map[string]struct {
+		do   func(*talker) (RestoreResult, error)
+		want string
+	}{
+		"files": {func(c *talker) (RestoreResult, error) {
+			return c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1", FilesOnly: true, Force: true})
+		}, "one\n"},
+		"one path": {func(c *talker) (RestoreResult, error) {
+			return c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1", Paths: []string{"a.txt"}, Force: true})
+		}, "one\n"},
+		"nothing differs": {func(c *talker) (RestoreResult, error) {
+			c.write("a.txt", "two\n")
+			return c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@2", FilesOnly: true, Force: true})
+		}, "two\n"},
+		"undo": {func(c *talker) (RestoreResult, error) {
+			if _, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1", FilesOnly: true, Force: true}); err != nil {
+				return RestoreResult{}, err
+			}
+			if _, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1.0", FilesOnly: true, WhenIdle: true}); err != nil {
+				return RestoreResult{}, err
+			}
+			return c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), Force: true})
+		}, "three\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inTurnTwo(t)
+			if r, err := test.do(c); err != nil || !r.Done {
+				t.Fatalf("forced: %+v %v", r, err)
+			}
+			if m := c.only(); m.Action != "" {
+				t.Errorf("still queued: %s", m.Action)
+			}
+			c.hook("Stop", map[string]any{"prompt_id": "p3"})
+			if got := c.read("a.txt"); got != test.want {
+				t.Errorf("after the turn a.txt is %q, want %q", got, test.want)
+			}
+			c.healthy()
+		})
+	}
+}
+
+// TestWhatIsQueuedStays where what was asked for since was not done.
+func TestWhatIsQueuedStays(t *testing.T) {
+	forced := RestoreRequest{Moment: "@1", FilesOnly: true, Force: true}
+	for name, do := range map[string]func(*talker) error{
+		"preview": func(c *talker) error {
+			r := forced
+			r.Caller, r.Preview = c.caller(), true
+			_, err := c.local.Restore(context.Background(), r)
+			return err
+		},
+		"failed": func(c *talker) error {
+			c.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
+			defer func() { c.local.restoreStep = nil }()
+			r := forced
+			r.Caller = c.caller()
+			if _, err := c.local.Restore(context.Background(), r); err == nil {
+				return errors.New("it was done")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inTurnTwo(t)
+			if err := do(c); err != nil {
+				t.Fatal(err)
+			}
+			c.hook("Stop", map[string]any{"prompt_id": "p3"})
+			if got := c.read("a.txt"); got != "zero\n" {
+				t.Errorf("what was queued was not done: a.txt is %q", got)
+			}
+			c.healthy()
+		})
+	}
+}
+
+// TestQueuedDuringAHandover: an agent that is being ended for one restore reaches the
+// end of its turn. What had waited for that does not come first, and nothing new can
+// be queued for it.
+func TestQueuedDuringAHandover(t *testing.T) {
+	k := newKeptAgent(t)
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+	queued := RestoreRequest{Caller: k.caller(), Moment: "live@start", WhenIdle: true}
+	if r, err := k.local.Restore(context.Background(), queued); err != nil || !r.Queued {
+		t.Fatalf("queued: %+v %v", r, err)
+	}
+	h := k.mark(k.restoreOf("live@1"), false)
+	k.own()
+	_, err := k.local.Restore(context.Background(), queued)
+	k.fails("queued beside a handover", err, KindBusy)
+	k.hook("Stop", map[string]any{"prompt_id": "p3"})
+	if m := k.state(); m.live.NotRestored != "" || m.live.Pending == nil {
+		t.Errorf("the end of the turn: %q, pending %v", m.live.NotRestored, m.live.Pending)
+	}
+	_ = k.agent.Process.Kill()
+	if _, err := k.local.completeHandover(context.Background(), k.state(), h.ID); err != nil {
+		t.Fatal(err)
+	}
+	k.relaunched(k.end())
+	if m := k.state(); m.live.Pending != nil {
+		t.Errorf("still queued: %v", m.live.Pending)
+	}
+}
+
+// TestRestoreAfterOneThatWasNotDone: the agent is not told any more of what a later
+// restore has made up for.
+func TestRestoreAfterOneThatWasNotDone(t *testing.T) {
+	c := inTurnTwo(t)
+	c.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
+	c.hook("Stop", map[string]any{"prompt_id": "p3"})
+	c.local.restoreStep = nil
+	if m := c.only(); !strings.Contains(strings.Join(m.Problems, "\n"), "was not done") {
+		t.Fatalf("problems: %q", m.Problems)
+	}
+	c.restore("@1.0", func(r *RestoreRequest) { r.FilesOnly, r.All = true, true })
+	result := c.hook("UserPromptSubmit", map[string]any{"prompt": "fourth", "prompt_id": "p4"})
+	if m := c.only(); len(m.Problems) > 0 || strings.Contains(string(result.Output), "was not done") {
+		t.Errorf("problems %q, the agent is told %s", m.Problems, result.Output)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "p4"})
+	c.healthy()
 }

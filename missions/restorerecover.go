@@ -142,7 +142,11 @@ func (l *Local) recoverTalk(ctx context.Context, m *loaded, work *restoreWork) e
 // completeOnce completes a recovered restore, unless its snapshot was published
 // before its process died.
 func (l *Local) completeOnce(ctx context.Context, m *loaded, work *restoreWork, outcome *restore.Outcome, j *job) error {
-	if published, err := m.published(work.doc.Operation.ID); published || err != nil {
+	published, err := m.published(work.doc.Operation.ID)
+	if published {
+		l.supersede(m)
+	}
+	if published || err != nil {
 		return errors.Join(err, work.Finish())
 	}
 	return l.completeRestore(ctx, m, work, outcome, j)

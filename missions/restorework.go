@@ -47,6 +47,7 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job, c Caller) (Re
 	if (j.files == nil || j.files.empty()) && j.talk == nil {
 		j.result.Done = true
 		j.result.Notes = append(j.result.Notes, "nothing differs")
+		l.supersede(m)
 		return j.result, nil
 	}
 	doc, err := l.describeRestore(m, j)
@@ -66,6 +67,14 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job, c Caller) (Re
 		j.result.Notes = append(j.result.Notes, notImported(m, err))
 	}
 	return j.result, nil
+}
+
+// supersede drops what waits for the end of the turn, and why such a thing was not
+// done before: what was asked for later was done, and the end of the turn is not to
+// take that back. The caller holds the workspace.
+func (l *Local) supersede(m *loaded) {
+	m.live.Pending, m.live.NotRestored = nil, ""
+	l.saveLive(m)
 }
 
 // describeRestore writes down what is to be done.
@@ -203,6 +212,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 		trigger = TriggerUndo
 	}
 	op := work.doc.Operation
+	m.tell(noteUndone, "")
 	t, err := l.commit(ctx, m, &wanted{
 		Take:     Take{Trigger: trigger, Of: m.life, What: work.doc.Describes},
 		triggers: Triggers{trigger}, operation: &op, displaced: displacedFiles(outcome.Displaced),
@@ -211,9 +221,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
 	}
 	failpoint.Hit("restore.committed")
-	m.live.NotRestored = ""
-	m.tell(noteUndone, "")
-	l.saveLive(m)
+	l.supersede(m)
 	j.result.Conversation.Switched = work.doc.Talk != nil
 	if err := work.Finish(); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
