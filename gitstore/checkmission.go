@@ -46,23 +46,18 @@ func (c *checker) mission(ref Ref, recordRef RefName) {
 	}
 }
 
-// recordChain gives the records from a ref on, as a set.
+// recordChain gives the records from a ref on, as a set, and those that are kept where
+// it is broken.
 func (c *checker) recordChain(ref RefName) (map[ID]bool, error) {
 	tip, err := c.store.Ref(ref)
 	if err != nil {
 		return nil, err
 	}
 	chain := map[ID]bool{}
-	for commit, err := range c.store.History(tip, HistoryOptions{}) {
-		if err != nil {
-			return chain, err
-		}
-		chain[commit.ID] = true
-		if err := c.ctx.Err(); err != nil {
-			return chain, err
-		}
+	if err := c.store.addRecords(chain, tip); err != nil {
+		return chain, errors.Join(err, c.store.addKept(chain)) // what it cuts off is kept apart
 	}
-	return chain, nil
+	return chain, c.ctx.Err()
 }
 
 func (c *checker) snapshotRecord(snap *Snapshot, records map[ID]bool, add func(invariant, fix, format string, args ...any)) {

@@ -23,7 +23,8 @@ const (
 	RefHead RefKind = "refs/heads/"
 	// RefPin is refs/pins/<name>: a pinned snapshot.
 	RefPin RefKind = "refs/pins/"
-	// RefKeep is refs/keep/<snapshot>: the record of a pinned snapshot.
+	// RefKeep is refs/keep/<snapshot>: the record of a pinned snapshot, or of one that
+	// a later record, which is lost, has cut off.
 	RefKeep RefKind = "refs/keep/"
 	// RefTrashAgent is refs/trash/agents/<mission-id>: a removed mission.
 	RefTrashAgent RefKind = "refs/trash/agents/"

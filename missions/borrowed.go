@@ -102,8 +102,11 @@ func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damag
 				return err
 			}
 			ws.scanner.Suspect()
-			_, err = l.presentSide(ctx, m)
-			return err
+			captured, err := l.capturePresent(ctx, m)
+			if err != nil {
+				return err
+			}
+			return regainDocs(ctx, p.store, captured, damage.Objects)
 		})
 		if err != nil {
 			l.log.Warn("read again what was damaged", "mission", m.ID, "workspace", m.bind.Workspace, "error", err)

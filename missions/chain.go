@@ -110,9 +110,12 @@ func (m *loaded) nextStep(turn int, triggers Triggers) *turnStep {
 }
 
 // stepOf is a snapshot with the place that its record says. ok is false if it
-// says none: then only a walk through the turn tells.
+// says none, or is lost: then only a walk through the turn tells.
 func (p *project) stepOf(s *gitstore.Snapshot) (at step, ok bool, err error) {
 	then, err := p.storedAt(s.Record)
+	if objectLost(err) {
+		return step{}, false, nil // its files may be whole
+	}
 	if err != nil || then.Step == nil {
 		return step{}, false, err
 	}

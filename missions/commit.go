@@ -219,11 +219,16 @@ func infoOf(w *wanted, c *capture.Result, s sessionState, now time.Time) snapsho
 }
 
 func putCapture(t *gitstore.RecordTree, c *capture.Result) error {
-	return errors.Join(
-		t.Put(rulesDoc, c.Rules),
-		t.Put(skippedDoc, capture.SkippedDocument(c.Skipped)),
-		t.Put(modesDoc, c.Modes.Document()),
-	)
+	var errs []error
+	for name, doc := range captureDocs(c) {
+		errs = append(errs, t.Put(name, doc))
+	}
+	return errors.Join(errs...)
+}
+
+// captureDocs is what a record says of a capture, by the names that it has there.
+func captureDocs(c *capture.Result) map[string][]byte {
+	return map[string][]byte{rulesDoc: c.Rules, skippedDoc: capture.SkippedDocument(c.Skipped), modesDoc: c.Modes.Document()}
 }
 
 // putMission writes the mission as it is at this snapshot.

@@ -164,6 +164,8 @@ func (f filter) keeps(e Entry) bool {
 type facts struct {
 	Entry Entry `json:"entry"`
 	Lined bool  `json:"lined"`
+
+	unrecorded bool // what its record says is lost, for now or for good
 }
 
 // entry projects a snapshot. Its address and names are those of the mission it
@@ -183,7 +185,7 @@ func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lin
 		return f, nil
 	}
 	f, err := p.facts(ctx, s, lines)
-	if err == nil && l.index != nil {
+	if err == nil && !f.unrecorded && l.index != nil {
 		if raw, err := json.Marshal(f); err == nil {
 			l.index.Put(factsKey(s.ID), raw)
 		}
@@ -228,10 +230,12 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (
 	if err := p.countChanges(ctx, &e, from, s.Tree, lines); err != nil {
 		return facts{}, err
 	}
-	if err := p.addRecordFacts(&e, s); err != nil {
-		return facts{}, err
+	err := p.addRecordFacts(&e, s)
+	if objectLost(err) {
+		e.Partial = true // doctor says what is lost; the others are to be seen
+		return facts{Entry: e, Lined: lines, unrecorded: true}, nil
 	}
-	return facts{Entry: e, Lined: lines}, nil
+	return facts{Entry: e, Lined: lines}, err
 }
 
 func idText(id gitstore.ID) string {

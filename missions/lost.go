@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -107,6 +109,27 @@ func (l *Local) regainSession(ctx context.Context, m *loaded, lost []gitstore.Lo
 	defer batch.Discard()
 	for record := range records {
 		if err := m.project.store.Regain(batch, record, f, ids); err != nil {
+			return err
+		}
+	}
+	return batch.Flush(ctx)
+}
+
+// regainDocs writes again what records say of a capture, where the present one says
+// just what is lost: most snapshots of a workspace share it, and none of them can be
+// restored without.
+func regainDocs(ctx context.Context, store *gitstore.Store, c *capture.Result, lost []gitstore.ID) error {
+	batch := store.NewBatch()
+	defer batch.Discard()
+	for _, doc := range captureDocs(c) {
+		id, err := gitstore.HashBlob(bytes.NewReader(doc), int64(len(doc)))
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(lost, id) {
+			continue
+		}
+		if _, err := batch.Write(gitstore.TypeBlob, doc); err != nil {
 			return err
 		}
 	}

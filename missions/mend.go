@@ -106,6 +106,9 @@ func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.P
 	case problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.store.RepairRecords(ctx)
+			if kind := name.Kind(); kind == gitstore.RefAgent || kind == gitstore.RefTrashAgent {
+				err = errors.Join(err, p.store.KeepRecords(ctx, name))
+			}
 			return err
 		}
 	}

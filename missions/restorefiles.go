@@ -58,22 +58,31 @@ func unreadNow(present, target restore.Side, plan *restore.Plan) []Kept {
 
 // presentSide is what is on disk, captured without publishing anything.
 func (l *Local) presentSide(ctx context.Context, m *loaded) (restore.Side, error) {
-	ws, err := l.workspace(ctx, m)
+	captured, err := l.capturePresent(ctx, m)
 	if err != nil {
 		return restore.Side{}, err
+	}
+	return captureSide(m.project, captured)
+}
+
+// capturePresent stores what is on disk, and publishes nothing.
+func (l *Local) capturePresent(ctx context.Context, m *loaded) (*capture.Result, error) {
+	ws, err := l.workspace(ctx, m)
+	if err != nil {
+		return nil, err
 	}
 	batch := m.project.store.NewBatch()
 	defer batch.Discard()
 	captured, err := ws.capture(ctx, m.project.store, batch, m.tip)
 	if err != nil {
-		return restore.Side{}, l.captureFailed(m, err)
+		return nil, l.captureFailed(m, err)
 	}
 	if err := batch.Flush(ctx); err != nil {
 		ws.giveBack()
-		return restore.Side{}, err
+		return nil, err
 	}
 	ws.accept(captured)
-	return captureSide(m.project, captured)
+	return captured, nil
 }
 
 // openWorkspace opens the mission's workspace and proves that it is the one.
