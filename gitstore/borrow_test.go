@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // lender is a repository of a user's.
@@ -308,6 +310,7 @@ func TestBorrowFollowsAlternates(t *testing.T) {
 // TestBorrowFromParts takes from shallow and partial clones what they have; the
 // history that they lack is of no account.
 func TestBorrowFromParts(t *testing.T) {
+	hazards.Held(t, hazards.H19, "of shallow and partial clones is borrowed what they have")
 	t.Parallel()
 	l := newLender(t)
 	l.git("config", "uploadpack.allowFilter", "true")

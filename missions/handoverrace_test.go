@@ -2,9 +2,13 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"reflect"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -248,5 +252,96 @@ func TestWaitingForAnotherAsTheServiceEnds(t *testing.T) {
 			}
 			k.relaunched(k.end())
 		})
+	}
+}
+
+// TestEndingServiceLetsGo: a Service that is ending begins nothing that it could not
+// end, and is not taken for one that is at it: whoever serves next is.
+func TestEndingServiceLetsGo(t *testing.T) {
+	t.Run("taken up", func(t *testing.T) {
+		k := newKeptAgent(t)
+		h := k.mark(k.restoreOf("live@1"), false)
+		k.local.close()
+		if err := k.local.TakeUp(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if m := k.state(); !m.live.Handover.open() || m.live.Handover.owned() || m.live.Handover.ID != h.ID {
+			t.Fatalf("the handover is %+v", m.live.Handover)
+		}
+		k.testBench = k.again()
+		if err := k.local.TakeUp(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k.relaunched(k.end())
+	})
+	t.Run("queued", func(t *testing.T) {
+		k := newKeptAgent(t)
+		a, before := k.restoreOf("live@1"), handovers()
+		k.local.close()
+		k.change(func(m *loaded) {
+			m.live.Pending = &a
+			k.local.performPending(context.Background(), m)
+		})
+		if m := k.state(); m.live.Handover != nil || m.live.Pending == nil || handovers() != before {
+			t.Fatalf("the handover is %+v, queued %v, of %d this process is at %d", m.live.Handover, m.live.Pending, before, handovers())
+		}
+		k.testBench = k.again()
+		if err := k.local.TakeUp(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k.relaunched(k.end())
+	})
+}
+
+// handovers counts the handovers that this process is at.
+func handovers() (n int) {
+	handing.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// TestTakenOverThatFails: a keeper's call that takes a handover over, and can't carry
+// it out, is at it no more.
+func TestTakenOverThatFails(t *testing.T) {
+	k := newKeptAgent(t)
+	h := k.mark(k.restoreOf("live@1"), false)
+	k.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
+	_ = k.agent.Process.Kill()
+	next := k.end()
+	if _, at := handing.Load(h.ID); at || next.Do != DoRelaunch || !strings.Contains(next.Banner, "was not done") {
+		t.Errorf("at it still: %v, next is %+v", at, next)
+	}
+	k.local.restoreStep = nil
+	k.healthy()
+}
+
+// TestWhoHandsOverIsWatched: the end of a process that is at a handover is to be
+// noticed, as that of an agent is: what it has not ended is taken up. This process
+// does not wait for its own end, nor for one that is gone.
+func TestWhoHandsOverIsWatched(t *testing.T) {
+	k := newKeptAgent(t)
+	h := k.mark(k.restoreOf("live@1"), false)
+	other := exec.Command("sleep", "600")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	})
+	watched := func(by lock.Owner) bool {
+		k.change(func(m *loaded) { m.live.Handover.Owner = by })
+		ws, ok := k.local.LiveWorkspaces()[k.dir]
+		if !ok || len(ws.Processes) < 2 {
+			t.Fatalf("live is %+v", ws)
+		}
+		return slices.Contains(ws.Processes[2:], by)
+	}
+	if !watched(lock.Process(other.Process.Pid, "umbra restore")) {
+		t.Error("another that is at it is not watched")
+	}
+	handing.Store(h.ID, true)
+	defer h.letGo()
+	if watched(k.local.self) || watched(deadOwner) {
+		t.Error("itself, or one that is gone, is watched")
 	}
 }

@@ -11,10 +11,16 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// recordedSession is the conversation that the mission's newest record holds.
+// recordedSession is the conversation that the only mission's newest record holds.
 func (c *talker) recordedSession() (string, gitstore.SessionMeta) {
 	c.Helper()
-	m, err := c.local.missionByID(c.only().ID)
+	return c.recordedOf(c.only().ID)
+}
+
+// recordedOf is the conversation that a mission's newest record holds.
+func (c *talker) recordedOf(mission string) (string, gitstore.SessionMeta) {
+	c.Helper()
+	m, err := c.local.missionByID(mission)
 	if err != nil {
 		c.Fatal(err)
 	}

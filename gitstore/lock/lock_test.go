@@ -12,8 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // The test binary plays the other processes too.
@@ -290,6 +293,7 @@ func TestOwnerLiveness(t *testing.T) {
 	}
 	before, otherBoot, otherSpace, unsigned := self, self, self, Owner{PID: self.PID}
 	before.Start--
+	hazards.Shown(t, hazards.H25, syscall.Kill(before.PID, 0) == nil, "who asks by pid alone takes a process that has ended for alive once another has its pid, and waits for its lock for ever")
 	otherBoot.Boot = "x"
 	otherSpace.Namespace = "pid:[1]"
 	for name, c := range map[string]struct {
@@ -303,6 +307,7 @@ func TestOwnerLiveness(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	hazards.Held(t, hazards.H25, "a process is told by its pid, the time of its start and the boot: one that has its pid since is another")
 }
 
 // TestEndedChildIsGone looks at a process that has ended and was not waited for.
