@@ -33,19 +33,51 @@ func (l *Local) importTalk(ctx context.Context, m *loaded, c Caller) error {
 	if err != nil {
 		return err
 	}
-	i, todo, err := importer.Import(m.adapterEnv(), s, m.Command)
-	if err != nil || !todo {
-		return err
+	for last := ""; ; {
+		i, todo, err := importer.Import(m.adapterEnv(), s, m.Command)
+		if err != nil || !todo {
+			return err
+		}
+		words := strings.Join(i.Argv, " ")
+		if words == last {
+			return beside(i, fmt.Errorf("%s: %w, though it says so", words, errNotImported))
+		}
+		if last == "" {
+			Notify(ctx, Notice{Text: fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)})
+		}
+		last = words
+		if err := importOne(ctx, i, m.adapterEnv().Home, c); err != nil {
+			return beside(i, err)
+		}
 	}
-	Notify(ctx, Notice{Text: fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)})
-	if err := placeFile(i.File); err != nil {
-		return err
+}
+
+// importOne does one import, and takes away what was there for it alone.
+func importOne(ctx context.Context, i sessions.Import, home string, c Caller) error {
+	if i.File.Path != "" {
+		if err := placeFile(i.File); err != nil {
+			return err
+		}
 	}
-	err = errors.Join(runImport(ctx, i, m.adapterEnv().Home, c), os.RemoveAll(i.Scratch))
-	if err == nil {
+	err := errors.Join(runImport(ctx, i, home, c), os.RemoveAll(i.Scratch))
+	if err == nil && i.Mark != "" {
 		err = removed(i.Mark)
 	}
-	return errors.Join(err, removed(i.File.Path))
+	if i.File.Path != "" {
+		err = errors.Join(err, removed(i.File.Path))
+	}
+	return err
+}
+
+// errBeside is met where only what subagents said was not imported.
+var errBeside = errors.New("what its subagents said")
+
+// beside marks an import's error if the conversation goes on without it.
+func beside(i sessions.Import, err error) error {
+	if i.Beside {
+		return fmt.Errorf("%w: %w", errBeside, err)
+	}
+	return err
 }
 
 func removed(path string) error {

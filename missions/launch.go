@@ -123,7 +123,10 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 		return false, err
 	}
 	if resume {
-		if err := l.importTalk(ctx, m, r.Caller); err != nil {
+		err := l.importTalk(ctx, m, r.Caller)
+		if errors.Is(err, errBeside) {
+			Notify(ctx, Notice{Text: notImported(m, err)})
+		} else if err != nil {
 			return false, Errorf(KindFailed, "umbra mission resume "+m.Name+" tries again", "%s can't take the conversation of %s: %w", m.Agent, m.Name, err)
 		}
 	}

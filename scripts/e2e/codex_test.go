@@ -3,8 +3,10 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/standin"
@@ -141,5 +143,50 @@ func TestCodexUntrusted(t *testing.T) {
 	matches, err := filepath.Glob(filepath.Join(p.home, ".codex", "sessions", "*", "*", "*", "*.jsonl"))
 	if err != nil || len(matches) != 1 {
 		t.Errorf("there are the conversations %v, %v", matches, err)
+	}
+}
+
+// TestCodexSubagent: what a subagent said is forked with its mission, and the
+// fork's agent goes on with it, in the fork's workspace. The source's is left alone.
+func TestCodexSubagent(t *testing.T) {
+	t.Parallel()
+	p := newCodex(t, "UMBRA_NO_DAEMON=1")
+	p.newTalk("source")
+	headless := append(p.speaks().headless, "--enable", "multi_agent_v2")
+	say := func(mission, prompt string) {
+		t.Helper()
+		p.umbra(slices.Concat([]string{"mission", "resume", mission, "--"}, headless, []string{prompt})...)
+	}
+	reported := make(chan string, 1)
+	go func() { // the turn goes on when its subagent has reported
+		defer p.server.Release("report")
+		defer close(reported)
+		for t.Context().Err() == nil {
+			files, _ := filepath.Glob(filepath.Join(p.home, ".codex", "sessions", "*", "*", "*", "*.jsonl")) // the pattern is good
+			for _, file := range files {
+				b, _ := os.ReadFile(file) // one that is being written is read again
+				if strings.Contains(string(b), `"last_agent_message":"sub said"`) {
+					reported <- file
+					return
+				}
+			}
+			time.Sleep(30 * time.Millisecond)
+		}
+	}()
+	say("source", `alpha, please [[tool name=collaboration.spawn_agent input="{\"task_name\":\"helper\",\"message\":\"one [[bash cmd=pwd]] [[say sub said]]\"}"]] [[wait report]] [[say alpha done]]`)
+	sub := <-reported
+	before := content(t, sub)
+	p.umbra("fork", "source", "--name", "fork", "--no-launch")
+	say("fork", `bravo, please [[tool name=collaboration.followup_task input="{\"target\":\"/root/helper\",\"message\":\"two, please [[say sub again]]\"}"]] [[say bravo done]]`)
+	request, err := p.server.Wait(t.Context(), standin.Prompted("two, please"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sees(request, []string{"assistant: sub said", "result: " + p.mission("fork").Workspace + "\n"}, p.repo+"\n")
+	if content(t, sub) != before {
+		t.Error("the source's subagent has heard of it")
+	}
+	if left, err := filepath.Glob(filepath.Join(p.home, ".codex", "archived_sessions", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left in the archive: %q, %v", left, err)
 	}
 }

@@ -14,14 +14,14 @@ import (
 // the byte it was. Changed are the session's id where it is one (never in text),
 // the directory of the first line, and the paths below the old root; never the
 // model's thoughts, what is encrypted, or the id of another session: what Codex
-// has forked itself goes on from the same ancestors. A copy whose last turn has
-// its answer ends it.
+// has forked itself goes on from the same ancestors. Subagents get the ids of
+// their copies. A copy whose last turn has its answer ends it.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
 	if err := to.Known(rewriteVersion); err != nil {
 		return err
 	}
 	end := &ending{w: w}
-	if err := jsonlines.Rewrite(end, io.LimitReader(r, length), func() jsonlines.Rewriter { return newRewriter(to).line }); err != nil {
+	if err := rewriteLines(end, io.LimitReader(r, length), to, nil); err != nil {
 		return err
 	}
 	if to.Version == 1 || to.OldID == to.NewID {
@@ -30,25 +30,52 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 	return end.close()
 }
 
+// rewriteLines copies the lines of a session, or of a subagent of it. agents are
+// the ids of subagents that are copied too.
+func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite, agents []string) error {
+	return jsonlines.Rewrite(w, r, func() jsonlines.Rewriter { return newRewriter(to, agents).line })
+}
+
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
 // input; the code for the versions before stays. Version 1 left the last turn
-// open.
-const rewriteVersion = 2
+// open, version 2 the ids of subagents as they were.
+const rewriteVersion = 3
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
 
 type rewriter struct {
 	*jsonlines.Editor
-	to    sessions.Rewrite
-	oldID jsonlines.Finder // with the quotes around it
+	ids    []renamed
+	shift  shift
+	agents bool // ids of subagents are changed where a line names one
+	agent  jsonlines.Finder
 }
 
-func newRewriter(to sessions.Rewrite) *rewriter {
-	return &rewriter{
-		Editor: jsonlines.NewEditor(to, false, sealed), to: to,
-		oldID: jsonlines.NewFinder([]byte(`"` + to.OldID + `"`)),
+// renamed is an id and what it becomes.
+type renamed struct {
+	find jsonlines.Finder // with the quotes around it
+	to   []byte
+}
+
+// agentMember names a subagent of the session, started or heard of.
+const agentMember = `"agent_thread_id":"`
+
+func newRewriter(to sessions.Rewrite, agents []string) *rewriter {
+	w := &rewriter{Editor: jsonlines.NewEditor(to, false, sealed), agent: jsonlines.NewFinder([]byte(agentMember))}
+	if to.OldID == "" || to.OldID == to.NewID {
+		return w
 	}
+	w.shift, w.agents = shiftOf(to), to.Version == 0 || to.Version > 2
+	w.rename(to.OldID, to.NewID)
+	for _, id := range agents {
+		w.rename(id, w.shift.id(id))
+	}
+	return w
+}
+
+func (w *rewriter) rename(old, id string) {
+	w.ids = append(w.ids, renamed{jsonlines.NewFinder([]byte(`"` + old + `"`)), []byte(id)})
 }
 
 // line appends the rewritten line to dst. A line that is no JSON object is
@@ -62,7 +89,10 @@ func (w *rewriter) line(dst, b []byte) []byte {
 	if l.kind == "session_meta" || l.kind == "turn_context" {
 		w.findCwd(l)
 	}
-	w.findID(b)
+	for _, id := range w.ids {
+		w.findID(b, id)
+	}
+	w.findAgents(b)
 	w.Paths(b)
 	return w.Apply(dst, b)
 }
@@ -82,23 +112,42 @@ func (w *rewriter) findCwd(l line) {
 	}
 }
 
-// findID edits the session's id where it is the value of a member that is named
-// for an id (id, session_id, thread_id): nowhere else, and so in no text.
-func (w *rewriter) findID(b []byte) {
-	if w.to.OldID == "" || w.to.OldID == w.to.NewID {
-		return
-	}
+// findID edits an id where it is the value of a member that is named for an id
+// (id, session_id, thread_id): nowhere else, and so in no text.
+func (w *rewriter) findID(b []byte, id renamed) {
 	for at := 0; ; {
-		start := w.oldID.Next(b, at)
+		start := id.find.Next(b, at)
 		if start < 0 {
 			return
 		}
-		at = start + len(w.to.OldID) + 2
+		at = start + len(id.to) + 2
 		if isIDMember(b[:start]) {
-			w.Replace(jsonlines.Span{Start: start + 1, End: at - 1}, []byte(w.to.NewID))
+			w.Replace(jsonlines.Span{Start: start + 1, End: at - 1}, id.to)
 		}
 	}
 }
+
+// findAgents edits the ids of subagents: what was asked of one that the copy has
+// not got is not to be asked of its source's.
+func (w *rewriter) findAgents(b []byte) {
+	if !w.agents {
+		return
+	}
+	for at := 0; ; {
+		start := w.agent.Next(b, at)
+		if start < 0 {
+			return
+		}
+		start += len(agentMember)
+		at = start
+		if end := start + uuidLen; end < len(b) && sessions.IsUUID(string(b[start:end])) {
+			w.Replace(jsonlines.Span{Start: start, End: end}, []byte(w.shift.id(string(b[start:end]))))
+			at = end
+		}
+	}
+}
+
+const uuidLen = 36
 
 // isIDMember reports whether what stands before a value is the name of an id.
 func isIDMember(before []byte) bool {

@@ -126,7 +126,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, from, dest string) {
 		same := withoutClosing(rewritten(t, string(in), fork(from, from)))
-		if want := in[:bytes.LastIndexByte(in, '\n')+1]; !bytes.Contains(in, []byte(idA)) && same != string(want) {
+		if want := in[:bytes.LastIndexByte(in, '\n')+1]; !bytes.Contains(in, []byte(idA)) && !bytes.Contains(in, []byte(agentMember)) && same != string(want) {
 			t.Errorf("to the same place %q became %q", want, same)
 		}
 		out := withoutClosing(rewritten(t, string(in), fork(from, dest)))

@@ -34,8 +34,13 @@ func (Adapter) Root(env sessions.Environ) string {
 // NewID is the random UUID as one of version 7, as all of Codex's own are: it
 // begins with the time, and so tells the name of the session's file.
 func (Adapter) NewID(random string, at time.Time) string {
+	return stampOf(at) + "-7" + random[15:]
+}
+
+// stampOf is how an id of version 7 begins: with the time.
+func stampOf(at time.Time) string {
 	ms := fmt.Sprintf("%012x", at.UnixMilli())
-	return ms[:8] + "-" + ms[8:12] + "-7" + random[15:]
+	return ms[:8] + "-" + ms[8:12]
 }
 
 // timeOf is when a session with that id began, in UTC.
@@ -62,7 +67,13 @@ func (a Adapter) Path(env sessions.Environ, _, id string) string {
 		return found
 	}
 	at, _ := timeOf(id)
-	return filepath.Join(a.day(env, at), rolloutPrefix+at.Format(stampLayout)+"-"+id+rolloutExt)
+	return filepath.Join(a.day(env, at), nameOf(id))
+}
+
+// nameOf is how a rollout that Umbra writes is called.
+func nameOf(id string) string {
+	at, _ := timeOf(id)
+	return rolloutPrefix + at.Format(stampLayout) + "-" + id + rolloutExt
 }
 
 func (a Adapter) day(env sessions.Environ, at time.Time) string {
