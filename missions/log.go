@@ -83,16 +83,27 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 // withForks adds the snapshots of the missions that were forked from this one,
 // and from those, or of all missions; newest first.
 func (l *Local) withForks(ctx context.Context, at found, filter filter, r LogRequest, entries []Entry) ([]Entry, error) {
-	family, listed := map[string]bool{at.ID: true}, map[string]bool{}
+	family, listed := map[string]*loaded{at.ID: at.loaded}, map[string]bool{}
+	names := map[string]string{at.ID: filter.path} // of the path, in each mission
 	for _, e := range entries {
 		listed[e.ID] = true
 	}
 	all, _ := l.missionsOf(at.project) // oldest first: a parent before its forks
 	for _, m := range all {
-		if !r.All && (m.Parent == nil || !family[m.Parent.Mission]) {
+		var parent *loaded
+		if m.Parent != nil {
+			parent = family[m.Parent.Mission]
+		}
+		if !r.All && parent == nil {
 			continue
 		}
-		family[m.ID] = true
+		if filter.path = names[at.ID]; parent != nil && m.ID != at.ID {
+			var err error
+			if filter.path, err = at.project.nameInFork(ctx, parent, m, names[parent.ID]); err != nil {
+				return nil, err
+			}
+		}
+		family[m.ID], names[m.ID] = m, filter.path
 		own, err := l.history(ctx, found{m, step{Snapshot: m.tip}}, filter, r)
 		if err != nil {
 			return nil, err

@@ -49,8 +49,8 @@ func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from stri
 	return path, from, now.ID != before.ID || now.Mode != before.Mode, nil
 }
 
-// What is compared with a file that is new, to find what it was called: so many
-// files that went with the same snapshot, so large.
+// What is compared with a file that is new or gone, to find what it was called, or
+// is since: so many files that went or came with the same snapshot, so large.
 const (
 	mostGone   = 200
 	mostLooked = 1 << 20
@@ -60,11 +60,7 @@ const (
 // gone the one of the same content, else the one most like it, if half of the
 // larger is in both, as Git has it; "" if there is none.
 func (p *project) nameBefore(ctx context.Context, before, after gitstore.ID, path string) (string, error) {
-	var changes []gitstore.Change
-	err := p.store.DiffTrees(before, after, func(c gitstore.Change) error {
-		changes = append(changes, c)
-		return ctx.Err()
-	})
+	changes, err := p.changes(ctx, before, after)
 	if err != nil {
 		return "", err
 	}
@@ -78,26 +74,48 @@ func (p *project) nameBefore(ctx context.Context, before, after gitstore.ID, pat
 		}
 		file = r.Change
 	}
-	return p.mostAlike(changes, file)
+	var gone []named
+	for _, c := range changes {
+		if c.Type() == gitstore.Deleted {
+			gone = append(gone, named{c.Path, c.From})
+		}
+	}
+	return p.mostAlike(file.To, gone)
 }
 
-func (p *project) mostAlike(changes []gitstore.Change, file gitstore.Change) (string, error) {
-	text, err := p.comparable(file.To)
+// changes are what differs between two trees.
+func (p *project) changes(ctx context.Context, before, after gitstore.ID) (list []gitstore.Change, err error) {
+	err = p.store.DiffTrees(before, after, func(c gitstore.Change) error {
+		list = append(list, c)
+		return ctx.Err()
+	})
+	return list, err
+}
+
+// named is an entry of a tree and its path.
+type named struct {
+	path string
+	gitstore.TreeEntry
+}
+
+// mostAlike is the name of the one that is most like a file, or "".
+func (p *project) mostAlike(file gitstore.TreeEntry, among []named) (string, error) {
+	text, err := p.comparable(file)
 	if len(text) == 0 || err != nil {
 		return "", err
 	}
 	best, name, compared := 0.5, "", 0
-	for _, c := range changes {
-		if c.Type() != gitstore.Deleted || c.From.Mode != file.To.Mode || compared == mostGone {
+	for _, other := range among {
+		if other.Mode != file.Mode || compared == mostGone {
 			continue
 		}
 		compared++
-		gone, err := p.comparable(c.From)
+		its, err := p.comparable(other.TreeEntry)
 		if err != nil {
 			return "", err
 		}
-		if alike := likeness(gone, text); alike > best || alike == best && name == "" {
-			best, name = alike, c.Path
+		if alike := likeness(its, text); alike > best || alike == best && name == "" {
+			best, name = alike, other.path
 		}
 	}
 	return name, nil

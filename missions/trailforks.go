@@ -1,0 +1,112 @@
+package missions
+
+import (
+	"context"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// nameInFork is what a file of a mission is called in a fork of it, where each may
+// have given it another name since: "" path is everything. One that the fork has
+// removed keeps its last name.
+func (p *project) nameInFork(ctx context.Context, parent, fork *loaded, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	var own []*gitstore.Snapshot // the fork's, newest first
+	var point *gitstore.Snapshot // where it branched off
+	for s, err := range p.snapshots.walk(p.store, fork.tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if s.Mission != fork.ID {
+			point = s
+			break
+		}
+		own = append(own, s)
+	}
+	if point == nil {
+		return path, nil
+	}
+	name, err := p.nameAt(ctx, parent, point, path)
+	if err != nil {
+		return "", err
+	}
+	before := point.Tree
+	for i := len(own) - 1; i >= 0; i-- {
+		if name, err = p.nameAfter(ctx, before, own[i].Tree, name); err != nil {
+			return "", err
+		}
+		before = own[i].Tree
+	}
+	return p.nameThere(before, name, path)
+}
+
+// nameThere is the first of two names that is in a tree, the first if none is.
+func (p *project) nameThere(tree gitstore.ID, first, second string) (string, error) {
+	for _, name := range []string{first, second} {
+		e, err := p.entryAt(tree, name)
+		if err != nil {
+			return "", err
+		}
+		if !e.ID.IsZero() {
+			return name, nil
+		}
+	}
+	return first, nil
+}
+
+// nameAt is what a file of a mission was called in one of its snapshots, or of
+// those that it goes back to.
+func (p *project) nameAt(ctx context.Context, m *loaded, at *gitstore.Snapshot, path string) (string, error) {
+	trail := trail{project: p, path: path}
+	for s, err := range p.snapshots.walk(p.store, m.tip.ID) {
+		if err != nil {
+			return "", err
+		}
+		if s.ID == at.ID {
+			return trail.path, nil
+		}
+		if _, _, _, err := trail.step(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	return path, nil // it is cut off from the newest
+}
+
+// nameAfter is nameBefore the other way round: what a file of a tree is called in
+// the one after it; its own name where it is gone.
+func (p *project) nameAfter(ctx context.Context, before, after gitstore.ID, path string) (string, error) {
+	if before == after {
+		return path, nil
+	}
+	was, err := p.entryAt(before, path)
+	if err != nil || !was.Mode.IsBlob() {
+		return path, err
+	}
+	if now, err := p.entryAt(after, path); err != nil || !now.ID.IsZero() {
+		return path, err
+	}
+	changes, err := p.changes(ctx, before, after)
+	if err != nil {
+		return "", err
+	}
+	var added []named
+	for _, r := range gitstore.FindRenames(changes) {
+		switch {
+		case r.OldPath == path:
+			return r.Path, nil
+		case r.Type() == gitstore.Added:
+			added = append(added, named{r.Path, r.To})
+		}
+	}
+	name, err := p.mostAlike(was, added)
+	if err != nil || name == "" {
+		return path, err
+	}
+	back, err := p.nameBefore(ctx, before, after, name)
+	if err != nil || back != path { // it came of another one
+		return path, err
+	}
+	return name, nil
+}
