@@ -286,14 +286,12 @@ func (p *project) recordDoc(s *gitstore.Snapshot, name string) ([]byte, error) {
 	return doc, nil
 }
 
+// mostLined is in how many files lines are counted: those of a workspace that is
+// new are no change, and reading all of them takes seconds.
+const mostLined = 1000
+
 func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.ID, lines bool) error {
-	if lines {
-		sum, err := p.store.DiffStat(ctx, from, to)
-		e.Files = FileCounts{Added: sum.Added, Modified: sum.Modified, Deleted: sum.Deleted}
-		e.Lines = &LineCounts{Added: sum.LinesAdded, Deleted: sum.LinesDeleted}
-		return err
-	}
-	return p.store.DiffTrees(from, to, func(c gitstore.Change) error {
+	err := p.store.DiffTrees(from, to, func(c gitstore.Change) error {
 		switch c.Type() {
 		case gitstore.Added:
 			e.Files.Added++
@@ -302,8 +300,14 @@ func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.
 		default:
 			e.Files.Modified++
 		}
-		return nil
+		return ctx.Err()
 	})
+	if err != nil || !lines || e.Files.Added+e.Files.Modified+e.Files.Deleted > mostLined {
+		return err
+	}
+	sum, err := p.store.DiffStat(ctx, from, to)
+	e.Lines = &LineCounts{Added: sum.LinesAdded, Deleted: sum.LinesDeleted}
+	return err
 }
 
 // pinsBySnapshot lists the pins of each snapshot.

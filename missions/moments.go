@@ -19,7 +19,7 @@ type Entry struct {
 	// Conversation is what was said in the mission up to then.
 	Conversation *Tally      `json:"conversation,omitempty"`
 	Files        FileCounts  `json:"files"`
-	Lines        *LineCounts `json:"lines,omitempty"` // absent where not counted
+	Lines        *LineCounts `json:"lines,omitempty"` // absent where not counted: unasked, or in too many files
 	Bytes        int64       `json:"bytes"`
 	Skipped      int         `json:"skipped"`
 	Pins         []string    `json:"pins"`

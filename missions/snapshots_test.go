@@ -62,3 +62,25 @@ func TestSnapshotsFromMemory(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 }
+
+// TestLinesOfManyFiles: a log does not read a whole workspace to say how many lines
+// it came with; the files are counted all the same.
+func TestLinesOfManyFiles(t *testing.T) {
+	b := newBench(t)
+	for i := range mostLined + 1 {
+		b.write(fmt.Sprintf("dir/%d", i), "one\n")
+	}
+	b.mission("work")
+	b.write("dir/1", "one\ntwo\n")
+	b.snapshot("edit")
+	list, err := b.local.Log(t.Context(), LogRequest{Caller: b.caller(), Lines: true})
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if e := list[0]; e.Lines == nil || e.Lines.Added != 1 || e.Files.Modified != 1 {
+		t.Errorf("an edit: %+v of %+v", e.Lines, e.Files)
+	}
+	if e := list[1]; e.Lines != nil || e.Files.Added != mostLined+1 {
+		t.Errorf("the first: %+v of %+v", e.Lines, e.Files)
+	}
+}

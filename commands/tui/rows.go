@@ -36,6 +36,7 @@ type chapter struct {
 	began     time.Time
 	lasted    time.Duration
 	lines     missions.LineCounts
+	uncounted bool // lines of some of its snapshots
 	snapshots int
 	files     int
 	folded    bool
@@ -102,6 +103,8 @@ func readChapter(entries []missions.Entry) chapter {
 		if e.Lines != nil {
 			c.lines.Added += e.Lines.Added
 			c.lines.Deleted += e.Lines.Deleted
+		} else {
+			c.uncounted = true
 		}
 	}
 	return c

@@ -227,7 +227,11 @@ func (m *model) chapterLine(r row) line {
 	if r.spent != "" {
 		l = append(l, span{" " + r.spent, dim})
 	}
-	if r.files > 0 && r.turn.n > 0 {
+	switch {
+	case r.files == 0 || r.turn.n == 0:
+	case r.uncounted:
+		l = append(l, span{" " + m.o.Count(r.files, "file"), green})
+	default:
 		l = append(l, span{fmt.Sprintf(" +%d −%d", r.lines.Added, r.lines.Deleted), green})
 	}
 	if r.folded {
