@@ -214,7 +214,7 @@ func TestWriteDiffApplies(t *testing.T) {
 		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
 		noErr(t, b.Flush(ctx))
 		b.Discard()
-		files := must[[]FileStat](t)(s.DiffFiles(ctx, from, to))
+		files := must[[]FileStat](t)(s.DiffFiles(ctx, from, to, nil))
 		var patch bytes.Buffer
 		noErr(t, s.WriteDiff(ctx, &patch, files))
 		if patch.Len() == 0 {
@@ -259,9 +259,31 @@ func TestDiffStatCounts(t *testing.T) {
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, f := range must[[]FileStat](t)(s.DiffFiles(ctx, from, to)) {
+	for _, f := range must[[]FileStat](t)(s.DiffFiles(ctx, from, to, nil)) {
 		if f.Path == "dir/move" && f.OldPath != "move" || f.Path == "bin" && !f.Binary {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// TestDiffOfSomeFiles: what nobody asks for is not read, so that one file of many
+// is compared at once; a rename is found all the same.
+func TestDiffOfSomeFiles(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ctx := context.Background()
+	b := s.NewBatch()
+	defer b.Discard()
+	from := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n"}, "lost": {ModeFile, "a\n"}, "move": {ModeFile, "moved\n"}})
+	to := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n2\n"}, "lost": {ModeFile, "b\n"}, "moved": {ModeFile, "moved\n"}})
+	noErr(t, b.Flush(ctx))
+	lost := HashObject(TypeBlob, []byte("b\n")).String()
+	noErr(t, os.Remove(filepath.Join(s.Dir(), "objects", lost[:2], lost[2:])))
+	if _, err := s.DiffFiles(ctx, from, to, nil); err == nil {
+		t.Fatal("a lost file is compared")
+	}
+	got, err := s.DiffFiles(ctx, from, to, func(r Rename) bool { return r.Path != "lost" })
+	if err != nil || len(got) != 2 || got[0].LinesAdded != 1 || got[1].OldPath != "move" {
+		t.Errorf("without it: %+v %v", got, err)
 	}
 }

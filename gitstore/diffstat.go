@@ -38,7 +38,7 @@ type DiffStat struct {
 // tree. A rename counts as an addition and a deletion, without lines.
 func (o *Objects) DiffStat(ctx context.Context, a, b ID) (DiffStat, error) {
 	var sum DiffStat
-	files, err := o.DiffFiles(ctx, a, b)
+	files, err := o.DiffFiles(ctx, a, b, nil)
 	if err != nil {
 		return sum, err
 	}
@@ -61,8 +61,9 @@ func (o *Objects) DiffStat(ctx context.Context, a, b ID) (DiffStat, error) {
 }
 
 // DiffFiles lists what differs between two trees, exact renames paired, with
-// line counts.
-func (o *Objects) DiffFiles(ctx context.Context, a, b ID) ([]FileStat, error) {
+// line counts. Of files for which keep is false nothing is read, and they are left
+// out; nil keeps all.
+func (o *Objects) DiffFiles(ctx context.Context, a, b ID, keep func(Rename) bool) ([]FileStat, error) {
 	var changes []Change
 	err := o.DiffTrees(a, b, func(c Change) error {
 		changes = append(changes, c)
@@ -72,16 +73,19 @@ func (o *Objects) DiffFiles(ctx context.Context, a, b ID) ([]FileStat, error) {
 		return nil, err
 	}
 	renames := FindRenames(changes)
-	out := make([]FileStat, len(renames))
-	for i, r := range renames {
+	out := make([]FileStat, 0, len(renames))
+	for _, r := range renames {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if keep != nil && !keep(r) {
+			continue
 		}
 		f, err := o.fileStat(r)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = f
+		out = append(out, f)
 	}
 	return out, nil
 }

@@ -209,16 +209,13 @@ func (l *Local) beforeLastPrompt(ctx context.Context, c Caller) (found, error) {
 
 // difference lists what differs between two trees, and the patch if asked for.
 func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []string, patch bool) ([]FileChange, string, error) {
-	stats, err := p.store.DiffFiles(ctx, from, to)
+	stats, err := p.store.DiffFiles(ctx, from, to, func(r gitstore.Rename) bool {
+		return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool {
+			return dir == "" || within(dir, r.Path) || r.OldPath != "" && within(dir, r.OldPath)
+		})
+	})
 	if err != nil {
 		return nil, "", Errorf(KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
-	}
-	if len(paths) > 0 {
-		stats = slices.DeleteFunc(stats, func(f gitstore.FileStat) bool {
-			return !slices.ContainsFunc(paths, func(dir string) bool {
-				return dir == "" || within(dir, f.Path) || f.OldPath != "" && within(dir, f.OldPath)
-			})
-		})
 	}
 	files := []FileChange{}
 	for _, f := range stats {
