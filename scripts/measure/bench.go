@@ -34,6 +34,7 @@ func experiments() []experiment {
 		{[]string{"P10"}, measureMemory},
 		{[]string{"P11"}, measureThousand},
 		{[]string{"P12"}, measureMany},
+		{[]string{"P14"}, measureCommit},
 	}
 }
 

@@ -21,6 +21,7 @@ var goals = []goal{
 	{"P11", "1,000 snapshots of 1 file changed in T10k", "`git log` and `umbra log` ≤ 50 ms; repository ≤ 1.2 × what a fresh `git gc` gives; nothing left over"},
 	{"P12", "50 missions in 5 workspaces, all at work", "a hook's p95 ≤ 50 ms; nothing lost"},
 	{"P13", "`umbra --version`", "≤ 5 × a Go hello"},
+	{"P14", "`git commit` of 1 file with the hooks of `umbra hooks install git`, snapshot included", "adds ≤ 15 ms"},
 }
 
 func goalOf(id string) goal {
