@@ -30,24 +30,40 @@ func (l *Local) Log(ctx context.Context, r LogRequest) ([]Entry, error) {
 	return entries, err
 }
 
-// history lists the snapshots of one mission from a moment back.
+// history lists the snapshots of one mission from a moment back. A path is what
+// has that name at the moment, or had it before; one that is named so only since
+// is listed by what it was called at the moment.
 func (l *Local) history(ctx context.Context, at found, filter filter, r LogRequest) ([]Entry, error) {
+	entries, known, err := l.followed(ctx, at, filter, r)
+	if known || err != nil {
+		return entries, err
+	}
+	name, err := at.nameThen(ctx, filter.path)
+	if err != nil || name == filter.path {
+		return entries, err
+	}
+	filter.path = name
+	entries, _, err = l.followed(ctx, at, filter, r)
+	return entries, err
+}
+
+// followed is history of a path by its name at the moment; known says whether there
+// is anything of that name.
+func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequest) (entries []Entry, known bool, err error) {
 	pins := at.project.pinsBySnapshot()
-	entries := []Entry{}
-	started := false
+	entries = []Entry{}
 	trail := trail{project: at.project, path: filter.path}
-	list := func(turn []step) error {
+	err = at.project.eachTurn(at.step.ID, func(turn []step) error {
 		for _, s := range turn {
-			path, from, touched, err := trail.step(ctx, s.Snapshot) // also where it begins at an older one
+			path, from, touched, err := trail.step(ctx, s.Snapshot)
 			if err != nil {
 				return err
 			}
-			started = started || s.ID == at.step.ID
-			if !started {
-				continue
-			}
 			if filter.past(s) {
-				return errStop
+				if trail.known {
+					return errStop
+				}
+				continue
 			}
 			e, err := l.entry(ctx, at.loaded, s, r.Lines)
 			if err != nil {
@@ -71,13 +87,8 @@ func (l *Local) history(ctx context.Context, at found, filter filter, r LogReque
 			}
 		}
 		return ctx.Err()
-	}
-	err := at.project.eachTurn(at.tip.ID, list)
-	if err != nil && !started {
-		trail.path = filter.path
-		err = at.project.eachTurn(at.step.ID, list) // it may be cut off from the newest: see keepCutOff
-	}
-	return entries, err
+	})
+	return entries, trail.known, err
 }
 
 // withForks adds the snapshots of the missions that were forked from this one,

@@ -60,7 +60,7 @@ type LogRequest struct {
 	Limit   int       `json:"limit,omitempty"` // 0: all
 	Since   string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
 	State   StateName `json:"state,omitempty"`
-	Path    string    `json:"path,omitempty"` // a file is followed over its renames
+	Path    string    `json:"path,omitempty"` // by its name at the moment; a file is followed over its renames
 	Grep    string    `json:"grep,omitempty"`
 	Ops     bool      `json:"ops,omitempty"`   // only Umbra's own operations
 	Lines   bool      `json:"lines,omitempty"` // count lines too

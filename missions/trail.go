@@ -13,6 +13,7 @@ import (
 type trail struct {
 	project *project
 	path    string // "" is everything
+	known   bool   // it was there in a snapshot, or in the one before
 }
 
 // step tells what the path is in a snapshot, whether that changed it against the
@@ -20,6 +21,7 @@ type trail struct {
 func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from string, touched bool, err error) {
 	path = t.path
 	if path == "" {
+		t.known = true
 		return "", "", true, nil
 	}
 	now, err := t.project.entryAt(s.Tree, path)
@@ -38,6 +40,7 @@ func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from stri
 			return path, "", false, err
 		}
 	}
+	t.known = t.known || !now.ID.IsZero() || !before.ID.IsZero()
 	if !tree.IsZero() && before.ID.IsZero() && now.Mode.IsBlob() {
 		if from, err = t.project.nameBefore(ctx, tree, s.Tree, path); err != nil {
 			return path, "", false, err
@@ -47,6 +50,23 @@ func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from stri
 		}
 	}
 	return path, from, now.ID != before.ID || now.Mode != before.Mode, nil
+}
+
+// nameThen is what a path of a mission's newest snapshot was called at a moment.
+func (f found) nameThen(ctx context.Context, path string) (string, error) {
+	trail := trail{project: f.project, path: path}
+	for s, err := range f.project.snapshots.walk(f.project.store, f.tip.ID) {
+		if err != nil {
+			return path, nil // the moment may be cut off from the newest: see keepCutOff
+		}
+		if s.ID == f.step.ID {
+			return trail.path, nil
+		}
+		if _, _, _, err := trail.step(ctx, s); err != nil {
+			return path, err
+		}
+	}
+	return path, nil
 }
 
 // What is compared with a file that is new or gone, to find what it was called, or

@@ -93,6 +93,62 @@ func TestTrail(t *testing.T) {
 	}
 }
 
+// A path is what had that name at the moment that is asked for, whatever was given
+// the name since.
+func TestTrailOfNameTakenSince(t *testing.T) {
+	b := newBench(t)
+	b.write("b", "B\n")
+	first := b.mission("work")
+	start, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Mission: first.ID})
+	if err != nil || len(start) != 1 {
+		t.Fatal(err, start)
+	}
+	b.write("b", "B\nmore\n")
+	edited := b.snapshot("b is edited")
+	if err := os.Remove(filepath.Join(b.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	removed := b.snapshot("b is removed")
+	b.write("c", strings.Repeat("another file\n", 5))
+	added := b.snapshot("c is added")
+	if err := os.Rename(filepath.Join(b.dir, "c"), filepath.Join(b.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	moved := b.snapshot("c is b now")
+
+	of := func(at, path, since string) (ids []string) {
+		t.Helper()
+		list, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Mission: at, Path: path, Since: since})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	}
+	old := []string{removed.ID, edited.ID, start[0].ID}
+	for _, tt := range []struct {
+		at, path string
+		want     []string
+	}{
+		{moved.ID, "b", []string{moved.ID, added.ID}},
+		{added.ID, "b", old},
+		{removed.ID, "b", old},
+		{edited.ID, "b", old[1:]},
+		{added.ID, "c", []string{added.ID}},
+		{edited.ID, "c", nil},
+		{added.ID, "never", nil},
+	} {
+		if got := of(tt.at, tt.path, ""); !slices.Equal(got, tt.want) {
+			t.Errorf("from %s on, of %s it lists %v, want %v", tt.at, tt.path, got, tt.want)
+		}
+	}
+	if got := of(added.ID, "b", "2999-01-01"); got != nil {
+		t.Errorf("since a time to come it lists %v", got)
+	}
+}
+
 func TestLikeness(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -40,10 +40,11 @@ func (m *model) askHistory() tea.Cmd { return m.askPage("", firstPage) }
 // askPage asks for the snapshots after one that is known.
 func (m *model) askPage(after string, limit int) tea.Cmd {
 	at, path, ctx, o := m.at(), m.filter.path, m.ctx, m.o
+	then := m.history.nameAt(after)
 	return func() tea.Msg {
 		r := missions.LogRequest{Caller: o.Caller, Mission: at.ID, Limit: limit, Path: path, Lines: true}
 		if after != "" {
-			r.Mission, r.Limit = after, limit+1
+			r.Mission, r.Limit, r.Path = after, limit+1, then
 		}
 		list, err := o.Service.Log(ctx, r)
 		answer := loaded{mission: at.ID, path: path, after: after, head: at.Head, err: err, done: len(list) < r.Limit}
@@ -53,6 +54,17 @@ func (m *model) askPage(after string, limit int) tea.Cmd {
 		answer.entries = list
 		return answer
 	}
+}
+
+// nameAt is what the path was called at a snapshot of the history.
+func (h *history) nameAt(id string) string {
+	name := h.path
+	for _, e := range h.entries[:max(h.index(id), 0)] {
+		if e.RenamedFrom != "" {
+			name = e.RenamedFrom
+		}
+	}
+	return name
 }
 
 // take joins a page to what is known. It reports false if it is of no use.

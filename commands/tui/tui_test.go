@@ -409,6 +409,23 @@ func TestFoldAndFilter(t *testing.T) {
 	x.keys("/", "x", "esc").sees("path:greet.sh")
 }
 
+// A page is asked for by the name that the path had where it begins.
+func TestPageAfterRename(t *testing.T) {
+	s := world(4)
+	x := begin(t, s, 80, 24).keys("/", "path:greet.sh", "enter")
+	m := x.model
+	m.history.entries = slices.Clone(s.logs["demo"][:4])
+	m.history.entries[1].RenamedFrom = "hello.sh"
+	m.history.entries[3].RenamedFrom = "hi.sh"
+	for i, name := range []string{"greet.sh", "greet.sh", "hello.sh", "hello.sh"} {
+		after := m.history.entries[i].ID
+		page, _ := m.askPage(after, 10)().(loaded)
+		if want := "log " + after + " 11 " + name; s.calls[len(s.calls)-1] != want || page.path != "greet.sh" || page.after != after {
+			t.Errorf("the page after %s is asked for by %q, want %q; it is %+v", after, s.calls[len(s.calls)-1], want, page)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	s := world(4)
 	demo := s.logs["demo"]
