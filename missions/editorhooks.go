@@ -82,10 +82,11 @@ func (f *editorFitting) uninstall() (changed bool, err error) {
 func (f *editorFitting) change(all [][]fileChange) (changed bool, err error) {
 	for _, changes := range all {
 		for _, c := range changes {
-			if err := c.do(); err != nil {
+			did, err := c.do()
+			if err != nil {
 				return changed, err
 			}
-			changed = true
+			changed = changed || did
 		}
 	}
 	return changed, nil

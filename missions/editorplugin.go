@@ -3,7 +3,6 @@ package missions
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,78 +15,88 @@ import (
 // editorPlugin is an editor's plugin in one place.
 type editorPlugin struct{ editors.Plugin }
 
-// fileChange is a file that is to be written anew, or removed where content is nil.
+// fileChange is what is to be made of a file; nil is no file.
 type fileChange struct {
-	path    string
-	content []byte
+	path string
+	make func(before []byte) ([]byte, error)
 }
 
-func (c fileChange) do() error {
-	if c.content != nil {
-		return userfile.WriteAs(c.path, 0o644, c.content)
+// due reports whether the file is to become anything else than it is now.
+func (c fileChange) due() (bool, error) {
+	before, err := userfile.Read(c.path)
+	if err != nil {
+		return false, err
 	}
-	if err := os.Remove(c.path); err != nil {
-		return fmt.Errorf("remove %s: %w", c.path, userfile.Reason(err))
-	}
-	return nil
+	after, err := c.make(before)
+	return !bytes.Equal(before, after) || (before == nil) != (after == nil), err
 }
+
+func (c fileChange) do() (changed bool, err error) { return userfile.Change(c.path, 0o644, c.make) }
 
 // toInstall is what is to be written. If a file is there that Umbra did not write,
 // nothing is. The editor's lists come last: what they name is there by then.
 func (p editorPlugin) toInstall() (due []fileChange, err error) {
 	for _, file := range p.Files {
-		content, err := userfile.Read(file.Path)
-		if err != nil {
-			return nil, err
-		}
-		if content != nil && !p.Own(content) {
-			return nil, p.stands(file.Path, content)
-		}
-		if !bytes.Equal(content, file.Content) {
-			due = append(due, fileChange{file.Path, file.Content})
-		}
+		due = append(due, fileChange{file.Path, func(content []byte) ([]byte, error) {
+			if content != nil && !p.Own(content) {
+				return nil, p.stands(file.Path, content)
+			}
+			return file.Content, nil
+		}})
 	}
-	lists, err := p.listChanges(func(l editors.List) func([]byte) ([]byte, error) { return l.With })
-	return append(due, lists...), err
+	return onlyDue(append(due, p.listChanges(func(l editors.List) func([]byte) ([]byte, error) { return l.With })...))
 }
 
 // toRemove is what is to be removed. If a file was changed since it was written,
 // nothing is.
 func (p editorPlugin) toRemove() (due []fileChange, err error) {
 	for _, file := range p.Files {
-		content, err := userfile.Read(file.Path)
-		switch {
-		case err != nil:
-			return nil, err
-		case p.Own(content):
-			due = append(due, fileChange{path: file.Path})
-		case p.Claimed(content):
-			return nil, p.stands(file.Path, content)
-		}
+		due = append(due, fileChange{file.Path, func(content []byte) ([]byte, error) {
+			switch {
+			case p.Own(content):
+				return nil, nil
+			case p.Claimed(content):
+				return nil, p.stands(file.Path, content)
+			}
+			return content, nil
+		}})
 	}
-	if len(due) == 0 {
-		return nil, nil
+	if due, err = onlyDue(due); len(due) == 0 || err != nil {
+		return nil, err
 	}
-	lists, err := p.listChanges(func(l editors.List) func([]byte) ([]byte, error) { return l.Without })
+	lists, err := onlyDue(p.listChanges(func(l editors.List) func([]byte) ([]byte, error) { return l.Without }))
 	return append(lists, due...), err
 }
 
-// listChanges is how the editor's lists are to change.
-func (p editorPlugin) listChanges(how func(editors.List) func([]byte) ([]byte, error)) (due []fileChange, err error) {
-	for _, list := range p.Lists {
-		before, err := userfile.Read(list.Path)
+// onlyDue are the changes that there is need of.
+func onlyDue(all []fileChange) (due []fileChange, err error) {
+	for _, c := range all {
+		is, err := c.due()
 		if err != nil {
 			return nil, err
 		}
-		after, err := how(list)(before)
-		if err != nil {
-			return nil, Errorf(KindConflict, "mend it, or move it away, and try again", "%s is not changed: %w", list.Path, err)
-		}
-		if !bytes.Equal(before, after) {
-			due = append(due, fileChange{path: list.Path, content: after})
+		if is {
+			due = append(due, c)
 		}
 	}
 	return due, nil
+}
+
+// listChanges is how the editor's lists are to change.
+func (p editorPlugin) listChanges(how func(editors.List) func([]byte) ([]byte, error)) (changes []fileChange) {
+	for _, list := range p.Lists {
+		changes = append(changes, fileChange{list.Path, func(before []byte) ([]byte, error) {
+			after, err := how(list)(before)
+			if err != nil {
+				return nil, Errorf(KindConflict, "mend it, or move it away, and try again", "%s is not changed: %w", list.Path, err)
+			}
+			if bytes.Equal(before, after) {
+				return before, nil // there is no need of an empty file
+			}
+			return after, nil
+		}})
+	}
+	return changes
 }
 
 // stands is why a file that is not as Umbra wrote it stays as it is.

@@ -96,7 +96,7 @@ func ignoresAll(dir string) bool {
 }
 
 // install writes all hooks, or none: what stands in the way of one is found first.
-func (f *gitFitting) install() (bool, error) {
+func (f *gitFitting) install() (changed bool, err error) {
 	if f.shared && !f.asked.Shared {
 		return false, Errorf(KindConflict, "umbra hooks install git --project --shared puts them there all the same",
 			"core.hooksPath is %s, in the work tree: hooks there may be everybody's", f.dir)
@@ -110,48 +110,53 @@ func (f *gitFitting) install() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if h.after, err = withHook(h.before, hookLine(f.binary, name)); err != nil {
+		after, err := withHook(h.before, hookLine(f.binary, name))
+		if err != nil {
 			return false, Errorf(KindConflict, "put this line into it by hand: "+strings.TrimSuffix(hookLine(f.binary, name), "\n"), "%s: %w", h.path, err)
 		}
-		if !bytes.Equal(h.before, h.after) {
+		if !bytes.Equal(h.before, after) {
 			changes = append(changes, h)
 		}
 	}
 	for _, h := range changes {
-		if err := userfile.WriteAs(h.path, h.mode, h.after); err != nil {
-			return false, err
+		wrote, err := userfile.Change(h.path, h.mode, func(now []byte) ([]byte, error) {
+			return withHook(now, hookLine(f.binary, h.name))
+		})
+		if err != nil {
+			return changed, err
 		}
+		changed = changed || wrote
 	}
-	return len(changes) > 0, nil
+	return changed, nil
 }
 
 // uninstall gives each hook back as it was, to the byte. Those that others rely on
 // go only where that is said.
 func (f *gitFitting) uninstall() (changed bool, err error) {
-	var changes []hookFile
+	var changes []string
 	for _, name := range gitHooks() {
-		h := hookFile{path: filepath.Join(f.dir, name)}
-		if h.before, err = readHook(h.path); err != nil {
+		path := filepath.Join(f.dir, name)
+		hook, err := readHook(path)
+		if err != nil {
 			return false, err
 		}
-		if h.after, _ = withoutHook(h.before); !bytes.Equal(h.before, h.after) {
-			changes = append(changes, h)
+		if left, _ := withoutHook(hook); !bytes.Equal(hook, left) {
+			changes = append(changes, path)
 		}
 	}
 	if f.shared && !f.asked.Shared && len(changes) > 0 {
 		return false, Errorf(KindConflict, "umbra hooks uninstall git --project --shared takes them out all the same",
 			"core.hooksPath is %s, in the work tree: hooks there may be everybody's", f.dir)
 	}
-	for _, h := range changes {
-		if h.after == nil {
-			err = os.Remove(h.path)
-		} else {
-			err = userfile.Write(h.path, h.after)
-		}
+	for _, path := range changes {
+		took, err := userfile.Change(path, hookMode, func(hook []byte) ([]byte, error) {
+			left, _ := withoutHook(hook) // nil of one that Umbra made
+			return left, nil
+		})
 		if err != nil {
-			return changed, fmt.Errorf("take the hook out of %s: %w", h.path, userfile.Reason(err))
+			return changed, fmt.Errorf("take the hook out of %s: %w", path, err)
 		}
-		changed = true
+		changed = changed || took
 	}
 	if changed && within(f.repo.CommonDir, f.dir) {
 		removeEmpty(f.dir)
@@ -169,16 +174,19 @@ func readHook(path string) ([]byte, error) {
 	return p, err
 }
 
-// hookFile is a hook as it is and as it is to be.
+// hookMode is the mode of a hook that is new.
+const hookMode = 0o755
+
+// hookFile is a hook as it is.
 type hookFile struct {
-	path          string
-	mode          fs.FileMode
-	before, after []byte // nil before: there is none
+	name, path string
+	mode       fs.FileMode
+	before     []byte // nil: there is none
 }
 
 // read reads a hook that Umbra is to be put into.
 func (f *gitFitting) read(name string) (hookFile, error) {
-	h := hookFile{path: filepath.Join(f.dir, name), mode: 0o755}
+	h := hookFile{name: name, path: filepath.Join(f.dir, name), mode: hookMode}
 	info, err := os.Lstat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil

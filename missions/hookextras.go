@@ -14,17 +14,16 @@ import (
 // that is not Umbra's stays as it is.
 func (at hookPlace) installExtras() (changed bool, err error) {
 	for _, x := range at.extras {
-		content, err := userfile.Read(x.Path)
+		wrote, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
+			if content != nil && !x.Own(content) {
+				return content, nil
+			}
+			return x.Content, nil
+		})
 		if err != nil {
 			return changed, err
 		}
-		if content != nil && !x.Own(content) || bytes.Equal(content, x.Content) {
-			continue
-		}
-		if err := userfile.Write(x.Path, x.Content); err != nil {
-			return changed, err
-		}
-		changed = true
+		changed = changed || wrote
 	}
 	return changed, nil
 }
@@ -33,18 +32,19 @@ func (at hookPlace) installExtras() (changed bool, err error) {
 // directory that was made for them.
 func (at hookPlace) removeExtras() (changed bool, err error) {
 	for _, x := range at.extras {
-		content, err := userfile.Read(x.Path)
+		removed, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
+			if content != nil && !x.Own(content) {
+				return content, nil
+			}
+			return nil, nil
+		})
 		if err != nil {
 			return changed, err
 		}
-		if content == nil || !x.Own(content) {
-			continue
+		if removed {
+			changed = true
+			removeEmpty(filepath.Dir(x.Path))
 		}
-		if err := os.Remove(x.Path); err != nil {
-			return changed, fmt.Errorf("remove %s: %w", x.Path, userfile.Reason(err))
-		}
-		changed = true
-		removeEmpty(filepath.Dir(x.Path))
 	}
 	return changed, nil
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// settingsMode is the mode of an agent's settings that are new.
+const settingsMode = 0o600
+
 // hookPlace is where an agent's hooks go.
 type hookPlace struct {
 	sessions.Adapter
@@ -67,31 +70,29 @@ func (l *Local) InstallHooks(ctx context.Context, r HooksRequest) (HooksResult, 
 	if err != nil {
 		return HooksResult{}, err
 	}
-	before, err := userfile.Read(at.file)
+	changed, err := at.putIn(r.Caller.Binary)
 	if err != nil {
 		return HooksResult{}, err
-	}
-	after, err := at.InstallHooks(before, hookCommand(r.Caller.Binary, at.Name()))
-	if err != nil {
-		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
-	}
-	if after, _, err = at.addStatusLine(after, r.Caller.Binary); err != nil {
-		return HooksResult{}, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
-	}
-	if err := at.proveReversible(before, after); err != nil {
-		return HooksResult{}, err
-	}
-	changed := !bytes.Equal(before, after)
-	if changed {
-		if err := userfile.Write(at.file, after); err != nil {
-			return HooksResult{}, err
-		}
 	}
 	added, err := at.installExtras()
 	if err != nil {
 		return HooksResult{}, err
 	}
 	return l.hooksState(at, r, changed || added)
+}
+
+// putIn puts the hooks into the settings.
+func (at hookPlace) putIn(binary string) (changed bool, err error) {
+	return userfile.Change(at.file, settingsMode, func(before []byte) ([]byte, error) {
+		after, err := at.InstallHooks(before, hookCommand(binary, at.Name()))
+		if err == nil {
+			after, _, err = at.addStatusLine(after, binary)
+		}
+		if err != nil {
+			return nil, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
+		}
+		return after, at.proveReversible(before, after)
+	})
 }
 
 // UninstallHooks takes them out again; what else is in the settings stays as it
@@ -115,26 +116,30 @@ func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult
 	return l.hooksState(at, r, changed || removed)
 }
 
-// takeOut takes the hooks out of the settings.
+// takeOut takes the hooks out of the settings, and the file away that was made for
+// them.
 func (at hookPlace) takeOut() (changed bool, err error) {
-	before, err := userfile.Read(at.file)
-	if err != nil || before == nil {
-		return false, err
-	}
-	after, remove, err := at.without(before)
-	switch {
-	case err != nil:
-		return false, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
-	case remove:
-		if err := os.Remove(at.file); err != nil {
-			return false, fmt.Errorf("remove %s: %w", at.file, userfile.Reason(err))
+	emptied := false
+	changed, err = userfile.Change(at.file, settingsMode, func(before []byte) ([]byte, error) {
+		if emptied = false; before == nil {
+			return nil, nil
 		}
+		after, remove, err := at.without(before)
+		switch {
+		case err != nil:
+			return nil, Errorf(KindConflict, "mend the file, or take the hooks out by hand", "%s: %w", at.file, err)
+		case remove:
+			emptied = true
+			return nil, nil
+		case bytes.Equal(before, after):
+			return before, nil
+		}
+		return after, nil
+	})
+	if changed && emptied {
 		at.removeEmptied()
-		return true, nil
-	case bytes.Equal(before, after):
-		return false, nil
 	}
-	return true, userfile.Write(at.file, after)
+	return changed, err
 }
 
 // without are settings without anything of Umbra's; remove says that there was

@@ -4,8 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/missions/userfile"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // TestHooksSwitchedOff says that no hook runs where the settings forbid it.
@@ -61,4 +66,87 @@ func TestHooksLeaveNoDirectory(t *testing.T) {
 	round(HooksRequest{Name: "claude", Project: true})
 	there(filepath.Join(b.dir, ".claude"), false)
 	there(b.dir, true)
+}
+
+// meddler is an agent that writes into its settings while hooks are installed, as
+// one does whose user answers a question with “always”.
+type meddler struct {
+	sessions.Adapter
+	write func()
+}
+
+func (m meddler) InstallHooks(settings []byte, command string) ([]byte, error) {
+	m.write()
+	return m.Adapter.InstallHooks(settings, command)
+}
+
+func (m meddler) UninstallHooks(settings []byte) ([]byte, bool, error) {
+	m.write()
+	return m.Adapter.UninstallHooks(settings)
+}
+
+// TestHooksBesideAgent: what an agent writes while hooks are put in and taken out is
+// kept.
+func TestHooksBesideAgent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	says := func(text string) func() {
+		return sync.OnceFunc(func() {
+			before, err := userfile.Read(file)
+			if err == nil && before != nil {
+				text = strings.Replace(string(before), "{", text, 1)
+			} else {
+				text += "}"
+			}
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	claude := Agents()[slices.IndexFunc(Agents(), func(a sessions.Adapter) bool { return a.Name() == "claude" })]
+	at := hookPlace{Adapter: meddler{claude, says(`{"model": "opus"`)}, file: file}
+	if changed, err := at.putIn("/usr/bin/umbra"); !changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "opus") || !strings.Contains(string(text), "umbra hook claude") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	at.Adapter = meddler{claude, says(`{"verbose": true,`)}
+	if changed, err := at.takeOut(); !changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	text, err = os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "opus") || !strings.Contains(string(text), "verbose") || strings.Contains(string(text), "umbra") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestHooksBehindLink: a link to settings that were not there yet stays, and nothing
+// of Umbra's is left behind it.
+func TestHooksBehindLink(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	target, link := filepath.Join(t.TempDir(), "settings.json"), filepath.Join(os.Getenv("HOME"), ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	r := HooksRequest{Caller: b.caller(), Name: "claude"}
+	r.Caller.Binary = "/usr/bin/umbra"
+	for _, tt := range []struct {
+		do    func(context.Context, HooksRequest) (HooksResult, error)
+		there bool
+	}{{b.local.InstallHooks, true}, {b.local.UninstallHooks, false}} {
+		if got, err := tt.do(context.Background(), r); err != nil || !got.Changed || got.Installed != tt.there {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if _, err := os.Stat(target); (err == nil) != tt.there {
+			t.Errorf("what the link leads to: %v, want it there: %t", err, tt.there)
+		}
+		if to, err := os.Readlink(link); to != target || err != nil {
+			t.Errorf("the link leads to %q: %v", to, err)
+		}
+	}
 }

@@ -170,6 +170,40 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
+// TestSetTogether: of several keys that are set at the same time each is there.
+func TestSetTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yml")
+	words := map[string]string{"capture.max_files": "11", "watch.settle": "3s", "fork.guard": "false", "storage.keep_free": "1000000", "hooks.tools": "false"}
+	for range 4 {
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+		errs := make(chan error, len(words))
+		for name, word := range words {
+			key, err := FindKey(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { errs <- Set(file, key, []string{word}, false) }()
+		}
+		for range words {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, word := range words {
+			_, name, _ = strings.Cut(name, ".")
+			if !strings.Contains(string(text), name+": "+word) {
+				t.Errorf("%s is not %s in\n%s", name, word, text)
+			}
+		}
+	}
+}
+
 // TestInForce: where each value comes from.
 func TestInForce(t *testing.T) {
 	dir := t.TempDir()

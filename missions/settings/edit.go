@@ -17,6 +17,9 @@ import (
 // can't be changed without touching more.
 var errByHand = errors.New("the file is written in a way that only a person can change")
 
+// fileMode is the mode of a configuration file that is new.
+const fileMode = 0o600
+
 // Set writes one key into a configuration file, which it makes if it is
 // missing; no words unset the key. Every other line of the file stays as it is,
 // to the byte. project says that it is a project's own file.
@@ -35,21 +38,19 @@ func Set(file string, key Key, words []string, project bool) error {
 			return wrong("umbra config list shows what each key takes", "%s: %w", key.Name, err)
 		}
 	}
-	before, err := userfile.Read(file)
-	if err != nil {
-		return err
-	}
-	after, err := changed(before, keys, key, value)
-	if errors.Is(err, errByHand) {
-		return conflict("umbra config edit", "%s: %w", file, err)
-	}
-	if err != nil {
-		return wrong("umbra config edit", "%s: %w", file, err)
-	}
-	if bytes.Equal(before, after) {
-		return nil
-	}
-	return userfile.Write(file, after)
+	_, err := userfile.Change(file, fileMode, func(before []byte) ([]byte, error) {
+		after, err := changed(before, keys, key, value)
+		switch {
+		case errors.Is(err, errByHand):
+			return nil, conflict("umbra config edit", "%s: %w", file, err)
+		case err != nil:
+			return nil, wrong("umbra config edit", "%s: %w", file, err)
+		case bytes.Equal(before, after):
+			return before, nil // there is no need of an empty file
+		}
+		return after, nil
+	})
+	return err
 }
 
 // changed is the text of a file with another value of one key; nil is none. It
@@ -251,12 +252,11 @@ func yamlText(key Key, value any) (string, error) {
 // nothing to say against. before is what the file held when the text was begun,
 // nil if there was none: one that others have changed since is left as it is.
 func Replace(file string, before, text []byte) error {
-	now, err := userfile.Read(file)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now, before) {
-		return conflict("umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
-	}
-	return userfile.Write(file, text)
+	_, err := userfile.Change(file, fileMode, func(now []byte) ([]byte, error) {
+		if !bytes.Equal(now, before) {
+			return nil, conflict("umbra config edit begins with what is there now", "%s was changed meanwhile: nothing was written", file)
+		}
+		return append([]byte{}, text...), nil // never nil: the file stays, also with nothing in it
+	})
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
@@ -25,26 +26,44 @@ func Read(file string) ([]byte, error) {
 	return p, nil
 }
 
-// Write replaces a file durably, through a link to where it really is, with the mode
-// it had; a new one is its user's alone.
-func Write(file string, content []byte) error { return WriteAs(file, 0o600, content) }
-
-// WriteAs is Write with the mode of a file that is new.
-func WriteAs(file string, mode fs.FileMode, content []byte) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-		if info, err := os.Stat(file); err == nil {
-			mode = info.Mode().Perm()
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("make %s: %w", filepath.Dir(file), Reason(err))
+// write replaces a file durably, where it really is, with the mode it had, or with
+// one for a file that is new.
+func write(file string, mode fs.FileMode, content []byte) error {
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
 	}
 	if _, err := journal.Sweep(filepath.Dir(file)); err != nil { // of a process that was killed here
 		return fmt.Errorf("write %s: %w", file, err)
 	}
 	if err := journal.WriteFile(file, mode, content); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return nil
+}
+
+// followed is where a file really is, or would be: behind links, also those that
+// lead to nothing yet.
+func followed(file string) (string, error) {
+	for range 40 {
+		target, err := os.Readlink(file)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL) { // none, or no link
+			return file, nil
+		}
+		if err != nil {
+			return file, err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(file), target)
+		}
+		file = target
+	}
+	return file, syscall.ELOOP
+}
+
+// makeDir makes the directory of a file.
+func makeDir(file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("make %s: %w", filepath.Dir(file), Reason(err))
 	}
 	return nil
 }

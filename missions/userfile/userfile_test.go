@@ -9,6 +9,12 @@ import (
 	"testing"
 )
 
+// put has a file hold a content, and nothing else.
+func put(file string, mode fs.FileMode, content []byte) error {
+	_, err := Change(file, mode, func([]byte) ([]byte, error) { return content, nil })
+	return err
+}
+
 // TestWrite replaces a file as people have it: new, with a mode of its own, and
 // behind a link.
 func TestWrite(t *testing.T) {
@@ -28,19 +34,19 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%q, %v, %v, %v; want %q, %v", p, info, err, serr, text, mode)
 		}
 	}
-	if err := Write(file, []byte("one")); err != nil {
+	if err := put(file, 0o600, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
 	check("one", 0o600)
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteAs(link, 0o755, []byte("two")); err != nil {
+	if err := put(link, 0o755, []byte("two")); err != nil {
 		t.Fatal(err)
 	}
 	check("two", 0o640)
 	other := filepath.Join(dir, "hook")
-	if err := WriteAs(other, 0o755, nil); err != nil {
+	if err := put(other, 0o755, []byte{}); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(other); err != nil || info.Mode() != 0o755 {
@@ -59,7 +65,7 @@ func TestRefused(t *testing.T) {
 	}
 	below := filepath.Join(file, "below")
 	_, err := Read(below)
-	for what, err := range map[string]error{"read": err, "write": Write(below, nil), "write over a directory": Write(filepath.Dir(file), nil)} {
+	for what, err := range map[string]error{"read": err, "write": put(below, 0o600, []byte{}), "write over a directory": put(filepath.Dir(file), 0o600, []byte{})} {
 		if err == nil || !strings.Contains(err.Error(), filepath.Dir(file)) {
 			t.Errorf("%s: %v", what, err)
 		}
