@@ -30,5 +30,10 @@ func runSnapshot(c *call, o snapshotOptions) error {
 	if err != nil {
 		return err
 	}
+	if !c.JSON {
+		for _, note := range e.Notes {
+			c.notice("note: %s", note)
+		}
+	}
 	return c.print(e, func(p *printer) { p.line("%s", e.ID) })
 }

@@ -182,7 +182,7 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 			d.found(Problem{Invariant: "I3", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s: %v", s.ID.Short(), err)}, nil)
 		}
 	}
-	d.workspace(m)
+	d.workspace(ctx, m)
 	if d.l.gone(m) && d.l.stillGone(m) {
 		d.found(Problem{Invariant: "I6", Project: m.project.Name, Mission: m.Name, Message: "its agent is gone without a word"}, func() error { return d.l.reap(ctx, m) })
 	}
@@ -230,13 +230,16 @@ type inheritance struct {
 }
 
 // workspace looks whether the workspace is there, and for what is not to be in it.
-func (d *examination) workspace(m *loaded) {
+func (d *examination) workspace(ctx context.Context, m *loaded) {
 	if m.bind.Workspace == "" {
 		return
 	}
 	if m.workspaceGone() {
 		d.found(m.goneProblem(), nil)
 		return
+	}
+	if problem := d.l.gitProblem(ctx, m); problem != nil && !fixed(d.result.Problems, problem.Fix) {
+		d.found(*problem, nil)
 	}
 	d.strays(m)
 }

@@ -175,6 +175,9 @@ func (j *forkJob) sourceGit(_ context.Context, source *fork.Source) error {
 		}
 		return nil
 	}
+	if err == nil {
+		err = unreadRepository(repo)
+	}
 	if err != nil {
 		return err
 	}

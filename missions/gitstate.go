@@ -204,6 +204,9 @@ func putUserGit(t *gitstore.RecordTree, store *gitstore.Store, ws *workspace, ba
 	if err != nil {
 		return g, err
 	}
+	if g.Unread == "" && ws.config.Unread != nil {
+		g.Unread = ws.config.Unread.Error()
+	}
 	return g, putGit(t, g, staged, ws.git.blobs)
 }
 

@@ -46,7 +46,7 @@ func (l *Local) regain(ctx context.Context, p *project, lost []gitstore.Loss) er
 			l.log.Warn("read a conversation again", "mission", m.ID, "error", err)
 		}
 		repo, err := usergit.Discover(m.bind.Workspace)
-		if err != nil || repo.Format != usergit.SHA1 || seen[repo.CommonDir] {
+		if err != nil || repo.CommonDir == "" || repo.Format != usergit.SHA1 || seen[repo.CommonDir] {
 			continue
 		}
 		seen[repo.CommonDir] = true

@@ -29,6 +29,8 @@ type Entry struct {
 	Partial      bool        `json:"partial"`
 	Late         bool        `json:"late,omitempty"`
 	Unchanged    bool        `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	// Notes are about the taking of a snapshot that was asked for now.
+	Notes []string `json:"notes,omitempty"`
 	// RenamedFrom is the name that the file of a log's path had before this snapshot.
 	RenamedFrom string `json:"renamed_from,omitempty"`
 	// What a log was asked for beside that. A mission's first snapshot changed

@@ -21,6 +21,9 @@ func (l *Local) MoveProject(ctx context.Context, r MoveProjectRequest) (Project,
 	if err != nil {
 		return Project{}, err
 	}
+	if to.Repo != nil && to.Repo.CommonDir == "" {
+		return Project{}, unreadRepository(to.Repo)
+	}
 	held, err := lock.Wait(ctx, l.home.path("locks", "projects"), lock.Exclusive, l.self)
 	if err != nil {
 		return Project{}, busy(err)

@@ -84,6 +84,8 @@ func survey(dir string) (ground, error) {
 	case err != nil:
 		return ground{}, Errorf(KindFailed, "", "look for the Git repository of %s: %w", dir, err)
 	case repo.Bare || repo.TopLevel == "":
+	case repo.CommonDir == "":
+		g.Repo, g.Top = repo, repo.TopLevel
 	default:
 		if g.Common, err = placeOf(repo.CommonDir); err != nil {
 			return ground{}, err
@@ -295,6 +297,9 @@ var unfitForName = pattern(`[^a-z0-9._-]+`)
 // createProject makes the project of a directory. The caller holds the home's
 // project creation lock, so that two commands make one project.
 func (l *Local) createProject(ctx context.Context, g ground) (*project, error) {
+	if g.Repo != nil && g.Repo.CommonDir == "" && !g.Repo.LeadsNowhere() {
+		return nil, unreadRepository(g.Repo) // its project may be there already
+	}
 	id := l.newID()
 	name := strings.Trim(unfitForName().ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
 	if name == "" {

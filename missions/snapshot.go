@@ -35,5 +35,9 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 			return Entry{}, err
 		}
 	}
-	return l.entry(ctx, at.loaded, at.step, false)
+	e, err := l.entry(ctx, at.loaded, at.step, false)
+	if problem := l.gitProblemThen(ctx, at.loaded); problem != nil {
+		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
+	}
+	return e, err
 }

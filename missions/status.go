@@ -55,6 +55,9 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		if m.bound() == nil && m.workspaceGone() {
 			s.Problems = append(s.Problems, m.goneProblem())
 		}
+		if problem := l.gitProblemThen(ctx, m); problem != nil && !fixed(s.Problems, problem.Fix) {
+			s.Problems = append(s.Problems, *problem)
+		}
 		if out := l.leftOutOf(m); out != nil {
 			s.LeftOut = append(s.LeftOut, *out)
 		}

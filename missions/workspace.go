@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -71,7 +70,7 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 	if err := ws.readConfig(ctx, m); err != nil {
 		return nil, err
 	}
-	return ws, ws.readRules(m.tip != nil)
+	return ws, ws.readRules(m)
 }
 
 // readConfig finds the user's repository, and reads the user's Git
@@ -87,7 +86,7 @@ func (ws *workspace) readConfig(ctx context.Context, m *loaded) error {
 	if repo != nil && (repo.Bare || repo.TopLevel == "") {
 		repo = nil
 	}
-	same := ws.config != nil && (ws.repo == nil) == (repo == nil) && (repo == nil || ws.repo.GitDir == repo.GitDir)
+	same := ws.config != nil && sameRepository(ws.repo, repo)
 	ws.repo = repo
 	if !same || ws.git == nil {
 		ws.git, ws.rules = nil, nil
@@ -95,14 +94,10 @@ func (ws *workspace) readConfig(ctx context.Context, m *loaded) error {
 			ws.git = &userGit{repo: repo}
 		}
 	}
-	if same && ws.configUnchanged() {
+	if same && ws.config.Unread == nil && ws.configUnchanged() {
 		return nil
 	}
-	env := []string{"HOME=" + m.bind.Vars["HOME"], "PATH=" + os.Getenv("PATH")}
-	if xdg := m.bind.Vars["XDG_CONFIG_HOME"]; xdg != "" {
-		env = append(env, "XDG_CONFIG_HOME="+xdg)
-	}
-	config, err := usergit.ReadConfiguration(ctx, ws.root, repo, env)
+	config, err := usergit.ReadConfiguration(ctx, ws.root, repo, m.gitEnv())
 	if err != nil {
 		return fmt.Errorf("read git's configuration for %s: %w", ws.root, err)
 	}
@@ -111,6 +106,15 @@ func (ws *workspace) readConfig(ctx context.Context, m *loaded) error {
 		ws.stamps[file] = stampOf(file)
 	}
 	return nil
+}
+
+// sameRepository reports whether what was known of one repository counts for the
+// other: they are one, and as much of it can be read.
+func sameRepository(a, b *usergit.Repository) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.GitDir == b.GitDir && (a.Unread == nil) == (b.Unread == nil) && (a.Unread == nil || a.Unread.Error() == b.Unread.Error())
 }
 
 func (ws *workspace) configUnchanged() bool {
@@ -129,10 +133,9 @@ func (ws *workspace) readLimits(begun bool) (settings.Limits, error) {
 	return limitsOf(ws.l.config.Capture, ws.root, ws.limits), nil
 }
 
-// readRules brings the capture rules up to date; begun says that the mission
-// has snapshots already.
-func (ws *workspace) readRules(begun bool) error {
-	limits, err := ws.readLimits(begun)
+// readRules brings the capture rules up to date.
+func (ws *workspace) readRules(m *loaded) error {
+	limits, err := ws.readLimits(m.tip != nil)
 	if err != nil {
 		return err
 	}
@@ -141,6 +144,7 @@ func (ws *workspace) readRules(begun bool) error {
 	} else {
 		ws.rules, err = capture.LoadRules(capture.Sources{
 			Root: ws.root, Repository: ws.repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: captureSettings(limits),
+			Unread: ws.config.Unread != nil, Newest: newestRules(m.project, m.tip),
 		})
 	}
 	ws.limits = &limits
@@ -148,6 +152,17 @@ func (ws *workspace) readRules(begun bool) error {
 		return fmt.Errorf("read the ignore rules of %s: %w", ws.root, err)
 	}
 	return nil
+}
+
+// newestRules gives the rules that a mission's newest snapshot recorded, nil where
+// it has none.
+func newestRules(p *project, tip *gitstore.Snapshot) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		if tip == nil {
+			return nil, nil
+		}
+		return p.recordDoc(tip, rulesDoc)
+	}
 }
 
 // capture reads the workspace into batch; tip is the mission's newest snapshot,
@@ -189,7 +204,7 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 // seed is what the first capture need not read, nil without a repository that
 // could tell, or without git, which alone knows all attribute files.
 func (ws *workspace) seed(store *gitstore.Store) *capture.Seed {
-	if ws.repo == nil || ws.repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
+	if ws.repo == nil || ws.repo.Unread != nil || ws.config.Unread != nil || ws.repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
 		return nil
 	}
 	return &capture.Seed{Repository: ws.repo, Attributes: ws.config.Attributes, Store: store}

@@ -39,33 +39,37 @@ func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
 		}
 	}
 	repo, err := usergit.At(dir)
-	damaged, unsupported := (*usergit.DamagedError)(nil), (*usergit.UnsupportedError)(nil)
+	if err == nil && repo.GitDir == "" {
+		err = repo.Unread
+	}
+	damaged := (*usergit.DamagedError)(nil)
 	switch {
 	case err == nil:
 		n.isRepository = true
-		return n, n.read(repo, rules)
+		return n, n.read(repo, rules, path, old)
 	case errors.Is(err, usergit.ErrNoRepository), errors.As(err, &damaged), vanished(err), errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.ELOOP):
 		// A .git that leads nowhere makes no repository, for Git neither.
 		return n, nil
-	case errors.As(err, &unsupported):
-		n.isRepository = true
-		return n, nil
 	}
-	// One that cannot be read has no rules that are known, and the parent's do not
-	// reach into it: rather too much is captured than too little.
-	n.isRepository, n.unread = true, true
-	return n, passable(err)
+	// The parent's rules do not reach into one that can't be read: rather too much
+	// is captured than too little.
+	n.isRepository = true
+	return n, errors.Join(passable(err), n.keepTracked(rules, path, old))
 }
 
-// read takes over the rules of a nested repository. Its files may be anywhere;
-// what cannot be read has no rules.
-func (n *nested) read(repo *usergit.Repository, rules *Rules) error {
+// read takes over the rules of a nested repository, which is at a path of the
+// workspace and was old. Its files may be anywhere; an exclude file that cannot be
+// read has no rules.
+func (n *nested) read(repo *usergit.Repository, rules *Rules, path string, old *nested) error {
 	if repo.Linked && rules.sources.Repository != nil {
 		common, err := repo.Identity()
 		if err == nil && common.Device == rules.common.Device && common.Inode == rules.common.Inode {
 			n.worktree = true
 			return nil
 		}
+	}
+	if repo.CommonDir == "" {
+		return n.keepTracked(rules, path, old)
 	}
 	exclude := filepath.Join(repo.CommonDir, "info", "exclude")
 	if err := n.note(exclude); err != nil {
@@ -77,10 +81,27 @@ func (n *nested) read(repo *usergit.Repository, rules *Rules) error {
 	if err := n.note(filepath.Join(repo.GitDir, "index")); err != nil {
 		return err
 	}
-	if index, err := repo.Index(); err == nil {
+	index, err := repo.Index()
+	unsupported := (*usergit.UnsupportedError)(nil)
+	switch {
+	case err == nil:
 		n.tracked = newTrackedSet(index, "")
+		return nil
+	case errors.As(err, &unsupported):
+		return nil
 	}
-	return nil
+	return n.keepTracked(rules, path, old)
+}
+
+// keepTracked goes on with what was tracked when that was last known.
+func (n *nested) keepTracked(rules *Rules, path string, old *nested) (err error) {
+	n.unread = true
+	if old != nil && old.isRepository {
+		n.tracked = old.tracked
+		return nil
+	}
+	n.tracked, err = rules.lastTrackedIn(path)
+	return err
 }
 
 func (n *nested) note(path string) error {

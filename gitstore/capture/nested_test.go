@@ -67,6 +67,48 @@ func TestNestedRepositories(t *testing.T) {
 	l.wantFiles(l.paths("born-not/.git"), want)
 }
 
+// TestUnreadIndexLeavesNothingOut: what is captured only for being tracked stays
+// captured while the index of its repository can't be read, in this process and in
+// the next, and nothing that is ignored comes in.
+func TestUnreadIndexLeavesNothingOut(t *testing.T) {
+	l := newLab(t, Settings{})
+	l.gitInit()
+	l.write(".gitignore", "*.log\n")
+	for _, dir := range []string{".", "nested"} {
+		l.must(os.MkdirAll(l.path(dir), 0o755))
+		if dir != "." {
+			l.git(l.path(dir), "init", "-q", ".")
+			l.write("nested/.gitignore", "*.log\n")
+		}
+		l.write(dir+"/kept.log", "tracked")
+		l.write(dir+"/.env", "tracked secret")
+		l.git(l.path(dir), "add", "-f", "kept.log", ".env")
+	}
+	want := map[string]string{
+		".gitignore": "*.log\n", "kept.log": "tracked", ".env": "tracked secret",
+		"nested/.gitignore": "*.log\n", "nested/kept.log": "tracked", "nested/.env": "tracked secret",
+	}
+	newest := l.walk()
+	l.wantFiles(newest, want)
+	l.sources.Newest = func() ([]byte, error) { return newest.Rules, nil }
+	l.write("left.log", "ignored")
+	l.write("nested/left.log", "ignored")
+	for _, repo := range []string{".git", "nested/.git"} {
+		index := repo + "/index"
+		good, err := os.ReadFile(l.path(index))
+		l.must(err)
+		for _, bad := range [][]byte{[]byte("garbage, and long enough to be an index of something"), good[:40], nil} {
+			l.must(os.WriteFile(l.path(index), bad, 0o644))
+			l.wantFiles(l.walk(), want)
+			l.rules, l.scanner = nil, l.newScanner()
+			l.wantFiles(l.walk(), want)
+			newest = l.walk()
+		}
+		l.must(os.WriteFile(l.path(index), good, 0o644))
+		l.wantFiles(l.walk(), want)
+	}
+}
+
 // checkGitDirs looks that no .git was renamed or left (H16).
 func (l *lab) checkGitDirs(t *testing.T) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -26,6 +27,14 @@ type Sources struct {
 	Excludes string
 	// IgnoreCase is the user's core.ignoreCase.
 	IgnoreCase bool
+	// Unread says that the user's configuration could not be read, by which
+	// Excludes and IgnoreCase would be known.
+	Unread bool
+	// Newest gives rules.json of the workspace's newest snapshot, nil if there is
+	// none: what can't be read now is taken to be as it was then, so that nothing
+	// leaves the snapshots for that. It may be called from any goroutine. A nil
+	// Newest is one that gives nil.
+	Newest func() ([]byte, error)
 	// Settings are Umbra's own limits.
 	Settings Settings
 }
@@ -42,6 +51,10 @@ type Rules struct {
 	common   usergit.Identity // of the repository's common directory
 	inputs   []input
 	doc      rulesDocument // without what a capture finds inside the workspace
+	// then is what the newest snapshot recorded, nil if there is none. It is asked
+	// where something can't be read.
+	then   func() (*rulesDocument, error)
+	unread bool // something could not be read, and is tried again each time
 }
 
 // input is a file that rules were read from.
@@ -76,13 +89,10 @@ func LoadRules(sources Sources) (*Rules, error) {
 // Refresh is LoadRules again, and returns r itself if no file that was read has
 // changed. It costs a few stat calls then.
 func (r *Rules) Refresh() (*Rules, error) {
-	changed := false
+	changed := r.unread
 	for _, in := range r.inputs {
 		now, err := stateOf(in.path, in.look)
-		if err != nil {
-			return nil, err
-		}
-		changed = changed || !now.same(in.state)
+		changed = changed || err != nil || !now.same(in.state)
 	}
 	if !changed {
 		return r, nil
@@ -103,7 +113,7 @@ func (r *Rules) WhollyIgnored() bool {
 }
 
 func load(sources Sources, before *Rules) (*Rules, error) {
-	r := &Rules{sources: sources, settings: sources.Settings.withDefaults()}
+	r := &Rules{sources: sources, settings: sources.Settings.withDefaults(), then: sync.OnceValues(sources.then)}
 	if err := CheckSecrets(slices.Concat(r.settings.Secrets, r.settings.NewSecrets)); err != nil {
 		return nil, err
 	}
@@ -112,11 +122,8 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 		Version: documentVersion, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
 		NewSecrets: r.settings.NewSecrets, SizeCap: r.settings.NewSizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,
 	}
-	var err error
-	if sources.Excludes != "" {
-		if r.doc.Excludes, err = r.read(sources.Excludes, os.Stat); err != nil {
-			return nil, err
-		}
+	if err := r.readExcludes(); err != nil {
+		return nil, err
 	}
 	if sources.Repository != nil {
 		if err := r.readRepository(sources.Repository, before); err != nil {
@@ -127,18 +134,52 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 	return r, nil
 }
 
+// readExcludes reads the user's own excludes file.
+func (r *Rules) readExcludes() (err error) {
+	if !r.sources.Unread && r.sources.Excludes == "" {
+		return nil
+	}
+	if r.sources.Excludes != "" {
+		r.doc.Excludes, err = r.read(r.sources.Excludes, os.Stat)
+	}
+	if !r.sources.Unread && err == nil {
+		return nil
+	}
+	r.unread = true
+	then, err := r.then()
+	if err != nil || then == nil {
+		return err
+	}
+	r.doc.Excludes = then.Excludes
+	if r.sources.Unread {
+		r.doc.IgnoreCase = then.IgnoreCase
+	}
+	return nil
+}
+
+// then reads what the newest snapshot recorded.
+func (s Sources) then() (*rulesDocument, error) {
+	if s.Newest == nil {
+		return nil, nil
+	}
+	data, err := s.Newest()
+	if err != nil || data == nil {
+		return nil, err
+	}
+	doc := &rulesDocument{}
+	return doc, decodeDocument("rules.json", data, doc)
+}
+
 func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
 	var err error
-	if r.common, err = repo.Identity(); errors.Is(err, fs.ErrNotExist) {
-		return nil // the user has removed it: there are no rules of Git's above
-	} else if err != nil {
-		return err
+	if r.common, err = repo.Identity(); err != nil && repo.Unread == nil {
+		return passableFile(err) // the user has removed it: there are no rules of Git's above
 	}
 	prefix, err := r.workspaceBelow(repo)
 	if err != nil {
 		return err
 	}
-	exclude, err := r.read(filepath.Join(repo.CommonDir, "info", "exclude"), os.Stat)
+	exclude, err := r.readExclude(repo)
 	if err != nil {
 		return err
 	}
@@ -150,6 +191,25 @@ func (r *Rules) readRepository(repo *usergit.Repository, before *Rules) error {
 	r.repo = &repository{}
 	r.repo.tracked, err = r.readIndex(repo, prefix, before)
 	return err
+}
+
+// readExclude reads the repository's info/exclude.
+func (r *Rules) readExclude(repo *usergit.Repository) (text, error) {
+	if repo.Unread == nil {
+		exclude, err := r.read(filepath.Join(repo.CommonDir, "info", "exclude"), os.Stat)
+		if err == nil {
+			return exclude, nil
+		}
+	}
+	r.unread = true
+	then, err := r.then()
+	switch {
+	case err != nil || then == nil:
+		return "", err
+	case len(then.Above) > 0:
+		return then.Above[0].Exclude, nil
+	}
+	return then.Exclude, nil
 }
 
 // workspaceBelow is the workspace's path below the top level: "" or "a/b/".
@@ -194,16 +254,19 @@ func (r *Rules) readAbove(top, prefix string, exclude text) error {
 }
 
 // readIndex keeps the set of before if the index holds the same paths still.
-// An index that cannot be read fails the capture rather than leaving out what
-// the user tracks; one of a format that is not known is passed over.
+// One of a format that is not known is passed over. While it can't be read, what
+// was captured for being tracked goes on being captured.
 func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules) (*trackedSet, error) {
+	if repo.Unread != nil {
+		return r.lastTracked(before)
+	}
 	path := filepath.Join(repo.GitDir, "index")
 	state, err := stateOf(path, os.Stat)
 	if err != nil {
-		return nil, err
+		return r.lastTracked(before)
 	}
 	r.inputs = append(r.inputs, input{path, os.Stat, state})
-	if before != nil && before.repo != nil {
+	if before != nil && before.repo != nil && !before.unread {
 		for _, in := range before.inputs {
 			if in.path == path && state.same(in.state) {
 				return before.repo.tracked, nil
@@ -215,9 +278,39 @@ func (r *Rules) readIndex(repo *usergit.Repository, prefix string, before *Rules
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("index of %s: %w", repo.GitDir, err)
+		return r.lastTracked(before)
 	}
 	return newTrackedSet(index, prefix), nil
+}
+
+// lastTracked is what was tracked when that was last known: the whole of it in this
+// process, else as much as the newest snapshot holds for that alone.
+func (r *Rules) lastTracked(before *Rules) (*trackedSet, error) {
+	r.unread = true
+	if before != nil && before.repo != nil {
+		return before.repo.tracked, nil
+	}
+	then, err := r.then()
+	if err != nil || then == nil {
+		return nil, err
+	}
+	return newTrackedPaths(plain(then.Tracked)), nil
+}
+
+// lastTrackedIn is lastTracked for a nested repository at a path of the workspace.
+// It changes nothing, and may be asked from any goroutine.
+func (r *Rules) lastTrackedIn(path string) (*trackedSet, error) {
+	then, err := r.then()
+	if err != nil || then == nil {
+		return nil, err
+	}
+	var below []string
+	for _, p := range plain(then.Tracked) {
+		if rest, ok := strings.CutPrefix(p, path+"/"); ok {
+			below = append(below, rest)
+		}
+	}
+	return newTrackedPaths(below), nil
 }
 
 // read reads an ignore file; one that is missing, unreadable or too large has

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -18,18 +19,36 @@ type trackedSet struct {
 // newTrackedSet takes the paths below prefix ("" or "a/b/"), without it.
 // Conflicted paths, several entries of an index, are one.
 func newTrackedSet(index *usergit.Index, prefix string) *trackedSet {
+	return collectTracked(func(add func(path string)) {
+		last := ""
+		for _, e := range index.Entries {
+			path, ok := strings.CutPrefix(e.Path, prefix)
+			if !ok || path == "" || path == last || e.Mode == usergit.ModeGitlink {
+				continue
+			}
+			last = path
+			add(path)
+		}
+	})
+}
+
+// newTrackedPaths takes paths of the workspace, in any order.
+func newTrackedPaths(paths []string) *trackedSet {
+	slices.Sort(paths)
+	return collectTracked(func(add func(path string)) {
+		for _, path := range paths {
+			add(path)
+		}
+	})
+}
+
+func collectTracked(each func(add func(path string))) *trackedSet {
 	var text strings.Builder
 	t := &trackedSet{}
-	last := ""
-	for _, e := range index.Entries {
-		path, ok := strings.CutPrefix(e.Path, prefix)
-		if !ok || path == "" || path == last || e.Mode == usergit.ModeGitlink {
-			continue
-		}
-		last = path
+	each(func(path string) {
 		text.WriteString(path)
 		t.ends = append(t.ends, uint32(text.Len()))
-	}
+	})
 	t.text = text.String()
 	return t
 }

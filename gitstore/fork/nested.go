@@ -33,6 +33,9 @@ type nested struct {
 // directory stays behind as a whole.
 func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	repo, err := usergit.At(joinPath(s.root.Path(), path))
+	if err == nil {
+		err = repo.Unread
+	}
 	if err != nil {
 		if taken || s.nestedToo(path, taken) {
 			s.leave(join(path, ".git"), whyNot(err))

@@ -65,6 +65,9 @@ func openWorktree(ctx context.Context, doc Document, there bool) (*worktree, err
 // source's repository and stands on the fork's branch.
 func (k *maker) prove() error {
 	repo, err := usergit.At(k.doc.Directory)
+	if err == nil {
+		err = repo.Unread
+	}
 	if err != nil {
 		return err
 	}

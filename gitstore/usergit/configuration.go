@@ -33,6 +33,9 @@ type Configuration struct {
 	// Git says whether a git program was found. Without one only the
 	// repository's own core.ignoreCase is known.
 	Git bool
+	// Unread is why not all of it could be read, nil if it could be: the rest is
+	// what it is without a configuration, or by the user's own files alone.
+	Unread error
 
 	values settings
 }
@@ -76,7 +79,8 @@ const configPatience = 10 * time.Second
 // ReadConfiguration runs `git config --list` at the repository's top level; in
 // dir without a repository (nil), only the user's and the system's count. Env is the user's environment, as of
 // os.Environ; what would point git elsewhere (GIT_DIR and its like) or inject
-// settings is dropped. A missing git is no error, a git that fails is.
+// settings is dropped. A missing git is no error; what a git that fails says is in
+// Unread. An error means that ctx is done.
 func ReadConfiguration(ctx context.Context, dir string, repository *Repository, env []string) (*Configuration, error) {
 	e := environment(env)
 	at := "/" // where git finds no repository that this package does not take for one
@@ -90,40 +94,47 @@ func ReadConfiguration(ctx context.Context, dir string, repository *Repository, 
 	c := &Configuration{values: settings{}}
 	git := e.find("git")
 	if git == "" {
-		if err := c.readWithoutGit(repository); err != nil {
-			return nil, err
-		}
+		c.Unread = c.readWithoutGit(repository)
 	} else {
 		c.Git = true
-		if err := c.run(ctx, git, at, e); err != nil {
+		if c.Unread = c.run(ctx, git, at, e); c.Unread != nil && at != "/" {
+			_ = c.run(ctx, git, "/", e) // what is the user's own may be whole
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+	}
+	if repository != nil && c.Unread == nil {
+		c.Unread = repository.Unread
 	}
 	c.addFiles(e, repository)
 	c.IgnoreCase = c.values.boolean("core.ignorecase")
 	c.Name = c.author("name", DefaultName)
 	c.Email = c.author("email", DefaultEmail)
-	c.Excludes = e.xdg("ignore")
-	if value, ok := c.values.last("core.excludesfile"); ok {
-		var err error
-		if c.Excludes, err = e.expand(value, dir); err != nil {
-			return nil, fmt.Errorf("core.excludesFile: %w", err)
-		}
+	c.Excludes = c.path(e, dir, "core.excludesFile", e.xdg("ignore"))
+	c.addAttributes(e, dir)
+	return c, nil
+}
+
+// path is a setting of Git's type "path"; one that leads nowhere is noted, and is
+// as if it were not set.
+func (c *Configuration) path(e environment, dir, key, otherwise string) string {
+	value, ok := c.values.last(strings.ToLower(key))
+	if !ok {
+		return otherwise
 	}
-	return c, c.addAttributes(e, dir)
+	path, err := e.expand(value, dir)
+	if err != nil {
+		c.Unread = errors.Join(c.Unread, fmt.Errorf("%s: %w", key, err))
+		return otherwise
+	}
+	return path
 }
 
 // addAttributes lists the attribute files. The system's stands beside the
 // system's configuration.
-func (c *Configuration) addAttributes(e environment, dir string) error {
-	own := e.xdg("attributes")
-	if value, ok := c.values.last("core.attributesfile"); ok {
-		var err error
-		if own, err = e.expand(value, dir); err != nil {
-			return fmt.Errorf("core.attributesFile: %w", err)
-		}
-	}
-	if own != "" {
+func (c *Configuration) addAttributes(e environment, dir string) {
+	if own := c.path(e, dir, "core.attributesFile", e.xdg("attributes")); own != "" {
 		c.Attributes = append(c.Attributes, own)
 	}
 	c.Attributes = append(c.Attributes, "/etc/gitattributes")
@@ -132,7 +143,6 @@ func (c *Configuration) addAttributes(e environment, dir string) error {
 			c.Attributes = append(c.Attributes, beside)
 		}
 	}
-	return nil
 }
 
 func (c *Configuration) run(ctx context.Context, git, dir string, e environment) error {
@@ -145,7 +155,10 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("git config --list: %w: %s", err, strings.TrimSpace(stderr.String()))
+		if said := strings.TrimSpace(stderr.String()); said != "" {
+			err = errors.New(said)
+		}
+		return fmt.Errorf("git config --list: %w", err)
 	}
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -197,8 +210,11 @@ func (c *Configuration) addFiles(e environment, repository *Repository) {
 		}
 	}
 	if repository != nil {
-		c.Files = append(c.Files, filepath.Join(repository.CommonDir, "config"),
-			filepath.Join(repository.GitDir, "config.worktree"))
+		for _, file := range []struct{ dir, name string }{{repository.CommonDir, "config"}, {repository.GitDir, "config.worktree"}} {
+			if file.dir != "" {
+				c.Files = append(c.Files, filepath.Join(file.dir, file.name))
+			}
+		}
 	}
 	slices.Sort(c.Files)
 	c.Files = slices.Compact(c.Files)

@@ -74,8 +74,8 @@ func TestConfiguration(t *testing.T) {
 		t.Errorf("attributes %v, want %v", c.Attributes, want)
 	}
 	r.git("config", "core.excludesFile", "~no-such-user/x")
-	if _, err := ReadConfiguration(t.Context(), r.dir, r.discover(), testEnv(home)); err == nil {
-		t.Error("a home of nobody is no error")
+	if c = r.configuration(); c.Unread == nil || c.Excludes != home+"/.config/git/ignore" {
+		t.Errorf("of a home of nobody: %v, excludes %s", c.Unread, c.Excludes)
 	}
 }
 
@@ -113,9 +113,24 @@ func TestConfigurationOutsideRepository(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("[core\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = ReadConfiguration(t.Context(), dir, nil, append(testEnv(dir), "GIT_CONFIG_GLOBAL="+bad))
-	if err == nil || !strings.Contains(err.Error(), "bad config") {
-		t.Errorf("a bad file: %v", err)
+	c, err = ReadConfiguration(t.Context(), dir, nil, append(testEnv(dir), "GIT_CONFIG_GLOBAL="+bad))
+	if err != nil || c.Unread == nil || !strings.Contains(c.Unread.Error(), "bad config") || c.Excludes != dir+"/.config/git/ignore" {
+		t.Errorf("a bad file: %+v, %v", c, err)
+	}
+}
+
+// TestConfigurationOfDamagedRepository: what is the user's own counts where the
+// repository's configuration can't be read.
+func TestConfigurationOfDamagedRepository(t *testing.T) {
+	r := newRepo(t)
+	r.write("../.gitconfig", "[user]\n name = Jane\n[core]\n excludesFile = ~/mine\n")
+	r.write(".git/config", "[broken")
+	c := r.configuration()
+	if c.Unread == nil || !strings.Contains(c.Unread.Error(), "bad config line") {
+		t.Errorf("it says %v", c.Unread)
+	}
+	if c.Name != "Jane" || c.Excludes != filepath.Dir(r.dir)+"/mine" || !slices.Contains(c.Files, r.dir+"/.git/config") {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -28,6 +28,11 @@ type Repository struct {
 	Bare      bool // core.bare, which does not count in a linked worktree
 	Format    ObjectFormat
 	RefTable  bool // refs are not in files: Head can't be read
+	// Unread is why the repository can't be read, nil if it can be. Where it is
+	// damaged or closed TopLevel is known still, GitDir and CommonDir unless they
+	// are "", and the rest is what a repository mostly is: Head, Index and their
+	// like give this error.
+	Unread error
 
 	unsupported string // an extension of the format that is not known here
 }
@@ -54,12 +59,18 @@ func Identify(path string) (Identity, error) {
 
 // Identity is that of the common directory: what all worktrees of a
 // repository share, and so what makes them one project.
-func (r *Repository) Identity() (Identity, error) { return Identify(r.CommonDir) }
+func (r *Repository) Identity() (Identity, error) {
+	if r.CommonDir == "" {
+		return Identity{}, r.Unread
+	}
+	return Identify(r.CommonDir)
+}
 
 // Discover finds the repository that holds dir, as git does when it is run
 // there without any GIT_ variable set: in dir and its parents, but not beyond
-// its file system. It returns ErrNoRepository if there is none, and another
-// error if there is one that can't be read.
+// its file system. It returns ErrNoRepository if there is none. One that is there
+// and can't be read is returned as far as it is known; see Unread. Another error
+// is about dir itself.
 func Discover(dir string) (*Repository, error) {
 	dir, err := realPath(dir)
 	if err != nil {
@@ -89,7 +100,8 @@ func Discover(dir string) (*Repository, error) {
 }
 
 // At is the repository whose work tree (or bare directory) dir is, without
-// looking at its parents: what a walk asks where it meets a ".git".
+// looking at its parents: what a walk asks where it meets a ".git". It answers as
+// Discover does.
 func At(dir string) (*Repository, error) {
 	dir, err := realPath(dir)
 	if err != nil {
@@ -103,12 +115,19 @@ func At(dir string) (*Repository, error) {
 // else's: Git passes that by, and trusts it no more if it can be read.
 func open(at, dir string) (*Repository, error) {
 	r, err := look(at, dir)
-	if errors.Is(err, fs.ErrPermission) && !own(filepath.Join(at, ".git")) {
+	if err == nil && errors.Is(r.Unread, fs.ErrPermission) && !own(filepath.Join(at, ".git")) {
 		return nil, ErrNoRepository
 	}
 	return r, err
 }
 
+// unread is a repository of which no more is known than where it is; gitDir is ""
+// where not even that is.
+func unread(gitDir, top string, why error) *Repository {
+	return &Repository{TopLevel: top, GitDir: gitDir, CommonDir: gitDir, Format: SHA1, Unread: why}
+}
+
+// look returns no error but ErrNoRepository.
 func look(at, dir string) (*Repository, error) {
 	dotGit := filepath.Join(at, ".git")
 	info, err := os.Stat(dotGit)
@@ -118,25 +137,25 @@ func look(at, dir string) (*Repository, error) {
 		if err == nil {
 			var is bool
 			if is, err = isGitDir(gitDir); is {
-				return load(gitDir, at, dir)
+				return load(gitDir, at, dir), nil
 			}
 		}
 		if err = unlessAbsent(err); err != nil {
-			return nil, err
+			return unread(dotGit, at, err), nil
 		}
 	case err == nil && info.Mode().IsRegular():
 		gitDir, err := readGitFile(dotGit)
 		if err != nil {
-			return nil, err
+			return unread("", at, err), nil
 		}
-		return load(gitDir, at, dir)
+		return load(gitDir, at, dir), nil
 	case err != nil && !absent(err):
-		return nil, err
+		return unread("", at, err), nil
 	}
 	if is, err := isGitDir(at); err != nil {
-		return nil, err
+		return unread(at, "", err), nil
 	} else if is {
-		return load(at, "", dir)
+		return load(at, "", dir), nil
 	}
 	return nil, ErrNoRepository
 }
@@ -178,35 +197,38 @@ func readGitFile(path string) (string, error) {
 
 // load reads the rest of a repository whose git directory is known. Its work
 // tree is top unless the configuration says otherwise.
-func load(gitDir, top, dir string) (*Repository, error) {
+func load(gitDir, top, dir string) *Repository {
 	common, linked, err := commonDir(gitDir)
 	if err != nil {
-		return nil, err
+		r := unread(gitDir, top, err)
+		r.CommonDir = ""
+		return r
 	}
-	module, err := inModules(gitDir)
+	r := &Repository{TopLevel: top, GitDir: gitDir, CommonDir: common, Linked: linked, Format: SHA1}
+	if r.Submodule, r.Unread = inModules(gitDir); r.Unread == nil {
+		r.Unread = r.configure(top, dir)
+	}
+	return r
+}
+
+// configure reads what the repository's own configuration says of it.
+func (r *Repository) configure(top, dir string) error {
+	config, err := readSettings(filepath.Join(r.CommonDir, "config"))
 	if err != nil {
-		return nil, err
-	}
-	r := &Repository{
-		TopLevel: top, GitDir: gitDir, CommonDir: common, Linked: linked,
-		Submodule: module, Format: SHA1,
-	}
-	config, err := readSettings(filepath.Join(common, "config"))
-	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.readFormat(config); err != nil {
-		return nil, err
+		return err
 	}
-	r.Bare = config.boolean("core.bare") && !linked
+	r.Bare = config.boolean("core.bare") && !r.Linked
 	worktree, ok := config.last("core.worktree")
-	if linked {
+	if r.Linked {
 		worktree, ok = "", false
 	}
 	if config.boolean("extensions.worktreeconfig") {
-		own, err := readSettings(filepath.Join(gitDir, "config.worktree"))
+		own, err := readSettings(filepath.Join(r.GitDir, "config.worktree"))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, set := own.last("core.bare"); set {
 			r.Bare = own.boolean("core.bare")
@@ -218,9 +240,13 @@ func load(gitDir, top, dir string) (*Repository, error) {
 	if r.Bare {
 		r.TopLevel = ""
 	} else if ok && top != "" {
-		r.TopLevel, err = configuredTop(gitDir, worktree, dir)
+		own, err := configuredTop(r.GitDir, worktree, dir)
+		if err != nil {
+			return err
+		}
+		r.TopLevel = own
 	}
-	return r, err
+	return nil
 }
 
 // configuredTop resolves core.worktree, "" if dir does not lie in it.
@@ -272,7 +298,17 @@ var knownExtensions = map[string]bool{
 	"compatobjectformat": true, "relativeworktrees": true, "submodulepathconfig": true,
 }
 
+// LeadsNowhere tells of an unread repository whether it is a .git file that names no
+// git directory: more than that there is not to be known.
+func (r *Repository) LeadsNowhere() bool {
+	damaged := (*DamagedError)(nil)
+	return r.GitDir == "" && errors.As(r.Unread, &damaged)
+}
+
 func (r *Repository) check() error {
+	if r.Unread != nil {
+		return r.Unread
+	}
 	if r.unsupported != "" {
 		return &UnsupportedError{Path: r.CommonDir, What: r.unsupported}
 	}

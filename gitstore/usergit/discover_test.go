@@ -123,8 +123,38 @@ func TestDiscoverNothingOrDamage(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte(data), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Discover(dir); !isDamaged(err) {
-			t.Errorf(".git with %q: %v", data, err)
+		if r, err := Discover(dir); err != nil || !isDamaged(r.Unread) || r.TopLevel != dir || !r.LeadsNowhere() {
+			t.Errorf(".git with %q: %+v, %v", data, r, err)
+		}
+	}
+}
+
+// TestDiscoverUnread: of a repository whose configuration is damaged it is known
+// where it is, and its methods say why no more is.
+func TestDiscoverUnread(t *testing.T) {
+	r := newRepo(t)
+	r.commit("a/b", "x")
+	whole := r.discover()
+	linked := filepath.Join(filepath.Dir(r.dir), "linked")
+	r.git("worktree", "add", "-q", linked)
+	r.write(".git/config", "[broken")
+	for _, dir := range []string{r.dir, filepath.Join(r.dir, "a"), linked} {
+		found, err := Discover(dir)
+		if err != nil || !isDamaged(found.Unread) || found.CommonDir != whole.CommonDir || found.LeadsNowhere() {
+			t.Errorf("%s: %+v, %v", dir, found, err)
+			continue
+		}
+		if top := linked; found.Linked != (dir == linked) || found.TopLevel != r.dir && (dir != linked || found.TopLevel != top) {
+			t.Errorf("%s: the top level is %s", dir, found.TopLevel)
+		}
+		if _, err := found.Head(); !isDamaged(err) {
+			t.Errorf("HEAD: %v", err)
+		}
+		if _, err := found.Index(); !isDamaged(err) {
+			t.Errorf("the index: %v", err)
+		}
+		if _, err := found.Operations(); !isDamaged(err) {
+			t.Errorf("operations: %v", err)
 		}
 	}
 }
@@ -166,8 +196,8 @@ func TestUnsupportedFormats(t *testing.T) {
 		if err := os.WriteFile(config, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Discover(r.dir); !isUnsupported(err) {
-			t.Errorf("%q: %v", text, err)
+		if found, err := Discover(r.dir); err != nil || !isUnsupported(found.Unread) {
+			t.Errorf("%q: %+v, %v", text, found, err)
 		}
 	}
 	if err := os.WriteFile(config, []byte("[core]\nrepositoryformatversion = 1\n[extensions]\nfuture = yes\n"), 0o666); err != nil {

@@ -22,15 +22,19 @@ func TestDiscoverUnreadable(t *testing.T) {
 	found := map[string]error{}
 	withoutDescriptors(t, func() {
 		for _, dir := range append(dirs, plain) {
-			_, found[dir] = Discover(dir)
+			r, err := Discover(dir)
+			if err == nil {
+				err = r.Unread
+			}
+			found[dir] = err
 		}
 	})
 	for _, dir := range dirs {
 		if !errors.Is(found[dir], syscall.EMFILE) {
 			t.Errorf("Discover(%s): %v", dir, found[dir])
 		}
-		if _, err := Discover(dir); err != nil {
-			t.Errorf("Discover(%s) with descriptors: %v", dir, err)
+		if r, err := Discover(dir); err != nil || r.Unread != nil {
+			t.Errorf("Discover(%s) with descriptors: %+v, %v", dir, r, err)
 		}
 	}
 	if !errors.Is(found[plain], ErrNoRepository) {

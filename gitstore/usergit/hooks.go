@@ -14,6 +14,9 @@ func (r *Repository) HooksDir(ctx context.Context, env []string) (string, error)
 	if err != nil {
 		return "", err
 	}
+	if config.Unread != nil {
+		return "", config.Unread
+	}
 	value, ok := config.Value("core.hookspath")
 	if !ok || value == "" {
 		return filepath.Join(r.CommonDir, "hooks"), nil

@@ -26,6 +26,9 @@ const (
 // two. With reftable some can't be seen: the list then comes with an
 // UnsupportedError.
 func (r *Repository) Operations() ([]Operation, error) {
+	if r.Unread != nil {
+		return nil, r.Unread
+	}
 	var found []Operation
 	add := func(op Operation) {
 		for _, have := range found {
