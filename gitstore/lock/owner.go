@@ -38,10 +38,16 @@ func Self(command string) Owner {
 // Gone for ever, whoever gets its pid.
 func Process(pid int, command string) Owner {
 	start, err := startOf(pid)
-	if errors.Is(err, fs.ErrNotExist) {
+	if noProcess(err) {
 		start = neverStarted
 	}
 	return Owner{PID: pid, Start: start, Boot: bootID(), Namespace: pidNamespace(), Command: command}
+}
+
+// noProcess reports whether the system says that there is no such process: before it was
+// asked, or (ESRCH) while it looked.
+func noProcess(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 }
 
 // neverStarted is a start that no process has.
@@ -75,7 +81,7 @@ func (o Owner) Liveness() Liveness {
 	}
 	start, err := startOf(o.PID)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH):
+	case noProcess(err):
 		return Gone
 	case err != nil:
 		return Unknown
