@@ -179,7 +179,7 @@ func TestInterruptedTurn(t *testing.T) {
 	mission := hook("SessionStart", map[string]any{"source": "startup"}).Mission
 	hook("UserPromptSubmit", map[string]any{"prompt": "work", "prompt_id": "p1"})
 	line := func(kind, uuid, parent, content string) string {
-		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%q,"timestamp":"2026-01-01T00:00:00.000Z","cwd":%q,"sessionId":%q,"version":"2.1.329","message":{"role":%q,"content":%s}}`,
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%q,"timestamp":"2999-01-01T00:00:00.000Z","cwd":%q,"sessionId":%q,"version":"2.1.329","message":{"role":%q,"content":%s}}`,
 			parent, kind, uuid, b.work, id, kind, content)
 	}
 	lines := strings.Join([]string{
