@@ -50,10 +50,13 @@ func TestHandoverBegunAsTheAgentEnds(t *testing.T) {
 	k := newKeptAgent(t)
 	a := k.restoreOf("live@1")
 	_ = k.agent.Process.Kill()
-	told := make(chan Next, 1)
+	told, q := make(chan Next, 1), k.local.queueOf(k.id)
+	for q.busy() { // with what came before
+		runtime.Gosched()
+	}
 	k.change(func(m *loaded) { // the mission is held
 		go func() { told <- k.end() }()
-		for q := k.local.queueOf(k.id); !q.busy(); {
+		for !q.busy() {
 			runtime.Gosched()
 		}
 		m.live.Handover = &handover{ID: k.local.newID(), Launch: k.launch.ID, Asked: a, Owner: deadOwner}
