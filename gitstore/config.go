@@ -185,7 +185,7 @@ func replaceDamaged(dir, name string, data []byte) error {
 
 // keepDamaged gives a file a second name beside it, "NAME.damaged" or, if an earlier
 // one is kept there, "NAME.damaged.2" and so on; where no link can be made, what it
-// holds is copied there. The file itself stays.
+// holds is copied there. The file itself stays; a directory in its place is renamed.
 func (s *syncer) keepDamaged(path string, link func(from, to string) error) error {
 	for n := 1; ; n++ {
 		kept := path + ".damaged"
@@ -194,6 +194,9 @@ func (s *syncer) keepDamaged(path string, link func(from, to string) error) erro
 		}
 		if isThere(kept) {
 			continue
+		}
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			return os.Rename(path, kept)
 		}
 		err := link(path, kept)
 		if err != nil && noLink(err) {

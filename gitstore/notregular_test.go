@@ -89,3 +89,64 @@ func TestNoFileIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// TestDirectoryForFile: a directory in the place of a file of a shadow repository is
+// found and set aside with what is in it, and the file can be written again.
+func TestDirectoryForFile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newStore(t)
+	b := s.NewBatch()
+	defer b.Discard()
+	tip := commitFiles(t, b, 1, map[string]string{"loose": "the one\n", "other": "another\n"})
+	noErr(t, b.Flush(ctx))
+	noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, tip, Durable))
+	must[SweepStats](t)(s.Sweep(ctx))
+	replace := func(path string) {
+		t.Helper()
+		noErr(t, os.Remove(path))
+		noErr(t, os.MkdirAll(filepath.Join(path, "in it"), 0o755))
+	}
+	isDir := func(path string) {
+		t.Helper()
+		if info, err := os.Stat(filepath.Join(path, "in it")); err != nil || !info.IsDir() {
+			t.Errorf("what was in the directory is not in %s: %v", path, err)
+		}
+	}
+
+	id := HashObject(TypeBlob, []byte("the one\n"))
+	replace(s.own().loosePath(id))
+	var rotten []RottenFile
+	for _, p := range must[[]Problem](t)(s.Check(ctx)) {
+		rotten = append(rotten, p.Rotten...)
+	}
+	if len(rotten) != 1 || rotten[0].Path != s.own().loosePath(id) || !strings.Contains(rotten[0].Why, "directory") {
+		t.Fatalf("found %+v", rotten)
+	}
+	aside := must[string](t)(s.Salvage(ctx, rotten, nil))
+	isDir(filepath.Join(aside, id.String()))
+	s.Distrust(id)
+	again := s.NewBatch()
+	defer again.Discard()
+	must[ID](t)(again.Write(TypeBlob, []byte("the one\n")))
+	noErr(t, again.Flush(ctx))
+	for _, left := range must[[]Problem](t)(s.Check(ctx)) {
+		if len(left.Rotten)+len(left.Lost) > 0 || left.Ref == "" {
+			t.Errorf("left: %+v", left)
+		}
+	}
+
+	for range 2 { // beside what was set aside before
+		for _, name := range []string{"config", "HEAD"} {
+			replace(filepath.Join(s.Dir(), name))
+		}
+		if err := CheckConfig(s.Dir(), s.ProjectID()); err == nil {
+			t.Error("nothing was found")
+		}
+		noErr(t, RepairConfig(s.Dir(), s.ProjectID()))
+		noErr(t, CheckConfig(s.Dir(), s.ProjectID()))
+	}
+	for _, name := range []string{"config.damaged", "config.damaged.2", "HEAD.damaged", "HEAD.damaged.2"} {
+		isDir(filepath.Join(s.Dir(), name))
+	}
+}

@@ -39,8 +39,12 @@ func (s *Store) RottenFiles(ctx context.Context) ([]RottenFile, error) {
 			return err
 		}
 		id, err := ParseID(filepath.Base(filepath.Dir(path)) + e.Name())
-		if err != nil || e.IsDir() {
+		if err != nil {
 			return nil
+		}
+		if e.IsDir() {
+			list = append(list, RottenFile{path, "a directory stands in its place"})
+			return fs.SkipDir
 		}
 		if why := s.rottenLoose(path, id); why != "" {
 			list = append(list, RottenFile{path, why})
