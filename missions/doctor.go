@@ -23,6 +23,9 @@ import (
 func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, error) {
 	d := &examination{l: l, request: r}
 	d.result = DoctorResult{Checked: []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7"}, Problems: []Problem{}, Fixed: []Problem{}}
+	if err := d.locks(); err != nil {
+		return d.result, err
+	}
 	projects, problems := d.openProjects()
 	if err := d.journal(ctx); err != nil {
 		return d.result, err

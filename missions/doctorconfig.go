@@ -106,10 +106,13 @@ func checkConfigs(ctx context.Context, dir string) (problem Problem, wrong bool)
 	return problem, wrong
 }
 
-// setAside renames a repository to a name that is free.
+// asideSuffix follows the name of what was set aside, before a number.
+const asideSuffix = ".damaged-"
+
+// setAside renames what is damaged to a name that is free.
 func setAside(dir string) error {
 	for n := 1; ; n++ {
-		to := fmt.Sprintf("%s.damaged-%d", dir, n)
+		to := fmt.Sprintf("%s%s%d", dir, asideSuffix, n)
 		if _, err := os.Lstat(to); err != nil {
 			return os.Rename(dir, to)
 		}

@@ -26,6 +26,9 @@ func (h Home) Hold(command string) (*HomeLock, error) {
 	if errors.Is(err, lock.ErrHeld) {
 		return nil, Errorf(KindBusy, "umbra daemon status", "%w: %s", ErrHomeHeld, err)
 	}
+	if file, ok := errors.AsType[*lock.FileError](err); ok {
+		return nil, unlockable(file, " --no-daemon")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("take the home lock: %w", err)
 	}

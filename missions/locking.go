@@ -12,8 +12,12 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// busy turns a lock that somebody else holds into what the user is told.
+// busy turns a lock that somebody else holds, or that can't be taken, into what the
+// user is told.
 func busy(err error) error {
+	if file, ok := errors.AsType[*lock.FileError](err); ok {
+		return unlockable(file, "")
+	}
 	var held *lock.HeldError
 	if !errors.As(err, &held) {
 		return err
@@ -22,6 +26,16 @@ func busy(err error) error {
 		return Errorf(KindInterrupted, "", "interrupted while another operation was waited for: %w", err)
 	}
 	return Errorf(KindBusy, "wait for it to end and try again", "another operation is at work here: %w", err)
+}
+
+// unlockable is the error of a lock that is not what it must be. It says nothing of
+// what the lock is for: see unopened. The flags are those with which doctor comes to
+// look at it.
+func unlockable(err *lock.FileError, flags string) error {
+	if lock.Check(err.Path) != nil {
+		return Errorf(KindDamaged, "umbra doctor --fix"+flags+" sets aside what is there", "%w", err)
+	}
+	return Errorf(KindFailed, "", "%w", err)
 }
 
 // holder is locked or holding.
@@ -91,7 +105,8 @@ func (l *Local) orderOf(at Place) *sync.Mutex {
 }
 
 func (l *Local) lockFailed(m *loaded, err error) error {
-	if errors.Is(err, lock.ErrHeld) {
+	_, file := errors.AsType[*lock.FileError](err)
+	if file || errors.Is(err, lock.ErrHeld) {
 		return busy(err)
 	}
 	return m.unopened(err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -171,16 +172,52 @@ func flock(file *os.File, how int) error {
 	}
 }
 
+// FileError is the error of a lock's file that can't be opened, or that is no file.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("the lock %s: %s", e.Path, e.Err) }
+
+// Unwrap gives why.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Check reports whether what is at path, if anything, can be a lock: if not, the
+// error is a *FileError.
+func Check(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return nil
+	}
+	return &FileError{Path: path, Err: disk.ErrNotRegular}
+}
+
 func open(path string) (*os.File, error) {
-	const flags = os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	// a FIFO is not waited for
+	const flags = os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
+	if err := Check(path); err != nil {
+		return nil, err
+	}
 	file, err := disk.OpenFile(path, flags, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, err
+			return nil, &FileError{path, reason(err)}
 		}
 		file, err = disk.OpenFile(path, flags, 0o600)
 	}
-	return file, err
+	if err != nil {
+		return nil, &FileError{path, reason(err)}
+	}
+	return file, nil
+}
+
+// reason is why, without the path.
+func reason(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	return err
 }
 
 func current(file *os.File, path string) bool {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -243,6 +245,38 @@ func TestSharedAndExclusive(t *testing.T) {
 	must(t, c.Release())
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the lock file is gone: %v", err)
+	}
+}
+
+// TestNoFile: what is no file is no lock, and nobody waits for it.
+func TestNoFile(t *testing.T) {
+	dir, owner := t.TempDir(), Self("test")
+	for what, put := range map[string]func(string) error{
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"link":      func(path string) error { return os.Symlink(os.DevNull, path) },
+		"fifo":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+	} {
+		path := filepath.Join(dir, what)
+		must(t, Check(path))
+		must(t, put(path))
+		_, err := Try(path, Exclusive, owner)
+		for _, err := range []error{err, Check(path)} {
+			if file, ok := errors.AsType[*FileError](err); !ok || file.Path != path || strings.Count(err.Error(), path) != 1 {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if note, ok := Holder(path); ok {
+			t.Errorf("%s: held by %+v", what, note)
+		}
+	}
+	path := filepath.Join(dir, "directory", "below", "lock")
+	l, err := Try(path, Exclusive, owner)
+	must(t, err)
+	must(t, Check(path))
+	must(t, l.Release())
+	_, err = Try(filepath.Join(path, "lock"), Exclusive, owner)
+	if _, ok := errors.AsType[*FileError](err); !ok {
+		t.Errorf("below a file: %v", err)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // Owner is a process as it signs the locks it takes. Start is the process's
@@ -106,7 +108,7 @@ func (n Note) String() string {
 // Holder reads the note in a lock file. ok is false if there is none that can
 // be believed: no file, no note, or the note of a process that is gone.
 func Holder(path string) (note Note, ok bool) {
-	file, err := os.Open(path)
+	file, _, err := disk.OpenRegular(path)
 	if err != nil {
 		return Note{}, false
 	}
