@@ -50,6 +50,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 	if err := d.temporaries(); err != nil {
 		return d.result, err
 	}
+	d.room()
 	return d.result, d.index(ctx, projects)
 }
 

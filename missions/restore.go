@@ -400,14 +400,22 @@ func (l *Local) compareGit(ctx context.Context, ws *workspace, unread string, j 
 	ok, err := isAncestor(ctx, ws.repo, then.Head, now.Head)
 	switch {
 	case errors.Is(err, errCommitGone):
-		refuse("look with git log", "HEAD is %.10s now; %.10s, where it was then, is no longer in the repository", now.Head, then.Head)
+		refuse("look with git log", "HEAD is %s now; %.10s, where it was then, is no longer in the repository", headName(now), then.Head)
 	case err != nil:
 		refuse("look with git log", "whether HEAD moved on from %.10s can't be told: %v", then.Head, err)
 	case !ok:
-		refuse("git log "+then.Head, "HEAD is %.10s now, which does not descend from %.10s of then", now.Head, then.Head)
+		refuse("git log "+then.Head, "HEAD is %s now, which does not descend from %.10s of then", headName(now), then.Head)
 	default:
 		j.result.Notes = append(j.result.Notes, fmt.Sprintf("HEAD has moved on since: files go back, commits stay; git reset --soft %.10s would take the commits back too", then.Head))
 	}
+}
+
+// headName is the commit of HEAD; a branch that is new has none.
+func headName(g GitState) string {
+	if g.Head == "" {
+		return "at no commit"
+	}
+	return fmt.Sprintf("%.10s", g.Head)
 }
 
 func branchName(g GitState) string {

@@ -326,3 +326,24 @@ func TestRestoreOnAnotherFileSystem(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestRestoreOverUnbornHead: a repository that was made anew has no commit, and that
+// is said.
+func TestRestoreOverUnbornHead(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q", "-b", "main")
+	b.write("a", "one")
+	b.git("add", "a")
+	b.git("commit", "-q", "-m", "first")
+	m := b.mission("work")
+	b.write("a", "two")
+	b.snapshot("edit")
+	if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	b.git("init", "-q", "-b", "main")
+	_, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Mission: m.ID, Moment: "work@start", All: true})
+	if e := AsError(err); err == nil || e.Kind != KindConflict || !strings.Contains(e.Message, "HEAD is at no commit now") {
+		t.Errorf("%v", err)
+	}
+}

@@ -100,6 +100,14 @@ func (s *Space) Low() error {
 		"%s holds %d MiB, more than the %d MiB that Umbra may take; nothing more is written", s.home.Dir, s.known.Bytes>>20, s.limits.MaxBytes>>20)
 }
 
+// room checks that something can be written: else no snapshot is taken.
+func (d *examination) room() {
+	if err := d.l.space.Low(); err != nil {
+		e := AsError(err)
+		d.found(Problem{Message: e.Message, Fix: e.Hint}, nil)
+	}
+}
+
 // most is what the home may hold at most now.
 func (s *Space) most(free uint64) int64 {
 	return s.known.Bytes + max(0, int64(s.known.Free)-int64(free))

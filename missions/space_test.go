@@ -132,6 +132,10 @@ func TestNoRoomInProcess(t *testing.T) {
 	if err != nil || len(status.Problems) != 1 || !strings.Contains(status.Problems[0].Message, "Umbra writes nothing") {
 		t.Errorf("%+v %v", status.Problems, err)
 	}
+	doctor, err := b.local.Doctor(t.Context(), DoctorRequest{})
+	if err != nil || len(doctor.Problems) != 1 || doctor.Problems[0].Message != status.Problems[0].Message || doctor.Problems[0].Fix != status.Problems[0].Fix {
+		t.Errorf("doctor says %+v, %v, status %+v", doctor.Problems, err, status.Problems)
+	}
 	b.local.space.limits.KeepFree = 0
 	if _, err := b.local.Snapshot(t.Context(), SnapshotRequest{Caller: b.caller(), Mission: m.ID}); err != nil {
 		t.Errorf("with room again: %v", err)
