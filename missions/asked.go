@@ -75,7 +75,7 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	err := hold(ctx, m, func(m *loaded) (err error) {
 		switch {
 		case a.preview():
-		case m.live.Handover.owned():
+		case l.owned(m.live.Handover):
 			return Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.live.Handover.Asked)
 		case a.waits(m):
 			result, err = l.queue(ctx, m, a)
@@ -94,7 +94,7 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	case begun == nil:
 		return result, err
 	case err != nil:
-		begun.letGo()
+		l.letGo(begun)
 		return result, err
 	}
 	if a.inside(m) && l.handOverBeside(m, begun) {

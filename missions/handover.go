@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -37,26 +36,23 @@ type handover struct {
 // open reports whether there is a handover that has not been carried out.
 func (h *handover) open() bool { return h != nil && !h.Ended }
 
-// handing are the ids of the handovers that goroutines of this process are at.
-var handing sync.Map
-
-// owned reports whether somebody is at it. That its process lives is not enough
-// where that is this one, which may have let go of it.
-func (h *handover) owned() bool {
+// owned reports whether somebody is at a handover. That its process lives is not
+// enough where that is this one, which may have let go of it.
+func (l *Local) owned(h *handover) bool {
 	if !h.open() || h.Owner.Liveness() != lock.Alive {
 		return false
 	}
-	_, here := handing.Load(h.ID)
+	_, here := l.handing.Load(h.ID)
 	return here || h.Owner.PID != os.Getpid()
 }
 
-// own makes it this process's, which is at it until it lets go.
+// own makes a handover this process's, which is at it until it lets go.
 func (l *Local) own(h *handover) {
 	h.Owner = l.self
-	handing.Store(h.ID, true)
+	l.handing.Store(h.ID, true)
 }
 
-func (h *handover) letGo() { handing.Delete(h.ID) }
+func (l *Local) letGo(h *handover) { l.handing.Delete(h.ID) }
 
 // relievable reports whether the mission has an agent that can be ended, and a
 // keeper that would launch it again: one that has told of its start.
@@ -89,7 +85,7 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 // launch the agent again. It is not to be interrupted: ctx must not end with
 // whoever asked.
 func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
-	defer h.letGo()
+	defer l.letGo(h)
 	Notify(ctx, Notice{Text: "ending the agent of " + m.Name})
 	if err := l.endAgent(ctx, m, h); err != nil {
 		return RestoreResult{}, err
@@ -112,17 +108,21 @@ func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
 		failpoint.Hit("handover.ended")
 		return nil
 	}
+	failed := Errorf(KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
 	dropped := l.holding(ctx, m, func(m *loaded) error {
-		if m.live.Handover != nil && m.live.Handover.ID == h.ID {
-			m.live.Handover = nil
-			l.saveLive(m)
+		if m.live.Handover == nil || m.live.Handover.ID != h.ID {
+			return nil
 		}
+		if m.live.Handover = nil; h.Queued { // to wait again would be to try again at once, and without an end
+			l.notDone(ctx, m, h.Asked, failed)
+		}
+		l.saveLive(m)
 		return nil
 	})
 	if dropped != nil {
 		l.log.Warn("drop a handover", "mission", m.ID, "error", dropped)
 	}
-	return Errorf(KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
+	return failed
 }
 
 // tell notes that the agent is told to end, before it is.
@@ -336,22 +336,22 @@ func (l *Local) awaitRelaunch(ctx context.Context, m *loaded, h *handover, resul
 func (l *Local) TakeUp(ctx context.Context) error {
 	var errs []error
 	for _, m := range l.liveMissions() {
-		if !m.left() {
+		if !l.left(m) {
 			continue
 		}
 		errs = append(errs, l.soon(ctx, m, func(m *loaded) error {
-			if !m.left() {
+			if !l.left(m) {
 				return nil
 			}
 			if h := m.live.Handover; !m.live.kept() || h != nil && !h.Told && InTurn(m.life) {
-				m.withdraw()
+				l.withdraw(m)
 			}
 			switch h := m.live.Handover; {
 			case h.open():
 				l.own(h)
 				l.saveLive(m)
 				if !l.handOverBeside(m, h) {
-					h.letGo()
+					l.letGo(h)
 				}
 				return nil
 			case !InTurn(m.life):
@@ -376,9 +376,9 @@ func (l *Local) soon(ctx context.Context, m *loaded, fn func(*loaded) error) err
 
 // left reports whether there is a handover that nobody is at, other than one that
 // the keeper asks for, or something that waits for the end of a turn that is over.
-func (m *loaded) left() bool {
+func (l *Local) left(m *loaded) bool {
 	if h := m.live.Handover; h != nil {
-		return h.open() && !h.owned() && (m.relievable() || !m.live.kept())
+		return h.open() && !l.owned(h) && (m.relievable() || !m.live.kept())
 	}
 	return m.live.Pending != nil && !InTurn(m.life)
 }
@@ -386,9 +386,9 @@ func (m *loaded) left() bool {
 // withdraw takes a handover back whose process died, where the agent goes on all
 // the same, or no keeper is left that would launch another. What had waited for the
 // end of a turn waits again.
-func (m *loaded) withdraw() {
+func (l *Local) withdraw(m *loaded) {
 	h := m.live.Handover
-	if !h.open() || h.owned() || m.live.kept() && !m.relievable() {
+	if !h.open() || l.owned(h) || m.live.kept() && !m.relievable() {
 		return
 	}
 	if m.live.Handover = nil; h.Queued && m.live.Pending == nil {
@@ -411,7 +411,7 @@ func (l *Local) relieve(ctx context.Context, m *loaded, r KeepRequest) (Next, bo
 		case h.Ended:
 			next, err := l.relaunch(ctx, now, r)
 			return next, true, err
-		case !h.owned():
+		case !l.owned(h):
 			if err := l.takeOver(ctx, now, h.ID); err != nil {
 				return Next{Do: DoExit}, true, err
 			}
@@ -430,7 +430,7 @@ func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
 	mine := false
 	err := l.holding(ctx, m, func(m *loaded) error {
 		h := m.live.Handover
-		if !h.open() || h.ID != id || h.owned() {
+		if !h.open() || h.ID != id || l.owned(h) {
 			return nil
 		}
 		l.own(h)
@@ -443,7 +443,7 @@ func (l *Local) takeOver(ctx context.Context, m *loaded, id string) error {
 	if !mine {
 		return err
 	}
-	defer handing.Delete(id)
+	defer l.handing.Delete(id)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,8 @@ func (k *keptAgent) own() {
 	k.Helper()
 	k.change(func(m *loaded) {
 		k.local.own(m.live.Handover)
-		k.Cleanup(m.live.Handover.letGo)
+		h := m.live.Handover
+		k.Cleanup(func() { k.local.letGo(h) })
 	})
 }
 

@@ -112,7 +112,7 @@ func TestHandoverThatIsLetGo(t *testing.T) {
 		if err := os.Rename(k.dir+"-away", k.dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, at := handing.Load(h.ID); at || !k.state().live.Handover.open() {
+		if _, at := k.local.handing.Load(h.ID); at || !k.state().live.Handover.open() {
 			t.Fatalf("it was not let go of: %+v", k.state().live.Handover)
 		}
 		return k
@@ -125,7 +125,7 @@ func TestHandoverThatIsLetGo(t *testing.T) {
 		taken := false
 		k.change(func(m *loaded) { // it goes on when the mission is held no more
 			if h := m.live.Handover; h != nil {
-				_, at := handing.Load(h.ID)
+				_, at := k.local.handing.Load(h.ID)
 				taken = at || h.Ended
 			}
 		})
@@ -268,7 +268,7 @@ func TestEndingServiceLetsGo(t *testing.T) {
 		if err := k.local.TakeUp(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if m := k.state(); !m.live.Handover.open() || m.live.Handover.owned() || m.live.Handover.ID != h.ID {
+		if m := k.state(); !m.live.Handover.open() || k.local.owned(m.live.Handover) || m.live.Handover.ID != h.ID {
 			t.Fatalf("the handover is %+v", m.live.Handover)
 		}
 		k.testBench = k.again()
@@ -279,14 +279,14 @@ func TestEndingServiceLetsGo(t *testing.T) {
 	})
 	t.Run("queued", func(t *testing.T) {
 		k := newKeptAgent(t)
-		a, before := k.restoreOf("live@1"), handovers()
+		a, before := k.restoreOf("live@1"), k.handovers()
 		k.local.close()
 		k.change(func(m *loaded) {
 			m.live.Pending = &a
 			k.local.performPending(context.Background(), m)
 		})
-		if m := k.state(); m.live.Handover != nil || m.live.Pending == nil || handovers() != before {
-			t.Fatalf("the handover is %+v, queued %v, of %d this process is at %d", m.live.Handover, m.live.Pending, before, handovers())
+		if m := k.state(); m.live.Handover != nil || m.live.Pending == nil || k.handovers() != before {
+			t.Fatalf("the handover is %+v, queued %v, of %d this process is at %d", m.live.Handover, m.live.Pending, before, k.handovers())
 		}
 		k.testBench = k.again()
 		if err := k.local.TakeUp(context.Background()); err != nil {
@@ -296,9 +296,9 @@ func TestEndingServiceLetsGo(t *testing.T) {
 	})
 }
 
-// handovers counts the handovers that this process is at.
-func handovers() (n int) {
-	handing.Range(func(any, any) bool { n++; return true })
+// handovers counts the handovers that goroutines of the Service are at.
+func (k *keptAgent) handovers() (n int) {
+	k.local.handing.Range(func(any, any) bool { n++; return true })
 	return n
 }
 
@@ -310,7 +310,7 @@ func TestTakenOverThatFails(t *testing.T) {
 	k.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
 	_ = k.agent.Process.Kill()
 	next := k.end()
-	if _, at := handing.Load(h.ID); at || next.Do != DoRelaunch || !strings.Contains(next.Banner, "was not done") {
+	if _, at := k.local.handing.Load(h.ID); at || next.Do != DoRelaunch || !strings.Contains(next.Banner, "was not done") {
 		t.Errorf("at it still: %v, next is %+v", at, next)
 	}
 	k.local.restoreStep = nil
@@ -342,8 +342,8 @@ func TestWhoHandsOverIsWatched(t *testing.T) {
 	if !watched(lock.Process(other.Process.Pid, "umbra restore")) {
 		t.Error("another that is at it is not watched")
 	}
-	handing.Store(h.ID, true)
-	defer h.letGo()
+	k.local.handing.Store(h.ID, true)
+	defer k.local.letGo(h)
 	if watched(k.local.self) || watched(deadOwner) {
 		t.Error("itself, or one that is gone, is watched")
 	}

@@ -126,7 +126,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			l.log.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
 			return false, nil
 		}
-		if m.live.Handover.owned() && e.Kind == sessions.KindPrompt {
+		if l.owned(m.live.Handover) && e.Kind == sessions.KindPrompt {
 			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
 			return false, nil
 		}
@@ -136,7 +136,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			return true, nil
 		}
 		if goesOn(e.Kind) || !m.live.kept() { // one under a keeper may end because of it
-			m.withdraw()
+			l.withdraw(m)
 		}
 		if m.endsForAnother(e) || m.endsFormerTurn(e) {
 			return false, nil

@@ -287,7 +287,7 @@ func (l *Local) Stop(ctx context.Context, r StopRequest) ([]Mission, error) {
 const stopPatience = 5 * time.Second
 
 func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
-	if m.live.Handover.owned() {
+	if l.owned(m.live.Handover) {
 		return Errorf(KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.live.Handover)
 	}
 	if !HasAgent(m.life) && !m.live.kept() {

@@ -58,6 +58,7 @@ type Local struct {
 	queues      map[string]*queue
 	adoptions   map[string]*adoption // by sessionKey
 	workspaces  map[Place]*workspace
+	handing     sync.Map // ids of the handovers that goroutines are at
 	walks       walks
 	order       map[Place]*sync.Mutex // of what is cached of a workspace
 }

@@ -212,7 +212,7 @@ func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
 		ws.Place = m.bind.Place
 		ws.Missions = append(ws.Missions, m.ID)
 		ws.Processes = append(ws.Processes, m.live.processes()...)
-		if h := m.live.Handover; h.owned() && h.Owner != l.self {
+		if h := m.live.Handover; l.owned(h) && h.Owner != l.self {
 			ws.Processes = append(ws.Processes, h.Owner) // what it does not end is taken up
 		}
 		if InTurn(m.life) {

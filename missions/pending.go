@@ -24,7 +24,7 @@ func (l *Local) performPending(ctx context.Context, m *loaded) {
 	switch {
 	case h != nil && l.handOverBeside(m, h):
 	case h != nil: // the Service is ending: whoever serves next does it
-		h.letGo()
+		l.letGo(h)
 		m.live.Handover, m.live.Pending = nil, &a
 	case err == nil:
 		_, err = l.carry(ctx, m, a)

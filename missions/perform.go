@@ -178,7 +178,7 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, after afterm
 		}
 		next, effects := Transition(m.life, r.event)
 		m.enter(next, now)
-		if State(next) == StateClosed && !m.live.Handover.owned() {
+		if State(next) == StateClosed && !l.owned(m.live.Handover) {
 			m.live.Handover = nil // no agent is left to be launched again
 		}
 		for _, e := range effects {
