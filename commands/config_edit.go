@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,12 +34,12 @@ func runConfigEdit(c *call, o configOptions) error {
 	if err != nil {
 		return err
 	}
-	there, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return missions.Errorf(missions.KindFailed, "", "read the configuration: %w", err)
+	there, err := settings.Read(file)
+	if err != nil {
+		return err
 	}
 	before := there
-	if err != nil {
+	if there == nil {
 		before = []byte(settings.Template(o.project))
 	}
 	dir, err := os.MkdirTemp("", "umbra-config-")

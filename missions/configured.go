@@ -2,9 +2,9 @@ package missions
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
@@ -24,7 +24,7 @@ func (h Home) KeptConfig() (c settings.Config, broken, err error) {
 			return c, nil, nil
 		}
 	}
-	kept, kerr := os.ReadFile(h.path(keptConfigFile))
+	kept, kerr := disk.ReadFile(h.path(keptConfigFile))
 	if kerr != nil {
 		return settings.Default(), nil, err
 	}
@@ -38,7 +38,7 @@ func (h Home) KeptConfig() (c settings.Config, broken, err error) {
 // keepConfig keeps what was read well, if it is not what is kept already. A home
 // that can't be written to keeps nothing, and is of use all the same.
 func (h Home) keepConfig(text []byte) {
-	kept, err := os.ReadFile(h.path(keptConfigFile))
+	kept, err := disk.ReadFile(h.path(keptConfigFile))
 	if err != nil || !bytes.Equal(kept, text) {
 		_ = journal.WriteVolatile(h.path(keptConfigFile), 0o600, text)
 	}

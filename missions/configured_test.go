@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -50,6 +51,43 @@ func TestKeptConfig(t *testing.T) {
 	}
 	if c, wrong, err := home.KeptConfig(); c.Capture.MaxFiles != settings.Default().Capture.MaxFiles || wrong != nil || err != nil {
 		t.Errorf("no file: %d, %v, %v", c.Capture.MaxFiles, wrong, err)
+	}
+}
+
+// TestConfigurationThatIsNoFile: what stands in the place of the configuration, or of
+// what is kept of it, keeps nobody waiting; the one is named, the other replaced.
+func TestConfigurationThatIsNoFile(t *testing.T) {
+	home, err := OpenHome(filepath.Join(t.TempDir(), "home"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(home.Dir, keptConfigFile)
+	if err := syscall.Mkfifo(kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.ConfigFile(), []byte("capture: {max_files: 7}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, broken, err := home.KeptConfig(); c.Capture.MaxFiles != 7 || broken != nil || err != nil {
+		t.Errorf("beside a FIFO: %d, %v, %v", c.Capture.MaxFiles, broken, err)
+	}
+	if p, err := os.ReadFile(kept); err != nil || len(p) == 0 {
+		t.Errorf("what is kept: %q, %v", p, err)
+	}
+	if err := os.Remove(home.ConfigFile()); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(home.ConfigFile(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, broken, err := home.KeptConfig(); c.Capture.MaxFiles != 7 || broken == nil || !strings.Contains(broken.Error(), home.ConfigFile()) || err != nil {
+		t.Errorf("a FIFO: %d, %v, %v", c.Capture.MaxFiles, broken, err)
+	}
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := home.KeptConfig(); AsError(err).Hint == "" || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("with nothing kept: %v", err)
 	}
 }
 

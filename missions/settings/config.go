@@ -4,13 +4,11 @@
 package settings
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // Config is the user's configuration. Every key has a default; an unknown key
@@ -119,9 +117,9 @@ func Load(file string) (Config, error) {
 
 // Read reads the text of a configuration, none if there is no file.
 func Read(file string) ([]byte, error) {
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the configuration: %w", err)
+	text, err := userfile.Read(file)
+	if err != nil {
+		return nil, wrong("mend that, or move the file away", "the configuration: %w", err)
 	}
 	return text, nil
 }

@@ -38,6 +38,9 @@ func Set(file string, key Key, words []string, project bool) error {
 			return wrong("umbra config list shows what each key takes", "%s: %w", key.Name, err)
 		}
 	}
+	if _, err := Read(file); err != nil { // with what to do about it
+		return err
+	}
 	_, err := userfile.Change(file, fileMode, func(before []byte) ([]byte, error) {
 		after, err := changed(before, keys, key, value)
 		switch {

@@ -5,8 +5,28 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
+
+// TestNoFile: a FIFO in the file's place keeps nobody waiting, whoever reads or
+// changes it.
+func TestNoFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yml")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := FindKey("capture.max_files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Load(file)
+	for what, err := range map[string]error{"load": err, "set": Set(file, key, []string{"5"}, false)} {
+		if e := (*Error)(nil); !errors.As(err, &e) || e.Hint == "" || !strings.Contains(err.Error(), file+": not a regular file") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
 
 // TestLoad: errors name file and line.
 func TestLoad(t *testing.T) {

@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
-// Read reads a file whole; nil without an error is that there is none.
+// Read reads a file whole; nil without an error is that there is none. It waits for
+// nobody: what is no file, such as a FIFO, is an error.
 func Read(file string) ([]byte, error) {
-	p, err := os.ReadFile(file)
+	p, err := disk.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
