@@ -40,6 +40,7 @@ func TestStopAwaitsAnswer(t *testing.T) {
 				c.line("assistant", "u2", "u1", `[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"x"}}]`),
 				c.line("user", "u3", "u2", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t1","content":%q}]`, strings.Repeat("x", padding))),
 			)
+			c.local.working.Wait()
 			c.local.adapters = []sessions.Adapter{&lateWriter{Adapter: claude.Adapter{}, write: func() {
 				c.say(c.line("assistant", "u4", "u3", `[{"type":"text","text":"done"}]`))
 			}}}
@@ -61,6 +62,7 @@ func TestStopWithoutAnswer(t *testing.T) {
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
 	c.say(`{"type":"mode","sessionId":"` + c.session + `"}`)
 	var log bytes.Buffer
+	c.local.working.Wait()
 	c.local.log = slog.New(slog.NewTextHandler(&log, nil))
 	c.hook("Stop", map[string]any{"last_assistant_message": "done"})
 	if strings.Contains(log.String(), "answer") {
@@ -100,6 +102,7 @@ func TestStopIsToldOfTheAnswer(t *testing.T) {
 		changed()
 		changed()
 	}}
+	c.local.working.Wait()
 	c.local.watching = w
 	c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})
 	if w.file != c.transcript || w.stopped != 1 {
@@ -143,6 +146,7 @@ func TestStopAwaitsItsTurn(t *testing.T) {
 				want += 2
 			}
 			c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "p2"})
+			c.local.working.Wait()
 			c.local.watching = &transcriptFollower{follow: func(changed func()) {
 				c.say(c.said("2999", "p2", "user", "u3", "u2", `"go on"`))
 				changed()
@@ -167,6 +171,7 @@ func TestStopOfAPromptTypedAhead(t *testing.T) {
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "p2"})
 	c.say(c.said("2999", "p1", "user", "u1", "", `"go"`), c.said("2999", "p1", "assistant", "u2", "u1", `[{"type":"text","text":"done"}]`))
 	w := &transcriptFollower{follow: func(func()) {}}
+	c.local.working.Wait()
 	c.local.watching = w
 	c.hook("Stop", map[string]any{"prompt_id": "p2", "last_assistant_message": "first\ndone\n"})
 	if w.file != "" {
