@@ -176,13 +176,24 @@ func TestCodexSubagent(t *testing.T) {
 	say("source", `alpha, please [[tool name=collaboration.spawn_agent input="{\"task_name\":\"helper\",\"message\":\"one [[bash cmd=pwd]] [[say sub said]]\"}"]] [[wait report]] [[say alpha done]]`)
 	sub := <-reported
 	before := content(t, sub)
-	p.umbra("fork", "source", "--name", "fork", "--no-launch")
-	say("fork", `bravo, please [[tool name=collaboration.followup_task input="{\"target\":\"/root/helper\",\"message\":\"two, please [[say sub again]]\"}"]] [[say bravo done]]`)
-	request, err := p.server.Wait(t.Context(), standin.Prompted("two, please"))
-	if err != nil {
-		t.Fatal(err)
+	p.umbra("fork", "source", "--name", "branched", "--no-launch")
+	type heard struct {
+		request standin.Request
+		err     error
 	}
-	p.sees(request, []string{"assistant: sub said", "result: " + p.mission("fork").Workspace + "\n"}, p.repo+"\n")
+	asked := make(chan heard, 1)
+	go func() { // this turn too goes on when its subagent has begun
+		defer p.server.Release("again")
+		of := standin.Prompted("bravo")
+		request, err := p.server.Wait(t.Context(), func(r standin.Request) bool { return standin.Prompted("two, please")(r) && !of(r) })
+		asked <- heard{request, err}
+	}()
+	say("branched", `bravo, please [[tool name=collaboration.followup_task input="{\"target\":\"/root/helper\",\"message\":\"two, please [[say sub again]]\"}"]] [[wait again]] [[say bravo done]]`)
+	sent := <-asked
+	if sent.err != nil {
+		t.Fatal(sent.err)
+	}
+	p.sees(sent.request, []string{"assistant: sub said", "result: " + p.mission("branched").Workspace + "\n"}, p.repo+"\n")
 	if content(t, sub) != before {
 		t.Error("the source's subagent has heard of it")
 	}
