@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -71,8 +72,8 @@ func testSignature(n int) Signature {
 func commitFiles(t testing.TB, b *Batch, n int, files map[string]string, parents ...ID) ID {
 	t.Helper()
 	var entries []TreeEntry
-	for name, data := range files {
-		id := must[ID](t)(b.Blob([]byte(data)))
+	for _, name := range slices.Sorted(maps.Keys(files)) { // so that a pack is the same each time
+		id := must[ID](t)(b.Blob([]byte(files[name])))
 		entries = append(entries, TreeEntry{Name: name, Mode: ModeFile, ID: id})
 	}
 	tree := must[ID](t)(b.Tree(entries))
