@@ -109,15 +109,25 @@ func writeLog(p *printer, list []missions.Entry, o logOptions) {
 	t.print(p, "  ")
 }
 
+// whole reports whether turns are listed with all of their snapshots: of others it is
+// not known what they took.
+func (o logOptions) whole() bool { return o.path == "" && o.match == "" && o.state == "" && !o.ops }
+
 // writeChapter prints the heading of the turn in list[at:end], and what was said.
 func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) {
 	title := fmt.Sprintf("turn %d", list[at].Turn)
 	if o.all {
 		title = list[at].Name + " " + title
 	}
-	took := used(list, at, end)
+	took := ""
+	switch {
+	case !o.whole():
+	case p.terminal:
+		took = lasted(list[at:end]) + used(list, at, end)
+	default:
+		took = used(list, at, end)
+	}
 	if p.terminal {
-		took = lasted(list[at:end]) + took
 		if said := promptOf(list[at:end]); said != "" {
 			if room := p.width - columns(title) - columns(took) - 3; room > 10 {
 				title += "  " + cut(said, room)

@@ -110,6 +110,26 @@ turn 0
 	}
 }
 
+// TestChosenLogSaysNothingOfTurns: what a turn took is told of where all of its
+// snapshots are listed, and not where some were chosen.
+func TestChosenLogSaysNothingOfTurns(t *testing.T) {
+	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
+	entry := func(turn, tools int) missions.Entry {
+		return missions.Entry{ID: strings.Repeat("a", 40), Turn: turn, Mission: "m", At: at, Conversation: &missions.Tally{Prompts: turn, Tools: tools}}
+	}
+	list := []missions.Entry{entry(3, 9), entry(1, 4)} // of turn 2 there is none
+	for name, o := range map[string]logOptions{"path": {path: "a"}, "grep": {match: "a"}, "state": {state: "idle"}, "ops": {ops: true}} {
+		for _, width := range []int{0, 80} {
+			if got := printed(width, func(p *printer) { writeLog(p, list, o) }); strings.Contains(got, "tool") {
+				t.Errorf("--%s:\n%s", name, got)
+			}
+		}
+	}
+	if got := printed(0, func(p *printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
+		t.Errorf("all of them:\n%s", got)
+	}
+}
+
 // TestStatFits: of a path that is too long its end is shown, and the counts always.
 func TestStatFits(t *testing.T) {
 	files := []missions.FileChange{{Path: strings.Repeat("深い/", 30) + "end.go", Type: "modified", Added: 3}, {Path: "new", OldPath: "old", Type: "renamed"}}
