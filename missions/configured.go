@@ -48,14 +48,29 @@ func (h Home) keepConfig(text []byte) {
 // and types the next command must not have to wait until a daemon has begun anew
 // with it. One that is broken counts as it was.
 func (l *Local) configNow() settings.Config {
+	config, _ := l.readConfig()
+	return config
+}
+
+// readConfig is configNow; broken says what is wrong with the file.
+func (l *Local) readConfig() (config settings.Config, broken error) {
 	if stampOf(l.home.ConfigFile()) == l.configured {
-		return l.config
+		return l.config, l.broken
 	}
 	config, err := settings.Load(l.home.ConfigFile())
 	if err != nil {
-		return l.config
+		return l.config, err
 	}
-	return config
+	return config, nil
+}
+
+// configProblem says what is wrong with the user's file; nil if nothing is.
+func (l *Local) configProblem() *Problem {
+	_, broken := l.readConfig()
+	if broken == nil {
+		return nil
+	}
+	return &Problem{Message: AsError(broken).Message + "; until it is mended, what it said before counts", Fix: "umbra config edit"}
 }
 
 // configOf is the configuration that counts for a caller.

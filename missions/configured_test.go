@@ -100,6 +100,25 @@ func TestStatusNamesABrokenConfiguration(t *testing.T) {
 	}
 }
 
+// TestConfigurationBreaksMeanwhile: status and doctor say what is wrong with a
+// configuration that was whole when their process began, and no more once it is mended.
+func TestConfigurationBreaksMeanwhile(t *testing.T) {
+	b := newBench(t)
+	for text, wrong := range map[string]int{"capture: {max_flies: 3}\n": 1, "capture: {max_files: 3}\n": 0} {
+		if err := os.WriteFile(b.local.home.ConfigFile(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.local.Status(t.Context(), StatusRequest{Caller: b.caller()})
+		if err != nil || len(s.Problems) != wrong {
+			t.Errorf("status of %q: %+v, %v", text, s.Problems, err)
+		}
+		d, err := b.local.Doctor(t.Context(), DoctorRequest{Caller: b.caller()})
+		if err != nil || len(d.Problems) != wrong {
+			t.Errorf("doctor of %q: %+v, %v", text, d.Problems, err)
+		}
+	}
+}
+
 // TestVariablesReachTheService: what overrides a key is sent along by every client.
 func TestVariablesReachTheService(t *testing.T) {
 	for _, k := range settings.Keys() {

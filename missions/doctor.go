@@ -50,6 +50,9 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		return d.result, err
 	}
 	d.room()
+	if problem := l.configProblem(); problem != nil {
+		d.found(*problem, nil)
+	}
 	return d.result, d.index(ctx, projects)
 }
 

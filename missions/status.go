@@ -24,9 +24,8 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	_, problems := l.allProjects() // with that of this place, if it can't be opened
 	s.Problems = append(s.Problems, problems...)
 	s.Problems = append(s.Problems, l.journalProblems()...)
-	if l.broken != nil {
-		e := AsError(l.broken)
-		s.Problems = append(s.Problems, Problem{Message: e.Message + "; until it is mended, what it said before counts", Fix: "umbra config edit"})
+	if problem := l.configProblem(); problem != nil {
+		s.Problems = append(s.Problems, *problem)
 	}
 	if err := l.space.Low(); err != nil {
 		e := AsError(err)
