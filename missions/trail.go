@@ -54,19 +54,7 @@ func (t *trail) step(ctx context.Context, s *gitstore.Snapshot) (path, from stri
 
 // nameThen is what a path of a mission's newest snapshot was called at a moment.
 func (f found) nameThen(ctx context.Context, path string) (string, error) {
-	trail := trail{project: f.project, path: path}
-	for s, err := range f.project.snapshots.walk(f.project.store, f.tip.ID) {
-		if err != nil {
-			return path, nil // the moment may be cut off from the newest: see keepCutOff
-		}
-		if s.ID == f.step.ID {
-			return trail.path, nil
-		}
-		if _, _, _, err := trail.step(ctx, s); err != nil {
-			return path, err
-		}
-	}
-	return path, nil
+	return f.project.nameAt(ctx, f.loaded, f.step.ID, path)
 }
 
 // What is compared with a file that is new or gone, to find what it was called, or

@@ -28,7 +28,7 @@ func (p *project) nameInFork(ctx context.Context, parent, fork *loaded, path str
 	if point == nil {
 		return path, nil
 	}
-	name, err := p.nameAt(ctx, parent, point, path)
+	name, err := p.nameAt(ctx, parent, point.ID, path)
 	if err != nil {
 		return "", err
 	}
@@ -56,22 +56,22 @@ func (p *project) nameThere(tree gitstore.ID, first, second string) (string, err
 	return first, nil
 }
 
-// nameAt is what a file of a mission was called in one of its snapshots, or of
-// those that it goes back to.
-func (p *project) nameAt(ctx context.Context, m *loaded, at *gitstore.Snapshot, path string) (string, error) {
+// nameAt is what a file of a mission was called in one of its snapshots, or of those
+// that it goes back to; what it is called now where that is cut off from the newest.
+func (p *project) nameAt(ctx context.Context, m *loaded, at gitstore.ID, path string) (string, error) {
 	trail := trail{project: p, path: path}
 	for s, err := range p.snapshots.walk(p.store, m.tip.ID) {
 		if err != nil {
-			return "", err
+			return path, nil // see keepCutOff: what lists it says what is lost
 		}
-		if s.ID == at.ID {
+		if s.ID == at {
 			return trail.path, nil
 		}
 		if _, _, _, err := trail.step(ctx, s); err != nil {
-			return "", err
+			return path, err
 		}
 	}
-	return path, nil // it is cut off from the newest
+	return path, nil
 }
 
 // nameAfter is nameBefore the other way round: what a file of a tree is called in
