@@ -120,12 +120,11 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 		title = list[at].Name + " " + title
 	}
 	took := ""
-	switch {
-	case !o.whole():
-	case p.terminal:
-		took = lasted(list[at:end]) + used(list, at, end)
-	default:
+	if o.whole() {
 		took = used(list, at, end)
+		if p.terminal {
+			took = lasted(list[at:end]) + took
+		}
 	}
 	if p.terminal {
 		if said := promptOf(list[at:end]); said != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -151,6 +152,20 @@ func TestSpent(t *testing.T) {
 		if got := metric(n); got != want {
 			t.Errorf("%d is shown as %q, want %q", n, got, want)
 		}
+	}
+}
+
+// Where only what touched a path is listed, it is not known what a turn took.
+func TestPathTellsNothingOfTurns(t *testing.T) {
+	e := func(at time.Duration, trigger missions.Trigger, t *missions.Tally) missions.Entry {
+		return missions.Entry{Mission: "m", Turn: 1, At: start.Add(at), Triggers: []string{string(trigger)}, Conversation: t}
+	}
+	entries := []missions.Entry{e(time.Minute, missions.TriggerIdle, &missions.Tally{Input: 900, Output: 100}), e(0, missions.TriggerPrompt, nil)}
+	if c := buildRows(entries, nil, filter{}, true)[0].chapter; c.spent == "" || c.lasted == 0 {
+		t.Errorf("of all: %+v", c)
+	}
+	if c := buildRows(entries, nil, filter{path: "a"}, true)[0].chapter; c.spent != "" || c.lasted != 0 {
+		t.Errorf("of a path: %+v", c)
 	}
 }
 

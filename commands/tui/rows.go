@@ -57,7 +57,12 @@ func buildRows(entries []missions.Entry, folded map[chapterKey]bool, f filter, w
 		if to == len(entries) && !whole {
 			c.lasted, c.began = 0, time.Time{}
 		}
-		c.folded, c.spent = folded[key], spent(entries, from, to)
+		c.folded = folded[key]
+		if f.path == "" {
+			c.spent = spent(entries, from, to)
+		} else {
+			c.lasted = 0 // of a turn only what touched the path is there
+		}
 		head := len(rows)
 		rows = append(rows, row{key: rowKey{true, key.mission, key.n}, turn: key, entry: from, chapter: c})
 		shown := 0
