@@ -220,15 +220,21 @@ func infoOf(w *wanted, c *capture.Result, s sessionState, now time.Time) snapsho
 
 func putCapture(t *gitstore.RecordTree, c *capture.Result) error {
 	var errs []error
-	for name, doc := range captureDocs(c) {
-		errs = append(errs, t.Put(name, doc))
+	for _, doc := range captureDocs(c) {
+		errs = append(errs, t.Put(doc.name, doc.content))
 	}
 	return errors.Join(errs...)
 }
 
-// captureDocs is what a record says of a capture, by the names that it has there.
-func captureDocs(c *capture.Result) map[string][]byte {
-	return map[string][]byte{rulesDoc: c.Rules, skippedDoc: capture.SkippedDocument(c.Skipped), modesDoc: c.Modes.Document()}
+// recordedDoc is a document of a record, by the name that it has there.
+type recordedDoc struct {
+	name    string
+	content []byte
+}
+
+// captureDocs is what a record says of a capture, in the order in which it is stored.
+func captureDocs(c *capture.Result) []recordedDoc {
+	return []recordedDoc{{rulesDoc, c.Rules}, {skippedDoc, capture.SkippedDocument(c.Skipped)}, {modesDoc, c.Modes.Document()}}
 }
 
 // putMission writes the mission as it is at this snapshot.

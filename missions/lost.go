@@ -122,14 +122,14 @@ func regainDocs(ctx context.Context, store *gitstore.Store, c *capture.Result, l
 	batch := store.NewBatch()
 	defer batch.Discard()
 	for _, doc := range captureDocs(c) {
-		id, err := gitstore.HashBlob(bytes.NewReader(doc), int64(len(doc)))
+		id, err := gitstore.HashBlob(bytes.NewReader(doc.content), int64(len(doc.content)))
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(lost, id) {
 			continue
 		}
-		if _, err := batch.Write(gitstore.TypeBlob, doc); err != nil {
+		if _, err := batch.Write(gitstore.TypeBlob, doc.content); err != nil {
 			return err
 		}
 	}
