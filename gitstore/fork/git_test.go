@@ -340,13 +340,18 @@ func TestNothingOfTheUsersRuns(t *testing.T) {
 // the git directory, once it has done what is asked with word.
 func failingGit(t *testing.T, word, spoil string) {
 	t.Helper()
+	wrapGit(t, `"$git" "$@" || exit; case " $* " in *" `+word+` "*) `+spoil+`;; esac`)
+}
+
+// wrapGit puts lines of sh in git's place, which find it in $git.
+func wrapGit(t *testing.T, lines string) {
+	t.Helper()
 	real, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	script := "#!/bin/sh\ngit=\"" + real + "\"\n\"$git\" \"$@\" || exit\nfor a; do case $a in --git-dir=*) admin=${a#*=};; esac; done\n" +
-		"case \" $* \" in *\" " + word + " \"*) " + spoil + ";; esac\n"
+	script := "#!/bin/sh\ngit=\"" + real + "\"\nfor a; do case $a in --git-dir=*) admin=${a#*=};; esac; done\n" + lines + "\n"
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -402,6 +407,22 @@ func TestWorktreeNotAdded(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	l.nothingOf("a worktree that was not added", target)
+}
+
+// TestIndexSaysWhatFailed: a git that can't look at the files of the fork is
+// quoted, and not its exit code alone.
+func TestIndexSaysWhatFailed(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.write("touched", "b\n")
+	l.initGit()
+	l.write("a", "not as in HEAD\n")
+	src, target := l.snapshot(), l.target("fork")
+	wrapGit(t, `case " $* " in *" --refresh "*) touch "$GIT_WORK_TREE/touched"; : >"$admin/index.lock";; esac; exec "$git" "$@"`)
+	if _, err := Make(t.Context(), src, target); err == nil || !strings.Contains(err.Error(), "index.lock") {
+		t.Error(err)
+	}
+	l.nothingOf("a worktree without an index", target)
 }
 
 // TestHeadWasUnread: a HEAD that could not be read is not taken for none. What it is

@@ -111,8 +111,8 @@ func (k *maker) finishGit(ctx context.Context, done *written) error {
 	if whole, err := stampIndex(index, done); err != nil || whole {
 		return err
 	}
-	_, err := k.git.run(ctx, nil, "update-index", "-q", "--refresh")
-	if exitedWith(err, 1) { // some file is not as the index says
+	_, err := k.git.run(ctx, nil, "update-index", "--refresh") // with -q it would not say why it fails
+	if exitedWith(err, 1) {                                    // some file is not as the index says
 		return nil
 	}
 	return err
