@@ -39,15 +39,16 @@ func targets(ctx context.Context) ([]target, error) {
 	return list, nil
 }
 
-// minimizing is how long an input that shows something new is made smaller: Go's own
-// minute for each left no time to look for others where what runs is not the same
-// each time.
-const minimizing = time.Second
+// minimizing is how often Go tries to make an input smaller that shows something new.
+// These tries are not counted, and where an input is large or what runs is not the
+// same each time they never come to an end: Go's own minute for each left no time for
+// others, and a second took most of it.
+const minimizing = 100
 
 // fuzz tries inputs for a time.
 func (t target) fuzz(ctx context.Context, o options, out io.Writer) (count, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "./"+t.pkg, "-run", "^$", "-fuzz", "^"+t.name+"$",
-		"-fuzztime", o.each.String(), "-fuzzminimizetime", minimizing.String(), "-parallel", strconv.Itoa(o.workers), "-timeout", "0")
+		"-fuzztime", o.each.String(), "-fuzzminimizetime", strconv.Itoa(minimizing)+"x", "-parallel", strconv.Itoa(o.workers), "-timeout", "0")
 	text, err := cmd.CombinedOutput()
 	said := string(text)
 	c := count{Execs: execs(said), Lasted: o.each}
