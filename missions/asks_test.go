@@ -47,6 +47,36 @@ func TestErrorEndsWithItsTurn(t *testing.T) {
 	}
 }
 
+// TestErrorLeftBehind: an error is that of a conversation; one that its user begins
+// anew has none, and closes without.
+func TestErrorLeftBehind(t *testing.T) {
+	c := startTalker(t)
+	c.vars = map[string]string{"CLAUDE_PID": itoa(os.Getpid())}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "do it", "prompt_id": "p1"})
+	m, err := c.local.missionByID(c.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.local.submit(t.Context(), m.project, m.ID, &request{event: TurnFailed{Message: "529"}}); err != nil {
+		t.Fatal(err)
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "clear"})
+	if m := c.only(); m.State != StateError || m.LastError != "529" {
+		t.Errorf("after an error the mission is %s, %q", m.State, m.LastError)
+	}
+	c.switchTo(otherSession)
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	if m := c.only(); m.State != StateIdle || m.LastError != "" {
+		t.Errorf("after /clear the mission is %s, %q", m.State, m.LastError)
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "prompt_input_exit"})
+	if m := c.only(); m.State != StateClosed || m.LastError != "" {
+		t.Errorf("ended after /clear the mission is %s, %q", m.State, m.LastError)
+	}
+	c.healthy()
+}
+
 // TestAgentElsewhere: an agent that goes on in another directory than the mission's
 // workspace changes what no snapshot has; that is said until it is back.
 func TestAgentElsewhere(t *testing.T) {

@@ -149,8 +149,21 @@ func (m *loaded) readRecord(machine string) error {
 	return parseDoc(bindingDoc(machine), p, &m.bind)
 }
 
-// overlay puts what is known beyond the newest record on top of it.
+// overlay puts what is known beyond the newest record on top of it. An error that
+// was left behind, as with /clear, is none of the mission's any more.
 func (m *loaded) overlay(l *Local) error {
+	if err := m.overlayLive(l); err != nil {
+		return err
+	}
+	switch m.life.(type) {
+	case Failed, Closed:
+	default:
+		m.LastError = ""
+	}
+	return nil
+}
+
+func (m *loaded) overlayLive(l *Local) error {
 	life, err := unmarshalLifecycle(m.stored.Lifecycle)
 	if err != nil {
 		return Errorf(KindDamaged, "umbra doctor", "mission %s: %w", m.Name, err)
