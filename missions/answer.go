@@ -29,10 +29,12 @@ const (
 // or at the same time, and of a short turn the prompt with it. Without it the
 // snapshot of the turn's end would be of a conversation without that turn. Where
 // the agent does not tell which turn ends, a file that shows none under way is not
-// waited for.
-func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) {
+// waited for. It returns what the file shows of that turn, and empty where it was not
+// asked or shows nothing.
+func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown sessions.State) {
+	shown = sessions.StateEmpty
 	if e.Kind != sessions.KindStop || e.Message == "" || e.Transcript == "" || e.Agent != "" {
-		return
+		return shown
 	}
 	seen := int64(-1)
 	there := func() bool {
@@ -42,10 +44,13 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		}
 		seen = info.Size()
 		state, turn := newestTurn(a, e.Transcript, seen)
+		if m.runs(turn, info.ModTime()) {
+			shown = state
+		}
 		return state != sessions.StateRunning && ends(turn, e, m.LastPrompt)
 	}
 	if there() {
-		return
+		return shown
 	}
 	patience, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
@@ -59,9 +64,25 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 			if ctx.Err() == nil && !there() { // a machine under load may not have looked since
 				l.log.Warn("the turn's answer was not in the session file", "session", e.SessionID)
 			}
-			return
+			return shown
 		}
 	}
+	return shown
+}
+
+// endedAs is what the end of a turn means that its agent reports, where the session's
+// file shows how it came: Gemini CLI reports one that its API refused, or that its user
+// stopped, as it does any other.
+func endedAs(reported Event, shown sessions.State) Event {
+	end, ended := reported.(TurnEnded)
+	switch {
+	case !ended || end.Background:
+	case shown == sessions.StateError:
+		return TurnFailed{Message: refusedMessage}
+	case shown == sessions.StateInterrupted:
+		return TurnStopped{}
+	}
+	return reported
 }
 
 // ends reports whether a turn that is over is the one whose end an event reports:

@@ -77,6 +77,47 @@ func TestErrorLeftBehind(t *testing.T) {
 	c.healthy()
 }
 
+// TestEndsAsItsFileShows: an agent reports the end of a turn that its API refused, or
+// that its user stopped, as it does that of any other. Its session's file shows which
+// it was, and of which turn.
+func TestEndsAsItsFileShows(t *testing.T) {
+	const said, refusal, stopped = `[{"type":"text","text":"done"}]`, `[{"type":"text","text":"API Error: 529"}]`, `[{"type":"text","text":"[Request interrupted by user]"}]`
+	for name, tt := range map[string]struct {
+		kind, last string
+		api        bool
+		background bool
+		state      StateName
+		message    string
+	}{
+		"answered":      {"assistant", said, false, false, StateIdle, "turn ended"},
+		"refused":       {"assistant", refusal, true, false, StateError, "error: the agent's API refused"},
+		"stopped":       {"user", stopped, false, false, StateIdle, "interrupted"},
+		"in background": {"assistant", refusal, true, true, StateRunning, "prompt: go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startTalker(t)
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			c.hook("UserPromptSubmit", map[string]any{"prompt": "go"})
+			last := c.line(tt.kind, "00000001-0000-4000-8000-000000000002", "00000001-0000-4000-8000-000000000001", tt.last)
+			if tt.api {
+				last = strings.Replace(last, `"isSidechain":false`, `"isSidechain":false,"isApiErrorMessage":true`, 1)
+			}
+			c.say(c.line("user", "00000001-0000-4000-8000-000000000001", "", `"go"`), last)
+			end := map[string]any{"last_assistant_message": "[no response text]"}
+			if tt.background {
+				end["background_tasks"] = []any{map[string]any{"id": "a", "type": "subagent", "status": "running"}}
+			}
+			c.hook("Stop", end)
+			m := c.only()
+			entries, err := c.local.Log(t.Context(), LogRequest{Caller: c.caller()})
+			if err != nil || m.State != tt.state || entries[0].Message != tt.message {
+				t.Errorf("the mission is %s, its newest snapshot %q (%v), want %s, %q", m.State, entries[0].Message, err, tt.state, tt.message)
+			}
+			c.healthy()
+		})
+	}
+}
+
 // TestAgentElsewhere: an agent that goes on in another directory than the mission's
 // workspace changes what no snapshot has; that is said until it is back.
 func TestAgentElsewhere(t *testing.T) {

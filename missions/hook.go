@@ -114,7 +114,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		what = TurnEnded{}
 	}
 	result.Mission = m.ID
-	l.awaitAnswer(ctx, m, a, e)
+	what = endedAs(what, l.awaitAnswer(ctx, m, a, e))
 	if err := l.leaveTurnBehind(ctx, m, e); err != nil {
 		return sessions.Answer{}, err
 	}

@@ -111,10 +111,13 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	case sessions.StateInterrupted:
 		return TurnStopped{}, true
 	case sessions.StateError:
-		return TurnFailed{Message: "the agent's API refused"}, true
+		return TurnFailed{Message: refusedMessage}, true
 	}
 	return nil, false
 }
+
+// refusedMessage is the error of a turn of which the session's file shows no more.
+const refusedMessage = "the agent's API refused"
 
 // shown is what the session file shows of the mission's turn that runs, and empty
 // where it shows nothing of that.

@@ -117,6 +117,21 @@ func (k *talk) history(want ...string) {
 	}
 }
 
+// ended checks how the mission's newest snapshots of the ends of turns came, newest
+// first: "@2 idle", or "@2 error".
+func (k *talk) ended(want ...string) {
+	k.p.Helper()
+	var got []string
+	for _, e := range asked[[]entry](k.p, "log", k.mission) {
+		if how := strings.Join(e.Triggers, "+"); how == "idle" || how == "error" {
+			got = append(got, strings.TrimPrefix(e.Address, k.mission)+" "+how)
+		}
+	}
+	if !slices.Equal(got, want) {
+		k.p.Errorf("the turns of %s ended\n%s\nwant\n%s", k.mission, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // turn has one turn of a mission without a terminal, and returns the last request
 // with that prompt; none for a command of Claude Code's own.
 func (p *person) turn(name, word, prompt string) standin.Request {
@@ -125,6 +140,20 @@ func (p *person) turn(name, word, prompt string) standin.Request {
 	request, ok := p.server.Last(standin.Prompted(word))
 	if !ok && word[0] != '/' {
 		p.Fatalf("no request with %s", word)
+	}
+	return request
+}
+
+// goesOn has a turn of a mission without a terminal, and returns what the model was
+// sent.
+func (p *person) goesOn(name string) standin.Request {
+	p.Helper()
+	d := p.speaks()
+	k := &talk{p: p, mission: name, workspace: p.mission(name).Workspace}
+	out := d.ask(k, slices.Concat([]string{"umbra", "mission", "resume", name, "--"}, d.headless), name+" goes on [[say well]]")
+	request, ok := p.server.Last(standin.Prompted(name + " goes on"))
+	if out.code != 0 || !ok {
+		p.Fatalf("the model was asked: %t; %s", ok, out)
 	}
 	return request
 }

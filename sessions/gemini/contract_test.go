@@ -10,7 +10,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for _, name := range []string{"resumed.jsonl", "cancelled.jsonl", "denied.jsonl"} {
+	for _, name := range []string{"resumed.jsonl", "cancelled.jsonl", "denied.jsonl", "refused.jsonl"} {
 		t.Run(name, func(t *testing.T) {
 			s := subject(t, Adapter{}, name)
 			if len(s.Payloads) != 7 || len(s.Prompts) == 0 || s.Cwd == "" {

@@ -13,8 +13,9 @@ import (
 
 // transcripts are real ones, written by the real client: three runs within a
 // minute; turns that were cancelled, one while the model thought and one while a
-// command ran; one that was rewound; one with a tool that a hook denied.
-var transcripts = []string{"resumed.jsonl", "cancelled.jsonl", "rewound.jsonl", "denied.jsonl"}
+// command ran; one that was rewound; one with a tool that a hook denied; turns that the
+// API refused.
+var transcripts = []string{"resumed.jsonl", "cancelled.jsonl", "rewound.jsonl", "denied.jsonl", "refused.jsonl"}
 
 const (
 	ourHook  = "/usr/local/bin/umbra hook gemini || exit 1"

@@ -253,6 +253,23 @@ func (m message) retells() bool {
 	return told
 }
 
+// aside reports whether a message is the client's own, and no part of the
+// conversation.
+func (m message) aside() bool {
+	switch string(m.kind) {
+	case "info", "warning", "error":
+		return true
+	}
+	return false
+}
+
+// refuses reports whether a message says that the API has refused, in the words in
+// which the client says nothing else
+// (packages/core/src/utils/errorParsing.ts).
+func (m message) refuses() bool {
+	return string(m.kind) == "error" && strings.HasPrefix(jsontext.Text(m.content), "[API Error: ")
+}
+
 func (m message) classifyAnswer() class {
 	if strings.TrimSpace(words(m.content)) != "" {
 		return classAnswer

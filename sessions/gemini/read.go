@@ -41,6 +41,7 @@ type parser struct {
 	answer  string          // id of the newest answer
 	said    bool            // the newest answer has words
 	stopped bool            // the client took back what was asked
+	refused bool            // the client says that its API refused, and nothing came since
 	retold  bool            // the client tells the whole conversation again, until a list of all messages ends it
 	before  sessions.State  // when that began
 	hash    string
@@ -78,13 +79,13 @@ func (p *parser) line(b []byte, start int64) error {
 	switch {
 	case l.rewind != nil:
 		p.thread.rewind(string(l.rewind))
-		p.stopped = false
+		p.stopped, p.refused = false, false
 	case l.message.id != nil:
 		p.tell(l.message, start)
 	case l.replaces():
 		p.replace(l.list, start)
 	case len(l.hash) > 0:
-		p.retold = false // another run of the client
+		p.retold, p.refused = false, false // another run of the client
 	}
 	p.conv.State = p.state()
 	if t := p.last(); t != nil {
@@ -105,7 +106,11 @@ func (p *parser) tell(m message, start int64) {
 		p.seen[string(m.id)] = true
 		return
 	}
-	p.stopped = false
+	if m.aside() {
+		p.refused = p.refused || m.refuses()
+	} else {
+		p.stopped, p.refused = false, false
+	}
 	p.take(m, start, true)
 }
 
@@ -113,6 +118,8 @@ func (p *parser) state() sessions.State {
 	switch {
 	case p.retold:
 		return p.before
+	case p.refused:
+		return sessions.StateError
 	case p.stopped:
 		return sessions.StateInterrupted
 	}
@@ -142,6 +149,7 @@ func (p *parser) replace(list []byte, start int64) {
 		fresh = fresh || !p.seen[string(m.id)]
 		p.take(m, start, first)
 	})
+	p.refused = p.refused && !fresh
 	cancelled := p.retold && (p.before == sessions.StateInterrupted || p.before == sessions.StateRunning)
 	p.stopped = cancelled || !fresh && !first && !p.thread.has(p.prompt)
 	p.retold = false
@@ -162,8 +170,12 @@ func (p *parser) take(m message, start int64, turns bool) {
 			p.begin(m, start)
 		}
 	case classAnswer, classOther:
-		if string(m.kind) == "gemini" && (!again || id == p.answer) {
+		switch {
+		case string(m.kind) == "gemini" && (!again || id == p.answer):
 			p.answered(m, again)
+		case m.refuses() && !again && p.last() != nil:
+			t := p.last()
+			t.Texts = append(t.Texts, sessions.Text{Role: "assistant", Text: jsontext.Text(m.content), At: jsontext.Time(m.time)})
 		}
 	case classResults:
 		if t := p.last(); t != nil && !again {

@@ -29,7 +29,9 @@ const context1 = `{"id":"ctx","type":"user","content":[{"text":"<session_context
 func TestState(t *testing.T) {
 	const (
 		empty, idle, running, stopped = sessions.StateEmpty, sessions.StateIdle, sessions.StateRunning, sessions.StateInterrupted
+		refused                       = sessions.StateError
 	)
+	failed, note := `{"id":"e1","type":"error","content":"[API Error: nope]"}`, `{"id":"i2","type":"info","content":"This request failed."}`
 	info := `{"id":"i1","type":"info","content":"Request cancelled."}`
 	for name, lines := range map[string][]struct {
 		line  string
@@ -44,10 +46,16 @@ func TestState(t *testing.T) {
 			{retold1, stopped}, {retold2, stopped}, {touched, stopped}, {patch(retold1, retold2), stopped}, {`{"id":"p3","type":"user","content":"three"}`, running}},
 		"cancelled at the first": {{asked1, running}, {cancelled2, stopped}, {retold1, stopped}, {patch(retold1), stopped}, {asked2, running}, {said2, idle}},
 		"told again, and left":   {{asked1, running}, {said1, idle}, {retold1, idle}, {`{"sessionId":"s","projectHash":"h"}`, running}, {patch(asked1, said1), idle}, {asked2, running}},
-		"refused at once":        {{patch(context1), empty}, {asked1, running}, {patch(context1), stopped}},
-		"resumed":                {{asked1, running}, {said1, idle}, {patch(asked1, said1), idle}},
-		"rewound":                {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {`{"$rewindTo":"p2"}`, idle}, {`{"$rewindTo":"unknown"}`, empty}},
-		"summed up":              {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), idle}},
+		"refused":                {{context1, empty}, {asked1, running}, {said1, idle}, {asked2, running}, {patch(context1, asked1, said1), stopped}, {failed, refused}, {touched, refused}, {note, refused}, {`{"id":"p3","type":"user","content":"three"}`, running}},
+		"refused, and asked again": {{asked2, running}, {begun2, running}, {called2, running}, {results2, running}, {failed, refused}, {note, refused},
+			{`{"id":"p3","type":"user","content":"[System: go on]"}`, running}, {`{"id":"a3","type":"gemini","content":"so"}`, idle}},
+		"refused, and left":    {{asked1, running}, {said1, idle}, {asked2, running}, {patch(asked1, said1), stopped}, {failed, refused}, {`{"sessionId":"s","projectHash":"h"}`, stopped}},
+		"refused, and rewound": {{asked1, running}, {said1, idle}, {asked2, running}, {patch(asked1, said1), stopped}, {failed, refused}, {`{"$rewindTo":"p1"}`, empty}},
+		"another error":        {{asked1, running}, {`{"id":"e2","type":"error","content":"no such command"}`, running}, {said1, idle}},
+		"refused at once":      {{patch(context1), empty}, {asked1, running}, {patch(context1), stopped}},
+		"resumed":              {{asked1, running}, {said1, idle}, {patch(asked1, said1), idle}},
+		"rewound":              {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {`{"$rewindTo":"p2"}`, idle}, {`{"$rewindTo":"unknown"}`, empty}},
+		"summed up":            {{asked1, running}, {said1, idle}, {asked2, running}, {said2, idle}, {patch(`{"id":"s1","type":"user","content":"<state_snapshot>"}`, `{"id":"s2","type":"gemini","content":"Got it."}`), idle}},
 	} {
 		f := Adapter{}.Follow()
 		for i, l := range lines {
@@ -109,6 +117,32 @@ func TestPrompts(t *testing.T) {
 	}
 	if got := c.Turns[3].Texts; len(got) != 1 || got[0].Text != "said" {
 		t.Errorf("the last answer is %+v", got)
+	}
+}
+
+// TestRefused reads what the client wrote as its API refused three turns: prompts, and
+// between them a tool's result, after which it asked once more by itself.
+func TestRefused(t *testing.T) {
+	b := string(fixture(t, "refused.jsonl"))
+	var states []sessions.State
+	f := Adapter{}.Follow()
+	for _, line := range strings.SplitAfter(b, "\n") {
+		f.Feed([]byte(line))
+		if strings.Contains(line, `"type":"error"`) {
+			states = append(states, f.Conversation().State)
+		}
+	}
+	if want := []sessions.State{sessions.StateError, sessions.StateError, sessions.StateError}; !slices.Equal(states, want) {
+		t.Errorf("with what the client says of its API the states are %s, want %s", states, want)
+	}
+	c := f.Conversation()
+	if len(c.Turns) != 6 || c.State != sessions.StateIdle {
+		t.Fatalf("%d turns, %s", len(c.Turns), c.State)
+	}
+	for _, n := range []int{0, 1, 4} {
+		if texts := c.Turns[n].Texts; len(texts) == 0 || !strings.Contains(texts[len(texts)-1].Text, "no such model") {
+			t.Errorf("in turn %d was said %+v", n+1, texts)
+		}
 	}
 }
 
