@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/standin"
+)
+
+// TestCompacted has an agent on a terminal sum its conversation up. A fork from before
+// goes on with all that was said, one from right after and a later one with the
+// summary, as the agent itself does. (TestThread is Claude Code's.)
+func TestCompacted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		client            func(testing.TB, string) clients.Client
+		version           string
+		command, says, by string // what is typed, the screen says, the model is sent
+	}{
+		{clients.Codex, clients.CodexCurrent, "/compact", "Context compacted", "Another language model started to solve this problem"},
+		{clients.Gemini, clients.GeminiCurrent, "/compress", "compressed from", "Got it. Thanks for the additional context!"},
+	} {
+		t.Run(tt.command[1:], func(t *testing.T) {
+			t.Parallel()
+			client := tt.client(t, tt.version)
+			p := newPersonWith(t, client)
+			p.umbra("hooks", "install", client.Agent)
+			d := p.speaks()
+			s := p.terminal(slices.Concat([]string{umbraPath(), "mission", "new", "--name", "tui", "--"}, d.terminal)...)
+			s.see(d.ready)
+			s.turns(p.talk("tui"))
+			s.command(tt.command, tt.says)
+			p.umbra("fork", "tui", "--name", "summed", "--no-launch")
+			s.prompts("tui", "charlie, please [[say charlie done]]", 3)
+			s.is("tui", "idle", 3)
+			p.umbra("fork", "tui@2", "--name", "before", "--no-launch")
+			p.umbra("fork", "tui@3", "--name", "later", "--no-launch")
+
+			// A prompt, with what it quotes, may be kept beside the summary; an answer is not.
+			const whole, summed = "assistant: alpha done", "assistant: charlie done"
+			request, ok := p.server.Last(func(r standin.Request) bool { // and not for a title, which quotes it
+				return standin.Prompted("")(r) && strings.HasPrefix(r.Prompt, "charlie, please")
+			})
+			if !ok {
+				t.Fatal("no request with the prompt charlie")
+			}
+			p.sees(request, []string{tt.by}, whole)
+			p.sees(p.goesOn("before"), []string{whole, "assistant: bravo done"}, tt.by, summed)
+			p.sees(p.goesOn("summed"), []string{tt.by}, whole, summed)
+			p.sees(p.goesOn("later"), []string{tt.by, "charlie, please", summed}, whole)
+			p.umbra("mission", "stop", "tui")
+			p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" })
+		})
+	}
+}
+
+// command enters a command of the agent's own and waits for what it says. While the
+// command can be seen to stand in the input still, Enter is typed again.
+func (s *terminal) command(line, says string) {
+	s.p.Helper()
+	s.types(line)
+	s.tmux("send-keys", "Enter")
+	entered := time.Now()
+	box := s.p.speaks().box
+	s.watch("the terminal to show "+says, func() bool {
+		screen := s.screen()
+		if box != nil && strings.Contains(box(screen), line) && time.Since(entered) > 5*time.Second {
+			entered = time.Now()
+			s.tmux("send-keys", "Enter")
+		}
+		return strings.Contains(screen, says)
+	})
+}
