@@ -13,28 +13,40 @@ func (s *Store) SnapshotsOf(ctx context.Context, missions ...string) ([]*Snapsho
 	for _, mission := range missions {
 		of[mission] = true
 	}
+	var found []*Snapshot
+	err := s.eachStored(ctx, func(t ObjectType, id ID) {
+		if t != TypeCommit {
+			return
+		}
+		if snap, err := s.Snapshot(id); err == nil && of[snap.Mission] {
+			found = append(found, snap)
+		}
+	})
+	return found, err
+}
+
+// eachStored calls fn for every object, reachable or not, in no order. It takes a git.
+func (s *Store) eachStored(ctx context.Context, fn func(ObjectType, ID)) error {
 	out, err := s.Git(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []*Snapshot
-	for line := range strings.SplitSeq(string(out), "\n") {
-		name, ok := strings.CutPrefix(line, "commit ")
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n"), "\n") {
+		kind, name, _ := strings.Cut(line, " ")
+		t, ok := parseType(kind)
 		if !ok {
 			continue
 		}
 		id, err := ParseID(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if snap, err := s.Snapshot(id); err == nil && of[snap.Mission] {
-			found = append(found, snap)
-		}
+		fn(t, id)
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // CutOff is a run of whole snapshots that no ref leads to, since a commit after

@@ -51,11 +51,16 @@ func (s *Store) WriteRecord(b *Batch, r *Record) (ID, error) {
 	}
 	author, committer := r.Author, r.Author
 	committer.When = at
-	message := fmt.Sprintf("%s\n\n%sKind: %s\n", subject("record ("+string(r.Kind)+")", r.Message), trailerPrefix, r.Kind)
+	return b.Commit(&Commit{Tree: r.Tree, Parents: r.Parents, Author: author, Committer: committer, Message: r.text()})
+}
+
+// text is the commit's message.
+func (r *Record) text() string {
+	text := fmt.Sprintf("%s\n\n%sKind: %s\n", subject("record ("+string(r.Kind)+")", r.Message), trailerPrefix, r.Kind)
 	if mission := oneLine(r.Mission); mission != "" {
-		message += trailerPrefix + "Mission: " + mission + "\n"
+		text += trailerPrefix + "Mission: " + mission + "\n"
 	}
-	return b.Commit(&Commit{Tree: r.Tree, Parents: r.Parents, Author: author, Committer: committer, Message: message})
+	return text
 }
 
 func notBefore(t, floor time.Time) time.Time {

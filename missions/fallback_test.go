@@ -94,7 +94,7 @@ func TestLostNewestSnapshot(t *testing.T) {
 // TestLostNewestRecord: a mission whose newest record is lost can be read again,
 // with its files as they were.
 func TestLostNewestRecord(t *testing.T) {
-	for name, of := range map[string]string{"the record": "", "the mission in it": ":" + missionDoc} {
+	for name, of := range map[string][]string{"the record": {"^{tree}", ""}, "the mission in it": {":" + missionDoc}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.write("a.txt", "0\n")
@@ -104,7 +104,9 @@ func TestLostNewestRecord(t *testing.T) {
 				b.snapshot(fmt.Sprint(n))
 			}
 			last := b.only().Head
-			b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", string(gitstore.RecordRef(m.ID))+of)))
+			for _, object := range of {
+				b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", string(gitstore.RecordRef(m.ID))+object)))
+			}
 			b = b.again()
 			_, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: m.ID})
 			b.fails("show", err, KindDamaged)

@@ -7,7 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
+
+// recordOf is the id of the record that a snapshot names.
+func (b *testBench) recordOf(m Mission, snapshot string) string {
+	b.Helper()
+	return strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "log", "-1", "--format=%(trailers:key=Umbra-Record,valueonly)", snapshot))
+}
 
 // lostInTheMiddle is a mission of some snapshots of which something in the record of
 // a middle one is lost: all of it, or a file.
@@ -20,8 +27,11 @@ func lostInTheMiddle(t *testing.T, file string) (b *testBench, m Mission, taken 
 		b.write("a.txt", fmt.Sprintln("change", n))
 		taken = append(taken, b.snapshot(fmt.Sprint(n)))
 	}
-	trailer := strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "log", "-1", "--format=%(trailers:key=Umbra-Record,valueonly)", taken[lost].ID))
-	b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", trailer+file)))
+	record := b.recordOf(m, taken[lost].ID)
+	if file == "" {
+		b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", record+"^{tree}")))
+	}
+	b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", record+file)))
 	return b.again(), m, taken, lost
 }
 
@@ -101,4 +111,81 @@ func TestLostSharedDocuments(t *testing.T) {
 			b.healthy()
 		})
 	}
+}
+
+// TestLostRecordCommits: the commit of a record is made again, to its id, where what
+// is in the record is whole: a first one, one in the middle, neighbours, the newest,
+// one that follows a change of mission data alone, of a fork, and of a time that the
+// clock was set back. One that is damaged is as good as one that is lost.
+func TestLostRecordCommits(t *testing.T) {
+	for name, lost := range map[string][]int{
+		"first": {0}, "middle": {2}, "neighbours": {2, 3}, "after a renaming": {4}, "the clock set back": {5, 6}, "of a fork": {7}, "newest": {8}, "all": {0, 1, 2, 3, 4, 5, 6, 7, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, m, taken := storied(t)
+			for _, n := range lost {
+				b.loseObject(m, b.recordOf(m, taken[n]))
+			}
+			if name == "middle" {
+				record := b.recordOf(m, taken[1])
+				b.loseObject(m, record)
+				b.put(filepath.Join(m.ShadowRepo, "objects", record[:2], record[2:]), "not an object")
+			}
+			b = b.again()
+			b.mended(name)
+			if keep := b.git("--git-dir", m.ShadowRepo, "for-each-ref", "refs/keep", "refs/pins"); keep != "" {
+				t.Errorf("it was kept in pieces: %s", keep)
+			}
+			for _, n := range []int{0, 2, 5, 8} {
+				b.restore(taken[n])
+				if got, want := b.read("a.txt"), fmt.Sprintln("change", n); got != want {
+					t.Errorf("restored %d: %q", n, got)
+				}
+			}
+			b.healthy()
+		})
+	}
+}
+
+// storied is a mission that was renamed, whose clock was set back, and of which there
+// is a fork: its snapshots, of which one is the fork's.
+func storied(t *testing.T) (*testBench, Mission, []string) {
+	t.Helper()
+	b := newBench(t)
+	next := func(taken []string) string { return fmt.Sprintln("change", len(taken)) }
+	b.write("a.txt", next(nil))
+	m := b.mission("work")
+	taken := []string{m.Head}
+	change := func() {
+		t.Helper()
+		b.write("a.txt", next(taken))
+		e, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: m.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, e.ID)
+	}
+	for range 3 {
+		change()
+	}
+	if _, err := b.local.Rename(context.Background(), RenameRequest{Caller: b.caller(), Mission: "work", Name: "renamed"}); err != nil {
+		t.Fatal(err)
+	}
+	change()
+	b.local.clock = func() time.Time { return time.Now().Add(-time.Hour) }
+	change()
+	change()
+	b.local.clock = time.Now
+	fork, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "renamed", Name: "beside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put(filepath.Join(fork.Missions[0].Workspace, "a.txt"), next(taken))
+	e, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Mission: "beside"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken = append(taken, e.ID)
+	change()
+	return b, m, taken
 }

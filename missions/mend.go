@@ -28,6 +28,9 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 // whether that was anything.
 func (d *examination) mendAll(ctx context.Context, p *project, problems []gitstore.Problem) (mended bool) {
 	for _, problem := range problems {
+		if d.mendRecords(ctx, p, problem.Lost) {
+			return true // what comes after it in the list may be no more
+		}
 		mend := d.mendOf(ctx, p, problem)
 		if mend == nil {
 			continue
