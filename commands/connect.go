@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -22,9 +23,14 @@ const (
 )
 
 // connect is the one place that decides where the Service runs: in the daemon,
-// which it starts if there is none; in this process, where that was asked for or
-// this process sees other files than a daemon would; or in a command that stays.
+// which it starts if there is none; in this process, where that was asked for, by
+// variables that override how work is done too, or this process sees other files
+// than a daemon would; or in a command that stays.
 func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
+	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.heeded {
+		return nil, nil, err
+	}
+	own := settings.OverridesWork(env.Getenv)
 	if globals.NoDaemon && globals.reach == alone {
 		return inProcess(env, globals)
 	}
@@ -32,7 +38,10 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 	if err != nil {
 		return nil, nil, err
 	}
-	if globals.NoDaemon {
+	if own && (globals.reach != staying || held(o.Home)) {
+		return inProcess(env, globals)
+	}
+	if globals.NoDaemon || own {
 		return withoutDaemon(ctx, env, globals, o)
 	}
 	served, err := client.Connect(ctx, o)
@@ -108,9 +117,16 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	getenv := env.Getenv
+	if config, err = config.OverriddenBy(getenv); err != nil {
+		if !globals.heeded {
+			return nil, nil, err
+		}
+		getenv = nil
+	}
 	file := &logFile{name: home.LogFile()}
 	local, err := missions.NewLocal(missions.Options{
-		Home: home, Config: config, Broken: broken, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
+		Home: home, Config: config, Getenv: getenv, Broken: broken, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
 		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {

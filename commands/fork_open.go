@@ -17,6 +17,9 @@ func (c *call) open(list []missions.Mission) error {
 		return err
 	}
 	config, err := settings.Load(missions.Home{Dir: home}.ConfigFile())
+	if err == nil {
+		config, err = config.OverriddenBy(c.Getenv)
+	}
 	if err != nil || config.Launch.Open == "" {
 		return err
 	}

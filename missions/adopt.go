@@ -25,7 +25,7 @@ var errAdopting = errors.New("the first snapshot is still being taken")
 func sessionKey(agent, session string) string { return agent + " " + session }
 
 // adoptSoon makes a mission, or joins the one who makes it already.
-func (l *Local) adoptSoon(ctx context.Context, n newMission, later func(context.Context, *loaded)) (*loaded, error) {
+func (l *Local) adoptSoon(ctx context.Context, c Caller, n newMission, later func(context.Context, *loaded)) (*loaded, error) {
 	if !l.startWorker() {
 		return nil, errClosing
 	}
@@ -40,26 +40,26 @@ func (l *Local) adoptSoon(ctx context.Context, n newMission, later func(context.
 		l.working.Done()
 	}
 	l.mu.Unlock()
-	return l.awaitAdoption(ctx, a, later)
+	return l.awaitAdoption(ctx, c, a, later)
 }
 
 // joinAdoption is awaitAdoption for a session that is being adopted, if it is.
-func (l *Local) joinAdoption(ctx context.Context, key string, later func(context.Context, *loaded)) (m *loaded, joined bool, err error) {
+func (l *Local) joinAdoption(ctx context.Context, c Caller, key string, later func(context.Context, *loaded)) (m *loaded, joined bool, err error) {
 	l.mu.Lock()
 	a := l.adoptions[key]
 	l.mu.Unlock()
 	if a == nil {
 		return nil, false, nil
 	}
-	m, err = l.awaitAdoption(ctx, a, later)
+	m, err = l.awaitAdoption(ctx, c, a, later)
 	return m, true, err
 }
 
 // awaitAdoption waits for the mission that is being made for a session, at most
 // as long as a hook may. Where that is not enough it returns errAdopting, and
 // later is called when the mission is there, in the order of the calls.
-func (l *Local) awaitAdoption(ctx context.Context, a *adoption, later func(context.Context, *loaded)) (*loaded, error) {
-	limit := time.NewTimer(l.adoptionPatience(ctx))
+func (l *Local) awaitAdoption(ctx context.Context, c Caller, a *adoption, later func(context.Context, *loaded)) (*loaded, error) {
+	limit := time.NewTimer(l.adoptionPatience(ctx, c))
 	defer limit.Stop()
 	select {
 	case <-a.done:
@@ -80,7 +80,7 @@ func (l *Local) awaitAdoption(ctx context.Context, a *adoption, later func(conte
 
 // adoptionPatience leaves a hook the time to say that it does not wait. In a
 // process of its own the hook does the work itself, and has all its time for it.
-func (l *Local) adoptionPatience(ctx context.Context) time.Duration {
+func (l *Local) adoptionPatience(ctx context.Context, c Caller) time.Duration {
 	deadline, limited := ctx.Deadline()
 	switch {
 	case l.watching == nil && limited:
@@ -88,9 +88,9 @@ func (l *Local) adoptionPatience(ctx context.Context) time.Duration {
 	case l.watching == nil:
 		return time.Hour
 	case limited:
-		return min(time.Duration(l.config.Hooks.MaxWait), time.Until(deadline)/2)
+		return min(time.Duration(l.configOfAgent(c).Hooks.MaxWait), time.Until(deadline)/2)
 	}
-	return time.Duration(l.config.Hooks.MaxWait)
+	return time.Duration(l.configOfAgent(c).Hooks.MaxWait)
 }
 
 // carryOutAdoption makes the mission, then hands in what was heard meanwhile.

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -386,7 +387,7 @@ func (l *Local) captureFailed(m *loaded, err error) error {
 	if refusedRoot(err) {
 		return err
 	}
-	return fmt.Errorf("snapshot of %s: %w", m.Name, err)
+	return fmt.Errorf("snapshot of %s: %w", cmp.Or(m.Name, m.bind.Workspace), err) // one that is being made has no name yet
 }
 
 // writeMeta records a change of mission data alone, on top of the newest

@@ -61,6 +61,7 @@ func (l *Local) readConfig() (config settings.Config, broken error) {
 	if err != nil {
 		return l.config, err
 	}
+	config, _ = config.OverriddenBy(l.getenv) // what is wrong with a variable was said when this process began
 	return config, nil
 }
 
@@ -76,6 +77,16 @@ func (l *Local) configProblem() *Problem {
 // configOf is the configuration that counts for a caller.
 func (l *Local) configOf(c Caller) (settings.Config, error) {
 	return l.configNow().OverriddenBy(func(name string) string { return c.Env[name] })
+}
+
+// configOfAgent is configOf for the hooks of an agent, which a variable that makes no
+// sense is not to stop: then none counts, and the log says why.
+func (l *Local) configOfAgent(c Caller) settings.Config {
+	config, err := l.configOf(c)
+	if err != nil {
+		l.log.Warn("a hook's variables do not count", "error", err)
+	}
+	return config
 }
 
 // ProjectConfig is the file in which the project that holds a directory says

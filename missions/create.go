@@ -45,7 +45,7 @@ func (l *Local) NewMission(ctx context.Context, r NewMissionRequest) (Mission, e
 		return Mission{}, err
 	}
 	if r.Launching {
-		if err := l.mayBegin(n.id); err != nil {
+		if err := l.mayBegin(r.Caller, n.id); err != nil {
 			return Mission{}, err // before anything is made
 		}
 	}

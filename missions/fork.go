@@ -23,7 +23,7 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 		return ForkResult{}, err
 	}
 	if r.Launching {
-		if err := l.mayBegin(""); err != nil {
+		if err := l.mayBegin(r.Caller, ""); err != nil {
 			return ForkResult{}, err // before anything is made
 		}
 	}

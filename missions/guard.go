@@ -20,7 +20,7 @@ const mostForebears = 64
 // can't be told apart: both go on. "" lets the tool go on, and so does whatever
 // can't be found out.
 func (l *Local) guarded(m *loaded, r HookRequest, e sessions.Event) string {
-	if m.Parent == nil || e.Kind != sessions.KindToolBefore || !l.configNow().Fork.Guard {
+	if m.Parent == nil || e.Kind != sessions.KindToolBefore || !l.configOfAgent(r.Caller).Fork.Guard {
 		return ""
 	}
 	for _, file := range e.Files {

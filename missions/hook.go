@@ -109,6 +109,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	if last := m.live.LastTool; last != nil && e.Kind == sessions.KindPermission && e.Tool.Name == "" {
 		e.Tool.Name, e.Tool.Target = last.Name, last.Target // Claude Code does not say for what
 	}
+	if e.Kind == sessions.KindToolBefore && e.Writes && !l.configOfAgent(r.Caller).Hooks.Tools {
+		e.Writes = false // what it writes is in the next snapshot
+	}
 	what, _ := eventOf(e)
 	if m.leavesSession(a, e) {
 		what = TurnEnded{}
@@ -332,7 +335,7 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 	if e.SessionID == "" {
 		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
 	}
-	if m, joined, err := l.joinAdoption(ctx, sessionKey(a.Name(), e.SessionID), l.hearLate(a, r, e)); joined {
+	if m, joined, err := l.joinAdoption(ctx, r.Caller, sessionKey(a.Name(), e.SessionID), l.hearLate(a, r, e)); joined {
 		return m, err
 	}
 	var parent *loaded
@@ -487,7 +490,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	if parent != nil {
 		n.startedIn = parent.ID
 	}
-	m, err := l.adoptSoon(ctx, n, l.hearLate(a, r, e))
+	m, err := l.adoptSoon(ctx, r.Caller, n, l.hearLate(a, r, e))
 	if refusedRoot(err) {
 		return nil, nil // a hook is silent where Umbra must not work
 	}

@@ -31,12 +31,12 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	if m, err = l.recreate(ctx, m, r); err != nil {
 		return Launch{}, err
 	}
-	release, err := l.launching(ctx)
+	release, err := l.launching(ctx, r.Caller)
 	if err != nil {
 		return Launch{}, err
 	}
 	defer release()
-	if err := l.mayBegin(m.ID); err != nil {
+	if err := l.mayBegin(r.Caller, m.ID); err != nil {
 		return Launch{}, err
 	}
 	var launch Launch

@@ -13,8 +13,12 @@ import (
 // mayBegin refuses another live mission where there are as many as there may be;
 // self is not counted. Sessions that were started by hand count, and are never
 // refused: nobody asked.
-func (l *Local) mayBegin(self string) error {
-	most := l.configNow().Missions.MaxLive
+func (l *Local) mayBegin(c Caller, self string) error {
+	config, err := l.configOf(c)
+	most := config.Missions.MaxLive
+	if err != nil {
+		return err
+	}
 	if most <= 0 {
 		return nil
 	}
@@ -64,8 +68,12 @@ func (l *Local) liveNames(but string) ([]string, error) {
 
 // launching keeps others from launching an agent while it is counted how many
 // there are. The lock is nil where there is no limit.
-func (l *Local) launching(ctx context.Context) (release func(), err error) {
-	if l.configNow().Missions.MaxLive <= 0 {
+func (l *Local) launching(ctx context.Context, c Caller) (release func(), err error) {
+	config, err := l.configOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if config.Missions.MaxLive <= 0 {
 		return func() {}, nil
 	}
 	held, err := lock.Wait(ctx, l.home.path("locks", "launches"), lock.Exclusive, l.self)

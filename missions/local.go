@@ -25,8 +25,9 @@ import (
 type Local struct {
 	home       Home
 	config     settings.Config
-	broken     error     // why it is not what the user's file says
-	configured fileStamp // of the user\'s file when it was read
+	getenv     func(string) string // what overrides it in this process
+	broken     error               // why it is not what the user's file says
+	configured fileStamp           // of the user\'s file when it was read
 	adapters   []sessions.Adapter
 	clock      func() time.Time
 	syncForks  func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
@@ -69,7 +70,8 @@ var _ Service = (*Local)(nil)
 type Options struct {
 	Home     Home
 	Config   settings.Config
-	Broken   error // why Config is what was last read well, and not what the file says; nil if it is
+	Getenv   func(string) string // the variables that have overridden Config; nil: none
+	Broken   error               // why Config is what was last read well, and not what the file says; nil if it is
 	Adapters []sessions.Adapter
 	Clock    func() time.Time // nil: the system's
 	Watching Watching         // nil: every capture is a stat walk
@@ -116,6 +118,9 @@ func NewLocal(o Options) (*Local, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
 	if o.Space == nil {
 		o.Space = NewSpace(o.Home, o.Config.Storage, nil)
 	}
@@ -124,7 +129,7 @@ func NewLocal(o Options) (*Local, error) {
 		return nil, err
 	}
 	l := &Local{
-		home: o.Home, config: o.Config, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
+		home: o.Home, config: o.Config, getenv: o.Getenv, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		known: newRemembered(), counters: newCounters(), looks: newLooks(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},

@@ -67,9 +67,13 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 	case !m.bind.Made:
 		return moved(m, "it is not there")
 	}
+	config, err := l.configOf(typed.Caller)
+	if err != nil {
+		return err
+	}
 	Notify(ctx, Notice{Text: "making " + directory + " again from the newest snapshot of " + m.Name})
 	return l.metaLocked(ctx, m, func(m *loaded) error {
-		job, err := l.remake(ctx, m, directory)
+		job, err := l.remake(ctx, m, directory, config.Fork.CopyLimit)
 		if err != nil {
 			return err
 		}
@@ -93,11 +97,11 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 
 // remake is a fork's making, without a fork: the mission stays the same. The
 // journal's entry stays open until the mission is bound to what was made.
-func (l *Local) remake(ctx context.Context, m *loaded, directory string) (*forkJob, error) {
+func (l *Local) remake(ctx context.Context, m *loaded, directory string, limit int64) (*forkJob, error) {
 	if err := l.dropLost(ctx, m); err != nil {
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
 	}
-	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, limit: l.config.Fork.CopyLimit, id: m.ID, name: m.Name, directory: directory}
+	job := &forkJob{l: l, at: found{m, step{Snapshot: m.tip}}, limit: limit, id: m.ID, name: m.Name, directory: directory}
 	if err := job.begin(); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // Service is everything Umbra does. It has two implementations, in process and
@@ -70,8 +72,8 @@ type Caller struct {
 func CallerVariables() []string {
 	names := []string{
 		"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
-		"UMBRA_FORK_ROOT", "UMBRA_FORK_COPY_LIMIT",
 	}
+	names = append(names, settings.Variables()...)
 	for _, a := range Agents() {
 		names = slices.Concat(names, a.Variables(), a.HookVariables())
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,9 @@ func TestKeys(t *testing.T) {
 		described[field] = k.Name
 		if k.Help == "" || strings.Count(k.Name, ".") != 1 {
 			t.Errorf("%q: %q", k.Name, k.Help)
+		}
+		if v, err := k.parse([]string{k.example}); err != nil || reflect.DeepEqual(v, zeroOf(k)) {
+			t.Errorf("%s: its example %q is its default, or refused: %v", k.Name, k.example, err)
 		}
 		// What is shown can be typed, and gives the same.
 		defaults := Default()
@@ -54,22 +58,22 @@ func TestValues(t *testing.T) {
 		"capture:\n  max_files:\n":                              "",
 		"adopt:\n  include: /a\n":                               "",
 		"x: &a [b]\nadopt:\n  include: *a\n":                    `line 1: unknown key "x"`,
-		"adopt: &a\n  include: *a\n":                            "line 2: a list is wanted for adopt.include",
-		"capture:\n  max_file_size: 64MX\n":                     `line 2: capture.max_file_size: "64MX" is no size`,
-		"capture:\n  max_file_size: 9999999TiB\n":               "is no size",
-		"capture:\n  max_files: 0\n":                            "line 2: capture.max_files: 0 is too little",
-		"capture:\n  max_files: [1]\n":                          "line 2: a number is wanted for capture.max_files",
-		"capture:\n  secrets: [{a: b}]\n":                       "a list is wanted for capture.secrets",
-		"capture:\n  secrets: ['[']\n":                          `"[" is no pattern`,
+		"adopt: &a\n  include: *a\n":                            "line 2: adopt.include takes patterns such as /home/ada/code, not keys and values",
+		"capture:\n  max_file_size: 64MX\n":                     `line 2: capture.max_file_size takes a size of at least 1 such as 128MiB, not "64MX"`,
+		"capture:\n  max_file_size: 9999999TiB\n":               `not "9999999TiB"`,
+		"capture:\n  max_files: 0\n":                            `line 2: capture.max_files takes a number of at least 1 such as 2000000, not "0"`,
+		"capture:\n  max_files: [1]\n":                          "line 2: capture.max_files takes a number of at least 1 such as 2000000, not a list",
+		"capture:\n  secrets: [{a: b}]\n":                       "capture.secrets takes patterns such as *.p12, not a list of something else",
+		"capture:\n  secrets: ['[']\n":                          `takes patterns such as *.p12, not "["`,
 		"capture:\n  max_fils: 3\n":                             `line 2: unknown key "max_fils", did you mean capture.max_files?`,
 		"capture:\n  max_files: 3\n  max_files: 4\n":            "line 3: capture.max_files is said already in line 2",
-		"fork:\n  root: here\n":                                 `line 2: fork.root: "here" is no absolute path`,
-		"hooks:\n  tools: maybe\n":                              `"maybe" is neither true nor false`,
+		"fork:\n  root: here\n":                                 `line 2: fork.root takes an absolute path such as ~/forks, not "here"`,
+		"hooks:\n  tools: maybe\n":                              `hooks.tools takes true or false, not "maybe"`,
 		"- a\n":                                                 "line 1: the file must hold keys and values",
 		"capture: 3\n":                                          "line 1: capture must hold keys and values",
 		"capture:\n  max_files: 3\n---\nfork:\n  root: /x\n":    "line 3: a second document",
-		"watch:\n  settle: 0s\n":                                "watch.settle: 0 is too little",
-		"hooks:\n  max_wait: -1s\nfork:\n  copy_limit: minus\n": `line 4: fork.copy_limit: "minus" is no size`,
+		"watch:\n  settle: 0s\n":                                `watch.settle takes a duration above 0 such as 5s, not "0s"`,
+		"hooks:\n  max_wait: -1s\nfork:\n  copy_limit: minus\n": `line 2: hooks.max_wait takes a duration such as 10s, not "-1s"; line 4: fork.copy_limit takes a size of at least 0 such as 4GiB, not "minus"`,
 	} {
 		c := Default()
 		_, err := readConfig([]byte(text), Keys(), &c)
@@ -143,13 +147,20 @@ func TestSetRefuses(t *testing.T) {
 		return k
 	}
 	file := filepath.Join(t.TempDir(), ".umbra.yml")
-	for what, err := range map[string]error{
-		"no number":       Set(file, key("capture.max_files"), []string{"x"}, false),
-		"two values":      Set(file, key("fork.root"), []string{"/a", "/b"}, false),
-		"not a project's": Set(file, key("fork.root"), []string{"/a"}, true),
-	} {
-		if err == nil || sortOf(err) != "wrong" {
-			t.Errorf("%s: %v", what, err)
+	if err := Set(file, key("fork.root"), []string{"/a"}, true); err == nil || sortOf(err) != "wrong" {
+		t.Errorf("not a project's: %v", err)
+	}
+	for _, k := range Keys() {
+		if k.many() && k.check == nil {
+			continue // every word is a command
+		}
+		bad := []string{"[", "\x00"}
+		if k.many() {
+			bad = bad[:1]
+		}
+		err := Set(file, k, bad, false)
+		if err == nil || sortOf(err) != "wrong" || !strings.HasPrefix(err.Error(), k.Name+" takes ") || hintOf(err) != "umbra config set "+k.Name+" "+k.shown() {
+			t.Errorf("%s: %v, %s", k.Name, err, hintOf(err))
 		}
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -232,10 +243,6 @@ func TestInForce(t *testing.T) {
 			t.Errorf("%s: %s, want %s", key, got[key], want)
 		}
 	}
-	env["UMBRA_FORK_ROOT"] = "b"
-	if _, err := InForce(file, dir, func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "UMBRA_FORK_ROOT") {
-		t.Errorf("a bad variable: %v", err)
-	}
 	for _, project := range []bool{false, true} {
 		if err := Check([]byte(Template(project)), project); err != nil {
 			t.Errorf("the template is refused: %v", err)
@@ -244,6 +251,54 @@ func TestInForce(t *testing.T) {
 			t.Errorf("the template without its comment signs is refused: %v", err)
 		}
 	}
+}
+
+// TestVariables: each key of one value has a variable by one rule, which counts
+// more than the files; what makes no sense is said with the variable's name.
+func TestVariables(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yml")
+	for _, k := range Keys() {
+		if want := "UMBRA_" + strings.ToUpper(strings.Replace(k.Name, ".", "_", 1)); k.many() != (k.Variable() == "") || !k.many() && k.Variable() != want {
+			t.Errorf("%s: %q", k.Name, k.Variable())
+		}
+		if k.many() {
+			continue
+		}
+		value := k.example
+		getenv := func(name string) string { return map[string]string{k.Variable(): value}[name] }
+		list, err := InForce(file, "", getenv)
+		if err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+			continue
+		}
+		for _, s := range list {
+			if is := s.Origin == OriginEnvironment; is != (s.Key == k.Name) || is && !slices.Equal(s.Words, []string{canonical(t, k)}) {
+				t.Errorf("%s=%s: %s is %q from %s", k.Variable(), value, s.Key, s.Words, s.Origin)
+			}
+		}
+		if OverridesWork(getenv) != (k.counts == working) {
+			t.Errorf("%s: who does the work", k.Name)
+		}
+		if value = "["; k.Kind() == "text" && k.check == nil {
+			continue // every text will do
+		}
+		c, err := Default().OverriddenBy(getenv)
+		if err == nil || !strings.HasPrefix(err.Error(), k.Variable()+" takes ") || !strings.Contains(hintOf(err), "unset "+k.Variable()) || !reflect.DeepEqual(c, Default()) {
+			t.Errorf("%s=[: %v, %s", k.Variable(), err, hintOf(err))
+		}
+	}
+}
+
+// canonical is a key's example as it is shown.
+func canonical(t *testing.T, k Key) string {
+	t.Helper()
+	v, err := k.parse([]string{k.example})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Config
+	k.put(&c, v)
+	return k.words(c)[0]
 }
 
 // The table of keys stands in docs/configuration.md between these lines.
@@ -288,8 +343,8 @@ func table() string {
 		if k.Project {
 			where = append(where, "`.umbra.yml`")
 		}
-		if k.Variable != "" {
-			where = append(where, "`$"+k.Variable+"`")
+		if name := k.Variable(); name != "" {
+			where = append(where, "`$"+name+"`")
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s: %s | %s |\n", k.Name, text, k.Kind(), k.Help, strings.Join(where, ", "))
 	}

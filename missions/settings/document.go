@@ -157,23 +157,26 @@ func (d *document) take(k Key, at place, into *Config) {
 	}
 	words, ok := wordsOf(at.value)
 	if !ok || !k.many() && resolved(at.value).Kind != yaml.ScalarNode {
-		d.bad(at.value, "%s is wanted for %s", article(k.Kind()), k.Name)
+		d.bad(at.value, "%s takes %s, not %s", k.Name, k.takes(), shapeOf(k, resolved(at.value)))
 		return
 	}
 	value, err := k.parse(words)
 	if err != nil {
-		d.bad(at.value, "%s: %v", k.Name, err)
+		d.bad(at.value, "%s %v", k.Name, err)
 		return
 	}
 	k.put(into, value)
 }
 
-func article(kind string) string {
-	switch kind {
-	case "bytes", "true or false", "commands", "text":
-		return kind
+// shapeOf names what is no value of the key, for people.
+func shapeOf(k Key, n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "keys and values"
+	case k.many():
+		return "a list of something else"
 	}
-	return "a " + kind
+	return "a list"
 }
 
 // problem is all that is wrong, in the order of the lines.

@@ -35,7 +35,7 @@ func Set(file string, key Key, words []string, project bool) error {
 	if words != nil {
 		var err error
 		if value, err = key.parse(words); err != nil {
-			return wrong("umbra config list shows what each key takes", "%s: %w", key.Name, err)
+			return wrong("umbra config set "+key.Name+" "+key.shown(), "%s %w", key.Name, err)
 		}
 	}
 	if _, err := Read(file); err != nil { // with what to do about it

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -68,7 +69,7 @@ func InForce(file, workspace string, getenv func(string) string) ([]Setting, err
 	var list []Setting
 	for _, k := range Keys() {
 		s := Setting{
-			Key: k.Name, Value: k.value(config), Default: k.value(defaults), Origin: OriginDefault, Variable: k.Variable, Kind: k.Kind(), Help: k.Help, Words: k.words(config),
+			Key: k.Name, Value: k.value(config), Default: k.value(defaults), Origin: OriginDefault, Variable: k.Variable(), Kind: k.Kind(), Help: k.Help, Words: k.words(config),
 		}
 		if line := user[k.Name]; line > 0 {
 			s.Origin, s.File, s.Line = OriginUser, file, line
@@ -77,7 +78,7 @@ func InForce(file, workspace string, getenv func(string) string) ([]Setting, err
 			s.Origin, s.File, s.Line = OriginProject, filepath.Join(workspace, ProjectFile), line
 			s.Value, s.Words = k.value(narrowed), k.words(narrowed)
 		}
-		if k.Variable != "" && getenv(k.Variable) != "" {
+		if k.overridden(getenv) {
 			s.Origin, s.File, s.Line = OriginEnvironment, "", 0
 			s.Value, s.Words = k.value(overridden), k.words(overridden)
 		}
@@ -99,19 +100,32 @@ func linesOf(file string, keys []Key) (map[string]int, error) {
 	return readConfig(p, keys, &c)
 }
 
-// OverriddenBy is a configuration with what environment variables say instead.
+// OverriddenBy is a configuration with what environment variables say instead. An
+// empty variable says nothing. After an error it is the configuration as it was.
 func (c Config) OverriddenBy(getenv func(string) string) (Config, error) {
+	was := c
 	for _, k := range Keys() {
-		if k.Variable == "" || getenv(k.Variable) == "" {
+		if !k.overridden(getenv) {
 			continue
 		}
-		value, err := k.parse([]string{getenv(k.Variable)})
+		value, err := k.parse([]string{getenv(k.Variable())})
 		if err != nil {
-			return c, wrong("unset it, or mend it", "%s: %w", k.Variable, err)
+			return was, wrong("unset "+k.Variable()+", or export "+k.Variable()+"="+k.shown(), "%s %w", k.Variable(), err)
 		}
 		k.put(&c, value)
 	}
 	return c, nil
+}
+
+// OverridesWork reports whether a variable overrides a key that counts in the
+// process which does the work: then nobody else can do it for this one.
+func OverridesWork(getenv func(string) string) bool {
+	return slices.ContainsFunc(Keys(), func(k Key) bool { return k.counts == working && k.overridden(getenv) })
+}
+
+func (k Key) overridden(getenv func(string) string) bool {
+	name := k.Variable()
+	return name != "" && getenv(name) != ""
 }
 
 // Template is a configuration file that says nothing yet, with every key

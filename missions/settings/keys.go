@@ -14,12 +14,11 @@ type Key struct {
 	Help string // one phrase, for people
 	// Project says that a project's own file may say it too, to narrow it.
 	Project bool
-	// Variable is an environment variable that overrides it for the command that
-	// sees it, "" if none does.
-	Variable string
 
+	counts   scope             // where its variable does
 	commands bool              // a list that names commands
 	least    int64             // the smallest value of a number, in its unit
+	example  string            // of a value, for people
 	field    func(*Config) any // a pointer into a Config
 	check    func(any) error   // nil: every value of the type will do
 }
@@ -27,51 +26,80 @@ type Key struct {
 // Keys are all keys, in the order in which they are shown.
 func Keys() []Key {
 	return []Key{
-		{Name: "capture.max_file_size", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFileSize },
+		{Name: "capture.max_file_size", counts: working, example: "128MiB", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFileSize },
 			Help: "larger files are left out of snapshots, and listed"},
-		{Name: "capture.max_files", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFiles },
+		{Name: "capture.max_files", counts: working, example: "2000000", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxFiles },
 			Help: "of a workspace; one with more is refused"},
-		{Name: "capture.max_bytes", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxBytes },
+		{Name: "capture.max_bytes", counts: working, example: "40GiB", Project: true, least: 1, field: func(c *Config) any { return &c.Capture.MaxBytes },
 			Help: "of a workspace; a larger one is refused"},
-		{Name: "capture.secrets", Project: true, field: func(c *Config) any { return &c.Capture.Secrets }, check: checkPatterns,
+		{Name: "capture.secrets", example: "*.p12", Project: true, field: func(c *Config) any { return &c.Capture.Secrets }, check: checkPatterns,
 			Help: "patterns of files that are left out, beside the built-in ones; a leading ! takes one of those out"},
-		{Name: "fork.root", Variable: "UMBRA_FORK_ROOT", field: func(c *Config) any { return &c.Fork.Root }, check: checkRootText,
+		{Name: "fork.root", example: "~/forks", field: func(c *Config) any { return &c.Fork.Root }, check: checkRootText,
 			Help: "where forks' workspaces are made: ROOT/PROJECT-NUMBER/NAME"},
-		{Name: "fork.copy_limit", Variable: "UMBRA_FORK_COPY_LIMIT", field: func(c *Config) any { return &c.Fork.CopyLimit },
+		{Name: "fork.copy_limit", example: "4GiB", field: func(c *Config) any { return &c.Fork.CopyLimit },
 			Help: "ignored files copied into a fork without a question"},
-		{Name: "fork.guard", field: func(c *Config) any { return &c.Fork.Guard },
+		{Name: "fork.guard", example: "false", field: func(c *Config) any { return &c.Fork.Guard },
 			Help: "a fork's file tools are kept out of its source's workspace"},
-		{Name: "hooks.max_wait", field: func(c *Config) any { return &c.Hooks.MaxWait },
+		{Name: "hooks.max_wait", example: "10s", field: func(c *Config) any { return &c.Hooks.MaxWait },
 			Help: "how long a prompt waits for the first snapshot"},
-		{Name: "hooks.tools", field: func(c *Config) any { return &c.Hooks.Tools },
+		{Name: "hooks.tools", example: "false", field: func(c *Config) any { return &c.Hooks.Tools },
 			Help: "snapshots before tools that write"},
-		{Name: "adopt.include", field: func(c *Config) any { return &c.Adopt.Include }, check: checkPatterns,
+		{Name: "adopt.include", example: "/home/ada/code", field: func(c *Config) any { return &c.Adopt.Include }, check: checkPatterns,
 			Help: "directories whose sessions, started by hand, become missions; none: all of them"},
-		{Name: "adopt.exclude", field: func(c *Config) any { return &c.Adopt.Exclude }, check: checkPatterns,
+		{Name: "adopt.exclude", example: "/home/ada/scratch", field: func(c *Config) any { return &c.Adopt.Exclude }, check: checkPatterns,
 			Help: "directories whose sessions do not"},
-		{Name: "watch.settle", least: 1, field: func(c *Config) any { return &c.Watch.Settle },
+		{Name: "watch.settle", counts: serving, example: "5s", least: 1, field: func(c *Config) any { return &c.Watch.Settle },
 			Help: "quiet for this long is an idle point, for agents without hooks"},
-		{Name: "watch.max_wait", least: 1, field: func(c *Config) any { return &c.Watch.MaxWait },
+		{Name: "watch.max_wait", counts: serving, example: "1m", least: 1, field: func(c *Config) any { return &c.Watch.MaxWait },
 			Help: "a writer that never pauses is at an idle point after this long"},
-		{Name: "launch.open", field: func(c *Config) any { return &c.Launch.Open },
+		{Name: "launch.open", example: "tmux split-window -h 'umbra mission resume {id}'", field: func(c *Config) any { return &c.Launch.Open },
 			Help: "a command that is run for each fork of --count; {id} is the mission"},
-		{Name: "missions.max_live", field: func(c *Config) any { return &c.Missions.MaxLive },
+		{Name: "missions.max_live", example: "4", field: func(c *Config) any { return &c.Missions.MaxLive },
 			Help: "missions with an agent at once; another is refused; 0 is no limit"},
-		{Name: "automations.ready", commands: true, field: func(c *Config) any { return &c.Automations.Ready },
+		{Name: "automations.ready", example: "make -s report", commands: true, field: func(c *Config) any { return &c.Automations.Ready },
 			Help: "run when an agent has started"},
-		{Name: "automations.idle", commands: true, field: func(c *Config) any { return &c.Automations.Idle },
+		{Name: "automations.idle", example: "make -s report", commands: true, field: func(c *Config) any { return &c.Automations.Idle },
 			Help: "run when a turn has ended and the agent waits for you"},
-		{Name: "automations.error", commands: true, field: func(c *Config) any { return &c.Automations.Error },
+		{Name: "automations.error", example: "make -s report", commands: true, field: func(c *Config) any { return &c.Automations.Error },
 			Help: "run when a turn has ended in an error"},
-		{Name: "automations.close", commands: true, field: func(c *Config) any { return &c.Automations.Close },
+		{Name: "automations.close", example: "make -s report", commands: true, field: func(c *Config) any { return &c.Automations.Close },
 			Help: "run when an agent has ended"},
-		{Name: "automations.time_limit", least: 1, field: func(c *Config) any { return &c.Automations.TimeLimit },
+		{Name: "automations.time_limit", counts: working, example: "5m", least: 1, field: func(c *Config) any { return &c.Automations.TimeLimit },
 			Help: "a command that runs longer is killed, with all it has started"},
-		{Name: "storage.max_bytes", field: func(c *Config) any { return &c.Storage.MaxBytes },
+		{Name: "storage.max_bytes", counts: working, example: "200GiB", field: func(c *Config) any { return &c.Storage.MaxBytes },
 			Help: "of Umbra's home, without packs that your repositories share; beyond it nothing is written; 0 is no limit"},
-		{Name: "storage.keep_free", field: func(c *Config) any { return &c.Storage.KeepFree },
+		{Name: "storage.keep_free", counts: working, example: "1GiB", field: func(c *Config) any { return &c.Storage.KeepFree },
 			Help: "left free on the home's disk, at least 16 MiB; below it nothing is written"},
 	}
+}
+
+// scope is where a key's variable counts.
+type scope int
+
+const (
+	asking  scope = iota // for the command that sees it, whoever does its work
+	working              // in the process that does the work: a command that sees it does its own
+	serving              // in the process that watches, which serves others for long
+)
+
+// Variable is the environment variable that overrides the key, "" of a list: one
+// value can't say where the next begins.
+func (k Key) Variable() string {
+	if k.many() {
+		return ""
+	}
+	return "UMBRA_" + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+}
+
+// Variables are those of all keys.
+func Variables() []string {
+	var names []string
+	for _, k := range Keys() {
+		if name := k.Variable(); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // projectKeys are those that a project's own file may say.
@@ -121,6 +149,37 @@ func nearest(name string, keys []Key) string {
 	return ""
 }
 
+// shown is the example as it is typed in a shell: none has what a shell expands
+// between double quotes.
+func (k Key) shown() string {
+	if strings.ContainsAny(k.example, " *~'{") {
+		return `"` + k.example + `"`
+	}
+	return k.example
+}
+
+// takes says what a value of the key may be, with an example.
+func (k Key) takes() string {
+	said := map[string]string{
+		"bytes": "a size", "number": "a number", "duration": "a duration", "list": "patterns", "commands": "commands", "text": "a text",
+	}[k.Kind()]
+	switch k.field(&Config{}).(type) {
+	case *bool:
+		return "true or false"
+	case *int64, *int:
+		said += fmt.Sprintf(" of at least %d", k.least)
+	case *Duration:
+		if k.least > 0 {
+			said += " above 0"
+		}
+	case *string:
+		if k.check != nil {
+			said = "an absolute path"
+		}
+	}
+	return said + " such as " + k.example
+}
+
 // differsLittle reports whether two words are the same but for one letter that
 // is missing, added or another, or for two that have changed places.
 func differsLittle(a, b string) bool {
@@ -163,7 +222,7 @@ func (k Key) many() bool {
 func checkPatterns(v any) error {
 	for _, pattern := range v.([]string) {
 		if _, err := path.Match(strings.TrimPrefix(pattern, "!"), ""); err != nil || pattern == "" {
-			return fmt.Errorf("%q is no pattern", pattern)
+			return fmt.Errorf("%q", pattern)
 		}
 	}
 	return nil
@@ -171,7 +230,7 @@ func checkPatterns(v any) error {
 
 func checkRootText(v any) error {
 	if root := v.(string); !strings.HasPrefix(root, "~/") && !filepath.IsAbs(root) {
-		return fmt.Errorf("%q is no absolute path (~/ is your home directory)", root)
+		return fmt.Errorf("%q", root)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestLoad(t *testing.T) {
 	for text, want := range map[string]string{
 		"capture:\n  max_files: 1\nforks: {}\n": `line 3: unknown key "forks"`,
 		"a: 1\nb: 2\n":                          `line 1: unknown key "a"; line 2: unknown key "b"`,
-		"hooks:\n  max_wait: soon\n":            `line 2: hooks.max_wait: "soon" is no duration`,
+		"hooks:\n  max_wait: soon\n":            `line 2: hooks.max_wait takes a duration such as 10s, not "soon"`,
 		"capture:\n  max_files: many\n":         "line 2",
 		"capture: [\n":                          "line 1",
 		"launch:\n  open: x\n  close: y\n":      `line 3: unknown key "close"`,

@@ -10,61 +10,64 @@ import (
 )
 
 // parse gives one value of a key from its words, and checks it: what the key's
-// field points to has that type.
+// field points to has that type. The error says, after the key's name, what it
+// takes, and what it was given.
 func (k Key) parse(words []string) (any, error) {
 	value, err := k.typed(words)
 	if err == nil && k.check != nil {
 		err = k.check(value)
 	}
-	return value, err
+	if err != nil {
+		return nil, fmt.Errorf("takes %s, not %w", k.takes(), err)
+	}
+	return value, nil
 }
 
+// typed is parse before the check; its error is what can't be taken.
 func (k Key) typed(words []string) (any, error) {
 	if k.many() {
 		for _, w := range words {
 			if k.commands && strings.TrimSpace(w) == "" {
-				return nil, errors.New("an empty command")
+				return nil, errors.New("an empty one")
 			}
 		}
 		return words, nil
 	}
 	if len(words) != 1 {
-		return nil, fmt.Errorf("one value is wanted, and there are %d", len(words))
+		return nil, fmt.Errorf("%d values", len(words))
 	}
 	word := words[0]
+	var value any
+	ok := false
 	switch k.field(&Config{}).(type) {
 	case *int64:
 		n, err := parseBytes(word)
-		return n, errors.Join(err, k.atLeast(n))
+		value, ok = n, err == nil && n >= k.least
 	case *int:
 		n, err := strconv.ParseInt(strings.ReplaceAll(word, "_", ""), 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no number", word)
-		}
-		return int(n), k.atLeast(n)
+		value, ok = int(n), err == nil && n >= k.least
 	case *Duration:
 		d, err := time.ParseDuration(word)
-		if err != nil || d < 0 {
-			return nil, fmt.Errorf("%q is no duration (use 500ms, 5s, 2m)", word)
-		}
-		return Duration(d), k.atLeast(int64(d))
+		value, ok = Duration(d), err == nil && int64(d) >= k.least
 	case *bool:
-		switch strings.ToLower(word) {
-		case "true", "yes", "on":
-			return true, nil
-		case "false", "no", "off":
-			return false, nil
-		}
-		return nil, fmt.Errorf("%q is neither true nor false", word)
+		value, ok = parseBool(word)
+	default:
+		value, ok = word, true
 	}
-	return word, nil
+	if !ok {
+		return nil, fmt.Errorf("%q", word)
+	}
+	return value, nil
 }
 
-func (k Key) atLeast(n int64) error {
-	if n < k.least {
-		return fmt.Errorf("%d is too little, it must be at least %d", n, k.least)
+func parseBool(word string) (value, ok bool) {
+	switch strings.ToLower(word) {
+	case "true", "yes", "on":
+		return true, true
+	case "false", "no", "off":
+		return false, true
 	}
-	return nil
+	return false, false
 }
 
 // put makes v, which parse gave, the value of the key.
@@ -137,7 +140,7 @@ func parseBytes(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/size {
-		return 0, fmt.Errorf("%q is no size (use 500, 64MiB, 2GiB)", s)
+		return 0, errors.New("no size")
 	}
 	return n * size, nil
 }

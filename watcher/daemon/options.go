@@ -16,7 +16,8 @@ type Options struct {
 	Version string
 	// Command is what people know the process as; "umbra daemon" if empty.
 	Command string
-	// Getenv reads the process's environment: where sockets may be.
+	// Getenv reads the process's environment: where sockets may be, and what
+	// overrides the configuration.
 	Getenv func(string) string
 	// IdleExit is how long the daemon stays with no call and no live mission;
 	// 30 minutes if 0.

@@ -114,6 +114,9 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
+	if config, err = config.OverriddenBy(o.Getenv); err != nil {
+		return err
+	}
 	if broken != nil {
 		s.log.Warn("the configuration is what it was when it was last read well", "error", broken)
 	}
@@ -121,7 +124,7 @@ func (s *Server) open() error {
 	s.index = openCache(o.Home.IndexDir(), s.log, s.space.Low)
 	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
-		Home: o.Home, Config: config, Broken: broken, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
+		Home: o.Home, Config: config, Getenv: o.Getenv, Broken: broken, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
 		Clock: o.Clock, Log: s.log, Version: o.Version, Automate: o.Automate,
 	})
 	if err != nil {
