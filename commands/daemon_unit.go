@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"os"
 	"runtime"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -56,27 +55,41 @@ func runDaemonUninstall(c *call) error {
 	if err != nil {
 		return err
 	}
-	r, told := unitResult{File: u.file, Changed: installed}, error(nil)
+	var told error
 	if installed {
 		told, err = c.dropUnit(u)
 	}
 	if err != nil {
 		return err
 	}
-	return c.printUnit(r, "uninstalled", told)
+	if err := c.printUnit(unitResult{File: u.file, Changed: installed}, "uninstalled", nil); err != nil || told == nil {
+		return err
+	}
+	return c.goesOn(told)
 }
 
-// dropUnit removes a unit. That the manager can't be told is no reason to leave
-// the file: without it nothing is started.
+// dropUnit removes a unit. A manager that can't be told, as where nobody is logged
+// in, has made nothing then that is still there at the next login: told says so for
+// who wants the daemon to end.
 func (c *call) dropUnit(u unit) (told, err error) {
 	told = c.tell(u, u.disable)
-	if err := os.Remove(u.file); err != nil {
-		return told, missions.Errorf(missions.KindFailed, "rm "+shellArg(u.file), "remove the unit: %w", err)
+	if err := u.erase(); err != nil {
+		return told, err
 	}
 	if told == nil {
-		told = c.tell(u, u.after)
+		_ = c.tell(u, u.after) // the same holds
 	}
 	return told, nil
+}
+
+// goesOn is the error where the manager could not be told to stop a daemon that
+// runs.
+func (c *call) goesOn(told error) error {
+	o, err := clientOptions(c.Env, c.Globals)
+	if err != nil || !held(o.Home) {
+		return err
+	}
+	return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon goes on: %w", told)
 }
 
 // printUnit says what became of a unit; done in part where the system could not

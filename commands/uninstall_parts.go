@@ -123,11 +123,7 @@ func (u *uninstalling) unit() {
 		at = at.asItRuns()
 	}
 	if !u.dryRun {
-		told, err := u.dropUnit(at)
-		if told != nil {
-			u.failed(told)
-		}
-		if err != nil {
+		if _, err := u.dropUnit(at); err != nil { // the daemon is stopped here
 			u.failed(err)
 			return
 		}

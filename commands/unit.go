@@ -21,6 +21,7 @@ import (
 type unit struct {
 	manager string // the program that is told of it
 	file    string
+	link    string // what disable removes as well, "" if that is nothing
 	text    string
 	enable  [][]string // what the manager is told, in order
 	disable [][]string
@@ -60,8 +61,9 @@ func (c *call) unitOf(system string, command []string) (unit, error) {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(home, ".config")
 		}
+		units := filepath.Join(config, "systemd", "user")
 		return unit{
-			manager: "systemctl", file: filepath.Join(config, "systemd", "user", systemdName), text: systemdUnit(command, c.Getenv("PATH")),
+			manager: "systemctl", file: filepath.Join(units, systemdName), link: filepath.Join(units, "default.target.wants", systemdName), text: systemdUnit(command, c.Getenv("PATH")),
 			enable:  [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", systemdName}},
 			disable: [][]string{{"--user", "disable", "--now", systemdName}}, after: [][]string{{"--user", "daemon-reload"}},
 		}, nil
@@ -112,6 +114,27 @@ func (u unit) write() (bool, error) {
 		return false, missions.Errorf(missions.KindFailed, "", "write the unit: %w", err)
 	}
 	return true, nil
+}
+
+// erase removes the unit, the link that the manager has made to it, and the
+// directories of units that are empty then.
+func (u unit) erase() error {
+	if err := os.Remove(u.file); err != nil {
+		return missions.Errorf(missions.KindFailed, "rm "+shellArg(u.file), "remove the unit: %w", err)
+	}
+	if u.link == "" {
+		return nil
+	}
+	if to, err := os.Readlink(u.link); err == nil && filepath.Base(to) == filepath.Base(u.file) {
+		if err := os.Remove(u.link); err != nil {
+			return missions.Errorf(missions.KindFailed, "rm "+shellArg(u.link), "remove the unit: %w", err)
+		}
+	}
+	wanted := filepath.Dir(u.link)
+	for _, dir := range []string{wanted, filepath.Dir(wanted), filepath.Dir(filepath.Dir(wanted))} {
+		_ = os.Remove(dir) // one that holds something stays
+	}
+	return nil
 }
 
 // tell runs the manager. Its error says what to type instead.
