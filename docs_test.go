@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,29 +45,111 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestNamedTests: a test that a page names is there.
-func TestNamedTests(t *testing.T) {
-	there := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
-			there[m[1]] = true
-		}
-		return err
-	})
+// block is what stands between two fences of a page.
+type block struct {
+	line           int
+	language, text string
+}
+
+// blocksOf are the blocks of a page.
+func blocksOf(t *testing.T, page string) (list []block) {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
+	open := false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		language, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		switch {
+		case fence && open:
+			open = false
+		case fence:
+			open = true
+			list = append(list, block{line: n, language: language})
+		case open:
+			list[len(list)-1].text += line
+		}
+	}
+	if open {
+		t.Errorf("%s: the block of line %d has no end", page, list[len(list)-1].line)
+	}
+	return list
+}
+
+// running is who runs the blocks of a page that are in a language: a test, or nobody,
+// because of something.
+type running struct{ page, language, test, because string }
+
+// runs are all of them.
+func runs() []running {
+	return []running{
+		{page: "README.md", language: "sh", test: "TestReadme"},
+		{page: "docs/concepts.md", language: "sh", test: "TestReadme"},
+		{page: "docs/troubleshooting.md", language: "sh", test: "TestReadme"},
+		{page: "docs/cli.md", language: "sh", test: "TestExamples"},
+		{page: "docs/configuration.md", language: "sh", test: "TestConfigurationPage"},
+		{page: "docs/configuration.md", language: "yaml", test: "TestConfigurationPage"},
+		{page: "docs/editors.md", language: "sh", test: "TestEditorsPage"},
+		{page: "docs/editors.md", language: "text", test: "TestEditorsPage"},
+		{page: "docs/history.md", language: "sh", test: "TestHistoryRecipes"},
+		{page: "docs/history.md", language: "bash", test: "TestHistoryRecipes"},
+		{page: "docs/history.md", language: "zsh", test: "TestHistoryRecipes"},
+		{page: "docs/history.md", language: "fish", test: "TestHistoryRecipes"},
+		{page: "docs/history.md", language: "tmux", test: "TestHistoryRecipes"},
+		{page: "docs/history.md", language: "toml", test: "TestHistoryRecipes"},
+		{page: "docs/agents.md", language: "sh", test: "TestScripts"},
+		{page: "docs/design.md", language: "mermaid", test: "TestDiagram"},
+		{page: "docs/design.md", language: "text", because: "a picture of packages: scripts/arrows holds who imports whom"},
+		{page: "docs/format.md", language: "text", because: "a picture of directories"},
+		{page: "docs/performance.md", language: "sh", because: "measures for minutes to hours"},
+		{page: "CONTRIBUTING.md", language: "sh", because: "is the gate, which runs this test"},
+		{page: "CONTRIBUTING.md", language: "text", because: "a prompt for the stand-in, whose directives its own tests hold"},
+	}
+}
+
+// TestBlocks: each block of each page is run by a test, which is there, or is known
+// to be nothing that one runs.
+func TestBlocks(t *testing.T) {
+	there, runs := declaredTests(t), runs()
+	used := make([]bool, len(runs))
+	for page := range pages(t) {
+		for _, b := range blocksOf(t, page) {
+			n := slices.IndexFunc(runs, func(r running) bool {
+				return r.page == page && r.language == b.language
+			})
+			if n < 0 {
+				t.Errorf("%s:%d: nobody runs this block of %q: have a test run it, and say so in runs", page, b.line, b.language)
+				continue
+			}
+			used[n] = true
+		}
+	}
+	for n, r := range runs {
+		if !used[n] {
+			t.Errorf("%s has no block of %s", r.page, r.language)
+		}
+		if (r.test == "") == (r.because == "") {
+			t.Errorf("%s, %s: a test, or a reason", r.page, r.language)
+		}
+		text, err := os.ReadFile(there[r.test])
+		if r.test != "" && (err != nil || !strings.Contains(string(text), filepath.Base(r.page)) && r.test != "TestExamples") {
+			t.Errorf("%s in %q does not read %s", r.test, there[r.test], r.page)
+		}
+	}
+}
+
+// TestNamedTests: a test that a page names is there.
+func TestNamedTests(t *testing.T) {
+	there := declaredTests(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w+)`")
 	count := 0
 	for name, text := range pages(t) {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			count++
-			if !there[m[1]] {
+			if there[m[1]] == "" {
 				t.Errorf("%s names %s, which no package has", name, m[1])
 			}
 		}
@@ -74,4 +157,25 @@ func TestNamedTests(t *testing.T) {
 	if count < 50 {
 		t.Errorf("the pages name only %d tests", count)
 	}
+}
+
+// declaredTests are the tests of all packages, with the file of each.
+func declaredTests(t *testing.T) map[string]string {
+	t.Helper()
+	there := map[string]string{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			there[m[1]] = path
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
 }

@@ -32,7 +32,7 @@ func lessons() []lesson {
 		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
-		{"timeline", nil, "log, show, diff"}, // needs a terminal
+		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},
 		{"show", []string{"umbra show login@1", "umbra show login"}, "log, diff, cat"},
 		{"cat", []string{"umbra cat login@start README.md", "umbra cat login@1.0 README.md >README.old"}, "show, restore"},
 		{"diff", []string{
@@ -75,19 +75,22 @@ func lessons() []lesson {
 		{"hooks install", []string{"umbra hooks install claude", "umbra hooks install claude --project", "umbra hooks install vim", "umbra hooks install git"}, "hooks status, hooks uninstall, mission new"},
 		{"hooks status", []string{"umbra hooks status", "umbra hooks status claude"}, "hooks install, status"},
 		{"hooks uninstall", []string{"umbra hooks uninstall claude", "umbra hooks uninstall claude --project", "umbra hooks uninstall git"}, "hooks install"},
-		{"hook", nil, "hooks install, status"},
+		{"hook", []string{
+			`echo '{"event": "prompt", "session": "s1", "prompt": "fix it"}' | umbra hook generic`,
+			`echo '{"event": "session-end", "session": "s1"}' | umbra hook generic`,
+		}, "hooks install, status"},
 		{"daemon start", []string{"umbra daemon start"}, "daemon status, daemon stop"},
 		{"daemon status", []string{"umbra daemon status"}, "status, daemon logs"},
 		{"daemon logs", []string{"umbra daemon logs"}, "daemon status, doctor"},
 		{"daemon stop", []string{"umbra daemon stop"}, "daemon start, daemon status"},
-		{"daemon run", nil, "daemon start, daemon install, daemon logs"},
-		{"daemon install", nil, "daemon uninstall, daemon status"}, // of the system that the test runs on
+		{"daemon run", []string{"umbra daemon run", "umbra daemon run --stay"}, "daemon start, daemon install, daemon logs"},
+		{"daemon install", []string{"umbra daemon install"}, "daemon uninstall, daemon status"},
 		{"daemon uninstall", []string{"umbra daemon uninstall"}, "daemon install, uninstall"},
 		{"completion", []string{"umbra completion bash >umbra.bash"}, "man"},
 		{"man", []string{"umbra man restore", "umbra man --dir man1"}, "completion"},
 		{"version", []string{"umbra version", "umbra version --json"}, "doctor, status"},
 		{"uninstall", []string{"umbra uninstall --dry-run", "umbra uninstall"}, "hooks uninstall, daemon uninstall, du"},
-		{"demo", nil, "mission new, fork, restore"},
+		{"demo", []string{"umbra demo"}, "mission new, fork, restore"},
 	}
 }
 

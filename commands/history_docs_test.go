@@ -2,11 +2,11 @@ package commands
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestHistoryRecipes runs what docs/history.md says to type, in its order.
@@ -15,35 +15,9 @@ func TestHistoryRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := t.TempDir()
-	run := func(argv ...string) string {
-		t.Helper()
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Env = []string{
-			"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TERM=dumb",
-			"GIT_CONFIG_NOSYSTEM=1", "UMBRA_NO_DAEMON=1", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
-		}
-		cmd.Dir = home
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", argv[len(argv)-1], err, out)
-		}
-		return string(out)
-	}
-	sh := func(script string) string {
-		t.Helper()
-		return run("/bin/sh", "-c", "set -e\n[ ! -d ~/code/app ] || cd ~/code/app\n"+script)
-	}
-	sh(`mkdir -p ~/bin ~/code/app
-printf '#!/bin/sh\nexec umbra scripted-agent "$@"\n' >~/bin/claude
-chmod +x ~/bin/claude
-cd ~/code/app
-git init -q -b main
-echo '# app' >README.md
-git add .
-git -c user.name=a -c user.email=a@example.com commit -qm begin
-umbra mission new --name login --prompt 'add a login page' </dev/null
-umbra fork login --name other --no-launch`)
+	p := newTypist(t)
+	run, sh := p.run, p.sh
+	sh("umbra mission new --name login --prompt 'add a login page' </dev/null\numbra fork login --name other --no-launch")
 	typed := 0
 	table := string(page[:strings.Index(string(page), "## With Git")])
 	for _, m := range regexp.MustCompile("`(umbra [^`]+)`").FindAllStringSubmatch(table, -1) {
@@ -86,5 +60,49 @@ umbra fork login --name other --no-launch`)
 			t.Errorf("%s shows %q", shell, out)
 		}
 	}
+	p.starship(recipe(t, string(page), "toml"))
+	p.tmux(recipe(t, string(page), "tmux"))
 	sh("umbra doctor")
+}
+
+// recipe is the one block of a page in a language.
+func recipe(t *testing.T, page, language string) string {
+	t.Helper()
+	m := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(page, -1)
+	if len(m) != 1 {
+		t.Fatalf("%d recipes for %s", len(m), language)
+	}
+	return m[0][1]
+}
+
+// starship is not run, which no distribution of the gate has: its recipe's command
+// is, as starship would, by a shell in the directory of the prompt.
+func (p *typist) starship(recipe string) {
+	p.t.Helper()
+	m := regexp.MustCompile(`(?m)^command = "(.*)"$`).FindStringSubmatch(recipe)
+	if m == nil || !strings.Contains(recipe, "[custom.umbra]\n") || !strings.Contains(recipe, "\nwhen = true\n") {
+		p.t.Fatalf("starship's recipe is %q", recipe)
+	}
+	if out := p.sh(m[1]); !strings.Contains(out, "login@1") && !strings.Contains(out, "other@") {
+		p.t.Errorf("starship shows %q", out)
+	}
+}
+
+// tmux has the recipe's status line drawn, in a terminal that another tmux is.
+func (p *typist) tmux(recipe string) {
+	p.t.Helper()
+	dir, err := os.MkdirTemp("", "u") // a socket's path is short
+	mustDo(p.t, err)
+	defer os.RemoveAll(dir)
+	mustDo(p.t, os.WriteFile(filepath.Join(p.home, ".tmux.conf"), []byte(recipe), 0o600))
+	inner, outer := "tmux -S "+filepath.Join(dir, "inner"), "tmux -S "+filepath.Join(dir, "outer")
+	defer p.sh(inner + " kill-server; " + outer + " kill-server || true")
+	p.sh(outer + " -f /dev/null new-session -d -x 100 -y 20 'env -u TMUX TERM=screen " + inner + " new-session sh'")
+	screen := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if screen = p.sh(outer + " capture-pane -p"); strings.Contains(screen, "login@1") || strings.Contains(screen, "other@") {
+			return
+		}
+	}
+	p.t.Errorf("tmux shows\n%s", screen)
 }
