@@ -188,7 +188,9 @@ func (d *examination) mission(ctx context.Context, m *loaded) error {
 			d.found(Problem{Invariant: "I3", Project: m.project.Name, Mission: m.Name, Message: fmt.Sprintf("snapshot %s: %v", s.ID.Short(), err)}, nil)
 		}
 	}
-	d.workspace(ctx, m)
+	if err := d.workspace(ctx, m); err != nil {
+		return err
+	}
 	if d.l.gone(m) && d.l.stillGone(m) {
 		d.found(Problem{Invariant: "I6", Project: m.project.Name, Mission: m.Name, Message: "its agent is gone without a word"}, func() error { return d.l.reap(ctx, m) })
 	}
@@ -236,18 +238,23 @@ type inheritance struct {
 }
 
 // workspace looks whether the workspace is there, and for what is not to be in it.
-func (d *examination) workspace(ctx context.Context, m *loaded) {
+func (d *examination) workspace(ctx context.Context, m *loaded) error {
 	if m.bind.Workspace == "" {
-		return
+		return nil
 	}
 	if m.workspaceGone() {
 		d.found(m.goneProblem(), nil)
-		return
+		return nil
 	}
-	if problem := d.l.gitProblem(ctx, m); problem != nil && !fixed(d.result.Problems, problem.Fix) {
+	problem, err := d.l.gitProblem(ctx, m)
+	if err != nil {
+		return err
+	}
+	if problem != nil && !fixed(d.result.Problems, problem.Fix) {
 		d.found(*problem, nil)
 	}
 	d.strays(m)
+	return nil
 }
 
 // names checks that each mission is found under its name and no other.

@@ -29,38 +29,38 @@ func gitSays(dir string) string {
 }
 
 // gitProblem is what of Git's can't be read for a mission's workspace at present,
-// nil if nothing. Snapshots are taken all the same.
-func (l *Local) gitProblem(ctx context.Context, m *loaded) *Problem {
+// nil if nothing. Snapshots are taken all the same. The error is the context's: it
+// is not known then whether there is a problem.
+func (l *Local) gitProblem(ctx context.Context, m *loaded) (*Problem, error) {
 	if m.bind.Workspace == "" {
-		return nil
+		return nil, nil
 	}
 	dir := m.bind.Workspace
-	repo, err := usergit.Discover(dir)
-	if err != nil && !errors.Is(err, usergit.ErrNoRepository) {
-		return nil // the workspace is gone, which is another problem
-	}
-	if repo != nil && repo.TopLevel == "" {
+	repo, unread := usergit.Discover(dir)
+	switch {
+	case errors.Is(unread, usergit.ErrNoRepository):
+		unread = nil
+	case unread != nil && m.workspaceGone():
+		return nil, nil // another problem
+	case unread == nil && repo.TopLevel == "":
 		repo = nil
+	case unread == nil:
+		dir, unread = repo.TopLevel, unreadPart(repo)
 	}
-	if repo != nil {
-		dir, err = repo.TopLevel, unreadPart(repo)
-	} else {
-		err = nil
-	}
-	if err == nil {
-		config, wrong := usergit.ReadConfiguration(ctx, m.bind.Workspace, repo, m.gitEnv())
-		if wrong != nil {
-			return nil // nobody waits any more
+	if unread == nil {
+		config, err := usergit.ReadConfiguration(ctx, m.bind.Workspace, repo, m.gitEnv())
+		if err != nil {
+			return nil, err
 		}
-		err = config.Unread
+		unread = config.Unread
 	}
-	if err == nil {
-		return nil
+	if unread == nil {
+		return nil, nil
 	}
 	return &Problem{
 		Project: m.project.Name, Mission: m.Name, Fix: gitSays(dir),
-		Message: fmt.Sprintf("what Git knows of %s can't be read, and snapshots are taken by what it was when that could last be read: %v", dir, err),
-	}
+		Message: fmt.Sprintf("what Git knows of %s can't be read, and snapshots are taken by what it was when that could last be read: %v", dir, unread),
+	}, nil
 }
 
 // unreadPart is why HEAD or the index can't be read, nil if they can be, or are of
@@ -78,9 +78,9 @@ func unreadPart(repo *usergit.Repository) error {
 
 // gitProblemThen is gitProblem where the mission's newest snapshot could not read
 // all of it, so that it costs nothing where all is well.
-func (l *Local) gitProblemThen(ctx context.Context, m *loaded) *Problem {
+func (l *Local) gitProblemThen(ctx context.Context, m *loaded) (*Problem, error) {
 	if g, _, err := m.project.gitOf(m.tip); err != nil || g.Unread == "" {
-		return nil
+		return nil, nil
 	}
 	return l.gitProblem(ctx, m)
 }

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,39 @@ func (b *testBench) held(snapshot string) string {
 	}
 	slices.Sort(paths)
 	return strings.Join(paths, " ")
+}
+
+// TestUnreadGitNotAsked: what could not be asked to its end is not known to be well.
+func TestUnreadGitNotAsked(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q", "-b", "main")
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.put(filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[broken") // which the git program is asked about
+	b.snapshot("while it can't be read")
+	ended, end := context.WithCancel(context.Background())
+	end()
+	m, err := b.local.findMission(context.Background(), b.caller(), "work", reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, ask := range map[string]func(context.Context) error{
+		"problem": func(ctx context.Context) error { _, err := b.local.gitProblem(ctx, m); return err },
+		"status": func(ctx context.Context) error {
+			_, err := b.local.Status(ctx, StatusRequest{Caller: b.caller()})
+			return err
+		},
+		"doctor": func(ctx context.Context) error {
+			return (&examination{l: b.local}).workspace(ctx, m)
+		},
+	} {
+		if err := ask(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s of nobody who waits: %v", what, err)
+		}
+		if err := ask(context.Background()); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 func testUnreadGit(t *testing.T, damage gitDamage) {

@@ -36,7 +36,7 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 		}
 	}
 	e, err := l.entry(ctx, at.loaded, at.step, false)
-	if problem := l.gitProblemThen(ctx, at.loaded); problem != nil {
+	if problem, gerr := l.gitProblemThen(ctx, at.loaded); gerr == nil && problem != nil { // else nobody waits for what is taken
 		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
 	}
 	return e, err

@@ -54,7 +54,11 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		if m.bound() == nil && m.workspaceGone() {
 			s.Problems = append(s.Problems, m.goneProblem())
 		}
-		if problem := l.gitProblemThen(ctx, m); problem != nil && !fixed(s.Problems, problem.Fix) {
+		problem, err := l.gitProblemThen(ctx, m)
+		if err != nil {
+			return s, err
+		}
+		if problem != nil && !fixed(s.Problems, problem.Fix) {
 			s.Problems = append(s.Problems, *problem)
 		}
 		if out := l.leftOutOf(m); out != nil {
