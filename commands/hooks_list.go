@@ -1,10 +1,6 @@
 package commands
 
-import (
-	"context"
-
-	"github.com/umbra-vcs/umbra/missions"
-)
+import "github.com/umbra-vcs/umbra/missions"
 
 // listHooks says of all hooks that there can be here where they are, and how well.
 func listHooks(c *call) error {
@@ -12,50 +8,11 @@ func listHooks(c *call) error {
 	if err != nil {
 		return err
 	}
-	l := hooksList{svc: svc, seen: map[string]bool{}, all: []missions.HooksResult{}}
-	for _, agent := range missions.Agents() {
-		r := missions.HooksRequest{Caller: caller, Name: agent.Name()}
-		l.add(ctx, r)
-		r.Project = true
-		l.addInstalled(ctx, r)
-		r.Shared = true
-		l.addInstalled(ctx, r)
-	}
-	for _, name := range missions.Hinters() {
-		l.add(ctx, missions.HooksRequest{Caller: caller, Name: name})
-	}
-	return c.print(l.all, func(p *printer) { writeHooksList(p, l.all) })
-}
-
-// hooksList gathers the states of hooks; a project that is a home has its user's.
-type hooksList struct {
-	svc  missions.Service
-	seen map[string]bool
-	all  []missions.HooksResult
-}
-
-// add takes in the hooks of a name. What keeps Umbra from telling is their problem;
-// Git's are nowhere where no repository is.
-func (l *hooksList) add(ctx context.Context, r missions.HooksRequest) {
-	is, err := l.svc.HooksStatus(ctx, r)
+	all, err := svc.HooksList(ctx, missions.HooksListRequest{Caller: caller})
 	if err != nil {
-		is = missions.HooksResult{Name: r.Name, Absent: true}
-		if e := missions.AsError(err); e.Kind != missions.KindUsage {
-			is.Problems = []string{e.Message}
-		}
+		return err
 	}
-	l.seen[is.File] = true
-	l.all = append(l.all, is)
-}
-
-// addInstalled takes them in only where there are any.
-func (l *hooksList) addInstalled(ctx context.Context, r missions.HooksRequest) {
-	is, err := l.svc.HooksStatus(ctx, r)
-	if err != nil || !is.Installed && len(is.Problems) == 0 || l.seen[is.File] {
-		return
-	}
-	l.seen[is.File] = true
-	l.all = append(l.all, is)
+	return c.print(all, func(p *printer) { writeHooksList(p, all) })
 }
 
 func writeHooksList(p *printer, all []missions.HooksResult) {

@@ -42,6 +42,11 @@ type HooksRequest struct {
 	Shared  bool   `json:"shared,omitempty"`
 }
 
+// HooksListRequest is about all hooks that there can be for a caller.
+type HooksListRequest struct {
+	Caller Caller `json:"caller"`
+}
+
 // HooksResult says where hooks are and what state they are in.
 type HooksResult struct {
 	Name string `json:"name"`

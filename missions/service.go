@@ -51,6 +51,7 @@ type Service interface {
 	InstallHooks(context.Context, HooksRequest) (HooksResult, error)
 	UninstallHooks(context.Context, HooksRequest) (HooksResult, error)
 	HooksStatus(context.Context, HooksRequest) (HooksResult, error)
+	HooksList(context.Context, HooksListRequest) ([]HooksResult, error)
 
 	Status(context.Context, StatusRequest) (Status, error)
 	Doctor(context.Context, DoctorRequest) (DoctorResult, error)

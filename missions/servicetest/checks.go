@@ -294,6 +294,10 @@ func hooksInstalled(d *desk) {
 	if d.ok("install", err); !in.Installed || !in.Changed || in.File == "" {
 		d.wrong("installed %+v", in)
 	}
+	all, err := d.HooksList(d.ctx, missions.HooksListRequest{Caller: d.caller()})
+	if d.ok("hooks list", err); !slices.ContainsFunc(all, func(h missions.HooksResult) bool { return h.Name == "claude" && h.File == in.File && h.Installed }) {
+		d.wrong("of all hooks: %+v", all)
+	}
 	out, err := d.UninstallHooks(d.ctx, r)
 	if d.ok("uninstall", err); out.Installed || !out.Changed {
 		d.wrong("uninstalled %+v", out)

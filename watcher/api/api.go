@@ -70,6 +70,7 @@ const (
 	InstallHooks   = "install_hooks"
 	UninstallHooks = "uninstall_hooks"
 	HooksStatus    = "hooks_status"
+	HooksList      = "hooks_list"
 	Status         = "status"
 	Doctor         = "doctor"
 	Usage          = "usage"
@@ -79,7 +80,7 @@ const (
 // as doctor, do not.
 func Reads(method string) bool {
 	return slices.Contains([]string{
-		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, Status, Usage,
+		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, HooksList, Status, Usage,
 	}, method)
 }
 

@@ -162,6 +162,11 @@ func (c *Client) HooksStatus(ctx context.Context, r missions.HooksRequest) (miss
 	return call[missions.HooksRequest, missions.HooksResult](ctx, c, api.HooksStatus, r)
 }
 
+// HooksList implements missions.Service.
+func (c *Client) HooksList(ctx context.Context, r missions.HooksListRequest) ([]missions.HooksResult, error) {
+	return call[missions.HooksListRequest, []missions.HooksResult](ctx, c, api.HooksList, r)
+}
+
 // Status implements missions.Service.
 func (c *Client) Status(ctx context.Context, r missions.StatusRequest) (missions.Status, error) {
 	return call[missions.StatusRequest, missions.Status](ctx, c, api.Status, r)

@@ -38,6 +38,7 @@ func table() map[string]method {
 		api.InstallHooks:   plain(missions.Service.InstallHooks),
 		api.UninstallHooks: plain(missions.Service.UninstallHooks),
 		api.HooksStatus:    plain(missions.Service.HooksStatus),
+		api.HooksList:      plain(missions.Service.HooksList),
 		api.Status:         plain(missions.Service.Status),
 		api.Doctor:         plain(missions.Service.Doctor),
 		api.Usage:          plain(missions.Service.Usage),
