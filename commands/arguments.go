@@ -197,7 +197,7 @@ func (p *pass) unknownFlag(w string) error {
 		}
 	}
 	hint := p.seeHelp()
-	if near := nearest(strings.TrimLeft(name, "-"), known); near != "" {
+	if near := missions.Nearest(strings.TrimLeft(name, "-"), known); near != "" {
 		hint = "did you mean " + dashed(near) + "?"
 	}
 	if p.verb == nil {
@@ -217,7 +217,7 @@ func unknownVerb(of string, verbs []*verb, w string) error {
 		}
 	}
 	hint := of + " --help"
-	if near := nearest(w, known); near != "" {
+	if near := missions.Nearest(w, known); near != "" {
 		hint = "did you mean " + of + " " + near + "?"
 	}
 	return missions.Errorf(missions.KindUsage, hint, "%s has no command %q", of, w)

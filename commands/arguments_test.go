@@ -116,12 +116,3 @@ func TestTablesHaveNoTwins(t *testing.T) {
 	}
 	check(allVerbs(), "umbra ")
 }
-
-func TestNearest(t *testing.T) {
-	known := []string{"restore", "redo", "show", "snapshot", "status"}
-	for word, want := range map[string]string{"restroe": "restore", "shwo": "show", "stats": "status", "frobnicate": "", "sn": "", "snapsot": "snapshot"} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}

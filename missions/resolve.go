@@ -77,7 +77,7 @@ func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach)
 		return l.defaultMission(ctx, c, at, r)
 	}
 	if !baseForm(name) {
-		return nil, Errorf(KindNotFound, "umbra mission ls", "%q names no mission", name)
+		return nil, Errorf(KindNotFound, l.meant(at.project, name, r, false, asTyped, "umbra mission ls"), "%q names no mission", name)
 	}
 	if m, err := l.missionIn(at.project, name); m != nil || err != nil {
 		return m, err
@@ -92,7 +92,7 @@ func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach)
 	if m != nil {
 		return nil, Errorf(KindNotFound, "cd "+m.bind.Workspace, "no mission %q in this project; there is one in %s", name, elsewhere)
 	}
-	return nil, Errorf(KindNotFound, "umbra mission ls --all", "no mission %q", name)
+	return nil, Errorf(KindNotFound, l.meant(at.project, name, r, false, asTyped, "umbra mission ls --all"), "no mission %q", name)
 }
 
 // missionIn finds a mission in a project: by name, else by id or its prefix.
@@ -342,7 +342,13 @@ func (l *Local) findBase(ctx context.Context, c Caller, moment Moment, r reach) 
 			return m, snap, err
 		}
 	}
-	return nil, gitstore.ID{}, Errorf(KindNotFound, "umbra log, umbra mission ls or umbra pins list what there is", "no mission, pin or snapshot %q", moment.Base)
+	typed := func(name string) string {
+		like := moment
+		like.Base = name
+		return like.String()
+	}
+	hint := l.meant(at.project, moment.Base, r, true, typed, "umbra log, umbra mission ls or umbra pins list what there is")
+	return nil, gitstore.ID{}, Errorf(KindNotFound, hint, "no mission, pin or snapshot %q", moment.Base)
 }
 
 func (l *Local) baseElsewhere(ctx context.Context, here *project, base string) (m, owner *loaded, snap gitstore.ID, err error) {
