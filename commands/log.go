@@ -92,8 +92,7 @@ func writeLog(p *printer, list []missions.Entry, o logOptions) {
 		}
 		begins, from := len(t.rows), at
 		for _, e := range list[at:end] {
-			t.row(logRow(p, e)...)
-			t.rows[len(t.rows)-1].after = o.more(e, "  ")
+			t.rows = append(t.rows, o.row(p, e))
 		}
 		t.rows[begins].before = func(p *printer) {
 			if from > 0 {
@@ -109,9 +108,27 @@ func writeLog(p *printer, list []missions.Entry, o logOptions) {
 	t.print(p, "  ")
 }
 
+// row is a snapshot's line; a narrow terminal has what happened below it.
+func (o logOptions) row(p *printer, e missions.Entry) tableRow {
+	cells, more := logRow(p, e), o.more(e, "  ")
+	if !p.terminal || p.width >= widthForOneLine {
+		return tableRow{cells: cells, after: more}
+	}
+	last := len(cells) - 1
+	return tableRow{cells: cells[:last], after: func(p *printer) {
+		p.line("    %s", p.rest(cells[last].text, "    "))
+		if more != nil {
+			more(p)
+		}
+	}}
+}
+
 // whole reports whether turns are listed with all of their snapshots: of others it is
 // not known what they took.
 func (o logOptions) whole() bool { return o.path == "" && o.match == "" && o.state == "" && !o.ops }
+
+// leastPrompt is how much of a prompt is worth more than what its turn took.
+const leastPrompt = 12
 
 // writeChapter prints the heading of the turn in list[at:end], and what was said.
 func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) {
@@ -126,14 +143,16 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 			took = lasted(list[at:end]) + took
 		}
 	}
+	title = clean(title)
 	if p.terminal {
+		if !p.fits(title + took + strings.Repeat(" ", leastPrompt)) {
+			took = "" // what was asked for says more
+		}
 		if said := promptOf(list[at:end]); said != "" {
-			if room := p.width - columns(title) - columns(took) - 3; room > 10 {
-				title += "  " + cut(said, room)
-			}
+			title += "  " + p.rest(said, title, "  ", took)
 		}
 	}
-	p.line("%s%s", p.paint(bold, clean(title)), p.paint(dim, took))
+	p.line("%s%s", p.paint(bold, title), p.paint(dim, took))
 	for _, e := range list[at:end] {
 		if len(e.Said) > 0 {
 			writeConversation(p, e.Said)
@@ -142,9 +161,12 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 	}
 }
 
-// promptOf is what a turn's user asked for, "" if its beginning is not listed.
+// promptOf is what a turn's user asked for, "" if no prompt began it.
 func promptOf(turn []missions.Entry) string {
 	for _, e := range turn {
+		if e.Prompt != "" {
+			return clean(e.Prompt)
+		}
 		if said, ok := strings.CutPrefix(e.Message, "prompt: "); ok && slices.Contains(e.Triggers, string(missions.TriggerPrompt)) {
 			return clean(said)
 		}
@@ -249,8 +271,10 @@ func used(list []missions.Entry, at, end int) string {
 	return "  " + strings.Join(parts, ", ")
 }
 
-// How wide a terminal must be for ids, and for states and triggers.
+// How wide a terminal must be for a snapshot on one line, for ids, and for states
+// and triggers.
 const (
+	widthForOneLine = 60
 	widthForIDs    = 100
 	widthForStates = 130
 )

@@ -79,6 +79,16 @@ func TestLogFits(t *testing.T) {
 			Message: "mission login begins", Files: missions.FileCounts{Added: 4511}, Lines: &missions.LineCounts{Added: 1475131}},
 	}
 	for width, want := range map[int]string{
+		40: `turn 3  改善 the résumé parser,…  1m30s
+  login@3      8m ago   +12 −3
+    turn ended
+  login@3.0    10m ago  -
+    prompt: 改善 the résumé parser, it…
+
+turn 0
+  login@start  10m ago  +1.5M −0 4511 …
+    mission login begins (error)
+`,
 		60: `turn 3  改善 the résumé parser, its tests and whate…  1m30s
   login@3      8m ago   +12 −3              turn ended
   login@3.0    10m ago  -                   prompt: 改善 t…
@@ -107,6 +117,21 @@ turn 0
 	}
 	if got := printed(0, func(p *printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
 		t.Errorf("off a terminal:\n%s", got)
+	}
+}
+
+// TestLogHeadings: a turn of which the beginning is not listed is headed by its prompt
+// all the same, and that comes before what the turn took.
+func TestLogHeadings(t *testing.T) {
+	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
+	list := []missions.Entry{
+		{ID: "a", Address: "m@2", Turn: 2, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Prompt: "write the\x1b parser", Conversation: &missions.Tally{Prompts: 2, Tools: 123, Input: 1234567}},
+		{ID: "b", Address: "m@1", Turn: 1, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Conversation: &missions.Tally{Prompts: 1}},
+	}
+	for width, want := range map[int]string{80: "turn 2  write the\\x1b parser  123 tools, 1.2M tokens\n", 30: "turn 2  write the\\x1b parser\n", 20: "turn 2  write the\\…\n"} {
+		if got, _, _ := strings.Cut(printed(width, func(p *printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
 	}
 }
 

@@ -55,14 +55,14 @@ func runStatus(c *call, line, prompt bool) error {
 func writeStatus(p *printer, s missions.Status) {
 	switch {
 	case s.Daemon != nil && s.Daemon.Running:
-		p.line("daemon: running (pid %d), %s live", s.Daemon.PID, count(s.Daemon.Missions, "mission"))
+		p.folded(fmt.Sprintf("daemon: running (pid %d), %s live", s.Daemon.PID, count(s.Daemon.Missions, "mission")))
 	default:
-		p.line("daemon: none, this process did the work")
+		p.folded("daemon: none, this process did the work")
 	}
 	if s.Project != nil {
-		p.line("project: %s (%s)", clean(s.Project.Name), clean(s.Project.Path))
+		p.pathLine("project: "+clean(s.Project.Name)+" (", clean(s.Project.Path), ")")
 	} else {
-		p.line("project: none here; begin with: umbra mission new")
+		p.folded("project: none here; begin with: umbra mission new")
 	}
 	var t table
 	for _, m := range s.Missions {
@@ -71,17 +71,22 @@ func writeStatus(p *printer, s missions.Status) {
 	t.print(p, "  ")
 	for _, m := range s.Missions {
 		for _, note := range m.Notes {
-			p.line("note: %s: %s", clean(m.Name), clean(note))
+			p.folded("note: " + clean(m.Name) + ": " + clean(note))
 		}
 	}
 	if e := s.Last; e != nil {
-		p.line("last snapshot: %s %s %s", p.paint(cyan, clean(e.Address)), p.when(e.At), clean(e.Message))
+		said, at, when := "last snapshot: ", clean(e.Address), p.when(e.At)
+		p.line("%s%s %s %s", said, p.paint(cyan, at), when, p.rest(clean(e.Message), said, at, when, "  "))
 	}
 	for _, w := range s.Walks {
 		writeWalks(p, w)
 	}
 	for _, u := range s.Unread {
-		p.line("reading %s: %s left that Git described and nobody has read yet", clean(u.Workspace), count(u.Files, "file"))
+		left := ": " + count(u.Files, "file") + " left that Git described and nobody has read yet"
+		if p.terminal {
+			left = ": " + count(u.Files, "file") + " left"
+		}
+		p.pathLine("reading ", clean(u.Workspace), left)
 	}
 	for _, o := range s.LeftOut {
 		writeLeftOut(p, o)
@@ -96,12 +101,12 @@ func writeStatus(p *printer, s missions.Status) {
 func writeHousekeeping(p *printer, list []missions.Housekeeping) {
 	for _, h := range list {
 		if h.Mended != "" {
-			p.line("%s %s: %s", p.paint(green, "mended:"), clean(h.Project), clean(h.Mended))
+			p.marked(green, "mended:", clean(h.Project)+": "+clean(h.Mended))
 		}
 	}
 	for _, h := range list {
 		if h.Problem == "" {
-			p.line("housekeeping: %s packed in %s, %s freed, %s", count(h.Packed, "object"), clean(h.Project), size(max(0, h.FreedBytes)), p.when(h.At))
+			p.folded(fmt.Sprintf("housekeeping: %s packed in %s, %s freed, %s", count(h.Packed, "object"), clean(h.Project), size(max(0, h.FreedBytes)), p.when(h.At)))
 			return
 		}
 	}
@@ -116,10 +121,11 @@ func writeLeftOut(p *printer, o missions.LeftOut) {
 	if more := o.Files - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	p.line("left out of %s by %s: %s", clean(o.Mission), clean(o.File), strings.Join(names, ", "))
+	p.folded("left out of " + clean(o.Mission) + " by " + clean(o.File) + ": " + strings.Join(names, ", "))
 }
 
-// writeWalks says how often a workspace was walked, and what came of it.
+// writeWalks says how often a workspace was walked, and what came of it; in fewer
+// words on a terminal.
 func writeWalks(p *printer, w missions.Walks) {
 	found := "no change that no event had told of"
 	if w.Corrected > 0 {
@@ -129,7 +135,18 @@ func writeWalks(p *printer, w missions.Walks) {
 	if w.Count > 0 {
 		last = fmt.Sprintf(", the last %s (%s)", p.when(w.LastAt), clean(w.LastWhy))
 	}
-	p.line("checked %s: %s%s; %s", clean(w.Workspace), count(w.Count, "walk"), last, found)
+	if !p.terminal {
+		p.line("checked %s: %s%s; %s", clean(w.Workspace), count(w.Count, "walk"), last, found)
+		return
+	}
+	found = "nothing missed"
+	if w.Corrected > 0 {
+		found = count(w.Corrected, "change") + " that no event told of"
+	}
+	if w.Count > 0 {
+		last = ", the last " + p.when(w.LastAt)
+	}
+	p.pathLine("checked ", clean(w.Workspace), ": "+count(w.Count, "walk")+last+"; "+found)
 }
 
 // statusLine is for prompts and status bars.
@@ -161,9 +178,9 @@ func writeProblems(p *printer, list []missions.Problem) {
 		if len(where) > 0 {
 			said = strings.Join(where, " ") + ": " + said
 		}
-		p.line("%s %s", p.paint(red, "problem:"), said)
+		p.marked(red, "problem:", said)
 		if problem.Fix != "" {
-			p.line("  to mend it: %s", clean(problem.Fix))
+			p.command("  to mend it:", clean(problem.Fix))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -54,6 +55,7 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 	entries = []Entry{}
 	trail := trail{project: at.project, path: filter.path}
 	err = at.project.eachTurn(at.step.ID, func(turn []step) error {
+		prompt, asked := askedIn(turn)
 		for _, s := range turn {
 			path, from, touched, err := trail.step(ctx, s.Snapshot)
 			if err != nil {
@@ -72,7 +74,9 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 			if !touched || !filter.keeps(e) {
 				continue
 			}
-			e.RenamedFrom = from
+			if e.RenamedFrom = from; s.ID != asked {
+				e.Prompt = prompt
+			}
 			if names := pins[s.ID]; names != nil {
 				e.Pins = names
 			}
@@ -89,6 +93,16 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 		return ctx.Err()
 	})
 	return entries, trail.known, err
+}
+
+// askedIn is what a turn's user asked for, and the snapshot that says so.
+func askedIn(turn []step) (prompt string, by gitstore.ID) {
+	for _, s := range slices.Backward(turn) {
+		if said, ok := strings.CutPrefix(s.Message, "prompt: "); ok && triggersOf(s.Snapshot).Has(TriggerPrompt) {
+			return said, s.ID
+		}
+	}
+	return "", by
 }
 
 // withForks adds the snapshots of the missions that were forked from this one,

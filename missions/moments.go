@@ -4,18 +4,21 @@ import "time"
 
 // Entry is a snapshot as `umbra log --json` prints it.
 type Entry struct {
-	ID        string    `json:"id"`
-	Address   string    `json:"address"` // can be typed
-	Parent    string    `json:"parent,omitempty"`
-	Mission   string    `json:"mission"`
-	Name      string    `json:"mission_name"`
-	State     StateName `json:"state"`
-	Triggers  []string  `json:"triggers"`
-	At        time.Time `json:"at"`
-	Message   string    `json:"message"`
-	Turn      int       `json:"turn"`
-	SessionID string    `json:"session_id,omitempty"`
-	Events    int       `json:"session_events"`
+	ID       string    `json:"id"`
+	Address  string    `json:"address"` // can be typed
+	Parent   string    `json:"parent,omitempty"`
+	Mission  string    `json:"mission"`
+	Name     string    `json:"mission_name"`
+	State    StateName `json:"state"`
+	Triggers []string  `json:"triggers"`
+	At       time.Time `json:"at"`
+	Message  string    `json:"message"`
+	Turn     int       `json:"turn"`
+	// Prompt is what began the turn, in a log: on one line and cut, as the message of
+	// the prompt's own snapshot says it, which has none.
+	Prompt    string `json:"prompt,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Events    int    `json:"session_events"`
 	// Conversation is what was said in the mission up to then.
 	Conversation *Tally      `json:"conversation,omitempty"`
 	Files        FileCounts  `json:"files"`

@@ -94,6 +94,9 @@ func readChapter(entries []missions.Entry) chapter {
 			end = e.At
 		}
 		c.began = e.At
+		if c.prompt == "" {
+			c.prompt = e.Prompt
+		}
 		if asked {
 			c.prompt = strings.TrimPrefix(e.Message, "prompt: ")
 			if end.After(e.At) {
