@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +235,47 @@ func TestWorkOfAKey(t *testing.T) {
 		_ = x.model.screen()
 	}); grown > 2*small {
 		t.Errorf("with 10,000 snapshots a key allocates %.0f times, with 100 %.0f", grown, small)
+	}
+}
+
+// A snapshot that comes, and a filter, cost a pass over the history at most, and ask
+// for no more of it than is new.
+func TestWorkOfAnArrival(t *testing.T) {
+	work := func(turns int) (arrival, narrowing float64) {
+		s := world(turns)
+		x := begin(t, s, 100, 30)
+		n, asked := 0, len(s.calls)
+		arrival = testing.AllocsPerRun(5, func() {
+			n++
+			e := s.logs["demo"][0]
+			e.ID = fmt.Sprintf("new%d", n)
+			s.logs["demo"] = append([]missions.Entry{e}, s.logs["demo"]...)
+			s.list[1].Head = e.ID
+			x.send(tick{})
+			_ = x.model.screen()
+		})
+		for _, call := range s.calls[asked:] {
+			if strings.HasPrefix(call, "log ") && call != fmt.Sprintf("log demo %d ", firstPage) {
+				t.Errorf("for a snapshot it asked %q", call)
+			}
+		}
+		if got := len(x.model.history.entries); got != 3*turns+1+n {
+			t.Errorf("%d snapshots are known of %d", got, 3*turns+1+n)
+		}
+		asked = len(s.calls)
+		narrowing = testing.AllocsPerRun(5, func() {
+			x.model.narrow("number 7")
+			_ = x.model.screen()
+		})
+		if len(s.calls) != asked {
+			t.Errorf("a filter asked %q", s.calls[asked:])
+		}
+		return arrival, narrowing
+	}
+	fewA, fewN := work(334)
+	manyA, manyN := work(3334)
+	if manyA > 12*fewA || manyN > 12*fewN {
+		t.Errorf("ten times the snapshots: an arrival allocates %.0f times, not %.0f, a filter %.0f, not %.0f", manyA, fewA, manyN, fewN)
 	}
 }
 

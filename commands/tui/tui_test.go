@@ -410,3 +410,15 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// The keys that are used most are named on a terminal of 80 columns, and no key is
+// named in part.
+func TestKeysNamed(t *testing.T) {
+	x := begin(t, world(1), 80, 24)
+	x.sees("? help", "q quit", "/ filter", "enter restore", "f fork", "c conversation", "d diff", "u undo")
+	for width := 1; width < 130; width++ {
+		if got := hints(width, "? help", "/ filter"); got != "" && got != "? help" && got != "? help  / filter" || len(got) > width {
+			t.Errorf("in %d columns: %q", width, got)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -84,14 +85,29 @@ func (m *model) last() string {
 	case m.note != "":
 		return line{{m.note, green}}.render(m.width, false)
 	}
-	keys := "? help  q quit  enter restore  u undo  f fork  o open  tab panes  space mark  d diff  c conversation  / filter  z fold  p pin"
+	keys := hints(m.width, "? help", "q quit", "/ filter", "enter restore", "f fork", "c conversation", "d diff", "u undo", "o open", "tab panes", "space mark", "z fold", "p pin")
 	switch {
 	case m.overlay != nil:
 		keys = m.overlay.keys(m)
 	case m.focus == inDetails:
-		keys = "? help  q quit  space mark a path  enter restore  o open  O edit  tab panes  c conversation"
+		keys = hints(m.width, "? help", "q quit", "enter restore", "space mark a path", "c conversation", "tab panes", "o open", "O edit")
 	}
 	return line{{keys, dim}}.render(m.width, false)
+}
+
+// hints are as many keys as fit, whole: the others are in the help.
+func hints(width int, keys ...string) string {
+	text := ""
+	for i, k := range keys {
+		if i > 0 {
+			k = "  " + k
+		}
+		if ansi.StringWidth(text+k) > width {
+			break
+		}
+		text += k
+	}
+	return text
 }
 
 // heading is the first line of a pane.
