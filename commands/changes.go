@@ -60,3 +60,10 @@ func (o changeOptions) write(p *printer, from string, files []missions.FileChang
 		writePatch(p, from, files, patch)
 	}
 }
+
+// sayUnpaired says that renames were not looked for among new files.
+func (c *call) sayUnpaired(files int) {
+	if files > 0 {
+		c.notice("%s may be renamed ones: too many or too large to be compared with those that are gone (umbra git -- diff -M -l0 does)", count(files, "new file"))
+	}
+}

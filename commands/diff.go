@@ -62,7 +62,9 @@ func runDiff(c *call, o diffOptions) error {
 		d.Files = listed(d.Files)
 		return c.printJSON(d)
 	}
-	return c.paged("diff", func(p *printer) { writeDifference(p, d, o) })
+	err = c.paged("diff", func(p *printer) { writeDifference(p, d, o) })
+	c.sayUnpaired(d.Unpaired)
+	return err
 }
 
 // diffEnds are the moments that are named: FROM..TO is both, FROM.. goes to now.

@@ -65,6 +65,11 @@ func runLog(c *call, o logOptions) error {
 	if c.JSON {
 		return c.printJSON(listed(list))
 	}
+	unpaired := 0
+	for _, e := range list {
+		unpaired += e.Unpaired
+	}
+	defer c.sayUnpaired(unpaired)
 	if !o.graph {
 		return c.paged("log", func(p *printer) { writeLog(p, list, o) })
 	}
@@ -275,8 +280,8 @@ func used(list []missions.Entry, at, end int) string {
 // and triggers.
 const (
 	widthForOneLine = 60
-	widthForIDs    = 100
-	widthForStates = 130
+	widthForIDs     = 100
+	widthForStates  = 130
 )
 
 // logRow is a snapshot's line: all of it off a terminal, what fits on one.

@@ -34,7 +34,9 @@ func runShow(c *call, o changeOptions) error {
 	if c.JSON {
 		return c.printJSON(s)
 	}
-	return c.paged("show", func(p *printer) { describeSnapshot(p, s, o) })
+	err = c.paged("show", func(p *printer) { describeSnapshot(p, s, o) })
+	c.sayUnpaired(s.Unpaired)
+	return err
 }
 
 func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {

@@ -214,7 +214,7 @@ func TestWriteDiffApplies(t *testing.T) {
 		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
 		noErr(t, b.Flush(ctx))
 		b.Discard()
-		files := must[[]FileStat](t)(s.DiffFiles(ctx, from, to, nil))
+		files := must[Differences](t)(s.DiffFiles(ctx, from, to, nil)).Files
 		var patch bytes.Buffer
 		noErr(t, s.WriteDiff(ctx, &patch, files))
 		if patch.Len() == 0 {
@@ -259,7 +259,7 @@ func TestDiffStatCounts(t *testing.T) {
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for _, f := range must[[]FileStat](t)(s.DiffFiles(ctx, from, to, nil)) {
+	for _, f := range must[Differences](t)(s.DiffFiles(ctx, from, to, nil)).Files {
 		if f.Path == "dir/move" && f.OldPath != "move" || f.Path == "bin" && !f.Binary {
 			t.Errorf("%+v", f)
 		}
@@ -282,7 +282,8 @@ func TestDiffOfSomeFiles(t *testing.T) {
 	if _, err := s.DiffFiles(ctx, from, to, nil); err == nil {
 		t.Fatal("a lost file is compared")
 	}
-	got, err := s.DiffFiles(ctx, from, to, func(r Rename) bool { return r.Path != "lost" })
+	d, err := s.DiffFiles(ctx, from, to, func(r Rename) bool { return r.Path != "lost" })
+	got := d.Files
 	if err != nil || len(got) != 2 || got[0].LinesAdded != 1 || got[1].OldPath != "move" {
 		t.Errorf("without it: %+v %v", got, err)
 	}

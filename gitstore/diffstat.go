@@ -35,14 +35,15 @@ type DiffStat struct {
 }
 
 // DiffStat compares two trees, line by line; the zero ID stands for the empty
-// tree. A rename counts as an addition and a deletion, without lines.
+// tree. A rename counts as an addition and a deletion, and of its lines those that
+// were edited.
 func (o *Objects) DiffStat(ctx context.Context, a, b ID) (DiffStat, error) {
 	var sum DiffStat
-	files, err := o.DiffFiles(ctx, a, b, nil)
+	d, err := o.DiffFiles(ctx, a, b, nil)
 	if err != nil {
 		return sum, err
 	}
-	for _, f := range files {
+	for _, f := range d.Files {
 		switch f.Type() {
 		case Added:
 			sum.Added++
@@ -60,34 +61,45 @@ func (o *Objects) DiffStat(ctx context.Context, a, b ID) (DiffStat, error) {
 	return sum, nil
 }
 
-// DiffFiles lists what differs between two trees, exact renames paired, with
-// line counts. Of files for which keep is false nothing is read, and they are left
-// out; nil keeps all.
-func (o *Objects) DiffFiles(ctx context.Context, a, b ID, keep func(Rename) bool) ([]FileStat, error) {
+// Differences are what differs between two trees.
+type Differences struct {
+	Files []FileStat
+	// Unpaired counts the new files that may be renamed ones which were edited: they
+	// were too many to be compared with those that are gone, or too large.
+	Unpaired int
+}
+
+// DiffFiles lists what differs between two trees, renames paired, with line counts.
+// Of files for which keep is false nothing is read, and they are left out; nil keeps
+// all. A file that was edited and renamed is paired if both names are kept.
+func (o *Objects) DiffFiles(ctx context.Context, a, b ID, keep func(Rename) bool) (Differences, error) {
 	var changes []Change
 	err := o.DiffTrees(a, b, func(c Change) error {
 		changes = append(changes, c)
 		return ctx.Err()
 	})
 	if err != nil {
-		return nil, err
+		return Differences{}, err
 	}
-	renames := FindRenames(changes)
-	out := make([]FileStat, 0, len(renames))
+	renames, unpaired, err := o.SimilarRenames(ctx, changes, keep)
+	if err != nil {
+		return Differences{}, err
+	}
+	d := Differences{Files: make([]FileStat, 0, len(renames)), Unpaired: unpaired}
 	for _, r := range renames {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return Differences{}, err
 		}
 		if keep != nil && !keep(r) {
 			continue
 		}
 		f, err := o.fileStat(r)
 		if err != nil {
-			return nil, err
+			return Differences{}, err
 		}
-		out = append(out, f)
+		d.Files = append(d.Files, f)
 	}
-	return out, nil
+	return d, nil
 }
 
 func (o *Objects) fileStat(r Rename) (FileStat, error) {

@@ -22,7 +22,7 @@ const (
 	Modified ChangeType = 'M'
 	// TypeChanged is a change between file, symbolic link and gitlink.
 	TypeChanged ChangeType = 'T'
-	// Renamed is given only by FindRenames.
+	// Renamed is given only by FindRenames and SimilarRenames.
 	Renamed ChangeType = 'R'
 )
 
@@ -123,70 +123,4 @@ func (d *treeDiff) entry(prefix string, x, y *rawEntry) error {
 		return d.trees(path+"/", x.id, y.id)
 	}
 	return d.found(Change{Path: path, From: x.entry(), To: y.entry()})
-}
-
-// Rename pairs a change with the path that the content came from; OldPath is ""
-// if there is none.
-type Rename struct {
-	Change
-	OldPath string
-}
-
-// Type classifies the change, renames included.
-func (r Rename) Type() ChangeType {
-	if r.OldPath != "" {
-		return Renamed
-	}
-	return r.Change.Type()
-}
-
-// FindRenames pairs each added path with a deleted one of the same content, each
-// used once, a path of the same base name first; the deletion is left out then.
-// Empty files are not paired. The order of changes is kept.
-func FindRenames(changes []Change) []Rename {
-	gone := map[ID][]int{}
-	for i, c := range changes {
-		if c.Type() == Deleted && c.From.Mode.IsBlob() && c.From.ID != emptyBlob() {
-			gone[c.From.ID] = append(gone[c.From.ID], i)
-		}
-	}
-	from := make(map[int]int)
-	used := make(map[int]bool)
-	pair := func(sameName bool) {
-		for i, c := range changes {
-			if _, done := from[i]; done || c.Type() != Added {
-				continue
-			}
-			for _, d := range gone[c.To.ID] {
-				old := changes[d]
-				if used[d] || regular(old.From.Mode) != regular(c.To.Mode) ||
-					sameName && baseName(old.Path) != baseName(c.Path) {
-					continue
-				}
-				from[i], used[d] = d, true
-				break
-			}
-		}
-	}
-	pair(true)
-	pair(false)
-	out := make([]Rename, 0, len(changes))
-	for i, c := range changes {
-		if used[i] {
-			continue
-		}
-		r := Rename{Change: c}
-		if d, ok := from[i]; ok {
-			r.OldPath, r.From = changes[d].Path, changes[d].From
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
-
-func emptyBlob() ID {
-	return ID{0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b,
-		0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91}
 }

@@ -12,7 +12,7 @@ import (
 const contextLines = 3
 
 // WriteDiff writes the difference of files as Git's unified diff, which git
-// apply takes: paths quoted, modes, exact renames, object ids in full. Files that
+// apply takes: paths quoted, modes, renames, object ids in full. Files that
 // are binary or over 32 MiB are named as differing, without content, and cannot
 // be applied.
 func (o *Objects) WriteDiff(ctx context.Context, w io.Writer, files []FileStat) error {
@@ -81,7 +81,7 @@ func writeModes(w *bufio.Writer, r Rename) {
 		fmt.Fprintf(w, "old mode %s\nnew mode %s\n", r.From.Mode, r.To.Mode)
 	}
 	if r.OldPath != "" {
-		fmt.Fprintf(w, "similarity index 100%%\nrename from %s\nrename to %s\n", QuotePath(r.OldPath), QuotePath(r.Path))
+		fmt.Fprintf(w, "similarity index %d%%\nrename from %s\nrename to %s\n", r.Similarity, QuotePath(r.OldPath), QuotePath(r.Path))
 	}
 }
 

@@ -81,7 +81,7 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 				e.Pins = names
 			}
 			if r.Changes || r.Patch {
-				if err := at.project.addChanges(ctx, &e, s.Snapshot, path, r.Patch); err != nil {
+				if err := at.project.addChanges(ctx, &e, s.Snapshot, names(path, from), r.Patch); err != nil {
 					return err
 				}
 			}
@@ -93,6 +93,11 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 		return ctx.Err()
 	})
 	return entries, trail.known, err
+}
+
+// names are those of them that there are.
+func names(all ...string) []string {
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
 }
 
 // askedIn is what a turn's user asked for, and the snapshot that says so.

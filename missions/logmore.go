@@ -9,9 +9,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// addChanges adds what a snapshot changed against the one before, below a path if
-// there is one. The first snapshot of all has nothing before it.
-func (p *project) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot, path string, patch bool) error {
+// addChanges adds what a snapshot changed against the one before, below paths if
+// there are any. The first snapshot of all has nothing before it.
+func (p *project) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot, paths []string, patch bool) error {
 	parent := s.Parent()
 	if parent.IsZero() {
 		return nil
@@ -20,11 +20,8 @@ func (p *project) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot
 	if err != nil {
 		return err
 	}
-	var paths []string
-	if path != "" {
-		paths = []string{path}
-	}
-	e.Changed, e.Patch, err = p.difference(ctx, before.Tree, s.Tree, paths, patch)
+	c, err := p.difference(ctx, before.Tree, s.Tree, paths, patch)
+	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired
 	return err
 }
 

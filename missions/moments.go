@@ -40,6 +40,9 @@ type Entry struct {
 	// nothing: it has neither.
 	Changed []FileChange `json:"changed,omitempty"`
 	Patch   string       `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone, or too large.
+	Unpaired int `json:"unpaired,omitempty"`
 	// Said is what was said in the turn, with the newest of its snapshots that the
 	// log lists.
 	Said []Said `json:"said,omitempty"`
@@ -95,6 +98,9 @@ type Shown struct {
 	Conversation []Said       `json:"conversation,omitempty"`
 	Files        []FileChange `json:"files"`
 	Patch        string       `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone, or too large.
+	Unpaired int `json:"unpaired,omitempty"`
 }
 
 // Said is one line of a conversation.
@@ -133,6 +139,9 @@ type Difference struct {
 	Files        []FileChange     `json:"files"`
 	Conversation ConversationDiff `json:"conversation"`
 	Patch        string           `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone, or too large.
+	Unpaired int `json:"unpaired,omitempty"`
 }
 
 // ConversationDiff is what was said between two moments.
@@ -145,10 +154,12 @@ type ConversationDiff struct {
 type FileChange struct {
 	Path    string `json:"path"`
 	OldPath string `json:"old_path,omitempty"`
-	Type    string `json:"type"` // added, modified, deleted, renamed, mode, type
-	Added   int    `json:"lines_added"`
-	Deleted int    `json:"lines_deleted"`
-	Binary  bool   `json:"binary"`
+	// Similarity is how much of a renamed file was in it before, in percent.
+	Similarity int    `json:"similarity,omitempty"`
+	Type       string `json:"type"` // added, modified, deleted, renamed, mode, type
+	Added      int    `json:"lines_added"`
+	Deleted    int    `json:"lines_deleted"`
+	Binary     bool   `json:"binary"`
 }
 
 // RestoreRequest puts a workspace, a conversation or both back to a moment.

@@ -76,7 +76,8 @@ func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	shown.Files, shown.Patch, err = at.project.difference(ctx, from, at.step.Tree, paths, !r.Brief)
+	d, err := at.project.difference(ctx, from, at.step.Tree, paths, !r.Brief)
+	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
 	return shown, err
 }
 
@@ -154,9 +155,11 @@ func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
 	if err != nil {
 		return Difference{}, err
 	}
-	if d.Files, d.Patch, err = from.project.difference(ctx, from.step.Tree, tree, paths, r.Patch); err != nil {
+	changed, err := from.project.difference(ctx, from.step.Tree, tree, paths, r.Patch)
+	if err != nil {
 		return Difference{}, err
 	}
+	d.Files, d.Patch, d.Unpaired = changed.files, changed.patch, changed.unpaired
 	d.Conversation, err = l.saidBetween(from, to, r.Conversation)
 	return d, err
 }
@@ -207,30 +210,38 @@ func (l *Local) beforeLastPrompt(ctx context.Context, c Caller) (found, error) {
 	return found{m, steps[0]}, nil
 }
 
+// changed is what differs between two trees.
+type changed struct {
+	files    []FileChange
+	patch    string
+	unpaired int
+}
+
 // difference lists what differs between two trees, and the patch if asked for.
-func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []string, patch bool) ([]FileChange, string, error) {
-	stats, err := p.store.DiffFiles(ctx, from, to, func(r gitstore.Rename) bool {
+func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []string, patch bool) (changed, error) {
+	d, err := p.store.DiffFiles(ctx, from, to, func(r gitstore.Rename) bool {
 		return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool {
 			return dir == "" || within(dir, r.Path) || r.OldPath != "" && within(dir, r.OldPath)
 		})
 	})
 	if err != nil {
-		return nil, "", Errorf(KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
+		return changed{}, Errorf(KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
 	}
-	files := []FileChange{}
-	for _, f := range stats {
-		files = append(files, FileChange{
-			Path: f.Path, OldPath: f.OldPath, Type: changeType(f), Added: f.LinesAdded, Deleted: f.LinesDeleted, Binary: f.Binary,
+	c := changed{files: []FileChange{}, unpaired: d.Unpaired}
+	for _, f := range d.Files {
+		c.files = append(c.files, FileChange{
+			Path: f.Path, OldPath: f.OldPath, Similarity: f.Similarity, Type: changeType(f), Added: f.LinesAdded, Deleted: f.LinesDeleted, Binary: f.Binary,
 		})
 	}
 	if !patch {
-		return files, "", nil
+		return c, nil
 	}
 	var b bytes.Buffer
-	if err := p.store.WriteDiff(ctx, &b, stats); err != nil {
-		return nil, "", err
+	if err := p.store.WriteDiff(ctx, &b, d.Files); err != nil {
+		return changed{}, err
 	}
-	return files, b.String(), nil
+	c.patch = b.String()
+	return c, nil
 }
 
 func changeType(f gitstore.FileStat) string {
