@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -146,15 +147,21 @@ func TestUsersRepositoryIsOnlyRead(t *testing.T) {
 	b.write("a.txt", "more\n")
 	b.write("b.txt", "new\n")
 	b.snapshot("more")
-	b.restore("work@start")
-	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()}); err != nil {
-		t.Fatal(err)
+	for _, committed := range []bool{false, true} {
+		if committed { // a restore to before it knocks it off no branch
+			b.git("commit", "-qm", "second")
+			before = b.holds(".git")
+		}
+		b.restore("work@start")
+		if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller()}); err != nil {
+			t.Fatal(err)
+		}
+		b.healthy()
+		if changed := differs(before, b.holds(".git")); len(changed) > 0 {
+			t.Errorf("committed %t: the user's repository was changed: %q", committed, changed)
+		}
 	}
-	b.healthy()
-	if changed := differs(before, b.holds(".git")); len(changed) > 0 {
-		t.Errorf("the user's repository was changed: %q", changed)
-	}
-	hazards.Held(t, hazards.H17, "after snapshot, restore and undo each file of the user's `.git` is byte for byte as it was: index, refs, HEAD, info/exclude")
+	hazards.Held(t, hazards.H17, "after snapshot, restore and undo each file of the user's `.git` is byte for byte as it was, with commits made meanwhile too: index, refs, HEAD, info/exclude")
 }
 
 // TestEnvironmentOfAGitHook: Umbra called from a hook of Git's, where GIT_DIR
@@ -261,7 +268,8 @@ func TestUsersGarbageCollection(t *testing.T) {
 	b.write("a.txt", strings.Repeat("borrowed\n", 100))
 	b.git("add", ".")
 	b.git("commit", "-qm", "first")
-	other := b.twin()
+	other, packed := b.twin(), b.twin()
+	packed.git("repack", "-adfq")
 	naive := hazards.NewNaive(t, other.dir)
 	b.put(filepath.Join(naive.Dir, "objects/info/alternates"), filepath.Join(other.dir, ".git/objects")+"\n")
 	first := naive.Save()
@@ -275,17 +283,28 @@ func TestUsersGarbageCollection(t *testing.T) {
 	_, lost := naive.Try("cat-file", "blob", first+":a.txt")
 	hazards.Shown(t, hazards.H20, lost != nil, "a snapshot that borrows the user's objects by alternates is broken by the user's `git gc --prune=now`")
 
-	b.mission("work")
-	forget(b)
-	_, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "work@start"})
-	if kindOf(err) != KindConflict || !strings.Contains(err.Error(), "is no longer in the repository") {
-		t.Errorf("restore over a rewritten history: %v", err)
+	for name, b := range map[string]*testBench{"loose": b, "packed": packed} {
+		b.git("update-index", "-q", "--refresh")
+		later := time.Now().Add(10 * time.Second) // of an index as old as its files nothing is believed
+		if err := os.Chtimes(filepath.Join(b.dir, ".git/index"), later, later); err != nil {
+			t.Fatal(err)
+		}
+		m := b.mission("work")
+		at, err := b.local.findMission(context.Background(), b.caller(), m.ID, writing)
+		if err != nil || !at.project.unverified(time.Now()) {
+			t.Fatalf("%s: nothing was borrowed, %v", name, err)
+		}
+		forget(b)
+		_, err = b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: "work@start"})
+		if kindOf(err) != KindConflict || !strings.Contains(err.Error(), "is no longer in the repository") {
+			t.Errorf("%s: restore over a rewritten history: %v", name, err)
+		}
+		b.restore("work@start", func(r *RestoreRequest) { r.Force = true })
+		if b.read("a.txt") != strings.Repeat("borrowed\n", 100) {
+			t.Errorf("%s: a.txt is %.30q", name, b.read("a.txt"))
+		}
+		b.healthy()
 	}
-	b.restore("work@start", func(r *RestoreRequest) { r.Force = true })
-	if b.read("a.txt") != strings.Repeat("borrowed\n", 100) {
-		t.Errorf("a.txt is %.30q", b.read("a.txt"))
-	}
-	b.healthy()
 	hazards.Held(t, hazards.H20, "what is borrowed has a second name of Umbra's own, and is restored after the user's is gone")
 }
 

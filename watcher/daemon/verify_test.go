@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -53,10 +55,10 @@ func TestVerifierSchedule(t *testing.T) {
 }
 
 // TestVerifyFindsWhatNoEventTold writes through a hard link from outside the
-// workspace, of which no event tells: the walk finds it, a snapshot holds it,
-// and status counts it.
+// workspace and through a mapping, of which no event tells: the walk finds it, a
+// snapshot holds it, and status counts it.
 func TestVerifyFindsWhatNoEventTold(t *testing.T) {
-	hazards.Held(t, hazards.H37, "a walk when nothing has happened for a while finds a write of which no event told")
+	hazards.Held(t, hazards.H37, "a walk when nothing has happened for a while finds writes of which no event told, through an outside hard link and through a mapping")
 	b := newBench(t)
 	b.write("src/a.txt", "one\n")
 	outside := filepath.Join(b.home.Dir, "outside.txt")
@@ -81,7 +83,27 @@ func TestVerifyFindsWhatNoEventTold(t *testing.T) {
 	if err != nil || string(got) != "two\n" {
 		t.Errorf("the snapshot holds %q, %v", got, err)
 	}
+	mapped := b.mapped("src/a.txt")
+	copy(mapped, "2wo")
+	b.until("corrected again", func() bool { return walks().Corrected == 2 })
+	if got, err = c.Cat(b.ctx(), missions.CatRequest{Caller: b.caller(), Moment: "work", Path: "src/a.txt"}); err != nil || string(got) != "2wo\n" {
+		t.Errorf("the snapshot holds %q, %v", got, err)
+	}
 	if w := walks(); w.Workspace != b.work || w.Count < 2 || w.LastAt.IsZero() {
 		t.Errorf("status says %+v", w)
 	}
+}
+
+// mapped is a file's content, mapped to be written to.
+func (b *bench) mapped(name string) []byte {
+	b.Helper()
+	f, err := os.OpenFile(filepath.Join(b.work, name), os.O_RDWR, 0)
+	must(b, err)
+	defer f.Close()
+	fi, err := f.Stat()
+	must(b, err)
+	p, err := unix.Mmap(int(f.Fd()), 0, int(fi.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	must(b, err)
+	b.Cleanup(func() { _ = unix.Munmap(p) })
+	return p
 }
