@@ -142,11 +142,13 @@ func (c *checker) ownLocks() error {
 		if f == nil {
 			continue // a live process's
 		}
-		if path, ok := c.store.lockPathOf(e.Name()); !ok || !sameFile(f, path) {
+		path, err := c.store.lockOf(e.Name(), f)
+		if err = errors.Join(err, release(f)); err != nil {
+			return err
+		}
+		if path == "" {
 			n++
 		}
-		_ = flock(f, unix.LOCK_UN)
-		f.Close()
 	}
 	if n > 0 {
 		c.add(Problem{Invariant: "I6", Message: fmt.Sprintf("%d locks of processes that are gone", n), Fix: fixCommand})

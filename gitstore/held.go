@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // Whoever is at work on a file or directory holds its flock, so that it is free
@@ -36,8 +38,12 @@ func hold(path string, flags, how int) (*os.File, error) {
 		f.Close()
 		return nil, &heldError{path, err}
 	}
-	if !sameFile(f, path) {
-		return nil, errors.Join(&fs.PathError{Op: "lock", Path: path, Err: fs.ErrNotExist}, release(f))
+	is, err := disk.IsAt(path, f)
+	if err == nil && !is {
+		err = &fs.PathError{Op: "lock", Path: path, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		return nil, errors.Join(err, release(f))
 	}
 	return f, nil
 }
@@ -52,16 +58,6 @@ func release(f *os.File) error {
 func isHeld(err error) bool {
 	var held *heldError
 	return errors.As(err, &held)
-}
-
-// sameFile reports whether path still names the open file.
-func sameFile(f *os.File, path string) bool {
-	a, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	b, err := os.Lstat(path)
-	return err == nil && os.SameFile(a, b)
 }
 
 // flock retries when a signal interrupts it.

@@ -88,7 +88,11 @@ func createTemp(dir, pattern string) (*os.File, error) {
 			return nil, err
 		}
 		err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil && sameFile(f, f.Name()) {
+		is := false
+		if err == nil {
+			is, err = disk.IsAt(f.Name(), f)
+		}
+		if is {
 			return f, nil
 		}
 		f.Close()
@@ -248,7 +252,7 @@ func (p *packWriter) discard() { dropTemp(p.file) }
 
 // dropTemp removes a temporary file unless it was renamed away.
 func dropTemp(f *os.File) {
-	if sameFile(f, f.Name()) {
+	if is, _ := disk.IsAt(f.Name(), f); is {
 		os.Remove(f.Name())
 	}
 	_ = release(f)

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -190,7 +191,7 @@ func (l *refLock) publish() error {
 
 // release gives the lock up. The flock goes last.
 func (l *refLock) release() {
-	if !l.done && sameFile(l.file, l.path) {
+	if is, _ := disk.IsAt(l.path, l.file); is && !l.done {
 		os.Remove(l.path)
 	}
 	failpoint.Hit("ref.unlocking")
@@ -246,6 +247,20 @@ func (s *Store) ownLockName(name string, fi fs.FileInfo) string {
 		}
 	}
 	return ""
+}
+
+// lockOf gives the lock file that a name in umbra/reflocks stands for, if it still
+// is the same open file; else "".
+func (s *Store) lockOf(own string, f *os.File) (string, error) {
+	path, ok := s.lockPathOf(own)
+	if !ok {
+		return "", nil
+	}
+	is, err := disk.IsAt(path, f)
+	if err != nil || !is {
+		return "", err
+	}
+	return path, nil
 }
 
 // lockPathOf gives the lock file that a name in umbra/reflocks stands for.

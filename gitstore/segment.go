@@ -215,7 +215,7 @@ func (s *Store) acquireSegment() (*segment, error) {
 	}
 	if old := s.segment; old != nil {
 		old.mu.Lock()
-		if old.size < segmentSize && sameFile(old.file, old.file.Name()) {
+		if is, _ := disk.IsAt(old.file.Name(), old.file); is && old.size < segmentSize {
 			return old, nil
 		}
 		s.segment = nil

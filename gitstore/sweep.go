@@ -193,10 +193,13 @@ func (s *Store) sweepLocks(stats *SweepStats) error {
 		if f == nil {
 			continue
 		}
-		if path, ok := s.lockPathOf(e.Name()); ok && sameFile(f, path) {
+		path, err := s.lockOf(e.Name(), f)
+		if err == nil && path != "" {
 			err = os.Remove(path)
 		}
-		err = errors.Join(err, os.Remove(own))
+		if err == nil {
+			err = os.Remove(own)
+		}
 		if err = errors.Join(err, release(f)); err != nil {
 			return err
 		}

@@ -20,6 +20,23 @@ func OpenFile(name string, flags int, perm fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
+// IsAt reports whether path names the open file, itself and not through a link:
+// false if nothing is there by now, or something else.
+func IsAt(path string, f *os.File) (bool, error) {
+	var open, there unix.Stat_t
+	if err := again(func() error { return unix.Fstat(int(f.Fd()), &open) }); err != nil {
+		return false, &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	err := again(func() error { return unix.Lstat(path, &there) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	return open.Dev == there.Dev && open.Ino == there.Ino, nil
+}
+
 // ErrNotRegular is wrapped by a *fs.PathError: in the place of a file is
 // something that could keep a reader waiting, or never end.
 var ErrNotRegular = errors.New("not a regular file")

@@ -79,3 +79,43 @@ func TestOpenFile(t *testing.T) {
 		t.Errorf("opened what is not there: %v", err)
 	}
 }
+
+// TestIsAt: what a path names by now is told from what can't be known.
+func TestIsAt(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sub", "file")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	other := filepath.Join(dir, "other")
+	steps := []struct {
+		what string
+		do   func() error
+		want bool
+	}{
+		{"made", func() error { return nil }, true},
+		{"a link to it", func() error { return errors.Join(os.Rename(path, other), os.Symlink(other, path)) }, false},
+		{"its other name", func() error { return errors.Join(os.Remove(path), os.Link(other, path)) }, true},
+		{"another file", func() error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }, false},
+		{"nothing", func() error { return os.Remove(path) }, false},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if is, err := IsAt(path, f); is != step.want || err != nil {
+			t.Errorf("%s: %v, %v", step.what, is, err)
+		}
+	}
+	if err := errors.Join(os.Remove(filepath.Dir(path)), os.Rename(other, filepath.Dir(path))); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := IsAt(path, f); is || !errors.Is(err, unix.ENOTDIR) {
+		t.Errorf("a file in the directory's place: %v, %v", is, err)
+	}
+}

@@ -120,10 +120,14 @@ func (j *Journal) makeEntry() (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if claimed(dir, path) {
+		is, err := claimed(dir, path)
+		if is {
 			return dir, nil
 		}
 		dir.Close()
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(path))
+		}
 	}
 }
 

@@ -157,7 +157,11 @@ func (l lineLog) lock() (*os.File, error) {
 			return nil, err
 		}
 		err = claim(file)
-		if err == nil && still(file, l.path) {
+		is := false
+		if err == nil {
+			is, err = disk.IsAt(l.path, file)
+		}
+		if is {
 			return file, nil
 		}
 		file.Close()

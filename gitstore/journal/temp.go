@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 const tempPrefix = ".umbra-tmp-"
@@ -29,20 +31,24 @@ func createTemp(dir string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if claimed(file, name) {
+		is, err := claimed(file, name)
+		if is {
 			return file, nil
 		}
 		file.Close()
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(name))
+		}
 	}
 }
 
 // claimed claims what was just made at path, and reports false if a sweep came
 // first. A file system without locks cannot claim, and is not swept either.
-func claimed(file *os.File, path string) bool {
+func claimed(file *os.File, path string) (bool, error) {
 	if err := claim(file); err != nil {
-		return !isClaimed(err)
+		return !isClaimed(err), nil
 	}
-	return still(file, path)
+	return disk.IsAt(path, file)
 }
 
 // Sweep removes the temporary files and directories directly in dir whose
@@ -92,18 +98,9 @@ func claimLeftover(path string, fn func(path string) error) (left bool, err erro
 		return false, nil
 	}
 	defer unclaim(file)
-	if !still(file, path) {
-		return false, nil
+	if is, err := disk.IsAt(path, file); err != nil || !is {
+		return false, err
 	}
 	err = fn(path)
 	return err == nil, err
-}
-
-func still(file *os.File, path string) bool {
-	have, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(path)
-	return err == nil && os.SameFile(have, there)
 }

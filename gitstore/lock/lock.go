@@ -86,7 +86,12 @@ func Try(path string, mode Mode, owner Owner) (*Lock, error) {
 			file.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		if !current(file, path) {
+		is, err := disk.IsAt(path, file)
+		if err != nil {
+			release(file)
+			return nil, &FileError{path, reason(err)}
+		}
+		if !is {
 			// Someone deleted the file, against the rule: a lock on what is no
 			// longer at path excludes nobody.
 			release(file)
@@ -172,7 +177,7 @@ func flock(file *os.File, how int) error {
 	}
 }
 
-// FileError is the error of a lock's file that can't be opened, or that is no file.
+// FileError is the error of a lock's file that can't be opened or looked at, or that is no file.
 type FileError struct {
 	Path string
 	Err  error
@@ -218,14 +223,6 @@ func reason(err error) error {
 		return path.Err
 	}
 	return err
-}
-
-func current(file *os.File, path string) bool {
-	var have, want unix.Stat_t
-	if unix.Fstat(int(file.Fd()), &have) != nil || unix.Lstat(path, &want) != nil {
-		return false
-	}
-	return have.Dev == want.Dev && have.Ino == want.Ino
 }
 
 func held(path string, cause error) *HeldError {
