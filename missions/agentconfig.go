@@ -41,7 +41,7 @@ func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Envir
 	if !ok || env.Home == "" {
 		return "", nil
 	}
-	root := l.adapter(agent).Root(env)
+	root := a.ConfigRoot(env)
 	c := configReader{adapter: a, root: root, left: func(name string, why error) {
 		l.log.Info("left out of the agent's configuration", "agent", agent, "file", name, "reason", why)
 	}}

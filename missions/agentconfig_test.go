@@ -26,9 +26,9 @@ func (b *testBench) userFiles(files map[string]string) {
 	}
 }
 
-func (b *testBench) configIn(commit string) map[string]string {
+func (b *testBench) configIn(agent, commit string) map[string]string {
 	b.Helper()
-	store, err := gitstore.Open(b.local.home.AgentStore("claude"))
+	store, err := gitstore.Open(b.local.home.AgentStore(agent))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestConfigVersions(t *testing.T) {
 			t.Fatalf("versions %v", ids)
 		}
 	}
-	files := b.configIn(first)
+	files := b.configIn("claude", first)
 	for name, want := range map[string]string{"CLAUDE.md": "one", "skills/a/SKILL.md": "a", "agents/linked.md": "linked"} {
 		if files[name] != want {
 			t.Errorf("%s is %q", name, files[name])
@@ -171,8 +171,54 @@ func TestAdoptedConfig(t *testing.T) {
 	if err != nil || m.stored.Config != list[0].Config || m.live.Config != "" {
 		t.Errorf("stored %q, live %q, %v", m.stored.Config, m.live.Config, err)
 	}
-	if files := after.configIn(list[0].Config); files["CLAUDE.md"] != "one" {
+	if files := after.configIn("claude", list[0].Config); files["CLAUDE.md"] != "one" {
 		t.Errorf("%v", files)
+	}
+}
+
+// TestConfigOfEachAgent: each agent's configuration is kept from where that agent
+// reads it, without credentials, sessions and what settings hold of secrets.
+func TestConfigOfEachAgent(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	home := t.TempDir()
+	env := sessions.Environ{Home: home, Vars: map[string]string{"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "conf")}}
+	for agent, want := range map[string]map[string]string{
+		"gemini": {
+			".gemini/settings.json": `{"mcpServers":{"s":{"url":"https://x/?key="}},"ui":{"theme":"dark"}}`, ".gemini/GEMINI.md": "be brief",
+			".gemini/commands/a/b.toml": "prompt = \"x\"", ".gemini/oauth_creds.json": "-", ".gemini/tmp/p/chats/session.jsonl": "-", ".gemini/projects.json": "-",
+		},
+		"opencode": {
+			"conf/opencode/opencode.json": `{"provider":{"p":{"options":{"apiKey":"hush"}}},"model":"m"}`, "conf/opencode/AGENTS.md": "be brief",
+			"conf/opencode/agents/a.md": "agent", "conf/opencode/command/c.md": "command", "conf/opencode/node_modules/x/y.js": "-", ".local/share/opencode/auth.json": "-",
+		},
+		"codex": {".codex/AGENTS.md": "be brief", ".codex/skills/s/SKILL.md": "skill", ".codex/auth.json": "-", ".codex/config.toml": "-", ".codex/sessions/x.jsonl": "-"},
+	} {
+		for name, text := range want {
+			file := filepath.Join(home, name)
+			if err := errorsOf(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id, err := b.local.keepConfig(context.Background(), agent, env)
+		if err != nil || id == "" {
+			t.Errorf("%s: version %q, %v", agent, id, err)
+			continue
+		}
+		root := b.local.adapter(agent).(sessions.Configured).ConfigRoot(env)
+		kept := b.configIn(agent, id)
+		for name, text := range want {
+			below, _ := filepath.Rel(root, filepath.Join(home, name))
+			got, ok := kept[below]
+			delete(kept, below)
+			text = strings.NewReplacer("https://x/?key=", "", "hush", "").Replace(text)
+			if ok != (text != "-") || ok && got != text {
+				t.Errorf("%s: of %s is kept %q", agent, name, got)
+			}
+		}
+		if len(kept) > 0 {
+			t.Errorf("%s: kept too: %q", agent, kept)
+		}
 	}
 }
 
@@ -272,7 +318,7 @@ func TestConfigsOfTheKilled(t *testing.T) {
 				t.Errorf("a temporary file is there: %v", err)
 			}
 			for i, text := range []string{"one", "two"} {
-				if is := b.configIn(versions[i])["CLAUDE.md"]; is != text {
+				if is := b.configIn("claude", versions[i])["CLAUDE.md"]; is != text {
 					t.Errorf("version %d is %q", i, is)
 				}
 			}

@@ -3,7 +3,9 @@ package sessions
 // Configured is an Adapter that knows which files are its user's configuration
 // of the agent, so that Umbra can keep versions of it.
 type Configured interface {
-	// ConfigPaths names them, relative to Root: a file, or, with a slash at its
+	// ConfigRoot is the directory that they are in.
+	ConfigRoot(env Environ) string
+	// ConfigPaths names them, relative to ConfigRoot: a file, or, with a slash at its
 	// end, a directory with all that is below it. Settings, instructions,
 	// commands, agents, skills: never credentials, tokens or sessions.
 	ConfigPaths() []string

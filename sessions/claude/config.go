@@ -26,58 +26,17 @@ const (
 // .claude directory of one that --add-dir names.
 var loadable = []string{"agents/", "commands/", "skills/"}
 
+// ConfigRoot implements sessions.Configured.
+func (a Adapter) ConfigRoot(env sessions.Environ) string { return a.Root(env) }
+
 // ConfigPaths implements sessions.Configured.
 func (Adapter) ConfigPaths() []string {
 	return []string{userSettings, instructions, "keybindings.json", "agents/", "commands/", "skills/", "hooks/", "output-styles/", "rules/"}
 }
 
-// CleanConfig implements sessions.Configured: of settings the values of `env`
-// go, and the strings of whatever is called a token, key or password.
+// CleanConfig implements sessions.Configured: of settings, what may be a secret goes.
 func (Adapter) CleanConfig(name string, content []byte) ([]byte, error) {
-	if name != userSettings {
-		return content, nil
-	}
-	if len(bytes.TrimSpace(content)) == 0 {
-		return content, nil
-	}
-	return jsontext.Replace(content, func(path []string, value []byte) []byte {
-		if isSecret(path, value) {
-			return []byte(`""`)
-		}
-		return nil
-	})
-}
-
-// isSecret reports whether a value of the settings may be a secret: a string
-// below a key that says so, or a variable.
-func isSecret(path []string, value []byte) bool {
-	switch {
-	case value[0] == '{' || value[0] == '[':
-		return false
-	case len(path) == 2 && path[0] == "env":
-		return true
-	}
-	return value[0] == '"' && slices.ContainsFunc(path, saysSecret)
-}
-
-// secretWords are what a key of a secret holds.
-var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
-
-// commandEnds end keys that hold the word for a secret, and a command that prints
-// one or fetches it: apiKeyHelper, awsCredentialExport.
-var commandEnds = []string{"helper", "export", "refresh"}
-
-func saysSecret(key string) bool {
-	key = strings.ToLower(key)
-	if slices.ContainsFunc(commandEnds, func(word string) bool { return strings.HasSuffix(key, word) }) {
-		return false
-	}
-	for _, word := range secretWords {
-		if strings.Contains(key, word) {
-			return true
-		}
-	}
-	return false
+	return jsontext.CleanSettings(name, content)
 }
 
 // mostInstructions is how long the instructions may be to be passed as an
@@ -183,7 +142,7 @@ func (l *launch) earlierSettings() ([]byte, error) {
 		}
 	}
 	settings, err = jsontext.Replace(settings, func(path []string, value []byte) []byte {
-		if string(value) == `""` && path[0] != "env" && isSecret(path, value) {
+		if string(value) == `""` && path[0] != "env" && jsontext.IsSecretSetting(path, value) {
 			return secretAt(now, path)
 		}
 		return nil
@@ -202,7 +161,7 @@ func secretAt(settings []byte, path []string) []byte {
 		}
 		settings = jsontext.Lookup(settings, key)
 	}
-	if len(settings) == 0 || !isSecret(path, settings) {
+	if len(settings) == 0 || !jsontext.IsSecretSetting(path, settings) {
 		return nil
 	}
 	return settings

@@ -69,6 +69,9 @@ type (
 	dropsPrompt   struct{ Adapter }
 	reformats     struct{ Adapter }
 	forgetsLines  struct{ Adapter }
+	keepsAll      struct{ Adapter }
+	keepsSecrets  struct{ Adapter }
+	saysNothing   struct{ Adapter }
 )
 
 func (keepsPrompt) Cut(r io.Reader) (sessions.Cut, error) {
@@ -128,12 +131,22 @@ func (forgetsLines) Read(r io.Reader) (sessions.Conversation, error) {
 	return c, err
 }
 
+func (keepsAll) ConfigPaths() []string { return []string{"settings.json", "projects/"} }
+
+func (keepsSecrets) CleanConfig(_ string, content []byte) ([]byte, error) { return content, nil }
+
+func (saysNothing) Launch(o sessions.Launch) (sessions.Command, error) {
+	o.Config = nil
+	return Adapter{}.Launch(o)
+}
+
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) {
 	for name, a := range map[string]sessions.Adapter{
 		"keeps prompt": keepsPrompt{}, "cuts mid tool": cutsMidTool{}, "keeps torn": keepsTorn{}, "keeps id": keepsID{},
 		"keeps paths": keepsPaths{}, "takes anything": takesAnything{}, "talks always": talksAlways{}, "drops prompt": dropsPrompt{},
 		"reformats": reformats{}, "forgets lines": forgetsLines{},
+		"keeps sessions with the configuration": keepsAll{}, "keeps secrets": keepsSecrets{}, "leaves a configuration out": saysNothing{},
 	} {
 		s := subject(t, a, "2.1.329", "file-history/55555555-5555-4555-8555-555555555555.jsonl", newPrompt)
 		if problems := s.Check(); len(problems) == 0 {

@@ -4,6 +4,9 @@ import "github.com/umbra-vcs/umbra/sessions"
 
 var _ sessions.Configured = Adapter{}
 
+// ConfigRoot implements sessions.Configured.
+func (a Adapter) ConfigRoot(env sessions.Environ) string { return a.Root(env) }
+
 // ConfigPaths implements sessions.Configured. config.toml is not among them: it
 // may hold keys in many places, of servers above all.
 func (Adapter) ConfigPaths() []string {

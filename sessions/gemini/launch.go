@@ -50,6 +50,9 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if err := l.takePrompt(words); err != nil {
 		return sessions.Command{}, err
 	}
+	if o.Config != nil {
+		l.cmd.Unconfigured = "Gemini CLI reads it where its sessions and credentials are, and nowhere else"
+	}
 	if o.HookCommand != "" {
 		l.cmd.Why = a.whyNoHooks(o)
 		l.cmd.Hooked = l.cmd.Why == ""

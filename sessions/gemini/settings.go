@@ -23,7 +23,7 @@ func shape() hooks.Shape {
 // project: both of a project's scopes are the file that may be committed.
 func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
 	if scope == sessions.ScopeUser {
-		return filepath.Join(a.Root(env), "settings.json")
+		return filepath.Join(a.Root(env), userSettings)
 	}
 	return filepath.Join(projectDir, ".gemini", "settings.json")
 }

@@ -47,6 +47,9 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 	if err := l.takePrompt(); err != nil {
 		return sessions.Command{}, err
 	}
+	if o.Config != nil {
+		l.cmd.Unconfigured = "OpenCode adds what it is given to the configuration of now"
+	}
 	l.addPlugin()
 	l.cmd.Argv = l.words()
 	return l.cmd, nil

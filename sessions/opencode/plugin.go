@@ -28,9 +28,9 @@ const (
 
 // HookFile is the plugin's file. OpenCode knows none that is a project's and
 // unshared.
-func (Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
+func (a Adapter) HookFile(env sessions.Environ, scope sessions.Scope, projectDir string) string {
 	if scope == sessions.ScopeUser {
-		return filepath.Join(xdg(env, varConfig, ".config"), "opencode", "plugin", pluginName)
+		return filepath.Join(a.ConfigRoot(env), "plugin", pluginName)
 	}
 	return filepath.Join(projectDir, ".opencode", "plugin", pluginName)
 }

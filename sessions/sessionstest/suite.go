@@ -55,6 +55,9 @@ func (s Subject) Check() []error {
 	s.checkRewrite(r)
 	s.checkLaunch(r)
 	s.checkSettings(r)
+	if a, ok := s.Adapter.(sessions.Configured); ok {
+		s.checkConfig(r, a)
+	}
 	return r.problems
 }
 

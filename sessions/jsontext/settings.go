@@ -1,0 +1,57 @@
+package jsontext
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+)
+
+// CleanSettings is a file of an agent's configuration, for sessions.Configured: of
+// settings, JSON at the top of the configuration's directory, what IsSecretSetting
+// says of is "" instead. Settings that can't be read are an error.
+func CleanSettings(name string, content []byte) ([]byte, error) {
+	if ext := path.Ext(name); ext != ".json" && ext != ".jsonc" || strings.Contains(name, "/") || len(bytes.TrimSpace(content)) == 0 {
+		return content, nil
+	}
+	return Replace(content, func(path []string, value []byte) []byte {
+		if IsSecretSetting(path, value) {
+			return []byte(`""`)
+		}
+		return nil
+	})
+}
+
+// IsSecretSetting reports whether a value of an agent's settings may be a secret: a
+// variable's, what a server of tools is started or called with, or a string below a
+// key that says so. The path is that of the value.
+func IsSecretSetting(path []string, value []byte) bool {
+	switch {
+	case len(path) == 0 || strings.IndexByte("{[tfn", value[0]) >= 0: // no text and no number
+		return false
+	case slices.ContainsFunc(path[:len(path)-1], holdsSecrets):
+		return true
+	}
+	return value[0] == '"' && slices.ContainsFunc(path, saysSecret)
+}
+
+// secretHolders are keys of objects of which any value may be a secret: variables,
+// headers, and servers of tools, whose command lines and addresses hold keys too.
+var secretHolders = []string{"env", "environment", "headers", "mcp", "mcpservers"}
+
+func holdsSecrets(key string) bool { return slices.Contains(secretHolders, strings.ToLower(key)) }
+
+// secretWords are what a key of a secret holds.
+var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
+
+// commandEnds end keys that hold the word for a secret, and a command that prints
+// one or fetches it: apiKeyHelper, awsCredentialExport.
+var commandEnds = []string{"helper", "export", "refresh"}
+
+func saysSecret(key string) bool {
+	key = strings.ToLower(key)
+	if slices.ContainsFunc(commandEnds, func(word string) bool { return strings.HasSuffix(key, word) }) {
+		return false
+	}
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(key, word) })
+}
