@@ -113,7 +113,25 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	case sessions.StateError:
 		return TurnFailed{Message: refusedMessage}, true
 	}
-	return nil, false
+	return m.question(l.attention(m))
+}
+
+// question is what an agent says itself of its questions: that it asks, about the tool
+// that is about to run, before a hook of its own says so; and that it was answered and
+// works, which no hook says until the tool has ended.
+func (m *loaded) question(now sessions.Attention) (Event, bool) {
+	r, _ := m.life.(Running)
+	if n := len(r.Pending); n > 0 {
+		return PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && now.Busy.After(m.live.Heard)
+	}
+	if m.LastPrompt == nil || !now.Asked.After(m.LastPrompt.At) {
+		return nil, false
+	}
+	asked := Permission{At: now.Asked}
+	if last := m.live.LastTool; last != nil {
+		asked.Tool, asked.Target = last.Name, last.Target
+	}
+	return PermissionAsked{Permission: asked}, true
 }
 
 // refusedMessage is the error of a turn of which the session's file shows no more.
@@ -132,22 +150,21 @@ func (l *Local) shown(m *loaded) sessions.State {
 			return state
 		}
 	}
-	if m.unattended(a) {
+	// Stopped before it has answered anything, Claude Code takes the prompt back and
+	// writes nothing of that. It says itself that it waits, since the turn began.
+	if m.LastPrompt != nil && l.attention(m).Idle.After(m.LastPrompt.At) {
 		return sessions.StateInterrupted
 	}
 	return sessions.StateEmpty
 }
 
-// unattended reports whether the agent says itself that it waits for its user, and has
-// since the turn began: stopped before it has answered anything, Claude Code takes the
-// prompt back and writes nothing of that.
-func (m *loaded) unattended(a sessions.Adapter) bool {
-	agent, says := a.(sessions.Attending)
-	if !says || m.LastPrompt == nil {
-		return false
+// attention is what the mission's agent says of itself, empty if it says nothing.
+func (l *Local) attention(m *loaded) sessions.Attention {
+	agent, says := l.adapter(m.Agent).(sessions.Attending)
+	if !says {
+		return sessions.Attention{}
 	}
-	_, since := agent.Attends(m.adapterEnv(), m.stored.Session)
-	return since.After(m.LastPrompt.At)
+	return agent.Attends(m.adapterEnv(), m.stored.Session)
 }
 
 // told are the files in which a mission's agent is followed.
@@ -155,10 +172,11 @@ func (l *Local) told(m *loaded) (files []string) {
 	if m.bind.Session != "" {
 		files = append(files, m.bind.Session)
 	}
-	if agent, says := l.adapter(m.Agent).(sessions.Attending); says && InTurn(m.life) {
-		if file, _ := agent.Attends(m.adapterEnv(), m.stored.Session); file != "" {
-			files = append(files, file)
-		}
+	if !InTurn(m.life) {
+		return files
+	}
+	if file := l.attention(m).File; file != "" {
+		files = append(files, file)
 	}
 	return files
 }

@@ -88,24 +88,42 @@ func TestStoppedTurnBefore(t *testing.T) {
 	}
 }
 
+// registry is where Claude Code says what it does, in these tests the test's own process.
+type registry struct {
+	c    *talker
+	file string
+}
+
+func newRegistry(c *talker) registry {
+	c.Helper()
+	r := registry{c: c, file: filepath.Join(os.Getenv("HOME"), ".claude", "sessions", fmt.Sprint(os.Getpid())+".json")}
+	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
+		c.Fatal(err)
+	}
+	return r
+}
+
+// says has the agent say what it does, and all be quiet.
+func (r registry) says(t *testing.T, fields string) {
+	t.Helper()
+	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,%s}`, os.Getpid(), r.c.session, fields)
+	if err := os.WriteFile(r.file, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.c.local.Observe(context.Background(), r.c.dir, SawQuiet); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestUnattended: Esc before any answer leaves nothing in the session's file but the
 // prompt, and no hook tells of it. The agent says itself that it waits.
 func TestUnattended(t *testing.T) {
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
-	registry := filepath.Join(os.Getenv("HOME"), ".claude", "sessions", fmt.Sprint(os.Getpid())+".json")
-	if err := os.MkdirAll(filepath.Dir(registry), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	registry := newRegistry(c)
 	says := func(status string, at time.Time) {
 		t.Helper()
-		entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":%q,"statusUpdatedAt":%d}`, os.Getpid(), c.session, status, at.UnixMilli())
-		if err := os.WriteFile(registry, []byte(entry), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.local.Observe(context.Background(), c.dir, SawQuiet); err != nil {
-			t.Fatal(err)
-		}
+		registry.says(t, fmt.Sprintf(`"status":%q,"statusUpdatedAt":%d`, status, at.UnixMilli()))
 	}
 	before := time.Now()
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
@@ -122,11 +140,45 @@ func TestUnattended(t *testing.T) {
 		}
 		followed := false
 		for _, ws := range c.local.LiveWorkspaces() {
-			followed = slices.Contains(ws.Sessions, registry)
+			followed = slices.Contains(ws.Sessions, registry.file)
 		}
 		if followed != (step.state == StateRunning) {
 			t.Errorf("with an agent that says %s, what it says is followed: %t", step.status, followed)
 		}
 	}
+	c.healthy()
+}
+
+// TestAsksBeforeItsHook: an agent that says itself that it asks its user is waiting as
+// soon as all is quiet. Its hook says it again, later; what the agent said before that
+// is no answer, and a dialog that its user has opened is no question.
+func TestAsksBeforeItsHook(t *testing.T) {
+	c := startTalker(t)
+	registry := newRegistry(c)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	c.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": c.dir + "/a.txt"}})
+	after := time.Now().Add(time.Second)
+	is := func(state StateName, questions int) {
+		t.Helper()
+		m := c.only()
+		if m.State != state || len(m.Pending) != questions || questions > 0 && (m.Pending[0].Tool != "Write" || m.Pending[0].Target != "a.txt") {
+			t.Errorf("the mission is %s and asks %+v, want %s and %d questions", m.State, m.Pending, state, questions)
+		}
+	}
+	registry.says(t, fmt.Sprintf(`"status":"waiting","waitingFor":"dialog open","statusUpdatedAt":%d`, after.UnixMilli()))
+	is(StateRunning, 0)
+	for range 2 {
+		registry.says(t, fmt.Sprintf(`"status":"waiting","waitingFor":"permission prompt","statusUpdatedAt":%d`, after.UnixMilli()))
+		is(StateWaiting, 1)
+	}
+	c.hook("Notification", map[string]any{"message": "Claude needs your permission to use Write"})
+	is(StateWaiting, 1)
+	registry.says(t, fmt.Sprintf(`"status":"busy","statusUpdatedAt":%d`, after.Add(-2*time.Second).UnixMilli()))
+	is(StateWaiting, 1)
+	registry.says(t, fmt.Sprintf(`"status":"busy","statusUpdatedAt":%d`, after.Add(time.Minute).UnixMilli()))
+	is(StateRunning, 0)
+	c.hook("PostToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "t1"})
+	is(StateRunning, 0)
 	c.healthy()
 }

@@ -1,5 +1,7 @@
 package missions
 
+import "slices"
+
 // Event is something that happened to a mission's agent: one of the types
 // below.
 type Event interface{ event() }
@@ -27,6 +29,9 @@ type ToolFinished struct{ Tool ToolUse }
 
 // PermissionAsked is a question of the agent to its user.
 type PermissionAsked struct{ Permission Permission }
+
+// PermissionAnswered is an answer to all that the agent has asked: it works again.
+type PermissionAnswered struct{}
 
 // TurnEnded is the end of the agent's answer. Background says that work of the
 // turn goes on.
@@ -65,22 +70,23 @@ type Exited struct{ Code int }
 // was gone before the system was started: nobody waits to hear of it.
 type Vanished struct{ LongAgo bool }
 
-func (SessionBegan) event()    {}
-func (Launched) event()        {}
-func (PromptSubmitted) event() {}
-func (ToolStarting) event()    {}
-func (ToolFinished) event()    {}
-func (PermissionAsked) event() {}
-func (TurnEnded) event()       {}
-func (TurnFailed) event()      {}
-func (TurnStopped) event()     {}
-func (Stirred) event()         {}
-func (Quieted) event()         {}
-func (Hinted) event()          {}
-func (Settled) event()         {}
-func (SessionEnded) event()    {}
-func (Exited) event()          {}
-func (Vanished) event()        {}
+func (SessionBegan) event()       {}
+func (Launched) event()           {}
+func (PromptSubmitted) event()    {}
+func (ToolStarting) event()       {}
+func (ToolFinished) event()       {}
+func (PermissionAsked) event()    {}
+func (PermissionAnswered) event() {}
+func (TurnEnded) event()          {}
+func (TurnFailed) event()         {}
+func (TurnStopped) event()        {}
+func (Stirred) event()            {}
+func (Quieted) event()            {}
+func (Hinted) event()             {}
+func (Settled) event()            {}
+func (SessionEnded) event()       {}
+func (Exited) event()             {}
+func (Vanished) event()           {}
 
 // Effect is something to be done because of an event: one of the types below.
 type Effect interface{ effect() }
@@ -160,9 +166,9 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	case ToolFinished:
 		return toolFinished(l), nil
 	case PermissionAsked:
-		r := runningOf(l)
-		r.Pending = append(append([]Permission(nil), r.Pending...), e.Permission)
-		return r, nil
+		return permissionAsked(l, e.Permission), nil
+	case PermissionAnswered:
+		return permissionAnswered(l), nil
 	case TurnEnded:
 		return turnEnded(l, e)
 	case TurnFailed:
@@ -236,6 +242,25 @@ func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 	}
 	what := oneLine("before "+tool.Name, tool.Target)
 	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: what, OnlyIfChanged: true}}
+}
+
+// permissionAsked adds a question. One that is heard twice, in two ways, is one.
+func permissionAsked(l Lifecycle, asked Permission) Lifecycle {
+	r := runningOf(l)
+	if slices.ContainsFunc(r.Pending, func(p Permission) bool { return p.Tool == asked.Tool && p.Target == asked.Target }) {
+		return r
+	}
+	r.Pending = append(slices.Clone(r.Pending), asked)
+	return r
+}
+
+func permissionAnswered(l Lifecycle) Lifecycle {
+	r, ok := l.(Running)
+	if !ok {
+		return l
+	}
+	r.Pending = nil
+	return r
 }
 
 func toolFinished(l Lifecycle) Lifecycle {

@@ -83,7 +83,7 @@ func TestTransition(t *testing.T) {
 func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
-		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{},
+		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
 		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {

@@ -197,14 +197,6 @@ type Extra struct {
 	Own func(content []byte) bool
 }
 
-// Attending is an Adapter of an agent that says in a file beside its conversations
-// whether it works or waits for its user.
-type Attending interface {
-	// Attends names that file for the process which has a session open, "" if there is
-	// none, and since when that has waited for its user; zero while it does not.
-	Attends(env Environ, id string) (file string, since time.Time)
-}
-
 // Switcher is an adapter whose agent goes over to another session by what its
 // user types in it.
 type Switcher interface {

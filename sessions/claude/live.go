@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -17,6 +18,7 @@ type registered struct {
 	ProcStart string `json:"procStart"`
 	Status    string `json:"status"` // busy, waiting (for an answer), idle
 	StatusAt  int64  `json:"statusUpdatedAt"`
+	For       string `json:"waitingFor"` // with waiting
 }
 
 // Live looks the session up in the registry.
@@ -25,14 +27,26 @@ func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
 	return entry.PID, entry.PID > 0
 }
 
-// Attends is the session's entry in the registry, which says that the process is idle
-// also after Esc before any answer, when nothing else does.
-func (a Adapter) Attends(env sessions.Environ, id string) (file string, since time.Time) {
+// questions are what it waits for with a question on the screen that a tool or the
+// turn waits for: not a dialog that its user has opened.
+var questions = []string{"permission prompt", "sandbox request", "worker request", "goal proposal", "input needed"}
+
+// Attends is what the session's entry in the registry says: that the process is idle,
+// also after Esc before any answer, when nothing else does; and that it asks, some six
+// seconds before a hook does.
+func (a Adapter) Attends(env sessions.Environ, id string) sessions.Attention {
 	file, entry := a.registered(env, id)
-	if entry.Status == "idle" && entry.StatusAt > 0 {
-		since = time.UnixMilli(entry.StatusAt)
+	now := sessions.Attention{File: file}
+	switch {
+	case entry.StatusAt <= 0:
+	case entry.Status == "idle":
+		now.Idle = time.UnixMilli(entry.StatusAt)
+	case entry.Status == "waiting" && slices.Contains(questions, entry.For):
+		now.Asked = time.UnixMilli(entry.StatusAt)
+	case entry.Status == "busy":
+		now.Busy = time.UnixMilli(entry.StatusAt)
 	}
-	return file, since
+	return now
 }
 
 // registered is the entry of the process that has the session open, and its file. An
