@@ -11,7 +11,7 @@ import (
 // Agents are the agents whose conversations Umbra knows. A new one is a package
 // and a line here.
 func Agents() []sessions.Adapter {
-	return []sessions.Adapter{claude.Adapter{}, codex.Adapter{}, gemini.Adapter{}, opencode.Adapter{}}
+	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}}
 }
 
 // callerEnv is the part of a caller's environment that adapters read.

@@ -24,16 +24,17 @@ const placeAgents = "agents/"
 // before the instructions in its first line.
 const mostOpening = 4 << 10
 
-// opening is the beginning of a rollout's first line.
-func opening(file string) ([]byte, error) {
+// opening is the beginning of a rollout's first line, and whether all of it is there
+// that is read.
+func opening(file string) (line []byte, whole bool, err error) {
 	f, _, err := sessions.OpenFile(file)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, mostOpening))
-	first, _, _ := bytes.Cut(b, []byte("\n"))
-	return first, err
+	line, whole = first(b)
+	return line, whole, err
 }
 
 // rootOf is the session whose subagent's rollout begins with these bytes, "" if
@@ -78,7 +79,7 @@ func (a Adapter) agents(env sessions.Environ, s sessions.Session) ([]string, err
 		if dir < oldest && filepath.Base(dir) != archive {
 			continue
 		}
-		found, err := agentsIn(dir, s.ID)
+		found, err := a.agentsIn(dir, s.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -88,18 +89,19 @@ func (a Adapter) agents(env sessions.Environ, s sessions.Session) ([]string, err
 }
 
 // agentsIn are the rollouts of a session's subagents in a directory.
-func agentsIn(dir, root string) ([]string, error) {
+func (a Adapter) agentsIn(dir, root string) ([]string, error) {
 	var files []string
 	for _, name := range rollouts(dir) {
 		if idOf(name) <= root { // ids begin with the time
 			continue
 		}
-		first, err := opening(filepath.Join(dir, name))
+		file := filepath.Join(dir, name)
+		leader, err := a.openings.root(file)
 		if err != nil && !errors.Is(err, sessions.ErrNoSession) {
 			return nil, err
 		}
-		if rootOf(first) == root {
-			files = append(files, filepath.Join(dir, name))
+		if leader == root {
+			files = append(files, file)
 		}
 	}
 	return files, nil
@@ -220,7 +222,7 @@ func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []stri
 	if err != nil || !able || filepath.Dir(s.Path) == dir {
 		return sessions.Import{}, false, err
 	}
-	files, err := agentsIn(dir, s.ID)
+	files, err := a.agentsIn(dir, s.ID)
 	if err != nil || len(files) == 0 {
 		return sessions.Import{}, false, err
 	}

@@ -12,8 +12,12 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// Adapter is the sessions.Adapter of Codex. Its zero value is ready.
-type Adapter struct{}
+// Adapter is the sessions.Adapter of Codex. Its zero value is ready; one that New made
+// remembers which rollouts are subagents'.
+type Adapter struct{ openings *openings }
+
+// New is an Adapter for a process that looks again and again.
+func New() Adapter { return Adapter{openings: &openings{}} }
 
 var _ sessions.Adapter = Adapter{}
 
