@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,22 +36,58 @@ func (l *Local) importTalk(ctx context.Context, m *loaded, c Caller) error {
 		return err
 	}
 	for last := ""; ; {
-		i, todo, err := importer.Import(m.adapterEnv(), s, m.Command)
-		if err != nil || !todo {
+		list, err := importer.Import(m.adapterEnv(), s, m.Command)
+		if err != nil || len(list) == 0 {
 			return err
 		}
-		words := strings.Join(i.Argv, " ")
-		if words == last {
-			return beside(i, fmt.Errorf("%s: %w, though it says so", words, errNotImported))
+		var words strings.Builder
+		for _, i := range list {
+			fmt.Fprintln(&words, strings.Join(i.Argv, " "))
 		}
-		if last == "" {
-			Notify(ctx, Notice{Text: fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)})
+		if words.String() == last {
+			return beside(list[0], fmt.Errorf("%s: %w, though it says so", strings.Join(list[0].Argv, " "), errNotImported))
 		}
-		last = words
-		if err := importOne(ctx, i, m.adapterEnv().Home, c); err != nil {
-			return beside(i, err)
+		if last == "" || len(list) > 1 {
+			Notify(ctx, Notice{Text: givingTalk(m, list)})
+		}
+		last = words.String()
+		if err := importAll(ctx, list, m.adapterEnv().Home, c); err != nil {
+			return err
 		}
 	}
+}
+
+func givingTalk(m *loaded, list []sessions.Import) string {
+	if n := len(list); n > 1 {
+		return fmt.Sprintf("giving %s what %d subagents of %s said", m.Agent, n, m.Name)
+	}
+	return fmt.Sprintf("giving %s the conversation of %s", m.Agent, m.Name)
+}
+
+// mostImports bounds how many of an agent's imports run at once: each is a process
+// of the agent's, with hundreds of megabytes.
+const mostImports = 3
+
+// importAll does imports side by side. One that fails keeps none of the others
+// from being done; the first of their errors is returned.
+func importAll(ctx context.Context, list []sessions.Import, home string, c Caller) error {
+	errs := make([]error, len(list))
+	var group sync.WaitGroup
+	places := make(chan struct{}, min(mostImports, runtime.GOMAXPROCS(0)))
+	for n, i := range list {
+		places <- struct{}{}
+		group.Go(func() {
+			errs[n] = importOne(ctx, i, home, c)
+			<-places
+		})
+	}
+	group.Wait()
+	for n, err := range errs {
+		if err != nil {
+			return beside(list[n], err)
+		}
+	}
+	return nil
 }
 
 // importOne does one import, and takes away what was there for it alone.

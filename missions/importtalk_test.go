@@ -3,8 +3,10 @@ package missions
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,5 +68,33 @@ func TestRunImportEnds(t *testing.T) {
 	err := runImport(ctx, sessions.Import{Argv: []string{program}, Done: "x"}, "/home/me", Caller{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
 	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) || !strings.Contains(err.Error(), "still running") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestImportAll: of imports that run side by side each is done, whichever fails, and
+// what is there for them is taken away.
+func TestImportAll(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "agent")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ -e \"$1\" ] && [ \"$2\" != bad ] && echo \"imported $2\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var list []sessions.Import
+	for _, name := range []string{"one", "bad", "two", "three", "four"} {
+		file, mark := filepath.Join(dir, name), filepath.Join(dir, name+".pending")
+		if err := os.WriteFile(mark, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, sessions.Import{
+			File: sessions.File{Path: file, Mode: 0o600, Write: func(io.Writer) error { return nil }},
+			Argv: []string{program, file, name}, Dir: dir, Done: "imported " + name, Mark: mark, Beside: true,
+		})
+	}
+	err := importAll(t.Context(), list, dir, Caller{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+	if !errors.Is(err, errBeside) || !strings.Contains(err.Error(), "bad") {
+		t.Errorf("%v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || !slices.Equal(left, []string{program, filepath.Join(dir, "bad.pending")}) {
+		t.Errorf("left is %q, %v", left, err)
 	}
 }

@@ -215,16 +215,17 @@ const hexDigits = "0123456789abcdef"
 
 // Import has Codex take the rollout of a subagent, which it finds by its database
 // alone: what it takes out of its archive enters there. Only subagents of this
-// session are taken out, and of one that is in the archive itself none.
-func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) (sessions.Import, bool, error) {
+// session are taken out, one after the other, and of one that is in the archive
+// itself none.
+func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) ([]sessions.Import, error) {
 	dir := filepath.Join(a.Root(env), archive)
 	able, err := hasTeam(s.Path)
 	if err != nil || !able || filepath.Dir(s.Path) == dir {
-		return sessions.Import{}, false, err
+		return nil, err
 	}
 	files, err := a.agentsIn(dir, s.ID)
 	if err != nil || len(files) == 0 {
-		return sessions.Import{}, false, err
+		return nil, err
 	}
 	program := "codex"
 	if a.Runs(command) && sessions.ProgramAt(command, "codex", script) == 0 {
@@ -234,8 +235,8 @@ func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []stri
 	if home := env.Vars[varHome]; home != "" {
 		set[varHome] = home
 	}
-	return sessions.Import{
+	return []sessions.Import{{
 		Argv: []string{program, "unarchive", id}, Dir: a.Root(env), Env: set, Done: "Unarchived session " + id,
 		Beside: true,
-	}, true, nil
+	}}, nil
 }

@@ -94,8 +94,8 @@ func TestSubagents(t *testing.T) {
 	for i, b := range []*bytes.Buffer{&out, &below} {
 		mkfile(t, files[i].Path, b.String())
 	}
-	if i, todo, err := a.Import(env, sessions.Session{ID: newID, Path: mainCopy}, nil); err != nil || !todo || i.Argv[2] != copied {
-		t.Errorf("of the copy %+v is imported, %t, %v", i, todo, err)
+	if list, err := a.Import(env, sessions.Session{ID: newID, Path: mainCopy}, nil); err != nil || len(list) != 1 || list[0].Argv[2] != copied {
+		t.Errorf("of the copy %+v is imported, %v", list, err)
 	}
 	back := sessions.Rewrite{OldID: newID, NewID: idA}
 	if shiftOf(back).id(copied) != subID {
@@ -114,20 +114,23 @@ func TestSubagents(t *testing.T) {
 func TestSubagentsImported(t *testing.T) {
 	a := Adapter{}
 	env, s := newTeam(t, led)
-	i, todo, err := a.Import(env, s, []string{"/opt/codex", "exec"})
-	if err != nil || !todo || !slices.Equal(i.Argv, []string{"/opt/codex", "unarchive", subSub}) || !strings.HasSuffix(i.Done, subSub) || i.File.Path != "" || i.Mark != "" || !i.Beside {
-		t.Fatalf("%+v, %t, %v", i, todo, err)
+	list, err := a.Import(env, s, []string{"/opt/codex", "exec"})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if i := list[0]; !slices.Equal(i.Argv, []string{"/opt/codex", "unarchive", subSub}) || !strings.HasSuffix(i.Done, subSub) || i.File.Path != "" || i.Mark != "" || !i.Beside {
+		t.Errorf("%+v", i)
 	}
 	if err := os.RemoveAll(filepath.Join(env.Home, ".codex/archived_sessions")); err != nil {
 		t.Fatal(err)
 	}
-	if i, todo, err := a.Import(env, s, nil); todo || err != nil {
-		t.Errorf("with nothing in the archive: %+v, %v", i, err)
+	if list, err := a.Import(env, s, nil); len(list) > 0 || err != nil {
+		t.Errorf("with nothing in the archive: %+v, %v", list, err)
 	}
 	archived := mkfile(t, filepath.Join(env.Home, ".codex/archived_sessions", filepath.Base(s.Path)), led+"\n")
 	mkfile(t, filepath.Join(env.Home, ".codex/archived_sessions/rollout-2026-11-22T07-57-42-"+subSub+".jsonl"), subagent(subSub, subID))
-	if i, todo, err := a.Import(env, sessions.Session{ID: idA, Path: archived}, nil); todo || err != nil {
-		t.Errorf("of a session in the archive: %+v, %v", i, err)
+	if list, err := a.Import(env, sessions.Session{ID: idA, Path: archived}, nil); len(list) > 0 || err != nil {
+		t.Errorf("of a session in the archive: %+v, %v", list, err)
 	}
 }
 
@@ -138,8 +141,8 @@ func TestNoTeam(t *testing.T) {
 	if sides, err := a.Sides(env, s); err != nil || len(sides) > 0 {
 		t.Errorf("side files %+v, %v", sides, err)
 	}
-	if _, todo, err := a.Import(env, s, nil); todo || err != nil {
-		t.Errorf("imported %t, %v", todo, err)
+	if list, err := a.Import(env, s, nil); len(list) > 0 || err != nil {
+		t.Errorf("imported %+v, %v", list, err)
 	}
 	for _, name := range []string{"agents/x.jsonl", "agents/a/rollout-2026-11-22T07-57-42-" + subID + ".jsonl", "agents/../rollout-2026-11-22T07-57-42-" + subID + ".jsonl"} {
 		if files, err := a.PlaceSides(env, []string{name}, opener(""), fork("/w", "/n")); err == nil {

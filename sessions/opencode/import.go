@@ -15,19 +15,36 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 )
 
-// Import is OpenCode's import command for a session that was placed. OpenCode's
-// own plugins and updates are kept out of it. The project is that of the
-// directory it runs in. It has a state directory of its own: an import ends
-// without giving up the lock under which OpenCode installs what plugins may want,
-// and where that is not installed the next OpenCode would wait for a minute, with
-// nothing to be seen, until it takes the lock for stale.
-func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) (sessions.Import, bool, error) {
-	base := strings.TrimSuffix(s.Path, transcriptExt)
-	if _, err := os.Lstat(base + pendingExt); errors.Is(err, fs.ErrNotExist) {
-		return sessions.Import{}, false, nil
-	} else if err != nil {
-		return sessions.Import{}, false, fmt.Errorf("import session: %w", err)
+// Import is OpenCode's import command for a session that was placed, and then for
+// its subagents' sessions.
+func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []string) ([]sessions.Import, error) {
+	_, err := os.Lstat(agentsDir(s.Path) + pendingExt)
+	if err == nil {
+		return []sessions.Import{a.importOf(env, s, command)}, nil
 	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("import session: %w", err)
+	}
+	ids, err := agentsIn(agentsDir(s.Path), pendingExt)
+	if err != nil {
+		return nil, fmt.Errorf("import session: %w", err)
+	}
+	var list []sessions.Import
+	for _, id := range ids {
+		i := a.importOf(env, sessions.Session{ID: id, Path: agentFile(s.Path, id), Cwd: s.Cwd}, command)
+		i.Beside = true
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// importOf imports one session. OpenCode's own plugins and updates are kept out of
+// it. The project is that of the directory it runs in. It has a state directory of
+// its own: an import ends without giving up the lock under which OpenCode installs
+// what plugins may want, and where that is not installed the next OpenCode would
+// wait for a minute, with nothing to be seen, until it takes the lock for stale.
+func (a Adapter) importOf(env sessions.Environ, s sessions.Session, command []string) sessions.Import {
+	base := strings.TrimSuffix(s.Path, transcriptExt)
 	program := "opencode"
 	if a.Runs(command) {
 		program = command[0]
@@ -47,7 +64,7 @@ func (a Adapter) Import(env sessions.Environ, s sessions.Session, command []stri
 		File: sessions.File{Path: export, Mode: 0o600, Write: func(w io.Writer) error { return a.export(w, s.Path) }},
 		Argv: []string{program, "import", export}, Dir: s.Cwd, Env: set, Scratch: state, Mark: base + pendingExt,
 		Done: "Imported session: " + s.ID,
-	}, true, nil
+	}
 }
 
 // exported is a session as `opencode export` writes it.

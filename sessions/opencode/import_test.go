@@ -34,6 +34,16 @@ func placedSession(t *testing.T, b []byte) (sessions.Environ, sessions.Session) 
 	return env, s
 }
 
+// importOne is the import of the session itself, which comes first and alone.
+func importOne(t *testing.T, env sessions.Environ, s sessions.Session, command ...string) sessions.Import {
+	t.Helper()
+	list, err := Adapter{}.Import(env, s, command)
+	if err != nil || len(list) != 1 || list[0].Beside {
+		t.Fatalf("imports %+v, %v", list, err)
+	}
+	return list[0]
+}
+
 func exportOf(t *testing.T, i sessions.Import) exported {
 	t.Helper()
 	var out bytes.Buffer
@@ -46,10 +56,7 @@ func exportOf(t *testing.T, i sessions.Import) exported {
 
 func TestImport(t *testing.T) {
 	env, s := placedSession(t, fixture(t, "talk.jsonl"))
-	i, todo, err := Adapter{}.Import(env, s, []string{"/opt/opencode", "run"})
-	if err != nil || !todo {
-		t.Fatalf("todo %t, %v", todo, err)
-	}
+	i := importOne(t, env, s, "/opt/opencode", "run")
 	if !slices.Equal(i.Argv, []string{"/opt/opencode", "import", i.File.Path}) || i.Dir != "/home/dev/w" || i.Env["OPENCODE_DB"] != "/x/db" {
 		t.Errorf("import by %q in %s with %v", i.Argv, i.Dir, i.Env)
 	}
@@ -70,8 +77,8 @@ func TestImport(t *testing.T) {
 	if err := os.Remove(i.Mark); err != nil {
 		t.Fatal(err)
 	}
-	if _, todo, err := (Adapter{}).Import(env, s, nil); todo || err != nil {
-		t.Errorf("once it is done: todo %t, %v", todo, err)
+	if list, err := (Adapter{}).Import(env, s, nil); len(list) > 0 || err != nil {
+		t.Errorf("once it is done: %+v, %v", list, err)
 	}
 }
 
@@ -84,9 +91,9 @@ func TestImportReverted(t *testing.T) {
 		"removed":  `{"type":"removed","session":"ses_1","id":"` + second + `"}`,
 	} {
 		env, s := placedSession(t, append(slices.Clone(b), line+"\n"...))
-		i, _, err := Adapter{}.Import(env, s, nil)
-		if err != nil || i.Argv[0] != "opencode" {
-			t.Fatalf("%q, %v", i.Argv, err)
+		i := importOne(t, env, s)
+		if i.Argv[0] != "opencode" {
+			t.Fatalf("%q", i.Argv)
 		}
 		e := exportOf(t, i)
 		for _, m := range e.Messages {
@@ -103,10 +110,7 @@ func TestImportReverted(t *testing.T) {
 func TestImportRefused(t *testing.T) {
 	for _, b := range []string{"", "no JSON\n", `{"type":"session","session":"ses_1","value":7}` + "\n"} {
 		env, s := placedSession(t, []byte(b))
-		i, todo, err := Adapter{}.Import(env, s, nil)
-		if err != nil || !todo {
-			t.Fatalf("todo %t, %v", todo, err)
-		}
+		i := importOne(t, env, s)
 		if err := i.File.Write(&bytes.Buffer{}); err == nil {
 			t.Errorf("%q is imported", b)
 		}

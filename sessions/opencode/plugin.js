@@ -3,13 +3,14 @@
 //
 // OpenCode keeps conversations in a database. This plugin writes what is said
 // to a file of lines, which Umbra follows: umbra/SESSION.jsonl in OpenCode's data
-// directory. It tells Umbra of each event, and waits for it before a prompt and
-// before a tool. Whatever goes wrong here, OpenCode goes on.
+// directory, and umbra/SESSION/SUBAGENT.jsonl what its subagents say. It tells
+// Umbra of each event, and waits for it before a prompt and before a tool. Whatever
+// goes wrong here, OpenCode goes on.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs"
 import { homedir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 const hook = "@hook@"
 
@@ -25,10 +26,23 @@ const ordered = (value) => {
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, ordered(value[key])]))
 }
 
+// fileOf is where a session is written; root is the one that it is a subagent of.
+const fileOf = (id, root) => (root ? join(data, root.id, id + ".jsonl") : join(data, id + ".jsonl"))
+
+// followed reports whether all that was said in a session is in its file.
+const followed = (info, root) => {
+  try {
+    return statSync(fileOf(info.id, root)).mtimeMs >= info.time.updated
+  } catch {
+    return false
+  }
+}
+
 class Session {
-  constructor(info) {
+  constructor(info, root) {
     this.id = info.id
-    this.file = join(data, this.id + ".jsonl")
+    this.root = root ?? this
+    this.file = fileOf(info.id, root)
     this.written = new Map() // key of a line to its digest
     let text = ""
     try {
@@ -64,8 +78,13 @@ class Session {
   }
 
   append(line) {
-    mkdirSync(data, { recursive: true, mode: 0o700 })
-    appendFileSync(this.file, this.pending + line + "\n", { mode: 0o600 })
+    this.pending += line + "\n"
+    if (!this.gathering) this.flush()
+  }
+
+  flush() {
+    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 })
+    appendFileSync(this.file, this.pending, { mode: 0o600 })
     this.pending = ""
   }
 
@@ -104,19 +123,26 @@ class Session {
     this.put("part", part)
   }
 
-  // sync writes what was said while nobody followed.
+  // sync writes what was said while nobody followed, all at once.
   sync(info, messages) {
+    this.gathering = true
     this.info(info)
     const there = new Set(["session"])
     for (const { info, parts } of messages) {
       there.add(info.id)
-      this.message(info)
+      // As it came: an answer that has ended stands behind what it is made of.
+      if (!this.written.has(info.id)) this.message({ ...info, time: { created: info.time.created } })
       for (const part of parts) {
         there.add(part.id)
         this.part(part)
       }
+      this.message(info)
     }
     for (const id of [...this.written.keys()]) if (!there.has(id)) this.remove(id)
+    this.gathering = false
+    if (this.pending) this.flush()
+    const now = new Date()
+    utimesSync(this.file, now, now) // by which it is known that nothing more was said
   }
 }
 
@@ -159,7 +185,7 @@ export const Umbra = async ({ client, directory }) => {
   if ((globalThis[mark] ??= self) !== self) return {}
 
   const headless = process.argv.includes("run")
-  const sessions = new Map() // of this process: id to a promise of a Session, or of the session it is a subagent of
+  const sessions = new Map() // of this process: id to a promise of a Session
   let current // the session that is spoken in
   let last = Promise.resolve()
 
@@ -182,18 +208,38 @@ export const Umbra = async ({ client, directory }) => {
 
   const find = async (id) => {
     const { data: info } = await client.session.get({ path: { id } })
-    if (info.parentID) return { parent: info.parentID }
-    const { data: messages } = await client.session.messages({ path: { id } })
-    const session = new Session(info)
+    const root = info.parentID && (await open(info.parentID)).root
+    const session = await read(info, root)
+    if (!root) await catchUp([info], session, 1000)
+    return session
+  }
+
+  const read = async (info, root) => {
+    const { data: messages } = await client.session.messages({ path: { id: info.id } })
+    const session = new Session(info, root)
     session.fresh = messages.length === 0
     session.sync(info, messages)
     return session
   }
 
+  // catchUp writes what subagents said while nobody followed, as far as that takes
+  // so many milliseconds; the rest when what waits to be told has been.
+  const catchUp = async (todo, root, patience) => {
+    const until = Date.now() + patience
+    while (todo.length > 0 && Date.now() < until) {
+      const info = todo.pop()
+      try {
+        if (!sessions.has(info.id) && !followed(info, root)) await read(info, root)
+        todo.push(...(await client.session.children({ path: { id: info.id } })).data)
+      } catch {} // the others are written all the same
+    }
+    if (todo.length > 0) inOrder(() => catchUp(todo, root, 200))
+  }
+
   // root is the session of the person at it; agent says which subagent speaks.
   const root = async (id) => {
     const session = await open(id)
-    return session.parent ? { ...(await root(session.parent)), agent: id } : { session }
+    return { session: session.root, agent: session.root === session ? undefined : id }
   }
 
   const tell = async (name, id, fields, patience = 5000) => {
@@ -206,10 +252,7 @@ export const Umbra = async ({ client, directory }) => {
     return call({ hook_event_name: name, session_id: session.id, transcript_path: session.file, cwd: directory, agent_id: agent, pid: process.pid, headless, ...fields }, patience)
   }
 
-  const write = async (id, put) => {
-    const session = await open(id)
-    if (!session.parent) put(session)
-  }
+  const write = async (id, put) => put(await open(id))
 
   const events = {
     "session.updated": ({ info }) => sessions.has(info.id) && write(info.id, (s) => s.info(info)),

@@ -16,31 +16,81 @@ import (
 // root, and the ids of messages and parts, which are unique in OpenCode's
 // database: their random letters are turned by what differs between the two
 // sessions' ids, so that the order stays and the way back is the same. So are
-// those of subagents' sessions, which a copy does not have: OpenCode begins a new
-// subagent where its model goes on with one that is not there, and would else
-// write into the source's. The model's reasoning, which may be signed, keeps its
-// words.
+// those of subagents' sessions, wherever they are named: what a subagent said is
+// copied by the same rule, and a copy's model that went on with its source's would
+// write into it. The model's reasoning, which may be signed, keeps its words, and
+// of a call that is signed only the result is edited, which is not the model's.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
 	if err := to.Known(rewriteVersion); err != nil {
 		return err
 	}
-	turn := turnOf(to.OldID, to.NewID)
+	turn, version := turnOf(to.OldID, to.NewID), to.Version
+	if version == 0 {
+		version = rewriteVersion
+	}
+	shield := signed
+	if version < 3 {
+		shield = signedWhole
+	}
 	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter {
-		return (&rewriter{Editor: jsonlines.NewEditor(to, false, signed), to: to, turn: turn, children: to.Version != 1}).line
+		return (&rewriter{Editor: jsonlines.NewEditor(to, false, shield), to: to, turn: turn, version: version}).line
 	})
 }
 
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
 // input; the code for the versions before stays. Version 1 left the ids of
-// subagents' sessions.
-const rewriteVersion = 2
+// subagents' sessions, version 2 those in the results of signed calls, with the
+// paths there, and the sessions of subagents themselves.
+const rewriteVersion = 3
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
 
-// signed is the whole of a part that holds the model's reasoning, or whose metadata
-// hold a signature of it, as those of a tool call by some models do.
+// results are the members of a call's state that are none of the model's words.
+var results = []string{"output", "error", "title", "metadata"}
+
+// signed is what stands under the model's signature: a whole part, but for the
+// results of a call.
 func signed(b []byte) []jsonlines.Span {
+	whole := signedWhole(b)
+	if whole == nil {
+		return nil
+	}
+	value := memberAt(b, 0, "value")
+	if jsontext.Text(jsontext.Lookup(b[value:], "type")) != "tool" {
+		return whole
+	}
+	var spans []jsonlines.Span
+	at := 0
+	for c := jsontext.WalkAt(b, memberAt(b, value, "state")); ; {
+		key, result, ok := c.Member()
+		if !ok {
+			return append(spans, jsonlines.Span{Start: at, End: len(b)})
+		}
+		if slices.Contains(results, string(key)) {
+			spans = append(spans, jsonlines.Span{Start: at, End: c.Pos() - len(result)})
+			at = c.Pos()
+		}
+	}
+}
+
+// memberAt is where a member of the object at b[at] has its value; the end of b if
+// there is none.
+func memberAt(b []byte, at int, name string) int {
+	for c := jsontext.WalkAt(b, at); ; {
+		key, value, ok := c.Member()
+		if !ok {
+			return len(b)
+		}
+		if string(key) == name {
+			return c.Pos() - len(value)
+		}
+	}
+}
+
+// signedWhole is the whole of a part that holds the model's reasoning, or whose
+// metadata hold a signature of it, as those of a tool call by some models do.
+func signedWhole(b []byte) []jsonlines.Span {
 	l, _ := parseLine(b)
 	if l.kind == typePart && (parsePart(l.value).kind == "reasoning" || bytes.Contains(jsontext.Lookup(l.value, "metadata"), []byte("ignature"))) {
 		return []jsonlines.Span{{Start: 0, End: len(b)}}
@@ -50,9 +100,9 @@ func signed(b []byte) []jsonlines.Span {
 
 type rewriter struct {
 	*jsonlines.Editor
-	to       sessions.Rewrite
-	turn     turn
-	children bool // subagents' ids are changed too
+	to      sessions.Rewrite
+	turn    turn
+	version int
 }
 
 // line appends the rewritten line to dst; one that is no JSON object as it is.
@@ -76,7 +126,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 	if !c.Whole() {
 		return append(dst, b...)
 	}
-	if w.children {
+	if w.version > 1 {
 		w.sessions(b, part)
 	}
 	w.Paths(b)
@@ -128,7 +178,7 @@ func (w *rewriter) sessions(b []byte, in jsonlines.Span) {
 		case string(id) == w.to.OldID:
 			w.Replace(where, []byte(w.to.NewID))
 		default:
-			if turned := w.turn.letters(id); turned != nil {
+			if turned := w.turn.session(id); turned != nil {
 				w.Replace(where, turned)
 			}
 		}
@@ -142,6 +192,8 @@ func (w *rewriter) identity(end int, value []byte) {
 	if string(id) == w.to.OldID && w.to.OldID != "" {
 		w.Replace(inside, []byte(w.to.NewID))
 	} else if turned := w.turn.id(id); turned != nil {
+		w.Replace(inside, turned)
+	} else if turned := w.turn.session(id); turned != nil && w.version > 2 {
 		w.Replace(inside, turned)
 	}
 }
@@ -167,6 +219,14 @@ func turnOf(oldID, newID string) turn {
 // id is the new id of a message or part; nil for any other word.
 func (t turn) id(id []byte) []byte {
 	if len(id) <= fixed || len(id) > fixed+len(t) || string(id[:4]) != "msg_" && string(id[:4]) != "prt_" {
+		return nil
+	}
+	return t.letters(id)
+}
+
+// session is the new id of a subagent's session; nil for any other word.
+func (t turn) session(id []byte) []byte {
+	if len(id) != sessionLen || string(id[:4]) != sessionMark {
 		return nil
 	}
 	return t.letters(id)

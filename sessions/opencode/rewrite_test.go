@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 func rewritten(t testing.TB, b []byte, to sessions.Rewrite) []byte {
@@ -42,10 +43,19 @@ func TestRewriteVersion(t *testing.T) {
 			t.Errorf("version %d gives %s: recorded conversations of forks would be damaged", version, got)
 		}
 	}
-	to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
-	sum := sha256.Sum256(rewritten(t, []byte(taskLine("ses_dfc2dd54effeTT5SNqRpAc3RoV")+"\n"), to))
-	if got, want := hex.EncodeToString(sum[:]), "6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2"; got != want {
-		t.Errorf("version 2 gives %s: recorded conversations of forks would be damaged", got)
+	const child = "ses_dfc2dd54effeTT5SNqRpAc3RoV"
+	for version, want := range map[int][2]string{
+		2: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "b3e87514d674dbe534a3d4d14efc9b91ad6192e5be0f8d5ce683b4ab8d949ff8"},
+		3: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
+	} {
+		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
+		to.Version = version
+		for i, line := range []string{taskLine(child), signedLine(taskLine(child)) + "\n" + strings.ReplaceAll(taskLine(child), to.OldID, child)} {
+			sum := sha256.Sum256(rewritten(t, []byte(line+"\n"), to))
+			if got := hex.EncodeToString(sum[:]); got != want[i] {
+				t.Errorf("version %d gives %s: recorded conversations of forks would be damaged", version, got)
+			}
+		}
 	}
 	newer := toFork("ses_x")
 	newer.Version = (Adapter{}).RewriteVersion() + 1
@@ -59,9 +69,14 @@ func taskLine(child string) string {
 	return `{"type":"part","session":"ses_dfdc194c8ffe7Lo4cJY70O6NFC","value":{"id":"prt_2023e71cc0015dnGuJJcOVrZug","type":"tool","tool":"task","callID":"c","state":{"status":"completed","input":{"prompt":"see xses_dfc2dd54effeTT5SNqRpAc3RoV, ses_short"},"output":"<task id=\"` + child + `\" state=\"completed\">","metadata":{"parentSessionId":"ses_dfdc194c8ffe7Lo4cJY70O6NFC","sessionId":"` + child + `"}}}}`
 }
 
-// TestSubagentsLeft: a copy names no session of its source's, and none that there
-// is, so that its model goes on with no subagent of the source's.
-func TestSubagentsLeft(t *testing.T) {
+// signedLine is a call's line with the model's signature.
+func signedLine(line string) string {
+	return strings.Replace(line, `"type":"tool"`, `"metadata":{"google":{"thoughtSignature":"c2ln"}},"type":"tool"`, 1)
+}
+
+// TestSubagentsRenamed: a copy names no session of its source's, so that its model
+// goes on with no subagent of the source's.
+func TestSubagentsRenamed(t *testing.T) {
 	const child = "ses_dfc2dd54effeTT5SNqRpAc3RoV"
 	to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
 	in := taskLine(child) + "\n"
@@ -80,10 +95,13 @@ func TestSubagentsLeft(t *testing.T) {
 	if got := string(rewritten(t, []byte(in), to)); strings.Count(got, `"`+child) != 2 {
 		t.Errorf("version 1 gives %s", got)
 	}
-	signed := strings.Replace(in, `"type":"tool"`, `"metadata":{"google":{"thoughtSignature":"c2ln"}},"type":"tool"`, 1)
+	to.Version = 2
+	if got := string(rewritten(t, []byte(signedLine(in)), to)); strings.Count(got, `"`+child) != 2 {
+		t.Errorf("version 2 of a signed call gives %s", got)
+	}
 	to.Version = 0
-	if got := string(rewritten(t, []byte(signed), to)); !strings.Contains(got, child+`"}`) {
-		t.Errorf("signed: %s", got)
+	if got := string(rewritten(t, []byte(signedLine(in)), to)); got != signedLine(out) {
+		t.Errorf("a signed call: %s", got)
 	}
 }
 
@@ -142,19 +160,20 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// TestSignedCall: a tool call whose metadata hold the model's signature keeps what it
-// says of the old workspace, as reasoning does; its ids are changed all the same.
+// TestSignedCall: a tool call whose metadata hold the model's signature keeps what the
+// model says of the old workspace in it, as reasoning does; its ids and results are
+// changed all the same.
 func TestSignedCall(t *testing.T) {
 	for _, line := range bytes.Split(fixture(t, "talk.jsonl"), []byte("\n")) {
 		if !bytes.Contains(line, []byte(`"type":"tool"`)) || !bytes.Contains(line, []byte("/home/dev/w")) {
 			continue
 		}
-		signed := bytes.Replace(line, []byte(`"type":"tool"`), []byte(`"metadata":{"google":{"thoughtSignature":"c2ln"}},"type":"tool"`), 1)
 		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
-		for text, kept := range map[string]bool{string(line): false, string(signed): true} {
+		for text, kept := range map[string]int{string(line): 0, signedLine(string(line)): 1} {
 			out := rewritten(t, []byte(text+"\n"), to)
-			if bytes.Contains(out, []byte("/home/dev/w")) != kept || bytes.Contains(out, []byte(to.OldID)) {
-				t.Errorf("kept %t: %s", kept, out)
+			said := jsontext.Lookup(jsontext.Lookup(jsontext.Lookup(out, "value"), "state"), "input")
+			if n := bytes.Count(out, []byte("/home/dev/w")); n != kept || n != bytes.Count(said, []byte("/home/dev/w")) || bytes.Contains(out, []byte(to.OldID)) {
+				t.Errorf("kept %d: %s", kept, out)
 			}
 		}
 		return

@@ -56,17 +56,5 @@ func directoryOf(r io.Reader) (dir string, err error) {
 	return dir, nil
 }
 
-// Sides is none: OpenCode keeps everything of a session in its database.
-func (Adapter) Sides(sessions.Environ, sessions.Session) ([]sessions.Side, error) { return nil, nil }
-
 // Live tells nothing: OpenCode keeps no registry of the sessions that are open.
 func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }
-
-// PlaceSides places the mark that the copy is still to be imported.
-func (a Adapter) PlaceSides(env sessions.Environ, sides []string, _ func(string) (io.ReadCloser, error), to sessions.Rewrite) ([]sessions.File, error) {
-	if len(sides) > 0 {
-		return nil, fmt.Errorf("place side file %q: opencode has none", sides[0])
-	}
-	mark := strings.TrimSuffix(a.Path(env, to.NewCwd, to.NewID), transcriptExt) + pendingExt
-	return []sessions.File{{Path: mark, Mode: 0o600, Write: func(io.Writer) error { return nil }}}, nil
-}
