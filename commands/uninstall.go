@@ -197,12 +197,21 @@ func (u *uninstalling) stopDaemon(ctx context.Context) error {
 	return nil
 }
 
-// workspaces names those of forks: they are the user's own worktrees by now.
+// workspaces names those of forks: they are the user's own worktrees by now. With
+// the data goes what umbra mission rm would know of them.
 func (u *uninstalling) workspaces() {
 	for _, m := range u.missions {
-		if _, err := os.Lstat(m.Workspace); m.Made && err == nil {
-			u.left("the workspace of "+m.Name, m.Workspace, "umbra mission rm "+m.Name+" --workspace, before it is uninstalled with --data")
+		if _, err := os.Lstat(m.Workspace); !m.Made || err != nil {
+			continue
 		}
+		fix := "umbra mission rm " + m.Name + " --workspace, before it is uninstalled with --data"
+		if u.data && !u.dryRun {
+			fix = "rm -r " + shellArg(m.Workspace)
+			if m.Branch != "" { // a worktree, which is locked
+				fix = "git -C " + shellArg(m.Workspace) + " worktree remove -f -f ."
+			}
+		}
+		u.left("the workspace of "+m.Name, m.Workspace, fix)
 	}
 }
 
