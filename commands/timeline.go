@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bufio"
+	"path/filepath"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/tui"
@@ -61,7 +62,9 @@ func (c *call) launchFork(caller missions.Caller, r missions.ForkResult) error {
 func (c *call) timelineWords() tui.Words {
 	return tui.Words{
 		Clean: clean, Count: count, Short: short,
+		Place: func(path string) string { return clean(c.fromHome(path)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
+			r.Workspace = c.fromHome(r.Workspace)
 			return c.written(func(p *printer) { writeRestored(p, did, r) })
 		},
 		Forked: func(r missions.ForkResult) []string {
@@ -71,6 +74,16 @@ func (c *call) timelineWords() tui.Words {
 			})
 		},
 	}
+}
+
+// fromHome is a path as a person says it: ~ is their home directory.
+func (c *call) fromHome(path string) string {
+	home := c.Getenv("HOME")
+	below, err := filepath.Rel(home, path)
+	if !filepath.IsAbs(home) || err != nil || !filepath.IsLocal(below) {
+		return path
+	}
+	return filepath.Join("~", below)
 }
 
 // written is what a command would print, as lines of any width.

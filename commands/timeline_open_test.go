@@ -158,3 +158,18 @@ func TestAside(t *testing.T) {
 		t.Errorf("came %v", signals.came())
 	}
 }
+
+// TestFromHome: what lies in the home directory is said so, and nothing else.
+func TestFromHome(t *testing.T) {
+	for _, tt := range []struct{ home, path, want string }{
+		{"/home/ada", "/home/ada/code/app", "~/code/app"},
+		{"/home/ada", "/home/ada", "~"},
+		{"/home/ada", "/home/adalbert/app", "/home/adalbert/app"},
+		{"", "/home/ada", "/home/ada"},
+	} {
+		c := &call{Env: Env{Getenv: func(string) string { return tt.home }}}
+		if got := c.fromHome(tt.path); got != tt.want {
+			t.Errorf("%s of %q is %q, want %q", tt.path, tt.home, got, tt.want)
+		}
+	}
+}

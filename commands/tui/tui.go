@@ -44,6 +44,8 @@ type Options struct {
 type Words struct {
 	// Clean makes foreign text fit to be shown on one line.
 	Clean func(string) string
+	// Place is a path as people say it, on one line.
+	Place func(path string) string
 	// Count is a number with its noun.
 	Count func(n int, noun string) string
 	// Short is an id as people read it.

@@ -73,7 +73,7 @@ func (m *model) title() string {
 	if m.filter.typed != "" {
 		l = append(l, span{"  /" + m.o.Clean(m.filter.typed), magenta})
 	}
-	l = append(l, span{"  " + m.o.Clean(at.Workspace), dim})
+	l = append(l, span{"  " + m.o.Place(at.Workspace), dim})
 	return l.render(m.width, false)
 }
 

@@ -51,7 +51,7 @@ func main() {
 
 // draw makes all scenes in a directory that is gone afterwards.
 func draw(out string) (err error) {
-	dir, err := os.MkdirTemp("/tmp", "picture-") // the path is in the picture: the same for all
+	dir, err := os.MkdirTemp("/tmp", "picture-") // the home directory of whoever is in the picture
 	if err != nil {
 		return err
 	}
@@ -83,10 +83,12 @@ func draw(out string) (err error) {
 	return nil
 }
 
-// demo has the demo tell its story outside of any repository, and says where it
-// is: the file that sets its environment, and the workspace.
+// demo has the demo tell its story outside of any repository, and moves it to where a
+// person might have it. It says where that is: the file that sets its environment, and
+// the workspace.
 func demo(dir, bin string) (env, workspace string, err error) {
-	cmd := exec.Command(filepath.Join(bin, "umbra"), "demo")
+	umbra := filepath.Join(bin, "umbra")
+	cmd := exec.Command(umbra, "demo")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "NO_COLOR=1")
 	text, err := cmd.CombinedOutput()
 	if err != nil {
@@ -96,7 +98,9 @@ func demo(dir, bin string) (env, workspace string, err error) {
 	if said == nil {
 		return "", "", fmt.Errorf("umbra demo does not say where it was:\n%s", text)
 	}
-	return string(said[1]), string(said[2]), nil
+	env, workspace = string(said[1]), filepath.Join(dir, "shop")
+	_, err = run(dir, "sh", "-c", fmt.Sprintf(". %[1]s; mv %[2]s %[3]s && %[4]s project move %[2]s %[3]s", env, said[2], workspace, umbra))
+	return env, workspace, err
 }
 
 // A stage is a terminal of tmux with the timeline in it.
@@ -107,7 +111,7 @@ func (s *stage) tmux(args ...string) (string, error) {
 }
 
 func (s *stage) open() error {
-	line := fmt.Sprintf(". %s; PATH=%s; cd %s; TERM=xterm-256color exec umbra timeline demo", s.env, s.path, s.workspace)
+	line := fmt.Sprintf(". %s; PATH=%s; HOME=%s; cd %s; TERM=xterm-256color exec umbra timeline demo", s.env, s.path, filepath.Dir(s.workspace), s.workspace)
 	if _, err := s.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "env", "LC_ALL=C.UTF-8", "sh", "-c", line); err != nil {
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestPictures: the pictures in the docs show what the program shows now. Where it
-// breaks lines depends on a path, which is below /tmp and about as long each time.
+// TestPictures: the pictures in the docs show what the program shows now.
 func TestPictures(t *testing.T) {
 	t.Chdir("../..")
 	dir := t.TempDir()
