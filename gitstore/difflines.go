@@ -31,6 +31,12 @@ func splitLines(data []byte) [][]byte {
 // Algorithm and Its Variations", 1986) on numbered lines, after common ends and
 // lines that only one side has were set aside, as Git's xdiff does.
 func diffLines(a, b [][]byte) []edit {
+	if len(a) == 0 || len(b) == 0 { // a file that is new or gone: nothing to number
+		if len(a)+len(b) == 0 {
+			return nil
+		}
+		return []edit{{aTo: len(a), bTo: len(b)}}
+	}
 	ids := make(map[string]int, len(a))
 	number := func(lines [][]byte) []int {
 		out := make([]int, len(lines))

@@ -134,12 +134,14 @@ func (o *Objects) sides(c Change) (from, to []byte, binary bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		r.Close()
+		defer r.Close()
 		if size > diffableSize {
 			return nil, true, nil
 		}
-		data, err := o.Blob(e.ID)
-		return data, err == nil && IsBinary(data), err
+		data := make([]byte, 0, size+bytes.MinRead)
+		buf := bytes.NewBuffer(data)
+		_, err = buf.ReadFrom(r)
+		return buf.Bytes(), err == nil && IsBinary(buf.Bytes()), err
 	}
 	from, fromBinary, err := read(c.From)
 	if err != nil {
