@@ -138,8 +138,7 @@ func (o *Objects) sides(c Change) (from, to []byte, binary bool, err error) {
 		if size > diffableSize {
 			return nil, true, nil
 		}
-		data := make([]byte, 0, size+bytes.MinRead)
-		buf := bytes.NewBuffer(data)
+		buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 		_, err = buf.ReadFrom(r)
 		return buf.Bytes(), err == nil && IsBinary(buf.Bytes()), err
 	}
