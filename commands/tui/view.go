@@ -20,10 +20,11 @@ func (m model) View() tea.View {
 	return v
 }
 
-// screen is the screen as text, height lines of exactly the width.
+// screen is the screen as text, height lines of exactly the width, if that is large
+// enough for any.
 func (m *model) screen() string {
 	if m.width < 10 || m.height < 4 {
-		return "too small"
+		return ansi.Truncate("too small", m.width, "")
 	}
 	lines := m.body()
 	if m.overlay != nil {
