@@ -27,6 +27,9 @@ type call struct {
 	svc      missions.Service
 	closer   io.Closer
 	stops    *stops // nil unless Ctrl-Z is taken
+	// unwritten is why nothing can be written in the home that the Service is on; nil
+	// if it can.
+	unwritten error
 }
 
 // arg is the nth argument, or "".
@@ -47,6 +50,9 @@ func (c *call) service() (missions.Service, error) {
 		return nil, err
 	}
 	c.svc, c.closer = svc, closer
+	if dir, err := c.homeDir(c.Env); err == nil {
+		c.unwritten = missions.Home{Dir: dir}.ReadOnly()
+	}
 	return svc, nil
 }
 

@@ -22,17 +22,24 @@ type person struct {
 	*testing.T
 	base, work string
 	env        []string
+	as         *syscall.Credential // nil: who runs the tests
 }
 
 func newPerson(t *testing.T) *person {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	mustDo(t, err)
-	p := &person{T: t, base: base, work: filepath.Join(base, "work"), env: []string{
+	return personIn(t, base, nil)
+}
+
+func personIn(t *testing.T, base string, as *syscall.Credential) *person {
+	p := &person{T: t, as: as, base: base, work: filepath.Join(base, "work"), env: []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "GORACE=atexit_sleep_ms=0",
 		"HOME=" + filepath.Join(base, "home"), "UMBRA_HOME=" + filepath.Join(base, "umbra"),
 	}}
-	mustDo(t, os.MkdirAll(filepath.Join(base, "home"), 0o700))
-	mustDo(t, os.MkdirAll(p.work, 0o700))
+	for _, dir := range []string{filepath.Join(base, "home"), p.work} {
+		mustDo(t, os.MkdirAll(dir, 0o700))
+		p.own(dir)
+	}
 	p.git("init", "-q")
 	p.write("a.txt", "one\n")
 	t.Cleanup(func() {
@@ -46,12 +53,24 @@ func newPerson(t *testing.T) *person {
 func (p *person) write(name, text string) {
 	p.Helper()
 	mustDo(p.T, os.WriteFile(filepath.Join(p.work, name), []byte(text), 0o600))
+	p.own(filepath.Join(p.work, name))
+}
+
+// own gives a file to the person.
+func (p *person) own(file string) {
+	p.Helper()
+	if p.as != nil {
+		mustDo(p.T, os.Chown(file, int(p.as.Uid), int(p.as.Gid)))
+	}
 }
 
 // command is one process in dir.
 func (p *person) command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, p.env
+	if p.as != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
+	}
 	return cmd
 }
 

@@ -1,9 +1,13 @@
 package commands
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -149,7 +153,17 @@ func (c *call) writeConfig(o configOptions, words []string) error {
 	if err != nil {
 		return err
 	}
-	return settings.Set(file, key, words, o.project)
+	return c.whyUnwritten(o, settings.Set(file, key, words, o.project))
+}
+
+// whyUnwritten is the error of writing the file that the options mean: where that is
+// in a home in which nothing can be written, it says so.
+func (c *call) whyUnwritten(o configOptions, err error) error {
+	dir, herr := c.home()
+	if o.project || herr != nil || !errors.Is(err, syscall.EROFS) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return cmp.Or((missions.Home{Dir: dir}).ReadOnly(), err)
 }
 
 // makeHome makes Umbra's home, which the user's file is in.

@@ -56,7 +56,7 @@ func runConfigEdit(c *call, o configOptions) error {
 	case bytes.Equal(before, after):
 		c.notice("nothing was changed")
 	default:
-		err = settings.Replace(file, there, after)
+		err = c.whyUnwritten(o, settings.Replace(file, there, after))
 	}
 	if err != nil {
 		return c.keptCopy(err, copied, before)

@@ -24,8 +24,9 @@ const (
 
 // connect is the one place that decides where the Service runs: in the daemon,
 // which it starts if there is none; in this process, where that was asked for, by
-// variables that override how work is done too, or this process sees other files
-// than a daemon would; or in a command that stays.
+// variables that override how work is done too, this process sees other files than a
+// daemon would, or none can be started since nothing can be written in the home; or in
+// a command that stays.
 func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
 	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.heeded {
 		return nil, nil, err
@@ -48,7 +49,7 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 	switch {
 	case err == nil:
 		return served, served, nil
-	case errors.Is(err, client.ErrElsewhere):
+	case errors.Is(err, client.ErrElsewhere), errors.Is(err, missions.ErrUnwritable):
 		return inProcess(env, globals)
 	case globals.reach == staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
 		if svc, closer, serr := stay(ctx, env, o); serr == nil {
@@ -69,7 +70,7 @@ func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Optio
 		if served, err := client.Connect(ctx, o); err == nil {
 			return served, served, nil
 		}
-	} else if !client.Sandboxed() {
+	} else if !client.Sandboxed() && o.Home.Writable() == nil {
 		if svc, closer, err := stay(ctx, env, o); err == nil {
 			return svc, closer, nil
 		}
@@ -125,14 +126,15 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 		getenv = nil
 	}
 	file := &logFile{name: home.LogFile()}
+	space := missions.NewSpace(home, config.Storage, nil)
 	local, err := missions.NewLocal(missions.Options{
-		Home: home, Config: config, Getenv: getenv, Broken: broken, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
+		Home: home, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
 		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return local, closers{local, file}, nil
+	return missions.Gate(local, space), closers{local, file}, nil
 }
 
 // closers are closed in order; the first error is returned.

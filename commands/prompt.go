@@ -116,6 +116,9 @@ func promptText(p *printer, s missions.Status) string {
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))
 	}
+	if s.Stopped != "" && len(parts) > 0 {
+		parts = append(parts, notSaving(p, s.Stopped))
+	}
 	if n := len(s.Problems); n > 0 {
 		parts = append(parts, p.paint(red, count(n, "problem")))
 	}

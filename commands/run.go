@@ -88,6 +88,9 @@ func do(env Env, globals *Globals, v *verb, in invocation, args []string) error 
 	if cerr := c.close(); err == nil {
 		err = cerr
 	}
+	if err == nil && c.unwritten != nil { // else the error says it, or something that counts more
+		c.notice("%s; what was written before can be read", missions.AsError(c.unwritten).Message)
+	}
 	if signals.came() != nil && errors.Is(err, context.Canceled) {
 		return missions.Errorf(missions.KindInterrupted, "", "interrupted")
 	}

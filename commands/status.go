@@ -160,6 +160,9 @@ func statusLine(p *printer, s missions.Status) string {
 	if len(parts) == 0 {
 		parts = append(parts, "no mission")
 	}
+	if s.Stopped != "" {
+		parts = append(parts, notSaving(p, s.Stopped))
+	}
 	if n := len(s.Problems); n > 0 {
 		parts = append(parts, p.paint(red, count(n, "problem")))
 	}

@@ -88,6 +88,9 @@ func (c *call) agentStatusLine(r missions.HookRequest) error {
 	return c.print(result.Line, func(p *printer) { writeStatusLine(p, result.Line) })
 }
 
+// notSaving says in few words that no snapshots are taken, and why.
+func notSaving(p *printer, why string) string { return p.paint(red, "not saving: "+clean(why)) }
+
 // writeStatusLine tells the mission and turn, when the last snapshot was taken,
 // and what is to be known; nothing of a session that is no mission's.
 func writeStatusLine(p *printer, s *missions.StatusLine) {
@@ -95,6 +98,9 @@ func writeStatusLine(p *printer, s *missions.StatusLine) {
 		return
 	}
 	parts := []string{clean(s.Mission) + "@" + strconv.Itoa(s.Turn), "saved " + age(p.now.Sub(s.Snapshot))}
+	if s.Stopped != "" {
+		parts = append(parts, notSaving(p, s.Stopped))
+	}
 	if s.State == missions.StateWaiting || s.State == missions.StateError {
 		parts = append(parts, string(s.State))
 	}

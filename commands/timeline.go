@@ -30,7 +30,7 @@ func runTimeline(c *call) error {
 	}
 	o := tui.Options{
 		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
-		Palette: c.out.palette, Now: c.Now, Words: c.timelineWords(), Open: c.openFile,
+		Palette: c.out.palette, Now: c.Now, Words: c.timelineWords(), Open: c.openFile, Stopped: c.unwritten,
 	}
 	if name := c.arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})

@@ -26,6 +26,7 @@ import (
 // every pack index into memory, and does not see another process's repack.
 type Objects struct {
 	root      string
+	beneath   string // another object directory that is read as if root named it; "" if none
 	inflaters inflaterPool
 	open      fileCache
 	recent    recent
@@ -60,13 +61,15 @@ func OpenObjects(commonDir string) (*Objects, error) {
 	return openObjectDir(filepath.Join(commonDir, "objects"))
 }
 
-func openObjectDir(dir string) (*Objects, error) {
+func openObjectDir(dir string) (*Objects, error) { return openObjectDirs(dir, "") }
+
+func openObjectDirs(dir, beneath string) (*Objects, error) {
 	if fi, err := os.Stat(dir); err != nil {
 		return nil, err
 	} else if !fi.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
 	}
-	o := &Objects{root: dir}
+	o := &Objects{root: dir, beneath: beneath}
 	o.open.max = 32
 	if err := o.rescan(); err != nil {
 		return nil, err
@@ -89,6 +92,11 @@ func (o *Objects) rescan() error {
 // relist is rescan; it reports whether the packs were others than before.
 func (o *Objects) relist() (changed bool, err error) {
 	paths, err := alternates(o.root)
+	if err == nil && o.beneath != "" {
+		var more []string
+		more, err = alternates(o.beneath)
+		paths = append(paths, more...)
+	}
 	if err != nil {
 		return false, err
 	}

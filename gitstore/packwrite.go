@@ -42,7 +42,7 @@ type packEntry struct {
 
 const packHeader = 12
 
-func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
+func (s *Store) packDir() string { return filepath.Join(s.area, "objects", "pack") }
 
 // newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
 // lives so that Sweep leaves it alone. What a killed process left of another

@@ -106,7 +106,8 @@ func segmentBoot() string {
 	return noBoot
 }
 
-// writeLoose stores objects as loose ones, durable by way of a segment.
+// writeLoose stores objects as loose ones, durable by way of a segment; in a scratch
+// nothing is to be durable.
 func (s *Store) writeLoose(objects []pendingObject) error {
 	size := 0
 	raws := make([][]byte, len(objects))
@@ -122,15 +123,17 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 	for i, o := range objects {
 		frames = appendFrame(frames, o.id, raws[i])
 	}
-	seg, err := s.acquireSegment()
-	if err != nil {
-		return err
+	if !s.IsScratch() {
+		seg, err := s.acquireSegment()
+		if err != nil {
+			return err
+		}
+		defer seg.mu.Unlock()
+		if err := seg.append(s.sync, frames); err != nil {
+			return errors.Join(err, s.dropSegment(seg))
+		}
+		failpoint.Hit("segment.appended")
 	}
-	defer seg.mu.Unlock()
-	if err := seg.append(s.sync, frames); err != nil {
-		return errors.Join(err, s.dropSegment(seg))
-	}
-	failpoint.Hit("segment.appended")
 	for i, o := range objects {
 		if err := s.placeLoose(o.id, raws[i]); err != nil {
 			return err
@@ -142,7 +145,7 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 // placeLoose writes one loose object file, not synced.
 func (s *Store) placeLoose(id ID, raw []byte) error {
 	hex := id.String()
-	dir := filepath.Join(s.dir, "objects", hex[:2])
+	dir := filepath.Join(s.area, "objects", hex[:2])
 	err := placeIn(dir, hex[2:], raw)
 	for tries := 0; tries < 3 && errors.Is(err, fs.ErrNotExist); tries++ {
 		// The first object of its directory; or a sweep met the file before it was

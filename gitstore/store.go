@@ -23,6 +23,8 @@ type Store struct {
 	*Objects
 
 	dir     string
+	area    string   // where new objects go: dir, but for a scratch
+	claim   *os.File // a scratch's, nil else
 	project string
 	sync    *syncer
 	// link is os.Link, but for tests.
@@ -165,7 +167,8 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 
 // Open opens a shadow repository. Another format version is a *FormatError, a
 // directory that is none a *NotShadowError. Objects that an unclean end of the
-// machine left unfinished are put right first (see Batch.Flush).
+// machine left unfinished are put right first (see Batch.Flush), unless nothing can
+// be written there: then they are missing until it can.
 func Open(dir string) (*Store, error) {
 	project, err := identity(dir)
 	if err != nil {
@@ -178,14 +181,20 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Objects: objects, dir: dir, project: project, sync: &syncer{}, link: os.Link}
-	if err := s.replaySegments(); err != nil {
+	s := &Store{Objects: objects, dir: dir, area: dir, project: project, sync: &syncer{}, link: os.Link}
+	if err := s.replaySegments(); err != nil && !unwritable(err) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	return s, nil
 }
 
-// Close releases descriptors and locks held. Batches not flushed are lost.
+// unwritable tells of an error that a directory can only be read.
+func unwritable(err error) bool {
+	return errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission)
+}
+
+// Close releases descriptors and locks held. Batches not flushed are lost, and so is
+// all that was written to a scratch.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -196,7 +205,7 @@ func (s *Store) Close() error {
 	if seg != nil {
 		err = errors.Join(err, seg.close())
 	}
-	return err
+	return errors.Join(err, s.dropScratch())
 }
 
 // Dir is the path of the shadow repository.

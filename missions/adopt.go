@@ -26,6 +26,9 @@ func sessionKey(agent, session string) string { return agent + " " + session }
 
 // adoptSoon makes a mission, or joins the one who makes it already.
 func (l *Local) adoptSoon(ctx context.Context, c Caller, n newMission, later func(context.Context, *loaded)) (*loaded, error) {
+	if err := l.space.Low(); err != nil {
+		return nil, err
+	}
 	if !l.startWorker() {
 		return nil, errClosing
 	}

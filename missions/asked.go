@@ -70,6 +70,14 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 	if a.Restore != nil {
 		hold = l.locked
 	}
+	if a.preview() {
+		seen, done, err := l.glimpse(m)
+		if err != nil {
+			return RestoreResult{}, err
+		}
+		defer done()
+		m, hold = seen, l.looking(hold)
+	}
 	var result RestoreResult
 	var begun *handover
 	err := hold(ctx, m, func(m *loaded) (err error) {

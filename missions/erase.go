@@ -27,6 +27,9 @@ var ofHome = [...]string{
 // the home leads to. Nothing is removed while another process serves the home or
 // works in it: KindBusy; and nothing that is not Erasable.
 func (h Home) Erase() (stays []string, err error) {
+	if err := h.ReadOnly(); err != nil {
+		return nil, err
+	}
 	serving, err := h.Hold("umbra uninstall")
 	if err != nil {
 		return nil, err

@@ -87,6 +87,9 @@ type Status struct {
 	// LeftOut are the missions whose snapshots lack files for a project's own file.
 	LeftOut  []LeftOut `json:"left_out,omitempty"`
 	Problems []Problem `json:"problems"`
+	// Stopped is why no snapshots are taken now, in a few words: nothing may be
+	// written in the home. "" if they are.
+	Stopped string `json:"stopped,omitempty"`
 }
 
 // DaemonStatus describes the process that serves the socket.

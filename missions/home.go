@@ -67,7 +67,8 @@ func OpenHome(dir string) (Home, error) {
 		return Home{}, err
 	}
 	for _, name := range homeDirs {
-		if err := os.MkdirAll(filepath.Join(resolved, name), 0o700); err != nil {
+		err := os.MkdirAll(filepath.Join(resolved, name), 0o700)
+		if err != nil && (Home{Dir: resolved}).ReadOnly() == nil { // what can only be read has nothing there
 			return Home{}, Errorf(KindFailed, "", "make %s: %w", filepath.Join(resolved, name), err)
 		}
 	}
@@ -145,6 +146,9 @@ func machineID(home string) (string, error) {
 	if errors.Is(err, fs.ErrExist) { // another process was first
 		p, err := disk.ReadFile(name)
 		return strings.TrimSpace(string(p)), err
+	}
+	if err != nil && (Home{Dir: home}).ReadOnly() != nil {
+		return id, nil // nothing in it is this machine's
 	}
 	return id, err
 }

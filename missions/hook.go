@@ -44,7 +44,7 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	if err != nil {
 		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)
 		result.Problem = AsError(err).Message
-		if ctx.Err() == nil { // else the work goes on without the hook
+		if ctx.Err() == nil && l.home.ReadOnly() == nil { // else the work goes on without the hook
 			l.noteProblem(ctx, result)
 		}
 	}
@@ -81,8 +81,7 @@ func (l *Local) noteProblem(ctx context.Context, r HookResult) {
 func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
 	nothing := sessions.Answer{}
 	if r.Caller.Mission == "" && e.PID == 0 && e.Kind == sessions.KindSessionEnd {
-		// Nothing would tell which session the agent goes on with: that one will
-		// be another mission.
+		// Nothing would tell which session the agent goes on with: it will be another mission.
 		e.Reason = ""
 	}
 	if _, known := eventOf(e); !known && e.Kind != sessions.KindSessionStart { // a compaction's may be the first that is heard
@@ -99,6 +98,9 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 	if reason := l.guarded(m, r, e); reason != "" {
 		result.Mission = m.ID
 		return sessions.Answer{Block: reason}, nil
+	}
+	if err := l.home.ReadOnly(); err != nil {
+		return nothing, err // not even what was heard can be noted
 	}
 	return l.hear(ctx, m, a, r, e, result)
 }

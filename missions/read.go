@@ -146,16 +146,25 @@ func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
 	}
 	d := Difference{From: from.step.ID.String()}
 	var tree gitstore.ID
+	p := from.project
 	if to != nil {
 		d.To, tree = to.step.ID.String(), to.step.Tree
-	} else if tree, err = l.presentTree(ctx, from.loaded); err != nil {
-		return Difference{}, err
+	} else {
+		looked, done, err := l.glimpse(from.loaded)
+		if err != nil {
+			return Difference{}, err
+		}
+		defer done()
+		p = looked.project
+		if tree, err = l.presentTree(ctx, looked); err != nil {
+			return Difference{}, err
+		}
 	}
 	paths, err := from.pathsIn(r.Caller, r.Paths)
 	if err != nil {
 		return Difference{}, err
 	}
-	changed, err := from.project.difference(ctx, from.step.Tree, tree, paths, r.Patch)
+	changed, err := p.difference(ctx, from.step.Tree, tree, paths, r.Patch)
 	if err != nil {
 		return Difference{}, err
 	}

@@ -81,7 +81,11 @@ func (l *Local) capturePresent(ctx context.Context, m *loaded) (*capture.Result,
 		ws.giveBack()
 		return nil, err
 	}
-	ws.accept(captured)
+	if m.project.store.IsScratch() {
+		ws.giveBack() // what a scratch holds the next capture must not rely on
+	} else {
+		ws.accept(captured)
+	}
 	return captured, nil
 }
 

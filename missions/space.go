@@ -42,6 +42,10 @@ type usage struct {
 // whose files are mapped, would end the process on a full disk (H36).
 const leastFree = 16 << 20
 
+// leastFiles is how many files a small snapshot makes: with room for fewer none is
+// begun.
+const leastFiles = 16
+
 // measureEvery is how often the home is measured at most while it may be over
 // its limit.
 const measureEvery = time.Minute
@@ -65,16 +69,38 @@ func freeSpace(dir string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil
 }
 
-// Low is why nothing may be written now, nil if there is room. It costs one call
-// of the system, but for rare moments when the home is measured.
+// freeFiles is how many files can still be made on the disk that holds dir, where its
+// file system counts them.
+func freeFiles(dir string) (left uint64, counted bool) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil || s.Files == 0 {
+		return 0, false
+	}
+	return uint64(s.Ffree), true
+}
+
+// Low is why nothing may be written now, nil if there is room in a home that can be
+// written to. It costs three calls of the system, but for rare moments when the home is
+// measured.
 func (s *Space) Low() error {
+	if err := s.home.ReadOnly(); err != nil {
+		return err
+	}
 	free, err := s.free(s.home.Dir)
 	if err != nil {
 		return nil // whatever is wrong, the write will say
 	}
 	if floor := max(leastFree, s.limits.KeepFree); free < uint64(floor) {
-		return Errorf(KindFailed, "free some space on that disk, then try again",
-			"only %d MiB are free on the disk of %s; below %d MiB Umbra writes nothing", free>>20, s.home.Dir, floor>>20)
+		return Errorf(KindFailed, "free some space on that disk, then try again", "%w", &shortage{
+			"the disk is nearly full",
+			fmt.Sprintf("only %d MiB are free on the disk of %s; below %d MiB Umbra writes nothing", free>>20, s.home.Dir, floor>>20),
+		})
+	}
+	if left, counted := freeFiles(s.home.Dir); counted && left < leastFiles {
+		return Errorf(KindFailed, "remove some files on that disk, then try again", "%w", &shortage{
+			"the disk takes no more files",
+			fmt.Sprintf("the disk of %s has inodes for %d more files; below %d Umbra writes nothing", s.home.Dir, left, leastFiles),
+		})
 	}
 	if s.limits.MaxBytes <= 0 {
 		return nil
@@ -96,8 +122,30 @@ func (s *Space) Low() error {
 	if s.known.Bytes <= s.limits.MaxBytes {
 		return nil
 	}
-	return Errorf(KindFailed, "raise storage.max_bytes in "+s.home.ConfigFile(),
-		"%s holds %d MiB, more than the %d MiB that Umbra may take; nothing more is written", s.home.Dir, s.known.Bytes>>20, s.limits.MaxBytes>>20)
+	return Errorf(KindFailed, "raise storage.max_bytes in "+s.home.ConfigFile(), "%w", &shortage{
+		"storage.max_bytes is reached",
+		fmt.Sprintf("%s holds %d MiB, more than the %d MiB that Umbra may take; nothing more is written", s.home.Dir, s.known.Bytes>>20, s.limits.MaxBytes>>20),
+	})
+}
+
+// shortage is why nothing may be written where something could be.
+type shortage struct{ short, text string }
+
+func (s *shortage) Error() string { return s.text }
+
+func (s *shortage) brief() string { return s.short }
+
+// stopped is Low in a few words, for where there is little room; "" if there is
+// room.
+func (s *Space) stopped() string {
+	err := s.Low()
+	if why, ok := errors.AsType[interface {
+		error
+		brief() string
+	}](err); ok {
+		return why.brief()
+	}
+	return ""
 }
 
 // room checks that something can be written: else no snapshot is taken.

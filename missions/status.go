@@ -13,7 +13,7 @@ import (
 // Status is one glance: the missions here, their states, what is wrong and the
 // command that mends it.
 func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
-	s := Status{Home: l.home.Dir, Missions: []Mission{}, Problems: []Problem{}}
+	s := Status{Home: l.home.Dir, Missions: []Mission{}, Problems: []Problem{}, Stopped: l.space.stopped()}
 	at, err := l.stand(r.Caller)
 	if err != nil && at.Dir == "" {
 		return s, err

@@ -14,6 +14,7 @@ type StatusLine struct {
 	Snapshot time.Time `json:"snapshot"` // when the last one was taken
 	Action   string    `json:"pending_action,omitempty"`
 	Problems int       `json:"problems,omitempty"`
+	Stopped  string    `json:"stopped,omitempty"` // why no snapshots are taken now; "" if they are
 }
 
 // statusLine is what there is to say of the session that draws its status line;
@@ -30,5 +31,5 @@ func (l *Local) statusLine(a sessions.Adapter, r HookRequest, e sessions.Event) 
 		return nil
 	}
 	v := l.view(m)
-	return &StatusLine{Mission: v.Name, Turn: v.Turn, State: v.State, Snapshot: m.tip.At, Action: v.Action, Problems: len(v.Problems)}
+	return &StatusLine{Mission: v.Name, Turn: v.Turn, State: v.State, Snapshot: m.tip.At, Action: v.Action, Problems: len(v.Problems), Stopped: l.space.stopped()}
 }

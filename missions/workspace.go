@@ -202,9 +202,10 @@ func (ws *workspace) capture(ctx context.Context, store *gitstore.Store, batch *
 }
 
 // seed is what the first capture need not read, nil without a repository that
-// could tell, or without git, which alone knows all attribute files.
+// could tell, or without git, which alone knows all attribute files. Nothing is
+// borrowed into a scratch.
 func (ws *workspace) seed(store *gitstore.Store) *capture.Seed {
-	if ws.repo == nil || ws.repo.Unread != nil || ws.config.Unread != nil || ws.repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
+	if store.IsScratch() || ws.repo == nil || ws.repo.Unread != nil || ws.config.Unread != nil || ws.repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
 		return nil
 	}
 	return &capture.Seed{Repository: ws.repo, Attributes: ws.config.Attributes, Store: store}

@@ -49,10 +49,14 @@ type model struct {
 }
 
 func newModel(ctx context.Context, o Options) model {
-	return model{
+	m := model{
 		ctx: ctx, o: o, focus: inRows, folded: map[chapterKey]bool{},
 		details: details{cache: map[string]detail{}},
 	}
+	if o.Stopped != nil {
+		m.fail(o.Stopped)
+	}
+	return m
 }
 
 // Init asks for the missions.

@@ -27,6 +27,7 @@ type Options struct {
 	Environ []string
 	Color   bool // false: bold, dim and reverse alone
 	Palette highlight.Palette
+	Stopped error // why nothing can be written, nil if it can
 	Now     func() time.Time
 	Words
 	// Open shows a file as it was, in the pager or a copy of it in the editor, on

@@ -422,3 +422,16 @@ func TestKeysNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestStopped: a home in which nothing can be written is looked at, and that is said
+// first.
+func TestStopped(t *testing.T) {
+	x := begin(t, world(2), 120, 30)
+	o := x.model.o
+	o.Stopped = missions.Errorf(missions.KindFailed, "mount it", "nothing can be written: read-only file system")
+	x.model = newModel(context.Background(), o)
+	x.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	x.follow(x.model.Init())
+	x.sees("nothing can be written: read-only file system (mount it)", "wish number 2")
+	x.keys("j").misses("nothing can be written")
+}

@@ -104,3 +104,14 @@ func claimLeftover(path string, fn func(path string) error) (left bool, err erro
 	err = fn(path)
 	return err == nil, err
 }
+
+// Probe writes a small temporary file in dir and removes it: the error is why nothing
+// can be written there.
+func Probe(dir string) error {
+	f, err := createTemp(dir)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("probe\n")
+	return errors.Join(err, os.Remove(f.Name()), unclaim(f), f.Close())
+}

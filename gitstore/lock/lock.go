@@ -211,6 +211,13 @@ func open(path string) (*os.File, error) {
 		}
 		file, err = disk.OpenFile(path, flags, 0o600)
 	}
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
+		// The kernel locks what was opened to be read as well: whoever holds it so
+		// leaves no note.
+		if readable, rerr := disk.OpenFile(path, flags&^(os.O_RDWR|os.O_CREATE), 0); rerr == nil {
+			return readable, nil
+		}
+	}
 	if err != nil {
 		return nil, &FileError{path, reason(err)}
 	}

@@ -40,8 +40,8 @@ type Options struct {
 const aboutPatience = time.Second
 
 // Connect reaches the process that serves the home, and starts a daemon if
-// there is none. Its error is of KindNoDaemon, and wraps ErrElsewhere where
-// that is why. The Client must be closed.
+// there is none. Its error is of KindNoDaemon, and wraps ErrElsewhere or
+// missions.ErrUnwritable where that is why. The Client must be closed.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Second
@@ -120,9 +120,12 @@ func (s *search) start() error {
 	if s.started != nil || len(s.options.Start) == 0 {
 		return nil
 	}
-	if Sandboxed() {
+	if Sandboxed() && s.options.Home.ReadOnly() == nil {
 		return missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"no daemon runs, and none is started by a process that is %w", ErrElsewhere)
+	}
+	if err := s.options.Home.Writable(); err != nil {
+		return missions.Errorf(missions.KindNoDaemon, missions.AsError(err).Hint, "no daemon runs, and none can be started: %w", err)
 	}
 	var err error
 	if s.started, err = launch(s.options); err != nil {

@@ -117,8 +117,8 @@ func TestFullDisk(t *testing.T) {
 		free := b.fill()
 		close(stop)
 		<-stopped
-		if _, err := tool(); err == nil || !strings.Contains(err.Error(), "Umbra writes nothing") || missions.AsError(err).Hint == "" {
-			t.Errorf("hook on a full disk: %v", err)
+		if r, err := tool(); err != nil || !strings.Contains(r.Problem, "Umbra writes nothing") || r.Snapshot != "" {
+			t.Errorf("hook on a full disk: %+v %v", r, err)
 		}
 		_, err = c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
 		if e := missions.AsError(err); err == nil || e.Kind.ExitCode() != 1 || !strings.Contains(e.Message, "Umbra writes nothing") {

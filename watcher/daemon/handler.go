@@ -21,7 +21,7 @@ import (
 
 // method is one method of the Service as it is served.
 type method struct {
-	grows bool // it writes, and is refused when the disk is nearly full
+	grows bool // it writes
 	call  func(context.Context, missions.Service, []byte) (any, error)
 }
 
@@ -165,8 +165,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 // up by its own clock, and knows best why.
 const courtesy = time.Second
 
-// guarded makes the call unless the disk is nearly full. A panic ends the call
-// only.
+// guarded makes the call. A panic ends the call only.
 func (s *Server) guarded(ctx context.Context, name string, m method, body []byte) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -176,11 +175,6 @@ func (s *Server) guarded(ctx context.Context, name string, m method, body []byte
 	}()
 	if m.grows || name == api.Doctor { // which finds objects lost that move
 		defer s.house.enter()()
-	}
-	if m.grows {
-		if err := s.space.Low(); err != nil {
-			return nil, err
-		}
 	}
 	return m.call(ctx, s.Service(), body)
 }

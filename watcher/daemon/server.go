@@ -51,11 +51,15 @@ type Server struct {
 // takeover is how long a starting process waits for one that is stopping.
 const takeover = 3 * time.Second
 
-// Start takes the home lock and begins to serve. An error that wraps
+// Start takes the home lock and begins to serve, where anything can be written in
+// the home. An error that wraps
 // missions.ErrHomeHeld says that another process does. The Server must be
 // closed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.fill()
+	if err := o.Home.ReadOnly(); err != nil {
+		return nil, err
+	}
 	lock, err := hold(ctx, o)
 	if err != nil {
 		return nil, err
@@ -164,7 +168,7 @@ func (s *Server) catchUp() {
 }
 
 // Service is what is served, for use in this process.
-func (s *Server) Service() missions.Service { return service{s.local, s} }
+func (s *Server) Service() missions.Service { return missions.Gate(service{s.local, s}, s.space) }
 
 // Leaving is closed when the Server wants to be closed: somebody asked, or
 // there was nothing to do for long.

@@ -352,33 +352,6 @@ func TestKeepsOthersSocket(t *testing.T) {
 	}
 }
 
-func TestLowDiskRefusesWrites(t *testing.T) {
-	b := newBench(t)
-	var free atomic.Uint64
-	free.Store(1 << 40)
-	b.start(func(o *Options) {
-		o.FreeSpace = func(string) (uint64, error) { return free.Load(), nil }
-	})
-	c := b.connect()
-	b.write("a.txt", "one\n")
-	b.mission(c, "work")
-	free.Store(50 << 20)
-	_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
-	if e := missions.AsError(err); err == nil || !strings.Contains(e.Message, "only 50 MiB are free") || e.Hint == "" {
-		t.Errorf("error %v", err)
-	}
-	if entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()}); err != nil || len(entries) != 1 {
-		t.Errorf("reading: %v %v", entries, err)
-	}
-	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
-	if err != nil || len(status.Problems) != 1 {
-		t.Errorf("status: %+v %v", status.Problems, err)
-	}
-	free.Store(1 << 40)
-	_, err = c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
-	must(t, err)
-}
-
 func TestIndexDeletedMeanwhile(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
