@@ -25,13 +25,13 @@ func TestOpenCodeSubagent(t *testing.T) {
 	p.umbra("fork", "source", "--name", "now", "--no-launch")
 	of := p.mission("source")
 	before := files(t, strings.TrimSuffix(of.SessionPath, ".jsonl"))
-	p.goesOn("past", "sub again")
-	p.goesOn("now", "three, past")
+	p.subagentGoesOn("past", "sub again")
+	p.subagentGoesOn("now", "three, past")
 	p.umbra("restore", "source@1")
 	if again := p.mission("source"); again.SessionID == of.SessionID {
 		t.Fatalf("after the restore the mission is %+v", again)
 	}
-	p.goesOn("source", "sub again")
+	p.subagentGoesOn("source", "sub again")
 	same(t, "what the source's subagent said", files(t, strings.TrimSuffix(of.SessionPath, ".jsonl")), before)
 }
 
@@ -49,7 +49,7 @@ func TestOpenCodeUnheard(t *testing.T) {
 		t.Fatalf("%s", out)
 	}
 	p.umbra("fork", "heard@1.0", "--name", "before", "--no-launch")
-	p.goesOn("before", "bravo")
+	p.subagentGoesOn("before", "bravo")
 	p.sees(p.lastOf("charlie, please"), []string{"user: " + prompt, "assistant: alpha done"}, "bravo")
 }
 
@@ -94,9 +94,9 @@ func (p *person) lastOf(word string) standin.Request {
 	return request
 }
 
-// goesOn has a mission's agent go on with its subagent of before, which knows what
+// subagentGoesOn has a mission's agent go on with its subagent of before, which knows what
 // it said, but for what was said elsewhere, and works in the mission's workspace.
-func (p *person) goesOn(name, elsewhere string) {
+func (p *person) subagentGoesOn(name, elsewhere string) {
 	p.Helper()
 	id := p.subagent(name)
 	p.asks(name, "charlie, please "+task(id, "three, "+name+" [[bash cmd=pwd]] [[say well]]")+" [[say charlie done]]")
