@@ -3,6 +3,7 @@ package missions
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -37,6 +38,17 @@ func (h Home) Hold(command string) (*HomeLock, error) {
 
 // Release frees the lock.
 func (l *HomeLock) Release() error { return l.held.Release() }
+
+// Place is the directory that the home is in now. A home that was copied is another,
+// though it holds the same files, and so is what is at the path of one that was
+// moved.
+func (h Home) Place() (Place, error) {
+	info, err := os.Lstat(h.Dir)
+	if err != nil {
+		return Place{}, err
+	}
+	return identityOf(info), nil
+}
 
 // Holder names the process that has the home lock, for messages, and its pid.
 // ok is false if nobody is known to have it.

@@ -100,6 +100,9 @@ type Place struct {
 	Inode  uint64 `json:"inode"`
 }
 
+// String tells places of one machine apart.
+func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Device, p.Inode) }
+
 // operation is what Umbra did to a mission by itself.
 type operation struct {
 	ID         string          `json:"id"`

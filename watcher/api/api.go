@@ -27,6 +27,10 @@ const (
 	// HeaderNamespace is the caller's Namespace. A process that has another one
 	// answers 421 and does nothing.
 	HeaderNamespace = "Umbra-Namespace"
+	// HeaderHome is the Place of the home that the caller means, missions.Place. A
+	// process that serves another one answers 410 and does nothing: it was found by
+	// a file that was copied or moved with a home.
+	HeaderHome = "Umbra-Home"
 )
 
 // ContentType is that of an answer.

@@ -78,7 +78,7 @@ func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	r, err := newCall(ctx, method, body, c.options.Version)
+	r, err := newCall(ctx, method, body, c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +86,17 @@ func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Re
 }
 
 // newCall is a call as it goes over the wire.
-func newCall(ctx context.Context, method string, body []byte, version string) (*http.Request, error) {
+func newCall(ctx context.Context, method string, body []byte, o Options) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://umbra"+api.Prefix+method, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
-	r.Header.Set(api.HeaderVersion, version)
+	r.Header.Set(api.HeaderVersion, o.Version)
+	if place, err := o.Home.Place(); err == nil {
+		r.Header.Set(api.HeaderHome, place.String())
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		r.Header.Set(api.HeaderTimeout, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
 	}
@@ -164,6 +167,10 @@ var errOlder = errors.New("the daemon is older than this umbra")
 // that asks.
 var errMisdirected = errors.New("the daemon sees other files than this process")
 
+// errOtherHome is the answer of a process that serves another home, to which a
+// copied or moved file has led.
+var errOtherHome = errors.New("the daemon serves another home")
+
 // once makes a call over one connection, and tells the notices on the way on
 // this goroutine.
 func (c *Client) once(ctx context.Context, method string, body []byte, result any) error {
@@ -187,6 +194,8 @@ func answerTo(ctx context.Context, response *http.Response, result any) error {
 		return errLeaving
 	case http.StatusMisdirectedRequest:
 		return errMisdirected
+	case http.StatusGone:
+		return errOtherHome
 	case http.StatusNotImplemented, http.StatusNotFound:
 		return fmt.Errorf("%w: version %s", errOlder, response.Header.Get(api.HeaderVersion))
 	}

@@ -136,7 +136,7 @@ func (s *search) start() error {
 
 // nobody reports whether an error means that no process serves.
 func nobody(err error) bool {
-	return errors.Is(err, errNoSocket) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+	return errors.Is(err, errNoSocket) || errors.Is(err, errOtherHome) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // explain says why no daemon was found in time.

@@ -50,10 +50,10 @@ func once[Request, Result any](ctx context.Context, o Options, method string, r 
 	defer c.Close()
 	err = c.watched(ctx, func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-		return exchange(ctx, conn, method, o.Version, body, &result)
+		return exchange(ctx, conn, method, o, body, &result)
 	})
 	broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
-	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
+	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errOtherHome) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
 		return result, fmt.Errorf("%w: %w", ErrUndone, err)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -78,8 +78,8 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // exchange asks over a connection that is used once, and reads the answer.
-func exchange(ctx context.Context, conn net.Conn, method, version string, body []byte, result any) error {
-	call, err := newCall(ctx, method, body, version)
+func exchange(ctx context.Context, conn net.Conn, method string, o Options, body []byte, result any) error {
+	call, err := newCall(ctx, method, body, o)
 	if err != nil {
 		return err
 	}

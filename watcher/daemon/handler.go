@@ -92,6 +92,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a call is a POST", http.StatusMethodNotAllowed)
 		return
 	}
+	if !s.athome() {
+		s.leave(homeGone)
+		http.Error(w, "this daemon is stopping: "+homeGone, http.StatusServiceUnavailable)
+		return
+	}
+	if elsewhere(r.Header.Get(api.HeaderHome), s.place.String()) {
+		http.Error(w, "this daemon serves another home", http.StatusGone)
+		return
+	}
 	name, ok := strings.CutPrefix(r.URL.Path, api.Prefix)
 	m, known := s.table[name]
 	switch {
@@ -121,7 +130,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // elsewhere reports whether a caller is known to see another part of the
-// machine.
+// machine, or to mean another home.
 func elsewhere(caller, own string) bool { return caller != "" && own != "" && caller != own }
 
 // serveAbout says what this process is, and lets it stop if that was asked.

@@ -95,6 +95,10 @@ func (o *overseer) rest() bool {
 }
 
 func (o *overseer) look() {
+	if !o.athome() {
+		o.leave(homeGone)
+		return
+	}
 	o.index.mend()
 	if !o.socket.published() {
 		o.leave("the socket was taken away")

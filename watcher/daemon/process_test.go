@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -315,5 +316,79 @@ func TestDaemonThatCannotStart(t *testing.T) {
 	_, err = b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/nowhere/umbra"}, 300*time.Millisecond })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// at is the bench with another home.
+func (b *bench) at(dir string) *bench {
+	twin := &bench{TB: b.TB, user: b.user, work: b.work, home: b.home}
+	twin.home.Dir = dir
+	return twin
+}
+
+// serving is what whoever serves the home says of itself.
+func (b *bench) serving() api.About {
+	b.Helper()
+	about, err := client.About(b.ctx(), client.Options{Home: b.home, Patience: time.Minute})
+	must(b, err)
+	return about
+}
+
+// hooked asks in the way of a hook.
+func (b *bench) hooked() error {
+	_, err := client.Status(b.ctx(), client.Options{Home: b.home, Version: "test", Patience: time.Minute}, missions.StatusRequest{Caller: b.caller()})
+	return err
+}
+
+// TestCopiedHome: a home that was copied while its daemon ran leads to that daemon,
+// which does nothing for it, and goes on; the copy gets one of its own.
+func TestCopiedHome(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	twin := b.at(filepath.Join(b.user, "copy"))
+	must(t, os.Mkdir(twin.home.Dir, 0o700))
+	must(t, twin.home.PublishSocket(b.home.Socket()))
+	if err := twin.hooked(); !errors.Is(err, client.ErrUndone) {
+		t.Errorf("a hook of the copy: %v", err)
+	}
+	twin.connect(twin.starting)
+	if about := twin.serving(); about.Home != twin.home.Dir || about.PID == os.Getpid() {
+		t.Errorf("the copy is served by process %d of %s", about.PID, about.Home)
+	}
+	if about := b.serving(); about.Home != b.home.Dir || about.PID != os.Getpid() || about.Leaving {
+		t.Errorf("the original is served by %+v", about)
+	}
+}
+
+// TestMovedHome: a daemon whose home was moved away serves nobody any more, whether
+// asked or not, makes nothing anew at the old path, and lets another one have the
+// home where it is.
+func TestMovedHome(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		b := newBench(t)
+		s := b.start(func(o *Options) {
+			if asked {
+				o.Tick = time.Hour
+			}
+		})
+		socket := filepath.Join(b.user, "s")
+		must(t, os.Link(s.socket.path, socket)) // as in a runtime directory, which stays where it is
+		moved := b.at(b.home.Dir + ".moved")
+		must(t, os.Rename(b.home.Dir, moved.home.Dir))
+		must(t, moved.home.PublishSocket(socket))
+		if asked {
+			if err := moved.hooked(); !errors.Is(err, client.ErrUndone) {
+				t.Errorf("it answers: %v", err)
+			}
+		}
+		<-s.Leaving()
+		must(t, s.Close())
+		if _, err := os.Lstat(b.home.Dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("there is a home at the old path again: %v", err)
+		}
+		moved.connect(moved.starting)
+		if about := moved.serving(); about.Home != moved.home.Dir || about.PID == os.Getpid() {
+			t.Errorf("it is served by %+v", about)
+		}
 	}
 }

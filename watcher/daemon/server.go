@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -29,6 +30,7 @@ type Server struct {
 	logFile *rotatingFile
 	began   time.Time
 	about   api.About
+	place   missions.Place // of the home whose lock is held
 	socket  *socket
 	http    *http.Server
 	table   map[string]method
@@ -135,6 +137,9 @@ func (s *Server) open() error {
 		return err
 	}
 	s.about = aboutSelf(o)
+	if s.place, err = o.Home.Place(); err != nil {
+		return err
+	}
 	if s.socket, err = listen(o); err != nil {
 		return err
 	}
@@ -179,6 +184,16 @@ func (s *Server) leave(why string) {
 		s.log.Info("leaving", "why", why)
 		close(s.leaving)
 	})
+}
+
+// homeGone is why a process leaves whose home was moved or removed: it would write
+// where nobody looks, and make anew what was removed.
+const homeGone = "the home was moved, or removed"
+
+// athome reports whether the home is still where it was.
+func (s *Server) athome() bool {
+	place, err := s.options.Home.Place()
+	return err == nil && place == s.place || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 func (s *Server) isLeaving() bool {
@@ -230,7 +245,7 @@ func (s *Server) close() error {
 	if s.local != nil {
 		errs = append(errs, s.local.Close())
 	}
-	if s.index != nil {
+	if s.index != nil && s.athome() { // it would be made anew at the old path
 		errs = append(errs, s.index.close())
 	}
 	errs = append(errs, s.lock.Release())

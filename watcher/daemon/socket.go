@@ -72,8 +72,8 @@ func listen(o Options) (*socket, error) {
 // the directory made for it.
 func removeStale(o Options) {
 	path := o.Home.Socket()
-	if filepath.Base(path) != socketName {
-		return
+	if filepath.Base(path) != socketName || answers(path) {
+		return // of no process of this home, which would have the lock: of one that this was copied from
 	}
 	_ = os.Remove(path)
 	if dir := filepath.Dir(path); slices.Contains(tempDirs(o), filepath.Dir(dir)) && strings.HasPrefix(filepath.Base(dir), privatePrefix) {
@@ -85,10 +85,12 @@ func removeStale(o Options) {
 // not end connections.
 func (s *socket) retract() error {
 	var errs []error
-	if s.home.Socket() == s.path {
+	info, err := os.Lstat(s.path)
+	is := err == nil && s.inode != nil && os.SameFile(info, s.inode)
+	if (is || err != nil) && s.home.Socket() == s.path { // else it leads to the one in its place
 		errs = append(errs, os.Remove(s.home.SocketFile()))
 	}
-	if info, err := os.Lstat(s.path); err == nil && s.inode != nil && os.SameFile(info, s.inode) {
+	if is {
 		errs = append(errs, os.Remove(s.path))
 	}
 	if s.made != "" {
