@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,12 +70,26 @@ func (s *screen) write(name, text string) {
 // open starts a shell on a terminal, and the timeline in it.
 func (s *screen) open() {
 	s.Helper()
-	s.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "/bin/sh")
-	s.Cleanup(func() { s.tmux("kill-server") })
-	s.sees("ready>")
+	s.shell()
 	s.types("umbra timeline")
 	s.keys("Enter")
 	s.sees("made charlie", "snapshots")
+}
+
+// shell starts a shell on a terminal.
+func (s *screen) shell() {
+	s.Helper()
+	s.tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "30", "/bin/sh")
+	s.Cleanup(func() { s.tmux("kill-server") })
+	s.sees("ready>")
+}
+
+// leftClean: the terminal echoes and takes lines, as before.
+func (s *screen) leftClean() {
+	s.Helper()
+	s.types("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | wc -l | sed s/^/modes=/")
+	s.keys("Enter")
+	s.sees("modes=2")
 }
 
 func (s *screen) keys(keys ...string) {
@@ -144,9 +159,35 @@ func TestTimeline(t *testing.T) {
 	s.sees("made bravo", "snapshots")
 	s.keys("q")
 	s.sees("topped")
-	s.types("stty -a | tr ' ;' '\\n\\n' | grep -x -e echo -e icanon | wc -l | sed s/^/modes=/")
+	s.leftClean()
+}
+
+// coloured matches what sets a colour other than the terminal's own (ECMA-48, SGR).
+var coloured = regexp.MustCompile(`\x1b\[(?:[0-9;]*;)?(?:[34][0-8]|9[0-7]|10[0-7])[;m]`)
+
+// TestTimelinePlain: without colours where the user wants none, Ctrl-C leaves the
+// terminal as it was, and one whose cursor can't be moved is told what else there is.
+func TestTimelinePlain(t *testing.T) {
+	t.Parallel()
+	s := newScreen(t)
+	s.open()
+	if shown := s.tmux("capture-pane", "-p", "-e"); !coloured.MatchString(shown) {
+		t.Errorf("there are no colours to be left out:\n%q", shown)
+	}
+	s.keys("C-c")
+	s.sees("ready>")
+	s.leftClean()
+	s.types("clear; NO_COLOR=1 umbra timeline")
 	s.keys("Enter")
-	s.sees("modes=2")
+	s.sees("made charlie", "snapshots")
+	if shown := s.tmux("capture-pane", "-p", "-e"); coloured.MatchString(shown) {
+		t.Errorf("there are colours:\n%q", shown)
+	}
+	s.keys("C-c")
+	s.sees("ready>")
+	s.types("clear; TERM=dumb umbra timeline; echo code=$?")
+	s.keys("Enter")
+	s.sees("needs a terminal that can move its cursor", "umbra log", "code=2")
 }
 
 // locksNothing: whoever looks at the timeline keeps nobody else from anything.
