@@ -97,7 +97,7 @@ func Try(path string, mode Mode, owner Owner) (*Lock, error) {
 			release(file)
 			continue
 		}
-		l := &Lock{file: file, path: path, mode: mode, note: noteBytes(owner, time.Now())}
+		l := &Lock{file: file, path: path, mode: mode, note: noteBytes(owner, time.Now(), file)}
 		// A full disk must not keep anyone from locking.
 		_, _ = file.WriteAt(l.note, 0)
 		return l, nil

@@ -233,6 +233,13 @@ func TestSharedAndExclusive(t *testing.T) {
 	if note, ok := Holder(path); !ok || note.Command != "umbra capture" {
 		t.Errorf("the last to come signed: %+v, %v", note, ok)
 	}
+	content, err := os.ReadFile(path)
+	must(t, err)
+	copied := path + ".copy"
+	must(t, os.WriteFile(copied, content, 0o600))
+	if note, ok := Holder(copied); ok {
+		t.Errorf("a copy names %s", note)
+	}
 	must(t, b.Release())
 	if _, ok := Holder(path); ok {
 		t.Error("a note outlives the lock")

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
@@ -98,6 +100,8 @@ func (o Owner) Liveness() Liveness {
 type Note struct {
 	Owner
 	Since time.Time `json:"since"`
+	// File is the inode of the lock file: the note in a copy of it names nobody.
+	File uint64 `json:"file"`
 }
 
 // String names the holder: "pid 123 (umbra restore) since 2026-01-31 16:40:02".
@@ -114,7 +118,7 @@ func Holder(path string) (note Note, ok bool) {
 	}
 	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, noteSize))
-	if err != nil || json.Unmarshal(content, &note) != nil || note.PID == 0 {
+	if err != nil || json.Unmarshal(content, &note) != nil || note.PID == 0 || note.File != inodeOf(file) {
 		return Note{}, false
 	}
 	return note, note.Liveness() != Gone
@@ -124,11 +128,20 @@ func Holder(path string) (note Note, ok bool) {
 // replaces another whole, with no moment at which the file is cut.
 const noteSize = 1024
 
-func noteBytes(owner Owner, since time.Time) []byte {
+// inodeOf is an open file's inode, 0 if it can't be known.
+func inodeOf(file *os.File) uint64 {
+	var st unix.Stat_t
+	if unix.Fstat(int(file.Fd()), &st) != nil {
+		return 0
+	}
+	return st.Ino
+}
+
+func noteBytes(owner Owner, since time.Time, file *os.File) []byte {
 	if len(owner.Command) > noteSize/4 {
 		owner.Command = strings.ToValidUTF8(owner.Command[:noteSize/4], "")
 	}
-	content, err := json.Marshal(Note{Owner: owner, Since: since})
+	content, err := json.Marshal(Note{Owner: owner, Since: since, File: inodeOf(file)})
 	if err != nil || len(content) > noteSize {
 		return blankNote()
 	}
