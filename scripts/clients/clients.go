@@ -15,11 +15,13 @@ import (
 	"time"
 )
 
-// Versions of Claude Code that tests name: what most people run, and one from
-// before sessions were written as they are now.
+// Versions of Claude Code that tests name: what most people run, the one that npm
+// chooses for an older node, and two from before sessions were written as they are now.
 const (
 	ClaudeCurrent = "2.1.329"
+	ClaudeMiddle  = "2.1.197"
 	ClaudeOlder   = "2.0.77"
+	ClaudeOldest  = "1.0.128"
 )
 
 // CodexCurrent is the version of Codex that tests name.
@@ -45,19 +47,18 @@ type pin struct {
 	version string
 	pkg     string
 	after   string // the script of the package that places its program, run by node
-	tested  bool   // installed by the gate
 }
 
 func pins() []pin {
 	const claude = "@anthropic-ai/claude-code"
 	return []pin{
-		{"claude", ClaudeCurrent, claude, "install.cjs", true},
-		{"claude", "2.1.197", claude, "install.cjs", false},
-		{"claude", ClaudeOlder, claude, "", true},
-		{"claude", "1.0.128", claude, "", false},
-		{"codex", CodexCurrent, "@openai/codex", "", true},
-		{"gemini", GeminiCurrent, "@google/gemini-cli", "", true},
-		{"opencode", OpenCodeCurrent, "opencode-ai", "postinstall.mjs", true},
+		{"claude", ClaudeCurrent, claude, "install.cjs"},
+		{"claude", ClaudeMiddle, claude, "install.cjs"},
+		{"claude", ClaudeOlder, claude, ""},
+		{"claude", ClaudeOldest, claude, ""},
+		{"codex", CodexCurrent, "@openai/codex", ""},
+		{"gemini", GeminiCurrent, "@google/gemini-cli", ""},
+		{"opencode", OpenCodeCurrent, "opencode-ai", "postinstall.mjs"},
 	}
 }
 
@@ -104,9 +105,6 @@ func installed(t testing.TB, agent, version string) Client {
 func InstallTested(ctx context.Context) ([]Client, error) {
 	var all []Client
 	for _, p := range pins() {
-		if !p.tested {
-			continue
-		}
 		client, err := Install(ctx, p.agent, p.version)
 		if err != nil {
 			return nil, err

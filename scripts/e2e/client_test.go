@@ -20,7 +20,7 @@ import (
 // with the history of the ones before, tool call and result included.
 func TestClaude(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder, clients.ClaudeOldest} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			client := clients.Claude(t, version)
