@@ -176,12 +176,16 @@ func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int,
 
 // agentEnv is the keeper's own environment without what the launch takes out of
 // it, then what the user gave, then what Umbra needs; of equal names the last one
-// counts.
+// counts. PWD is where the agent runs, and not where its keeper does: some agents
+// work where that says.
 func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
 	env := slices.DeleteFunc(slices.Clone(c.Environ()), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(launch.Unset, name)
 	})
+	if !sameDir(valueOf(env, "PWD"), launch.Dir) { // a user's own name of it stays
+		env = append(env, "PWD="+launch.Dir)
+	}
 	env = append(env, vars.list...)
 	if c.NoDaemon { // for the hooks beneath it too
 		env = append(env, "UMBRA_NO_DAEMON=1")
@@ -190,6 +194,12 @@ func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
 		env = append(env, name+"="+value)
 	}
 	return env
+}
+
+func sameDir(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
 // valueOf is the last value of a variable.

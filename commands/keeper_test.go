@@ -84,3 +84,21 @@ func TestKeeperOfAShortAgent(t *testing.T) {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
 	}
 }
+
+// TestAgentIsToldWhereItRuns: PWD is the agent's directory, under the name that the
+// keeper's user calls it by, if that is the same one.
+func TestAgentIsToldWhereItRuns(t *testing.T) {
+	workspace, elsewhere := t.TempDir(), t.TempDir()
+	link := filepath.Join(elsewhere, "link")
+	if err := os.Symlink(workspace, link); err != nil {
+		t.Fatal(err)
+	}
+	for keeper, want := range map[string]string{elsewhere: workspace, link: link, workspace: workspace, "": workspace} {
+		b := newBench(t, kept{})
+		b.env.Environ = func() []string { return []string{"PWD=" + keeper} }
+		env := (&call{Env: b.env}).agentEnv(missions.Launch{Dir: workspace}, variables{})
+		if got := valueOf(env, "PWD"); got != want {
+			t.Errorf("kept in %s the agent runs in %s, want %s", keeper, got, want)
+		}
+	}
+}
