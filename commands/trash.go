@@ -16,7 +16,7 @@ func trashCommand() *verb {
 			{name: "ls", short: "list what is in the trash", run: runTrashLs},
 			{
 				name: "restore", args: "MISSION", min: 1, max: 1, short: "take a removed mission back, with all its snapshots",
-				long: "A workspace that went with it is made again by umbra mission resume; what was in\nno snapshot, such as ignored files, stays in the trash, to be copied from there.",
+				long: "A workspace that went with it is in its place again as it was, ignored files too. If\nsomething else has that place, nothing is done: move it away first.",
 				run:  runTrashRestore,
 			},
 			trashEmptyCommand(),
@@ -34,7 +34,8 @@ func trashEmptyCommand() *verb {
 	return &verb{
 		name: "empty", args: "[MISSION…]", max: anyNumber, short: "remove for good the workspaces that are in the trash",
 		long: `They hold what was in no snapshot: ignored files above all. It lists them and asks.
-Snapshots stay, and umbra trash restore brings a mission back all the same.`,
+Snapshots stay, and umbra trash restore brings a mission back all the same. What is
+left there of a mission that is back goes only if you name it.`,
 		flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "only what has been there for `DURATION`, such as 720h", Destination: &o.olderThan},
 			&cli.BoolFlag{Name: "preview", Usage: "only list", Destination: &o.preview},
@@ -88,6 +89,11 @@ func runTrashEmpty(c *call, o trashEmptyOptions) error {
 	listed, err := svc.Trash(ctx, request)
 	if err != nil {
 		return err
+	}
+	for _, m := range listed.Removed {
+		if m.Back && len(m.Items) > 0 && !request.Empties(m) {
+			c.notice("what is left of %s, which is back, stays: umbra trash empty %s removes it", m.Name, short(m.ID))
+		}
 	}
 	listed.Removed = slices.DeleteFunc(listed.Removed, func(m missions.Removed) bool { return !request.Empties(m) })
 	listed.Bytes = listed.Size()
@@ -155,7 +161,7 @@ func describeTrash(p *printer, m missions.Removed) {
 	case m.Unknown:
 		p.line("%s  whose it is can't be told: umbra trash empty %s removes it", short(m.ID), clean(m.ID))
 	case m.Back:
-		p.line("%s  %s  left of %s in %s, which is back: copy what you want", p.paint(bold, clean(m.Name)), short(m.ID), clean(m.Name), clean(m.Project))
+		p.line("%s  %s  left of %s in %s, which is back: copy what you want, umbra trash empty %s removes it", p.paint(bold, clean(m.Name)), short(m.ID), clean(m.Name), clean(m.Project), short(m.ID))
 	case m.Name == "":
 		p.line("%s  left of a fork that could not be made, or of a workspace that was lost", short(m.ID))
 	default:

@@ -58,8 +58,14 @@ func (l *Local) recreateSession(ctx context.Context, m *loaded) error {
 }
 
 // recreateWorkspace makes a lost workspace again from the newest snapshot, where
-// it was if Umbra had made it, or in a directory that the user names.
+// it was if Umbra had made it, or in a directory that the user names. One that is
+// in the trash is put back instead, with what is in no snapshot.
 func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRequest) error {
+	if typed.Recreate == "" {
+		if err := l.untrashWorkspace(ctx, m); err != nil || !m.workspaceGone() {
+			return err
+		}
+	}
 	directory := m.bind.Worktree
 	switch {
 	case typed.Recreate != "":

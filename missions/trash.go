@@ -85,9 +85,9 @@ func (r TrashResult) Size() (bytes int64) {
 }
 
 // Empties reports whether emptying the trash as asked removes what is m's: what may
-// be anybody's only where its id is given.
+// be anybody's, or a mission's that is back, only where it is named.
 func (r TrashRequest) Empties(m Removed) bool {
-	return !m.Unknown || slices.ContainsFunc(r.Missions, m.is)
+	return !m.Unknown && !m.Back || slices.ContainsFunc(r.Missions, m.is)
 }
 
 // Trash lists what is in the trash, or empties it: the directories there, never a

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -51,18 +52,21 @@ func (b *testBench) stands(path string, want bool) {
 }
 
 // TestTrashOfTheReturned: what stayed in the trash of a mission that is back is
-// called its own.
+// called its own, and is removed where it is named.
 func TestTrashOfTheReturned(t *testing.T) {
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
-	fork, kept := b.trashed("work", "fix")
-	if _, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"}); err != nil {
-		t.Fatal(err)
-	}
+	fork, _ := b.trashed("work", "fix")
+	kept := filepath.Join(b.home, "trash", fork.ID, "conversation", "notes.log")
+	b.put(kept, "only here\n")
+	b.unremove("fix")
 	in, err := b.trash(false)
 	if err != nil || len(in.Removed) != 1 || !in.Removed[0].Back || in.Removed[0].Unknown || in.Removed[0].Name != "fix" || in.Removed[0].ID != fork.ID {
 		t.Fatalf("in the trash: %+v %v", in, err)
+	}
+	if done, err := b.trash(true); err != nil || done.Some() {
+		t.Errorf("emptied unnamed: %+v %v", done, err)
 	}
 	b.stands(kept, true)
 	if done, err := b.trash(true, "fix"); err != nil || !done.Some() {
@@ -234,4 +238,102 @@ func TestUnremoveAdopted(t *testing.T) {
 		t.Errorf("back: %+v %v", back, err)
 	}
 	c.healthy()
+}
+
+// TestUnremovePutsTheWorkspaceBack: what a removal took away is in its place again,
+// with what no snapshot has, and git works in it as it did.
+func TestUnremovePutsTheWorkspaceBack(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	fork, kept := b.trashed("work", "fix")
+	b.unremove("fix")
+	b.stands(kept, false)
+	b.stands(filepath.Join(fork.Workspace, "notes.log"), true)
+	if out := b.git("-C", fork.Workspace, "status", "--porcelain", "--branch"); out != "## umbra/fix\n" {
+		t.Errorf("git status: %q", out)
+	}
+	if in, err := b.trash(false); err != nil || in.Some() {
+		t.Errorf("in the trash: %+v %v", in, err)
+	}
+	if m, err := b.local.Mission(context.Background(), MissionRequest{Caller: b.caller(), Name: "fix"}); err != nil || len(m.Problems) > 0 {
+		t.Errorf("the mission: %+v %v", m.Problems, err)
+	}
+	b.healthy()
+	if _, err := b.local.Remove(context.Background(), RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true}); err != nil {
+		t.Errorf("removed again: %v", err)
+	}
+	b.unremove("fix")
+	b.stands(filepath.Join(fork.Workspace, "notes.log"), true)
+}
+
+// TestUnremoveWhereSomethingElseIs: nothing is replaced, and nothing half done.
+func TestUnremoveWhereSomethingElseIs(t *testing.T) {
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	fork, kept := b.trashed("work", "fix")
+	mine := filepath.Join(fork.Workspace, "mine.txt")
+	b.put(mine, "mine\n")
+	_, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"})
+	b.fails("in the place of another directory", err, KindConflict)
+	if hint := AsError(err).Hint; !strings.Contains(hint, fork.Workspace) {
+		t.Errorf("hint: %s", hint)
+	}
+	b.stands(mine, true)
+	b.stands(kept, true)
+	if err := os.RemoveAll(fork.Workspace); err != nil {
+		t.Fatal(err)
+	}
+	b.unremove("fix")
+	b.stands(filepath.Join(fork.Workspace, "notes.log"), true)
+}
+
+// TestWorkspaceLeftInTheTrash: the workspace of a mission that is there, such as one
+// whose removal was cut off, is never emptied unnamed, and comes back.
+func TestWorkspaceLeftInTheTrash(t *testing.T) {
+	for how, back := range map[string]func(*testBench) error{
+		"restored": func(b *testBench) error {
+			_, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"})
+			return err
+		},
+		"resumed": func(b *testBench) error {
+			_, err := b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: "fix", Resume: true, KeeperID: os.Getpid()})
+			return err
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			b := newBench(t)
+			b.versioned()
+			b.mission("work")
+			fork, kept := b.trashed("work", "fix")
+			m, _, err := b.local.findRemoved(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := untrashRefs(context.Background(), m); err != nil {
+				t.Fatal(err)
+			}
+			if in, err := b.trash(false); err != nil || len(in.Removed) != 1 || !in.Removed[0].Back {
+				t.Fatalf("in the trash: %+v %v", in, err)
+			}
+			if done, err := b.trash(true); err != nil || done.Some() {
+				t.Errorf("emptied: %+v %v", done, err)
+			}
+			b.stands(kept, true)
+			if err := back(b); err != nil {
+				t.Fatal(err)
+			}
+			b.stands(kept, false)
+			b.stands(filepath.Join(fork.Workspace, "notes.log"), true)
+		})
+	}
+}
+
+// unremove takes a mission back.
+func (b *testBench) unremove(name string) {
+	b.Helper()
+	if _, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: name}); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -13,44 +13,82 @@ type UnremoveRequest struct {
 	Mission string `json:"mission"` // its name, its id or the beginning of that
 }
 
-// Unremove is Remove taken back: the mission has its name and its snapshots again.
-// A workspace that went with it is made again by the next launch, and so is a
-// conversation; what was in no snapshot stays in the trash.
+// Unremove is Remove taken back: the mission has its name and its snapshots again,
+// and a workspace that went with it is in its place again, with what was in no
+// snapshot. Where something else has that place nothing is done. A conversation is
+// made again by the next launch. A mission that is back without its workspace is
+// given that.
 func (l *Local) Unremove(ctx context.Context, r UnremoveRequest) (Mission, error) {
-	m, err := l.findRemoved(r)
+	m, removed, err := l.findRemoved(ctx, r)
 	if err != nil {
 		return Mission{}, err
 	}
-	named, err := l.naming(ctx, m.project)
-	if err != nil {
-		return Mission{}, err
-	}
-	defer named.Release()
-	if is, err := l.taken(m.project)(m.Name); err != nil || is {
-		if err == nil {
-			err = Errorf(KindConflict, "umbra mission rename "+m.Name+" ANOTHER, then try again", "something else is called %s now", m.Name)
+	if removed {
+		if err := l.mayUnremove(m); err != nil {
+			return Mission{}, err
 		}
+	}
+	// First, so that what is cut off here is in the trash still, and is done again.
+	if err := l.untrashWorkspace(ctx, m); err != nil {
 		return Mission{}, err
 	}
-	if other := l.adoptedSince(m); other != "" {
-		return Mission{}, Errorf(KindConflict, "umbra fork "+m.tip.ID.Short()+" gives what it was a mission of its own",
-			"the conversation of %s went on as mission %s: back, it would take over what is said there", m.Name, other)
-	}
-	if err := untrashRefs(ctx, m); err != nil {
-		return Mission{}, err
+	if removed {
+		if err := l.untrashNamed(ctx, m); err != nil {
+			return Mission{}, err
+		}
 	}
 	back, err := l.load(m.project, m.ID)
 	if err != nil {
 		return Mission{}, err
 	}
+	l.tellOfWorkspace(ctx, back)
 	return l.view(back), nil
 }
 
-// findRemoved finds a mission in the trash, as pickRemoved says.
-func (l *Local) findRemoved(r UnremoveRequest) (*loaded, error) {
+// findRemoved finds a mission in the trash, as pickRemoved says, or one that is back
+// without its workspace, which is there still.
+func (l *Local) findRemoved(ctx context.Context, r UnremoveRequest) (m *loaded, removed bool, err error) {
 	all, _, problems := l.removed()
-	m, err := l.pickRemoved(r.Caller, all, problems, r.Mission)
-	return m.mission, err
+	picked, err := l.pickRemoved(r.Caller, all, problems, r.Mission)
+	if err == nil {
+		return picked.mission, true, nil
+	}
+	if AsError(err).Kind != KindNotFound {
+		return nil, false, err
+	}
+	back, notBack := l.findMission(ctx, r.Caller, r.Mission, reading)
+	if notBack != nil || back.bind.Fork == nil || !back.workspaceGone() || len(l.leftInTrash(back.ID)) == 0 {
+		return nil, false, err
+	}
+	return back, false, nil
+}
+
+// mayUnremove refuses what would be in the way of another mission.
+func (l *Local) mayUnremove(m *loaded) error {
+	if is, err := l.taken(m.project)(m.Name); err != nil || is {
+		if err == nil {
+			err = Errorf(KindConflict, "umbra mission rename "+m.Name+" ANOTHER, then try again", "something else is called %s now", m.Name)
+		}
+		return err
+	}
+	if other := l.adoptedSince(m); other != "" {
+		return Errorf(KindConflict, "umbra fork "+m.tip.ID.Short()+" gives what it was a mission of its own",
+			"the conversation of %s went on as mission %s: back, it would take over what is said there", m.Name, other)
+	}
+	return nil
+}
+
+// untrashNamed moves the refs back while nothing else can take the name.
+func (l *Local) untrashNamed(ctx context.Context, m *loaded) error {
+	named, err := l.naming(ctx, m.project)
+	if err != nil {
+		return err
+	}
+	defer named.Release()
+	if err := l.mayUnremove(m); err != nil {
+		return err
+	}
+	return untrashRefs(ctx, m)
 }
 
 // adoptedSince names the mission whose session a removed one, were it back, would be
