@@ -86,6 +86,10 @@ func (l *Local) lookBeforeRemoving(ctx context.Context, m *loaded, r RemoveReque
 		result.Kept = append(result.Kept, m.bind.Workspace+" stays (--workspace moves it to the trash)")
 		return nil
 	}
+	if m.workspaceMoved() {
+		result.Kept = append(result.Kept, m.movedStays())
+		return nil
+	}
 	others, err := l.othersWithin(m)
 	if err != nil {
 		return err
@@ -130,7 +134,7 @@ func (l *Local) othersWithin(m *loaded) ([]*loaded, error) {
 // remove moves one mission to the trash: its workspace first, which is snapshot
 // once more, then its conversations in Umbra's own store, then its refs.
 func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *RemoveResult) error {
-	if r.Workspace && m.bind.Fork != nil {
+	if r.Workspace && m.bind.Fork != nil && !m.workspaceMoved() {
 		if err := l.trashWorkspace(ctx, m, result); err != nil {
 			return err
 		}
@@ -177,10 +181,32 @@ func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveRes
 	return nil
 }
 
+// workspaceMoved reports whether the workspace is there, but is not the directory
+// that Umbra made where it made it: the user moved it.
+func (m *loaded) workspaceMoved() bool {
+	if m.bind.Fork == nil || m.workspaceGone() {
+		return false
+	}
+	place, err := placeOf(m.bind.Fork.Directory)
+	return err != nil || place != Place(m.bind.Fork.Identity)
+}
+
+// movedStays says of a workspace that was moved how it can be removed.
+func (m *loaded) movedStays() string {
+	stays := m.bind.Workspace + " stays: it is not where Umbra made it, in " + m.bind.Fork.Directory
+	if m.bind.Branch == "" {
+		return stays + "; remove it yourself"
+	}
+	return stays + "; so do its worktree and branch " + m.bind.Branch + ": git -C " + m.bind.Worktree + " worktree remove --force --force " + m.bind.Worktree + " removes the worktree"
+}
+
 // trashRest takes out of the user's repository what a removal that was cut off
 // has left there after the workspace itself: its worktree's entry and its branch.
 // A workspace that the user moved stays as it is.
 func (l *Local) trashRest(ctx context.Context, m *loaded, result *RemoveResult) error {
+	if len(l.leftInTrash(m.ID)) == 0 {
+		result.Kept = append(result.Kept, m.bind.Workspace+" is not there: wherever it was moved to, it stays")
+	}
 	trash := l.home.path("trash", m.ID)
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return err
@@ -189,6 +215,9 @@ func (l *Local) trashRest(ctx context.Context, m *loaded, result *RemoveResult) 
 	var moved *fork.TargetError
 	if err != nil && !errors.As(err, &moved) {
 		return err
+	}
+	if moved != nil {
+		result.Kept = append(result.Kept, moved.Error()+": it stays, with its branch")
 	}
 	result.discarded(rest)
 	return nil

@@ -118,3 +118,44 @@ func TestUnseenAgent(t *testing.T) {
 		b.healthy()
 	})
 }
+
+// TestRemoveMovedWorkspace says what stays of a workspace that was moved: it is not
+// what Umbra made where it made it.
+func TestRemoveMovedWorkspace(t *testing.T) {
+	for name, told := range map[string]bool{"told": true, "untold": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.versioned()
+			b.mission("work")
+			made, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: "work", Name: "fix"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := made.Missions[0].Workspace
+			now := old + "-moved"
+			b.git("worktree", "move", "-f", "-f", old, now)
+			stays := old
+			if told {
+				if _, err := b.local.MoveProject(context.Background(), MoveProjectRequest{Caller: b.caller(), Old: old, New: now}); err != nil {
+					t.Fatal(err)
+				}
+				stays = now
+			}
+			request := RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true, Preview: told}
+			if told {
+				listed, err := b.local.Remove(context.Background(), request)
+				if err != nil || len(listed.Kept) != 1 {
+					t.Errorf("listed: %+v %v", listed.Kept, err)
+				}
+				request.Preview = false
+			}
+			done, err := b.local.Remove(context.Background(), request)
+			if err != nil || !strings.Contains(strings.Join(done.Kept, "\n"), stays) {
+				t.Errorf("kept: %q %v", done.Kept, err)
+			}
+			b.stands(now, true)
+			b.stands(old, false)
+			b.healthy()
+		})
+	}
+}
