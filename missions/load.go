@@ -33,7 +33,14 @@ type loaded struct {
 func (l *Local) load(p *project, id string) (*loaded, error) {
 	tip, err := p.store.Ref(gitstore.AgentRef(id))
 	if errors.Is(err, gitstore.ErrRefNotFound) {
-		return l.loadProvisional(p, id)
+		m, err := l.loadProvisional(p, id)
+		if err == nil {
+			return m, nil
+		}
+		if removed, unread := l.loadRemoved(p, id); unread == nil {
+			err = inTrash(removed)
+		}
+		return nil, err
 	}
 	if err != nil {
 		return nil, refError(id, err)
@@ -119,6 +126,11 @@ func (l *Local) loadProvisional(p *project, id string) (*loaded, error) {
 		m.LastPrompt = m.live.Asked
 	}
 	return m, m.overlay(l)
+}
+
+// inTrash is the error of whatever needs a mission that was removed.
+func inTrash(m *loaded) error {
+	return Errorf(KindNotFound, "umbra trash restore "+m.Name, "mission %s is in the trash", m.Name)
 }
 
 func refError(id string, err error) error {

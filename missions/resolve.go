@@ -92,7 +92,25 @@ func (l *Local) findMission(ctx context.Context, c Caller, name string, r reach)
 	if m != nil {
 		return nil, Errorf(KindNotFound, "cd "+m.bind.Workspace, "no mission %q in this project; there is one in %s", name, elsewhere)
 	}
+	if m := l.removedCalled(at.project, name); m != nil {
+		return nil, inTrash(m)
+	}
 	return nil, Errorf(KindNotFound, l.meant(at.project, name, r, false, asTyped, "umbra mission ls --all"), "no mission %q", name)
+}
+
+// removedCalled is a mission of a project that is in the trash under a name, nil if
+// there is none that can be read.
+func (l *Local) removedCalled(p *project, name string) *loaded {
+	if p == nil {
+		return nil
+	}
+	list, _ := l.removedFrom(p)
+	for _, m := range list {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
 
 // missionIn finds a mission in a project: by name, else by id or its prefix.
@@ -341,6 +359,9 @@ func (l *Local) findBase(ctx context.Context, c Caller, moment Moment, r reach) 
 			}
 			return m, snap, err
 		}
+	}
+	if m := l.removedCalled(at.project, moment.Base); m != nil {
+		return nil, gitstore.ID{}, inTrash(m)
 	}
 	typed := func(name string) string {
 		like := moment

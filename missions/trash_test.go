@@ -337,3 +337,27 @@ func (b *testBench) unremove(name string) {
 		b.Fatal(err)
 	}
 }
+
+// TestRemovedIsSaidToBeInTheTrash: whoever asks for a removed mission, by its name or
+// by a pin on it, is told how it comes back.
+func TestRemovedIsSaidToBeInTheTrash(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	ctx := context.Background()
+	if _, err := b.local.Pin(ctx, PinRequest{Caller: b.caller(), Moment: "work@start", Name: "good"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Remove(ctx, RemoveRequest{Caller: b.caller(), Missions: []string{"work"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, byPin := b.local.Restore(ctx, RestoreRequest{Caller: b.caller(), Moment: "good"})
+	_, byMoment := b.local.Restore(ctx, RestoreRequest{Caller: b.caller(), Moment: "work@start"})
+	_, byName := b.local.Snapshot(ctx, SnapshotRequest{Caller: b.caller(), Mission: "work"})
+	for what, err := range map[string]error{"by its pin": byPin, "by its moment": byMoment, "by its name": byName} {
+		b.fails(what, err, KindNotFound)
+		if hint := AsError(err).Hint; hint != "umbra trash restore work" {
+			t.Errorf("%s: %v; hint %q", what, err, hint)
+		}
+	}
+}
