@@ -315,6 +315,9 @@ func (d *examination) journal(ctx context.Context) error {
 	}
 	for _, op := range operations {
 		phase, _ := op.Phase()
+		if phase == journal.Done {
+			d.setAsideBeside(ctx, op)
+		}
 		if phase == journal.Done || phase != journal.Interrupted && !abandoned(op) {
 			continue // finished, and what it took away is kept until the next idle point; or at work
 		}

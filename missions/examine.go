@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
 // strays looks for what an operation has left in a workspace (I5): staged names
@@ -36,6 +38,32 @@ func (d *examination) strays(m *loaded) {
 			}
 		}
 	}
+}
+
+// setAsideBeside reports what a restore that is over has left in the workspace (I5),
+// where it had to set things aside there: somebody may write to it.
+func (d *examination) setAsideBeside(ctx context.Context, op *journal.Operation) {
+	var doc restoreDoc
+	if op.Kind() != restoreKind || op.Document(&doc) != nil || doc.Files == nil {
+		return
+	}
+	left := doc.Files.LeftBeside(op.ID())
+	if len(left) == 0 {
+		return
+	}
+	d.found(Problem{
+		Invariant: "I5",
+		Message:   fmt.Sprintf("%d files that a %s took away are still in the workspace, as %s: they may be open for writing, and a later snapshot removes them", len(left), doc.Operation.Kind, left[0]),
+	}, func() error {
+		m, err := d.l.missionByID(doc.Mission)
+		if err == nil {
+			err = d.l.holding(ctx, m, func(m *loaded) error { return d.l.settleAll(ctx, m) })
+		}
+		if left := doc.Files.LeftBeside(op.ID()); err == nil && len(left) > 0 {
+			err = Errorf(KindBusy, "", "a program has it open: fuser -v %s names it", left[0])
+		}
+		return err
+	})
 }
 
 // stray reports a file, and removes it if what it holds is stored.

@@ -22,7 +22,7 @@ func (l *Local) applyRestore(ctx context.Context, m *loaded, doc restoreDoc, j *
 	outcome, err := work.apply(ctx)
 	if crossedAndTakenBack(err) && len(work.Document.Beside) < len(work.Document.Plan.Changes) {
 		l.log.Info("a restore is staged in the workspace", "workspace", m.bind.Workspace, "reason", err)
-		finished := work.Finish()
+		finished := l.endRestore(ctx, m, work)
 		work.close()
 		if finished != nil {
 			return nil, nil, fmt.Errorf("restore: %w; the workspace is as it was", errors.Join(err, finished))
@@ -34,7 +34,7 @@ func (l *Local) applyRestore(ctx context.Context, m *loaded, doc restoreDoc, j *
 		outcome, err = work.apply(ctx)
 	}
 	if err != nil {
-		err = l.restoreFailed(j, work, err)
+		err = l.restoreFailed(ctx, m, j, work, err)
 		work.close()
 		return nil, nil, err
 	}

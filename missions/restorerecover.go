@@ -124,7 +124,7 @@ func (l *Local) recoverEntry(ctx context.Context, m *loaded, id string) error {
 	case restore.Forward:
 		return l.completeOnce(ctx, m, work, outcome, j)
 	case restore.Back:
-		return work.Finish()
+		return l.endRestore(ctx, m, work)
 	case restore.Over:
 		return l.settle(ctx, m, work)
 	}
@@ -147,7 +147,7 @@ func (l *Local) completeOnce(ctx context.Context, m *loaded, work *restoreWork, 
 		l.supersede(m)
 	}
 	if published || err != nil {
-		return errors.Join(err, work.Finish())
+		return errors.Join(err, l.endRestore(ctx, m, work))
 	}
 	return l.completeRestore(ctx, m, work, outcome, j)
 }
@@ -225,7 +225,7 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 	if kind == "redo" {
 		outcome, err := work.FinishForward(ctx)
 		if err != nil {
-			return j.result, l.restoreFailed(j, work, err)
+			return j.result, l.restoreFailed(ctx, m, j, work, err)
 		}
 		j.addOutcome(outcome)
 		j.result.Modify, j.result.Create, j.result.Delete = work.doneOf(outcome)
@@ -247,7 +247,7 @@ func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind 
 	}
 	l.saveLive(m)
 	j.result.Done, j.result.Snapshot = true, t.snapshot.ID.String()
-	return j.result, work.Finish()
+	return j.result, l.endRestore(ctx, m, work)
 }
 
 // doneOf sorts what became of the plan's paths by what the plan meant to do.

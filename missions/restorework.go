@@ -159,7 +159,7 @@ func (l *Local) beginRestore(m *loaded, doc restoreDoc, j *job, options restore.
 
 // restoreFailed ends the entry of a restore that was taken back, or leaves it
 // to be recovered where that was not possible.
-func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
+func (l *Local) restoreFailed(ctx context.Context, m *loaded, j *job, work *restoreWork, err error) error {
 	var failure *restore.Failure
 	if errors.As(err, &failure) {
 		if failure.Outcome != nil {
@@ -169,10 +169,10 @@ func (l *Local) restoreFailed(j *job, work *restoreWork, err error) error {
 			return Errorf(KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
 		}
 		kind, hint := l.afterFailure(err)
-		return Errorf(kind, hint, "restore: %w", errors.Join(err, work.Finish()))
+		return Errorf(kind, hint, "restore: %w", errors.Join(err, l.endRestore(ctx, m, work)))
 	}
 	kind, hint := l.afterFailure(err)
-	return Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, work.Finish()))
+	return Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, l.endRestore(ctx, m, work)))
 }
 
 // afterFailure is what kind of failure a restore's is, and what helps.
@@ -223,7 +223,7 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 	failpoint.Hit("restore.committed")
 	l.supersede(m)
 	j.result.Conversation.Switched = work.doc.Talk != nil
-	if err := work.Finish(); err != nil {
+	if err := l.endRestore(ctx, m, work); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
 	}
 	j.result.Done, j.result.Snapshot, j.result.SessionID = true, t.snapshot.ID.String(), m.stored.Session
@@ -291,14 +291,36 @@ func (l *Local) settleAll(ctx context.Context, m *loaded) error {
 }
 
 func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error {
-	settled, err := settleRecorded(m, work)
+	return l.settleBy(ctx, m, work, work.Settle)
+}
+
+// endRestore ends a restore's entry. What was set aside in the workspace itself
+// goes at once, as far as nobody writes to it (I5); the rest, and where that fails,
+// waits for the next idle point.
+func (l *Local) endRestore(ctx context.Context, m *loaded, work *restoreWork) error {
+	if err := work.Finish(); err != nil {
+		return err
+	}
+	if !work.Entry.Dropped() && work.Document != nil && len(work.Document.Beside) > 0 {
+		if err := l.settleBy(ctx, m, work, work.Tidy); err != nil {
+			l.log.Warn("tidy the workspace", "mission", m.ID, "error", err)
+		}
+	}
+	return nil
+}
+
+// settling is Settle or Tidy.
+type settling func(recorded func(restore.Displaced) (bool, error)) (*restore.Settled, error)
+
+func (l *Local) settleBy(ctx context.Context, m *loaded, work *restoreWork, how settling) error {
+	settled, err := settleRecorded(m, work, how)
 	if err == nil && len(settled.Displaced) > 0 {
 		_, err = l.commit(ctx, m, &wanted{
 			Take:     Take{Trigger: TriggerWatch, Of: m.life, What: "bytes written to files that a restore had taken away"},
 			triggers: Triggers{TriggerWatch}, displaced: displacedFiles(settled.Displaced),
 		})
 		if err == nil {
-			settled, err = settleRecorded(m, work)
+			settled, err = settleRecorded(m, work, how)
 		}
 	}
 	if err != nil {
@@ -312,9 +334,9 @@ func (l *Local) settle(ctx context.Context, m *loaded, work *restoreWork) error 
 }
 
 // settleRecorded drops what is in a record of the mission's since the restore.
-func settleRecorded(m *loaded, work *restoreWork) (*restore.Settled, error) {
+func settleRecorded(m *loaded, work *restoreWork, how settling) (*restore.Settled, error) {
 	var known map[gitstore.ID]bool
-	return work.Settle(func(d restore.Displaced) (_ bool, err error) {
+	return how(func(d restore.Displaced) (_ bool, err error) {
 		if known == nil {
 			known, err = m.recordedSince(work.doc.Expected)
 		}

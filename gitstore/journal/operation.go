@@ -35,6 +35,7 @@ type Operation struct {
 	length   int64
 	path     string
 	journal  *Journal
+	dropped  bool
 }
 
 // header is operation.json. Sum is the SHA-256 of id, kind and document.
@@ -210,8 +211,12 @@ func (o *Operation) Drop() error {
 	if err := o.journal.discard(o.path); err != nil {
 		return fmt.Errorf("drop operation %s: %w", o.id, err)
 	}
+	o.dropped = true
 	return nil
 }
+
+// Dropped reports whether the entry was removed, by Finish or Drop.
+func (o *Operation) Dropped() bool { return o.dropped }
 
 func (o *Operation) header(document json.RawMessage) ([]byte, error) {
 	h := header{Version: documentVersion, ID: o.id, Kind: o.kind, Began: o.began, Document: document}

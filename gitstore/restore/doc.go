@@ -9,6 +9,6 @@
 //
 // A caller holds the workspace's lock all the time. In order: Make or Inverse
 // for the plan; Prepare and journal.Begin for the entry; Apply; its own part;
-// journal.Finish; and Settle, at the earliest at the next idle point, until
-// nothing is left in quarantine. Recover is for an entry whose process died.
+// Finish, and Tidy where the workspace itself holds the quarantine; and Settle, at
+// the earliest at the next idle point, until nothing is left there. Recover is for an entry whose process died.
 package restore

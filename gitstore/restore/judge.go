@@ -115,7 +115,7 @@ type verdict uint8
 
 const (
 	dropped verdict = iota
-	busy            // somebody has it open for writing
+	busy            // somebody has it open for writing, or that was to be proven and can't be
 	unknown         // its content is not known to be stored
 )
 
@@ -123,10 +123,12 @@ const (
 // can tell, nobody can write to it any more at that moment; elsewhere it is
 // read and removed at once.
 func (r *run) drop(i int, s spot) (verdict, error) {
-	return dropIf(s, func(f found) (bool, error) { return r.known(i, f), nil })
+	return dropIf(s, false, func(f found) (bool, error) { return r.known(i, f), nil })
 }
 
-func dropIf(s spot, known func(found) (bool, error)) (verdict, error) {
+// dropIf removes a file whose content is known; with proven only where the system
+// can tell that nobody writes to it: it is busy otherwise.
+func dropIf(s spot, proven bool, known func(found) (bool, error)) (verdict, error) {
 	st, err := s.root.Lstat(s.path)
 	if err != nil {
 		if absent(err) {
@@ -135,7 +137,7 @@ func dropIf(s spot, known func(found) (bool, error)) (verdict, error) {
 		return unknown, err
 	}
 	if st.Kind() == beneath.File {
-		return dropFile(s, known)
+		return dropFile(s, proven, known)
 	}
 	f, err := inspect(s.root, s.path)
 	if err != nil {
@@ -148,7 +150,7 @@ func dropIf(s spot, known func(found) (bool, error)) (verdict, error) {
 	return dropped, s.root.Unlink(s.path)
 }
 
-func dropFile(s spot, known func(found) (bool, error)) (verdict, error) {
+func dropFile(s spot, proven bool, known func(found) (bool, error)) (verdict, error) {
 	file, st, err := s.root.Open(s.path)
 	if errors.Is(err, fs.ErrPermission) {
 		return unknown, nil
@@ -158,10 +160,11 @@ func dropFile(s spot, known func(found) (bool, error)) (verdict, error) {
 	}
 	defer file.Close()
 	// Held until the close, and so until after the removal.
-	if err := holdOffWriters(file); err != nil {
-		if errors.Is(err, errWriters) {
-			return busy, nil
-		}
+	sure, err := holdOffWriters(file)
+	if errors.Is(err, errWriters) || err == nil && proven && !sure {
+		return busy, nil
+	}
+	if err != nil {
 		return unknown, err
 	}
 	id, err := hashFile(file)

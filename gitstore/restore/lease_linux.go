@@ -10,12 +10,12 @@ import (
 // holdOffWriters makes sure that nobody has a file open for writing, nor mapped
 // for it, and that nobody will until it is closed: a read lease, which the
 // kernel gives only then (fcntl(2), "Leases"). Where there are no leases, or
-// none for a file of somebody else's, it does nothing: what is written through
-// a handle after the last look is lost there.
-func holdOffWriters(file *os.File) error {
-	_, err := unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+// none for a file of somebody else's, it does nothing and sure is false: what is
+// written through a handle after the last look is lost there.
+func holdOffWriters(file *os.File) (sure bool, err error) {
+	_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if errors.Is(err, unix.EAGAIN) {
-		return errWriters
+		return false, errWriters
 	}
-	return nil
+	return err == nil, nil
 }

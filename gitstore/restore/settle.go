@@ -13,7 +13,8 @@ type Settled struct {
 	// the operation's outcome, and such as were written to since, through a
 	// handle that was open. They stay until they are recorded.
 	Displaced []Displaced
-	// Busy are paths whose displaced file somebody still has open for writing.
+	// Busy are paths whose displaced file somebody still has open for writing, or
+	// for Tidy may have.
 	Busy []string
 	// Empty tells that nothing is left, so that the entry can be dropped.
 	Empty bool
@@ -46,6 +47,18 @@ func (w *Work) Finish() error {
 // elsewhere: S's content, T's, and whatever recorded says is in a record. Each
 // file is read again first (I8). It is for the next idle point, or later.
 func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) {
+	return w.settleAll(recorded, false)
+}
+
+// Tidy is Settle for what is set aside in the workspace itself, where people see
+// it and git would take it for theirs, at once after Finish: what nobody has open
+// for writing, as the system can tell, can't change any more (I8). What may be
+// open is Busy, and the journal's own quarantine stays: both are for Settle.
+func (w *Work) Tidy(recorded func(Displaced) (bool, error)) (*Settled, error) {
+	return w.settleAll(recorded, true)
+}
+
+func (w *Work) settleAll(recorded func(Displaced) (bool, error), tidy bool) (*Settled, error) {
 	r, err := w.begin()
 	if err != nil {
 		return nil, err
@@ -55,6 +68,7 @@ func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) 
 	if err != nil {
 		return nil, err
 	}
+	r.tidy = tidy
 	for _, dir := range w.Document.besideDirs() {
 		back, err := r.openDir(dir)
 		if err != nil {
@@ -66,6 +80,10 @@ func (w *Work) Settle(recorded func(Displaced) (bool, error)) (*Settled, error) 
 	out := &Settled{Empty: !r.foreign}
 	for i, list := range slots {
 		for _, s := range list {
+			if tidy && s.root != r.Root {
+				out.Empty = false
+				continue
+			}
 			if err := r.settle(i, s, recorded, out); err != nil {
 				return nil, err
 			}
@@ -89,7 +107,7 @@ func (r *run) settle(i int, s spot, recorded func(Displaced) (bool, error), out 
 }
 
 func (r *run) settleFile(i int, d Displaced, recorded func(Displaced) (bool, error), out *Settled) error {
-	verdict, err := dropIf(d.at, func(f found) (bool, error) {
+	verdict, err := dropIf(d.at, r.tidy, func(f found) (bool, error) {
 		if r.known(i, f) {
 			return true, nil
 		}
@@ -105,6 +123,9 @@ func (r *run) settleFile(i int, d Displaced, recorded func(Displaced) (bool, err
 	out.Empty = false
 	if verdict == busy {
 		out.Busy = append(out.Busy, d.Path)
+		if r.tidy {
+			return nil // what it will hold is not known yet
+		}
 	}
 	f, err := inspect(d.at.root, d.at.path)
 	if err != nil || r.known(i, f) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -45,6 +47,8 @@ type run struct {
 	lost bool
 	// foreign says that the quarantine holds what is not of this operation.
 	foreign bool
+	// tidy drops only what nobody can write to any more, as the system proves.
+	tidy bool
 	// careful looks at each path first and touches only what is as planned.
 	careful bool
 	// resumed says that another run was there before.
@@ -197,6 +201,24 @@ func (r *run) each(ctx context.Context, indices []int, fn func(i int) error) err
 	}
 	group.Wait()
 	return first
+}
+
+// LeftBeside lists what of an operation lies in the workspace, as absolute paths. A
+// directory that can't be read counts as empty.
+func (d *Document) LeftBeside(operation string) []string {
+	var out []string
+	for _, dir := range d.besideDirs() {
+		entries, err := os.ReadDir(filepath.Join(d.Workspace, dir))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if of, _, ok := beneath.ParseScratch(e.Name()); ok && of == operation {
+				out = append(out, filepath.Join(d.Workspace, dir, e.Name()))
+			}
+		}
+	}
+	return out
 }
 
 // besideDirs are the directories of the workspace that things are staged in.
