@@ -14,6 +14,7 @@ var reasons = map[string]string{
 	"name":       "the file system does not take the name",
 	"gitlink":    "another repository",
 	"directory":  "a directory has taken its place",
+	"workspace":  "the workspace of another mission, which it would lose; what was in it is gone",
 	"moved":      "a directory above it is gone",
 	"size":       "over the size cap",
 	"unreadable": "could not be read",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 	"syscall"
 
@@ -133,6 +134,19 @@ func (m *loaded) remaking() string {
 	return "umbra mission resume " + m.Name + " --recreate"
 }
 
+// replaced reports whether another directory is where the workspace was, and holds
+// something: nothing can be made there again.
+func (m *loaded) replaced() bool {
+	entries, err := os.ReadDir(m.bind.Workspace)
+	return err == nil && len(entries) > 0 && m.workspaceGone()
+}
+
+// taking is the command by which the mission goes on in the directory that is now
+// where its workspace was.
+func (m *loaded) taking() string {
+	return fmt.Sprintf("umbra project move %s %[1]s", m.bind.Workspace)
+}
+
 // outOfTime is the error of a caller whose context has ended before its work: if
 // another process has the mission's workspace, as a daemon that was stopped in
 // the middle of a capture has, it says which.
@@ -156,6 +170,10 @@ func (l *Local) outOfTime(ctx context.Context, p *project, mission string) error
 // moved is the error of a workspace that is not where its mission left it. It
 // is never taken for an empty one.
 func moved(m *loaded, why string) error {
-	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s to make it again", m.bind.Workspace, m.remaking()),
+	again := m.remaking() + " to make it again"
+	if m.replaced() {
+		again = m.taking() + " to work in what is there now"
+	}
+	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", m.bind.Workspace, again),
 		"workspace moved or not visible: %s (%s)", m.bind.Workspace, why)
 }

@@ -143,9 +143,13 @@ func (m *loaded) workspaceGone() bool {
 
 // goneProblem says of a mission that its workspace is not where it was.
 func (m *loaded) goneProblem() Problem {
+	again := m.remaking()
+	if m.replaced() {
+		again = m.taking() + " to work in what is there now"
+	}
 	return Problem{
 		Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced, mounted over or removed",
-		Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + m.remaking() + ", or umbra mission rm " + m.Name,
+		Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name,
 	}
 }
 

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,9 @@ func (l *Local) recreateWorkspace(ctx context.Context, m *loaded, typed LaunchRe
 		directory = joinPath(typed.Caller.Cwd, typed.Recreate)
 	case !m.bind.Made:
 		return moved(m, "it is not there")
+	}
+	if m.replaced() && directory == cmp.Or(m.bind.Worktree, m.bind.Workspace) {
+		return moved(m, "another directory is in its place, and not empty")
 	}
 	config, err := l.configOf(typed.Caller)
 	if err != nil {

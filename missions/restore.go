@@ -152,8 +152,17 @@ func (l *Local) neighbourInTurn(m *loaded) error {
 // overlapping lists the other missions whose workspace holds m's, or is in it.
 // One that can't be read may be such: nothing is known then.
 func (l *Local) overlapping(m *loaded) ([]*loaded, error) {
+	list, problems := l.others(m)
+	if len(problems) > 0 {
+		return nil, Errorf(KindDamaged, "umbra doctor --fix; --force goes on without",
+			"who else works in %s can't be told: %s", m.bind.Workspace, problems[0].Message)
+	}
+	return list, nil
+}
+
+// others is overlapping as far as the missions can be read, and what can't be.
+func (l *Local) others(m *loaded) (list []*loaded, problems []Problem) {
 	projects, problems := l.allProjects()
-	var list []*loaded
 	for _, p := range projects {
 		all, more := l.missionsOf(p)
 		if p.ID == m.project.ID || p.near(m.bind.Workspace) {
@@ -165,11 +174,7 @@ func (l *Local) overlapping(m *loaded) ([]*loaded, error) {
 			}
 		}
 	}
-	if len(problems) > 0 {
-		return nil, Errorf(KindDamaged, "umbra doctor --fix; --force goes on without",
-			"who else works in %s can't be told: %s", m.bind.Workspace, problems[0].Message)
-	}
-	return list, nil
+	return list, problems
 }
 
 // near reports whether a workspace of the project is known to overlap path.

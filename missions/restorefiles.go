@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -43,7 +45,7 @@ func unreadNow(present, target restore.Side, plan *restore.Plan) []Kept {
 	}
 	var list []Kept
 	for _, s := range present.Skipped.All() {
-		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return within(k.Path, s.Path) }) {
+		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return k.Reason != restore.ReasonWorkspace && within(k.Path, s.Path) }) {
 			continue
 		}
 		if target.Skipped != nil {
@@ -113,7 +115,7 @@ func (l *Local) planPaths(m *loaded, present restore.Side, target *gitstore.Snap
 		return nil, err
 	}
 	defer root.Close()
-	r := restore.Request{From: present, To: to, Paths: paths, Leave: map[string]restore.Reason{}}
+	r := restore.Request{From: present, To: to, Paths: paths, Leave: map[string]restore.Reason{}, Stays: l.nested(m)}
 	for path, why := range leave {
 		r.Leave[path] = restore.Reason(why)
 	}
@@ -126,6 +128,21 @@ func (l *Local) planPaths(m *loaded, present restore.Side, target *gitstore.Snap
 		files.unread = unreadNow(present, to, plan)
 	}
 	return files, nil
+}
+
+// nested tells which directories of m's workspace are that of another mission. Made
+// anew they would be other directories, and those missions without a workspace. It
+// looks when it is first asked.
+func (l *Local) nested(m *loaded) func(dir string) bool {
+	roots := sync.OnceValue(func() map[string]bool {
+		list := map[string]bool{}
+		others, _ := l.others(m) // what can't be read is said by neighbourInTurn
+		for _, o := range others {
+			list[o.bind.Workspace] = !o.workspaceGone()
+		}
+		return list
+	})
+	return func(dir string) bool { return roots()[filepath.Join(m.bind.Workspace, dir)] }
 }
 
 // planFailed is an error of planning: nothing was changed.
@@ -144,7 +161,7 @@ func (l *Local) planInverse(m *loaded, present restore.Side, op operation, targe
 		return nil, err
 	}
 	defer root.Close()
-	plan, err := restore.Inverse(m.project.store, root, restore.InverseRequest{Now: present, Of: of})
+	plan, err := restore.Inverse(m.project.store, root, restore.InverseRequest{Now: present, Of: of, Stays: l.nested(m)})
 	if err != nil {
 		return nil, planFailed(target, err)
 	}

@@ -89,11 +89,14 @@ const (
 	ReasonName Reason = "name"
 	// ReasonGitlink is an entry that stands for another repository's commit.
 	ReasonGitlink Reason = "gitlink"
+	// ReasonWorkspace is a directory that is to stay as such: what was in it goes.
+	ReasonWorkspace Reason = "workspace"
 	// ReasonUnreadable is a path that could not be looked at.
 	ReasonUnreadable = Reason(capture.ReasonUnreadable)
 )
 
-// Kept is a path that is left as it is, with all that is below it, and why.
+// Kept is a path that is left as it is, with all that is below it but for
+// ReasonWorkspace, and why.
 type Kept struct {
 	Path   string
 	Reason Reason

@@ -14,6 +14,8 @@ type InverseRequest struct {
 	Of *Plan
 	// Leave are files that are to be left as they are, and why.
 	Leave map[string]Reason
+	// Stays is that of a Request.
+	Stays func(dir string) bool
 }
 
 // Inverse plans the taking back of a plan: paths that are still as it left
@@ -24,6 +26,7 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 	of := r.Of
 	to := Side{Tree: of.From}
 	p := newPlanner(objects, disk, &r.Now, &to, nil, r.Leave)
+	p.stays = r.Stays
 	made := map[string]bool{}
 	for _, d := range of.MakeDirs {
 		made[d.Path] = true
@@ -125,9 +128,10 @@ func (p *planner) removeMade(of *Plan) error {
 		if err != nil {
 			return err
 		}
-		if _, planned := p.removes[d.Path]; !planned && l.there && l.stat.Kind() == beneath.Directory {
-			p.removes[d.Path] = false
+		if _, planned := p.removes[d.Path]; planned || !l.there || l.stat.Kind() != beneath.Directory {
+			continue
 		}
+		p.remove(d.Path)
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ type Request struct {
 	Paths []string
 	// Leave are files that are to be left as they are, and why.
 	Leave map[string]Reason
+	// Stays tells of a directory that is to be removed that it is to stay, whatever
+	// becomes of what is in it: ReasonWorkspace. Nil if there is none.
+	Stays func(dir string) bool
 }
 
 // Make plans a restore by the table in the rules: paths of T on which something
@@ -29,7 +32,7 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 		return nil, ErrNoRules
 	}
 	p := newPlanner(objects, disk, &r.From, &r.To, r.Paths, r.Leave)
-	p.isTargetDir = p.inTarget
+	p.isTargetDir, p.stays = p.inTarget, r.Stays
 	if err := p.differences(); err != nil {
 		return nil, err
 	}
@@ -72,6 +75,7 @@ type planner struct {
 	isDirs map[string]bool
 	// isTargetDir tells whether a directory is to be there in the end.
 	isTargetDir func(path string) (bool, error)
+	stays       func(path string) bool // nil if none does
 }
 
 func newPlanner(objects Objects, disk Disk, from, to *Side, paths []string, leave map[string]Reason) *planner {

@@ -141,6 +141,20 @@ func ruleRows() []row {
 			"K b foreign, K c contested, R a",
 		},
 		{
+			"a directory that is to stay",
+			func(l *lab) { l.write("a", "1") },
+			func(l *lab) { l.write("d/e/b", "1"); l.write("d/f/c", "1") },
+			func(r *Request) { r.Stays = func(dir string) bool { return dir == "d/e" } },
+			"- d, - d/f, D d/e/b, D d/f/c, K d/e workspace",
+		},
+		{
+			"a directory that is to stay where a file was",
+			func(l *lab) { l.write("d", "1") },
+			func(l *lab) { l.remove("d"); l.write("d/e/b", "1") },
+			func(r *Request) { r.Stays = func(dir string) bool { return dir == "d/e" } },
+			"K d occupied, K d/e/b occupied",
+		},
+		{
 			"paths asked for",
 			func(l *lab) { l.write("d/a", "1"); l.write("da", "1"); l.write("f", "1"); l.write("g", "1") },
 			func(l *lab) {

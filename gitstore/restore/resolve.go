@@ -102,6 +102,9 @@ func (p *planner) clear(c *Change) error {
 // removable tells whether nothing would be left in a directory, and lists it
 // with those below it.
 func (p *planner) removable(dir string, dirs *[]string) (bool, error) {
+	if p.stays != nil && p.stays(dir) {
+		return false, nil
+	}
 	entries, err := p.disk.ReadDir(dir)
 	if err != nil {
 		l, again := lookAt(p.disk, dir)
@@ -216,7 +219,16 @@ func (p *planner) removeAbove(dir string) error {
 		if err != nil || is {
 			return err
 		}
-		p.removes[dir] = false
+		p.remove(dir)
 	}
 	return nil
+}
+
+// remove plans the removal of a directory, or keeps it.
+func (p *planner) remove(dir string) {
+	if p.stays != nil && p.stays(dir) {
+		p.keep[dir] = ReasonWorkspace
+		return
+	}
+	p.removes[dir] = false
 }
