@@ -80,7 +80,7 @@ func (l *Local) foreseeStep(ctx context.Context, m *loaded, r UndoRequest, kind 
 	if err := l.planStep(ctx, m, j, list[0], true); err != nil {
 		return RestoreResult{}, err
 	}
-	if err := l.planGit(ctx, m, j); err != nil {
+	if err := l.planGit(ctx, m, j, list[0].snapshot); err != nil {
 		return RestoreResult{}, err
 	}
 	a := asked{Undo: &r}

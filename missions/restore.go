@@ -251,7 +251,7 @@ func (l *Local) planRestore(ctx context.Context, m *loaded, target *gitstore.Sna
 			return nil, err
 		}
 	}
-	if err := l.planGit(ctx, m, j); err != nil {
+	if err := l.planGit(ctx, m, j, target); err != nil {
 		return nil, err
 	}
 	j.result = j.result.filled()
@@ -345,10 +345,12 @@ func (l *Local) handover(m *loaded, j *job) *Handover {
 	return &Handover{How: "resume", Type: resume}
 }
 
-// planGit compares the user's repository then and now. A restore never moves
-// HEAD or a branch, so where they moved the user decides.
-func (l *Local) planGit(ctx context.Context, m *loaded, j *job) error {
-	then, _, err := m.project.gitOf(j.target)
+// planGit compares the user's repository then, at a snapshot, and now. A restore
+// never moves HEAD or a branch, so where they moved the user decides. For an undo
+// then is when what it takes back was done: the safety snapshot of that may be
+// older, since it is one that was there if no file had changed.
+func (l *Local) planGit(ctx context.Context, m *loaded, j *job, at *gitstore.Snapshot) error {
+	then, _, err := m.project.gitOf(at)
 	if err != nil {
 		return err
 	}
@@ -392,11 +394,7 @@ func (l *Local) compareGit(ctx context.Context, ws *workspace, unread string, j 
 		return
 	}
 	if now.Branch != then.Branch {
-		to := then.Branch
-		if to == "" {
-			to = "--detach " + then.Head
-		}
-		refuse("git switch "+to, "the repository is on %s now and was on %s then", branchName(now), branchName(then))
+		refuse(branchBack(ctx, ws.repo, then), "the repository is on %s now and was on %s then", branchName(now), branchName(then))
 		return
 	}
 	if now.Head == then.Head || then.Head == "" {

@@ -158,7 +158,19 @@ func TestRestoreRefusals(t *testing.T) {
 	if err := refuse("another branch", KindConflict); err != nil && !strings.Contains(AsError(err).Hint, "git switch main") {
 		t.Errorf("hint: %s", AsError(err).Hint)
 	}
-	b.git("switch", "-q", "main")
+	hint := func(name, want string) {
+		t.Helper()
+		if err := refuse(name, KindConflict); err != nil && !strings.HasPrefix(AsError(err).Hint, want) {
+			t.Errorf("%s: hint: %s, want %s", name, AsError(err).Hint, want)
+		}
+	}
+	elsewhere := filepath.Join(b.TempDir(), "elsewhere")
+	b.git("worktree", "add", "-q", elsewhere, "main")
+	hint("a branch that is checked out elsewhere", "branch main can't be checked out here while it is in "+elsewhere)
+	b.git("worktree", "remove", elsewhere)
+	b.git("branch", "-qm", "main", "trunk")
+	hint("a branch that is gone", "git switch -c main "+strings.TrimSpace(b.git("rev-parse", "trunk"))[:10]+" makes")
+	b.git("switch", "-qc", "main", "trunk")
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "x"})
 	refuse("in a turn", KindBusy)
 	queued := b.restore("@1.0", func(r *RestoreRequest) { r.WhenIdle = true })
@@ -168,6 +180,38 @@ func TestRestoreRefusals(t *testing.T) {
 	c.hook("Stop", map[string]any{"prompt_id": "x"})
 	if got := b.read("a.txt"); got != "zero\n" {
 		t.Errorf("the queued restore was not done: %q", got)
+	}
+	b.healthy()
+}
+
+// TestUndoOnRenamedBranch: an undo asks nothing about a branch that has another
+// name since a snapshot, if the restore that it takes back was made on it.
+func TestUndoOnRenamedBranch(t *testing.T) {
+	b := newBench(t)
+	b.git("init", "-q", "-b", "main")
+	b.write("a.txt", "one\n")
+	b.git("add", "-A")
+	b.git("commit", "-qm", "first")
+	b.mission("work")
+	b.write("a.txt", "two\n")
+	b.snapshot("on main")
+	b.git("branch", "-qm", "main", "trunk")
+	b.restore("work@start", func(r *RestoreRequest) { r.Force = true })
+	r, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work", Preview: true})
+	if err != nil || len(r.Refused) > 0 {
+		t.Errorf("preview: %+v %v", r.Refused, err)
+	}
+	if _, err := b.local.Undo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"}); err != nil {
+		t.Error(err)
+	}
+	if got := b.read("a.txt"); got != "two\n" {
+		t.Errorf("a.txt: %q", got)
+	}
+	b.git("switch", "-qc", "other")
+	_, err = b.local.Redo(context.Background(), UndoRequest{Caller: b.caller(), Mission: "work"})
+	b.fails("redo on another branch", err, KindConflict)
+	if hint := AsError(err).Hint; !strings.HasPrefix(hint, "git switch trunk") {
+		t.Errorf("hint: %s", hint)
 	}
 	b.healthy()
 }

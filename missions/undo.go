@@ -82,12 +82,8 @@ func (l *Local) stepSwitches(ctx context.Context, m *loaded, r UndoRequest, kind
 	if !r.Force && (later != "" || l.neighbourInTurn(m) != nil) {
 		return false, nil
 	}
-	target, err := m.project.snapshotNamed(list[0].Safety)
-	if err != nil {
-		return false, err
-	}
-	j := &job{kind: kind, target: target, files: &filesPlan{}}
-	if err := l.planGit(ctx, m, j); err != nil || len(j.refusals) > 0 && !r.Force {
+	j := &job{kind: kind, files: &filesPlan{}}
+	if err := l.planGit(ctx, m, j, list[0].snapshot); err != nil || len(j.refusals) > 0 && !r.Force {
 		return false, err
 	}
 	return slices.ContainsFunc(list, func(op past) bool { return op.Before != "" }), nil
@@ -140,7 +136,7 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 	if err := l.planStep(ctx, m, j, op, false); err != nil {
 		return RestoreResult{}, err
 	}
-	if err := l.planGit(ctx, m, j); err != nil {
+	if err := l.planGit(ctx, m, j, op.snapshot); err != nil {
 		return RestoreResult{}, err
 	}
 	if len(j.refusals) > 0 && !r.Force {
