@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +21,13 @@ func TestCompacted(t *testing.T) {
 		client            func(testing.TB, string) clients.Client
 		version           string
 		command, says, by string // what is typed, the screen says, the model is sent
+		written           string // in the session's file once the summary is: the screen says it before
 	}{
-		{clients.Codex, clients.CodexCurrent, "/compact", "Context compacted", "Another language model started to solve this problem"},
-		{clients.Gemini, clients.GeminiCurrent, "/compress", "compressed from", "Got it. Thanks for the additional context!"},
+		{clients.Codex, clients.CodexCurrent, "/compact", "Context compacted", "Another language model started to solve this problem", ""},
+		{clients.Gemini, clients.GeminiCurrent, "/compress", "compressed from", "Got it. Thanks for the additional context!", ""},
+		{clients.OpenCode, clients.OpenCodeCurrent, "/compact", "Compaction", "What did we do so far?", `"mode":"compaction"`},
 	} {
-		t.Run(tt.command[1:], func(t *testing.T) {
+		t.Run(tt.version, func(t *testing.T) {
 			t.Parallel()
 			client := tt.client(t, tt.version)
 			p := newPersonWith(t, client)
@@ -33,6 +37,11 @@ func TestCompacted(t *testing.T) {
 			s.see(d.ready)
 			s.turns(p.talk("tui"))
 			s.command(tt.command, tt.says)
+			p.wait("the summary", func() bool {
+				b, err := os.ReadFile(p.mission("tui").SessionPath)
+				at := bytes.Index(b, []byte(tt.written))
+				return err == nil && (tt.written == "" || at >= 0 && bytes.Contains(b[at:], []byte(`"type":"idle"`)))
+			})
 			p.umbra("fork", "tui", "--name", "summed", "--no-launch")
 			s.prompts("tui", "charlie, please [[say charlie done]]", 3)
 			s.is("tui", "idle", 3)
