@@ -9,8 +9,8 @@ import (
 )
 
 // TestHandover works with the agents that are not Claude Code on a terminal,
-// under the keeper: a restore beneath the idle agent, and one for the end of a
-// turn, which its user ends with Esc. Each time the agent is there again, on the
+// under the keeper: a restore beneath the idle agent, undone and done again, and one for
+// the end of a turn, which its user ends with Esc. Each time the agent is there again, on the
 // conversation that was restored. (TestTerminal is Claude Code's.)
 func TestHandover(t *testing.T) {
 	t.Parallel()
@@ -47,6 +47,15 @@ func (p *person) handover() {
 	if screen := s.screen(); strings.Contains(screen, "Conversation interrupted") { // as Codex says of a turn without its end
 		p.Errorf("a conversation restored to the end of a turn is shown as\n%s", screen)
 	}
+	if r := asked[handed](p, "undo", "tui"); r.Handover.How != "relaunched" {
+		p.Fatalf("the undo says %+v", r)
+	}
+	process = s.relaunched(process, "bravo done", "busy, please")
+	same(p.T, "the workspace after undo", files(p.T, p.repo), k.ends[2].files)
+	if r := asked[handed](p, "redo", "tui"); r.Handover.How != "relaunched" {
+		p.Fatalf("the redo says %+v", r)
+	}
+	process = s.relaunched(process, "alpha done", "bravo done")
 
 	s.stuck("busy", 3)
 	p.refused(11, "--when-idle", "restore", "tui@2")
@@ -75,7 +84,7 @@ func (s *terminal) relaunched(before int, has, not string) (process int) {
 	s.p.Helper()
 	s.watch("the agent to be there again", func() bool {
 		screen := s.screen()
-		screen = screen[max(0, strings.LastIndex(screen, "\numbra: restore to")):]
+		screen = screen[max(0, strings.LastIndex(screen, "\numbra: ")):]
 		process = s.p.mission("tui").PID
 		return process != 0 && process != before &&
 			strings.Contains(screen, has) && strings.Contains(screen, s.p.speaks().ready) && !strings.Contains(screen, not)
