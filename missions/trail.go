@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
@@ -57,38 +56,27 @@ func (f found) nameThen(ctx context.Context, path string) (string, error) {
 	return f.project.nameAt(ctx, f.loaded, f.step.ID, path)
 }
 
-// What is compared with a file that is new or gone, to find what it was called, or
-// is since: so many files that went or came with the same snapshot, so large.
-const (
-	mostGone   = 200
-	mostLooked = 1 << 20
-)
-
-// nameBefore is what a new file was called in the tree before: of those that are
-// gone the one of the same content, else the one most like it, if half of the
-// larger is in both, as Git has it; "" if there is none.
+// nameBefore is what a new file was called in the tree before, by Git's rule for
+// renames (gitstore.SimilarRenames), as with git log --follow: of that file alone;
+// "" if there is none.
 func (p *project) nameBefore(ctx context.Context, before, after gitstore.ID, path string) (string, error) {
+	renames, err := p.renames(ctx, before, after, func(r gitstore.Rename) bool { return r.Path == path || r.Type() == gitstore.Deleted })
+	for _, r := range renames {
+		if r.Path == path {
+			return r.OldPath, err
+		}
+	}
+	return "", err
+}
+
+// renames are the changes between two trees, with those paired that keep is true of.
+func (p *project) renames(ctx context.Context, before, after gitstore.ID, keep func(gitstore.Rename) bool) ([]gitstore.Rename, error) {
 	changes, err := p.changes(ctx, before, after)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	var file gitstore.Change
-	for _, r := range gitstore.FindRenames(changes) {
-		if r.Path != path {
-			continue
-		}
-		if r.OldPath != "" {
-			return r.OldPath, nil
-		}
-		file = r.Change
-	}
-	var gone []named
-	for _, c := range changes {
-		if c.Type() == gitstore.Deleted {
-			gone = append(gone, named{c.Path, c.From})
-		}
-	}
-	return p.mostAlike(file.To, gone)
+	list, _, err := p.store.SimilarRenames(ctx, changes, keep)
+	return list, err
 }
 
 // changes are what differs between two trees.
@@ -98,66 +86,6 @@ func (p *project) changes(ctx context.Context, before, after gitstore.ID) (list 
 		return ctx.Err()
 	})
 	return list, err
-}
-
-// named is an entry of a tree and its path.
-type named struct {
-	path string
-	gitstore.TreeEntry
-}
-
-// mostAlike is the name of the one that is most like a file, or "".
-func (p *project) mostAlike(file gitstore.TreeEntry, among []named) (string, error) {
-	text, err := p.comparable(file)
-	if len(text) == 0 || err != nil {
-		return "", err
-	}
-	best, name, compared := 0.5, "", 0
-	for _, other := range among {
-		if other.Mode != file.Mode || compared == mostGone {
-			continue
-		}
-		compared++
-		its, err := p.comparable(other.TreeEntry)
-		if err != nil {
-			return "", err
-		}
-		if alike := likeness(its, text); alike > best || alike == best && name == "" {
-			best, name = alike, other.path
-		}
-	}
-	return name, nil
-}
-
-// comparable is the content of a file that is not too large to be compared.
-func (p *project) comparable(e gitstore.TreeEntry) ([]byte, error) {
-	if !e.Mode.IsBlob() {
-		return nil, nil
-	}
-	r, size, err := p.store.BlobReader(e.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.Close(); err != nil || size > mostLooked {
-		return nil, err
-	}
-	return p.store.Blob(e.ID)
-}
-
-// likeness is how much of the larger of two texts is in the other as well, by
-// lines.
-func likeness(a, b []byte) float64 {
-	left, common := map[string]int{}, 0
-	for line := range bytes.Lines(a) {
-		left[string(line)]++
-	}
-	for line := range bytes.Lines(b) {
-		if left[string(line)] > 0 {
-			left[string(line)]--
-			common += len(line)
-		}
-	}
-	return float64(common) / float64(max(len(a), len(b), 1))
 }
 
 // entryAt is the entry at a path of a tree, or the zero one.

@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,18 +150,29 @@ func TestTrailOfNameTakenSince(t *testing.T) {
 	}
 }
 
-func TestLikeness(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want float64
-	}{
-		{"", "", 0},
-		{"a\nb\n", "b\na\n", 1},
-		{"a\na\n", "a\nb\n", 0.5},
-		{"a\n", "a\nbbb\n", 1.0 / 3},
-	} {
-		if got := likeness([]byte(c.a), []byte(c.b)); got != c.want {
-			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)
+// TestPathAsDiffNamesIt: a path is followed to where show says that it came from, also
+// in a file of one long line, of which no line stayed as it was.
+func TestPathAsDiffNamesIt(t *testing.T) {
+	b := newBench(t)
+	line := func(n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("%064d", i*i)
 		}
+		return text
+	}
+	b.write("old.json", line(60)+"end")
+	b.mission("work")
+	if err := os.Remove(filepath.Join(b.dir, "old.json")); err != nil {
+		t.Fatal(err)
+	}
+	b.write("new.json", line(60)+"another end")
+	moved := b.snapshot("moved and edited")
+	shown, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: moved.ID})
+	if err != nil || len(shown.Files) != 1 || shown.Files[0].OldPath != "old.json" {
+		t.Fatalf("shown is %+v, %v", shown.Files, err)
+	}
+	list, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Mission: "work", Path: "new.json"})
+	if err != nil || len(list) != 2 || list[0].ID != moved.ID {
+		t.Errorf("of new.json it lists %+v, %v", list, err)
 	}
 }

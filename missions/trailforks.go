@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
@@ -87,23 +88,12 @@ func (p *project) nameAfter(ctx context.Context, before, after gitstore.ID, path
 	if now, err := p.entryAt(after, path); err != nil || !now.ID.IsZero() {
 		return path, err
 	}
-	changes, err := p.changes(ctx, before, after)
-	if err != nil {
-		return "", err
-	}
-	var added []named
-	for _, r := range gitstore.FindRenames(changes) {
-		switch {
-		case r.OldPath == path:
-			return r.Path, nil
-		case r.Type() == gitstore.Added:
-			added = append(added, named{r.Path, r.To})
-		}
-	}
-	name, err := p.mostAlike(was, added)
-	if err != nil || name == "" {
+	renames, err := p.renames(ctx, before, after, func(r gitstore.Rename) bool { return r.Path == path || r.Type() == gitstore.Added })
+	at := slices.IndexFunc(renames, func(r gitstore.Rename) bool { return r.OldPath == path })
+	if err != nil || at < 0 {
 		return path, err
 	}
+	name := renames[at].Path
 	back, err := p.nameBefore(ctx, before, after, name)
 	if err != nil || back != path { // it came of another one
 		return path, err
