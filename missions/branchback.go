@@ -18,13 +18,13 @@ func branchBack(ctx context.Context, repo *usergit.Repository, then GitState) st
 	there, elsewhere, err := branchPlace(ctx, repo, then.Branch)
 	switch {
 	case err != nil || there && elsewhere == "":
-		return "git switch " + then.Branch
+		return "git switch " + shellQuote(then.Branch)
 	case there:
 		return fmt.Sprintf("branch %s can't be checked out here while it is in %s", then.Branch, elsewhere)
 	case then.Head == "":
-		return "git switch --orphan " + then.Branch
+		return "git switch --orphan " + shellQuote(then.Branch)
 	}
-	return fmt.Sprintf("git switch -c %s %.10s makes branch %[1]s again, which is gone", then.Branch, then.Head)
+	return fmt.Sprintf("git switch -c %s %.10s makes that branch again, which is gone", shellQuote(then.Branch), then.Head)
 }
 
 // branchPlace tells whether the user's repository has a branch, and the worktree

@@ -144,7 +144,7 @@ func (m *loaded) replaced() bool {
 // taking is the command by which the mission goes on in the directory that is now
 // where its workspace was.
 func (m *loaded) taking() string {
-	return fmt.Sprintf("umbra project move %s %[1]s", m.bind.Workspace)
+	return fmt.Sprintf("umbra project move %s %[1]s", shellQuote(m.bind.Workspace))
 }
 
 // outOfTime is the error of a caller whose context has ended before its work: if
@@ -174,6 +174,6 @@ func moved(m *loaded, why string) error {
 	if m.replaced() {
 		again = m.taking() + " to work in what is there now"
 	}
-	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", m.bind.Workspace, again),
+	return Errorf(KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", shellQuote(m.bind.Workspace), again),
 		"workspace moved or not visible: %s (%s)", m.bind.Workspace, why)
 }

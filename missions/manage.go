@@ -149,7 +149,7 @@ func (m *loaded) goneProblem() Problem {
 	}
 	return Problem{
 		Project: m.project.Name, Mission: m.Name, Message: "its workspace " + m.bind.Workspace + " was moved, replaced, mounted over or removed",
-		Fix: "umbra project move " + m.bind.Workspace + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name,
+		Fix: "umbra project move " + shellQuote(m.bind.Workspace) + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name,
 	}
 }
 

@@ -197,7 +197,7 @@ func (m *loaded) movedStays() string {
 	if m.bind.Branch == "" {
 		return stays + "; remove it yourself"
 	}
-	return stays + "; so do its worktree and branch " + m.bind.Branch + ": git -C " + m.bind.Worktree + " worktree remove --force --force " + m.bind.Worktree + " removes the worktree"
+	return stays + "; so do its worktree and branch " + m.bind.Branch + ": git -C " + shellQuote(m.bind.Worktree) + " worktree remove --force --force . removes the worktree"
 }
 
 // trashRest takes out of the user's repository what a removal that was cut off
