@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // toldLines is how many of the newest lines of a log a plight has.
@@ -22,35 +23,24 @@ const toldLines = 40
 func (s *stage) plight() string {
 	home := filepath.Join(s.umbra.Base, "umbra")
 	var b strings.Builder
-	list := processesWith("UMBRA_HOME=" + home)
-	for _, pid := range list {
-		b.WriteString(process(pid))
+	list := lab.ProcessesWith("UMBRA_HOME=" + home + "\x00")
+	for _, p := range list {
+		b.WriteString(process(int(p)))
 	}
 	for _, log := range []string{filepath.Join(home, "journal", "live", s.mission.ID+".log"), filepath.Join(home, "daemon.log")} {
 		text, err := os.ReadFile(log)
 		fmt.Fprintf(&b, "%s (error %v), the end of it:\n%s\n", log, err, lastLines(text))
 	}
-	for _, pid := range list {
-		_ = syscall.Kill(pid, syscall.SIGQUIT)
+	for _, p := range list {
+		_ = syscall.Kill(int(p), syscall.SIGQUIT)
 	}
 	return b.String()
 }
 
 // peopled reports whether the mission has an agent or one of its hooks, also one
 // that a keeper has started in the instant of its death.
-func (s *stage) peopled() bool { return len(processesWith("UMBRA_MISSION="+s.mission.ID)) > 0 }
-
-// processesWith are the processes that have a variable in their environment.
-func processesWith(variable string) (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, name := range all {
-		env, _ := os.ReadFile(name)
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), variable) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func (s *stage) peopled() bool {
+	return len(lab.ProcessesWith("UMBRA_MISSION="+s.mission.ID+"\x00")) > 0
 }
 
 // process tells of one process.

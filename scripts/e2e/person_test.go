@@ -79,6 +79,18 @@ func (p *person) leave() {
 	} else {
 		p.Logf("doctor: %s", out)
 	}
+	if !p.withoutDaemon() {
+		if out := p.run(p.home, "umbra", "daemon", "stop"); out.code != 0 {
+			p.Errorf("stop the daemon: %s", out)
+		}
+	}
+	p.fsck()
+}
+
+// fsck checks all repositories, once nothing writes to them: git lists their objects
+// before it reads their refs, and misses a commit that was made between the two.
+func (p *person) fsck() {
+	p.Helper()
 	shadows, err := filepath.Glob(filepath.Join(p.home, ".local", "share", "umbra", "projects", "*", "shadow.git"))
 	if err != nil || len(shadows) == 0 {
 		p.Errorf("no shadow repository: %v", err)
@@ -86,11 +98,6 @@ func (p *person) leave() {
 	for _, dir := range append(shadows, p.repo) {
 		if out := p.run(dir, "git", "fsck", "--full", "--strict"); out.code != 0 {
 			p.Errorf("fsck of %s: %s", dir, out)
-		}
-	}
-	if !p.withoutDaemon() {
-		if out := p.run(p.home, "umbra", "daemon", "stop"); out.code != 0 {
-			p.Errorf("stop the daemon: %s", out)
 		}
 	}
 }

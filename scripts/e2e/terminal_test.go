@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/lab"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -22,9 +23,17 @@ type terminal struct {
 func (p *person) terminal(args ...string) *terminal {
 	p.Helper()
 	s := &terminal{p: p, socket: filepath.Join(p.home, "tmux")}
-	p.Cleanup(func() { p.run(p.repo, "tmux", "-S", s.socket, "kill-server") })
+	p.Cleanup(s.leave)
 	s.begin(p.repo, args...)
 	return s
+}
+
+// leave closes the terminal, and waits until what ran there is gone: an agent whose
+// terminal goes away tells its hooks, which write to Umbra's home, that it ends.
+func (s *terminal) leave() {
+	s.p.Helper()
+	s.p.run(s.p.repo, "tmux", "-S", s.socket, "kill-server")
+	s.p.wait("the terminal's processes to end", func() bool { return len(lab.ProcessesWith("TMUX="+s.socket+",")) == 0 })
 }
 
 // begin runs a program in dir, in the place of the one before.

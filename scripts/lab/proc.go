@@ -14,6 +14,20 @@ import (
 // A Process is one that runs and is looked at from outside, by Linux's /proc.
 type Process int
 
+// ProcessesWith are the processes whose environment, as it was at their start, has
+// a variable that begins so: NAME=VALUE and a zero byte for just that value.
+func ProcessesWith(start string) (list []Process) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, name := range all {
+		env, _ := os.ReadFile(name) // of one that has just ended, or is another user's: none
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+start)) {
+			list = append(list, Process(pid))
+		}
+	}
+	return list
+}
+
 // Resident is the memory it holds now, and Highest the most it ever held, both
 // in bytes.
 func (p Process) Resident() (int64, error) { return p.memory("VmRSS") }
