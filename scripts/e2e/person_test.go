@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -124,7 +125,8 @@ func (o output) String() string {
 	return strings.Join(o.args, " ") + "\nexit code " + itoa(o.code) + "\nstdout: " + o.stdout + "\nstderr: " + o.stderr
 }
 
-// command is a program to be run in dir, ended after two minutes.
+// command is a program to be run in dir, ended after two minutes, and given up on
+// where a child that it has left keeps its output open for another.
 func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	path := args[0]
@@ -132,7 +134,7 @@ func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelF
 		path = umbraPath()
 	}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
-	cmd.Dir, cmd.Env = dir, append(p.env, "PWD="+dir)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(p.env, "PWD="+dir), time.Minute
 	return cmd, cancel
 }
 
@@ -150,7 +152,7 @@ func (p *person) runWith(stdin io.Reader, dir string, args ...string) output {
 	defer func() { p.Logf("%6.2fs %.60q", time.Since(begin).Seconds(), args) }()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	if err := cmd.Run(); err != nil && (cmd.ProcessState == nil || errors.Is(err, exec.ErrWaitDelay)) {
 		p.Fatalf("%s: %v", strings.Join(args, " "), err)
 	}
 	return output{args: args, stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
