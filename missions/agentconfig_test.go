@@ -192,7 +192,7 @@ func TestConfigOfEachAgent(t *testing.T) {
 			"conf/opencode/opencode.json": `{"provider":{"p":{"options":{"apiKey":"hush"}}},"model":"m"}`, "conf/opencode/AGENTS.md": "be brief",
 			"conf/opencode/agents/a.md": "agent", "conf/opencode/command/c.md": "command", "conf/opencode/node_modules/x/y.js": "-", ".local/share/opencode/auth.json": "-",
 		},
-		"codex": {".codex/AGENTS.md": "be brief", ".codex/skills/s/SKILL.md": "skill", ".codex/auth.json": "-", ".codex/config.toml": "-", ".codex/sessions/x.jsonl": "-"},
+		"codex": {".codex/AGENTS.md": "be brief", ".codex/skills/s/SKILL.md": "skill", ".codex/auth.json": "-", ".codex/config.toml": "[mcp_servers]\n[mcp_servers.s]\ncommand = 'hush'\n", ".codex/sessions/x.jsonl": "-"},
 	} {
 		for name, text := range want {
 			file := filepath.Join(home, name)

@@ -88,6 +88,7 @@ var parties = []party{
 	{"github.com/go-git", "gitstore"},
 	{"github.com/google/uuid", "missions"},
 	{"github.com/klauspost/compress", "gitstore"},
+	{"github.com/pelletier/go-toml", "sessions/codex"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
 	{"github.com/urfave/cli", "commands"},
 	{"gopkg.in/yaml.v3", "missions/settings"},

@@ -222,8 +222,7 @@ func (l *launch) switchedOff(c config) string {
 			if arg.Name != name || len(arg.Values) == 0 {
 				continue
 			}
-			key, value, _ := strings.Cut(arg.Values[0], "=")
-			on, told := hooksFeature(strings.TrimSpace(key), strings.TrimSpace(value))
+			on, told := overridden(arg.Values[0])
 			if name != "--config" {
 				on, told = name == "--enable", isHooks(arg.Values[0])
 			}

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"strconv"
@@ -129,80 +128,4 @@ func snake(event string) string {
 		b.WriteRune(r)
 	}
 	return strings.ToLower(b.String())
-}
-
-func (a Adapter) configFile(env sessions.Environ) string {
-	return filepath.Join(a.Root(env), "config.toml")
-}
-
-// config is what of Codex's configuration matters to hooks.
-type config struct {
-	hooksOff bool
-	notify   bool            // its user has a program for ends of turns
-	trusted  map[string]bool // by the hook's place
-	off      map[string]bool
-}
-
-// config reads config.toml as far as Codex itself writes it: a key or table a
-// line. What can't be read counts as not there.
-func (a Adapter) config(env sessions.Environ, read func(string) ([]byte, error)) config {
-	c := config{trusted: map[string]bool{}, off: map[string]bool{}}
-	if read == nil {
-		return c
-	}
-	text, err := read(a.configFile(env))
-	if err != nil {
-		return c
-	}
-	table := ""
-	for row := range bytes.Lines(text) {
-		row := strings.TrimSpace(string(row))
-		if strings.HasPrefix(row, "[") {
-			table = strings.Trim(row, "[] \t")
-			continue
-		}
-		key, value, _ := strings.Cut(row, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		switch {
-		case table == "" && key == "notify":
-			c.notify = true
-		case table == "features", table == "" && strings.HasPrefix(key, "features"):
-			if on, told := hooksFeature(strings.TrimPrefix(table+"."+key, "."), value); told {
-				c.hooksOff = !on
-			}
-		}
-		if place, ok := strings.CutPrefix(table, "hooks.state."); ok {
-			c.trusted[unquoted(place)] = c.trusted[unquoted(place)] || key == "trusted_hash"
-			c.off[unquoted(place)] = c.off[unquoted(place)] || key == "enabled" && strings.HasPrefix(value, "false")
-		}
-	}
-	return c
-}
-
-// hooksFeature reports whether a key of the configuration, or an override of it on
-// the command line, switches all hooks on or off.
-func hooksFeature(key, value string) (on, told bool) {
-	if key == "features" { // an inline table
-		for member := range strings.SplitSeq(strings.Trim(value, "{} \t"), ",") {
-			k, v, _ := strings.Cut(member, "=")
-			if on, told := hooksFeature("features."+strings.TrimSpace(k), strings.TrimSpace(v)); told {
-				return on, true
-			}
-		}
-		return false, false
-	}
-	name, ok := strings.CutPrefix(key, "features.")
-	return strings.HasPrefix(value, "true"), ok && isHooks(name)
-}
-
-// isHooks reports whether a feature is that of hooks, by its name or its earlier
-// one.
-func isHooks(feature string) bool { return feature == "hooks" || feature == "codex_hooks" }
-
-// unquoted is the text of a TOML key: basic strings have Go's escapes.
-func unquoted(key string) string {
-	if s, err := strconv.Unquote(key); err == nil && strings.HasPrefix(key, `"`) {
-		return s
-	}
-	return strings.Trim(key, "'")
 }

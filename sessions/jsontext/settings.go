@@ -37,9 +37,11 @@ func IsSecretSetting(path []string, value []byte) bool {
 
 // secretHolders are keys of objects of which any value may be a secret: variables,
 // headers, and servers of tools, whose command lines and addresses hold keys too.
-var secretHolders = []string{"env", "environment", "headers", "mcp", "mcpservers"}
+var secretHolders = []string{"env", "environment", "headers", "httpheaders", "mcp", "mcpservers", "queryparams"}
 
-func holdsSecrets(key string) bool { return slices.Contains(secretHolders, strings.ToLower(key)) }
+func holdsSecrets(key string) bool {
+	return slices.Contains(secretHolders, strings.ToLower(strings.ReplaceAll(key, "_", "")))
+}
 
 // secretWords are what a key of a secret holds.
 var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
