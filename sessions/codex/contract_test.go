@@ -78,3 +78,6 @@ func read(t testing.TB, b []byte) sessions.Conversation {
 }
 
 func TestContract(t *testing.T) { sessionstest.Test(t, subject(t)) }
+
+// TestContractCatches: the suite finds each fault.
+func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t)) }

@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,16 +74,5 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// lossy breaks one promise: it renames no message.
-type lossy struct{ Adapter }
-
-func (lossy) Rewrite(w io.Writer, r io.Reader, length int64, _ sessions.Rewrite) error {
-	_, err := io.Copy(w, io.LimitReader(r, length))
-	return err
-}
-
-func TestContractFindsFaults(t *testing.T) {
-	if bad := subject(t, lossy{}, "opencode").Check(); len(bad) == 0 {
-		t.Error("an adapter that rewrites nothing keeps to the contract")
-	}
-}
+// TestContractCatches: the suite finds each fault.
+func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t, Adapter{}, "opencode")) }

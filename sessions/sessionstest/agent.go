@@ -10,13 +10,12 @@ import (
 )
 
 func (s Subject) launch(r *report, o sessions.Launch) sessions.Command {
-	o.Command = s.Command
-	given := slices.Clone(o.Command)
+	o.Command = slices.Clone(s.Command)
 	cmd, err := s.Adapter.Launch(o)
 	if err != nil {
 		r.bad("launch: %v", err)
 	}
-	if !slices.Equal(o.Command, given) {
+	if !slices.Equal(o.Command, s.Command) {
 		r.bad("a launch changes the command it was given to %q", o.Command)
 	}
 	return cmd
@@ -35,7 +34,7 @@ func (s Subject) checkLaunch(r *report) {
 		r.bad("a new session is started by %q", fresh.Argv)
 	}
 	resumed := s.launch(r, sessions.Launch{SessionID: s.ID, Resume: true, Prompt: prompt})
-	if !has(resumed, s.ID) || resumed.SessionID != s.ID || !has(resumed, prompt) {
+	if !has(resumed, s.ID) || resumed.SessionID != s.ID || !has(resumed, prompt) || slices.Equal(resumed.Argv, fresh.Argv) {
 		r.bad("session %s is resumed by %q", resumed.SessionID, resumed.Argv)
 	}
 	if fresh.Hooked || resumed.Hooked {

@@ -9,13 +9,20 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// secretive are settings with a secret in each place that agents have for them.
-const secretive = `{"env":{"A":"hush 1"},"mcpServers":{"s":{"args":["--key","hush 2"],"url":"http://hush 3"}},` +
-	`"mcp":{"s":{"environment":{"B":"hush 4"},"headers":{"X":"hush 5"}}},"provider":{"p":{"options":{"apiKey":"hush 6"}}},"theme":"dark"}`
+// secretive are settings, by the end of their file's name, with a secret in each place that agents have for them.
+var secretive = map[string]string{
+	".toml": "env.A='hush 1'\nmcp_servers.s={args=['--key','hush 2'],url='http://hush 3'}\nprovider.p.apiKey='hush 6'\ntheme='dark'\n",
+	".json": `{"env":{"A":"hush 1"},"mcpServers":{"s":{"args":["--key","hush 2"],"url":"http://hush 3"}},` +
+		`"mcp":{"s":{"environment":{"B":"hush 4"},"headers":{"X":"hush 5"}}},"provider":{"p":{"options":{"apiKey":"hush 6"}}},"theme":"dark"}`,
+}
 
-// checkConfig: what is kept of the user's configuration holds no session and no
+// checkConfigured: what is kept of the user's configuration holds no session and no
 // secret, and a launch that can't have an earlier one says why.
-func (s Subject) checkConfig(r *report, a sessions.Configured) {
+func (s Subject) checkConfigured(r *report) {
+	a, ok := as[sessions.Configured](s.Adapter)
+	if !ok {
+		return
+	}
 	session, err := filepath.Rel(a.ConfigRoot(s.Env), s.Adapter.Path(s.Env, s.Cwd, s.ID))
 	if err != nil {
 		r.bad("the directory of the configuration: %v", err)
@@ -27,10 +34,11 @@ func (s Subject) checkConfig(r *report, a sessions.Configured) {
 		if strings.HasSuffix(name, "/") && strings.HasPrefix(filepath.ToSlash(session), name) {
 			r.bad("sessions are in %s of the configuration", name)
 		}
-		if path.Ext(name) != ".json" {
+		settings, ok := secretive[path.Ext(name)]
+		if !ok {
 			continue
 		}
-		if kept, err := a.CleanConfig(name, []byte(secretive)); err == nil && bytes.Contains(kept, []byte("hush")) {
+		if kept, err := a.CleanConfig(name, []byte(settings)); err == nil && bytes.Contains(kept, []byte("hush")) {
 			r.bad("%s is kept with secrets: %s", name, kept)
 		}
 	}

@@ -121,7 +121,7 @@ func (s Subject) checkFollow(r *report) {
 // checkResumed reads on from the beginning of each turn, as whoever has counted
 // those before does.
 func (s Subject) checkResumed(r *report) {
-	if _, replaces := s.Adapter.(sessions.Replacing); replaces {
+	if _, replaces := as[sessions.Replacing](s.Adapter); replaces {
 		return
 	}
 	whole := s.read(r, s.Transcript)
@@ -188,7 +188,7 @@ func (s Subject) checkKept(r *report, kept []byte, cut sessions.Cut) {
 	c := s.read(r, kept)
 	for _, t := range c.Turns {
 		for _, tool := range t.Tools {
-			if !tool.Done && tool.Agent == "" {
+			if open(tool) {
 				r.bad("a cut at %d keeps the call %s without its result", len(kept), tool.ID)
 			}
 		}

@@ -42,7 +42,7 @@ func (s Subject) Check() []error {
 	s.checkSides(r)
 	s.checkEvents(r)
 	s.checkReply(r)
-	if a, foreign := s.Adapter.(sessions.Foreign); foreign {
+	if a, foreign := as[sessions.Foreign](s.Adapter); foreign {
 		s.checkForeign(r, a)
 		s.checkTold(r, a)
 		return r.problems
@@ -55,9 +55,7 @@ func (s Subject) Check() []error {
 	s.checkRewrite(r)
 	s.checkLaunch(r)
 	s.checkSettings(r)
-	if a, ok := s.Adapter.(sessions.Configured); ok {
-		s.checkConfig(r, a)
-	}
+	s.checkConfigured(r)
 	return r.problems
 }
 

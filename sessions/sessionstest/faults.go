@@ -1,0 +1,66 @@
+package sessionstest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// A fault is a way in which an adapter may break the contract.
+type fault struct {
+	says   string // begins with what only the check that is to find it says
+	check  func(Subject, *report)
+	broken func(whole, Subject) sessions.Adapter // nil: such an adapter can't have it
+}
+
+// whole is an adapter that a fault changes in one thing.
+type whole struct{ sessions.Adapter }
+
+func (w whole) unwrap() sessions.Adapter { return w.Adapter }
+
+// as is what an adapter, or the one that a fault has changed, is beside.
+func as[T any](a sessions.Adapter) (T, bool) {
+	for {
+		if t, ok := a.(T); ok {
+			return t, true
+		}
+		w, ok := a.(interface{ unwrap() sessions.Adapter })
+		if !ok {
+			var none T
+			return none, false
+		}
+		a = w.unwrap()
+	}
+}
+
+// Catches fails t for each thing that the subject's adapter could do wrong without
+// the suite's saying so: it breaks a sound adapter in one way after the other.
+func Catches(t *testing.T, s Subject) {
+	t.Helper()
+	sound := whole{s.Adapter}
+	s.Adapter = sound
+	Test(t, s)
+	for _, faults := range [][]fault{identityFaults(), readFaults(), cutFaults(), rewriteFaults(), launchFaults(), eventFaults(), settingsFaults(), configFaults()} {
+		for _, f := range faults {
+			if s.Adapter = f.broken(sound, s); s.Adapter == nil {
+				t.Logf("an adapter that makes the suite say %q can't be had of this one, or not with what was recorded", f.says)
+				continue
+			}
+			r := &report{}
+			f.check(s, r)
+			if !r.has(f.says) {
+				t.Errorf("the suite does not say %q of an adapter that is broken so, but %q", f.says, r.problems)
+			}
+		}
+	}
+}
+
+func (r *report) has(says string) bool {
+	for _, problem := range r.problems {
+		if strings.Contains(problem.Error(), says) {
+			return true
+		}
+	}
+	return false
+}
