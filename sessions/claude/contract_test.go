@@ -45,6 +45,10 @@ func TestContract(t *testing.T) {
 		{"1.0.128", "tools.jsonl", oldPrompt},
 		{"2.0.77", "tools.jsonl", `{"type":"queue-operation","operation":"dequeue"}` + "\n" + oldPrompt},
 		{"2.1.197", "tools.jsonl", newPrompt},
+		{"1.0.128", "recorded/talk.jsonl", oldPrompt},
+		{"2.0.77", "recorded/talk.jsonl", oldPrompt},
+		{"2.1.197", "recorded/talk.jsonl", newPrompt},
+		{"2.1.329", "recorded/talk.jsonl", newPrompt},
 		{"2.1.329", "file-history/55555555-5555-4555-8555-555555555555.jsonl", newPrompt},
 		{"2.1.329", "parallel-thinking.jsonl", newPrompt},
 		{"2.1.329", "tui-branch-compact.jsonl", newPrompt},
@@ -58,4 +62,13 @@ func TestContract(t *testing.T) {
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) {
 	sessionstest.Catches(t, subject(t, Adapter{}, "2.1.329", "file-history/55555555-5555-4555-8555-555555555555.jsonl", newPrompt))
+}
+
+// TestRecorded reads what each version was recorded to write.
+func TestRecorded(t *testing.T) {
+	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
+		t.Run(version, func(t *testing.T) {
+			sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: "testdata/" + version + "/recorded"})
+		})
+	}
 }

@@ -18,8 +18,8 @@ const (
 	idB     = "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
 )
 
-// fixture is a file that the real client has written; scripts/clients/record
-// makes them.
+// fixture is a file that the real client has written, by which forks' bytes are
+// held; scripts/clients/record makes others.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", version, name))
@@ -81,3 +81,8 @@ func TestContract(t *testing.T) { sessionstest.Test(t, subject(t)) }
 
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t)) }
+
+// TestRecorded reads what the client was recorded to write.
+func TestRecorded(t *testing.T) {
+	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: filepath.Join("testdata", version, "recorded"), Apart: true})
+}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for _, name := range []string{"resumed.jsonl", "cancelled.jsonl", "denied.jsonl", "refused.jsonl"} {
+	for _, name := range []string{"resumed.jsonl", "cancelled.jsonl", "denied.jsonl", "refused.jsonl", "recorded/talk.jsonl"} {
 		t.Run(name, func(t *testing.T) {
 			s := subject(t, Adapter{}, name)
 			if len(s.Payloads) != 7 || len(s.Prompts) == 0 || s.Cwd == "" {
@@ -21,4 +21,9 @@ func TestContract(t *testing.T) {
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) {
 	sessionstest.Catches(t, subject(t, Adapter{}, "resumed.jsonl"))
+}
+
+// TestRecorded reads what the client was recorded to write.
+func TestRecorded(t *testing.T) {
+	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: "testdata/0.61.0/recorded", Mute: true})
 }

@@ -76,3 +76,8 @@ func TestContract(t *testing.T) {
 
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t, Adapter{}, "opencode")) }
+
+// TestRecorded reads what the client was recorded to say to the plugin.
+func TestRecorded(t *testing.T) {
+	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: version + "recorded"})
+}
