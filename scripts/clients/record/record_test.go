@@ -12,6 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/scripts/clients"
 )
 
+func TestMain(m *testing.M) { os.Exit(clients.Main(m)) }
+
 // TestRecord records a client anew: what it writes has the shape of what is kept, so
 // that the command still works when it is needed, for a version that comes.
 func TestRecord(t *testing.T) {
