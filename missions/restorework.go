@@ -253,6 +253,7 @@ func (l *Local) completeTalk(m *loaded, doc restoreDoc) error {
 		m.inherited = done.inherited
 	}
 	m.follow(talk.Session, talk.Path)
+	m.takeBackLeft(doc.Operation.Target)
 	l.sayAgain(m, doc)
 	l.tellFork(m)
 	return nil

@@ -326,3 +326,15 @@ func (s *stored) leaveTalk() {
 	}
 	s.Left, s.Talk = &left, nil
 }
+
+// takeBackLeft has a mission that goes on from a moment have left those conversations
+// that it had left then. What can't be read stays counted.
+func (m *loaded) takeBackLeft(moment string) {
+	target, err := m.project.snapshotNamed(moment)
+	if err != nil {
+		return
+	}
+	if then, err := m.project.storedAt(target.Record); err == nil {
+		m.Left = then.Left
+	}
+}

@@ -145,6 +145,54 @@ func TestTally(t *testing.T) {
 	c.healthy()
 }
 
+// TestTallyOfRestore: a restore to before /clear takes back what was counted since,
+// the conversation that was left too, and its undo counts all of it again.
+func TestTallyOfRestore(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.costly(1)
+	c.costly(2)
+	before, name := *c.now().Talk, c.now().Name
+	list, err := c.local.Log(context.Background(), LogRequest{Caller: c.caller(), Mission: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mission = c.now().ID
+	counted := func() Tally {
+		t.Helper()
+		m, err := c.local.missionByID(c.mission)
+		if err != nil || m.talked() == nil {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		return *m.talked()
+	}
+	c.session = "22222222-2222-4222-8222-222222222222"
+	c.transcript = filepath.Join(filepath.Dir(c.transcript), c.session+".jsonl")
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	c.costly(5)
+	after := counted()
+	if after.Resets != 1 || after.Prompts != before.Prompts+1 {
+		t.Fatalf("after /clear: %+v", after)
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "other"})
+	if _, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: list[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(); got != before {
+		t.Errorf("restored to before /clear: %+v, want %+v", got, before)
+	}
+	if _, err := c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), Mission: name}); err != nil {
+		t.Fatal(err)
+	}
+	if got := counted(); got != after {
+		t.Errorf("after undo: %+v, want %+v", got, after)
+	}
+	c.healthy()
+}
+
 // TestTallyBeside: a conversation that is too long is counted beside the
 // snapshot, and what a long one has inherited is not counted again.
 func TestTallyBeside(t *testing.T) {
