@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -31,8 +32,8 @@ const (
 // the agent does not tell which turn ends, a file that shows none under way is not
 // waited for. It returns what the file shows of that turn, and empty where it was not
 // asked or shows nothing.
-func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown sessions.State) {
-	shown = sessions.StateEmpty
+func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown ending) {
+	shown = ending{state: sessions.StateEmpty}
 	if e.Kind != sessions.KindStop || e.Message == "" || e.Transcript == "" || e.Agent != "" {
 		return shown
 	}
@@ -45,7 +46,7 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		seen = info.Size()
 		state, turn := newestTurn(a, e.Transcript, seen)
 		if m.runs(turn, info.ModTime()) {
-			shown = state
+			shown = ending{state, turn.Refusal}
 		}
 		return state != sessions.StateRunning && ends(turn, e, m.LastPrompt)
 	}
@@ -70,16 +71,27 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 	return shown
 }
 
+// ending is what a session's file shows of how a turn came to its end.
+type ending struct {
+	state   sessions.State
+	refusal string // as sessions.Turn has it
+}
+
+// failed is the turn's end in the words of the agent's API, as far as they are told.
+func (e ending) failed() Event {
+	return TurnFailed{Message: cmp.Or(sessions.BriefRefusal(e.refusal), "the agent's API refused")}
+}
+
 // endedAs is what the end of a turn means that its agent reports, where the session's
 // file shows how it came: Gemini CLI reports one that its API refused, or that its user
 // stopped, as it does any other.
-func endedAs(reported Event, shown sessions.State) Event {
+func endedAs(reported Event, shown ending) Event {
 	end, ended := reported.(TurnEnded)
 	switch {
 	case !ended || end.Background:
-	case shown == sessions.StateError:
-		return TurnFailed{Message: refusedMessage}
-	case shown == sessions.StateInterrupted:
+	case shown.state == sessions.StateError:
+		return shown.failed()
+	case shown.state == sessions.StateInterrupted:
 		return TurnStopped{}
 	}
 	return reported

@@ -90,7 +90,7 @@ func TestEndsAsItsFileShows(t *testing.T) {
 		message    string
 	}{
 		"answered":      {"assistant", said, false, false, StateIdle, "turn ended"},
-		"refused":       {"assistant", refusal, true, false, StateError, "error: the agent's API refused"},
+		"refused":       {"assistant", refusal, true, false, StateError, "error: API Error: 529"},
 		"stopped":       {"user", stopped, false, false, StateIdle, "interrupted"},
 		"in background": {"assistant", refusal, true, true, StateRunning, "prompt: go"},
 	} {

@@ -107,11 +107,11 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	case !InTurn(m.life):
 		return Quieted{}, true // a change by somebody else between turns
 	}
-	switch l.shown(m) {
+	switch shown := l.shown(m); shown.state {
 	case sessions.StateInterrupted:
 		return TurnStopped{}, true
 	case sessions.StateError:
-		return TurnFailed{Message: refusedMessage}, true
+		return shown.failed(), true
 	}
 	return m.question(l.attention(m))
 }
@@ -134,28 +134,25 @@ func (m *loaded) question(now sessions.Attention) (Event, bool) {
 	return PermissionAsked{Permission: asked}, true
 }
 
-// refusedMessage is the error of a turn of which the session's file shows no more.
-const refusedMessage = "the agent's API refused"
-
 // shown is what the session file shows of the mission's turn that runs, and empty
 // where it shows nothing of that.
-func (l *Local) shown(m *loaded) sessions.State {
+func (l *Local) shown(m *loaded) ending {
 	a := l.adapter(m.Agent)
 	if a == nil || isForeign(a) || m.bind.Session == "" {
-		return sessions.StateEmpty
+		return ending{state: sessions.StateEmpty}
 	}
 	if info, err := os.Stat(m.bind.Session); err == nil {
 		state, turn := newestTurn(a, m.bind.Session, info.Size())
 		if m.runs(turn, info.ModTime()) && state != sessions.StateRunning {
-			return state
+			return ending{state, turn.Refusal}
 		}
 	}
 	// Stopped before it has answered anything, Claude Code takes the prompt back and
 	// writes nothing of that. It says itself that it waits, since the turn began.
 	if m.LastPrompt != nil && l.attention(m).Idle.After(m.LastPrompt.At) {
-		return sessions.StateInterrupted
+		return ending{state: sessions.StateInterrupted}
 	}
-	return sessions.StateEmpty
+	return ending{state: sessions.StateEmpty}
 }
 
 // attention is what the mission's agent says of itself, empty if it says nothing.

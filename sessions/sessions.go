@@ -276,6 +276,9 @@ type Turn struct {
 	From string
 	// Compactions counts how often the conversation was summed up meanwhile.
 	Compactions int
+	// Refusal is what the agent says of the newest refusal of its API, as it says it;
+	// "" if there was none, or it does not tell.
+	Refusal string
 }
 
 // Text is something said: by the agent, or by its user within a turn.

@@ -109,8 +109,7 @@ func (p *parser) take(l line, c class, m message, start int64) {
 		p.answer(l, m)
 	case classAPIError:
 		p.commit()
-		p.say("assistant", words(m), l.at())
-		p.conv.State = sessions.StateError
+		p.refused(words(m), l.at())
 	case classResult:
 		p.results(m)
 	case classInterrupt:
@@ -162,6 +161,15 @@ func (p *parser) say(role, s string, at time.Time) {
 	if t := p.turn(); t != nil && s != "" {
 		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: at})
 	}
+}
+
+// refused takes what the client says of a refusal of its API.
+func (p *parser) refused(words string, at time.Time) {
+	p.say("assistant", words, at)
+	if t := p.turn(); t != nil {
+		t.Refusal = words
+	}
+	p.conv.State = sessions.StateError
 }
 
 func (p *parser) answer(l line, m message) {

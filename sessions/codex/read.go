@@ -97,8 +97,7 @@ func (p *parser) take(l line, c class, start int64) {
 	case classDone:
 		p.end(sessions.StateIdle)
 	case classFailed:
-		p.say("assistant", jsontext.Text(jsontext.Lookup(l.get("error"), "message")), l)
-		p.end(sessions.StateError)
+		p.refused(jsontext.Text(jsontext.Lookup(l.get("error"), "message")), l)
 	case classAborted:
 		p.end(sessions.StateInterrupted)
 	case classCompact:
@@ -137,6 +136,15 @@ func (p *parser) say(role, s string, l line) {
 	if t := p.turn(); t != nil && s != "" {
 		t.Texts = append(t.Texts, sessions.Text{Role: role, Text: s, At: l.at()})
 	}
+}
+
+// refused ends a turn with what the API says.
+func (p *parser) refused(words string, l line) {
+	p.say("assistant", words, l)
+	if t := p.turn(); t != nil {
+		t.Refusal = words
+	}
+	p.end(sessions.StateError)
 }
 
 // running notes that the agent works. Without a turn there is nothing it could

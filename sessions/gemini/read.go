@@ -107,11 +107,23 @@ func (p *parser) tell(m message, start int64) {
 		return
 	}
 	if m.aside() {
-		p.refused = p.refused || m.refuses()
+		p.refuse(m)
 	} else {
 		p.stopped, p.refused = false, false
 	}
 	p.take(m, start, true)
+}
+
+// refuse takes what the client says of a refusal of its API, which is no part of the
+// conversation.
+func (p *parser) refuse(m message) {
+	if !m.refuses() {
+		return
+	}
+	p.refused = true
+	if t := p.last(); t != nil {
+		t.Refusal = jsontext.Text(m.content)
+	}
 }
 
 func (p *parser) state() sessions.State {

@@ -158,6 +158,7 @@ func (p *parser) answer(m message) {
 		p.conv.State = sessions.StateError
 		clear(p.open)
 		p.say(t, m.id, m.said, m.completed)
+		t.Refusal = m.said
 	case m.finish == "tool-calls" || m.finish == "" || len(p.open) > 0:
 		p.conv.State = sessions.StateRunning
 	default:

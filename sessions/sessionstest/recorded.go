@@ -34,7 +34,11 @@ func Recorded(t *testing.T, of Recording) {
 	if of.Mute {
 		refused = sessions.StateRunning
 	}
-	r.prompts("failed", r.read("failed", refused), "begin", "fail")
+	failed := r.read("failed", refused)
+	r.prompts("failed", failed, "begin", "fail")
+	if n := len(failed.Turns); n > 0 && !of.Mute && !strings.HasSuffix(sessions.BriefRefusal(failed.Turns[n-1].Refusal), "no such model") {
+		r.Errorf("failed: the refusal is %q", failed.Turns[n-1].Refusal)
+	}
 	r.prompts("interrupted", r.read("interrupted", sessions.StateInterrupted, sessions.StateRunning), "begin", "wait")
 	if _, err := os.Stat(filepath.Join(of.Dir, "forked.jsonl")); err == nil {
 		want := []string{"first PLATYPUS", "second", "third", "fourth"}
