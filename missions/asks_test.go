@@ -139,3 +139,27 @@ func TestAgentElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestCompactedInTurn: a conversation that is summed up in the middle of a turn, as an
+// agent does by itself when it is too long, leaves the turn running; between turns, and
+// where nothing was heard before, it is a session's start.
+func TestCompactedInTurn(t *testing.T) {
+	c := startTalker(t)
+	c.hook("SessionStart", map[string]any{"source": "compact"})
+	if m := c.only(); m.State != StateIdle {
+		t.Errorf("a mission whose first event that is: %s", m.State)
+	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go"})
+	c.hook("SessionStart", map[string]any{"source": "compact"})
+	if m := c.only(); m.State != StateRunning || m.Turn != 1 {
+		t.Errorf("summed up in its turn the mission is %s in turn %d", m.State, m.Turn)
+	}
+	c.say(c.line("user", "00000001-0000-4000-8000-000000000001", "", `"go"`), c.line("assistant", "00000001-0000-4000-8000-000000000002", "00000001-0000-4000-8000-000000000001", `[{"type":"text","text":"done"}]`))
+	c.hook("Stop", map[string]any{"last_assistant_message": "done"})
+	c.hook("SessionStart", map[string]any{"source": "compact"})
+	entries, err := c.local.Log(t.Context(), LogRequest{Caller: c.caller()})
+	if m := c.only(); err != nil || m.State != StateIdle || m.Turn != 1 || entries[0].Message != "turn ended" {
+		t.Errorf("at its end the mission is %s in turn %d, its newest snapshot %q (%v)", m.State, m.Turn, entries[0].Message, err)
+	}
+	c.healthy()
+}

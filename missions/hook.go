@@ -242,16 +242,6 @@ func (m *loaded) below(target string) string {
 	return strings.TrimPrefix(target, m.bind.Workspace+string(filepath.Separator))
 }
 
-// begins reports whether an event, if it is the start of a session, is that of
-// the mission's agent: not of another process on the same conversation. A turn is
-// left only by what is known to leave one.
-func (m *loaded) begins(e sessions.Event) bool {
-	if e.Kind != sessions.KindSessionStart {
-		return true
-	}
-	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup" || m.beginsAnew(e))
-}
-
 // noteEvent takes from an event what is worth knowing, and reports whether it
 // is heard for the first time.
 func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) bool {

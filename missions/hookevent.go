@@ -7,12 +7,16 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// compacted is the source of a session's start that is none: its conversation was
+// summed up.
+const compacted = "compact"
+
 // eventOf is what an agent's event means for a mission's lifecycle.
 func eventOf(e sessions.Event) (Event, bool) {
 	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
 	switch e.Kind {
 	case sessions.KindSessionStart:
-		return SessionBegan{}, e.Source != "compact" // which is in the middle of one
+		return SessionBegan{}, e.Source != compacted
 	case sessions.KindPrompt:
 		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
 	case sessions.KindToolBefore:

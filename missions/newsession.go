@@ -7,6 +7,17 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// begins reports whether an event, if it is the start of a session, is that of
+// the mission's agent: not of another process on the same conversation. A turn is
+// left only by what is known to leave one, and goes on after its conversation was
+// summed up in the middle of it.
+func (m *loaded) begins(e sessions.Event) bool {
+	if e.Kind != sessions.KindSessionStart {
+		return true
+	}
+	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup" && e.Source != compacted || m.beginsAnew(e))
+}
+
 // beginsAnew reports whether the agent of a mission with a keeper begins, in the same
 // process, another session that it calls a first one: what Codex and OpenCode do at
 // /new. OpenCode does so in the middle of a turn too, which goes on beside.

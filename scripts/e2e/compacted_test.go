@@ -83,3 +83,31 @@ func (s *terminal) command(line, says string) {
 		return strings.Contains(screen, says)
 	})
 }
+
+// TestCompactedInTurn has Claude Code sum its conversation up by itself, in the middle of
+// a turn, as it does when its model says that it is too long: the turn goes on, no
+// restore ends the agent beneath it, and it ends as it ends.
+func TestCompactedInTurn(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent)
+	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
+	s.see(ready)
+	s.prompts("tui", "alpha, please [[say alpha done]]", 1)
+	s.is("tui", "idle", 1)
+	s.prompts("tui", "bravo, please [[wait model]] [[fail 400 prompt is too long]]", 2)
+	s.is("tui", "running", 2)
+	p.server.Release("model")
+	m := s.is("tui", "error", 2)
+	if !strings.Contains(m.LastError, "too long") {
+		t.Errorf("the mission is %+v", m)
+	}
+	text, err := os.ReadFile(m.SessionPath)
+	if err != nil || !bytes.Contains(text, []byte(`"compact_boundary"`)) {
+		t.Fatalf("the conversation was not summed up (%v); the screen is\n%s", err, s.screen())
+	}
+	for _, e := range asked[[]entry](p, "log", "tui") {
+		if strings.Contains(e.Message, "unseen") {
+			t.Errorf("a snapshot says %q", e.Message)
+		}
+	}
+}

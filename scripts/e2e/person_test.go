@@ -198,6 +198,7 @@ type mission struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	State       string `json:"state"`
+	LastError   string `json:"last_error"`
 	Managed     string `json:"managed"`
 	PID         int    `json:"pid"`
 	Workspace   string `json:"workspace"`
