@@ -33,7 +33,7 @@ func newPerson(t *testing.T) *person {
 
 func personIn(t *testing.T, base string, as *syscall.Credential) *person {
 	p := &person{T: t, as: as, base: base, work: filepath.Join(base, "work"), env: []string{
-		"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", "GORACE=atexit_sleep_ms=0",
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", exitAtOnce,
 		"HOME=" + filepath.Join(base, "home"), "UMBRA_HOME=" + filepath.Join(base, "umbra"),
 	}}
 	for _, dir := range []string{filepath.Join(base, "home"), p.work} {
@@ -284,8 +284,11 @@ func TestWorkspaceMovedUnderTheDaemon(t *testing.T) {
 }
 
 // stopped stops the daemon as Ctrl-Z or a debugger does, and returns what ends it.
+// It is stopped where it has no lock of the workspace: a test that wants one
+// there takes it itself.
 func (p *person) stopped() (end func()) {
 	p.Helper()
+	defer p.hold()()
 	var d struct{ PID int }
 	mustDo(p.T, json.Unmarshal([]byte(p.must("daemon", "status", "--json")), &d))
 	mustDo(p.T, syscall.Kill(d.PID, syscall.SIGSTOP))

@@ -74,7 +74,7 @@ func runsDemo(t *testing.T, cwd string) demoRun {
 	d := demoRun{env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LC_ALL=C.UTF-8",
 		"UMBRA_MISSION=none-of-its-business", "CLAUDECODE=1", "GIT_DIR=/nonexistent",
-		"GORACE=atexit_sleep_ms=0", // else each command sleeps a second at its end
+		exitAtOnce,
 	}}
 	d.said = shell(t, d.env, cwd, "umbra demo")
 	entries, err := os.ReadDir(temp)

@@ -64,7 +64,7 @@ func onTerminal(t *testing.T, argv ...string) *pty {
 	}
 	p.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "TERM=xterm",
-		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", exitAtOnce,
 	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -27,10 +27,10 @@ func TestScripts(t *testing.T) {
 				{"XDG_CONFIG_HOME", filepath.Join(home, ".config")}, {"XDG_DATA_HOME", ""}, {"XDG_RUNTIME_DIR", ""}, {"UMBRA_MISSION", ""},
 				{"GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig")}, {"GIT_CONFIG_NOSYSTEM", "1"}, {"TERM", "dumb"}, {"PAGER", ""},
 				{"CLAUDE_CONFIG_DIR", ""}, {"CLAUDE_PID", "0"}, {"LC_ALL", "C.UTF-8"},
-				{"GORACE", "atexit_sleep_ms=0"}, // a command built for the race detector else sleeps a second at its end
 			} {
 				env.Setenv(kv[0], kv[1])
 			}
+			env.Vars = append(env.Vars, exitAtOnce)
 			if err := os.MkdirAll(home, 0o755); err != nil {
 				return err
 			}
