@@ -107,9 +107,9 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 
 // hear carries out an event of a mission's agent.
 func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
-	e.Tool.Target = m.below(e.Tool.Target)
-	if last := m.live.LastTool; last != nil && e.Kind == sessions.KindPermission && e.Tool.Name == "" {
-		e.Tool.Name, e.Tool.Target = last.Name, last.Target // Claude Code does not say for what
+	e.Tool.Target, e.Tool.At = m.below(e.Tool.Target), l.now()
+	if e.Kind == sessions.KindPermission && e.Tool.Name == "" {
+		e.Tool = m.askedAbout(e.Tool)
 	}
 	if e.Kind == sessions.KindToolBefore && e.Writes && !l.configOfAgent(r.Caller).Hooks.Tools {
 		e.Writes = false // what it writes is in the next snapshot
@@ -143,7 +143,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		if goesOn(e.Kind) || !m.live.kept() { // one under a keeper may end because of it
 			l.withdraw(m)
 		}
-		if m.endsForAnother(e) || m.endsFormerTurn(e) {
+		if m.endsForAnother(e) || m.endsFormerTurn(e) || m.asksElsewhere(e) {
 			return false, nil
 		}
 		begins := m.begins(e)
@@ -266,9 +266,10 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 		m.LastPrompt, m.LastError = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}, ""
 		m.asked()
 	case sessions.KindToolBefore:
-		m.live.LastTool = &ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: now}
+		m.live.LastTool = &ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: now}
 		m.LastTool = m.live.LastTool
 	}
+	m.live.follow(e)
 	return true
 }
 
@@ -302,7 +303,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	}
 	if anew {
 		m.leaveTalk()
-		m.live.Told = nil
+		m.live.Told, m.live.TurnOf = nil, e.SessionID
 	}
 	m.stored.Session, m.live.Bound, m.bind.Session = e.SessionID, e.SessionID, e.Transcript
 	if m.bind.Session == "" && !isForeign(a) {
@@ -314,7 +315,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 // session that is left has an end.
 func goesOn(k sessions.Kind) bool {
 	switch k {
-	case sessions.KindPrompt, sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindToolBatch, sessions.KindPermission:
+	case sessions.KindPrompt, sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindToolBatch, sessions.KindPermission, sessions.KindAnswered:
 		return true
 	}
 	return false

@@ -13,7 +13,7 @@ const compacted = "compact"
 
 // eventOf is what an agent's event means for a mission's lifecycle.
 func eventOf(e sessions.Event) (Event, bool) {
-	tool := ToolUse{Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
+	tool := ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
 	switch e.Kind {
 	case sessions.KindSessionStart:
 		return SessionBegan{}, e.Source != compacted
@@ -24,7 +24,9 @@ func eventOf(e sessions.Event) (Event, bool) {
 	case sessions.KindToolAfter, sessions.KindToolBatch:
 		return ToolFinished{Tool: tool}, true
 	case sessions.KindPermission:
-		return PermissionAsked{Permission: Permission{Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+		return PermissionAsked{Permission: Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+	case sessions.KindAnswered:
+		return PermissionAnswered{ID: tool.ID}, true
 	case sessions.KindStop:
 		return TurnEnded{Background: e.Background}, true
 	case sessions.KindError:
@@ -45,6 +47,8 @@ func eventID(e sessions.Event) string {
 		// What is typed during a turn has that turn's id.
 		text := sha1.Sum([]byte(e.Prompt))
 		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])
+	case e.Kind == sessions.KindPermission || e.Kind == sessions.KindAnswered:
+		return "" // a call may be asked about more than once
 	case e.Tool.ID != "" && e.Kind != sessions.KindToolBatch:
 		return string(e.Kind) + " " + e.Tool.ID
 	}

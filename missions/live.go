@@ -40,6 +40,8 @@ type live struct {
 	// Config is the version of the agent's configuration, until a record says it.
 	Config string `json:"config_commit,omitempty"`
 
+	Open []ToolUse `json:"open,omitempty"` // calls of the turn whose end was not heard, oldest first
+
 	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
 	Client  string   `json:"client,omitempty"`  // the agent's version

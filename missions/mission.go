@@ -63,6 +63,7 @@ type Prompt struct {
 
 // ToolUse is the last tool an agent ran.
 type ToolUse struct {
+	ID     string    `json:"id,omitempty"` // the agent's id of the call
 	Name   string    `json:"name"`
 	Target string    `json:"target"`
 	At     time.Time `json:"at"`
@@ -75,8 +76,9 @@ type GitState struct {
 	Operation string `json:"operation,omitempty"` // merge, rebase …
 }
 
-// Permission is a question that an agent asks its user.
+// Permission is a question that an agent asks its user, about a tool call or as one.
 type Permission struct {
+	ID     string    `json:"id,omitempty"` // the agent's id of the call
 	Tool   string    `json:"tool"`
 	Target string    `json:"target"`
 	At     time.Time `json:"at"`

@@ -43,6 +43,11 @@ func (l *Local) leaveTurnBehind(ctx context.Context, m *loaded, e sessions.Event
 // runs.
 func (m *loaded) endsFormerTurn(e sessions.Event) bool {
 	_, running := m.life.(Running)
-	return running && (e.Kind == sessions.KindStop || e.Kind == sessions.KindError) &&
-		slices.Contains(m.Sessions, e.SessionID) && m.live.TurnOf != "" && m.live.TurnOf != e.SessionID
+	return running && (e.Kind == sessions.KindStop || e.Kind == sessions.KindError) && m.leftSession(e)
+}
+
+// leftSession reports whether an event is of a session that the mission has left, and
+// that nobody has prompted since.
+func (m *loaded) leftSession(e sessions.Event) bool {
+	return slices.Contains(m.Sessions, e.SessionID) && m.live.TurnOf != "" && m.live.TurnOf != e.SessionID
 }

@@ -116,24 +116,6 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	return m.question(l.attention(m))
 }
 
-// question is what an agent says itself of its questions: that it asks, about the tool
-// that is about to run, before a hook of its own says so; and that it was answered and
-// works, which no hook says until the tool has ended.
-func (m *loaded) question(now sessions.Attention) (Event, bool) {
-	r, _ := m.life.(Running)
-	if n := len(r.Pending); n > 0 {
-		return PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && now.Busy.After(m.live.Heard)
-	}
-	if m.LastPrompt == nil || !now.Asked.After(m.LastPrompt.At) {
-		return nil, false
-	}
-	asked := Permission{At: now.Asked}
-	if last := m.live.LastTool; last != nil {
-		asked.Tool, asked.Target = last.Name, last.Target
-	}
-	return PermissionAsked{Permission: asked}, true
-}
-
 // shown is what the session file shows of the mission's turn that runs, and empty
 // where it shows nothing of that.
 func (l *Local) shown(m *loaded) ending {

@@ -30,8 +30,9 @@ type ToolFinished struct{ Tool ToolUse }
 // PermissionAsked is a question of the agent to its user.
 type PermissionAsked struct{ Permission Permission }
 
-// PermissionAnswered is an answer to all that the agent has asked: it works again.
-type PermissionAnswered struct{}
+// PermissionAnswered is an answer to what the agent has asked about the call with that
+// id, and without one to all: it works again.
+type PermissionAnswered struct{ ID string }
 
 // TurnEnded is the end of the agent's answer. Background says that work of the
 // turn goes on.
@@ -164,11 +165,11 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	case ToolStarting:
 		return toolStarting(l, e)
 	case ToolFinished:
-		return toolFinished(l), nil
+		return toolFinished(l, e.Tool), nil
 	case PermissionAsked:
 		return permissionAsked(l, e.Permission), nil
 	case PermissionAnswered:
-		return permissionAnswered(l), nil
+		return permissionAnswered(l, e), nil
 	case TurnEnded:
 		return turnEnded(l, e)
 	case TurnFailed:
@@ -234,7 +235,7 @@ func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 }
 
 func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
-	r := runningOf(l)
+	r := runningOf(l).answered(e.Tool) // some agents ask before they say that it begins
 	tool := e.Tool
 	r.Tool = &tool
 	if !e.Writes {
@@ -247,29 +248,37 @@ func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 // permissionAsked adds a question. One that is heard twice, in two ways, is one.
 func permissionAsked(l Lifecycle, asked Permission) Lifecycle {
 	r := runningOf(l)
-	if slices.ContainsFunc(r.Pending, func(p Permission) bool { return p.Tool == asked.Tool && p.Target == asked.Target }) {
+	if slices.ContainsFunc(r.Pending, asked.same) {
 		return r
 	}
 	r.Pending = append(slices.Clone(r.Pending), asked)
 	return r
 }
 
-func permissionAnswered(l Lifecycle) Lifecycle {
+func permissionAnswered(l Lifecycle, e PermissionAnswered) Lifecycle {
 	r, ok := l.(Running)
-	if !ok {
+	switch {
+	case !ok:
 		return l
+	case e.ID == "":
+		r.Pending = nil
+		return r
 	}
-	r.Pending = nil
-	return r
+	return r.answered(ToolUse{ID: e.ID})
 }
 
-func toolFinished(l Lifecycle) Lifecycle {
+// toolFinished answers what was asked about the tool, and nothing else: others may
+// run beside it.
+func toolFinished(l Lifecycle, tool ToolUse) Lifecycle {
 	r, ok := l.(Running)
 	if !ok {
 		return l
 	}
-	r.Tool, r.Pending = nil, nil
-	return r
+	r.Tool = nil
+	if tool.ID == "" && tool.Name == "" { // nobody knows which
+		r.Pending = nil
+	}
+	return r.answered(tool)
 }
 
 func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {

@@ -413,7 +413,8 @@ const (
 	KindToolBefore   Kind = "tool-before" // a tool is about to run
 	KindToolAfter    Kind = "tool-after"
 	KindToolBatch    Kind = "tool-batch" // all results of one answer are on disk
-	KindPermission   Kind = "permission" // the agent asks its user
+	KindPermission   Kind = "permission" // the agent asks its user, about the tool call of that id if it tells one
+	KindAnswered     Kind = "answered"   // what it asked about the call of that id is answered
 	KindStop         Kind = "stop"       // the turn ended
 	KindError        Kind = "error"      // the turn ended in an error
 	KindSessionEnd   Kind = "session-end"

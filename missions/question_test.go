@@ -1,0 +1,78 @@
+package missions
+
+import (
+	"os"
+	"testing"
+)
+
+// about is what a hook says of a call.
+func about(id, tool, target string) map[string]any {
+	return map[string]any{"tool_name": tool, "tool_use_id": id, "tool_input": map[string]any{"command": target}}
+}
+
+// TestQuestionOfItsCall: a question is open until the call that it is about has ended,
+// whatever else begins and ends beside that.
+func TestQuestionOfItsCall(t *testing.T) {
+	for name, ask := range map[string]struct {
+		event  string
+		fields map[string]any
+	}{
+		"that is told":     {"PermissionRequest", about("t1", "Bash", "ls")},
+		"that is not told": {"Notification", map[string]any{"message": "Claude needs your permission"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := startTalker(t)
+			c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+			c.hook("PreToolUse", about("t2", "Bash", "make"))
+			c.hook("PreToolUse", about("t1", "Bash", "ls"))
+			c.hook(ask.event, ask.fields)
+			asks := func(when string, want StateName) {
+				t.Helper()
+				m := c.only()
+				if m.State != want || want == StateWaiting && (len(m.Pending) != 1 || m.Pending[0].ID != "t1" || m.Pending[0].Target != "ls" || m.Pending[0].At.IsZero()) {
+					t.Errorf("%s it is %s and asks %+v", when, m.State, m.Pending)
+				}
+			}
+			asks("when it asks", StateWaiting)
+			c.hook("PostToolUse", about("t2", "Bash", "make"))
+			asks("when another tool has ended", StateWaiting)
+			c.hook("PreToolUse", about("t3", "Bash", "make"))
+			c.hook(ask.event, ask.fields)
+			asks("told again", StateWaiting)
+			c.hook("PostToolUse", about("t1", "Bash", "ls"))
+			asks("when its tool has ended", StateRunning)
+			c.hook("PermissionRequest", about("t3", "Bash", "make"))
+			if m := c.only(); m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].ID != "t3" {
+				t.Errorf("asked again it is %s and asks %+v", m.State, m.Pending)
+			}
+			c.healthy()
+		})
+	}
+}
+
+// TestQuestionOfALeftSession: a session that was left goes on beside, and asks nothing
+// of the mission that has another one; nor does it answer.
+func TestQuestionOfALeftSession(t *testing.T) {
+	c := startTalker(t)
+	c.vars = map[string]string{"CLAUDE_PID": itoa(os.Getpid())}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	c.hook("SessionEnd", map[string]any{"reason": "clear"})
+	left := c.session
+	c.switchTo(otherSession)
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	c.switchTo(left)
+	c.hook("PermissionRequest", about("t1", "Bash", "ls"))
+	if m := c.only(); m.State != StateIdle || len(m.Pending) > 0 {
+		t.Errorf("asked in the session that was left it is %s, %+v", m.State, m.Pending)
+	}
+	c.switchTo(otherSession)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "again", "prompt_id": "p2"})
+	c.hook("PermissionRequest", about("t2", "Bash", "make"))
+	c.switchTo(left)
+	c.hook("PermissionRequest", about("t1", "Bash", "ls"))
+	c.hook("PostToolUse", about("t1", "Bash", "ls"))
+	if m := c.only(); m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].ID != "t2" {
+		t.Errorf("asked in its own it is %s, %+v", m.State, m.Pending)
+	}
+	c.healthy()
+}
