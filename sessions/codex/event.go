@@ -93,7 +93,7 @@ func takeTool(e *sessions.Event, name, id string, input []byte) {
 	if name != toolPatch {
 		return
 	}
-	files := patched(jsontext.Text(jsontext.Lookup(input, "command")))
+	files := sessions.Patched(jsontext.Text(jsontext.Lookup(input, "command")))
 	if len(files) > 0 {
 		e.Tool.Target = files[0]
 	}

@@ -206,24 +206,11 @@ const toolPatch = "apply_patch"
 // targetOf is the first file of a patch, or what else a tool was given as text.
 func targetOf(name, input string) string {
 	if name == toolPatch {
-		if files := patched(input); len(files) > 0 {
+		if files := sessions.Patched(input); len(files) > 0 {
 			return files[0]
 		}
 	}
 	return sessions.Brief(input)
-}
-
-// patched are the files that a patch names.
-func patched(patch string) []string {
-	var files []string
-	for row := range strings.Lines(patch) {
-		for _, mark := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
-			if file, ok := strings.CutPrefix(row, mark); ok {
-				files = append(files, strings.TrimRight(file, "\r\n"))
-			}
-		}
-	}
-	return files
 }
 
 // failed reports whether a result says that its call failed. Commands say it by

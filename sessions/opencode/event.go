@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/hooks"
-	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // kinds are the events that the plugin tells of. Their names are those of Claude
@@ -19,6 +17,7 @@ var kinds = map[string]sessions.Kind{
 	"PreToolUse":        sessions.KindToolBefore,
 	"PostToolUse":       sessions.KindToolAfter,
 	"PermissionRequest": sessions.KindPermission,
+	"PermissionReplied": sessions.KindAnswered,
 	"Stop":              sessions.KindStop,
 	"StopFailure":       sessions.KindError,
 	"SessionEnd":        sessions.KindSessionEnd,
@@ -48,14 +47,12 @@ func (Adapter) Event(_ sessions.Environ, _ string, data []byte) (sessions.Event,
 	switch e.Kind {
 	case sessions.KindError:
 		e.Message = cmp.Or(sessions.Brief(f.Text("error")), "the agent's API refused")
-	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
+	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission, sessions.KindAnswered:
 		e.Tool = sessions.Tool{ID: f.Text("tool_use_id"), Name: tool, Target: target(input), Agent: e.Agent}
 		e.Writes = e.Kind == sessions.KindToolBefore && !readers[tool]
 	}
-	if e.Kind == sessions.KindToolBefore && slices.Contains(writers, tool) {
-		if file := jsontext.Text(jsontext.Lookup(input, "filePath")); file != "" {
-			e.Files = []string{file}
-		}
+	if e.Kind == sessions.KindToolBefore {
+		e.Files = filesOf(tool, input)
 	}
 	return e, nil
 }

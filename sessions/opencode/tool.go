@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -10,8 +12,18 @@ import (
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"filePath", "command", "path", "pattern", "url", "query", "description", "prompt"}
 
-// target is the file or command a tool call acts on.
-func target(input []byte) string { return sessions.Brief(jsontext.First(input, targets...)) }
+// target is the file or command a tool call acts on, or what it asks.
+func target(input []byte) string {
+	if files := sessions.Patched(patch(input)); len(files) > 0 {
+		return files[0]
+	}
+	questions := jsontext.Walk(jsontext.Lookup(input, "questions"))
+	question, _ := questions.Element()
+	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), jsontext.Text(jsontext.Lookup(question, "question"))))
+}
+
+// patch is the text that apply_patch is given.
+func patch(input []byte) string { return jsontext.Text(jsontext.Lookup(input, "patchText")) }
 
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.
@@ -23,6 +35,19 @@ var readers = map[string]bool{
 
 // writers are the tools whose own work it is to write the file their input names.
 var writers = []string{"write", "edit", "multiedit"}
+
+// filesOf are the files that a call is about to write, nil where its own work is
+// another.
+func filesOf(tool string, input []byte) []string {
+	if tool == "apply_patch" {
+		return sessions.Patched(patch(input))
+	}
+	file := jsontext.Text(jsontext.Lookup(input, "filePath"))
+	if file == "" || !slices.Contains(writers, tool) {
+		return nil
+	}
+	return []string{file}
+}
 
 // toolOf is the call that a part holds.
 func toolOf(p part, at time.Time) sessions.Tool {
