@@ -51,7 +51,11 @@ class Session {
     for (const line of text.split("\n")) {
       try {
         const value = JSON.parse(line)
-        if (value.type === "idle") continue
+        if (value.type === "message" || value.type === "part") this.works = true
+        if (value.type === "idle") {
+          this.works = false
+          continue
+        }
         if (value.type === "removed") this.written.delete(value.id)
         else this.written.set(this.key(value), digest(value.value))
       } catch {}
@@ -89,6 +93,7 @@ class Session {
   }
 
   idle() {
+    this.turn = undefined
     this.append(JSON.stringify({ type: "idle", session: this.id }))
   }
 
@@ -99,11 +104,16 @@ class Session {
 
   message(info) {
     if (info.role === "assistant" && !(info.id < this.answer)) {
+      if (info.error || info.id !== this.answer) this.fail(info.error)
       this.answer = info.id
-      this.failed = info.error?.name === "MessageAbortedError" ? undefined : info.error // its user stopped it
     }
     const { summary, ...rest } = info // whole diffs, again with each step
     this.put("message", info.role === "assistant" ? info : rest)
+  }
+
+  // fail notes the error that the turn ends in; none where its user has stopped it.
+  fail(error) {
+    this.failed = error?.name === "MessageAbortedError" ? undefined : error
   }
 
   part(part) {
@@ -128,8 +138,12 @@ class Session {
     this.gathering = true
     this.info(info)
     const there = new Set(["session"])
+    if (this.works && this.root === this) this.idle() // it was left, or killed, in a turn
+    let left // in a turn, as an answer tells that was never whole
     for (const { info, parts } of messages) {
       there.add(info.id)
+      if (left && info.role === "user" && !this.written.has(info.id)) this.idle()
+      left = info.role === "assistant" && !info.time.completed
       // As it came: an answer that has ended stands behind what it is made of.
       if (!this.written.has(info.id)) this.message({ ...info, time: { created: info.time.created } })
       for (const part of parts) {
@@ -254,13 +268,36 @@ export const Umbra = async ({ client, directory }) => {
 
   const write = async (id, put) => put(await open(id))
 
+  const questions = new Map() // that are open: id to that of the call they are about
+
+  const ask = ({ id, sessionID, tool }, name, input) => {
+    questions.set(id, tool?.callID ?? id)
+    return tell("PermissionRequest", sessionID, { tool_name: name, tool_input: input, tool_use_id: questions.get(id) })
+  }
+
+  const answered = ({ sessionID, requestID }) => {
+    const id = questions.get(requestID) ?? requestID
+    questions.delete(requestID)
+    return tell("PermissionReplied", sessionID, { tool_use_id: id })
+  }
+
   const events = {
     "session.updated": ({ info }) => sessions.has(info.id) && write(info.id, (s) => s.info(info)),
     "message.updated": ({ info }) => write(info.sessionID, (s) => s.message(info)),
     "message.removed": ({ sessionID, messageID }) => write(sessionID, (s) => s.remove(messageID)),
     "message.part.updated": ({ part }) => write(part.sessionID, (s) => s.part(part)),
     "message.part.removed": ({ sessionID, partID }) => write(sessionID, (s) => s.remove(partID)),
-    "permission.asked": (asked) => tell("PermissionRequest", asked.sessionID, { tool_name: asked.permission, tool_input: asked.metadata, tool_use_id: asked.tool?.callID }),
+    "permission.asked": ({ permission, metadata, patterns, ...asked }) => ask(asked, permission, { ...metadata, path: patterns?.[0] }),
+    "permission.replied": answered,
+    "question.asked": ({ questions, ...asked }) => ask(asked, "question", { questions }),
+    "question.replied": answered,
+    "question.rejected": answered,
+    // Told before the session is idle, and again with its last message after that.
+    "session.error": async ({ sessionID, error }) => {
+      if (!sessionID) return
+      const { agent, session } = await root(sessionID)
+      if (!agent) session.fail(error)
+    },
     "session.idle": async ({ sessionID }) => {
       const { agent, session } = await root(sessionID)
       if (agent) return
@@ -280,8 +317,13 @@ export const Umbra = async ({ client, directory }) => {
       const prompt = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
       const answer = await inOrder(async () => {
         const { agent, session } = await root(sessionID)
-        if (!agent) session.failed = undefined
-        return agent ? {} : tell("UserPromptSubmit", sessionID, { prompt, prompt_id: message.id }, 15000)
+        if (agent) return {}
+        const begins = !session.turn // else it goes into the turn that runs
+        if (begins) session.fail()
+        session.turn ??= message.id
+        const answer = await tell("UserPromptSubmit", sessionID, { prompt, prompt_id: session.turn }, 15000)
+        if (begins && answer.block) session.turn = undefined
+        return answer
       })
       if (answer.block) throw new Error(answer.block)
       if (answer.context) parts.push({ id: newPartID(), sessionID, messageID: message.id, type: "text", synthetic: true, text: answer.context })

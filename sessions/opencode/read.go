@@ -40,6 +40,7 @@ type asked struct {
 	id    string
 	at    time.Time
 	start int64
+	ahead bool // typed while a turn runs: it goes into that
 }
 
 func newParser() *parser {
@@ -100,7 +101,8 @@ func (p *parser) take(l line, start int64) {
 			p.answer(m)
 		case !p.seen[m.id]:
 			p.seen[m.id] = true
-			p.asked = asked{m.id, m.created, start}
+			ahead := p.conv.State == sessions.StateRunning && len(p.conv.Turns) > 0
+			p.asked = asked{m.id, m.created, start, ahead}
 			p.conv.State = sessions.StateRunning
 		}
 	case typePart:
@@ -123,6 +125,16 @@ func (p *parser) begin(prompt string) {
 	})
 	p.asked = asked{}
 	p.forget()
+}
+
+// typed adds a prompt to the turn that runs.
+func (p *parser) typed(prompt string) {
+	t := lastOf(p.conv.Turns)
+	t.Texts = append(t.Texts, sessions.Text{Role: "user", Text: prompt, At: p.asked.at})
+	if p.asked.at.After(t.End) {
+		t.End = p.asked.at
+	}
+	p.asked = asked{}
 }
 
 func (p *parser) forget() {
@@ -185,7 +197,10 @@ func (p *parser) say(t *sessions.Turn, id, text string, at time.Time) {
 
 func (p *parser) part(v part) {
 	if v.message == p.asked.id && p.asked.id != "" {
-		if (v.kind == "text" || v.kind == "subtask") && !v.synthetic {
+		switch says := (v.kind == "text" || v.kind == "subtask") && !v.synthetic; {
+		case says && p.asked.ahead && len(p.conv.Turns) > 0:
+			p.typed(v.text)
+		case says:
 			p.begin(v.text)
 		}
 		return

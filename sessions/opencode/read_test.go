@@ -55,8 +55,8 @@ func TestReadTurn(t *testing.T) {
 	}
 }
 
-// TestStates reads what the terminal did: Esc, a second prompt while a tool asks,
-// an error of the service.
+// TestStates reads what the terminal did: Esc, a second prompt while a tool asks, which
+// belongs to the turn that runs, an error of the service.
 func TestStates(t *testing.T) {
 	b := fixture(t, "stopped.jsonl")
 	c := read(t, b)
@@ -64,11 +64,12 @@ func TestStates(t *testing.T) {
 	for _, turn := range c.Turns {
 		prompts = append(prompts, strings.TrimPrefix(turn.Prompt, "[["))
 	}
-	if len(prompts) != 5 || !strings.HasPrefix(prompts[2], "wait") || !strings.HasPrefix(prompts[4], "fail") {
+	if len(prompts) != 4 || !strings.HasPrefix(prompts[2], "wait") || !strings.HasPrefix(prompts[3], "tool name=webfetch") {
 		t.Fatalf("prompts %q", prompts)
 	}
-	if c.State != sessions.StateError || !c.Turns[4].Done || len(c.Turns[4].Texts) != 1 {
-		t.Errorf("it ends %s with %+v", c.State, c.Turns[4])
+	last := c.Turns[3]
+	if c.State != sessions.StateError || !last.Done || len(last.Texts) != 2 || last.Texts[0].Role != "user" || !strings.HasPrefix(last.Texts[0].Text, "[[fail 400") {
+		t.Errorf("it ends %s with %+v", c.State, last)
 	}
 	states := map[sessions.State]bool{}
 	for end := range b {
@@ -93,6 +94,22 @@ func TestTakenBack(t *testing.T) {
 	}
 	if cut := cutOf(t, b); cut.Length != int64(len(b)) {
 		t.Errorf("cut at %d of %d", cut.Length, len(b))
+	}
+}
+
+// TestLeftInATurn: a prompt after a turn that was left in its middle, as by a kill,
+// begins another.
+func TestLeftInATurn(t *testing.T) {
+	all := lines(fixture(t, "talk.jsonl"))
+	b := bytes.Join(all[:5], nil)
+	if c := read(t, b); c.State != sessions.StateRunning {
+		t.Fatalf("in its turn it is %s", c.State)
+	}
+	b = append(b, `{"type":"idle","session":"ses_1"}`+"\n"...)
+	b = append(b, `{"type":"message","session":"ses_1","value":{"id":"msg_9","role":"user","time":{"created":9}}}`+"\n"...)
+	b = append(b, `{"type":"part","session":"ses_1","value":{"id":"prt_9","messageID":"msg_9","type":"text","text":"again"}}`+"\n"...)
+	if c := read(t, b); len(c.Turns) != 2 || c.Turns[1].Prompt != "again" {
+		t.Errorf("the turns are %+v", c.Turns)
 	}
 }
 
