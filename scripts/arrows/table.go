@@ -15,7 +15,7 @@ type rule struct {
 var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/failpoint", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/usergit"}
 
 // shared is what adapters may import: what is common to agents, never each other.
-var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline"}
+var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
 
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
@@ -24,7 +24,7 @@ var rules = []rule{
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
-	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode", "sessions/secrets"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
 	{"missions/settings", []string{"gitstore/capture", "gitstore/usergit", "missions/userfile"}, "what can be configured; who is configured asks it, never the reverse"},
 	{"missions/userfile", []string{"gitstore/disk", "gitstore/journal"}, "the files of the user's that Umbra changes a part of, whatever is in them"},
 	{"missions/editors", nil, "a leaf: what editors are given, and where it goes"},
@@ -43,7 +43,8 @@ var rules = []rule{
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
 	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
 	{"sessions", nil, "what all agents' conversation files have in common"},
-	{"sessions/jsontext", nil, "a leaf: JSON read and edited where it stands"},
+	{"sessions/jsontext", []string{"sessions/secrets"}, "JSON read and edited where it stands"},
+	{"sessions/secrets", nil, "a leaf: secrets found in a text by their look, whatever the text is of"},
 	{"sessions/jsonlines", []string{"sessions", "sessions/jsontext"}, "conversations of a JSON object a line, whatever the agent"},
 	{"sessions/cmdline", nil, "a leaf: the command lines of agents, read and kept as they were typed"},
 	{"sessions/hooks", []string{"sessions", "sessions/jsontext"}, "hooks that follow Claude Code's: settings files and replies, whatever the agent"},
