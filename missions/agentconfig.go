@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/secrets"
 )
 
 // What is kept of an agent's configuration: it is text that people write. What
@@ -159,6 +160,7 @@ func (c *configReader) file(name, full string) {
 		c.left(name, err)
 		return
 	}
+	content = secrets.Redact(content)
 	c.bytes += len(content)
 	c.files = append(c.files, configFile{name: name, content: content, exec: info.Mode()&0o100 != 0})
 }

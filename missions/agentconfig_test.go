@@ -325,3 +325,50 @@ func TestConfigsOfTheKilled(t *testing.T) {
 		})
 	}
 }
+
+// TestNoSecretInConfigs: what looks like a secret is in no file that is kept of any
+// agent's configuration, whatever kind of file, and all else of it is; a version made
+// again is the same.
+func TestNoSecretInConfigs(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	home := t.TempDir()
+	env := sessions.Environ{Home: home, Vars: map[string]string{"HOME": home}}
+	secret := strings.Repeat("a7Kq2Zx9", 5)
+	for name, text := range map[string]string{
+		".claude/CLAUDE.md":                    "# Mine\nexport ANTHROPIC_API_KEY=sk-ant-" + secret + "\n",
+		".claude/settings.json":                `{"statusLine":{"command":"echo\nghp_` + secret + `"}, "ghp_` + secret + `": 1}`,
+		".claude/hooks/a.sh":                   "curl -H 'Authorization: Bearer " + secret + "' https://me:" + secret + "@host\n",
+		".claude/skills/s/data.json":           `{"args": ["--token", "` + secret + `"], "x": "\ngithub_pat_` + secret + `"}`,
+		".codex/config.toml":                   "notify = [\"curl\", \"a\\nghp_" + secret + "\"]\n[\"https://me:" + secret + "@host\"]\na = 1\n",
+		".codex/AGENTS.md":                     "key: `" + secret + "`\n",
+		".gemini/commands/c.toml":              "prompt = \"use --password " + secret + "\"\n",
+		".gemini/settings.json":                `{"ui":{"footer":"xoxb-` + secret + `"}}`,
+		".config/opencode/opencode.json":       `{"command":{"c":{"template":"AIza` + secret[:35] + `"}}}`,
+		".config/opencode/plugin/p.ts":         `const apiKey = "` + secret + `"`,
+		".config/opencode/agent/deep/agent.md": "---\ntoken: " + secret + "\n---\n",
+	} {
+		file := filepath.Join(home, name)
+		if err := errorsOf(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for agent, count := range map[string]int{"claude": 4, "codex": 2, "gemini": 2, "opencode": 3} {
+		id, err := b.local.keepConfig(context.Background(), agent, env)
+		if again, aerr := b.local.keepConfig(context.Background(), agent, env); err != nil || aerr != nil || again != id {
+			t.Fatalf("%s: version %s, then %s: %v, %v", agent, id, again, err, aerr)
+		}
+		kept := b.configIn(agent, id)
+		for name, text := range kept {
+			if !strings.Contains(text, "[umbra-left-out:") {
+				t.Errorf("%s: nothing is left out of %s: %s", agent, name, text)
+			}
+		}
+		if len(kept) != count {
+			t.Errorf("%s: %d files are kept", agent, len(kept))
+		}
+	}
+	if places := b.stored(secret); len(places) > 0 {
+		t.Errorf("a secret is in %q", places)
+	}
+}

@@ -27,13 +27,15 @@ func limitsOf(c settings.Capture, workspace string, before *settings.Limits) set
 // captureSettings are the limits as a capture takes them.
 func captureSettings(n settings.Limits) capture.Settings {
 	return capture.Settings{
-		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: secrets(n.Capture),
+		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: secretPatterns(n.Capture),
 		NewSizeCap: n.NewFileSize, NewSecrets: n.NewSecrets,
 	}
 }
 
-// secrets are the user's and the built-in patterns.
-func secrets(c settings.Capture) []string { return append(capture.DefaultSecrets(), c.Secrets...) }
+// secretPatterns are the user's and the built-in patterns.
+func secretPatterns(c settings.Capture) []string {
+	return append(capture.DefaultSecrets(), c.Secrets...)
+}
 
 // leavesOut tells whether a path that was skipped would have been captured without
 // the project file.
@@ -42,7 +44,7 @@ func leavesOut(c settings.Capture, s capture.Skipped) bool {
 	case capture.ReasonSize:
 		return s.Size <= c.MaxFileSize
 	case capture.ReasonSecret:
-		return !capture.IsSecret(secrets(c), path.Base(s.Path))
+		return !capture.IsSecret(secretPatterns(c), path.Base(s.Path))
 	}
 	return false
 }

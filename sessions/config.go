@@ -11,11 +11,14 @@ type Configured interface {
 	ConfigPaths() []string
 	// CleanConfig is a file as it may be kept: without what may be a secret, such
 	// as the values of environment variables. With an error it is not kept at all.
+	// Umbra takes out what looks like a secret in any file (package secrets); an
+	// adapter need not, but where escapes may hide it.
 	CleanConfig(name string, content []byte) ([]byte, error)
 }
 
 // Config is an agent's configuration as it was, for a launch that is to have it
-// instead of that of now: what ConfigPaths names, cleaned.
+// instead of that of now: what ConfigPaths names, cleaned, with placeholders of
+// package secrets.
 type Config struct {
 	Names []string // slash-separated, sorted
 	Read  func(name string) ([]byte, error)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
+	"github.com/umbra-vcs/umbra/sessions/secrets"
 )
 
 var _ sessions.Configured = Adapter{}
@@ -150,7 +151,46 @@ func (l *launch) earlierSettings() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings, missing, err := jsontext.RestoreSettings(settings, now)
+	if err != nil {
+		return nil, err
+	}
+	l.lacks(userSettings, missing)
 	return l.withoutInstructions(settings)
+}
+
+// earlier is a file as it was, with the secrets that the one of now has in their places.
+func (l *launch) earlier(name string) ([]byte, error) {
+	kept, err := l.o.Config.Read(name)
+	if err != nil || secrets.Count(kept) == 0 {
+		return kept, err
+	}
+	var now []byte
+	if l.o.ReadFile != nil {
+		now, _ = l.o.ReadFile(filepath.Join(l.a.Root(l.o.Env), filepath.FromSlash(name))) // none is none
+	}
+	text, missing := secrets.Restore(kept, now)
+	l.lacks(name, missing)
+	return text, nil
+}
+
+// lacks notes that secrets of a file of then are not in that of now.
+func (l *launch) lacks(name string, missing int) {
+	if missing > 0 {
+		l.without = append(l.without, name)
+	}
+}
+
+// sayWithout says which files have placeholders.
+func (l *launch) sayWithout() {
+	if len(l.without) == 0 || !l.cmd.Configured {
+		return
+	}
+	said := "without the secrets that " + strings.Join(l.without, ", ") + " had then, which are kept nowhere and not in the same place now"
+	if l.cmd.Unconfigured != "" {
+		said = l.cmd.Unconfigured + ", and " + said
+	}
+	l.cmd.Unconfigured = said
 }
 
 // secretAt is the secret at that path of settings, nil if there is none.
@@ -184,7 +224,7 @@ func (l *launch) withoutInstructions(settings []byte) ([]byte, error) {
 
 // instruct appends the instructions as they were to the system prompt.
 func (l *launch) instruct() error {
-	text, err := l.o.Config.Read(instructions)
+	text, err := l.earlier(instructions)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
@@ -217,10 +257,10 @@ func (l *launch) addLoadable() {
 				continue
 			}
 			found = true
+			p, err := l.earlier(name)
 			l.cmd.Files = append(l.cmd.Files, sessions.File{
 				Path: filepath.Join(dir, ".claude", filepath.FromSlash(name)), Mode: 0o600,
 				Write: func(w io.Writer) error {
-					p, err := l.o.Config.Read(name)
 					if err == nil {
 						_, err = w.Write(p)
 					}

@@ -151,3 +151,57 @@ func TestLaunchOverConfig(t *testing.T) {
 		})
 	}
 }
+
+// TestLaunchWithSecrets: what an earlier configuration is kept without comes from that
+// of now, where it still is, and the launch says of what it does not.
+func TestLaunchWithSecrets(t *testing.T) {
+	secret, newer := strings.Repeat("a7Kq2Zx9", 5), strings.Repeat("b8Lr3Yw0", 5)
+	const left = "[umbra-left-out:secret]"
+	now := map[string]string{
+		"CLAUDE.md":          "be quick\nexport TOKEN=" + secret + "\n",
+		"settings.json":      `{"model":"new","statusLine":{"command":"run --token ` + newer + `"}}`,
+		"skills/s/run.sh":    "curl -H 'X-Api-Key: " + secret + "'\n",
+		"skills/t/run.sh":    "curl -H 'X-Api-Key: " + secret + "' elsewhere\n",
+		"skills/u/SKILL.txt": "nothing",
+	}
+	then := map[string]string{
+		"CLAUDE.md":       "be brief\n\nexport TOKEN=" + left + "\n",
+		"settings.json":   `{"model":"old","statusLine":{"command":"run --token ` + left + `"}}`,
+		"skills/s/run.sh": "# first\ncurl -H 'X-Api-Key: " + left + "'\n",
+		"skills/t/run.sh": "curl -H 'X-Api-Key: " + left + "' https://here\n",
+	}
+	cmd, err := Adapter{}.Launch(sessions.Launch{
+		Command: []string{"claude", "-p"}, Config: earlier(then), SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+		ReadFile: func(name string) ([]byte, error) {
+			if text, ok := now[strings.TrimPrefix(name, "/home/.claude/")]; ok {
+				return []byte(text), nil
+			}
+			return nil, fs.ErrNotExist
+		},
+	})
+	if err != nil || !cmd.Configured || !strings.Contains(cmd.Unconfigured, "CLAUDE.md, skills/s/run.sh, skills/t/run.sh had") {
+		t.Fatalf("%t, %q, %v", cmd.Configured, cmd.Unconfigured, err)
+	}
+	if !slices.Contains(cmd.Argv, then["CLAUDE.md"]) {
+		t.Errorf("%q", cmd.Argv)
+	}
+	for _, f := range cmd.Files {
+		var b strings.Builder
+		if err := f.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Path, settingsName) != strings.Contains(b.String(), newer) || strings.Contains(b.String(), secret) {
+			t.Errorf("%s is %s", f.Path, b.String())
+		}
+	}
+	now["CLAUDE.md"] = strings.Replace(now["CLAUDE.md"], "quick", "brief", 1)
+	now["skills/s/run.sh"] = "# first\n" + now["skills/s/run.sh"] + "# last\n"
+	delete(then, "skills/t/run.sh")
+	cmd, err = Adapter{}.Launch(sessions.Launch{
+		Command: []string{"claude", "-p"}, Config: earlier(then), SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+		ReadFile: func(name string) ([]byte, error) { return []byte(now[strings.TrimPrefix(name, "/home/.claude/")]), nil },
+	})
+	if err != nil || !cmd.Configured || cmd.Unconfigured != "" || !slices.Contains(cmd.Argv, "be brief\n\nexport TOKEN="+secret+"\n") {
+		t.Fatalf("%t, %q, %q, %v", cmd.Configured, cmd.Unconfigured, cmd.Argv, err)
+	}
+}

@@ -53,6 +53,7 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		if err := l.configure(); err != nil {
 			l.args, l.settings, l.cmd.Files, l.cmd.Configured, l.cmd.Unconfigured = before, nil, nil, false, err.Error()
 		}
+		l.sayWithout()
 	}
 	l.addHooks()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
@@ -66,6 +67,7 @@ type launch struct {
 	prompt []string // words after "--"
 	// settings are the user's as they were, nil where those of now count.
 	settings []byte
+	without  []string // files as they were of which secrets are missing
 	cmd      sessions.Command
 }
 

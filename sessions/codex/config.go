@@ -48,7 +48,8 @@ func (Adapter) CleanConfig(name string, content []byte) ([]byte, error) {
 	return toml.Marshal(withoutSecrets(nil, settings))
 }
 
-// withoutSecrets is a value of the settings with "" for each secret in it.
+// withoutSecrets is a value of the settings with "" for each secret in it, and
+// placeholders for what looks like one.
 func withoutSecrets(path []string, value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -62,6 +63,9 @@ func withoutSecrets(path []string, value any) any {
 	default:
 		if isSecret(path, value) {
 			return ""
+		}
+		if text, ok := value.(string); ok {
+			return jsontext.RedactSetting(path, text)
 		}
 	}
 	return value

@@ -5,11 +5,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions/secrets"
 )
 
 // CleanSettings is a file of an agent's configuration, for sessions.Configured: of
 // settings, JSON at the top of the configuration's directory, what IsSecretSetting
-// says of is "" instead. Settings that can't be read are an error.
+// says of is "" instead, and what else looks like a secret a placeholder. Settings
+// that can't be read are an error.
 func CleanSettings(name string, content []byte) ([]byte, error) {
 	if ext := path.Ext(name); ext != ".json" && ext != ".jsonc" || strings.Contains(name, "/") || len(bytes.TrimSpace(content)) == 0 {
 		return content, nil
@@ -18,8 +21,55 @@ func CleanSettings(name string, content []byte) ([]byte, error) {
 		if IsSecretSetting(path, value) {
 			return []byte(`""`)
 		}
+		if text := Text(value); text != "" {
+			if kept := RedactSetting(path, text); kept != text {
+				return Quote(kept)
+			}
+		}
 		return nil
 	})
+}
+
+// RedactSetting is a text of an agent's settings with placeholders for what looks like
+// a secret in it, also by the key that it stands under.
+func RedactSetting(path []string, text string) string {
+	if len(path) == 0 {
+		return string(secrets.Redact([]byte(text)))
+	}
+	key := path[len(path)-1] + "="
+	if kept, ok := strings.CutPrefix(string(secrets.Redact([]byte(key+text))), key); ok {
+		return kept
+	}
+	return string(secrets.Redact([]byte(text)))
+}
+
+// RestoreSettings puts back into settings of CleanSettings's what a placeholder stands
+// for, where those of now have a text at the same path that is the same without its
+// secrets. Missing is how many placeholders are left.
+func RestoreSettings(kept, now []byte) (settings []byte, missing int, err error) {
+	if secrets.Count(kept) == 0 {
+		return kept, 0, nil
+	}
+	const sep = "\x00"
+	texts := map[string][]byte{} // by path and text without secrets; nil where there are several
+	// Settings of now that can't be read have nothing to give.
+	_, _ = Replace(now, func(path []string, value []byte) []byte {
+		if text := Text(value); text != "" {
+			at := strings.Join(path, sep) + sep + RedactSetting(path, text)
+			if other, ok := texts[at]; ok && !bytes.Equal(other, value) {
+				value = nil
+			}
+			texts[at] = value
+		}
+		return nil
+	})
+	settings, err = Replace(kept, func(path []string, value []byte) []byte {
+		if text := Text(value); secrets.Count([]byte(text)) > 0 {
+			return texts[strings.Join(path, sep)+sep+text]
+		}
+		return nil
+	})
+	return settings, secrets.Count(settings), err
 }
 
 // IsSecretSetting reports whether a value of an agent's settings may be a secret: a
