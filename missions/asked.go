@@ -48,10 +48,10 @@ func (a asked) force() bool {
 }
 
 // waits reports whether it is left for the end of the mission's turn: where that
-// was asked for, or it comes from inside the turn.
+// was asked for, or it comes from inside the turn and is not forced.
 func (a asked) waits(m *loaded) bool {
 	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && a.steps().WhenIdle
-	return InTurn(m.life) && !a.force() && (whenIdle || a.inside(m))
+	return InTurn(m.life) && (whenIdle || a.inside(m) && !a.force())
 }
 
 // inside reports whether it comes from the mission's own agent, or from what that
@@ -124,10 +124,12 @@ func (a asked) preview() bool {
 
 // queue leaves what was asked for to the end of the turn. The caller holds the
 // workspace.
-func (l *Local) queue(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
-	result := RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace}.filled()
+func (l *Local) queue(ctx context.Context, m *loaded, a asked) (result RestoreResult, err error) {
+	result = RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace}.filled()
 	if a.Restore != nil {
 		result.Target = a.Restore.Moment
+	} else if a, err = l.foreknow(m, a); err != nil {
+		return result, err
 	}
 	if _, err := l.switches(ctx, m, a); err != nil {
 		return result, err

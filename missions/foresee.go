@@ -70,7 +70,14 @@ func (l *Local) foreseeStep(ctx context.Context, m *loaded, r UndoRequest, kind 
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	j, later, err := m.stepJob(list[0], kind)
+	a := asked{Undo: &r}
+	if kind == "redo" {
+		a = asked{Redo: &r}
+	}
+	if a.waits(m) {
+		r.Known = m.knows(list)
+	}
+	j, later, err := m.stepJob(list[0], r, kind)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -82,10 +89,6 @@ func (l *Local) foreseeStep(ctx context.Context, m *loaded, r UndoRequest, kind 
 	}
 	if err := l.planGit(ctx, m, j, list[0].snapshot); err != nil {
 		return RestoreResult{}, err
-	}
-	a := asked{Undo: &r}
-	if kind == "redo" {
-		a = asked{Redo: &r}
 	}
 	return l.foresee(m, j, a), nil
 }

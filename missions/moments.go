@@ -187,6 +187,15 @@ type UndoRequest struct {
 	// WhenIdle leaves it for the end of the turn, if the agent is in one.
 	WhenIdle bool `json:"when_idle,omitempty"`
 	Force    bool `json:"force,omitempty"`
+	// Known is set while it waits for the end of a turn.
+	Known *Known `json:"known,omitempty"`
+}
+
+// Known is what whoever asked for an undo or redo in a turn knew of: it is done at that
+// turn's end, with the operations that were meant and no others.
+type Known struct {
+	Turn       int      `json:"turn"` // the one that ran
+	Operations []string `json:"operations"`
 }
 
 // RestoreResult is the plan of a restore and, when done, its outcome.

@@ -75,7 +75,7 @@ func (l *Local) stepSwitches(ctx context.Context, m *loaded, r UndoRequest, kind
 	if err != nil {
 		return false, err
 	}
-	later, err := m.later(list[0])
+	later, err := m.later(list[0], r.Known)
 	if err != nil {
 		return false, err
 	}
@@ -93,6 +93,9 @@ func (l *Local) stepSwitches(ctx context.Context, m *loaded, r UndoRequest, kind
 func (l *Local) stepEach(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
 	steps := max(1, r.Steps)
 	list, err := m.stepsBack(kind, steps)
+	if err == nil {
+		err = r.Known.still(m, list, kind)
+	}
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -126,7 +129,7 @@ func (r RestoreResult) after(first RestoreResult) RestoreResult {
 
 // stepOnce undoes or redoes one operation. The caller holds the workspace.
 func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind string, op past) (RestoreResult, error) {
-	j, later, err := m.stepJob(op, kind)
+	j, later, err := m.stepJob(op, r, kind)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -147,7 +150,7 @@ func (l *Local) stepOnce(ctx context.Context, m *loaded, r UndoRequest, kind str
 
 // stepJob is the undo or redo of one operation, not planned yet, and its refusal
 // where the user has gone on since.
-func (m *loaded) stepJob(op past, kind string) (j *job, refusal *Error, err error) {
+func (m *loaded) stepJob(op past, r UndoRequest, kind string) (j *job, refusal *Error, err error) {
 	id, err := gitstore.ParseID(op.Safety)
 	if err != nil {
 		return nil, nil, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
@@ -158,9 +161,13 @@ func (m *loaded) stepJob(op past, kind string) (j *job, refusal *Error, err erro
 	}
 	j = &job{kind: kind, target: target, takesID: op.ID}
 	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
-	later, err := m.later(op)
+	later, err := m.later(op, r.Known)
 	if later != "" {
-		refusal = Errorf(KindConflict, "umbra "+kind+" --force", "%s since that %s: what was changed there stays, the rest would go back", later, op.Kind)
+		hint := "umbra " + kind + " --force"
+		if InTurn(m.life) {
+			hint += " --when-idle"
+		}
+		refusal = Errorf(KindConflict, hint, "%s since that %s: what was changed there stays, the rest would go back", later, op.Kind)
 	}
 	return j, refusal, err
 }
@@ -280,16 +287,21 @@ func (m *loaded) operationOf(s *gitstore.Snapshot) (past, bool, error) {
 
 // later says how much the agent's user has gone on since an operation: in turns or,
 // where the agent tells nobody when one begins, in prompts of the conversation. It
-// is "" where nothing came since.
-func (m *loaded) later(op past) (string, error) {
+// is "" where nothing came since. A turn that ran when the step was asked for, and was
+// known to, is not later.
+func (m *loaded) later(op past, known *Known) (string, error) {
+	running := 0
+	if known != nil && (known.Turn == 0 || known.Turn > op.snapshot.Turn) {
+		running = 1
+	}
 	if m.life.LastTurn() > 0 {
-		return ran(m.life.LastTurn()-op.snapshot.Turn, "a turn ran", "turns ran"), nil
+		return ran(m.life.LastTurn()-op.snapshot.Turn-running, "a turn ran", "turns ran"), nil
 	}
 	then, err := m.project.storedAt(op.snapshot.Record)
 	if err != nil || m.Talk == nil || then.Talk == nil || m.Talk.Session != then.Talk.Session {
 		return "", err
 	}
-	return ran(m.Talk.Tally.Prompts-then.Talk.Tally.Prompts, "a prompt was sent", "prompts were sent"), nil
+	return ran(m.Talk.Tally.Prompts-then.Talk.Tally.Prompts-running, "a prompt was sent", "prompts were sent"), nil
 }
 
 func ran(n int, one, more string) string {
