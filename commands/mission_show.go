@@ -87,7 +87,7 @@ func describeMission(p *printer, m missions.Mission) {
 	field("shadow", m.ShadowRepo)
 	field("made", p.when(m.CreatedAt))
 	if m.Diverged {
-		field("diverged", "a former session of it was spoken in again")
+		field("diverged", "a second agent speaks in a conversation of it")
 	}
 	for _, problem := range m.Problems {
 		field("problem", problem)

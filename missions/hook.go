@@ -119,6 +119,9 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		what = TurnEnded{}
 	}
 	result.Mission = m.ID
+	if m.beside(r.Caller, e) {
+		return l.hearBeside(ctx, m, e, result)
+	}
 	what = endedAs(what, l.awaitAnswer(ctx, m, a, e))
 	if err := l.leaveTurnBehind(ctx, m, e); err != nil {
 		return sessions.Answer{}, err
@@ -143,7 +146,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		if goesOn(e.Kind) || !m.live.kept() { // one under a keeper may end because of it
 			l.withdraw(m)
 		}
-		if m.endsForAnother(e) || m.endsFormerTurn(e) || m.asksElsewhere(e) {
+		if m.endsForAnother(e) || m.endsFormerTurn(e) || m.asksElsewhere(e) || m.tooLate(e) {
 			return false, nil
 		}
 		begins := m.begins(e)
@@ -205,13 +208,6 @@ func (m *loaded) endsUnseen(e sessions.Event) bool {
 	return ok && e.Kind == sessions.KindPrompt && r.Turn > 0 && (e.PromptID == "" || e.PromptID != r.PromptID)
 }
 
-// endsForAnother reports whether an event is the end of a session that a keeper's
-// mission has left, or is about to: the mission goes on in another one, and its
-// keeper says when it does not.
-func (m *loaded) endsForAnother(e sessions.Event) bool {
-	return e.Kind == sessions.KindSessionEnd && m.live.kept() && (m.live.Handover != nil || e.SessionID != m.stored.Session && slices.Contains(m.Sessions, e.SessionID))
-}
-
 // delivery hands an answer from the queue to the hook that waits for it. A hook
 // whose time is over waits no more: a note stays for the next one.
 type delivery struct {
@@ -271,44 +267,6 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	}
 	m.live.follow(e)
 	return true
-}
-
-// followSession binds a mission to the session its agent speaks in. A session
-// that the mission has left and that speaks on marks it diverged, until it is
-// spoken to in its own again.
-func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) {
-	if e.SessionID == "" {
-		return
-	}
-	m.introduce(a, e)
-	anew := e.Source == "clear" || m.beginsAnew(e)
-	if e.PID > 0 && !(isForeign(a) && m.live.kept()) && (m.live.Agent == nil || m.live.Agent.PID != e.PID) {
-		owner := l.processOf(e.PID)
-		m.live.Agent = &owner
-	}
-	if e.SessionID == m.stored.Session {
-		m.live.Bound = e.SessionID
-		if e.Transcript != "" {
-			m.bind.Session = e.Transcript
-		}
-		m.Diverged = m.Diverged && e.Kind != sessions.KindPrompt
-		return
-	}
-	if slices.Contains(m.Sessions, e.SessionID) {
-		m.Diverged = m.Diverged || goesOn(e.Kind)
-		return
-	}
-	if m.stored.Session != "" {
-		m.Sessions = append(m.Sessions, m.stored.Session)
-	}
-	if anew {
-		m.leaveTalk()
-		m.live.Told, m.live.TurnOf = nil, e.SessionID
-	}
-	m.stored.Session, m.live.Bound, m.bind.Session = e.SessionID, e.SessionID, e.Transcript
-	if m.bind.Session == "" && !isForeign(a) {
-		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
-	}
 }
 
 // goesOn reports whether an event is one of a conversation that goes on; any
@@ -374,13 +332,6 @@ func (l *Local) speaksFor(m *loaded, a sessions.Adapter, e sessions.Event) bool 
 		return !m.anotherProcess(e)
 	}
 	return m.beginsAnew(e)
-}
-
-// anotherProcess reports whether an event is known to come from another process
-// than the mission's agent, while that lives.
-func (m *loaded) anotherProcess(e sessions.Event) bool {
-	a := m.live.Agent
-	return e.PID > 0 && a != nil && a.PID != e.PID && a.Liveness() == lock.Alive
 }
 
 // missionOfProcess finds the mission whose agent, started by hand, goes on in

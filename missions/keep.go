@@ -76,6 +76,7 @@ func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, er
 			return false, nil // it is late: the keeper has been told to launch another since
 		}
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch, m.live.Ended = &keeper, &child, &child, r.Launch, nil
+		m.live.Named = false
 		if h := m.live.Handover; h != nil && h.Launch != r.Launch { // told twice, it may be of this agent's end
 			m.live.Handover = nil
 		}

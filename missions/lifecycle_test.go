@@ -167,13 +167,13 @@ func TestClear(t *testing.T) {
 				t.Errorf("a former session has an end: %+v", m)
 			}
 			c.takeTurn("third", "a.txt", "three\n")
-			if m := c.only(); !m.Diverged || m.SessionID != otherSession {
-				t.Errorf("a former session speaks on: %+v", m)
+			if m := c.only(); m.ID != first.ID || m.Diverged || m.SessionID != testSession {
+				t.Errorf("its agent speaks in a former session: %+v", m)
 			}
 			c.switchTo(otherSession)
 			c.takeTurn("fourth", "a.txt", "four\n")
 			if m := c.only(); m.Diverged || m.SessionID != otherSession {
-				t.Errorf("its own session speaks again: %+v", m)
+				t.Errorf("its agent speaks in the other again: %+v", m)
 			}
 			c.healthy()
 		})

@@ -21,8 +21,9 @@ type live struct {
 
 	Keeper *lock.Owner `json:"keeper,omitempty"`
 	Agent  *lock.Owner `json:"agent,omitempty"`
-	Hooked bool        `json:"hooked,omitempty"` // its agent reports by hooks
-	Heard  time.Time   `json:"heard,omitzero"`   // the last time it did, and in which boot of the system
+	Named  bool        `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
+	Hooked bool        `json:"hooked,omitempty"`      // its agent reports by hooks
+	Heard  time.Time   `json:"heard,omitzero"`        // the last time it did, and in which boot of the system
 	Boot   string      `json:"boot,omitempty"`
 	Bound  string      `json:"bound,omitempty"` // the session that $UMBRA_MISSION is valid for
 	Root   string      `json:"agent_root,omitempty"`

@@ -280,6 +280,9 @@ func (l *Local) view(m *loaded) Mission {
 	if note := newerClient(l.adapter(m.Agent), m.live.Client); note != "" {
 		v.Notes = append(v.Notes, note)
 	}
+	if m.Diverged {
+		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")
+	}
 	v.life(m)
 	return v
 }

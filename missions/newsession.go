@@ -4,18 +4,45 @@ import (
 	"context"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // begins reports whether an event, if it is the start of a session, is that of
-// the mission's agent: not of another process on the same conversation. A turn is
-// left only by what is known to leave one, and goes on after its conversation was
-// summed up in the middle of it.
+// one that the mission's agent begins something with. A turn is left only by what is
+// known to leave one, and goes on after its conversation was summed up in the middle
+// of it.
 func (m *loaded) begins(e sessions.Event) bool {
 	if e.Kind != sessions.KindSessionStart {
 		return true
 	}
-	return !m.anotherProcess(e) && (!InTurn(m.life) || e.Source != "startup" && e.Source != compacted || m.beginsAnew(e))
+	return !InTurn(m.life) || e.Source != "startup" && e.Source != compacted || m.beginsAnew(e)
+}
+
+// left reports whether an event is of a session that the mission has left.
+func (m *loaded) left(e sessions.Event) bool {
+	return e.SessionID != m.stored.Session && slices.Contains(m.Sessions, e.SessionID)
+}
+
+// returns reports whether the mission's agent goes on in a session that the mission has
+// left, be it for /clear or a restore: its user has opened it again or, where the agent
+// was never taken out of it, speaks there. A turn that was left goes on without either;
+// and a hook that outlives its agent says nothing of the one that there is now.
+func (m *loaded) returns(e sessions.Event) bool {
+	spoken := e.Kind == sessions.KindPrompt || e.Kind == sessions.KindSessionStart && e.Source == "resume" || e.Lone
+	if !spoken || e.Agent != "" || !m.left(e) {
+		return false
+	}
+	if e.PID == 0 {
+		return m.live.liveness() != lock.Alive
+	}
+	return lock.Process(e.PID, "").Liveness() != lock.Gone
+}
+
+// tooLate reports whether an event begins something in a session that the mission has
+// left, and does not return to: hooks outlive the agent that a restore has ended.
+func (m *loaded) tooLate(e sessions.Event) bool {
+	return (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindSessionStart) && m.left(e) && !m.returns(e)
 }
 
 // beginsAnew reports whether the agent of a mission with a keeper begins, in the same
@@ -30,7 +57,7 @@ func (m *loaded) beginsAnew(e sessions.Event) bool {
 // leaveTurnBehind ends the turn that an agent leaves for another session, while the mission
 // still has the one it was said in: the snapshot of its end is to have that.
 func (l *Local) leaveTurnBehind(ctx context.Context, m *loaded, e sessions.Event) error {
-	leaves := func(m *loaded) (bool, error) { return m.beginsAnew(e) && InTurn(m.life), nil }
+	leaves := func(m *loaded) (bool, error) { return (m.beginsAnew(e) || m.returns(e)) && InTurn(m.life), nil }
 	if ok, _ := leaves(m); !ok {
 		return nil
 	}
@@ -50,4 +77,59 @@ func (m *loaded) endsFormerTurn(e sessions.Event) bool {
 // that nobody has prompted since.
 func (m *loaded) leftSession(e sessions.Event) bool {
 	return slices.Contains(m.Sessions, e.SessionID) && m.live.TurnOf != "" && m.live.TurnOf != e.SessionID
+}
+
+// endsForAnother reports whether an event is the end of a session that a keeper's
+// mission has left, or is about to: the mission goes on in another one, and its
+// keeper says when it does not.
+func (m *loaded) endsForAnother(e sessions.Event) bool {
+	return e.Kind == sessions.KindSessionEnd && m.live.kept() && (m.live.Handover != nil || m.left(e))
+}
+
+// anotherProcess reports whether an event is known to come from another process
+// than the mission's agent, while that lives.
+func (m *loaded) anotherProcess(e sessions.Event) bool {
+	a := m.live.Agent
+	return e.PID > 0 && a != nil && a.PID != e.PID && a.Liveness() == lock.Alive
+}
+
+// followSession binds a mission to the session its agent speaks in. One that the
+// mission has left, in which a turn may go on beside, becomes its own again where the
+// agent returns to it.
+func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event) {
+	if e.SessionID == "" {
+		return
+	}
+	m.introduce(a, e)
+	anew := e.Source == "clear" || m.beginsAnew(e)
+	if e.PID > 0 && !(isForeign(a) && m.live.kept()) {
+		if m.live.Named = true; m.live.Agent == nil || m.live.Agent.PID != e.PID {
+			owner := l.processOf(e.PID)
+			m.live.Agent = &owner
+		}
+	}
+	if e.SessionID == m.stored.Session {
+		m.live.Bound = e.SessionID
+		if e.Transcript != "" {
+			m.bind.Session = e.Transcript
+		}
+		m.Diverged = m.Diverged && e.Kind != sessions.KindPrompt
+		return
+	}
+	m.Diverged = m.Diverged && !m.returns(e)
+	switch returns := m.returns(e); {
+	case m.left(e) && !returns:
+		return
+	case returns:
+		m.returnTalk(e.SessionID)
+		m.live.TurnOf = e.SessionID
+	case anew:
+		m.leaveTalk()
+		m.live.Told, m.live.TurnOf = nil, e.SessionID
+	}
+	m.follow(e.SessionID, e.Transcript)
+	m.live.Bound = e.SessionID
+	if m.bind.Session == "" && !isForeign(a) {
+		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
+	}
 }

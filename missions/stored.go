@@ -61,9 +61,11 @@ type stored struct {
 	// Fresh says that Command was given to a fork and was not run yet.
 	Fresh     bool   `json:"fresh_command,omitempty"`
 	StartedIn string `json:"started_in,omitempty"` // the mission whose agent started this one
-	// Talk counts the conversation, Left those that the user has left behind.
-	Talk *tallied `json:"talk,omitempty"`
-	Left *Tally   `json:"talk_left,omitempty"`
+	// Talk counts the conversation, Left those that the user has left behind, Behind
+	// what Left holds of each session.
+	Talk   *tallied         `json:"talk,omitempty"`
+	Left   *Tally           `json:"talk_left,omitempty"`
+	Behind map[string]Tally `json:"talk_behind,omitempty"`
 	// Step is the place in its turn of the snapshot that the record is of; absent
 	// where the turn began before places were recorded.
 	Step *turnStep `json:"step,omitempty"`

@@ -317,24 +317,3 @@ func (s *stored) talked() *Tally {
 	}
 	return &t
 }
-
-// leaveTalk counts what is left behind when the user begins anew.
-func (s *stored) leaveTalk() {
-	left := Tally{Resets: 1}
-	if t := s.talked(); t != nil {
-		left = left.plus(*t)
-	}
-	s.Left, s.Talk = &left, nil
-}
-
-// takeBackLeft has a mission that goes on from a moment have left those conversations
-// that it had left then. What can't be read stays counted.
-func (m *loaded) takeBackLeft(moment string) {
-	target, err := m.project.snapshotNamed(moment)
-	if err != nil {
-		return
-	}
-	if then, err := m.project.storedAt(target.Record); err == nil {
-		m.Left = then.Left
-	}
-}
