@@ -85,10 +85,11 @@ func (f *finder) assigned() bool {
 		return false
 	}
 	direct := bytes.Trim(f.text[end:v], `"'`)
-	if string(direct) == "=" && isVariable(key) && len(value) >= 8 && isMixed(value) {
+	if string(direct) == "=" && isVariable(key) && len(value) >= 8 && isAssigned(value) {
 		return f.take(v, stop, "secret")
 	}
-	if len(value) < 16 || !isRandom(value, 3) || isOther(value) && !saysMore(key) {
+	more := saysMore(key)
+	if len(value) < 16 || !isRandom(value, 3) && (!more || !isLong(value)) || isOther(value) && !more {
 		return false
 	}
 	return f.take(v, stop, "secret")
@@ -202,9 +203,10 @@ func saysMore(key string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(key, word) })
 }
 
-// isOther reports what a key of a map or a list looks like: a UUID, or a name and a
-// value.
+// isOther reports what a key of a map or a list looks like: a UUID, the name of a
+// constant, or a name and a value.
 func isOther(value []byte) bool {
 	uuid := len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-'
-	return uuid || bytes.Contains(bytes.TrimRight(value, "="), []byte("="))
+	constant := bytes.IndexByte(value, '_') > 0 && bytes.Equal(bytes.ToUpper(value), value)
+	return uuid || constant || bytes.Contains(bytes.TrimRight(value, "="), []byte("="))
 }

@@ -45,24 +45,28 @@ type drawn struct {
 	different       int
 	runs            int // of one kind; a capital and the small letters behind it are one: a word
 	switches        int // between digits and letters
+	longest         int // of digits and letters together
 }
 
 func judge(text []byte) (d drawn) {
 	var seen charset
-	last := byte(0) // the kind of the one before
+	last, stretch := byte(0), 0 // the kind of the one before
 	for _, c := range text[:min(len(text), mostJudged)] {
 		if !seen[c] {
 			seen[c] = true
 			d.different++
 		}
 		kind := kindOf(c)
+		stretch++
 		switch kind {
 		case 0:
+			stretch = 0
 		case '0':
 			d.digits++
 		default:
 			d.letters++
 		}
+		d.longest = max(d.longest, stretch)
 		if kind != 0 && kind != last && (kind != 'a' || last != 'A') {
 			d.runs++
 		}
@@ -84,10 +88,24 @@ func isRandom(text []byte, per float64) bool {
 	return d.digits >= 1 && d.letters >= 3 && d.different >= 8 && (float64(n) <= per*float64(d.runs) || d.switches >= 4 && n <= 6*d.switches)
 }
 
-// isMixed reports letters and digits, as no word and no number has them.
-func isMixed(text []byte) bool {
+// isToken reports what may stand behind what an issuer's tokens begin with: some have
+// no digit, and no word is as long.
+func isToken(text []byte) bool {
 	d := judge(text)
-	return d.digits >= 1 && d.letters >= 1 && d.different >= 5
+	return d.longest >= 24 && d.different >= 8 || isRandom(text, 3.5)
+}
+
+// isAssigned reports what may be a secret where its name says so: letters and digits,
+// as no word and no number has them, or what is longer than names are.
+func isAssigned(text []byte) bool {
+	d := judge(text)
+	return d.digits >= 1 && d.letters >= 1 && d.different >= 5 || d.longest >= 24 && d.different >= 8
+}
+
+// isLong reports letters and digits of which even names are seldom as long.
+func isLong(text []byte) bool {
+	d := judge(text)
+	return d.longest >= 24 && d.digits >= 2 && d.different >= 10
 }
 
 // kindOf is one of 0, A and a for a digit or a letter, 0 for what is neither.

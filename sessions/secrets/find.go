@@ -102,7 +102,7 @@ func (f *finder) token() bool {
 			end-- // the end of a sentence
 		}
 		n := end - start
-		if n < r.least || r.most > 0 && n > r.most || f.cut(end) || isExample(f.text[start:end]) || !r.plain && !isRandom(f.text[start:end], 3.5) {
+		if n < r.least || r.most > 0 && n > r.most || f.cut(end) || isExample(f.text[start:end]) || !r.plain && !isToken(f.text[start:end]) {
 			continue
 		}
 		if !r.keep {
