@@ -345,6 +345,9 @@ func (to Rewrite) Known(newest int) error {
 	return nil
 }
 
+// Since reports whether a version, or one after it, is to make it.
+func (to Rewrite) Since(version int) bool { return to.Version == 0 || to.Version >= version }
+
 // File is a file an adapter wants placed: never over an existing one.
 type File struct {
 	Path  string

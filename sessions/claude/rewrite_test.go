@@ -73,6 +73,11 @@ func rewriteForms() []rewriteForm {
 		{"space in a command", "/a/my repo", "/n/my fork", `cat /a/my\\ repo/x '/a/my repo/y'`, `cat /n/my\\ fork/x '/n/my fork/y'`},
 		{"not UTF-8", "/a/b\xff", "/n\xfe", "/a/b\ufffd/x", "/n\ufffd/x"},
 		{"one letter", "/b", "/n", `/b /a/b /bb`, `/n /a/b /bb`},
+		{"flag", "/a/b", "/n", `cc -I/a/b/include -L/a/b -isystem/a/b/x --prefix=/a/b -Wl,-rpath,/a/b\n-I\/a\/b`, `cc -I/n/include -L/n -isystem/n/x --prefix=/n -Wl,-rpath,/n\n-I\/n`},
+		{"no flag", "/a/b", "/n", `x-I/a/b /-I/a/b --I/a/b -Ix/a/b -I/x/a/b -/a/b`, `x-I/a/b /-I/a/b --I/a/b -Ix/a/b -I/x/a/b -/a/b`},
+		{"diff", "/a/b", "/n", `diff --git a/a/b/x b/a/b/x\n--- a/a/b/x\n+++ /a/b/x\n-/a/b/bin\n+/a/b/bin`, `diff --git a/n/x b/n/x\n--- a/n/x\n+++ /n/x\n-/n/bin\n+/n/bin`},
+		{"lines of a diff", "/a/b", "/n", `[\"-/a/b\",\"+/a/b\"]`, `[\"-/n\",\"+/n\"]`},
+		{"no diff", "/a/b", "/n", `cp a/a/b b/a/b 1+/a/b \n--- c/a/b\nb/a/b`, `cp a/a/b b/a/b 1+/a/b \n--- c/a/b\nb/a/b`},
 	}
 }
 
@@ -225,11 +230,15 @@ func modelText(s string, to sessions.Rewrite) string {
 }
 
 func modelStart(before []rune) bool {
-	if len(before) == 0 {
+	if len(before) == 0 || strings.HasSuffix(string(before), "://") {
 		return true
 	}
-	if strings.HasSuffix(string(before), "://") {
-		return true
+	n := len(before)
+	if sign := before[n-1]; (sign == '-' || sign == '+') && (n == 1 || before[n-2] == '\n' || before[n-2] == '"') {
+		return true // in a diff
+	}
+	if n > 1 && before[n-1] == 'x' && before[n-2] == '-' {
+		return modelStart(before[:n-2]) // behind a flag
 	}
 	return !jsonlines.InName(before[len(before)-1]) && !strings.ContainsRune("/})]*?.~", before[len(before)-1])
 }

@@ -38,8 +38,9 @@ func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite, agents []string
 
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
 // input; the code for the versions before stays. Version 1 left the last turn
-// open, version 2 the ids of subagents as they were.
-const rewriteVersion = 3
+// open, version 2 the ids of subagents as they were, version 3 paths behind flags and in
+// diffs.
+const rewriteVersion = 4
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -62,11 +63,11 @@ type renamed struct {
 const agentMember = `"agent_thread_id":"`
 
 func newRewriter(to sessions.Rewrite, agents []string) *rewriter {
-	w := &rewriter{Editor: jsonlines.NewEditor(to, false, sealed), agent: jsonlines.NewFinder([]byte(agentMember))}
+	w := &rewriter{Editor: jsonlines.NewEditor(to, false, to.Since(4), sealed), agent: jsonlines.NewFinder([]byte(agentMember))}
 	if to.OldID == "" || to.OldID == to.NewID {
 		return w
 	}
-	w.shift, w.agents = shiftOf(to), to.Version == 0 || to.Version > 2
+	w.shift, w.agents = shiftOf(to), to.Since(3)
 	w.rename(to.OldID, to.NewID)
 	for _, id := range agents {
 		w.rename(id, w.shift.id(id))

@@ -16,7 +16,7 @@ import (
 // a path stands in a JSON string: non-ASCII characters plain or as \uXXXX, a
 // slash as "/" or "\/", both of these once more inside a string that itself holds
 // JSON, and a space as a shell command escapes it. It finds whole paths only: /a/b does not match in /a/bc, x/a/b or
-// /x/a/b.
+// /x/a/b, but in -I/a/b and in what a diff says of it.
 type pathMatcher struct {
 	elems  []elem
 	anchor Finder // of a run of elems that has one form only
@@ -24,6 +24,7 @@ type pathMatcher struct {
 	span   int    // elems in the anchor
 	to     []rune
 	plain  bool // plain text: write no JSON escapes
+	joined bool // find it behind a flag and in a diff, too
 }
 
 // elem is one character of the path and the forms it may have, longest first.
@@ -147,7 +148,7 @@ func (m *pathMatcher) verify(b []byte, i int) (match, bool) {
 		}
 		end += n
 	}
-	if !startsPath(b, start) || !endsPath(b, end) {
+	if !startsPath(b, start) && !(m.joined && joined(b, start)) || !endsPath(b, end) {
 		return match{}, false
 	}
 	return match{start, end, st}, true

@@ -81,3 +81,7 @@ func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t, Adap
 func TestRecorded(t *testing.T) {
 	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: version + "recorded"})
 }
+
+// TestRewriteJoined: a path is found behind a flag and in a diff, but by the versions
+// of rewriting before.
+func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}, 4) }

@@ -33,15 +33,16 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 		shield = signedWhole
 	}
 	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter {
-		return (&rewriter{Editor: jsonlines.NewEditor(to, false, shield), to: to, turn: turn, version: version}).line
+		return (&rewriter{Editor: jsonlines.NewEditor(to, false, to.Since(4), shield), to: to, turn: turn, version: version}).line
 	})
 }
 
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
 // input; the code for the versions before stays. Version 1 left the ids of
 // subagents' sessions, version 2 those in the results of signed calls, with the
-// paths there, and the sessions of subagents themselves.
-const rewriteVersion = 3
+// paths there, and the sessions of subagents themselves; version 3 paths behind flags and
+// in diffs.
+const rewriteVersion = 4
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }

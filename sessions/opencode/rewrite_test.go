@@ -47,6 +47,7 @@ func TestRewriteVersion(t *testing.T) {
 	for version, want := range map[int][2]string{
 		2: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "b3e87514d674dbe534a3d4d14efc9b91ad6192e5be0f8d5ce683b4ab8d949ff8"},
 		3: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
+		4: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
 	} {
 		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
 		to.Version = version
