@@ -45,7 +45,7 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		}
 		seen = info.Size()
 		state, turn := newestTurn(a, e.Transcript, seen)
-		if m.runs(turn, info.ModTime()) {
+		if l.runs(m, turn, info.ModTime()) {
 			shown = ending{state, turn.Refusal}
 		}
 		return state != sessions.StateRunning && ends(turn, e, m.LastPrompt)

@@ -66,6 +66,12 @@ func (a asked) inside(m *loaded) bool {
 // do carries out what was asked for: at the end of the turn, with a handover, or
 // at once, as it has to be. The mission's result says which.
 func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
+	if !a.preview() && !a.force() && !a.inside(m) { // who asks inside, between turns, does so by a hook
+		var err error
+		if m, err = l.surely(ctx, m); err != nil {
+			return RestoreResult{}, err
+		}
+	}
 	hold := l.holding
 	if a.Restore != nil {
 		hold = l.locked

@@ -27,6 +27,12 @@ func (s step) address(mission string) string {
 	return mission + "@" + itoa(s.Turn) + "." + itoa(s.K)
 }
 
+// running reports whether the agent was in the turn when a snapshot was taken: also in
+// one that had ended and went on.
+func (s step) running() bool {
+	return s.Turn > 0 && (!s.ended || s.State == string(StateRunning) || s.State == string(StateWaiting))
+}
+
 // errStop ends a walk early.
 var errStop = errors.New("stop")
 

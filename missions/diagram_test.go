@@ -55,7 +55,7 @@ func diagram() string {
 		{"prompt", PromptSubmitted{ID: "p2"}}, {"tool that writes", ToolStarting{Writes: true}}, {"tool that reads", ToolStarting{}},
 		{"tool ended", ToolFinished{}}, {"permission asked", ask}, {"permission answered", PermissionAnswered{}},
 		{"turn ended", TurnEnded{}}, {"turn ended, background work", TurnEnded{Background: true}},
-		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"files changed", Stirred{}}, {"quiet", Quieted{}}, {"quiet, at work", Settled{}}, {"editor or Git tells", Hinted{}},
+		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"goes on", WentOn{}}, {"files changed", Stirred{}}, {"quiet", Quieted{}}, {"quiet, at work", Settled{}}, {"editor or Git tells", Hinted{}},
 		{"session ended", SessionEnded{}}, {"process ended", Exited{}}, {"process gone", Vanished{}},
 	}
 	var b strings.Builder

@@ -100,13 +100,16 @@ func (l *Local) paused(m *loaded, saw Observation) Observation {
 // then it is to be looked at again, though nothing tells of it.
 func (l *Local) AtWork(root string) bool {
 	return slices.ContainsFunc(l.liveIn(root), func(m *loaded) bool {
-		return InTurn(m.life) && l.wordless(m) && l.looks.of(m.ID).atWork
+		return l.afterTurn(m) != atRest || InTurn(m.life) && l.wordless(m) && l.looks.of(m.ID).atWork
 	})
 }
 
 // LookAgain is Observe of SawQuiet for the agents that were at work at the last
 // look, and for no other.
 func (l *Local) LookAgain(ctx context.Context, root string) error {
+	if err := l.lookAfterTurns(ctx, root); err != nil {
+		return err
+	}
 	for _, m := range l.liveIn(root) {
 		if !InTurn(m.life) || !l.wordless(m) || !l.looks.of(m.ID).atWork {
 			continue
@@ -122,6 +125,9 @@ func (l *Local) LookAgain(ctx context.Context, root string) error {
 // their users and have been at work since it was last called, though nothing has
 // changed there.
 func (l *Local) Rouse(ctx context.Context, root string) error {
+	if err := l.lookAfterTurns(ctx, root); err != nil {
+		return err
+	}
 	for _, m := range l.liveIn(root) {
 		now := l.now()
 		if InTurn(m.life) || !l.wordless(m) || recent(now, l.looks.of(m.ID).at, rouseAfter) {

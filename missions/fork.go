@@ -129,7 +129,7 @@ func (l *Local) awaitIdle(ctx context.Context, m *loaded, timeout time.Duration)
 	}
 	deadline := l.now().Add(timeout)
 	said := ""
-	for InTurn(m.life) {
+	for l.engaged(ctx, m) {
 		if text := waitingFor(m); text != said {
 			said = text
 			Notify(ctx, Notice{Text: text})

@@ -336,32 +336,36 @@ func (l *Local) awaitRelaunch(ctx context.Context, m *loaded, h *handover, resul
 func (l *Local) TakeUp(ctx context.Context) error {
 	var errs []error
 	for _, m := range l.liveMissions() {
-		if !l.left(m) {
-			continue
+		if l.left(m) {
+			errs = append(errs, l.takeUp(ctx, m))
 		}
-		errs = append(errs, l.soon(ctx, m, func(m *loaded) error {
-			if !l.left(m) {
-				return nil
-			}
-			if h := m.live.Handover; !m.live.kept() || h != nil && !h.Told && InTurn(m.life) {
-				l.withdraw(m)
-			}
-			switch h := m.live.Handover; {
-			case h.open():
-				l.own(h)
-				l.saveLive(m)
-				if !l.handOverBeside(m, h) {
-					l.letGo(h)
-				}
-				return nil
-			case !InTurn(m.life):
-				l.performPending(ctx, m)
-			}
-			l.saveLive(m)
-			return nil
-		}))
 	}
 	return errors.Join(errs...)
+}
+
+// takeUp is TakeUp for one mission.
+func (l *Local) takeUp(ctx context.Context, m *loaded) error {
+	return l.soon(ctx, m, func(m *loaded) error {
+		if !l.left(m) {
+			return nil
+		}
+		if h := m.live.Handover; !m.live.kept() || h != nil && !h.Told && InTurn(m.life) {
+			l.withdraw(m)
+		}
+		switch h := m.live.Handover; {
+		case h.open():
+			l.own(h)
+			l.saveLive(m)
+			if !l.handOverBeside(m, h) {
+				l.letGo(h)
+			}
+			return nil
+		case !InTurn(m.life):
+			l.performPending(ctx, m)
+		}
+		l.saveLive(m)
+		return nil
+	})
 }
 
 // takeUpPatience is how long a busy workspace is waited for: it is looked at again.
@@ -375,12 +379,13 @@ func (l *Local) soon(ctx context.Context, m *loaded, fn func(*loaded) error) err
 }
 
 // left reports whether there is a handover that nobody is at, other than one that
-// the keeper asks for, or something that waits for the end of a turn that is over.
+// the keeper asks for, or something that waits for the end of a turn that is over, and
+// surely.
 func (l *Local) left(m *loaded) bool {
 	if h := m.live.Handover; h != nil {
 		return h.open() && !l.owned(h) && (m.relievable() || !m.live.kept())
 	}
-	return m.live.Pending != nil && !InTurn(m.life)
+	return m.live.Pending != nil && !InTurn(m.life) && l.afterTurn(m) == atRest
 }
 
 // withdraw takes a handover back whose process died, where the agent goes on all

@@ -123,7 +123,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		return l.hearBeside(ctx, m, e, result)
 	}
 	what = endedAs(what, l.awaitAnswer(ctx, m, a, e))
-	if err := l.leaveTurnBehind(ctx, m, e); err != nil {
+	if err := errors.Join(l.leaveTurnBehind(ctx, m, e), l.takeUpTurn(ctx, m, e)); err != nil {
 		return sessions.Answer{}, err
 	}
 	client := clientOf(a, e)
@@ -138,7 +138,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
 			return false, nil
 		}
-		if m.endsUnseen(e) && m.live.Pending != nil {
+		if m.live.Pending != nil && m.endsUnseen(e) {
 			handed.put(sessions.Answer{Block: fmt.Sprintf("what was queued for the end of the turn before comes first (%s): type it again then", m.live.Pending)})
 			req.event = TurnEnded{}
 			return true, nil
@@ -202,10 +202,13 @@ func (m *loaded) endedBefore(a sessions.Adapter, r HookRequest, e sessions.Event
 }
 
 // endsUnseen reports whether an event is a prompt by which a turn shows to be over
-// whose end nobody heard, as after Esc.
+// whose end nobody heard, as after Esc, or was sure of.
 func (m *loaded) endsUnseen(e sessions.Event) bool {
+	if e.Kind != sessions.KindPrompt {
+		return false
+	}
 	r, ok := m.life.(Running)
-	return ok && e.Kind == sessions.KindPrompt && r.Turn > 0 && (e.PromptID == "" || e.PromptID != r.PromptID)
+	return !ok && HasAgent(m.life) || r.Turn > 0 && (e.PromptID == "" || e.PromptID != r.PromptID)
 }
 
 // delivery hands an answer from the queue to the hook that waits for it. A hook
@@ -247,7 +250,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 		return false // hooks that were trusted meanwhile have said it
 	}
 	m.live.Hooked, m.live.Problem = m.live.Hooked || !e.Lone, m.away(e)
-	m.live.Heard, m.live.Boot = now, l.self.Boot
+	l.heardNow(m)
 	if !m.live.firstTime(eventID(e)) {
 		return false
 	}
@@ -256,9 +259,11 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	if m.leavesSession(a, e) {
 		m.live.Bound = "" // the next one is this mission's too
 	}
+	if e.Kind == sessions.KindPrompt || e.Kind == sessions.KindGoesOn {
+		l.begun(m, e)
+	}
 	switch e.Kind {
 	case sessions.KindPrompt:
-		m.live.TurnOf = e.SessionID
 		m.LastPrompt, m.LastError = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}, ""
 		m.asked()
 	case sessions.KindToolBefore:
@@ -273,7 +278,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 // session that is left has an end.
 func goesOn(k sessions.Kind) bool {
 	switch k {
-	case sessions.KindPrompt, sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindToolBatch, sessions.KindPermission, sessions.KindAnswered:
+	case sessions.KindPrompt, sessions.KindGoesOn, sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindToolBatch, sessions.KindPermission, sessions.KindAnswered:
 		return true
 	}
 	return false

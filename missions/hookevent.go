@@ -19,6 +19,8 @@ func eventOf(e sessions.Event) (Event, bool) {
 		return SessionBegan{}, e.Source != compacted
 	case sessions.KindPrompt:
 		return PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
+	case sessions.KindGoesOn:
+		return WentOn{ID: e.PromptID}, true
 	case sessions.KindToolBefore:
 		return ToolStarting{Tool: tool, Writes: e.Writes}, true
 	case sessions.KindToolAfter, sessions.KindToolBatch:
@@ -43,7 +45,7 @@ func eventOf(e sessions.Event) (Event, bool) {
 // eventID names an event that hooks may report twice.
 func eventID(e sessions.Event) string {
 	switch {
-	case e.Kind == sessions.KindPrompt && e.PromptID != "":
+	case (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindGoesOn) && e.PromptID != "":
 		// What is typed during a turn has that turn's id.
 		text := sha1.Sum([]byte(e.Prompt))
 		return e.SessionID + " " + e.PromptID + " " + hex.EncodeToString(text[:8])

@@ -26,6 +26,12 @@ type Running struct {
 	PromptID string       `json:"prompt_id,omitempty"`
 	Tool     *ToolUse     `json:"tool,omitempty"` // the tool that runs now
 	Pending  []Permission `json:"pending,omitempty"`
+	// Again says that the turn had ended, and goes on; Noted that a snapshot says so,
+	// after which what changes was changed by the agent.
+	Again bool `json:"again,omitempty"`
+	Noted bool `json:"noted,omitempty"`
+	// Background says that the turn was answered, and a subagent goes on with it.
+	Background bool `json:"background,omitempty"`
 }
 
 // Idle is a mission whose agent waits for its user.

@@ -57,7 +57,9 @@ func TestRecordedHooks(t *testing.T) {
 				b.put(fmt.Sprint(h.Payload["transcript_path"]), "")
 				prompts[session] += 0
 				if id := h.Payload["prompt_id"]; h.Payload["hook_event_name"] == "UserPromptSubmit" && (id == nil || id != lastPrompt) {
-					prompts[session]++ // else it was typed while the turn of that id ran
+					if !strings.HasPrefix(fmt.Sprint(h.Payload["prompt"]), "<task-notification>") { // which nobody has typed
+						prompts[session]++ // else it was typed while the turn of that id ran
+					}
 					lastPrompt = id
 				}
 				tools[session] = tools[session] || prompts[session] == 0 && h.Payload["tool_name"] != nil

@@ -19,14 +19,15 @@ type live struct {
 	Since     time.Time       `json:"since"`
 	LastTool  *ToolUse        `json:"last_tool,omitempty"`
 
-	Keeper *lock.Owner `json:"keeper,omitempty"`
-	Agent  *lock.Owner `json:"agent,omitempty"`
-	Named  bool        `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
-	Hooked bool        `json:"hooked,omitempty"`      // its agent reports by hooks
-	Heard  time.Time   `json:"heard,omitzero"`        // the last time it did, and in which boot of the system
-	Boot   string      `json:"boot,omitempty"`
-	Bound  string      `json:"bound,omitempty"` // the session that $UMBRA_MISSION is valid for
-	Root   string      `json:"agent_root,omitempty"`
+	Keeper  *lock.Owner   `json:"keeper,omitempty"`
+	Agent   *lock.Owner   `json:"agent,omitempty"`
+	Named   bool          `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
+	Hooked  bool          `json:"hooked,omitempty"`      // its agent reports by hooks
+	Heard   time.Time     `json:"heard,omitzero"`        // the last time it did, and in which boot of the system
+	Boot    string        `json:"boot,omitempty"`
+	HeardUp time.Duration `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set
+	Bound   string        `json:"bound,omitempty"`    // the session that $UMBRA_MISSION is valid for
+	Root    string        `json:"agent_root,omitempty"`
 
 	// Provisional is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.
@@ -47,7 +48,10 @@ type live struct {
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
 	Client  string   `json:"client,omitempty"`  // the agent's version
 
-	TurnOf string `json:"turn_of,omitempty"` // the session of the last prompt
+	TurnOf   string  `json:"turn_of,omitempty"`   // the session of the last prompt, the user's or the agent's own
+	PromptID string  `json:"prompt_id,omitempty"` // and its id
+	Begun    instant `json:"begun,omitzero"`      // when it was heard, or the turn went on
+	Prompted instant `json:"prompted,omitzero"`   // when the last of the user's was
 
 	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
 	Launch   string      `json:"launch,omitempty"`   // the newest that the keeper was given

@@ -61,6 +61,7 @@ type Local struct {
 	workspaces  map[Place]*workspace
 	handing     sync.Map // ids of the handovers that goroutines are at
 	walks       walks
+	uptime      func() time.Duration  // of the system
 	order       map[Place]*sync.Mutex // of what is cached of a workspace
 }
 
@@ -134,6 +135,7 @@ func NewLocal(o Options) (*Local, error) {
 		known: newRemembered(), counters: newCounters(), looks: newLooks(), mostCounted: mostCounted, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
+	l.uptime = lock.Uptime
 	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.leaving, l.leave = context.WithCancel(l.closing)

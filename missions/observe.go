@@ -36,10 +36,10 @@ func (l *Local) Observe(ctx context.Context, root string, saw Observation) error
 			return err
 		}
 	}
-	if saw == SawQuiet {
-		return l.compareTalks(ctx, root)
+	if saw != SawQuiet {
+		return nil
 	}
-	return nil
+	return errors.Join(l.lookAfterTurns(ctx, root), l.compareTalks(ctx, root))
 }
 
 // observed is Observe for one mission as it was a moment ago.
@@ -94,7 +94,8 @@ func (l *Local) mayLive(id string) bool {
 
 // interpret turns an observation into what it means for a mission. An agent
 // with hooks says itself when its turn ends, but not on Esc, an API error or a
-// kill: there the transcript tells, once all is quiet.
+// kill: there the transcript tells, once all is quiet and the agent does not say itself
+// that it works.
 func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	hooked := m.live.Hooked && l.adapter(m.Agent) != nil
 	switch {
@@ -107,13 +108,29 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	case !InTurn(m.life):
 		return Quieted{}, true // a change by somebody else between turns
 	}
-	switch shown := l.shown(m); shown.state {
-	case sessions.StateInterrupted:
-		return TurnStopped{}, true
-	case sessions.StateError:
-		return shown.failed(), true
+	says := l.attention(m)
+	if !l.trusts(m, says) {
+		switch shown := l.shown(m); shown.state {
+		case sessions.StateInterrupted:
+			return TurnStopped{}, true
+		case sessions.StateError:
+			return shown.failed(), true
+		}
+		if m.LastPrompt != nil && l.sinceBegun(m, says.Idle) {
+			return m.unattended(), true
+		}
 	}
-	return m.question(l.attention(m))
+	return m.question(says)
+}
+
+// unattended is what it means that the agent waits for its user in its turn. Stopped
+// before it has answered anything, Claude Code takes the prompt back and writes nothing
+// of that; what goes on after a turn's end may come to nothing.
+func (m *loaded) unattended() Event {
+	if r, _ := m.life.(Running); r.Again || r.Background {
+		return TurnEnded{}
+	}
+	return TurnStopped{}
 }
 
 // shown is what the session file shows of the mission's turn that runs, and empty
@@ -125,34 +142,17 @@ func (l *Local) shown(m *loaded) ending {
 	}
 	if info, err := os.Stat(m.bind.Session); err == nil {
 		state, turn := newestTurn(a, m.bind.Session, info.Size())
-		if m.runs(turn, info.ModTime()) && state != sessions.StateRunning {
+		if l.runs(m, turn, info.ModTime()) && state != sessions.StateRunning {
 			return ending{state, turn.Refusal}
 		}
 	}
-	// Stopped before it has answered anything, Claude Code takes the prompt back and
-	// writes nothing of that. It says itself that it waits, since the turn began.
-	if m.LastPrompt != nil && l.attention(m).Idle.After(m.LastPrompt.At) {
-		return ending{state: sessions.StateInterrupted}
-	}
 	return ending{state: sessions.StateEmpty}
-}
-
-// attention is what the mission's agent says of itself, empty if it says nothing.
-func (l *Local) attention(m *loaded) sessions.Attention {
-	agent, says := l.adapter(m.Agent).(sessions.Attending)
-	if !says {
-		return sessions.Attention{}
-	}
-	return agent.Attends(m.adapterEnv(), m.stored.Session)
 }
 
 // told are the files in which a mission's agent is followed.
 func (l *Local) told(m *loaded) (files []string) {
 	if m.bind.Session != "" {
 		files = append(files, m.bind.Session)
-	}
-	if !InTurn(m.life) {
-		return files
 	}
 	if file := l.attention(m).File; file != "" {
 		files = append(files, file)
@@ -164,15 +164,15 @@ func (l *Local) told(m *loaded) (files []string) {
 // newest turn, tell of the turn that runs. That may not be written yet, and the one
 // before it have been stopped too: what was said since the prompt counts or, where the
 // agent does not tell its prompts' ids, what was written since.
-func (m *loaded) runs(turn sessions.Turn, written time.Time) bool {
+func (l *Local) runs(m *loaded, turn sessions.Turn, written time.Time) bool {
 	r, _ := m.life.(Running)
 	switch {
 	case m.LastPrompt == nil:
 		return true
 	case r.PromptID == "":
-		return !written.Before(m.LastPrompt.At)
+		return l.sincePrompt(m, written)
 	}
-	return !turn.End.Before(m.LastPrompt.At) // and not by its id, which a resumed session gives again
+	return l.sincePrompt(m, turn.End) // and not by its id, which a resumed session gives again
 }
 
 // ReapLost closes the missions whose agent is gone without a word. It is called

@@ -142,8 +142,8 @@ func TestUnattended(t *testing.T) {
 		for _, ws := range c.local.LiveWorkspaces() {
 			followed = slices.Contains(ws.Sessions, registry.file)
 		}
-		if followed != (step.state == StateRunning) {
-			t.Errorf("with an agent that says %s, what it says is followed: %t", step.status, followed)
+		if !followed { // after its turn too: it may go on
+			t.Errorf("with an agent that says %s, what it says is not followed", step.status)
 		}
 	}
 	c.healthy()

@@ -166,7 +166,7 @@ func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot)
 
 // add attributes what changed between two neighbouring snapshots.
 func (o *owners) add(p *project, before, after step) error {
-	inside := before.Turn == after.Turn && after.Turn > 0 && !before.ended
+	inside := before.Turn == after.Turn && before.running()
 	operation := triggersOf(after.Snapshot).Has(TriggerRestore) || triggersOf(after.Snapshot).Has(TriggerUndo)
 	return o.changed(p, before.Tree, after.Tree, func(path string) {
 		if inside || operation {
@@ -213,8 +213,8 @@ func endTime(turn []step, running bool, now time.Time) time.Time {
 	if running {
 		return now
 	}
-	for _, s := range turn {
-		if s.Ends {
+	for i, s := range turn {
+		if s.Ends || i+1 < len(turn) && endsTurn(s.Snapshot) && turn[i+1].running() {
 			return s.At
 		}
 	}

@@ -13,9 +13,13 @@ const turnGrace = 300 * time.Millisecond
 
 // performPending carries out what was queued for the end of the turn. Its failure
 // never fails the event that ended the turn. An agent that is ended for it is
-// ended beside that event, which it waits for. The caller holds the workspace.
+// ended beside that event, which it waits for. Where somebody looks again, it waits
+// until it is known that the agent does not go on. The caller holds the workspace.
 func (l *Local) performPending(ctx context.Context, m *loaded) {
 	if m.live.Pending == nil || m.live.Handover.open() { // that was asked for later, and decides
+		return
+	}
+	if l.watching != nil && l.afterTurn(m) != atRest {
 		return
 	}
 	a := *m.live.Pending

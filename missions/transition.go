@@ -44,6 +44,16 @@ type TurnFailed struct{ Message string }
 // TurnStopped is a turn that its user interrupted.
 type TurnStopped struct{}
 
+// WentOn is work of an agent whose turn has ended: another tool's hook has kept it from
+// stopping, what it left in the background has reported, or it sums its conversation up.
+// It belongs to that turn. ID is that of the prompt that it works at, as its events will
+// have it; "" where that is as it was. Seen says that this was seen, and no event of the
+// agent's told of it: it may as well come to nothing.
+type WentOn struct {
+	ID   string
+	Seen bool
+}
+
 // Stirred is a change in the workspace of an agent that has no hooks.
 type Stirred struct{}
 
@@ -81,6 +91,7 @@ func (PermissionAnswered) event() {}
 func (TurnEnded) event()          {}
 func (TurnFailed) event()         {}
 func (TurnStopped) event()        {}
+func (WentOn) event()             {}
 func (Stirred) event()            {}
 func (Quieted) event()            {}
 func (Hinted) event()             {}
@@ -176,6 +187,8 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return ended(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, oneLine("error", e.Message))
 	case TurnStopped:
 		return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
+	case WentOn:
+		return wentOn(l, e)
 	case Stirred:
 		if _, idle := l.(Idle); idle {
 			return Running{Turn: l.LastTurn()}, nil
@@ -228,7 +241,7 @@ func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 	var effects []Effect
 	if r, ok := l.(Running); ok && r.Turn > 0 {
 		// No end of the former turn was heard (Esc, an API error, a kill).
-		effects = append(effects, Take{Trigger: TriggerIdle, Of: Idle{Turn: r.Turn}, What: "turn ended unseen", Late: true})
+		effects = append(effects, Take{Trigger: TriggerIdle, Of: Idle{Turn: r.Turn}, What: "turn ended unseen", Late: true, OnlyIfChanged: r.unnoted()})
 	}
 	next := Running{Turn: l.LastTurn() + 1, Prompt: e.Text, PromptID: e.ID}
 	return next, append(effects, Take{Trigger: TriggerPrompt, Of: next, What: oneLine("prompt", e.Text)})
@@ -238,12 +251,31 @@ func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 	r := runningOf(l).answered(e.Tool) // some agents ask before they say that it begins
 	tool := e.Tool
 	r.Tool = &tool
-	if !e.Writes {
+	note := r.unnoted()
+	if r.Noted = r.Again; !e.Writes && !note {
 		return r, nil
 	}
 	what := oneLine("before "+tool.Name, tool.Target)
-	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: what, OnlyIfChanged: true}}
+	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: what, OnlyIfChanged: !note}}
 }
+
+// wentOn has the turn that had ended last run again: the snapshot that it ended with
+// stays the moment of its end.
+func wentOn(l Lifecycle, e WentOn) (Lifecycle, []Effect) {
+	r, running := l.(Running)
+	if !running {
+		r = Running{Turn: l.LastTurn(), Again: true}
+	}
+	if e.ID != "" {
+		r.PromptID = e.ID
+	}
+	known := running && !r.unnoted()
+	r.Noted = r.Again && !e.Seen
+	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "goes on", OnlyIfChanged: known || e.Seen}}
+}
+
+// unnoted reports whether a turn goes on without that a snapshot says so.
+func (r Running) unnoted() bool { return r.Again && !r.Noted }
 
 // permissionAsked adds a question. One that is heard twice, in two ways, is one.
 func permissionAsked(l Lifecycle, asked Permission) Lifecycle {
@@ -284,7 +316,7 @@ func toolFinished(l Lifecycle, tool ToolUse) Lifecycle {
 func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
 	if e.Background {
 		r := runningOf(l)
-		r.Tool, r.Pending = nil, nil
+		r.Tool, r.Pending, r.Background = nil, nil, true
 		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "answered, work goes on in the background"}}
 	}
 	return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "turn ended")
@@ -294,7 +326,9 @@ func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
 // changes nothing, but files may have changed: that is kept too.
 func ended(l, next Lifecycle, trigger Trigger, what string) (Lifecycle, []Effect) {
 	switch l := l.(type) {
-	case Running, Initializing:
+	case Running:
+		return next, []Effect{Take{Trigger: trigger, Of: next, What: what, OnlyIfChanged: l.unnoted()}, Perform{}}
+	case Initializing:
 		return next, []Effect{Take{Trigger: trigger, Of: next, What: what}, Perform{}}
 	case Closed:
 		if l.How != HowLost {

@@ -65,7 +65,13 @@ func TestTransition(t *testing.T) {
 		{"an end heard twice", Idle{Turn: 1}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an end of what was given up", Closed{Turn: 1, How: HowLost}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an end after the end", Closed{Turn: 1, How: HowExit}, TurnEnded{}, want{Closed{Turn: 1, How: HowExit}, nil}},
-		{"work in the background", running, TurnEnded{Background: true}, want{running, []Trigger{TriggerTool}}},
+		{"work in the background", running, TurnEnded{Background: true}, want{Running{Turn: 1, Prompt: "fix it", PromptID: "p1", Background: true}, []Trigger{TriggerTool}}},
+		{"a report from the background", Running{Turn: 1, PromptID: "p1", Background: true}, WentOn{ID: "p2"},
+			want{Running{Turn: 1, PromptID: "p2", Background: true}, []Trigger{TriggerTool}}},
+		{"work after the end", Idle{Turn: 1}, WentOn{ID: "p1"}, want{Running{Turn: 1, PromptID: "p1", Again: true, Noted: true}, []Trigger{TriggerTool}}},
+		{"work that is seen after the end", Idle{Turn: 1}, WentOn{ID: "p1", Seen: true}, want{Running{Turn: 1, PromptID: "p1", Again: true}, []Trigger{TriggerTool}}},
+		{"a tool that reads after the end", Running{Turn: 1, Again: true}, ToolStarting{Tool: edit}, want{Running{Turn: 1, Again: true, Noted: true, Tool: &edit}, []Trigger{TriggerTool}}},
+		{"the end after the end", Running{Turn: 1, Again: true}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an error", running, TurnFailed{Message: "529"}, want{Failed{Turn: 1, Message: "529"}, []Trigger{TriggerError}}},
 		{"Esc", running, TurnStopped{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"files change", Idle{Turn: 1}, Stirred{}, want{Running{Turn: 1}, nil}},
@@ -114,7 +120,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {

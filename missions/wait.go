@@ -68,6 +68,9 @@ func (l *Local) sort(ctx context.Context, list []*loaded, states []StateName) (t
 			return there, not, err
 		}
 		v := l.view(m)
+		if !InTurn(m.life) && l.engaged(ctx, m) {
+			v.State = StateRunning
+		}
 		if slices.Contains(states, v.State) {
 			there = append(there, v)
 		} else {

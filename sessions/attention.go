@@ -6,7 +6,8 @@ import "time"
 // whether it works or waits for its user.
 type Attending interface {
 	// Attends is what the process says which has a session open; empty if there is none.
-	Attends(env Environ, id string) Attention
+	// Where several have, it is the one with that pid; 0 is not known.
+	Attends(env Environ, id string, pid int) Attention
 }
 
 // Attention is what an agent says of itself in a file, and for how long it has.

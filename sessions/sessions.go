@@ -412,6 +412,7 @@ type Kind string
 const (
 	KindSessionStart Kind = "session-start"
 	KindPrompt       Kind = "prompt"      // the user's prompt, before the model sees it
+	KindGoesOn       Kind = "goes-on"     // a prompt of the agent's own: what it left in the background has reported
 	KindCommand      Kind = "command"     // words for Umbra, typed where a prompt goes: answered, and never sent
 	KindToolBefore   Kind = "tool-before" // a tool is about to run
 	KindToolAfter    Kind = "tool-after"

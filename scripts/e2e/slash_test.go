@@ -108,7 +108,7 @@ func (s *terminal) background(turn int) {
 		s.p.Errorf("while a subagent works the mission is %+v", m)
 	}
 	s.p.server.Release("sub")
-	s.is("tui", "idle", turn+1) // it has reported, which the agent takes for a prompt
+	s.is("tui", "idle", turn) // it has reported, which the agent takes for a prompt, and nobody has typed
 	s.see(`Agent "sub" finished`)
 }
 

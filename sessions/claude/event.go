@@ -65,6 +65,10 @@ func check(e sessions.Event) error {
 	return hooks.CheckPaths(e)
 }
 
+// taskReport begins the prompt by which 2.1 tells the model that a subagent or a
+// command has ended which it had left in the background. Nobody has typed it.
+const taskReport = "<task-notification>"
+
 // statusLineEvent names what a status line's command is given on stdin, which
 // has much of a hook's payload but no event.
 const statusLineEvent = "StatusLine"
@@ -74,6 +78,9 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 	case "SessionStart":
 		return sessions.KindSessionStart
 	case "UserPromptSubmit":
+		if strings.HasPrefix(e.Prompt, taskReport) {
+			return sessions.KindGoesOn
+		}
 		return sessions.KindPrompt
 	case "PreToolUse":
 		return sessions.KindToolBefore

@@ -42,7 +42,7 @@ var kinds = map[string]sessions.Kind{
 // TestEventRecorded reads every payload that the four versions gave.
 func TestEventRecorded(t *testing.T) {
 	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
-		stray := 0
+		stray, reports := 0, 0
 		for i, r := range hookLog(t, version) {
 			env := sessions.Environ{Vars: map[string]string{varEntrypoint: r.Env[varEntrypoint]}}
 			e, err := Adapter{}.Event(env, "", r.Payload)
@@ -57,6 +57,10 @@ func TestEventRecorded(t *testing.T) {
 				stray++
 				want = e.Kind
 			}
+			if strings.HasPrefix(e.Prompt, "<task-notification>") {
+				reports++
+				want = sessions.KindGoesOn
+			}
 			if e.Kind != want || e.Name != r.Event || e.SessionID == "" || e.Transcript == "" || e.Cwd == "" {
 				t.Errorf("%s line %d: %+v", version, i+1, e)
 			}
@@ -65,8 +69,8 @@ func TestEventRecorded(t *testing.T) {
 			}
 			checkEvent(t, fmt.Sprintf("%s line %d", version, i+1), e)
 		}
-		if want := map[string]int{"2.1.329": 1}[version]; stray != want {
-			t.Errorf("%s: %d Stops of a cleared session, want %d", version, stray, want)
+		if want := map[string]int{"2.1.329": 1}[version]; stray != want || reports != want {
+			t.Errorf("%s: %d Stops of a cleared session, %d reports from the background, want %d of each", version, stray, reports, want)
 		}
 	}
 }

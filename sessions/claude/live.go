@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -23,7 +24,7 @@ type registered struct {
 
 // Live looks the session up in the registry.
 func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
-	_, entry := a.registered(env, id)
+	_, entry := a.registered(env, id, 0)
 	return entry.PID, entry.PID > 0
 }
 
@@ -33,9 +34,11 @@ var questions = []string{"permission prompt", "sandbox request", "worker request
 
 // Attends is what the session's entry in the registry says: that the process is idle,
 // also after Esc before any answer, when nothing else does; and that it asks, some six
-// seconds before a hook does.
-func (a Adapter) Attends(env sessions.Environ, id string) sessions.Attention {
-	file, entry := a.registered(env, id)
+// seconds before a hook does. It is busy from the prompt to the end of its hooks for the
+// end of the turn, of whichever tool they are, and while it sums up its conversation or
+// a subagent works in the background; a shell there makes it "shell".
+func (a Adapter) Attends(env sessions.Environ, id string, pid int) sessions.Attention {
+	file, entry := a.registered(env, id, pid)
 	now := sessions.Attention{File: file}
 	switch {
 	case entry.StatusAt <= 0:
@@ -49,11 +52,16 @@ func (a Adapter) Attends(env sessions.Environ, id string) sessions.Attention {
 	return now
 }
 
-// registered is the entry of the process that has the session open, and its file. An
-// entry outlives a kill, so its process must be alive and, where that can be told, the
-// very one that wrote it.
-func (a Adapter) registered(env sessions.Environ, id string) (string, registered) {
+// registered is the entry of the process that has the session open, and its file: of
+// the one with that pid, if it has, else of any.
+func (a Adapter) registered(env sessions.Environ, id string, pid int) (string, registered) {
 	dir := filepath.Join(a.Root(env), "sessions")
+	if pid > 0 {
+		file := filepath.Join(dir, strconv.Itoa(pid)+".json")
+		if entry, ok := registeredIn(file, id); ok {
+			return file, entry
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", registered{}
@@ -63,19 +71,22 @@ func (a Adapter) registered(env sessions.Environ, id string) (string, registered
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
-		b, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		var entry registered
-		if json.Unmarshal(b, &entry) != nil || entry.SessionID != id || entry.PID <= 0 {
-			continue
-		}
-		if alive(entry.PID) && (entry.ProcStart == "" || startedAt(entry.PID, entry.ProcStart)) {
+		if entry, ok := registeredIn(file, id); ok {
 			return file, entry
 		}
 	}
 	return "", registered{}
+}
+
+// registeredIn reads an entry that says a session is open. It outlives a kill, so its
+// process must be alive and, where that can be told, the very one that wrote it.
+func registeredIn(file, id string) (registered, bool) {
+	var entry registered
+	b, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(b, &entry) != nil || entry.SessionID != id || entry.PID <= 0 {
+		return registered{}, false
+	}
+	return entry, alive(entry.PID) && (entry.ProcStart == "" || startedAt(entry.PID, entry.ProcStart))
 }
 
 // Switch implements sessions.Switcher.
