@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +86,19 @@ func (a Adapter) agents(env sessions.Environ, s sessions.Session) ([]string, err
 		}
 		files = append(files, found...)
 	}
-	return files, nil
+	return newestOnly(files), nil
+}
+
+// newestOnly leaves out the rollouts of sessions that have a newer one.
+func newestOnly(files []string) []string {
+	newest := map[string]string{}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if known := newest[idOf(name)]; known == "" || later(name, known) {
+			newest[idOf(name)] = name
+		}
+	}
+	return slices.DeleteFunc(files, func(file string) bool { return newest[idOf(filepath.Base(file))] != filepath.Base(file) })
 }
 
 // agentsIn are the rollouts of a session's subagents in a directory.

@@ -98,7 +98,7 @@ func (c *cutter) step(l line, kind class, start int64) (good, extends bool) {
 
 func (c *cutter) settled() bool { return c.open.Len() == 0 && !c.waiting }
 
-// ancestor is the session that a first line says the conversation before it is
+// ancestor is the rollout that a first line says the conversation before it is
 // in, "" if it begins here.
 func ancestor(l line) string {
 	if id := jsontext.Text(jsontext.Lookup(l.get("history_base"), "thread_id")); sessions.IsUUID(id) {

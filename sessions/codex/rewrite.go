@@ -39,8 +39,10 @@ func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite, agents []string
 // rewriteVersion is counted up when Rewrite is to give other bytes for any
 // input; the code for the versions before stays. Version 1 left the last turn
 // open, version 2 the ids of subagents as they were, version 3 paths behind flags and in
-// diffs.
-const rewriteVersion = 4
+// diffs. Version 5 makes what version 4 makes, of a conversation that is in several files
+// (sessions.Segmented), which an Umbra that reads one of them alone must not take for
+// damaged.
+const rewriteVersion = 5
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }

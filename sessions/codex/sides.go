@@ -19,6 +19,10 @@ import (
 // store.
 const placeAncestors = "ancestors/"
 
+// placeSegments begins that of an earlier rollout of the session itself, in which
+// its user has gone back.
+const placeSegments = "segments/"
+
 // mostAncestors is where a chain of forks is taken for one without an end.
 const mostAncestors = 1000
 
@@ -42,12 +46,13 @@ func (a Adapter) Sides(env sessions.Environ, s sessions.Session) ([]sessions.Sid
 }
 
 // ancestorSides lists the rollouts that the session's conversation begins in: a
-// fork that Codex has made holds only what came since, and names the one before
-// by its id and a length in bytes. An ancestor that is gone is left out: Codex
-// can't go on from there either.
+// fork that Codex has made, and a session in which its user has gone back, holds only
+// what came since, and names the one before by its id and a length in bytes. An
+// ancestor that is gone is left out: Codex can't go on from there either.
 func (a Adapter) ancestorSides(env sessions.Environ, s sessions.Session) ([]sessions.Side, error) {
 	var sides []sessions.Side
-	seen := map[string]bool{s.ID: true}
+	own := idOf(filepath.Base(s.Path))
+	seen := map[string]bool{segmentOf(filepath.Base(s.Path)): true}
 	for file := s.Path; len(sides) < mostAncestors; {
 		id, err := ancestorOf(file)
 		if errors.Is(err, sessions.ErrNoSession) || err == nil && (id == "" || seen[id]) {
@@ -57,10 +62,14 @@ func (a Adapter) ancestorSides(env sessions.Environ, s sessions.Session) ([]sess
 			return nil, err
 		}
 		seen[id] = true
-		if file = a.find(env, id); file == "" {
+		if file = a.segment(env, id); file == "" {
 			return sides, nil
 		}
-		side, err := a.side(env, file)
+		place := placeAncestors
+		if idOf(filepath.Base(file)) == own {
+			place = placeSegments
+		}
+		side, err := a.side(env, place, file)
 		if errors.Is(err, sessions.ErrNoSession) {
 			return sides, nil
 		}
@@ -72,7 +81,7 @@ func (a Adapter) ancestorSides(env sessions.Environ, s sessions.Session) ([]sess
 	return sides, nil
 }
 
-func (a Adapter) side(env sessions.Environ, file string) (sessions.Side, error) {
+func (a Adapter) side(env sessions.Environ, place, file string) (sessions.Side, error) {
 	f, info, err := sessions.OpenFile(file)
 	if err != nil {
 		return sessions.Side{}, err
@@ -82,10 +91,10 @@ func (a Adapter) side(env sessions.Environ, file string) (sessions.Side, error) 
 	if err != nil {
 		return sessions.Side{}, err
 	}
-	return sessions.Side{Name: placeAncestors + filepath.ToSlash(rel), Path: file, Size: info.Size(), Mode: info.Mode().Perm()}, nil
+	return sessions.Side{Name: place + filepath.ToSlash(rel), Path: file, Size: info.Size(), Mode: info.Mode().Perm()}, nil
 }
 
-// ancestorOf is the session that a rollout's first line continues.
+// ancestorOf is the rollout that a rollout's first line continues.
 func ancestorOf(file string) (string, error) {
 	f, _, err := sessions.OpenFile(file)
 	if err != nil {
@@ -105,40 +114,59 @@ func ancestorOf(file string) (string, error) {
 
 // PlaceSides copies the rollouts of subagents, and puts back ancestors that are no
 // longer in the store, as they were: their descendants count their bytes. One that
-// is there, be it in the archive, serves the copy too.
+// is there, be it in the archive, serves the copy too. Earlier rollouts of the session
+// itself are in a copy, and are put back for the session alone.
 func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name string) (io.ReadCloser, error), to sessions.Rewrite) ([]sessions.File, error) {
 	var files []sessions.File
-	var agents []string // ids
+	agents := copied(sides)
 	for _, name := range sides {
-		if base, ok := strings.CutPrefix(name, placeAgents); ok && base == path.Base(base) && idOf(base) != "" {
-			agents = append(agents, idOf(base))
-		}
-	}
-	for _, name := range sides {
-		if base, ok := strings.CutPrefix(name, placeAgents); ok && slices.Contains(agents, idOf(base)) && base == path.Base(base) {
+		if isAgent(name) {
 			if f, missing := a.placeAgent(env, name, open, to, agents); missing {
 				files = append(files, f)
 			}
 			continue
 		}
-		rel, ok := strings.CutPrefix(name, placeAncestors)
-		if !ok || !sessions.IsSideName(rel) || idOf(path.Base(rel)) == "" {
+		rel, ancestor := strings.CutPrefix(name, placeAncestors)
+		if !ancestor {
+			rel, _ = strings.CutPrefix(name, placeSegments)
+		}
+		if rel == name || !sessions.IsSideName(rel) || idOf(path.Base(rel)) == "" {
 			return nil, fmt.Errorf("place side file %q: not a name of a side file", name)
 		}
-		if a.find(env, idOf(path.Base(rel))) != "" {
-			continue
+		if (ancestor || to.OldID == to.NewID) && a.segment(env, segmentOf(path.Base(rel))) == "" {
+			files = append(files, a.putBack(env, name, rel, open))
 		}
-		files = append(files, sessions.File{Path: filepath.Join(a.Root(env), filepath.FromSlash(rel)), Mode: sideMode, Write: func(w io.Writer) error {
-			r, err := open(name)
-			if err != nil {
-				return fmt.Errorf("read side file %s: %w", name, err)
-			}
-			defer r.Close()
-			if _, err := io.Copy(w, r); err != nil {
-				return fmt.Errorf("place side file %s: %w", name, err)
-			}
-			return nil
-		}})
 	}
 	return files, nil
+}
+
+// isAgent reports whether a side file is a subagent's rollout.
+func isAgent(name string) bool {
+	base, ok := strings.CutPrefix(name, placeAgents)
+	return ok && base == path.Base(base) && idOf(base) != ""
+}
+
+// copied are the ids of the subagents among side files.
+func copied(sides []string) (ids []string) {
+	for _, name := range sides {
+		if isAgent(name) {
+			ids = append(ids, idOf(path.Base(name)))
+		}
+	}
+	return ids
+}
+
+// putBack is a rollout as it was, where it was.
+func (a Adapter) putBack(env sessions.Environ, name, rel string, open func(name string) (io.ReadCloser, error)) sessions.File {
+	return sessions.File{Path: filepath.Join(a.Root(env), filepath.FromSlash(rel)), Mode: sideMode, Write: func(w io.Writer) error {
+		r, err := open(name)
+		if err != nil {
+			return fmt.Errorf("read side file %s: %w", name, err)
+		}
+		defer r.Close()
+		if _, err := io.Copy(w, r); err != nil {
+			return fmt.Errorf("place side file %s: %w", name, err)
+		}
+		return nil
+	}}
 }

@@ -80,10 +80,48 @@ func (a Adapter) day(env sessions.Environ, at time.Time) string {
 	return filepath.Join(a.Root(env), "sessions", at.Format("2006"), at.Format("01"), at.Format("02"))
 }
 
-// find is the rollout of a session, "" if there is none. The id tells the day
-// but for the time zone; only for an id that tells nothing all days are looked
-// through.
+// find is the rollout that a session goes on in, "" if there is none: of several,
+// since its user has gone back in it, the newest.
 func (a Adapter) find(env sessions.Environ, id string) string {
+	if !sessions.IsUUID(id) {
+		return ""
+	}
+	began, _ := timeOf(id) // of an id that tells nothing all days are looked through
+	return a.newestSince(env, id, began)
+}
+
+// newestSince is the newest rollout of a session among those of a day and later, and
+// those that were put away.
+func (a Adapter) newestSince(env sessions.Environ, id string, began time.Time) string {
+	newest, oldest := "", a.day(env, began.AddDate(0, 0, -1)) // in whatever time zone
+	for _, dir := range append(a.days(env), filepath.Join(a.Root(env), archive)) {
+		if dir < oldest && filepath.Base(dir) != archive {
+			continue
+		}
+		for _, name := range rollouts(dir) {
+			if idOf(name) == id && (newest == "" || later(name, filepath.Base(newest))) {
+				newest = filepath.Join(dir, name)
+			}
+		}
+	}
+	return newest
+}
+
+// later reports whether a rollout was begun after another one of its session: by the
+// ids of the files, since their names tell seconds of the local time, and their own
+// times change when they are copied.
+func later(name, than string) bool {
+	at, told := timeOf(segmentOf(name))
+	before, toldToo := timeOf(segmentOf(than))
+	if told && toldToo && !at.Equal(before) {
+		return at.After(before)
+	}
+	return name > than
+}
+
+// segment is the rollout with that id of its own, "" if there is none. The id tells
+// the day but for the time zone.
+func (a Adapter) segment(env sessions.Environ, id string) string {
 	if !sessions.IsUUID(id) {
 		return ""
 	}
@@ -97,7 +135,7 @@ func (a Adapter) find(env sessions.Environ, id string) string {
 	}
 	for _, dir := range append(days, filepath.Join(a.Root(env), archive)) {
 		for _, name := range rollouts(dir) {
-			if idOf(name) == id {
+			if segmentOf(name) == id {
 				return filepath.Join(dir, name)
 			}
 		}
@@ -135,13 +173,26 @@ func rollouts(dir string) []string {
 	return names
 }
 
-// idOf is the session's id in a rollout's name, "" if it is no rollout.
+// idOf is the session's id in a rollout's name, "" if it is no rollout: what stands
+// before the file's own, if that has one (rollout-TIME-SESSION_SEGMENT.jsonl).
 func idOf(name string) string {
+	id := segmentOf(name)
+	if before, ok := strings.CutSuffix(name, "_"+id+rolloutExt); ok && id != "" && len(before) >= len(rolloutPrefix)+uuidLen {
+		if of := before[len(before)-uuidLen:]; sessions.IsUUID(of) {
+			return of
+		}
+	}
+	return id
+}
+
+// segmentOf is the id of a rollout's file, which is the session's where its user has
+// not gone back in it; "" if it is no rollout.
+func segmentOf(name string) string {
 	inner, ok := strings.CutSuffix(name, rolloutExt)
-	if !ok || !strings.HasPrefix(inner, rolloutPrefix) || len(inner) < len(rolloutPrefix)+36 {
+	if !ok || !strings.HasPrefix(inner, rolloutPrefix) || len(inner) < len(rolloutPrefix)+uuidLen {
 		return ""
 	}
-	if id := inner[len(inner)-36:]; sessions.IsUUID(id) {
+	if id := inner[len(inner)-uuidLen:]; sessions.IsUUID(id) {
 		return id
 	}
 	return ""
