@@ -64,10 +64,14 @@ func (l *Local) cutEnd(p *project, a sessions.Adapter, plan *talkPlan, lines int
 	if in := plan.source.Inherited; in != nil {
 		first = in.Length
 	}
+	shift, err := l.shiftOf(p, plan)
+	if err != nil {
+		return sessions.Cut{}, false, err
+	}
 	for tail := int64(cutTail); plan.source.Length-tail > first; tail *= 8 {
 		cut, told, err := l.cutFrom(p, a, plan, plan.source.Length-tail)
 		if told {
-			cut.Events = lines - cut.Dropped
+			cut.Events, cut.Length = lines-cut.Dropped, cut.Length+shift
 		}
 		if told || err != nil {
 			return cut, told, err

@@ -115,7 +115,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 		e.Writes = false // what it writes is in the next snapshot
 	}
 	what, _ := eventOf(e)
-	if m.leavesSession(a, e) {
+	if m.leavesSession(a, e) || m.mayGoBack(a, e) {
 		what = TurnEnded{}
 	}
 	result.Mission = m.ID

@@ -80,7 +80,8 @@ func (t *talks) turnOf(s *gitstore.Snapshot) ([]Said, error) {
 		t.meta = meta
 	}
 	turns := t.said.Turns
-	if n := slices.IndexFunc(turns, func(turn sessions.Turn) bool { return turn.Start >= meta.Length }); n >= 0 {
+	end := t.said.Length - (t.meta.Length - t.meta.Torn) + meta.Length // of that snapshot's in the whole
+	if n := slices.IndexFunc(turns, func(turn sessions.Turn) bool { return turn.Start >= end }); n >= 0 {
 		turns = turns[:n]
 	}
 	return t.l.lastTurn(t.p, s, turns)

@@ -133,3 +133,11 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
 	}
 }
+
+// mayGoBack reports whether an event between turns, the end of a session, may be that
+// its user goes back in it: of an agent that goes on in another file then, and says no
+// more of it before the next prompt. Where there is a keeper, that says if it ended.
+func (m *loaded) mayGoBack(a sessions.Adapter, e sessions.Event) bool {
+	_, segmented := a.(sessions.Segmented)
+	return segmented && e.Kind == sessions.KindSessionEnd && m.live.kept() && !InTurn(m.life) && HasAgent(m.life)
+}

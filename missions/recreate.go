@@ -39,7 +39,7 @@ func (l *Local) recreateSession(ctx context.Context, m *loaded) error {
 	if present, err := l.sessionPresent(m, a); present || err != nil {
 		return err
 	}
-	r, meta, err := l.sessionOf(m.project, m.record)
+	r, meta, err := l.fileBeside(m.project, m.record, "")
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && meta.SessionID != m.stored.Session {
 		return nil // it was never written
 	}
@@ -48,6 +48,12 @@ func (l *Local) recreateSession(ctx context.Context, m *loaded) error {
 	}
 	defer r.Close()
 	Notify(ctx, Notice{Text: "putting the session of " + m.Name + " back from its newest snapshot"})
+	if _, ok := a.(sessions.Segmented); ok { // what the file goes on from may be gone too
+		same := sessions.Rewrite{OldID: meta.SessionID, NewID: meta.SessionID}
+		if err := l.placeSides(m.project, &talkPlan{record: m.record}, a, m.adapterEnv(), same, &placed{}); err != nil {
+			return fmt.Errorf("put the session back: %w", err)
+		}
+	}
 	err = journal.Place(m.bind.Session, 0o600, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -33,16 +32,19 @@ func (l *Local) sayAgain(m *loaded, doc restoreDoc) {
 // turnsOf reads the mission's conversation, unless that would take long.
 func (l *Local) turnsOf(m *loaded) ([]sessions.Turn, bool) {
 	a := l.adapter(m.Agent)
-	f, info, err := disk.OpenRegular(m.bind.Session)
-	if a == nil || err != nil {
+	if a == nil {
 		return nil, false
 	}
-	defer f.Close()
-	if info.Size() > l.mostCounted {
+	talk, size, err := l.openTalk(m, a)
+	if err != nil {
+		return nil, false
+	}
+	defer talk.Close()
+	if size+talk.shift > l.mostCounted {
 		return nil, false
 	}
 	follower := a.Follow()
-	if _, err := io.Copy(feeder{follower}, io.LimitReader(f, l.mostCounted)); err != nil {
+	if _, err := io.Copy(feeder{follower}, io.LimitReader(talk, l.mostCounted)); err != nil {
 		return nil, false
 	}
 	return follower.Conversation().Turns, true

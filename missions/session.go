@@ -87,7 +87,12 @@ func (l *Local) putSession(t *gitstore.RecordTree, m *loaded, take Take, ws *wor
 // seekSession looks for a session's file that is not where it was expected: some
 // agents name a new one by the time, and without hooks nobody tells its name. What a
 // hook has told stays while nothing else is there: the file comes after the prompt.
+// Of a session that goes on in another file, hooks tell with the next prompt alone.
 func (m *loaded) seekSession(a sessions.Adapter) {
+	if of, ok := a.(sessions.Segmented); ok && m.bind.Session != "" {
+		m.bind.Session = of.Current(m.adapterEnv(), m.bind.Session)
+		return
+	}
 	if _, err := os.Stat(m.bind.Session); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -143,6 +148,10 @@ func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.Sessi
 		from, count = before.Length-before.Torn, m.lastEvents()
 	} else if in := now.Inherited; in != nil && in.Lines > 0 {
 		from, count = in.Length, in.Lines
+	} else if earlier, err := l.linesBefore(m); err != nil {
+		return 0, fmt.Errorf("session of %s: %w", m.Name, err)
+	} else {
+		count = earlier
 	}
 	lines := bufio.NewReaderSize(io.NewSectionReader(file, from, now.Length-now.Torn-from), 256<<10)
 	for {
@@ -160,8 +169,7 @@ func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.Sessi
 }
 
 func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, ws *workspace, batch *gitstore.Batch) error {
-	s := sessions.Session{ID: m.stored.Session, Path: m.bind.Session, Cwd: m.cwd()}
-	list, err := a.Sides(m.adapterEnv(), s)
+	list, err := a.Sides(m.adapterEnv(), m.session())
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
@@ -189,8 +197,8 @@ func openSized(path string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-// sessionOf opens the conversation that a record holds: exactly the bytes that
-// the agent's file held. ErrNoSession if it holds none.
+// sessionOf opens the whole conversation that a record holds. ErrNoSession if it
+// holds none.
 func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
 	r, meta, err := l.sessionBeside(p, record, "")
 	if err != nil {
@@ -202,6 +210,19 @@ func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitsto
 // sessionBeside is sessionOf, and faster where the file at path, the agent's own,
 // still holds what was recorded of it. There need be no such file.
 func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (*joined, gitstore.SessionMeta, error) {
+	j, meta, err := l.fileBeside(p, record, path)
+	if err != nil {
+		return nil, meta, err
+	}
+	if err := l.joinRecorded(p, record, meta.Agent, j); err != nil {
+		return nil, meta, errors.Join(Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err), j.Close())
+	}
+	return j, meta, nil
+}
+
+// fileBeside opens what a record holds of the session's newest file: exactly the
+// bytes that the file held.
+func (l *Local) fileBeside(p *project, record gitstore.ID, path string) (*joined, gitstore.SessionMeta, error) {
 	own, err := p.store.OpenSession(record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
@@ -231,6 +252,8 @@ func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (*joi
 type joined struct {
 	io.Reader
 	own     *gitstore.SessionReader // what the record itself holds
+	before  io.Reader               // what is in earlier files than the newest; nil: nothing
+	shift   int64                   // by how much what is in the newest file stands later in the whole
 	closers []io.Closer
 }
 
@@ -320,7 +343,7 @@ func (l *Local) saidBetween(from found, to *found, texts bool) (ConversationDiff
 	if !texts {
 		return d, nil
 	}
-	first := min(len(earlier.Turns), len(later.Turns))
+	first := common(earlier.Turns, later.Turns)
 	if first > 0 && !earlier.Turns[first-1].Done {
 		first--
 	}
@@ -328,21 +351,31 @@ func (l *Local) saidBetween(from found, to *found, texts bool) (ConversationDiff
 	return d, nil
 }
 
-// presentConversation reads the agent's own file as it is now.
+// common counts the turns by which two conversations begin together: of one in which
+// its user went back, those before that.
+func common(a, b []sessions.Turn) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n].At.Equal(b[n].At) {
+		n++
+	}
+	return n
+}
+
+// presentConversation reads the conversation as the agent's own files hold it now.
 func (l *Local) presentConversation(m *loaded) (sessions.Conversation, error) {
 	a := l.adapter(m.Agent)
 	if a == nil || m.bind.Session == "" {
 		return sessions.Conversation{}, nil
 	}
-	f, _, err := disk.OpenRegular(m.bind.Session)
+	talk, _, err := l.openTalk(m, a)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sessions.Conversation{}, nil
 	}
 	if err != nil {
 		return sessions.Conversation{}, err
 	}
-	defer f.Close()
-	return a.Read(f)
+	defer talk.Close()
+	return a.Read(talk)
 }
 
 func saidOf(turns []sessions.Turn) []Said {
@@ -378,10 +411,12 @@ func toolSaid(t sessions.Tool) Said {
 
 // talkRecorded reports whether the newest snapshot holds all that the session's
 // file does.
-func (m *loaded) talkRecorded() bool {
-	if m.bind.Session == "" {
+func (l *Local) talkRecorded(m *loaded) bool {
+	a := l.adapter(m.Agent)
+	if a == nil || m.bind.Session == "" {
 		return true
 	}
+	m.seekSession(a)
 	info, err := os.Stat(m.bind.Session)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)

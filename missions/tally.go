@@ -147,6 +147,8 @@ func (t tallied) continues(meta gitstore.SessionMeta) bool {
 // the one says that it was made of, where that would take long to count again.
 func (l *Local) inheritedTally(m *loaded, meta gitstore.SessionMeta) tallied {
 	at := tallied{Session: meta.SessionID, Generation: meta.Generation}
+	at.Before = l.tallyBefore(m)
+	at.Tally = at.Before
 	in := meta.Inherited
 	if in == nil || in.Length <= l.mostCounted || replaces(l.adapter(m.Agent)) {
 		return at
@@ -157,6 +159,40 @@ func (l *Local) inheritedTally(m *loaded, meta gitstore.SessionMeta) tallied {
 	}
 	at.Length, at.From, at.Before, at.Tally = in.Length, in.Length, source.Talk.Tally, source.Talk.Tally
 	return at
+}
+
+// tallyBefore counts what the conversation has in earlier files than its newest. Where
+// that would take long, what was counted until now stays, with what its user took back.
+func (l *Local) tallyBefore(m *loaded) (t Tally) {
+	a := l.adapter(m.Agent)
+	follower := a.Follow()
+	fed := &limitedFeeder{feeder{follower}, l.mostCounted}
+	err := l.readBefore(m, fed)
+	switch {
+	case errors.Is(err, errLongTalk) && m.Talk != nil:
+		return m.Talk.Tally
+	case err != nil:
+		l.log.Info("count a conversation", "mission", m.ID, "error", err)
+	default:
+		c := follower.Conversation()
+		t.add(c, c.Turns)
+	}
+	return t
+}
+
+var errLongTalk = errors.New("too much to be counted now")
+
+// limitedFeeder feeds no more than so many bytes.
+type limitedFeeder struct {
+	feeder
+	left int64
+}
+
+func (f *limitedFeeder) Write(p []byte) (int, error) {
+	if f.left -= int64(len(p)); f.left < 0 {
+		return 0, errLongTalk
+	}
+	return f.feeder.Write(p)
 }
 
 func newCounter(a sessions.Adapter, at tallied, mine []string) *counter {
