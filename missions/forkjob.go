@@ -366,7 +366,7 @@ func (j *forkJob) unpublished() (*loaded, error) {
 	}
 	m := &loaded{project: j.at.project, life: Initializing{Turn: s.Turn}, since: now}
 	m.stored = stored{
-		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Tool: j.at.Tool, Resume: j.at.Resume, Command: j.at.Command, Since: now,
+		Format: recordFormat, ID: j.id, Name: j.name, Agent: j.at.Agent, Tool: j.at.Tool, Resume: j.at.Resume, Command: j.at.outward(j.at.Command), Since: now,
 		CreatedAt: now, UpdatedAt: now, Parent: &Parent{Mission: j.at.ID, Snapshot: s.ID.String()},
 		Subdir: j.at.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.session.id, Step: then.Step,
 	}
