@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -69,13 +70,16 @@ func (s *syncer) fileSystem(dir string) (bool, error) {
 	return done, err
 }
 
-// mkdirs makes path and its parents, and durable the names that are new.
-func (s *syncer) mkdirs(path string) error {
+// mkdirs makes path and its parents below base, and durable the names that are new.
+func (s *syncer) mkdirs(base, path string) error {
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
 		return nil
 	}
+	if path == filepath.Clean(base) {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrNotExist}
+	}
 	parent := filepath.Dir(path)
-	if err := s.mkdirs(parent); err != nil {
+	if err := s.mkdirs(base, parent); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o700); err != nil && !os.IsExist(err) {

@@ -104,7 +104,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 	dir := filepath.Join(l.store.dir, refLockDir)
 	f, err := createTemp(dir, url.PathEscape(l.name)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(dir, 0o700); err == nil {
+		if err = disk.MakeDirs(l.store.dir, dir); err == nil {
 			f, err = createTemp(dir, url.PathEscape(l.name)+".*")
 		}
 	}
@@ -126,7 +126,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 func (l *refLock) link() error {
 	err := os.Link(l.own, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := l.store.sync.mkdirs(filepath.Dir(l.path)); err != nil {
+		if err := l.store.sync.mkdirs(l.store.dir, filepath.Dir(l.path)); err != nil {
 			return l.parentConflict(err)
 		}
 		err = os.Link(l.own, l.path)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -94,7 +95,7 @@ func (s *Store) repack(ctx context.Context, held *os.File, stats *RepackStats) e
 // it is free only when git has ended too.
 func (s *Store) holdRepack() (*os.File, error) {
 	dir := filepath.Join(s.dir, repackDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDirs(s.dir, dir); err != nil {
 		return nil, err
 	}
 	f, err := hold(dir, os.O_RDONLY, unix.LOCK_EX)

@@ -39,7 +39,7 @@ func (s *Store) Salvage(ctx context.Context, files []RottenFile, roots []ID) (as
 	}
 	defer func() { _ = release(held) }()
 	parent := s.DamagedDir()
-	if err := s.sync.mkdirs(parent); err != nil {
+	if err := s.sync.mkdirs(s.dir, parent); err != nil {
 		return "", err
 	}
 	if aside, err = os.MkdirTemp(parent, time.Now().UTC().Format("20060102-150405-")); err != nil {

@@ -150,7 +150,7 @@ func (s *Store) placeLoose(id ID, raw []byte) error {
 	for tries := 0; tries < 3 && errors.Is(err, fs.ErrNotExist); tries++ {
 		// The first object of its directory; or a sweep met the file before it was
 		// claimed.
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := disk.MakeDirs(s.area, dir); err != nil {
 			return err
 		}
 		err = placeIn(dir, hex[2:], raw)
@@ -253,7 +253,7 @@ func (s *Store) newSegment() (*segment, error) {
 	dir := filepath.Join(s.dir, segmentDir)
 	f, err := createTemp(dir, segmentBoot()+".*"+segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := s.sync.mkdirs(dir); err != nil {
+		if err := s.sync.mkdirs(s.dir, dir); err != nil {
 			return nil, err
 		}
 		f, err = createTemp(dir, segmentBoot()+".*"+segmentSuffix)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -27,7 +28,7 @@ const loosePrefix = "loose-"
 // noteLoose lists loose objects as unverified, before they get their names.
 func (b *borrowing) noteLoose(paths map[ID]string) error {
 	dir := filepath.Join(b.store.dir, unverifiedDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDirs(b.store.dir, dir); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(dir, loosePrefix+"*")
@@ -51,7 +52,7 @@ func (b *borrowing) noteLoose(paths map[ID]string) error {
 // notePack lists a pack as unverified, before it gets its name.
 func (b *borrowing) notePack(name string) error {
 	dir := filepath.Join(b.store.dir, unverifiedDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MakeDirs(b.store.dir, dir); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE, 0o600)

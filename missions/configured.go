@@ -40,7 +40,7 @@ func (h Home) KeptConfig() (c settings.Config, broken, err error) {
 func (h Home) keepConfig(text []byte) {
 	kept, err := disk.ReadFile(h.path(keptConfigFile))
 	if err != nil || !bytes.Equal(kept, text) {
-		_ = journal.WriteVolatile(h.path(keptConfigFile), 0o600, text)
+		_ = journal.WriteVolatile(h.Dir, h.path(keptConfigFile), 0o600, text)
 	}
 }
 

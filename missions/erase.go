@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
@@ -55,7 +56,7 @@ func (h Home) Erase() (stays []string, err error) {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(h.path(erased), 0o700); err != nil {
+	if err := disk.MakeDirs(h.Dir, h.path(erased)); err != nil {
 		return nil, Errorf(KindFailed, "", "empty Umbra's home: %w", err)
 	}
 	var beyond []string // where links lead to

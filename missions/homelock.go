@@ -72,7 +72,7 @@ func (h Home) Socket() string {
 
 // PublishSocket tells clients where the socket is. The caller has the home lock.
 func (h Home) PublishSocket(path string) error {
-	if err := journal.WriteVolatile(h.SocketFile(), 0o600, []byte(path+"\n")); err != nil {
+	if err := journal.WriteVolatile(h.Dir, h.SocketFile(), 0o600, []byte(path+"\n")); err != nil {
 		return fmt.Errorf("publish the socket: %w", err)
 	}
 	return nil

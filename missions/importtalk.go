@@ -93,7 +93,7 @@ func importAll(ctx context.Context, list []sessions.Import, home string, c Calle
 // importOne does one import, and takes away what was there for it alone.
 func importOne(ctx context.Context, i sessions.Import, home string, c Caller) error {
 	if i.File.Path != "" {
-		if err := placeFile(i.File); err != nil {
+		if err := placeFile("", i.File); err != nil {
 			return err
 		}
 	}

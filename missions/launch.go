@@ -207,20 +207,21 @@ func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
 	}
 	for _, f := range files {
-		if err := placeFile(f); err != nil {
+		if err := placeFile(l.home.Dir, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// placeFile writes a file that an adapter asks for, anew at the next launch.
-func placeFile(f sessions.File) error {
+// placeFile writes a file that an adapter asks for, anew at the next launch: below home,
+// where one is given, which is not made.
+func placeFile(home string, f sessions.File) error {
 	var content bytes.Buffer
 	if err := f.Write(&content); err != nil {
 		return fmt.Errorf("make %s: %w", f.Path, err)
 	}
-	return journal.WriteVolatile(f.Path, f.Mode, content.Bytes())
+	return journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
 }
 
 // clearLaunch takes away what the launch of an agent had that has ended: settings

@@ -244,7 +244,7 @@ func (p *project) saveHints() error {
 	if err != nil {
 		return err
 	}
-	return journal.WriteFile(filepath.Join(p.Dir, hintsFile), 0o600, append(b, '\n'))
+	return journal.WriteBelow(p.Dir, filepath.Join(p.Dir, hintsFile), 0o600, append(b, '\n'))
 }
 
 // holds reports how well the project fits a directory: the length of the path
@@ -335,7 +335,7 @@ func (l *Local) makeProject(ctx context.Context, p *project, dir string) (err er
 		}
 	}
 	p.Dir = filepath.Join(l.home.ProjectsDir(), unfinishedProject+p.ID)
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, p.Dir); err != nil {
 		return err
 	}
 	defer func() {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -147,7 +148,7 @@ func (l *Local) recoverAgain(ctx context.Context, p *project, op *journal.Operat
 // takeForkAway moves what an unfinished fork has made into the trash.
 func (l *Local) takeForkAway(ctx context.Context, op *journal.Operation, doc forkDoc) error {
 	trash := l.home.path("trash", doc.Mission)
-	if err := os.MkdirAll(trash, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, trash); err != nil {
 		return err
 	}
 	for _, file := range doc.Session {

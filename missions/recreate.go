@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -137,7 +138,7 @@ func (l *Local) dropLost(ctx context.Context, m *loaded) error {
 		return nil
 	}
 	trash := l.home.path("trash", m.ID)
-	if err := os.MkdirAll(trash, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, trash); err != nil {
 		return err
 	}
 	_, err := fork.Discard(ctx, *m.bind.Fork, trash)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 )
@@ -163,7 +163,7 @@ func (l *Local) trashWorkspace(ctx context.Context, m *loaded, result *RemoveRes
 		return err
 	}
 	trash := l.home.path("trash", m.ID)
-	if err := os.MkdirAll(trash, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, trash); err != nil {
 		return err
 	}
 	var discarded fork.Discarded
@@ -208,7 +208,7 @@ func (l *Local) trashRest(ctx context.Context, m *loaded, result *RemoveResult) 
 		result.Kept = append(result.Kept, m.bind.Workspace+" is not there: wherever it was moved to, it stays")
 	}
 	trash := l.home.path("trash", m.ID)
-	if err := os.MkdirAll(trash, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, trash); err != nil {
 		return err
 	}
 	rest, err := fork.Discard(ctx, *m.bind.Fork, trash)

@@ -188,7 +188,7 @@ func (s *Space) measure(free uint64) (*usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u, journal.WriteVolatile(s.home.usageFile(), 0o600, append(doc, '\n'))
+	return u, journal.WriteVolatile(s.home.Dir, s.home.usageFile(), 0o600, append(doc, '\n'))
 }
 
 // noted is what some process has measured, nil if none has.

@@ -29,5 +29,5 @@ func (l *Local) knownOf(m *loaded) capture.Known {
 // saveScanner writes what a scanner knows into the stat cache of a workspace.
 func (l *Local) saveScanner(s *capture.Scanner, place Place, generation uint64) error {
 	file := l.home.statCache(place)
-	return s.Save(generation, func(data []byte) error { return journal.WriteVolatile(file, 0o600, data) })
+	return s.Save(generation, func(data []byte) error { return journal.WriteVolatile(l.home.Dir, file, 0o600, data) })
 }

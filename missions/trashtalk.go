@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // trashTalks moves a mission's copies of conversations to the trash: those that
@@ -57,7 +59,7 @@ func (l *Local) trashDirectory(mission, dir, name string) (string, error) {
 		return "", err
 	}
 	trash := l.home.path("trash", mission)
-	if err := os.MkdirAll(trash, 0o700); err != nil {
+	if err := disk.MakeDirs(l.home.Dir, trash); err != nil {
 		return "", err
 	}
 	to := filepath.Join(trash, name)

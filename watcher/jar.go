@@ -47,8 +47,8 @@ func (j *jar) open() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err // what it is in was moved, or removed
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return err

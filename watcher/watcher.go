@@ -23,7 +23,7 @@ type Ignored func(rel string) bool
 // Options configure a Watcher.
 type Options struct {
 	// CookieDir is a directory of the caller's own, outside every tree, made
-	// with mode 0700 if missing. A file in it is renamed by each Barrier; what
+	// with mode 0700 if missing, in one that is there. A file in it is renamed by each Barrier; what
 	// a Watcher that died left there is removed. Watchers may share it.
 	CookieDir string
 	// Settle is how long a tree must be without an event to be quiet;

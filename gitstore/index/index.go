@@ -84,6 +84,15 @@ func tuned(dir string) badger.Options {
 // again.
 const opening = "OPENING"
 
+// makeDir makes an index's directory, and nothing above it: a home that was moved
+// away is not to be there again.
+func makeDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
 // open opens what is there. Badger panics on some damage.
 func open(dir string) (x *Index, err error) {
 	defer func() {
@@ -91,7 +100,7 @@ func open(dir string) (x *Index, err error) {
 			x, err = nil, fmt.Errorf("damaged: %v", p)
 		}
 	}()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
 	mark := filepath.Join(dir, opening)
@@ -196,7 +205,7 @@ func (x *Index) Close() error {
 	lost := x.Lost()
 	if lost {
 		// Badger tries for ever to write into a directory that is gone.
-		if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		if err := makeDir(x.dir); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,6 +202,22 @@ func TestLost(t *testing.T) {
 			}
 			get(t, opened(t, dir), "a", "")
 		})
+	}
+}
+
+// TestLostWithItsHome: what an index was in is not made anew where it was.
+func TestLostWithItsHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	must(t, os.Mkdir(home, 0o700))
+	x := opened(t, filepath.Join(home, "index"))
+	must(t, os.Rename(home, home+".moved"))
+	for _, act := range []func() error{x.Close, func() error { _, _, err := Open(filepath.Join(home, "index")); return err }} {
+		if err := act(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("in a home that is not there: %v", err)
+		}
+		if _, err := os.Lstat(home); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("it is there again: %v", err)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func writeForever(path string) error {
 		if err := WriteFile(path, 0o600, content); err != nil {
 			return err
 		}
-		if err := WriteVolatile(path+"-volatile", 0o600, content); err != nil {
+		if err := WriteVolatile("", path+"-volatile", 0o600, content); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func TestKilledWriters(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	must(t, WriteFile(path, 0o600, bytes.Repeat([]byte("a"), 200_000)))
-	must(t, WriteVolatile(path+"-volatile", 0o600, bytes.Repeat([]byte("a"), 200_000)))
+	must(t, WriteVolatile("", path+"-volatile", 0o600, bytes.Repeat([]byte("a"), 200_000)))
 	leftovers := 0
 	for range kills {
 		killed(t, "write", path)
@@ -226,7 +226,7 @@ func TestFullDisk(t *testing.T) {
 	must(t, err)
 	for _, write := range []func() error{
 		func() error { return WriteFile(path, 0o600, make([]byte, 1<<20)) },
-		func() error { return WriteVolatile(path, 0o600, make([]byte, 1<<20)) },
+		func() error { return WriteVolatile("", path, 0o600, make([]byte, 1<<20)) },
 		func() error { return o.Update(plan{Target: string(bytes.Repeat([]byte("x"), 1<<20))}) },
 		func() error {
 			_, err := j.Begin(id(2), "restore", string(bytes.Repeat([]byte("x"), 1<<20)))

@@ -56,7 +56,7 @@ type Journal struct {
 // Open makes the journal of the home if need be. now is the clock.
 func Open(home string, now func() time.Time) (*Journal, error) {
 	j := &Journal{dir: filepath.Join(home, "journal"), now: now, patience: 5 * time.Second}
-	if err := mkdirs(j.dir, true); err != nil {
+	if err := mkdirs("", j.dir, true); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	return j, nil
@@ -254,7 +254,7 @@ func (j *Journal) MoveAside(entry *DamagedError) (string, error) {
 		return "", fmt.Errorf("move aside %s: not in %s", entry.Path, j.dir)
 	}
 	dir := filepath.Join(j.dir, damagedDir)
-	if err := mkdirs(dir, true); err != nil {
+	if err := mkdirs(filepath.Dir(j.dir), dir, true); err != nil {
 		return "", fmt.Errorf("move aside %s: %w", entry.Path, err)
 	}
 	for n := 1; ; n++ {

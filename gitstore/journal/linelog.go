@@ -30,6 +30,7 @@ var ErrBusy = errors.New("held by another process")
 // here, against 0.02 ms). Appending is not synced; every line begins with a
 // newline of its own, so that one cut short spoils no other.
 type lineLog struct {
+	base     string // is not made if it is missing
 	path     string
 	patience time.Duration
 	chunks   *sync.Pool // of buffers for last
@@ -178,7 +179,7 @@ func (l lineLog) open() (*os.File, error) {
 	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND
 	file, err := disk.OpenFile(l.path, flags, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := mkdirs(filepath.Dir(l.path), false); err != nil {
+		if err := mkdirs(l.base, filepath.Dir(l.path), false); err != nil {
 			return nil, err
 		}
 		file, err = disk.OpenFile(l.path, flags, 0o600)
@@ -215,7 +216,7 @@ func (l lineLog) rewrite(values []any) error {
 		}
 		content = append(content, line...)
 	}
-	return put(l.path, 0o600, func(w io.Writer) error {
+	return put(l.base, l.path, 0o600, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	}, false, replaceUnsynced)

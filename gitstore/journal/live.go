@@ -82,7 +82,7 @@ func (j *Journal) liveLog(mission string) (lineLog, error) {
 	if !isUUID(mission) {
 		return lineLog{}, fmt.Errorf("mission %q: %w", mission, ErrBadID)
 	}
-	return lineLog{path: filepath.Join(j.dir, liveDir, mission+logSuffix), patience: j.patience, chunks: &j.chunks}, nil
+	return lineLog{base: filepath.Dir(j.dir), path: filepath.Join(j.dir, liveDir, mission+logSuffix), patience: j.patience, chunks: &j.chunks}, nil
 }
 
 func uuidNames(dir, suffix string) ([]string, error) {

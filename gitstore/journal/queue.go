@@ -44,7 +44,7 @@ func (j *Journal) queueLog(mission string) (lineLog, error) {
 	if !isUUID(mission) {
 		return lineLog{}, fmt.Errorf("mission %q: %w", mission, ErrBadID)
 	}
-	return lineLog{path: filepath.Join(j.dir, requestsDir, mission+logSuffix), patience: j.patience}, nil
+	return lineLog{base: filepath.Dir(j.dir), path: filepath.Join(j.dir, requestsDir, mission+logSuffix), patience: j.patience}, nil
 }
 
 func (j *Journal) changeQueue(mission string, change func(q *queue) error) error {

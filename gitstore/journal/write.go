@@ -18,16 +18,22 @@ import (
 // path is a symbolic link, the file it leads to is written and the link stays.
 // On an error (syscall.ENOSPC among them) the old content is intact.
 func WriteFile(path string, mode fs.FileMode, content []byte) error {
-	return writeFile(path, mode, content, true, os.Rename)
+	return writeFile("", path, mode, content, true, os.Rename)
 }
 
-// WriteVolatile is WriteFile without syncing: readers and killed processes
+// WriteBelow is WriteFile for a path below base, which is not made if it is missing:
+// it was moved, or removed, and is not to be there again. "" is no such base.
+func WriteBelow(base, path string, mode fs.FileMode, content []byte) error {
+	return writeFile(base, path, mode, content, true, os.Rename)
+}
+
+// WriteVolatile is WriteBelow without syncing: readers and killed processes
 // see the old content or the new, a power cut may lose both.
-func WriteVolatile(path string, mode fs.FileMode, content []byte) error {
-	return writeFile(path, mode, content, false, replaceUnsynced)
+func WriteVolatile(base, path string, mode fs.FileMode, content []byte) error {
+	return writeFile(base, path, mode, content, false, replaceUnsynced)
 }
 
-func writeFile(path string, mode fs.FileMode, content []byte, durable bool, publish func(from, to string) error) error {
+func writeFile(base, path string, mode fs.FileMode, content []byte, durable bool, publish func(from, to string) error) error {
 	target, err := followed(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -36,7 +42,7 @@ func writeFile(path string, mode fs.FileMode, content []byte, durable bool, publ
 		_, err := w.Write(content)
 		return err
 	}
-	if err := put(target, mode, fill, durable, publish); err != nil {
+	if err := put(base, target, mode, fill, durable, publish); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -56,7 +62,7 @@ func Place(path string, mode fs.FileMode, fill func(io.Writer) error, options Pl
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("place %s: %w", path, fs.ErrExist)
 	}
-	if err := put(path, mode, fill, !options.Volatile, renameNew); err != nil {
+	if err := put("", path, mode, fill, !options.Volatile, renameNew); err != nil {
 		return fmt.Errorf("place %s: %w", path, err)
 	}
 	return nil
@@ -85,9 +91,9 @@ func Remove(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-func put(path string, mode fs.FileMode, fill func(io.Writer) error, durable bool, publish func(from, to string) error) (err error) {
+func put(base, path string, mode fs.FileMode, fill func(io.Writer) error, durable bool, publish func(from, to string) error) (err error) {
 	dir := filepath.Dir(path)
-	if err := mkdirs(dir, durable); err != nil {
+	if err := mkdirs(base, dir, durable); err != nil {
 		return err
 	}
 	temp, err := createTemp(dir)
@@ -183,8 +189,9 @@ func followed(path string) (string, error) {
 	return "", syscall.ELOOP
 }
 
-// mkdirs makes the missing directories of dir, and their names durable.
-func mkdirs(dir string, durable bool) error {
+// mkdirs makes the missing directories of dir, and their names durable; base and what
+// is above it must be there, if one is given.
+func mkdirs(base, dir string, durable bool) error {
 	info, err := os.Stat(dir)
 	if err == nil {
 		if !info.IsDir() {
@@ -192,12 +199,12 @@ func mkdirs(dir string, durable bool) error {
 		}
 		return nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) || base != "" && dir == filepath.Clean(base) {
 		return err
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if err := mkdirs(parent, durable); err != nil {
+		if err := mkdirs(base, parent, durable); err != nil {
 			return err
 		}
 	}

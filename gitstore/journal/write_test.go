@@ -44,7 +44,12 @@ func names(t *testing.T, dir string) []string {
 }
 
 func TestWriteFile(t *testing.T) {
-	for name, write := range map[string]func(string, fs.FileMode, []byte) error{"durable": WriteFile, "volatile": WriteVolatile} {
+	for name, write := range map[string]func(string, fs.FileMode, []byte) error{
+		"durable": WriteFile,
+		"volatile": func(path string, mode fs.FileMode, content []byte) error {
+			return WriteVolatile(filepath.Dir(filepath.Dir(filepath.Dir(path))), path, mode, content)
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			top := filepath.Join(t.TempDir(), "new")
 			path := filepath.Join(top, "deep", "f")
@@ -136,14 +141,14 @@ func TestPlaceLosesTheRace(t *testing.T) {
 	for name, publish := range map[string]func(string, string) error{"rename": renameNew, "link": linkNew} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f")
-			err := put(path, 0o600, func(w io.Writer) error {
+			err := put("", path, 0o600, func(w io.Writer) error {
 				return os.WriteFile(path, []byte("theirs"), 0o600)
 			}, true, publish)
 			want(t, err, fs.ErrExist)
 			if got := read(t, path); got != "theirs" {
 				t.Errorf("content %q", got)
 			}
-			must(t, put(path+"2", 0o600, func(w io.Writer) error { return nil }, true, publish))
+			must(t, put("", path+"2", 0o600, func(w io.Writer) error { return nil }, true, publish))
 			if left := names(t, filepath.Dir(path)); len(left) != 2 {
 				t.Errorf("left over: %v", left)
 			}

@@ -206,8 +206,8 @@ func open(path string) (*os.File, error) {
 	}
 	file, err := disk.OpenFile(path, flags, 0o600)
 	if errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, &FileError{path, reason(err)}
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, &FileError{path, reason(err)} // nothing above it is made anew: a home may have been moved
 		}
 		file, err = disk.OpenFile(path, flags, 0o600)
 	}
