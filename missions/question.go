@@ -1,8 +1,11 @@
 package missions
 
 import (
+	"context"
 	"slices"
+	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -81,4 +84,45 @@ func (m *loaded) question(now sessions.Attention) (Event, bool) {
 	}
 	about := m.askedAbout(sessions.Tool{})
 	return PermissionAsked{Permission: Permission{ID: about.ID, Tool: about.Name, Target: about.Target, At: now.Asked}}, true
+}
+
+const (
+	// answeredAfter is how long a command must have run until it is believed that it is
+	// what its agent had asked for.
+	answeredAfter = 5 * time.Second
+	// askedGrace is for other hooks of the same question, which begin beside Umbra's.
+	askedGrace = 300 * time.Millisecond
+)
+
+// answeredNow takes an agent's question for answered where it runs a command that was
+// begun since. Most agents tell nothing of an answer until the command has ended.
+func (l *Local) answeredNow(ctx context.Context, m *loaded) error {
+	if _, ok := l.runsAnswer(m); !ok {
+		return nil
+	}
+	r := &request{event: PermissionAnswered{}}
+	r.heard = func(m *loaded) (bool, error) {
+		p, ok := l.runsAnswer(m)
+		r.event = PermissionAnswered{ID: p.ID}
+		return ok, nil
+	}
+	_, err := l.submit(ctx, m.project, m.ID, r)
+	return err
+}
+
+// runsAnswer is the question that a mission's agent has asked first, if it runs what
+// was asked about, and does not tell itself of answers.
+func (l *Local) runsAnswer(m *loaded) (Permission, bool) {
+	r, _ := m.life.(Running)
+	if len(r.Pending) == 0 {
+		return Permission{}, false
+	}
+	_, tells := l.adapter(m.Agent).(sessions.Answering)
+	process, alive := m.live.process()
+	up := l.uptime()
+	if tells || !alive || up == 0 || l.attention(m).File != "" {
+		return Permission{}, false
+	}
+	p := r.Pending[0]
+	return p, lock.Began(process.PID, up-l.now().Sub(p.At)+askedGrace, up-answeredAfter)
 }

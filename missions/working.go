@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -115,10 +116,11 @@ func (l *Local) surely(ctx context.Context, m *loaded) (*loaded, error) {
 }
 
 // lookAfterTurns finds out, of the missions in a workspace, which agents go on after
-// their turns' end, and does what has waited for the others to come to rest.
+// their turns' end, or after a question, and does what has waited for the others to come
+// to rest.
 func (l *Local) lookAfterTurns(ctx context.Context, root string) error {
 	for _, m := range l.liveIn(root) {
-		if err := l.goesOnNow(ctx, m); err != nil {
+		if err := errors.Join(l.goesOnNow(ctx, m), l.answeredNow(ctx, m)); err != nil {
 			return err
 		}
 		if l.left(m) {

@@ -10,6 +10,10 @@ type Attending interface {
 	Attends(env Environ, id string, pid int) Attention
 }
 
+// Answering is an Adapter whose agent tells by KindAnswered when a question of its own
+// is answered: nothing else tells of that.
+type Answering interface{ Answers() }
+
 // Attention is what an agent says of itself in a file, and for how long it has.
 type Attention struct {
 	File  string

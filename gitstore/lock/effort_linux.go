@@ -23,14 +23,36 @@ func EffortOf(pid int) (Effort, bool) {
 		return e, false
 	}
 	e.Spoke = spoke(pid)
+	below(pid, e.add)
+	return e, true
+}
+
+// below visits the processes that a process has started, and what those have of which
+// visit says that they are there.
+func below(pid int, visit func(pid int) bool) {
 	queue := children(pid)
 	for seen := 0; len(queue) > 0 && seen < mostProcesses; seen++ {
-		if next := queue[0]; e.add(next) {
+		if next := queue[0]; visit(next) {
 			queue = append(queue, children(next)...)
 		}
 		queue = queue[1:]
 	}
-	return e, true
+}
+
+// Began reports whether a process that another one has started, or one that such a one
+// has, runs now and began when the system had been up for more than from, and at most
+// to (see Uptime).
+func Began(pid int, from, to time.Duration) (began bool) {
+	below(pid, func(pid int) bool {
+		ticks, err := startOf(pid)
+		if err != nil {
+			return false
+		}
+		at := time.Duration(ticks) * clockTick
+		began = began || at > from && at <= to
+		return !began
+	})
+	return began
 }
 
 // add adds a process, with those of its children that have ended: fields 3 and 14

@@ -23,6 +23,9 @@ var kinds = map[string]sessions.Kind{
 	"SessionEnd":        sessions.KindSessionEnd,
 }
 
+// Answers says that the plugin tells of answers.
+func (Adapter) Answers() {}
+
 // Event reads what the plugin tells.
 func (Adapter) Event(_ sessions.Environ, _ string, data []byte) (sessions.Event, error) {
 	f, err := hooks.Read(data)

@@ -24,6 +24,8 @@ type Adapter struct{}
 var (
 	_ sessions.Adapter  = Adapter{}
 	_ sessions.Importer = Adapter{}
+
+	_ sessions.Answering = Adapter{}
 )
 
 // Name is "opencode".

@@ -1,0 +1,69 @@
+package missions
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// TestCommandAnswers: an agent that runs a command which was begun after its question
+// was answered, once that has run for five seconds. What ran before answers nothing.
+func TestCommandAnswers(t *testing.T) {
+	c := startTalker(t)
+	agent := exec.Command("/bin/sh", "-c", `sleep 1000 & echo; while read x; do sleep 1000 & done`)
+	agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := agent.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := agent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-agent.Process.Pid, syscall.SIGKILL)
+		_ = agent.Wait()
+	}()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	c.sendFrom(agent.Process.Pid, "UserPromptSubmit", `,"prompt":"go"`)
+	const call = `,"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"sleep 1000"}`
+	c.sendFrom(agent.Process.Pid, "PreToolUse", call)
+	c.sendFrom(agent.Process.Pid, "PermissionRequest", call)
+	state := func(later time.Duration) StateName {
+		t.Helper()
+		c.local.clock = func() time.Time { return time.Now().Add(later) }
+		c.local.uptime = func() time.Duration { return lock.Uptime() + later }
+		if err := c.local.Rouse(context.Background(), c.dir); err != nil {
+			t.Fatal(err)
+		}
+		return c.only().State
+	}
+	if s := state(time.Minute); s != StateWaiting {
+		t.Errorf("with a process from before its question it is %s", s)
+	}
+	for deadline := time.Now().Add(time.Minute); state(time.Minute) == StateWaiting; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("its command answers nothing")
+		}
+		if _, err := io.WriteString(in, "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if s := state(0); s != StateWaiting {
+			t.Fatalf("with a command that has just begun it is %s", s)
+		}
+	}
+	if s := state(time.Minute); s != StateRunning {
+		t.Errorf("with its command it is %s", s)
+	}
+	c.healthy()
+}
