@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 
@@ -49,12 +50,14 @@ func TestRecordedHooks(t *testing.T) {
 			b.local.adapters = Agents()
 			b.write("a.txt", "zero\n")
 			prompts, ended, tools := map[string]int{}, map[string]bool{}, map[string]bool{}
+			said := map[string]string{} // the end of a turn waits for what was said in it
 			var lastPrompt any
 			for i, h := range recordedHooks(t, version) {
 				session := fmt.Sprint(h.Payload["session_id"])
 				h.Payload["cwd"] = b.dir
 				h.Payload["transcript_path"] = filepath.Join(os.Getenv("HOME"), ".claude/projects/x", session+".jsonl")
-				b.put(fmt.Sprint(h.Payload["transcript_path"]), "")
+				said[session] += saidBy(h.Payload)
+				b.put(fmt.Sprint(h.Payload["transcript_path"]), said[session])
 				prompts[session] += 0
 				if id := h.Payload["prompt_id"]; h.Payload["hook_event_name"] == "UserPromptSubmit" && (id == nil || id != lastPrompt) {
 					if !strings.HasPrefix(fmt.Sprint(h.Payload["prompt"]), "<task-notification>") { // which nobody has typed
@@ -110,6 +113,27 @@ func TestRecordedHooks(t *testing.T) {
 			b.healthy()
 		})
 	}
+}
+
+// saidBy is what Claude Code has written of a turn when a hook tells of its end:
+// nothing for another hook.
+func saidBy(payload map[string]any) (lines string) {
+	said, prompt := payload["last_assistant_message"], payload["prompt_id"]
+	if payload["hook_event_name"] != "Stop" || said == nil || prompt == nil {
+		return ""
+	}
+	for _, kind := range []string{"user", "assistant"} {
+		line, err := json.Marshal(map[string]any{
+			"type": kind, "uuid": fmt.Sprint(prompt, kind), "promptId": prompt, "sessionId": payload["session_id"], "cwd": payload["cwd"], "version": "2.1.329",
+			"timestamp": time.Now().UTC().Format(time.RFC3339Nano),
+			"message":   map[string]any{"role": kind, "content": []any{map[string]any{"type": "text", "text": said}}},
+		})
+		if err != nil {
+			return err.Error()
+		}
+		lines += string(line) + "\n"
+	}
+	return lines
 }
 
 // only is the bench's only mission.
