@@ -48,7 +48,7 @@ func (l *Local) gitProblem(ctx context.Context, m *loaded) (*Problem, error) {
 		dir, unread = repo.TopLevel, unreadPart(repo)
 	}
 	if unread == nil {
-		config, err := usergit.ReadConfiguration(ctx, m.bind.Workspace, repo, m.gitEnv())
+		config, err := usergit.ReadConfiguration(ctx, m.bind.Workspace, repo, m.gitEnv(), l.gitPatience)
 		if err != nil {
 			return nil, err
 		}

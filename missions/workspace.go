@@ -97,7 +97,7 @@ func (ws *workspace) readConfig(ctx context.Context, m *loaded) error {
 	if same && ws.config.Unread == nil && ws.configUnchanged() {
 		return nil
 	}
-	config, err := usergit.ReadConfiguration(ctx, ws.root, repo, m.gitEnv())
+	config, err := usergit.ReadConfiguration(ctx, ws.root, repo, m.gitEnv(), ws.l.gitPatience)
 	if err != nil {
 		return fmt.Errorf("read git's configuration for %s: %w", ws.root, err)
 	}

@@ -72,16 +72,16 @@ func (c *Configuration) MayConceal() bool {
 	return false
 }
 
-// configPatience is what `git config --list` takes at most: an included file may
-// be one that never ends.
-const configPatience = 10 * time.Second
+// Patience is what `git config --list` is given: an included file may be one that
+// never ends.
+const Patience = 10 * time.Second
 
 // ReadConfiguration runs `git config --list` at the repository's top level; in
 // dir without a repository (nil), only the user's and the system's count. Env is the user's environment, as of
 // os.Environ; what would point git elsewhere (GIT_DIR and its like) or inject
 // settings is dropped. A missing git is no error; what a git that fails says is in
-// Unread. An error means that ctx is done.
-func ReadConfiguration(ctx context.Context, dir string, repository *Repository, env []string) (*Configuration, error) {
+// Unread, as is one that takes longer than patience. An error means that ctx is done.
+func ReadConfiguration(ctx context.Context, dir string, repository *Repository, env []string, patience time.Duration) (*Configuration, error) {
 	e := environment(env)
 	at := "/" // where git finds no repository that this package does not take for one
 	if repository != nil {
@@ -97,8 +97,8 @@ func ReadConfiguration(ctx context.Context, dir string, repository *Repository, 
 		c.Unread = c.readWithoutGit(repository)
 	} else {
 		c.Git = true
-		if c.Unread = c.run(ctx, git, at, e); c.Unread != nil && at != "/" {
-			_ = c.run(ctx, git, "/", e) // what is the user's own may be whole
+		if c.Unread = c.run(ctx, git, at, e, patience); c.Unread != nil && at != "/" {
+			_ = c.run(ctx, git, "/", e, patience) // what is the user's own may be whole
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -145,8 +145,8 @@ func (c *Configuration) addAttributes(e environment, dir string) {
 	}
 }
 
-func (c *Configuration) run(ctx context.Context, git, dir string, e environment) error {
-	ctx, cancel := context.WithTimeout(ctx, configPatience)
+func (c *Configuration) run(ctx context.Context, git, dir string, e environment, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, git, "config", "--list", "-z", "--show-origin")
 	cmd.Dir = dir

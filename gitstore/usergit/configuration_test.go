@@ -12,7 +12,7 @@ func (r *testRepo) configuration(env ...string) *Configuration {
 	r.t.Helper()
 	home := filepath.Dir(r.dir)
 	base := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}
-	c, err := ReadConfiguration(r.t.Context(), r.dir, r.discover(), append(base, env...))
+	c, err := ReadConfiguration(r.t.Context(), r.dir, r.discover(), append(base, env...), Patience)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestConfigurationWithoutGit(t *testing.T) {
 
 func TestConfigurationOutsideRepository(t *testing.T) {
 	dir := t.TempDir()
-	c, err := ReadConfiguration(t.Context(), dir, nil, testEnv(dir))
+	c, err := ReadConfiguration(t.Context(), dir, nil, testEnv(dir), Patience)
 	if err != nil || !c.Git || c.Name != DefaultName {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -113,7 +113,7 @@ func TestConfigurationOutsideRepository(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("[core\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	c, err = ReadConfiguration(t.Context(), dir, nil, append(testEnv(dir), "GIT_CONFIG_GLOBAL="+bad))
+	c, err = ReadConfiguration(t.Context(), dir, nil, append(testEnv(dir), "GIT_CONFIG_GLOBAL="+bad), Patience)
 	if err != nil || c.Unread == nil || !strings.Contains(c.Unread.Error(), "bad config") || c.Excludes != dir+"/.config/git/ignore" {
 		t.Errorf("a bad file: %+v, %v", c, err)
 	}

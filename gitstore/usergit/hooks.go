@@ -10,7 +10,7 @@ import (
 // tree, looks for hooks: core.hooksPath, or that of the common directory. It need
 // not exist. See githooks(5).
 func (r *Repository) HooksDir(ctx context.Context, env []string) (string, error) {
-	config, err := ReadConfiguration(ctx, r.TopLevel, r, env)
+	config, err := ReadConfiguration(ctx, r.TopLevel, r, env, Patience)
 	if err != nil {
 		return "", err
 	}

@@ -239,7 +239,7 @@ func (r *testRepo) untouched() {
 	if _, err := Staged(r.objects(), r.tree(head), index); err != nil {
 		r.t.Error(err)
 	}
-	if _, err := ReadConfiguration(r.t.Context(), r.dir, found, testEnv(filepath.Dir(r.dir))); err != nil {
+	if _, err := ReadConfiguration(r.t.Context(), r.dir, found, testEnv(filepath.Dir(r.dir)), Patience); err != nil {
 		r.t.Error(err)
 	}
 	if after := fingerprint(r.t, r.dir); after != before {
