@@ -24,17 +24,25 @@ const (
 // looks are what was last seen of the processes of missions, by their ids. It is
 // safe for concurrent use.
 type looks struct {
-	mu   sync.Mutex
-	last map[string]look
+	mu    sync.Mutex
+	last  map[string]look
+	works map[string]bool // what came of the last one, and of what else was asked
 }
 
 type look struct {
 	at     time.Time
 	effort lock.Effort
 	atWork bool
+	rests  time.Time // since when it was not
 }
 
-func newLooks() *looks { return &looks{last: map[string]look{}} }
+// silent reports whether processes with a terminal have done nothing, and not written to
+// it, for long.
+func (l look) silent() bool {
+	return !l.atWork && !l.effort.Spoke.IsZero() && l.at.Sub(l.rests) >= silentFor
+}
+
+func newLooks() *looks { return &looks{last: map[string]look{}, works: map[string]bool{}} }
 
 // share is how much of a processor was used since the look before, 0 if there was
 // none.
@@ -57,6 +65,9 @@ func recent(now, at time.Time, than time.Duration) bool {
 // can't be seen.
 func (l *looks) take(m *loaded, now time.Time) (this, before look, ok bool) {
 	child := m.live.Child
+	if child == nil {
+		child = m.live.Agent
+	}
 	if ok = child != nil && child.Liveness() == lock.Alive; ok {
 		this.at = now
 		this.effort, ok = lock.EffortOf(child.PID)
@@ -69,8 +80,29 @@ func (l *looks) take(m *loaded, now time.Time) (this, before look, ok bool) {
 	}
 	before = l.last[m.ID]
 	this.atWork = this.effort.Active || this.share(before) >= effortShare || recent(now, this.effort.Spoke, spokenFor)
+	if this.rests = before.rests; this.atWork || this.rests.IsZero() {
+		this.rests = now
+	}
 	l.last[m.ID] = this
 	return this, before, true
+}
+
+// judge remembers whether a mission's agent works.
+func (l *looks) judge(id string, works bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if works {
+		l.works[id] = true
+	} else {
+		delete(l.works, id)
+	}
+}
+
+// worked is what was judged last.
+func (l *looks) worked(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.works[id]
 }
 
 // of is what was seen of a mission last; zero if nothing was.
@@ -84,24 +116,36 @@ func (l *looks) of(id string) look {
 // by hooks nor by a conversation.
 func (l *Local) wordless(m *loaded) bool { return !m.live.Hooked && l.adapter(m.Agent) == nil }
 
-// paused is what quiet files mean for a mission: that it only pauses, if its agent
-// is seen to be at work.
+// paused is what quiet files mean for a mission: that it only pauses, if its agent has
+// no hooks and works.
 func (l *Local) paused(m *loaded, saw Observation) Observation {
-	if saw != SawQuiet || !InTurn(m.life) || !l.wordless(m) {
+	if saw != SawQuiet || !InTurn(m.life) || m.live.Hooked {
 		return saw
 	}
-	if this, _, ok := l.looks.take(m, l.now()); ok && this.atWork {
+	works := l.works(m)
+	l.looks.judge(m.ID, works)
+	if works {
 		return sawPause
 	}
 	return saw
 }
 
-// AtWork reports whether an agent in a workspace was at work at the last look:
-// then it is to be looked at again, though nothing tells of it.
+// AtWork reports whether an agent in a workspace was at work at the last look, or may
+// come to an end that nothing tells of: then it is to be looked at again.
 func (l *Local) AtWork(root string) bool {
-	return slices.ContainsFunc(l.liveIn(root), func(m *loaded) bool {
-		return l.afterTurn(m) != atRest || InTurn(m.life) && l.wordless(m) && l.looks.of(m.ID).atWork
-	})
+	return slices.ContainsFunc(l.liveIn(root), func(m *loaded) bool { return l.afterTurn(m) != atRest || l.toBeLookedAt(m) })
+}
+
+// toBeLookedAt reports whether a turn's end may have to be found by a look.
+func (l *Local) toBeLookedAt(m *loaded) bool {
+	if !InTurn(m.life) {
+		return false
+	}
+	if !m.live.Hooked {
+		return l.looks.worked(m.ID)
+	}
+	over, soon := l.overUnheard(m, l.attention(m))
+	return over || soon
 }
 
 // LookAgain is Observe of SawQuiet for the agents that were at work at the last
@@ -111,7 +155,7 @@ func (l *Local) LookAgain(ctx context.Context, root string) error {
 		return err
 	}
 	for _, m := range l.liveIn(root) {
-		if !InTurn(m.life) || !l.wordless(m) || !l.looks.of(m.ID).atWork {
+		if !l.toBeLookedAt(m) {
 			continue
 		}
 		if err := l.observed(ctx, m, SawQuiet); err != nil {

@@ -66,10 +66,27 @@ func (l *Local) heardAt(m *loaded, noted instant) instant {
 	return noted
 }
 
+// sinceLaunch reports whether a time is one since the mission's agent was launched; any
+// is of one that Umbra has not.
+func (l *Local) sinceLaunch(m *loaded, at time.Time) bool {
+	launched := m.live.Launched
+	if m.live.Boot != l.self.Boot {
+		launched.Up = 0
+	}
+	return l.notBefore(launched, at)
+}
+
 // heardNow notes that a mission's agent was heard of now.
 func (l *Local) heardNow(m *loaded) {
+	l.inThisBoot(m)
+	m.live.Heard, m.live.HeardUp = l.now(), l.uptime()
+}
+
+// inThisBoot has what is noted from now on be of this boot of the system, and what was
+// noted in another one count by the clock.
+func (l *Local) inThisBoot(m *loaded) {
 	if m.live.Boot != l.self.Boot {
-		m.live.Prompted.Up, m.live.Begun.Up = 0, 0
+		m.live.HeardUp, m.live.Prompted.Up, m.live.Begun.Up, m.live.Launched.Up = 0, 0, 0, 0
 	}
-	m.live.Heard, m.live.HeardUp, m.live.Boot = l.now(), l.uptime(), l.self.Boot
+	m.live.Boot = l.self.Boot
 }

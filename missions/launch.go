@@ -87,6 +87,8 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
 	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke = false, "", launch.ID, false
+	l.inThisBoot(m)
+	m.live.Launched = l.instant()
 	if r.KeeperID > 0 {
 		keeper := l.processOf(r.KeeperID)
 		m.live.Keeper, m.live.Agent, m.live.Child = &keeper, nil, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -110,14 +109,18 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 	}
 	says := l.attention(m)
 	if !l.trusts(m, says) {
-		switch shown := l.shown(m); shown.state {
+		shown := l.shown(m)
+		switch shown.state {
 		case sessions.StateInterrupted:
 			return TurnStopped{}, true
 		case sessions.StateError:
 			return shown.failed(), true
 		}
 		if m.LastPrompt != nil && l.sinceBegun(m, says.Idle) {
-			return m.unattended(), true
+			return m.unattended(shown), true
+		}
+		if over, _ := l.overUnheard(m, says); over {
+			return TurnEnded{}, true
 		}
 	}
 	return m.question(says)
@@ -125,9 +128,10 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 
 // unattended is what it means that the agent waits for its user in its turn. Stopped
 // before it has answered anything, Claude Code takes the prompt back and writes nothing
-// of that; what goes on after a turn's end may come to nothing.
-func (m *loaded) unattended() Event {
-	if r, _ := m.life.(Running); r.Again || r.Background {
+// of that; what goes on after a turn's end may come to nothing, and a hook be lost that
+// was to tell of the end.
+func (m *loaded) unattended(shown ending) Event {
+	if r, _ := m.life.(Running); r.Again || r.Background || shown.state == sessions.StateIdle {
 		return TurnEnded{}
 	}
 	return TurnStopped{}
@@ -136,17 +140,11 @@ func (m *loaded) unattended() Event {
 // shown is what the session file shows of the mission's turn that runs, and empty
 // where it shows nothing of that.
 func (l *Local) shown(m *loaded) ending {
-	a := l.adapter(m.Agent)
-	if a == nil || isForeign(a) || m.bind.Session == "" {
+	said, ok := l.shownTurn(m)
+	if !ok || !l.runs(m, said.turn, said.written) || said.state == sessions.StateRunning {
 		return ending{state: sessions.StateEmpty}
 	}
-	if info, err := os.Stat(m.bind.Session); err == nil {
-		state, turn := newestTurn(a, m.bind.Session, info.Size())
-		if l.runs(m, turn, info.ModTime()) && state != sessions.StateRunning {
-			return ending{state, turn.Refusal}
-		}
-	}
-	return ending{state: sessions.StateEmpty}
+	return ending{said.state, said.turn.Refusal}
 }
 
 // told are the files in which a mission's agent is followed.

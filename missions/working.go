@@ -45,12 +45,21 @@ func (l *Local) afterTurn(m *loaded) work {
 
 func (l *Local) afterTurnAs(m *loaded, says sessions.Attention) work {
 	switch {
+	case !m.live.Hooked && !l.wordless(m) && l.prompted(m):
+		return atWork
 	case says.Busy.IsZero():
 		return atRest
 	case l.trusts(m, says):
 		return atWork
 	}
 	return unsettled
+}
+
+// prompted reports whether an agent without hooks works at a prompt, as it or its
+// conversation says.
+func (l *Local) prompted(m *loaded) bool {
+	said, ok := l.shownTurn(m)
+	return ok && said.state == sessions.StateRunning && l.works(m)
 }
 
 // trusts reports whether a mission's agent works that says that it does.

@@ -270,6 +270,7 @@ type Turn struct {
 	Tools  []Tool
 	Texts  []Text
 	Done   bool // an answer without open tool calls ends it
+	Over   bool // of the newest one: the file itself says so, and of no work that came since
 	Tokens Tokens
 	// From is the session that it was said in, where the file tells that it was
 	// another one, which the agent itself has copied.

@@ -119,6 +119,10 @@ func parseMessage(b []byte) message {
 	}
 }
 
+// ended reports whether a message says that its model has ended what it has to say. A
+// line of a part of one says nothing.
+func (m message) ended() bool { return m.stop == "end_turn" || m.stop == "stop_sequence" }
+
 // block is one content block of a message.
 type block struct {
 	kind  string

@@ -28,6 +28,7 @@ type parser struct {
 	conv    sessions.Conversation
 	open    map[string]int // tool id → index into the last turn's tools
 	openOf  string         // message id of the last tool calls
+	ended   bool           // the line says that the turn has its end
 	command *sessions.Turn // a slash command that may be local
 	usage   usage
 }
@@ -78,6 +79,7 @@ func (p *parser) line(b []byte, start int64) error {
 	}
 	end := start + int64(len(b)) + 1
 	c, m := l.classify()
+	p.ended = c == classAnswer && m.ended() || c == classAPIError || c == classInterrupt
 	p.take(l, c, m, start)
 	if t := p.turn(); t != nil && p.command == nil {
 		t.Stop = end
@@ -85,6 +87,7 @@ func (p *parser) line(b []byte, start int64) error {
 			t.End = at
 		}
 		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Over = t.Done && (t.Over && (c == classTail || c == classOther || c == classSidechain) || p.ended)
 	}
 	return nil
 }

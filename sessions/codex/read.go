@@ -78,6 +78,9 @@ func (p *parser) take(l line, c class, start int64) {
 		}
 	case classStart:
 		p.start, p.id = start, l.text("turn_id")
+		if t := p.turn(); t != nil {
+			t.Over = false // it may be a task without a prompt, such as a review
+		}
 	case classPrompt:
 		p.prompt(l, start)
 	case classAnswer:
@@ -213,7 +216,7 @@ func (p *parser) end(s sessions.State) {
 		return
 	}
 	clear(p.open) // Codex answers itself what it has given up
-	p.conv.State = s
+	p.conv.State, p.turn().Over = s, true
 }
 
 // count takes the turn's tokens as they are told, or sums up what each answer

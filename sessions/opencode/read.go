@@ -84,6 +84,7 @@ func (p *parser) line(b []byte, start int64) error {
 	if t := lastOf(p.conv.Turns); t != nil && p.asked.id == "" {
 		t.Stop = start + int64(len(b)) + 1
 		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
+		t.Over = t.Done && (l.kind == typeIdle || t.Over)
 	}
 	return nil
 }
@@ -104,6 +105,9 @@ func (p *parser) take(l line, start int64) {
 			ahead := p.conv.State == sessions.StateRunning && len(p.conv.Turns) > 0
 			p.asked = asked{m.id, m.created, start, ahead}
 			p.conv.State = sessions.StateRunning
+			if t := lastOf(p.conv.Turns); t != nil {
+				t.Over = false
+			}
 		}
 	case typePart:
 		p.part(parsePart(l.value))
