@@ -50,6 +50,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 		return d.result, err
 	}
 	d.room()
+	d.goneHooks(ctx)
 	if problem := l.configProblem(); problem != nil {
 		d.found(*problem, nil)
 	}

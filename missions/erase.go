@@ -20,7 +20,7 @@ const erased = ".erased"
 // ofHome are the names of what Umbra keeps in a home beside homeDirs, and beside
 // what it keeps for each machine; those that end with a star begin so.
 var ofHome = [...]string{
-	"index", "config.yml", "config.kept.yml", "automations.log*", "lock", "usage.json", "daemon.log*", "machine-id", ".umbra-*", erased,
+	"index", "config.yml", "config.kept.yml", "automations.log*", "lock", "usage.json", hooksFile, "daemon.log*", "machine-id", ".umbra-*", erased,
 }
 
 // Erase removes all that Umbra keeps in the home for good, and the home if nothing

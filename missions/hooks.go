@@ -18,6 +18,7 @@ const settingsMode = 0o600
 type hookPlace struct {
 	sessions.Adapter
 	file   string
+	scope  sessions.Scope
 	extras []sessions.Extra
 	status sessions.StatusLiner // nil where these settings are not the place for a status line
 	keep   []string             // directories that stay, also with nothing in them
@@ -47,7 +48,7 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 		return hookPlace{}, err
 	}
 	env := callerEnv(r.Caller)
-	at := hookPlace{Adapter: a, file: a.HookFile(env, scope, g.Top), keep: []string{a.Root(env), env.Home, g.Top}}
+	at := hookPlace{Adapter: a, scope: scope, file: a.HookFile(env, scope, g.Top), keep: []string{a.Root(env), env.Home, g.Top}}
 	if scope == sessions.ScopeUser { // a project's would hide the user's own
 		at.status, _ = a.(sessions.StatusLiner)
 	}
@@ -78,6 +79,7 @@ func (l *Local) InstallHooks(ctx context.Context, r HooksRequest) (HooksResult, 
 	if err != nil {
 		return HooksResult{}, err
 	}
+	l.rememberHooks(ctx, at, r)
 	return l.hooksState(at, r, changed || added)
 }
 
@@ -105,6 +107,7 @@ func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult
 	if err != nil {
 		return HooksResult{}, err
 	}
+	l.forgetHooks(ctx, at) // first: nobody is to put them back meanwhile
 	changed, err := at.takeOut()
 	if err != nil {
 		return HooksResult{}, err
@@ -174,7 +177,13 @@ func (l *Local) HooksStatus(ctx context.Context, r HooksRequest) (HooksResult, e
 	if err != nil {
 		return HooksResult{}, err
 	}
-	return l.hooksState(at, r, false)
+	state, err := l.hooksState(at, r, false)
+	if h, known := l.remembered(at.file); known && !state.Installed {
+		if g, gone := l.goneFrom(h); gone {
+			state.Problems = append(state.Problems, "another program has taken them out: "+g.problem().Fix)
+		}
+	}
+	return state, err
 }
 
 func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksResult, error) {

@@ -27,6 +27,7 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 	if problem := l.configProblem(); problem != nil {
 		s.Problems = append(s.Problems, *problem)
 	}
+	s.Problems = append(s.Problems, l.hookProblems()...)
 	if err := l.space.Low(); err != nil {
 		e := AsError(err)
 		s.Problems = append(s.Problems, Problem{Message: e.Message, Fix: e.Hint})

@@ -41,6 +41,7 @@ type overseer struct {
 	retry   bool // something is to be looked at with the next tick, though nothing tells of it
 	stirred bool
 	synced  time.Time
+	hooked  time.Time // when it was looked whether agents' hooks are there
 	rested  time.Time
 	left    map[string]time.Time // when the last agent left a workspace, by root
 }
@@ -108,6 +109,12 @@ func (o *overseer) look() {
 	if o.stirred || o.live > 0 || time.Since(o.synced) >= quietTicks*o.options.Tick {
 		o.stirred, o.synced = false, time.Now()
 		o.sync()
+	}
+	if time.Since(o.hooked) >= quietTicks*o.options.Tick {
+		o.hooked = time.Now()
+		if err := o.local.KeepHooks(o.calls); err != nil {
+			o.log.Warn("put hooks back", "error", err)
+		}
 	}
 	o.house.begin(o.inTurn)
 	o.restAWhile()
