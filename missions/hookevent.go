@@ -22,6 +22,9 @@ func eventOf(e sessions.Event) (Event, bool) {
 	case sessions.KindGoesOn:
 		return WentOn{ID: e.PromptID}, true
 	case sessions.KindToolBefore:
+		if e.Asks {
+			return PermissionAsked{Permission: Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+		}
 		return ToolStarting{Tool: tool, Writes: e.Writes}, true
 	case sessions.KindToolAfter, sessions.KindToolBatch:
 		return ToolFinished{Tool: tool}, true

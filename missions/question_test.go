@@ -76,3 +76,21 @@ func TestQuestionOfALeftSession(t *testing.T) {
 	}
 	c.healthy()
 }
+
+// TestToolThatAsks: a tool that is itself a question has its mission wait from when it
+// begins until it has ended.
+func TestToolThatAsks(t *testing.T) {
+	c := startTalker(t)
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	ask := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "t1", "tool_input": map[string]any{"questions": []any{map[string]any{"question": "Which way?"}}}}
+	c.hook("PreToolUse", ask)
+	c.hook("Notification", map[string]any{"notification_type": "permission_prompt"})
+	if m := c.only(); m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].Target != "Which way?" {
+		t.Errorf("while it asks it is %s, %+v", m.State, m.Pending)
+	}
+	c.hook("PostToolUse", ask)
+	if m := c.only(); m.State != StateRunning {
+		t.Errorf("answered it is %s, %+v", m.State, m.Pending)
+	}
+	c.healthy()
+}

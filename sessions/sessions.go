@@ -441,6 +441,7 @@ type Event struct {
 	Command    string // command: what was typed behind its name
 	Tool       Tool
 	Writes     bool // tool-before: the tool can change files
+	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended
 	// Files are, before a tool whose own work it is to write files, those files
 	// as its input names them; nil for any other tool, above all a shell.
 	Files   []string

@@ -1,15 +1,23 @@
 package claude
 
 import (
+	"cmp"
+
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"file_path", "notebook_path", "command", "path", "pattern", "url", "query", "skill", "description", "prompt"}
 
-// target is the file or command a tool call acts on.
-func target(input []byte) string { return sessions.Brief(jsontext.First(input, targets...)) }
+// target is the file or command a tool call acts on, or what it asks.
+func target(input []byte) string {
+	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), hooks.Question(input)))
+}
+
+// asks are the tools by which it asks its user.
+var asks = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true}
 
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.

@@ -80,16 +80,20 @@ func check(e sessions.Event) error {
 	return hooks.CheckPaths(e)
 }
 
+// toolQuestion asks its user, which the client has in its plan mode.
+const toolQuestion = "request_user_input"
+
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.
 var readers = map[string]bool{
-	"view_image": true, "update_plan": true, "request_user_input": true, "get_goal": true, "create_goal": true, "update_goal": true,
+	"view_image": true, "update_plan": true, toolQuestion: true, "get_goal": true, "create_goal": true, "update_goal": true,
 	"web_search": true, "list_mcp_resources": true, "read_mcp_resource": true,
 }
 
 func takeTool(e *sessions.Event, name, id string, input []byte) {
 	e.Tool = sessions.Tool{ID: id, Name: name, Target: target(input), Agent: e.Agent, Done: e.Kind == sessions.KindToolAfter}
 	e.Writes = e.Kind == sessions.KindToolBefore && !readers[name]
+	e.Asks = e.Kind == sessions.KindToolBefore && name == toolQuestion
 	if name != toolPatch {
 		return
 	}

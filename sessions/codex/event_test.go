@@ -106,3 +106,13 @@ func FuzzEvent(f *testing.F) {
 		}
 	})
 }
+
+// TestToolThatAsks: the question that Codex asks in its plan mode is one from when the
+// call begins.
+func TestToolThatAsks(t *testing.T) {
+	const payload = `{"hook_event_name":"PreToolUse","session_id":"0190c3f0-0000-7000-8000-000000000001","transcript_path":"/h/rollout-2026-01-01T00-00-00-0190c3f0-0000-7000-8000-000000000001.jsonl","cwd":"/w","tool_name":"request_user_input","tool_use_id":"c1","tool_input":{"questions":[{"id":"q","question":"Which way?"}]}}`
+	e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(payload))
+	if err != nil || e.Kind != sessions.KindToolBefore || !e.Asks || e.Writes || e.Tool.Target != "Which way?" {
+		t.Errorf("it is %+v, %v", e, err)
+	}
+}

@@ -2,11 +2,13 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
@@ -184,9 +186,9 @@ func (l line) tool() sessions.Tool {
 // targets are the inputs that name what a tool acts on, the first found wins.
 var targets = []string{"cmd", "command", "path", "file_path", "pattern", "url", "query", "prompt", "message"}
 
-// target is the file or command a tool call acts on.
+// target is the file or command a tool call acts on, or what it asks.
 func target(input []byte) string {
-	if s := jsontext.First(input, targets...); s != "" {
+	if s := cmp.Or(jsontext.First(input, targets...), hooks.Question(input)); s != "" {
 		return sessions.Brief(s)
 	}
 	// The shell of older versions takes a list of words.

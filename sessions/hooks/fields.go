@@ -69,3 +69,11 @@ func CheckPaths(e sessions.Event) error {
 	}
 	return nil
 }
+
+// Question is the first one that a tool asks its user, in the input that several agents'
+// tools for that have; "" if there is none.
+func Question(input []byte) string {
+	list := jsontext.Walk(jsontext.Lookup(input, "questions"))
+	first, _ := list.Element()
+	return jsontext.Text(jsontext.Lookup(first, "question"))
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/hooks"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
@@ -17,9 +18,7 @@ func target(input []byte) string {
 	if files := sessions.Patched(patch(input)); len(files) > 0 {
 		return files[0]
 	}
-	questions := jsontext.Walk(jsontext.Lookup(input, "questions"))
-	question, _ := questions.Element()
-	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), jsontext.Text(jsontext.Lookup(question, "question"))))
+	return sessions.Brief(cmp.Or(jsontext.First(input, targets...), hooks.Question(input)))
 }
 
 // patch is the text that apply_patch is given.
