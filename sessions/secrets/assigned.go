@@ -81,7 +81,8 @@ func (f *finder) assigned() bool {
 	}
 	stop := f.valueEnd(v)
 	value := f.text[v:stop]
-	if !isGiven(value) || f.cut(stop) || value[0] == '/' || value[0] == '.' {
+	called := stop < len(f.text) && f.text[stop] == '(' // what is called has a name
+	if !isGiven(value) || f.cut(stop) || called || value[0] == '/' || value[0] == '.' {
 		return false
 	}
 	direct := bytes.Trim(f.text[end:v], `"'`)

@@ -99,7 +99,7 @@ func TestNotFound(t *testing.T) {
 		"TOKEN=${TOKEN}", "TOKEN=$TOKEN", "password: ********", "https://user:pass@host/", "https://user:${PASS}@host/", "https://user:%s@host/", "postgres://me@localhost/x",
 		"the token is in the file, the key: press ctrl+k", "maxTokens: 4096", "key: sessions/claude/config.go", "token := strings.TrimPrefix(header)",
 		"cache_key: " + lot(1, 40, &hex), "commit " + lot(1, 40, &hex), "id: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613",
-		"Key=int32/Elem=int32a1b2c3", "key: GEMMA_4_31B_IT_MODEL", "model_key: claude-sonnet-4-20250514", "API_KEY=your-key-123", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----",
+		"Key=int32/Elem=int32a1b2c3", "key: GEMMA_4_31B_IT_MODEL", "private_key = v8::Private::ForApi(isolate, key)", "finalPwd = fs5.readFileSync(pwdFilePath)", "model_key: claude-sonnet-4-20250514", "API_KEY=your-key-123", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----",
 		"-----BEGIN PUBLIC KEY-----\n" + lot(1, 70, &base64) + "\n-----END PUBLIC KEY-----", "docker run -u 1000:1000 x", "ssh-ed25519 AAAA" + lot(1, 64, &base64) + " me@host",
 		"token_file: /run/secrets/x1y2z3a4b5c6d7e8", "task-force-one-two-three-four-five", "risk-sk-management-of-all-the-things-we-do", "AKIAIOSFODNN7", "https://x/a:b@c",
 	} {
