@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,8 +14,7 @@ import (
 // was answered, once that has run for five seconds. What ran before answers nothing.
 func TestCommandAnswers(t *testing.T) {
 	c := startTalker(t)
-	agent := exec.Command("/bin/sh", "-c", `sleep 1000 & echo; while read x; do sleep 1000 & done`)
-	agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	agent := exec.Command("/bin/sh", "-c", `setsid sleep 1000 & p=$!; echo; while read how; do $how sleep 1000 & p="$p $!"; done; kill $p`)
 	in, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +27,7 @@ func TestCommandAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		_ = syscall.Kill(-agent.Process.Pid, syscall.SIGKILL)
+		in.Close()
 		_ = agent.Wait()
 	}()
 	if _, err := out.Read(make([]byte, 1)); err != nil {
@@ -51,11 +49,14 @@ func TestCommandAnswers(t *testing.T) {
 	if s := state(time.Minute); s != StateWaiting {
 		t.Errorf("with a process from before its question it is %s", s)
 	}
+	if _, err := io.WriteString(in, "\n"); err != nil { // in the background, by one from before
+		t.Fatal(err)
+	}
 	for deadline := time.Now().Add(time.Minute); state(time.Minute) == StateWaiting; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("its command answers nothing")
 		}
-		if _, err := io.WriteString(in, "\n"); err != nil {
+		if _, err := io.WriteString(in, "setsid\n"); err != nil {
 			t.Fatal(err)
 		}
 		if s := state(0); s != StateWaiting {

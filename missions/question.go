@@ -90,12 +90,14 @@ const (
 	// answeredAfter is how long a command must have run until it is believed that it is
 	// what its agent had asked for.
 	answeredAfter = 5 * time.Second
-	// askedGrace is for other hooks of the same question, which begin beside Umbra's.
+	// askedGrace is for other hooks of the same question, which begin with Umbra's.
 	askedGrace = 300 * time.Millisecond
 )
 
 // answeredNow takes an agent's question for answered where it runs a command that was
-// begun since. Most agents tell nothing of an answer until the command has ended.
+// begun since, in a process group of its own as Claude Code and Codex begin one: not what
+// an earlier one starts in the background. They tell nothing of an answer until the
+// command has ended.
 func (l *Local) answeredNow(ctx context.Context, m *loaded) error {
 	if _, ok := l.runsAnswer(m); !ok {
 		return nil

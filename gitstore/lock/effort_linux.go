@@ -40,16 +40,17 @@ func below(pid int, visit func(pid int) bool) {
 }
 
 // Began reports whether a process that another one has started, or one that such a one
-// has, runs now and began when the system had been up for more than from, and at most
-// to (see Uptime).
+// has, leads a process group (proc(5), field 5), runs now and began when the system had
+// been up for more than from, and at most to (see Uptime).
 func Began(pid int, from, to time.Duration) (began bool) {
 	below(pid, func(pid int) bool {
 		ticks, err := startOf(pid)
-		if err != nil {
+		fields, err2 := statOf(pid)
+		if err != nil || err2 != nil {
 			return false
 		}
 		at := time.Duration(ticks) * clockTick
-		began = began || at > from && at <= to
+		began = began || at > from && at <= to && fields[2] == strconv.Itoa(pid)
 		return !began
 	})
 	return began
