@@ -114,10 +114,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 	if e.Kind == sessions.KindToolBefore && e.Writes && !l.configOfAgent(r.Caller).Hooks.Tools {
 		e.Writes = false // what it writes is in the next snapshot
 	}
-	what, _ := eventOf(e)
-	if m.leavesSession(a, e) || m.mayGoBack(a, e) {
-		what = TurnEnded{}
-	}
+	what := m.meaning(a, e)
 	result.Mission = m.ID
 	if m.beside(r.Caller, e) {
 		return l.hearBeside(ctx, m, e, result)

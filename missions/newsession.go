@@ -141,3 +141,16 @@ func (m *loaded) mayGoBack(a sessions.Adapter, e sessions.Event) bool {
 	_, segmented := a.(sessions.Segmented)
 	return segmented && e.Kind == sessions.KindSessionEnd && m.live.kept() && !InTurn(m.life) && HasAgent(m.life)
 }
+
+// meaning is what an event of the mission's agent means for its lifecycle, nil for
+// nothing.
+func (m *loaded) meaning(a sessions.Adapter, e sessions.Event) Event {
+	switch {
+	case m.leavesSession(a, e):
+		return TurnEnded{}
+	case m.mayGoBack(a, e):
+		return nil
+	}
+	what, _ := eventOf(e)
+	return what
+}
