@@ -82,7 +82,7 @@ func (l *Local) unheardOf(m *loaded) bool {
 	if InTurn(m.life) {
 		patience = silentInTurn
 	}
-	if l.now().Sub(m.lastSign()) < patience {
+	if l.now().Sub(m.lastSign()) < patience || l.sinceHeard(m) < patience { // the clock may have been set on
 		return false
 	}
 	_, alive := l.sessionProcess(m)

@@ -96,7 +96,9 @@ func TestUnknownAgent(t *testing.T) {
 	start := func(t *testing.T) (*talker, *time.Time) {
 		c := startTalker(t)
 		now := time.Now()
+		began := now
 		c.local.clock = func() time.Time { return now }
+		c.local.uptime = func() time.Duration { return time.Hour + now.Sub(began) }
 		c.sendFrom(0, "UserPromptSubmit", `,"prompt":"go"`)
 		c.write("a.txt", "half\n")
 		return c, &now
@@ -126,6 +128,12 @@ func TestUnknownAgent(t *testing.T) {
 		*now = now.Add(2 * time.Minute)
 		state(c, StateClosed)
 		c.healthy()
+	})
+	t.Run("not by a clock that is set on", func(t *testing.T) {
+		c, now := start(t)
+		c.local.uptime = func() time.Duration { return time.Hour + time.Minute }
+		*now = now.Add(2 * silentInTurn)
+		state(c, StateRunning)
 	})
 	t.Run("another boot", func(t *testing.T) {
 		c, _ := start(t)

@@ -48,7 +48,7 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		if l.runs(m, turn, info.ModTime()) {
 			shown = ending{state, turn.Refusal}
 		}
-		return state != sessions.StateRunning && ends(turn, e, m.LastPrompt)
+		return state != sessions.StateRunning && ends(turn, e) && !l.overBefore(m, turn, e)
 	}
 	if there() {
 		return shown
@@ -99,15 +99,11 @@ func endedAs(reported Event, shown ending) Event {
 
 // ends reports whether a turn that is over is the one whose end an event reports:
 // by the id of its prompt or, as that of a prompt which was typed ahead may be
-// another, by its last words. A turn that was over before the last prompt was
-// heard may have ended in the same ones, and have the same id where the session was
-// resumed since.
-func ends(turn sessions.Turn, e sessions.Event, prompt *Prompt) bool {
+// another, by its last words.
+func ends(turn sessions.Turn, e sessions.Event) bool {
 	switch {
 	case e.PromptID == "":
 		return true
-	case turn.ID != "" && prompt != nil && turn.End.Before(prompt.At):
-		return false
 	case turn.ID == e.PromptID:
 		return true
 	case len(turn.Texts) == 0:
@@ -115,6 +111,12 @@ func ends(turn sessions.Turn, e sessions.Event, prompt *Prompt) bool {
 	}
 	last := turn.Texts[len(turn.Texts)-1]
 	return strings.HasSuffix(strings.TrimSpace(e.Message), strings.TrimSpace(last.Text))
+}
+
+// overBefore reports whether a turn was over before the last prompt was heard: it may
+// have ended in the same words, and have the same id where the session was resumed since.
+func (l *Local) overBefore(m *loaded, turn sessions.Turn, e sessions.Event) bool {
+	return e.PromptID != "" && turn.ID != "" && m.LastPrompt != nil && !l.sincePrompt(m, turn.End)
 }
 
 // changesOf tells of changes of a file, as far as it can, and how often to look

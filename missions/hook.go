@@ -192,7 +192,7 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 // know are not looked for.
 func (m *loaded) endedBefore(a sessions.Adapter, r HookRequest, e sessions.Event) bool {
 	if ended := m.live.Ended; ended != nil && e.PID == ended.PID && ended.Liveness() == lock.Gone {
-		return true
+		return lock.Process(e.PID, "").Liveness() != lock.Alive // else it is another one that has its pid now
 	}
 	_, closed := m.life.(Closed)
 	return closed && e.PID == 0 && r.Caller.Mission == m.ID && m.live.Keeper == nil && !isForeign(a)

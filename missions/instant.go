@@ -36,13 +36,20 @@ func (l *Local) notBefore(i instant, at time.Time) bool {
 // wall is a time without what this process alone knows of it.
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-// sinceHeard is how long a mission's agent has called no hook.
-func (l *Local) sinceHeard(m *loaded) time.Duration {
-	heard := instant{m.live.Heard, m.live.HeardUp}
+// lastHeard is when a mission's agent called a hook last.
+func (l *Local) lastHeard(m *loaded) instant {
+	return l.inBoot(m, instant{m.live.Heard, m.live.HeardUp})
+}
+
+// sinceHeard is how long ago that was.
+func (l *Local) sinceHeard(m *loaded) time.Duration { return l.ago(l.lastHeard(m)) }
+
+// inBoot is what was noted of a mission, as it counts in this boot of the system.
+func (l *Local) inBoot(m *loaded, noted instant) instant {
 	if m.live.Boot != l.self.Boot {
-		heard.Up = 0
+		noted.Up = 0
 	}
-	return l.ago(heard)
+	return noted
 }
 
 // sinceBegun reports whether a time is one since the mission's turn began, or went on.
@@ -57,23 +64,16 @@ func (l *Local) sincePrompt(m *loaded, at time.Time) bool {
 
 // heardAt is when the prompt was heard that the mission has, or what came after it.
 func (l *Local) heardAt(m *loaded, noted instant) instant {
-	switch {
-	case noted.At.Before(m.LastPrompt.At): // nobody noted it
+	if m.LastPrompt != nil && noted.At.Before(m.LastPrompt.At) { // nobody noted it
 		return instant{At: m.LastPrompt.At}
-	case m.live.Boot != l.self.Boot:
-		noted.Up = 0
 	}
-	return noted
+	return l.inBoot(m, noted)
 }
 
 // sinceLaunch reports whether a time is one since the mission's agent was launched; any
 // is of one that Umbra has not.
 func (l *Local) sinceLaunch(m *loaded, at time.Time) bool {
-	launched := m.live.Launched
-	if m.live.Boot != l.self.Boot {
-		launched.Up = 0
-	}
-	return l.notBefore(launched, at)
+	return l.notBefore(l.inBoot(m, m.live.Launched), at)
 }
 
 // heardNow notes that a mission's agent was heard of now.

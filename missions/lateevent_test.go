@@ -138,3 +138,35 @@ func TestLateStart(t *testing.T) {
 		t.Errorf("after a turn that was cut off the start makes it %s of turn %d", m.State, m.Turn)
 	}
 }
+
+// TestPIDUsedAgain: the process that an agent's hooks name may have the pid of the one
+// that ended before. It is heard, and is the mission's agent.
+func TestPIDUsedAgain(t *testing.T) {
+	for name, former := range map[string]func(m *loaded, was *lock.Owner){
+		"of an agent whose end was told": func(m *loaded, was *lock.Owner) { m.live.Ended = was },
+		"of one that was killed":         func(m *loaded, was *lock.Owner) { m.live.Agent = was },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := startWorking(t)
+			w.takeTurn("go", "a.txt", "one\n")
+			m, err := w.local.missionByID(w.only().ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			was := lock.Process(os.Getpid(), "")
+			was.Start++
+			err = w.local.holding(context.Background(), m, func(m *loaded) error {
+				former(m, &was)
+				w.local.saveLive(m)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.hook("UserPromptSubmit", map[string]any{"prompt": "more", "prompt_id": "p2"})
+			if m := w.only(); m.State != StateRunning || m.Turn != 2 || m.PID != os.Getpid() {
+				t.Errorf("the mission is %s in turn %d, of process %d", m.State, m.Turn, m.PID)
+			}
+		})
+	}
+}

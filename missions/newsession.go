@@ -103,7 +103,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 	m.introduce(a, e)
 	anew := e.Source == "clear" || m.beginsAnew(e)
 	if e.PID > 0 && !(isForeign(a) && m.live.kept()) {
-		if m.live.Named = true; m.live.Agent == nil || m.live.Agent.PID != e.PID {
+		if m.live.Named = true; m.live.Agent == nil || m.live.Agent.PID != e.PID || m.live.Agent.Liveness() == lock.Gone {
 			owner := l.processOf(e.PID)
 			m.live.Agent = &owner
 		}

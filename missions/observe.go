@@ -116,14 +116,14 @@ func (l *Local) interpret(m *loaded, saw Observation) (Event, bool) {
 		case sessions.StateError:
 			return shown.failed(), true
 		}
-		if m.LastPrompt != nil && l.sinceBegun(m, says.Idle) {
+		if !says.Idle.IsZero() && l.sinceBegun(m, says.Idle) {
 			return m.unattended(shown), true
 		}
 		if over, _ := l.overUnheard(m, says); over {
 			return TurnEnded{}, true
 		}
 	}
-	return m.question(says)
+	return l.question(m, says)
 }
 
 // unattended is what it means that the agent waits for its user in its turn. Stopped

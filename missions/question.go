@@ -74,12 +74,12 @@ func (m *loaded) asksElsewhere(e sessions.Event) bool {
 // question is what an agent says itself of its questions: that it asks, about the tool
 // that is about to run, before a hook of its own says so; and that it was answered and
 // works, which no hook says until the tool has ended.
-func (m *loaded) question(now sessions.Attention) (Event, bool) {
+func (l *Local) question(m *loaded, now sessions.Attention) (Event, bool) {
 	r, _ := m.life.(Running)
 	if n := len(r.Pending); n > 0 {
-		return PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && now.Busy.After(m.live.Heard)
+		return PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && l.notBefore(l.lastHeard(m), now.Busy)
 	}
-	if m.LastPrompt == nil || !now.Asked.After(m.LastPrompt.At) {
+	if m.LastPrompt == nil || now.Asked.IsZero() || !l.sincePrompt(m, now.Asked) {
 		return nil, false
 	}
 	about := m.askedAbout(sessions.Tool{})

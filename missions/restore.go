@@ -138,7 +138,7 @@ func (l *Local) neighbourInTurn(m *loaded) error {
 		return err
 	}
 	for _, o := range others {
-		if InTurn(o.life) && !l.gone(o) {
+		if (InTurn(o.life) || l.afterTurn(o) == atWork) && !l.gone(o) {
 			hint := "wait for it: umbra mission wait " + o.Name
 			if o.nameless() {
 				hint += "; if its agent is gone: umbra mission stop " + o.Name + " --force"

@@ -254,3 +254,20 @@ func TestClockSetInATurn(t *testing.T) {
 		}
 	}
 }
+
+// TestClockSetBackAndStopped: a clock that was set back since the prompt keeps no turn
+// open whose agent says that it waits for its user.
+func TestClockSetBackAndStopped(t *testing.T) {
+	w := startWorking(t)
+	w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
+	back := func() time.Time { return time.Now().Add(-time.Hour) }
+	w.local.clock = back
+	w.up += 5 * time.Minute
+	for _, step := range []struct {
+		ago   time.Duration
+		state StateName
+	}{{6 * time.Minute, StateRunning}, {time.Minute, StateIdle}} {
+		w.registry.says(t, fmt.Sprintf(`"status":"idle","statusUpdatedAt":%d`, back().Add(-step.ago).UnixMilli()))
+		w.is(step.state, 1)
+	}
+}
