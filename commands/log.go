@@ -254,6 +254,9 @@ func used(list []missions.Entry, at, end int) string {
 	case list[end].Turn > 0:
 		return ""
 	}
+	if first := list[end-1].Conversation; first != nil && first.Prompts < before.Prompts {
+		before = *first // its user went back in the agent itself, before it
+	}
 	if now.Prompts < before.Prompts || now.Tools < before.Tools {
 		return "" // it was restored, or begins anew
 	}

@@ -159,6 +159,9 @@ func TestRewound(t *testing.T) {
 	g.hear("SessionStart", map[string]any{"source": "resume"})
 	g.turn("charlie")
 	m := g.only()
+	if e := g.history(m.ID)[1]; e.Address != m.Name+"@3.0" || e.Conversation.Prompts != 1 {
+		t.Errorf("before the prompt, %s counts %+v", e.Address, e.Conversation)
+	}
 	if m.SessionID != g.id || m.Session != g.path || m.State != StateIdle || m.Turn != 3 || m.Talk.Prompts != 2 {
 		t.Errorf("after going back the mission is %+v with %+v", m, m.Talk)
 	}
@@ -230,9 +233,10 @@ func TestRewoundBeforeItsPrompt(t *testing.T) {
 	g.hear("SessionStart", map[string]any{"source": "startup"})
 	g.turn("alpha")
 	g.turn("bravo")
+	before := len(g.history("c"))
 	g.back("bravo", "01a20250-bbbb-70f3-8cf7-6473b39ae7cc")
-	if now := g.only(); now.State != StateIdle {
-		t.Errorf("after going back the mission is %s", now.State)
+	if now := g.only(); now.State != StateIdle || len(g.history("c")) != before {
+		t.Errorf("after going back the mission is %s, with %d snapshots, %d before", now.State, len(g.history("c")), before)
 	}
 	g.forked("c", "meanwhile", "alpha")
 	if now := g.of(m.ID); now.Session != g.path {

@@ -1,0 +1,19 @@
+package commands
+
+import (
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestUsedAfterGoingBack: what a turn took is counted from its prompt where its user
+// went back in the agent before that, which takes back what was counted.
+func TestUsedAfterGoingBack(t *testing.T) {
+	said := func(prompts, tools int, tokens int64) missions.Entry {
+		return missions.Entry{Turn: prompts, Conversation: &missions.Tally{Prompts: prompts, Tools: tools, Input: tokens}}
+	}
+	list := []missions.Entry{said(2, 3, 70), said(1, 1, 20), said(2, 5, 60)} // the turn's end, its prompt, the end of the one before
+	if got, want := used(list, 0, 2), used([]missions.Entry{list[0], list[1], list[1]}, 0, 2); got != want || got == "" {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
