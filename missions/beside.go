@@ -12,7 +12,10 @@ import (
 // that agent is one to which the mission was given, and until it has named its process
 // it is whichever speaks: the keeper's child may be a script that starts it.
 func (m *loaded) beside(c Caller, e sessions.Event) bool {
-	if !m.live.kept() {
+	switch {
+	case m.live.speaksFrom(e.PID):
+		return false
+	case !m.live.kept():
 		return HasAgent(m.life) && m.anotherProcess(e)
 	}
 	return c.Mission != m.ID || m.live.Named && m.anotherProcess(e)
