@@ -108,7 +108,7 @@ func (l *Local) heardHook(ctx context.Context, a sessions.Adapter, r HookRequest
 // hear carries out an event of a mission's agent.
 func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookRequest, e sessions.Event, result *HookResult) (sessions.Answer, error) {
 	e.Tool.Target, e.Tool.At = m.below(e.Tool.Target), l.now()
-	if e.Kind == sessions.KindPermission && e.Tool.Name == "" {
+	if e.Kind == sessions.KindPermission && e.Tool.Name == "" && e.Tool.ID == "" {
 		e.Tool = m.askedAbout(e.Tool)
 	}
 	if e.Kind == sessions.KindToolBefore && e.Writes && !l.configOfAgent(r.Caller).Hooks.Tools {

@@ -21,7 +21,7 @@ func (p Permission) about(tool ToolUse) bool {
 	if p.ID != "" && tool.ID != "" {
 		return p.ID == tool.ID
 	}
-	return p.Tool == tool.Name || p.Target != "" && p.Target == tool.Target
+	return p.Tool == tool.Name || p.Tool == "" || p.Target != "" && p.Target == tool.Target
 }
 
 // answered is the turn without what was asked about a call.
@@ -35,7 +35,9 @@ func (r Running) answered(tool ToolUse) Running {
 // follow keeps the calls of the turn whose end was not heard yet. Not each is told: the
 // next prompt forgets them.
 func (l *live) follow(e sessions.Event) {
-	ended := func(t ToolUse) bool { return t.ID == e.Tool.ID && (t.ID != "" || t.Name == e.Tool.Name) }
+	ended := func(t ToolUse) bool {
+		return t.ID == e.Tool.ID && (t.ID != "" || t.Name == e.Tool.Name || e.Tool.Name == "")
+	}
 	switch e.Kind {
 	case sessions.KindPrompt:
 		l.Open = nil

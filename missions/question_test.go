@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"context"
 	"os"
 	"testing"
 )
@@ -93,4 +94,31 @@ func TestToolThatAsks(t *testing.T) {
 		t.Errorf("answered it is %s, %+v", m.State, m.Pending)
 	}
 	c.healthy()
+}
+
+// TestQuestionOfAnyTool: a tool that Umbra does not know tells of its answer, or of the
+// end of what it asked about, with an id or without.
+func TestQuestionOfAnyTool(t *testing.T) {
+	for name, said := range map[string][2]string{
+		"an answer":        {`"permission","tool":{"name":"shell","id":"t1"}`, `"answered","tool":{"id":"t1"}`},
+		"to all":           {`"permission","tool":{"name":"shell","id":"t1"}`, `"answered"`},
+		"the tool's end":   {`"permission","tool":{"name":"shell"}`, `"tool-after","tool":{"name":"shell"}`},
+		"an end":           {`"permission","tool":{"name":"shell"}`, `"tool-after"`},
+		"nothing is named": {`"permission"`, `"tool-after","tool":{"name":"shell"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.local.adapters = Agents()
+			for i, event := range []string{`"prompt","prompt":"go"`, said[0], said[1]} {
+				r, err := b.local.Hook(context.Background(), HookRequest{Caller: b.caller(), Agent: "generic", Payload: []byte(`{"session":"s1","event":` + event + `}`)})
+				if err != nil || r.Problem != "" {
+					t.Fatalf("%s: %v %s", event, err, r.Problem)
+				}
+				if m := b.only(); m.State != []StateName{StateRunning, StateWaiting, StateRunning}[i] {
+					t.Errorf("after %s it is %s, %+v", event, m.State, m.Pending)
+				}
+			}
+			b.healthy()
+		})
+	}
 }

@@ -25,6 +25,8 @@ func kindOf(name string) (sessions.Kind, bool) {
 		return sessions.KindToolAfter, true
 	case "permission":
 		return sessions.KindPermission, true
+	case "answered":
+		return sessions.KindAnswered, true
 	case "idle":
 		return sessions.KindStop, true
 	case "error":
@@ -55,10 +57,11 @@ func (Adapter) Event(_ sessions.Environ, name string, payload []byte) (sessions.
 	switch e.Kind {
 	case sessions.KindError:
 		e.Message = cmp.Or(sessions.Brief(f.Text("message")), "the agent has not said what went wrong")
-	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission:
-		e.Tool = sessions.Tool{ID: tool.Text("id"), Name: cmp.Or(tool.Text("name"), "tool"), Target: tool.Text("target"), Done: e.Kind == sessions.KindToolAfter}
+	case sessions.KindToolBefore, sessions.KindToolAfter, sessions.KindPermission, sessions.KindAnswered:
+		e.Tool = sessions.Tool{ID: tool.Text("id"), Name: tool.Text("name"), Target: tool.Text("target"), Done: e.Kind == sessions.KindToolAfter}
 	}
 	if e.Kind == sessions.KindToolBefore {
+		e.Tool.Name = cmp.Or(e.Tool.Name, "tool")
 		e.Files = list(tool["files"])
 		e.Writes = string(tool["writes"]) != "false"
 	}
@@ -74,7 +77,7 @@ const mostResume = 4096
 func check(e *sessions.Event, f hooks.Fields) (err error) {
 	var known bool
 	if e.Kind, known = kindOf(e.Name); !known {
-		return fmt.Errorf("%w: event %.40q is none; they are session-start, prompt, tool-before, tool-after, permission, idle, error and session-end", sessions.ErrBadPayload, e.Name)
+		return fmt.Errorf("%w: event %.40q is none; they are session-start, prompt, tool-before, tool-after, permission, answered, idle, error and session-end", sessions.ErrBadPayload, e.Name)
 	}
 	switch {
 	case !isName(e.SessionID):
