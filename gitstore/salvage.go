@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // damagedDir is where what is rotten is set aside, in a directory for each time.
@@ -188,7 +190,7 @@ func (g *salvaging) unpack(base string) error {
 	}
 	defer f.Close()
 	dir := filepath.Join(g.aside, "unpacked")
-	if err := os.MkdirAll(filepath.Join(dir, "pack"), 0o700); err != nil {
+	if err := disk.MakeDirs(g.aside, filepath.Join(dir, "pack")); err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)

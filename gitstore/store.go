@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -138,7 +139,7 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 		dirs = append(dirs, filepath.Clean(string(kind)))
 	}
 	for _, d := range dirs {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+		if err := disk.MakeDirs(dir, filepath.Join(dir, d)); err != nil {
 			return err
 		}
 	}
