@@ -204,8 +204,10 @@ func TestTallyBeside(t *testing.T) {
 	c.say(c.line("user", "00000000-0000-4000-8000-000000000001", "", `"long ago"`), c.tokened("00000000-0000-4000-8000-000000000002", 7, 3, `[{"type":"text","text":"yes"}]`))
 	c.hook("SessionStart", map[string]any{"source": "resume"})
 	c.costly(1)
-	b.local.working.Wait()
-	c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look1"})
+	for _, look := range []string{"look1", "look2"} { // what was said while it was being counted is counted after
+		b.local.working.Wait()
+		c.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": look})
+	}
 	c.tallies("counted beside")
 	name := c.now().Name
 	fork, err := c.local.Fork(context.Background(), ForkRequest{Caller: c.caller(), From: name, NoWait: true, Name: "copy", Workspace: filepath.Join(filepath.Dir(c.dir), "copy")})
