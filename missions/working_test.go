@@ -221,8 +221,10 @@ func TestStoppedWhileItSaysBusy(t *testing.T) {
 	w.up += 3 * time.Second
 	w.says("busy")
 	w.is(StateRunning, 1)
+	w.addresses(w.only().Name + "@1.0 prompt: go")
 	w.says("shell")
 	w.is(StateIdle, 1)
+	w.addresses(w.only().Name + "@1 interrupted")
 	w.healthy()
 }
 
