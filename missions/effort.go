@@ -144,6 +144,9 @@ func (l *Local) toBeLookedAt(m *loaded) bool {
 	if !m.live.Hooked {
 		return l.looks.worked(m.ID)
 	}
+	if l.sinceHeard(m) < afterHook {
+		return false
+	}
 	over, soon := l.overUnheard(m, l.attention(m))
 	return over || soon
 }

@@ -11,6 +11,9 @@ const (
 	// overGrace is how long a session file must have said that the turn is over, and no
 	// hook have come, until the hook that tells of that counts as lost.
 	overGrace = 5 * time.Second
+	// afterHook is how long no hook must have come until the file is looked at for that:
+	// each hook has the mission looked at, and most turns are many of them.
+	afterHook = time.Second
 	// silentFor is how long an agent without hooks, whose file says that it works, and
 	// waits for no tool, must have used no processor and written nothing to its terminal
 	// until it counts as stopped: with Esc, before it had answered anything.

@@ -142,6 +142,10 @@ func TestLostEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if c.local.AtWork(c.dir) {
+				t.Error("it is looked at again right after a hook")
+			}
+			up += 2 * time.Second
 			if look(); c.only().State != StateRunning || c.local.AtWork(c.dir) != (tt.state == StateIdle) {
 				t.Errorf("at once it is %s, looked at again: %t", c.only().State, c.local.AtWork(c.dir))
 			}
