@@ -448,6 +448,15 @@ func TestSides(t *testing.T) {
 	if got != "a=1 sub/c=33 " || opened["a"] != 1 {
 		t.Errorf("got %q, opened %v", got, opened)
 	}
+	program := side("a", "1", true)
+	program.Executable = true
+	noErr(t, tree.SetSides(b, []SideFile{program}))
+	id = must[ID](t)(tree.Write(b))
+	rec = must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
+	noErr(t, b.Flush(context.Background()))
+	if got := must[[]StoredSide](t)(s.SessionSides(rec)); len(got) != 1 || !got[0].Executable {
+		t.Errorf("a program among them is kept as %+v", got)
+	}
 	if err := tree.SetSides(b, []SideFile{side("../x", "1", false)}); err == nil {
 		t.Error("a name that leads out was taken")
 	}

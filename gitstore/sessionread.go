@@ -208,6 +208,8 @@ type SideFile struct {
 	// Unchanged says that it is, by its stat data, as it was at the record
 	// before; it is read only if that record lacks it.
 	Unchanged bool
+	// Executable is kept with its content.
+	Executable bool
 	// Open gives the bytes and how many of them are to be stored.
 	Open func() (io.ReadCloser, int64, error)
 }
@@ -215,21 +217,25 @@ type SideFile struct {
 // SetSides makes the record hold exactly these side files; new content goes to
 // b. A file that shrinks while it is read is read again, twice.
 func (t *RecordTree) SetSides(b *Batch, sides []SideFile) error {
-	have := map[string]bool{}
-	if err := t.walkSides("", func(name string, _ ID) { have[name] = true }); err != nil {
+	have := map[string]Mode{}
+	if err := t.walkSides("", func(name string, e TreeEntry) { have[name] = e.Mode }); err != nil {
 		return err
 	}
 	for _, side := range sides {
-		known := have[side.Name]
+		mode := ModeFile
+		if side.Executable {
+			mode = ModeExec
+		}
+		same := have[side.Name] == mode
 		delete(have, side.Name)
-		if known && side.Unchanged {
+		if same && side.Unchanged {
 			continue
 		}
 		id, err := storeSide(b, side)
 		if err != nil {
 			return fmt.Errorf("record side file %s: %w", side.Name, err)
 		}
-		if err := t.PutEntry(sessionSides+"/"+side.Name, ModeFile, id); err != nil {
+		if err := t.PutEntry(sessionSides+"/"+side.Name, mode, id); err != nil {
 			return err
 		}
 	}
@@ -259,7 +265,7 @@ func storeSide(b *Batch, side SideFile) (ID, error) {
 	return id, err
 }
 
-func (t *RecordTree) walkSides(dir string, fn func(name string, id ID)) error {
+func (t *RecordTree) walkSides(dir string, fn func(name string, e TreeEntry)) error {
 	at := sessionSides
 	if dir != "" {
 		at += "/" + dir
@@ -271,7 +277,7 @@ func (t *RecordTree) walkSides(dir string, fn func(name string, id ID)) error {
 	}
 	for _, e := range entries {
 		if !e.Mode.IsDir() {
-			fn(dir+e.Name, e.ID)
+			fn(dir+e.Name, e)
 		} else if err := t.walkSides(dir+e.Name, fn); err != nil {
 			return err
 		}
@@ -281,8 +287,9 @@ func (t *RecordTree) walkSides(dir string, fn func(name string, id ID)) error {
 
 // StoredSide is a side file in a record.
 type StoredSide struct {
-	Name string
-	ID   ID
+	Name       string
+	ID         ID
+	Executable bool
 }
 
 // SessionSides lists the side files of a record, by name; Blob and BlobReader
@@ -293,8 +300,8 @@ func (s *Store) SessionSides(record ID) ([]StoredSide, error) {
 		return nil, err
 	}
 	var out []StoredSide
-	err = s.NewRecordTree(c.Tree).walkSides("", func(name string, id ID) {
-		out = append(out, StoredSide{Name: name, ID: id})
+	err = s.NewRecordTree(c.Tree).walkSides("", func(name string, e TreeEntry) {
+		out = append(out, StoredSide{Name: name, ID: e.ID, Executable: e.Mode == ModeExec})
 	})
 	slices.SortFunc(out, func(a, b StoredSide) int {
 		if a.Name < b.Name {

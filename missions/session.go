@@ -177,7 +177,7 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 	for _, side := range list {
 		stamp := stampOf(side.Path)
 		sides = append(sides, gitstore.SideFile{
-			Name: side.Name, Unchanged: ws.sides[side.Path] == stamp && stamp != (fileStamp{}),
+			Name: side.Name, Executable: side.Mode&0o100 != 0, Unchanged: ws.sides[side.Path] == stamp && stamp != (fileStamp{}),
 			Open: func() (io.ReadCloser, int64, error) { return openSized(side.Path) },
 		})
 		ws.sides[side.Path] = stamp

@@ -120,14 +120,14 @@ func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env s
 	if err != nil {
 		return Errorf(KindDamaged, "umbra doctor", "side files of record %s: %w", plan.record.Short(), err)
 	}
-	byName := map[string]gitstore.ID{}
+	byName := map[string]gitstore.StoredSide{}
 	var names []string
 	for _, s := range stored {
-		byName[s.Name] = s.ID
+		byName[s.Name] = s
 		names = append(names, s.Name)
 	}
 	open := func(name string) (io.ReadCloser, error) {
-		r, _, err := p.store.BlobReader(byName[name])
+		r, _, err := p.store.BlobReader(byName[name].ID)
 		return r, err
 	}
 	files, err := a.PlaceSides(env, names, open, to)
@@ -135,6 +135,9 @@ func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env s
 		return fmt.Errorf("side files of the session: %w", err)
 	}
 	for _, f := range files {
+		if byName[f.Side].Executable {
+			f.Mode |= f.Mode & 0o444 >> 2
+		}
 		err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{})
 		if errors.Is(err, fs.ErrExist) {
 			continue // of a placing that was cut off: the name holds the new session's id

@@ -354,6 +354,8 @@ type File struct {
 	Path  string
 	Mode  fs.FileMode
 	Write func(io.Writer) error
+	// Side names the side file that it is executable like; "" for none.
+	Side string
 }
 
 // Launch says how an agent is to be started.

@@ -3,6 +3,8 @@ package claude
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -10,8 +12,13 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// sideMode is what Claude Code gives its own files.
-const sideMode = 0o600
+// sideMode is what Claude Code gives its own files, and historyMode what a file of a
+// workspace mostly has: its copy in the file history has the same, and /rewind gives
+// it back with that.
+const (
+	sideMode    = 0o600
+	historyMode = 0o644
+)
 
 // PlaceSides maps side files to the copy's place. Subagents' transcripts are
 // rewritten like the session; paths in big tool results, tasks and todos too.
@@ -32,11 +39,25 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 		if target == "" {
 			continue
 		}
-		files = append(files, sessions.File{Path: target, Mode: sideMode, Write: func(w io.Writer) error {
+		file := sessions.File{Path: target, Mode: sideMode, Write: func(w io.Writer) error {
 			return writeSide(w, name, open, to)
-		}})
+		}}
+		if rest, ok := strings.CutPrefix(name, placeHistory); ok {
+			file.Mode, file.Side = a.modeInHistory(env, to.OldID, rest), name
+		}
+		files = append(files, file)
 	}
 	return files, nil
+}
+
+// modeInHistory is the mode of a copy in the file history: a snapshot keeps no more of
+// it than whether it is executable, so that of the source's own while that is there.
+func (a Adapter) modeInHistory(env sessions.Environ, session, name string) fs.FileMode {
+	info, err := os.Lstat(filepath.Join(a.Root(env), "file-history", session, filepath.FromSlash(name)))
+	if err != nil || !info.Mode().IsRegular() {
+		return historyMode
+	}
+	return info.Mode().Perm()
 }
 
 // sidePath is where the copy's side file goes; "" for one that stays shared.

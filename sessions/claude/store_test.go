@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,7 +193,11 @@ func checkPlaced(t *testing.T, env sessions.Environ, sides []sessions.Side) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if _, err := os.Lstat(f.Path); err == nil || f.Mode != 0o600 {
+		mode := fs.FileMode(0o600)
+		if at := slices.IndexFunc(sides, func(s sessions.Side) bool { return s.Name == f.Side }); at >= 0 {
+			mode = sides[at].Mode
+		}
+		if _, err := os.Lstat(f.Path); err == nil || f.Mode != mode || (f.Side != "") != strings.Contains(f.Path, "/file-history/") {
 			t.Errorf("%s is there already, or its mode is %o", f.Path, f.Mode)
 		}
 		var b bytes.Buffer
@@ -226,6 +231,27 @@ func checkPlaced(t *testing.T, env sessions.Environ, sides []sessions.Side) {
 	files, err = a.PlaceSides(env, []string{"agents/agent-a1b0316.jsonl"}, open, fork("/w", "/w"))
 	if err != nil || len(files) != 0 {
 		t.Errorf("2.0's subagent would be placed over its source: %v, %v", files, err)
+	}
+}
+
+// TestPlaceHistory: a copy in the file history has its workspace file's mode, with
+// which /rewind gives it back; where the source's is gone, what most files have.
+func TestPlaceHistory(t *testing.T) {
+	env := sessions.Environ{Home: t.TempDir()}
+	name := filepath.Join(Adapter{}.Root(env), "file-history", fork("/w", "/n").OldID, "8ff3db57e983fa90@v1")
+	for _, mode := range []fs.FileMode{0, 0o755, 0o600} {
+		want := fs.FileMode(0o644)
+		if mode != 0 {
+			want = mode
+			mkfile(t, name, "x")
+			if err := os.Chmod(name, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, err := Adapter{}.PlaceSides(env, []string{"file-history/8ff3db57e983fa90@v1"}, nil, fork("/w", "/n"))
+		if err != nil || len(files) != 1 || files[0].Mode != want || files[0].Side == "" {
+			t.Errorf("one of mode %o is placed as %+v, %v", mode, files, err)
+		}
 	}
 }
 
