@@ -244,8 +244,8 @@ func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o 
 // used is what the turn in list[at:end] took, as far as it is known: what the
 // conversation says after it, less what it says after the one before.
 func used(list []missions.Entry, at, end int) string {
-	if end >= len(list) || list[at].Conversation == nil || list[at].Mission != list[end].Mission {
-		return ""
+	if end >= len(list) || list[at].Conversation == nil || list[at].Mission != list[end].Mission && list[end-1].Parent != list[end].ID {
+		return "" // a fork's first turn follows one of its source
 	}
 	now, before := *list[at].Conversation, missions.Tally{}
 	switch {

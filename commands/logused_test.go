@@ -17,3 +17,17 @@ func TestUsedAfterGoingBack(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestUsedInAFork: what a fork's first turn took is counted from where it begins in its
+// source, and not from any snapshot of another mission.
+func TestUsedInAFork(t *testing.T) {
+	entry := func(id, parent, mission string, turn, tools int) missions.Entry {
+		return missions.Entry{ID: id, Parent: parent, Mission: mission, Turn: turn, Conversation: &missions.Tally{Prompts: turn, Tools: tools}}
+	}
+	fork := entry("b", "a", "fork", 2, 5)
+	for _, c := range []struct{ at, want string }{{"a", "  3 tools"}, {"c", ""}} {
+		if got := used([]missions.Entry{fork, entry(c.at, "", "source", 1, 2)}, 0, 1); got != c.want {
+			t.Errorf("before it is %s: %q, want %q", c.at, got, c.want)
+		}
+	}
+}

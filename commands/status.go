@@ -70,6 +70,9 @@ func writeStatus(p *printer, s missions.Status) {
 	}
 	t.print(p, "  ")
 	for _, m := range s.Missions {
+		if m.Action != "" {
+			p.folded("to come: " + clean(m.Name) + ": " + clean(m.Action))
+		}
 		for _, note := range m.Notes {
 			p.folded("note: " + clean(m.Name) + ": " + clean(note))
 		}

@@ -20,7 +20,7 @@ func TestStatusFits(t *testing.T) {
 			{Project: "parser", At: at, Mended: "an object that was damaged was taken from the repository of the workspace"},
 		}},
 		Project:  &missions.Project{Name: "parser", Path: workspace},
-		Missions: []missions.Mission{{ID: "m", Name: "fix-login", Agent: "claude", State: missions.StateIdle, Workspace: workspace, Notes: []string{"its hooks are of an older umbra, and some events have none"}}},
+		Missions: []missions.Mission{{ID: "m", Name: "fix-login", Agent: "claude", State: missions.StateIdle, Workspace: workspace, Action: "restore fix-login@3", Notes: []string{"its hooks are of an older umbra, and some events have none"}}},
 		Last:     &missions.Entry{Address: "fix-login@12", At: at, Message: "prompt: " + strings.Repeat("words and more ", 20)},
 		Walks:    []missions.Walks{{Workspace: workspace, Count: 12, LastAt: at, LastWhy: "it was not looked at for a day"}, {Workspace: workspace, Count: 1, LastAt: at, LastWhy: "asked", Corrected: 3}},
 		Unread:   []missions.Unread{{Workspace: workspace, Files: 12345}},
@@ -35,7 +35,7 @@ func TestStatusFits(t *testing.T) {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
-		for _, want := range []string{"mounted over or", fix, "older umbra", "build/three.o", "nothing missed", "12345 files"} {
+		for _, want := range []string{"mounted over or", fix, "older umbra", "build/three.o", "nothing missed", "12345 files", "to come: fix-login: restore fix-login@3"} {
 			if !strings.Contains(strings.ReplaceAll(got, "\n"+foldIndent, " "), want) {
 				t.Errorf("%d columns: %q is not in\n%s", width, want, got)
 			}
