@@ -44,6 +44,7 @@ class Session {
     this.root = root ?? this
     this.file = fileOf(info.id, root)
     this.written = new Map() // key of a line to its digest
+    this.whole = true // is the last answer: nothing of it comes any more
     let text = ""
     try {
       text = readFileSync(this.file, "utf8")
@@ -74,6 +75,7 @@ class Session {
     if (this.written.get(key) === now) return
     this.append(JSON.stringify({ type, session: this.id, value }))
     this.written.set(key, now)
+    if (type !== "session") this.said = true
   }
 
   remove(id) {
@@ -92,8 +94,19 @@ class Session {
     this.pending = ""
   }
 
+  // begin notes the prompt of a turn; one that is typed ahead goes into the turn that runs.
+  begin(id) {
+    if (this.turn) return false
+    this.turn = id
+    this.said = true // since the last end
+    this.whole = true
+    this.fail()
+    return true
+  }
+
   idle() {
     this.turn = undefined
+    this.said = false
     this.append(JSON.stringify({ type: "idle", session: this.id }))
   }
 
@@ -106,6 +119,7 @@ class Session {
     if (info.role === "assistant" && !(info.id < this.answer)) {
       if (info.error || info.id !== this.answer) this.fail(info.error)
       this.answer = info.id
+      this.whole = Boolean(info.time.completed)
     }
     const { summary, ...rest } = info // whole diffs, again with each step
     this.put("message", info.role === "assistant" ? info : rest)
@@ -266,6 +280,23 @@ export const Umbra = async ({ client, directory }) => {
     return call({ hook_event_name: name, session_id: session.id, transcript_path: session.file, cwd: directory, agent_id: agent, pid: process.pid, headless, ...fields }, patience)
   }
 
+  const endings = new Map() // of turns: session to the timer that tells it
+
+  // ended tells that a turn has, once.
+  const ended = async (session) => {
+    clearTimeout(endings.get(session))
+    endings.delete(session)
+    if (!session.said) return
+    session.idle()
+    const { failed } = session
+    if (failed) await tell("StopFailure", session.id, { error: failed.data?.message || failed.name })
+    else await tell("Stop", session.id, {})
+  }
+
+  const overdue = async (session) => {
+    if (endings.has(session)) await ended(session)
+  }
+
   const write = async (id, put) => put(await open(id))
 
   const questions = new Map() // that are open: id to that of the call they are about
@@ -301,10 +332,10 @@ export const Umbra = async ({ client, directory }) => {
     "session.idle": async ({ sessionID }) => {
       const { agent, session } = await root(sessionID)
       if (agent) return
-      session.idle()
-      const { failed } = session // told again where OpenCode is idle twice
-      if (failed) await tell("StopFailure", session.id, { error: failed.data?.message || failed.name })
-      else await tell("Stop", session.id, {})
+      // Where its user stops it or the model's API refuses, OpenCode is idle before
+      // its answer is whole, and again when it is, a moment later.
+      if (session.whole) await ended(session)
+      else if (!endings.has(session)) endings.set(session, setTimeout(() => inOrder(() => overdue(session)), 2000))
     },
   }
 
@@ -318,9 +349,8 @@ export const Umbra = async ({ client, directory }) => {
       const answer = await inOrder(async () => {
         const { agent, session } = await root(sessionID)
         if (agent) return {}
-        const begins = !session.turn // else it goes into the turn that runs
-        if (begins) session.fail()
-        session.turn ??= message.id
+        await overdue(session)
+        const begins = session.begin(message.id)
         const answer = await tell("UserPromptSubmit", sessionID, { prompt, prompt_id: session.turn }, 15000)
         if (begins && answer.block) session.turn = undefined
         return answer
@@ -335,6 +365,9 @@ export const Umbra = async ({ client, directory }) => {
     "tool.execute.after": async ({ tool, sessionID, callID, args }) => {
       inOrder(() => tell("PostToolUse", sessionID, { tool_name: tool, tool_input: args, tool_use_id: callID }))
     },
-    dispose: () => inOrder(() => current && tell("SessionEnd", current, { reason: "exit" })),
+    dispose: () => inOrder(async () => {
+      for (const session of [...endings.keys()]) await overdue(session)
+      if (current) await tell("SessionEnd", current, { reason: "exit" })
+    }),
   }
 }

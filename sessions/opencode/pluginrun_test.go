@@ -25,7 +25,9 @@ func played(t *testing.T, script string) (told []string, file []byte) {
 		t.Fatal(err)
 	}
 	const player = `
+import { readFileSync } from "node:fs"
 import { Umbra } from "./umbra.mjs"
+const heard = () => readFileSync("told", "utf8")
 const info = { id: "ses_1", directory: "/w", title: "t", time: { created: 1, updated: 1 } }
 const answer = async (data) => ({ data })
 const session = { get: () => answer(info), messages: () => answer(globalThis.history ?? []), children: () => answer([]) }
@@ -105,7 +107,7 @@ answers("msg_2", "msg_1", { time: { created: 3, completed: 4 }, error })
 event("session.idle")
 await prompt("msg_3", "two")
 event("session.idle")
-`, []string{"SessionStart", "UserPromptSubmit one msg_1", "StopFailure no such model", "StopFailure no such model", "UserPromptSubmit two msg_3", "Stop", "SessionEnd"}, 2},
+`, []string{"SessionStart", "UserPromptSubmit one msg_1", "StopFailure no such model", "UserPromptSubmit two msg_3", "Stop", "SessionEnd"}, 2},
 		"stopped by its user": {`
 const error = { name: "MessageAbortedError", data: { message: "aborted" } }
 await prompt("msg_1", "one")
@@ -114,7 +116,37 @@ event("session.error", { error })
 event("session.idle")
 answers("msg_2", "msg_1", { time: { created: 3, completed: 4 }, error })
 event("session.idle")
-`, []string{"SessionStart", "UserPromptSubmit one msg_1", "Stop", "Stop", "SessionEnd"}, 1},
+`, []string{"SessionStart", "UserPromptSubmit one msg_1", "Stop", "SessionEnd"}, 1},
+		"stopped in a call": {`
+const error = { name: "MessageAbortedError", data: { message: "aborted" } }
+const call = (status) => event("message.part.updated", { part: { id: "prt_2", messageID: "msg_2", sessionID, type: "tool", tool: "bash", callID: "call_1", state: { status } } })
+await prompt("msg_1", "one")
+answers("msg_2", "msg_1")
+call("running")
+event("session.error", { error })
+event("session.idle")
+await plugin["tool.execute.after"]({ tool: "bash", sessionID, callID: "call_1", args: {} })
+call("completed")
+answers("msg_2", "msg_1", { time: { created: 3, completed: 4 }, error })
+event("session.idle")
+event("session.idle")
+`, []string{"SessionStart", "UserPromptSubmit one msg_1", "PostToolUse call_1", "Stop", "SessionEnd"}, 1},
+		"idle with an answer that is never whole": {`
+await prompt("msg_1", "one")
+answers("msg_2", "msg_1")
+event("session.idle")
+await prompt("msg_3", "two")
+answers("msg_4", "msg_3")
+event("session.idle")
+for (let n = 0; n < 1000 && heard().match(/"Stop"/g).length < 2; n++) await new Promise((wake) => setTimeout(wake, 10))
+await plugin["tool.execute.after"]({ tool: "bash", sessionID, callID: "call_1", args: {} })
+await prompt("msg_5", "three")
+answers("msg_6", "msg_5")
+event("session.idle")
+`, []string{
+			"SessionStart", "UserPromptSubmit one msg_1", "Stop", "UserPromptSubmit two msg_3", "Stop",
+			"PostToolUse call_1", "UserPromptSubmit three msg_5", "Stop", "SessionEnd",
+		}, 3},
 		"questions": {`
 await prompt("msg_1", "one")
 event("permission.asked", { id: "per_1", permission: "bash", patterns: ["ls"], metadata: { command: "ls" }, tool: { messageID: "msg_2", callID: "call_1" } })
