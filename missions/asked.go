@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -66,12 +67,31 @@ func (a asked) inside(m *loaded) bool {
 // do carries out what was asked for: at the end of the turn, with a handover, or
 // at once, as it has to be. The mission's result says which.
 func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
-	if !a.preview() && !a.force() && !a.inside(m) { // who asks inside, between turns, does so by a hook
-		var err error
-		if m, err = l.surely(ctx, m); err != nil {
-			return RestoreResult{}, err
+	for {
+		if a.careful(m) {
+			var err error
+			if m, err = l.surely(ctx, m); err != nil {
+				return RestoreResult{}, err
+			}
+		}
+		result, err := l.doOnce(ctx, m, a)
+		if !errors.Is(err, errUnsettled) {
+			return result, err
 		}
 	}
+}
+
+// errUnsettled says that a turn has ended since it was looked at whether it runs, and
+// may go on.
+var errUnsettled = errors.New("the turn has just ended")
+
+// careful reports whether an agent must be known to be at rest for what was asked.
+// Who asks inside, between turns, does so by a hook.
+func (a asked) careful(m *loaded) bool { return !a.preview() && !a.force() && !a.inside(m) }
+
+// doOnce is do where it is known whether the agent is at work: errUnsettled if it is
+// not any more.
+func (l *Local) doOnce(ctx context.Context, m *loaded, a asked) (RestoreResult, error) {
 	hold := l.holding
 	if a.Restore != nil {
 		hold = l.locked
@@ -96,6 +116,8 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 			return err
 		case InTurn(m.life) && !a.force():
 			return inTurn(m, a.kind())
+		case a.careful(m) && l.afterTurn(m) != atRest:
+			return errUnsettled
 		default:
 			if begun, err = l.beginHandover(ctx, m, a, false); begun != nil || err != nil {
 				return err

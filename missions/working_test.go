@@ -114,6 +114,28 @@ func TestLooksBeforeItTrusts(t *testing.T) {
 	})
 }
 
+// TestTurnEndsMeanwhile: a turn may end between the look at its agent and the lock under
+// which the agent would be ended; then it is looked at again.
+func TestTurnEndsMeanwhile(t *testing.T) {
+	w := startWorking(t)
+	w.takeTurn("go", "a.txt", "one\n")
+	entries, err := w.local.Log(context.Background(), LogRequest{Caller: w.caller(), Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hook("UserPromptSubmit", map[string]any{"prompt": "more", "prompt_id": "2"})
+	before, err := w.local.missionByID(w.only().ID)
+	if err != nil || !InTurn(before.life) {
+		t.Fatalf("the turn has not begun: %v", err)
+	}
+	w.hook("Stop", map[string]any{"prompt_id": "2"})
+	w.says("busy")
+	w.up += 3 * time.Second
+	_, err = w.local.do(context.Background(), before, asked{Restore: &RestoreRequest{Caller: w.caller(), Moment: entries[0].ID, Mission: before.ID}})
+	w.fails("a restore while it goes on", err, KindBusy)
+	w.is(StateRunning, 2)
+}
+
 // TestToolAfterItsTurn: a tool that runs at the prompt of the turn that has ended, since
 // another tool's hook keeps the agent from stopping, belongs to that turn.
 func TestToolAfterItsTurn(t *testing.T) {
