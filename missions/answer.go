@@ -30,11 +30,12 @@ const (
 // or at the same time, and of a short turn the prompt with it. Without it the
 // snapshot of the turn's end would be of a conversation without that turn. Where
 // the agent does not tell which turn ends, a file that shows none under way is not
-// waited for. It returns what the file shows of that turn, and empty where it was not
+// waited for, and where it tells no last words (Claude Code before 2.1) the file is
+// looked at once: those versions write first. It returns what the file shows of that turn, and empty where it was not
 // asked or shows nothing.
 func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown ending) {
 	shown = ending{state: sessions.StateEmpty}
-	if e.Kind != sessions.KindStop || e.Message == "" || e.Transcript == "" || e.Agent != "" {
+	if e.Kind != sessions.KindStop || e.Transcript == "" || e.Agent != "" {
 		return shown
 	}
 	seen := int64(-1)
@@ -50,7 +51,7 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		}
 		return state != sessions.StateRunning && ends(turn, e) && !l.overBefore(m, turn, e)
 	}
-	if there() {
+	if there() || e.Message == "" {
 		return shown
 	}
 	patience, cancel := context.WithTimeout(ctx, answerPatience)
