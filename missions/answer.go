@@ -16,6 +16,8 @@ const (
 	// answerPatience is how long the end of a turn waits for its answer; a hook
 	// has two seconds, and most of them belong to the capture.
 	answerPatience = 800 * time.Millisecond
+	// wordlessPatience is that of an end without last words, which may have none.
+	wordlessPatience = 250 * time.Millisecond
 	// answerPoll is between looks where nobody tells of changes, and answerLook
 	// where somebody does: of that a change may be missed.
 	answerPoll = 5 * time.Millisecond
@@ -30,8 +32,8 @@ const (
 // or at the same time, and of a short turn the prompt with it. Without it the
 // snapshot of the turn's end would be of a conversation without that turn. Where
 // the agent does not tell which turn ends, a file that shows none under way is not
-// waited for, and where it tells no last words (Claude Code before 2.1) the file is
-// looked at once: those versions write first. It returns what the file shows of that turn, and empty where it was not
+// waited for, and where it tells no last words (Claude Code before 2.1, which mostly
+// writes first) one that shows the turn under way is waited for a moment. It returns what the file shows of that turn, and empty where it was not
 // asked or shows nothing.
 func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown ending) {
 	shown = ending{state: sessions.StateEmpty}
@@ -51,10 +53,14 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 		}
 		return state != sessions.StateRunning && ends(turn, e) && !l.overBefore(m, turn, e)
 	}
-	if there() || e.Message == "" {
+	most := answerPatience
+	if e.Message == "" {
+		most = wordlessPatience
+	}
+	if there() || e.Message == "" && shown.state != sessions.StateRunning {
 		return shown
 	}
-	patience, cancel := context.WithTimeout(ctx, answerPatience)
+	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	changed, look, stop := l.changesOf(e.Transcript)
 	defer stop()

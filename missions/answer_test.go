@@ -178,3 +178,23 @@ func TestStopOfAPromptTypedAhead(t *testing.T) {
 		t.Error("an answer was waited for that is there")
 	}
 }
+
+// TestStopWithoutWords: the end of a turn that an agent reports without its last words,
+// before it has written that its API refused, is that of a refused turn.
+func TestStopWithoutWords(t *testing.T) {
+	c := newTalker(newBench(t))
+	c.local.adapters = Agents()
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "go on"})
+	c.say(c.said("2999", "p1", "user", "u1", "", `"go on"`))
+	c.local.working.Wait()
+	c.local.watching = &transcriptFollower{follow: func(changed func()) {
+		refused := c.said("2999", "p1", "assistant", "u2", "u1", `[{"type":"text","text":"API Error: 529"}]`)
+		c.say(strings.Replace(refused, `"isSidechain":false`, `"isSidechain":false,"isApiErrorMessage":true`, 1))
+		changed()
+	}}
+	c.hook("Stop", nil)
+	if m := c.only(); m.State != StateError || m.LastError != "API Error: 529" {
+		t.Errorf("the mission is %s, %q", m.State, m.LastError)
+	}
+}
