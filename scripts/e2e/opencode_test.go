@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,7 +118,8 @@ func TestOpenCodeByHand(t *testing.T) {
 }
 
 // TestOpenCodeNew leaves a turn for a new session, as OpenCode allows while it works:
-// the mission goes on there, and has what was said in the turn until then.
+// the mission goes on there, and has what was said in the turn until then. A turn that is
+// stopped there has one end.
 func TestOpenCodeNew(t *testing.T) {
 	t.Parallel()
 	p := newPersonWith(t, clients.OpenCode(t, clients.OpenCodeCurrent))
@@ -143,5 +145,39 @@ func TestOpenCodeNew(t *testing.T) {
 	if shown := p.umbra("show", "tui@1"); !strings.Contains(shown, "busy, please") || !strings.Contains(shown, left) {
 		t.Errorf("the turn that was left is\n%s", shown)
 	}
+	s.stoppedInCall(3)
 	p.umbra("mission", "stop", "tui")
+	if ends := p.ends("tui", 3); ends != 1 {
+		t.Errorf("a turn that was stopped has %d ends", ends)
+	}
+}
+
+// stoppedInCall stops a turn whose call runs, of which OpenCode says that it has ended
+// before it has ended the call: the turn's end has that, as OpenCode's model is told.
+func (s *terminal) stoppedInCall(turn int) {
+	s.p.Helper()
+	s.prompts("tui", `stop, please [[bash cmd="touch called; sleep 300"]]`, turn)
+	s.watch("the call to run", func() bool {
+		_, err := os.Stat(filepath.Join(s.p.repo, "called"))
+		return err == nil
+	})
+	s.tmux("send-keys", "Escape")
+	s.see(s.p.speaks().again)
+	s.tmux("send-keys", "Escape")
+	s.is("tui", "idle", turn)
+	if plan := s.p.umbra("restore", fmt.Sprintf("tui@%d", turn), "--preview"); strings.Contains(plan, "cut before") {
+		s.p.Errorf("to the end of a turn that was stopped %s", plan)
+	}
+}
+
+// ends counts the ends of a turn.
+func (p *person) ends(mission string, turn int) int {
+	p.Helper()
+	n := 0
+	for _, e := range asked[[]entry](p, "log", mission) {
+		if e.Turn == turn && slices.Contains(e.Triggers, "idle") {
+			n++
+		}
+	}
+	return n
 }
