@@ -78,6 +78,12 @@ func (l *Local) do(ctx context.Context, m *loaded, a asked) (RestoreResult, erro
 		if !errors.Is(err, errUnsettled) {
 			return result, err
 		}
+		if err := pause(ctx, pollEvery); err != nil {
+			return RestoreResult{}, err
+		}
+		if m, err = l.load(m.project, m.ID); err != nil {
+			return RestoreResult{}, err
+		}
 	}
 }
 
@@ -161,6 +167,9 @@ func (l *Local) queue(ctx context.Context, m *loaded, a asked) (result RestoreRe
 	}
 	if _, err := l.switches(ctx, m, a); err != nil {
 		return result, err
+	}
+	if before := m.live.Pending; before != nil {
+		result.Notes = append(result.Notes, fmt.Sprintf("it takes the place of what was to happen then: %s", before))
 	}
 	m.live.Pending, m.live.NotRestored, result.Queued = &a, "", true
 	l.saveLive(m)

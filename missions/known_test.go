@@ -103,3 +103,21 @@ func TestUndoOfWhatWasMeant(t *testing.T) {
 	}
 	c.healthy()
 }
+
+// TestQueuedInThePlaceOfAnother: what is asked for last is what happens, and whoever asks
+// for it is told what does not.
+func TestQueuedInThePlaceOfAnother(t *testing.T) {
+	c := restoredTalker(t, "third")
+	if got, err := c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), WhenIdle: true}); err != nil || !got.Queued || len(got.Notes) > 0 {
+		t.Fatalf("an undo: %+v, %v", got, err)
+	}
+	got, err := c.local.Restore(context.Background(), RestoreRequest{Caller: c.caller(), Moment: "@1.0", WhenIdle: true, FilesOnly: true})
+	if err != nil || !got.Queued || !strings.Contains(strings.Join(got.Notes, "\n"), ": undo") {
+		t.Fatalf("a restore in its place: %+v, %v", got, err)
+	}
+	c.hook("Stop", map[string]any{"prompt_id": "last"})
+	if got := c.read("a.txt"); got != "zero\n" {
+		t.Errorf("at the turn's end a.txt is %q", got)
+	}
+	c.healthy()
+}
