@@ -29,7 +29,8 @@ func (l *Local) hearBeside(ctx context.Context, m *loaded, e sessions.Event, res
 		if !m.live.firstTime(eventID(e)) {
 			return false, nil
 		}
-		m.Diverged = m.Diverged || goesOn(e.Kind) && lock.Process(e.PID, "").Liveness() == lock.Alive
+		speaks := goesOn(e.Kind) && lock.Process(e.PID, "").Liveness() == lock.Alive
+		m.Diverged = (m.Diverged || speaks) && e.Kind != sessions.KindSessionEnd
 		return keeps, nil
 	}
 	answer, err := l.submit(ctx, m.project, m.ID, &request{event: Hinted{What: what}, heard: heard})

@@ -73,7 +73,7 @@ func TestSecondAgent(t *testing.T) {
 	second.hook("UserPromptSubmit", map[string]any{"prompt": "more", "prompt_id": "again"})
 	same("a second agent speaks in its session again", true)
 	second.hook("SessionEnd", map[string]any{"reason": "other"})
-	same("a second agent has ended", true)
+	same("a second agent has ended", false)
 	k.healthy()
 }
 
@@ -115,8 +115,11 @@ func TestAgentBeneathItsCommand(t *testing.T) {
 	inner := *k.talker
 	inner.turn, inner.vars = k.turn+20, map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
 	inner.takeTurn("inner", "b.txt", "inner\n")
+	if !k.only().Diverged {
+		t.Error("nobody says that another agent speaks on its conversation")
+	}
 	inner.hook("SessionEnd", map[string]any{"reason": "other"})
-	if m := k.only(); m.Turn != 3 || m.PID != os.Getppid() || !m.Diverged || m.State != StateIdle {
+	if m := k.only(); m.Turn != 3 || m.PID != os.Getppid() || m.Diverged || m.State != StateIdle {
 		t.Errorf("an agent in the agent, on its conversation: %+v", m)
 	}
 	k.healthy()
@@ -225,6 +228,16 @@ func TestLateReturn(t *testing.T) {
 		if m := k.only(); m.SessionID != session || m.Diverged {
 			t.Errorf("after a late hook of process %d: %+v", pid, m)
 		}
+	}
+	// An agent that tells no process is late no more when the one that lives has spoken.
+	unknown := map[string]string{"CLAUDE_PID": "0"}
+	k.vars, former.vars = unknown, unknown
+	former.turn += 20
+	k.switchTo(session)
+	k.takeTurn("in the restored one", "a.txt", "restored\n")
+	former.takeTurn("back in the one before", "a.txt", "back\n")
+	if m := k.only(); m.SessionID != former.session || m.State != StateIdle {
+		t.Errorf("back in the session before, of an unknown process: %+v", m)
 	}
 	k.healthy()
 }

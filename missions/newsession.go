@@ -33,8 +33,8 @@ func (m *loaded) returns(e sessions.Event) bool {
 	if !spoken || e.Agent != "" || !m.left(e) {
 		return false
 	}
-	if e.PID == 0 {
-		return m.live.liveness() != lock.Alive
+	if e.PID == 0 { // it may be late, of the agent before, until the one that lives has spoken
+		return m.live.liveness() != lock.Alive || m.live.kept() && m.live.Spoke
 	}
 	return lock.Process(e.PID, "").Liveness() != lock.Gone
 }

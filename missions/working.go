@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -110,13 +111,21 @@ func (l *Local) warnOf(m *loaded, err error) {
 	}
 }
 
-// surely is a mission read again when it is known whether its agent goes on.
+// surely is a mission read again when it is known whether its agent goes on, and why
+// that can't be noted.
 func (l *Local) surely(ctx context.Context, m *loaded) (*loaded, error) {
-	for !InTurn(m.life) && l.engaged(ctx, m) {
-		if err := pause(ctx, pollEvery); err != nil {
-			return m, err
+	for !InTurn(m.life) {
+		works := l.afterTurn(m)
+		if works == atRest {
+			return m, nil
 		}
 		var err error
+		if works == atWork {
+			err = l.goesOnNow(ctx, m)
+		}
+		if err = cmp.Or(err, pause(ctx, pollEvery)); err != nil {
+			return m, err
+		}
 		if m, err = l.load(m.project, m.ID); err != nil {
 			return m, err
 		}
