@@ -54,9 +54,6 @@ func (p *InheritedProof) Write(b []byte) (int, error) {
 	return p.sum.Write(b)
 }
 
-// Lines is how many lines were written.
-func (p *InheritedProof) Lines() int { return p.lines }
-
 // Describe notes in a part what was written of it.
 func (p *InheritedProof) Describe(in *Inherited) {
 	in.Length, in.Lines, in.SHA256 = p.length, p.lines, hex.EncodeToString(p.sum.Sum(nil))

@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -143,29 +142,28 @@ func (m *loaded) lastEvents() int {
 // countEvents counts the complete lines of a session: of what was appended, if
 // the rest was counted before, be it when it was written.
 func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.SessionMeta) (int, error) {
-	from, count := int64(0), 0
+	from, count := int64(0), lineCounter(0)
 	if before.SessionID == now.SessionID && before.Generation == now.Generation && m.tip != nil && m.record == m.tip.Record {
-		from, count = before.Length-before.Torn, m.lastEvents()
+		from, count = before.Length-before.Torn, lineCounter(m.lastEvents())
 	} else if in := now.Inherited; in != nil && in.Lines > 0 {
-		from, count = in.Length, in.Lines
+		from, count = in.Length, lineCounter(in.Lines)
 	} else if earlier, err := l.linesBefore(m); err != nil {
 		return 0, fmt.Errorf("session of %s: %w", m.Name, err)
 	} else {
 		count = earlier
 	}
-	lines := bufio.NewReaderSize(io.NewSectionReader(file, from, now.Length-now.Torn-from), 256<<10)
-	for {
-		p, err := lines.ReadSlice('\n')
-		if bytes.HasSuffix(p, []byte{'\n'}) {
-			count++
-		}
-		switch {
-		case err == io.EOF:
-			return count, nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return 0, fmt.Errorf("session of %s: %w", m.Name, err)
-		}
+	if _, err := io.Copy(&count, io.NewSectionReader(file, from, now.Length-now.Torn-from)); err != nil {
+		return 0, fmt.Errorf("session of %s: %w", m.Name, err)
 	}
+	return int(count), nil
+}
+
+// lineCounter counts the complete lines that are written to it.
+type lineCounter int
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	*c += lineCounter(bytes.Count(p, []byte{'\n'}))
+	return len(p), nil
 }
 
 func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, ws *workspace, batch *gitstore.Batch) error {

@@ -144,10 +144,10 @@ func (m *loaded) session() sessions.Session {
 
 // linesBefore counts the lines of a mission's conversation that are in earlier files
 // than its newest, less the one by which that names them.
-func (l *Local) linesBefore(m *loaded) (int, error) {
-	proof := gitstore.NewInheritedProof()
-	err := l.readBefore(m, proof)
-	return max(0, proof.Lines()-1), err
+func (l *Local) linesBefore(m *loaded) (lineCounter, error) {
+	var lines lineCounter
+	err := l.readBefore(m, &lines)
+	return max(0, lines-1), err
 }
 
 // readBefore reads what the mission's conversation has in earlier files than its
