@@ -107,7 +107,9 @@ func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult
 	if err != nil {
 		return HooksResult{}, err
 	}
-	l.forgetHooks(ctx, at) // first: nobody is to put them back meanwhile
+	if err := l.forgetHooks(ctx, at); err != nil { // first: nobody is to put them back
+		return HooksResult{}, err
+	}
 	changed, err := at.takeOut()
 	if err != nil {
 		return HooksResult{}, err

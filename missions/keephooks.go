@@ -83,25 +83,28 @@ func (l *Local) changeHooks(ctx context.Context, change func([]installedHooks) [
 	return journal.WriteBelow(l.home.Dir, l.home.path(hooksFile), 0o600, append(doc, '\n'))
 }
 
-// rememberHooks notes that hooks were installed, and forgetHooks that they were taken
-// out. Where it can't be noted they work all the same.
+// rememberHooks notes that hooks were installed. Where it can't be noted they work all
+// the same.
 func (l *Local) rememberHooks(ctx context.Context, at hookPlace, r HooksRequest) {
 	one := installedHooks{Agent: at.Name(), File: at.file, Scope: at.scope, Binary: r.Caller.Binary, At: l.now()}
-	l.noteHooks(ctx, at.file, func(list []installedHooks) []installedHooks { return append(list, one) })
-}
-
-func (l *Local) forgetHooks(ctx context.Context, at hookPlace) {
-	l.noteHooks(ctx, at.file, func(list []installedHooks) []installedHooks { return list })
-}
-
-// noteHooks changes what is remembered of one file.
-func (l *Local) noteHooks(ctx context.Context, file string, change func([]installedHooks) []installedHooks) {
-	err := l.changeHooks(ctx, func(list []installedHooks) []installedHooks {
-		return change(slices.DeleteFunc(list, func(h installedHooks) bool { return h.File == file }))
-	})
+	err := l.changeHooks(ctx, func(list []installedHooks) []installedHooks { return append(without(list, at.file), one) })
 	if err != nil {
-		l.log.Warn("note which hooks are installed", "file", file, "error", err)
+		l.log.Warn("note which hooks are installed", "file", at.file, "error", err)
 	}
+}
+
+// forgetHooks notes that hooks are to be taken out: as long as it is not noted they
+// would be put back.
+func (l *Local) forgetHooks(ctx context.Context, at hookPlace) error {
+	if _, known := l.remembered(at.file); !known {
+		return nil
+	}
+	return l.changeHooks(ctx, func(list []installedHooks) []installedHooks { return without(list, at.file) })
+}
+
+// without is what is remembered of other files.
+func without(list []installedHooks, file string) []installedHooks {
+	return slices.DeleteFunc(list, func(h installedHooks) bool { return h.File == file })
 }
 
 // goneHooks are hooks that were installed, and that another program has taken out.

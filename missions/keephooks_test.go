@@ -205,3 +205,23 @@ func (b *hooksBench) gone(path string) {
 		b.Fatal(err)
 	}
 }
+
+// TestUninstallThatCanNotBeNoted is refused: hooks that were taken out would be put back.
+func TestUninstallThatCanNotBeNoted(t *testing.T) {
+	b := newHooksBench(t, HooksRequest{Name: "claude"}, "HOME/.claude/settings.json")
+	locked := b.local.home.path("locks", "hooks")
+	if err := errorsOf(os.Remove(locked), os.Mkdir(locked, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := b.local.UninstallHooks(context.Background(), b.made); err == nil {
+		t.Errorf("uninstalled: %+v", r)
+	}
+	b.there("where it can't be noted", true)
+	if err := os.Remove(locked); err != nil {
+		t.Fatal(err)
+	}
+	b.uninstall()
+	b.there("uninstalled", false)
+	b.keep()
+	b.there("uninstalled, and looked at by the daemon", false)
+}
