@@ -33,8 +33,8 @@ const (
 // snapshot of the turn's end would be of a conversation without that turn. Where
 // the agent does not tell which turn ends, a file that shows none under way is not
 // waited for, and where it tells no last words (Claude Code before 2.1, which mostly
-// writes first) one that shows the turn under way is waited for a moment. It returns what the file shows of that turn, and empty where it was not
-// asked or shows nothing.
+// writes first) one that shows the turn under way is waited for a moment. It returns
+// what the file shows of that turn, and empty where it was not asked or shows nothing.
 func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, e sessions.Event) (shown ending) {
 	shown = ending{state: sessions.StateEmpty}
 	if e.Kind != sessions.KindStop || e.Transcript == "" || e.Agent != "" {
@@ -47,7 +47,7 @@ func (l *Local) awaitAnswer(ctx context.Context, m *loaded, a sessions.Adapter, 
 			return false
 		}
 		seen = info.Size()
-		state, turn := newestTurn(a, e.Transcript, seen)
+		state, turn, _ := newestTurn(a, e.Transcript, seen) // what can't be read shows nothing
 		if l.runs(m, turn, info.ModTime()) {
 			shown = ending{state, turn.Refusal}
 		}
@@ -146,10 +146,10 @@ func (l *Local) changesOf(path string) (changed <-chan struct{}, look time.Durat
 
 // newestTurn is the newest turn of a session file of that size, and what the file
 // shows of it; an empty one if there is none.
-func newestTurn(a sessions.Adapter, path string, size int64) (sessions.State, sessions.Turn) {
+func newestTurn(a sessions.Adapter, path string, size int64) (sessions.State, sessions.Turn, error) {
 	f, _, err := disk.OpenRegular(path)
 	if err != nil {
-		return sessions.StateEmpty, sessions.Turn{}
+		return sessions.StateEmpty, sessions.Turn{}, err
 	}
 	defer f.Close()
 	for tail := int64(answerTail); ; tail *= 8 {
@@ -157,15 +157,15 @@ func newestTurn(a sessions.Adapter, path string, size int64) (sessions.State, se
 		follower := a.Follow()
 		p, err := io.ReadAll(io.NewSectionReader(f, from, size-from))
 		if err != nil {
-			return sessions.StateEmpty, sessions.Turn{}
+			return sessions.StateEmpty, sessions.Turn{}, err
 		}
 		follower.Feed(p) // a line cut at its start counts as bad
 		c := follower.Conversation()
 		if n := len(c.Turns); n > 0 {
-			return c.State, c.Turns[n-1]
+			return c.State, c.Turns[n-1], nil
 		}
 		if from == 0 {
-			return c.State, sessions.Turn{}
+			return c.State, sessions.Turn{}, nil
 		}
 	}
 }

@@ -36,7 +36,7 @@ const mostNewest = 64
 
 func newNewest() *newest { return &newest{seen: map[string]shownTurn{}} }
 
-// of reads the file where it is not as it was.
+// of reads the file where it is not as it was; false if it can't be read.
 func (n *newest) of(a sessions.Adapter, path string) (shownTurn, bool) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,7 +48,9 @@ func (n *newest) of(a sessions.Adapter, path string) (shownTurn, bool) {
 		return was, true
 	}
 	now := shownTurn{size: info.Size(), written: info.ModTime()}
-	now.state, now.turn = newestTurn(a, path, now.size)
+	if now.state, now.turn, err = newestTurn(a, path, now.size); err != nil {
+		return shownTurn{}, false
+	}
 	if len(n.seen) >= mostNewest {
 		clear(n.seen)
 	}
