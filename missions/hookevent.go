@@ -14,6 +14,7 @@ const compacted = "compact"
 // eventOf is what an agent's event means for a mission's lifecycle.
 func eventOf(e sessions.Event) (Event, bool) {
 	tool := ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
+	asked := PermissionAsked{Permission: Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: tool.At}}
 	switch e.Kind {
 	case sessions.KindSessionStart:
 		return SessionBegan{}, e.Source != compacted
@@ -23,13 +24,13 @@ func eventOf(e sessions.Event) (Event, bool) {
 		return WentOn{ID: e.PromptID}, true
 	case sessions.KindToolBefore:
 		if e.Asks {
-			return PermissionAsked{Permission: Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+			return asked, true
 		}
 		return ToolStarting{Tool: tool, Writes: e.Writes}, true
 	case sessions.KindToolAfter, sessions.KindToolBatch:
 		return ToolFinished{Tool: tool}, true
 	case sessions.KindPermission:
-		return PermissionAsked{Permission: Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: e.Tool.At}}, true
+		return asked, true
 	case sessions.KindAnswered:
 		return PermissionAnswered{ID: tool.ID}, true
 	case sessions.KindStop:

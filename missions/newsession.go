@@ -8,10 +8,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// begins reports whether an event, if it is the start of a session, is that of
-// one that the mission's agent begins something with. A turn is left only by what is
-// known to leave one, and goes on after its conversation was summed up in the middle
-// of it.
+// begins reports whether an event, if it is the start of a session, begins something in
+// the mission. A turn is left only by what is known to leave one, and goes on after its
+// conversation was summed up in the middle of it.
 func (m *loaded) begins(e sessions.Event) bool {
 	if e.Kind != sessions.KindSessionStart {
 		return true
@@ -116,8 +115,9 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		m.Diverged = m.Diverged && e.Kind != sessions.KindPrompt
 		return
 	}
-	m.Diverged = m.Diverged && !m.returns(e)
-	switch returns := m.returns(e); {
+	returns := m.returns(e)
+	m.Diverged = m.Diverged && !returns
+	switch {
 	case m.left(e) && !returns:
 		return
 	case returns:

@@ -1,17 +1,6 @@
 package lock
 
-import (
-	"time"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// Uptime is how long ago the system was started, the time that it slept included; 0 if
-// it does not tell. Unlike the clock it is never set.
-func Uptime() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
-}
+// sinceBoot is the clock that is never set, and goes on while the system sleeps.
+const sinceBoot = unix.CLOCK_BOOTTIME
