@@ -49,6 +49,11 @@ func TestCommandAnswers(t *testing.T) {
 	if s := state(time.Minute); s != StateWaiting {
 		t.Errorf("with a process from before its question it is %s", s)
 	}
+	clock := c.local.clock
+	c.local.clock = func() time.Time { return clock().Add(time.Hour) }
+	if err := c.local.Rouse(context.Background(), c.dir); err != nil || c.only().State != StateWaiting {
+		t.Errorf("with a clock that was set it is %s (%v)", c.only().State, err)
+	}
 	if _, err := io.WriteString(in, "\n"); err != nil { // in the background, by one from before
 		t.Fatal(err)
 	}

@@ -127,6 +127,7 @@ func (l *Local) runsAnswer(m *loaded) (Permission, bool) {
 	if tells || !alive || up == 0 || l.attention(m).File != "" {
 		return Permission{}, false
 	}
-	p := r.Pending[0]
-	return p, lock.Began(process.PID, up-l.now().Sub(p.At)+askedGrace, up-answeredAfter)
+	p, heard := r.Pending[0], l.lastHeard(m)
+	asked := l.ago(heard) + wall(heard.At).Sub(wall(p.At)) // whatever the clock was set to since
+	return p, lock.Began(process.PID, up-asked+askedGrace, up-answeredAfter)
 }

@@ -93,13 +93,14 @@ func (l *Local) goOn(ctx context.Context, m *loaded, seen bool, still func(*load
 }
 
 // engaged reports whether a mission's agent works, or may: what it says itself counts,
-// before the end of its turn does that was heard.
+// before the end of its turn does that was heard. Where nobody looks again it is not
+// noted: nobody would note that it has come to rest either.
 func (l *Local) engaged(ctx context.Context, m *loaded) bool {
 	if InTurn(m.life) {
 		return true
 	}
 	works := l.afterTurn(m)
-	if works == atWork {
+	if works == atWork && l.watching != nil {
 		l.warnOf(m, l.goesOnNow(ctx, m))
 	}
 	return works != atRest
@@ -112,7 +113,7 @@ func (l *Local) warnOf(m *loaded, err error) {
 }
 
 // surely is a mission read again when it is known whether its agent goes on, and why
-// that can't be noted.
+// that can't be noted: KindBusy where it goes on and nobody looks again.
 func (l *Local) surely(ctx context.Context, m *loaded) (*loaded, error) {
 	for !InTurn(m.life) {
 		works := l.afterTurn(m)
@@ -120,7 +121,10 @@ func (l *Local) surely(ctx context.Context, m *loaded) (*loaded, error) {
 			return m, nil
 		}
 		var err error
-		if works == atWork {
+		switch {
+		case works == atWork && l.watching == nil:
+			err = Errorf(KindBusy, "try again when it is at rest, or with --force", "the agent of %s still works after the end of turn %d", m.Name, m.life.LastTurn())
+		case works == atWork:
 			err = l.goesOnNow(ctx, m)
 		}
 		if err = cmp.Or(err, pause(ctx, pollEvery)); err != nil {

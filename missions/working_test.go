@@ -96,6 +96,9 @@ func TestLooksBeforeItTrusts(t *testing.T) {
 			w.takeTurn("go", "a.txt", "one\n")
 			w.says("busy")
 			w.up += 3 * time.Second
+			w.fails(name+" while it goes on, and nobody looks again", does(w), KindBusy)
+			w.is(StateIdle, 1)
+			w.local.watching = servedBlind{}
 			w.fails(name+" while it goes on", does(w), KindBusy)
 			w.is(StateRunning, 1)
 		})
@@ -108,8 +111,12 @@ func TestLooksBeforeItTrusts(t *testing.T) {
 		w.fails("a wait for one that may go on", err, KindTimeout)
 		w.is(StateIdle, 1)
 		w.up += 3 * time.Second
-		_, err = w.local.Wait(context.Background(), WaitRequest{Caller: w.caller(), States: []StateName{StateIdle}, Timeout: time.Nanosecond})
-		w.fails("a wait for one that goes on", err, KindTimeout)
+		for _, watching := range []Watching{nil, servedBlind{}} {
+			w.is(StateIdle, 1)
+			w.local.watching = watching
+			_, err = w.local.Wait(context.Background(), WaitRequest{Caller: w.caller(), States: []StateName{StateIdle}, Timeout: time.Nanosecond})
+			w.fails("a wait for one that goes on", err, KindTimeout)
+		}
 		w.is(StateRunning, 1)
 	})
 }
@@ -129,6 +136,7 @@ func TestTurnEndsMeanwhile(t *testing.T) {
 		t.Fatalf("the turn has not begun: %v", err)
 	}
 	w.hook("Stop", map[string]any{"prompt_id": "2"})
+	w.local.watching = servedBlind{}
 	w.says("busy")
 	w.up += 3 * time.Second
 	_, err = w.local.do(context.Background(), before, asked{Restore: &RestoreRequest{Caller: w.caller(), Moment: entries[0].ID, Mission: before.ID}})
