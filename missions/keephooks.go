@@ -61,13 +61,23 @@ func (l *Local) remembered(file string) (installedHooks, bool) {
 	return installedHooks{}, false
 }
 
-// changeHooks changes what is remembered, alone. What can't be read is begun anew.
-func (l *Local) changeHooks(ctx context.Context, change func([]installedHooks) []installedHooks) (err error) {
+// holdingHooks does something while nobody else changes what is remembered.
+func (l *Local) holdingHooks(ctx context.Context, do func() error) error {
 	held, err := lock.Wait(ctx, l.home.path("locks", "hooks"), lock.Exclusive, l.self)
 	if err != nil {
 		return busy(err)
 	}
-	defer func() { err = errors.Join(err, held.Release()) }()
+	err = do()
+	return errors.Join(err, held.Release())
+}
+
+// changeHooks changes what is remembered, alone.
+func (l *Local) changeHooks(ctx context.Context, change func([]installedHooks) []installedHooks) error {
+	return l.holdingHooks(ctx, func() error { return l.noteHooks(change) })
+}
+
+// noteHooks changes what is remembered. What can't be read is begun anew.
+func (l *Local) noteHooks(change func([]installedHooks) []installedHooks) error {
 	before, err := l.home.rememberedHooks()
 	if err != nil {
 		l.log.Warn("which hooks were installed", "error", err)
@@ -212,23 +222,25 @@ func (d *examination) goneHooks(ctx context.Context) {
 	}
 }
 
-// putBack puts hooks back that are gone, unless somebody has meanwhile. That it was
-// done is noted first: it is never done twice.
+// putBack puts hooks back that are gone, unless somebody has meanwhile, or has them
+// taken out. That it was done is noted first: it is never done twice.
 func (l *Local) putBack(ctx context.Context, g goneHooks) error {
-	mine := false
-	err := l.changeHooks(ctx, func(list []installedHooks) []installedHooks {
-		for i, h := range list {
-			if now, gone := l.goneFrom(h); h.File == g.File && gone && now.mendable() {
-				list[i].Mended, mine = l.now(), true
+	return l.holdingHooks(ctx, func() error {
+		mine := false
+		err := l.noteHooks(func(list []installedHooks) []installedHooks {
+			for i, h := range list {
+				if now, gone := l.goneFrom(h); h.File == g.File && gone && now.mendable() {
+					list[i].Mended, mine = l.now(), true
+				}
 			}
+			return list
+		})
+		if err != nil || !mine {
+			return err
 		}
-		return list
-	})
-	if err != nil || !mine {
+		_, err = g.at.putIn(g.Binary)
 		return err
-	}
-	_, err = g.at.putIn(g.Binary)
-	return err
+	})
 }
 
 // rewriting is how long a file of settings is left alone that another program has
