@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,6 +144,17 @@ func TestAgentElsewhere(t *testing.T) {
 		if said := strings.Contains(strings.Join(b.only().Problems, "\n"), "its agent works in "+tt.cwd); said != tt.bad {
 			t.Errorf("with the agent in %s the problems are %q", tt.cwd, b.only().Problems)
 		}
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "other", "cwd": elsewhere})
+	m := b.only()
+	if len(m.Problems) == 0 {
+		t.Error("nothing is wrong where it has ended")
+	}
+	if _, err := b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: m.ID, Resume: true, KeeperID: os.Getpid()}); err != nil {
+		t.Fatal(err)
+	}
+	if m = b.only(); len(m.Problems) > 0 {
+		t.Errorf("launched again in its workspace, its problems are %q", m.Problems)
 	}
 }
 
