@@ -166,6 +166,10 @@ func TestHandoverInATurn(t *testing.T) {
 	p.expect("> ")
 
 	stuck()
+	p.run("undo", "live", "--when-idle")
+	if out := p.run("undo", "live", "--queued"); out != "canceled: the undo that was to happen when the turn of live ends\n" {
+		t.Errorf("undo --queued: %s", out)
+	}
 	if out := p.run("undo", "live", "--when-idle"); !strings.Contains(out, "the undo happens when it ends") {
 		t.Errorf("undo --when-idle: %s", out)
 	}

@@ -21,7 +21,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	case r.Queued && r.Handover != nil:
 		p.line("the agent is ended for the %s, and is there again in a moment", did)
 	case r.Queued:
-		p.line("the agent is in a turn: the %s happens when it ends", did)
+		p.line("the agent is in a turn: the %s happens when it ends (umbra undo --queued cancels it)", did)
 	case !r.Done:
 		if r.Target != "" {
 			p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -9,6 +11,7 @@ import (
 type undoOptions struct {
 	steps                    int
 	preview, whenIdle, force bool
+	queued                   bool
 }
 
 // check refuses what makes no sense; none is what no step at all does.
@@ -16,6 +19,8 @@ func (o undoOptions) check(none string) error {
 	switch {
 	case o.preview && o.whenIdle:
 		return missions.Errorf(missions.KindUsage, "choose one", "--preview and --when-idle contradict each other")
+	case o.queued && (o.steps != 1 || o.preview || o.whenIdle || o.force):
+		return missions.Errorf(missions.KindUsage, "leave the other flags out", "--queued takes back what was not done yet: it goes with no other flag")
 	case o.steps == 0:
 		return missions.Errorf(missions.KindUsage, "-n 1 is the default", "-n 0 %s", none)
 	}
@@ -35,11 +40,14 @@ func undoCommand() *verb {
 	var o undoOptions
 	return &verb{
 		name: "undo", args: "[MISSION]", max: 1, short: "take back the last restore of a mission",
+		long: `What waits for the end of the agent's turn (restore, undo or redo --when-idle) is
+not undone, but can be canceled: --queued.`,
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
 			o.previewFlag(),
 			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
 			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
+			&cli.BoolFlag{Name: "queued", Usage: "cancel what waits for the end of the turn", Destination: &o.queued},
 		},
 		run: func(c *call) error { return runUndo(c, o) },
 	}
@@ -53,11 +61,24 @@ func runUndo(c *call, o undoOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.queued {
+		return runCancel(ctx, c, svc, missions.CancelRequest{Caller: caller, Mission: c.arg(0)})
+	}
 	result, err := svc.Undo(ctx, o.request(caller, c.arg(0)))
 	if err != nil {
 		return c.withPlan(err)
 	}
 	return c.printRestored("undo", result)
+}
+
+func runCancel(ctx context.Context, c *call, svc missions.Service, r missions.CancelRequest) error {
+	canceled, err := svc.Cancel(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.print(canceled, func(p *printer) {
+		p.line("canceled: the %s that was to happen when the turn of %s ends", canceled.Action, canceled.Name)
+	})
 }
 
 // withPlan shows the plan that comes with a refusal, which the user is to judge.

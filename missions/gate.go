@@ -87,6 +87,10 @@ func (g gate) Redo(ctx context.Context, r UndoRequest) (RestoreResult, error) {
 	return growing(ctx, g, r, g.Service.Redo)
 }
 
+func (g gate) Cancel(ctx context.Context, r CancelRequest) (Canceled, error) {
+	return changing(ctx, g, r, g.Service.Cancel)
+}
+
 func (g gate) Remove(ctx context.Context, r RemoveRequest) (RemoveResult, error) {
 	if r.Preview {
 		return g.Service.Remove(ctx, r)

@@ -44,3 +44,11 @@ func TestAgentThatCanNotBeEnded(t *testing.T) {
 		}
 	})
 }
+
+// TestCancelBegun: what has begun is not canceled, but can be undone.
+func TestCancelBegun(t *testing.T) {
+	k := newKeptAgent(t)
+	k.mark(k.restoreOf("live@1"), false)
+	_, err := k.local.Cancel(context.Background(), CancelRequest{Caller: k.caller()})
+	k.fails("a restore that has begun", err, KindBusy)
+}

@@ -122,6 +122,23 @@ func TestLaterRestoreDropsWhatIsQueued(t *testing.T) {
 	}
 }
 
+// TestCancelQueued: what waits for the end of the turn can be taken back until then.
+func TestCancelQueued(t *testing.T) {
+	c := inTurnTwo(t)
+	got, err := c.local.Cancel(context.Background(), CancelRequest{Caller: c.caller()})
+	m := c.only()
+	if err != nil || got.Mission != m.ID || got.Name != m.Name || !strings.HasPrefix(got.Action, "restore ") || m.Action != "" {
+		t.Errorf("canceled: %+v %v, and there waits %q", got, err, m.Action)
+	}
+	_, err = c.local.Cancel(context.Background(), CancelRequest{Caller: c.caller()})
+	c.fails("a second time", err, KindNotFound)
+	c.hook("Stop", map[string]any{"prompt_id": "p3"})
+	if got := c.read("a.txt"); got != "three\n" {
+		t.Errorf("after the turn a.txt is %q", got)
+	}
+	c.healthy()
+}
+
 // TestWhatIsQueuedStays where what was asked for since was not done.
 func TestWhatIsQueuedStays(t *testing.T) {
 	forced := RestoreRequest{Moment: "@1", FilesOnly: true, Force: true}

@@ -45,6 +45,7 @@ type Service interface {
 	Restore(context.Context, RestoreRequest) (RestoreResult, error)
 	Undo(context.Context, UndoRequest) (RestoreResult, error)
 	Redo(context.Context, UndoRequest) (RestoreResult, error)
+	Cancel(context.Context, CancelRequest) (Canceled, error)
 	Resolve(context.Context, ResolveRequest) (Resolved, error)
 
 	Hook(context.Context, HookRequest) (HookResult, error)

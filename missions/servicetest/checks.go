@@ -200,6 +200,8 @@ func restoreAndBack(d *desk) {
 	d.holds("b.txt", "")
 	_, err = d.Redo(d.ctx, missions.UndoRequest{Caller: d.caller()})
 	d.refuses("redo of nothing", missions.KindNotFound, err)
+	_, err = d.Cancel(d.ctx, missions.CancelRequest{Caller: d.caller()})
+	d.refuses("cancel of nothing", missions.KindNotFound, err)
 }
 
 // refusalCarriesPlan restores over somebody else's change, which needs a choice.

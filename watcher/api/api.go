@@ -69,6 +69,7 @@ const (
 	Restore        = "restore"
 	Undo           = "undo"
 	Redo           = "redo"
+	Cancel         = "cancel"
 	Resolve        = "resolve"
 	Hook           = "hook"
 	InstallHooks   = "install_hooks"

@@ -100,6 +100,7 @@ var broken = map[string]struct{ what, look string }{
 	api.Unpin:       {"the pin was taken away", "umbra pins shows what is left"},
 	api.Restore:     {"the restore was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back"},
 	api.Undo:        {"the undo was done", "umbra log --ops shows it if it was, umbra redo takes it back; one half done is finished or taken back"},
+	api.Cancel:      {"the restore that waits was canceled", "umbra status shows it if it still waits"},
 	api.Redo:        {"the redo was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back"},
 }
 

@@ -137,6 +137,11 @@ func (c *Client) Redo(ctx context.Context, r missions.UndoRequest) (missions.Res
 	return call[missions.UndoRequest, missions.RestoreResult](ctx, c, api.Redo, r)
 }
 
+// Cancel implements missions.Service.
+func (c *Client) Cancel(ctx context.Context, r missions.CancelRequest) (missions.Canceled, error) {
+	return call[missions.CancelRequest, missions.Canceled](ctx, c, api.Cancel, r)
+}
+
 // Resolve implements missions.Service.
 func (c *Client) Resolve(ctx context.Context, r missions.ResolveRequest) (missions.Resolved, error) {
 	return call[missions.ResolveRequest, missions.Resolved](ctx, c, api.Resolve, r)

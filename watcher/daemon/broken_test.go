@@ -112,6 +112,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		api.Restore:     second(c.Restore(b.ctx(), missions.RestoreRequest{})),
 		api.Undo:        second(c.Undo(b.ctx(), missions.UndoRequest{})),
 		api.Redo:        second(c.Redo(b.ctx(), missions.UndoRequest{})),
+		api.Cancel:      second(c.Cancel(b.ctx(), missions.CancelRequest{})),
 	}
 	for name, err := range answers {
 		if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra ") || strings.Contains(e.Message, "EOF") || !strings.Contains(e.Message, "whether the ") {

@@ -33,6 +33,7 @@ func table() map[string]method {
 		api.Restore:        growing(missions.Service.Restore),
 		api.Undo:           growing(missions.Service.Undo),
 		api.Redo:           growing(missions.Service.Redo),
+		api.Cancel:         plain(missions.Service.Cancel),
 		api.Resolve:        plain(missions.Service.Resolve),
 		api.Hook:           growing(missions.Service.Hook),
 		api.InstallHooks:   plain(missions.Service.InstallHooks),
