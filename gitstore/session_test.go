@@ -427,8 +427,8 @@ func TestSides(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	opened := map[string]int{}
-	side := func(name, data string, unchanged bool) SideFile {
-		return SideFile{Name: name, Unchanged: unchanged, Open: func() (io.ReadCloser, int64, error) {
+	side := func(name, data string, known ID) SideFile {
+		return SideFile{Name: name, Known: known, Open: func() (io.ReadCloser, int64, error) {
 			opened[name]++
 			return io.NopCloser(bytes.NewReader([]byte(data))), int64(len(data)), nil
 		}}
@@ -436,8 +436,14 @@ func TestSides(t *testing.T) {
 	b := s.NewBatch()
 	defer b.Discard()
 	tree := s.NewRecordTree(ID{})
-	noErr(t, tree.SetSides(b, []SideFile{side("a", "1", true), side("sub/b", "2", true), side("sub/c", "3", false)}))
-	noErr(t, tree.SetSides(b, []SideFile{side("a", "1", true), side("sub/c", "33", false)}))
+	set := func(sides ...SideFile) []ID {
+		t.Helper()
+		return must[[]ID](t)(tree.SetSides(b, sides))
+	}
+	ids := set(side("a", "1", ID{}), side("sub/b", "2", ID{}), side("sub/c", "3", ID{}))
+	if again := set(side("a", "not read", ids[0]), side("sub/c", "33", ID{})); again[0] != ids[0] || again[1] == ids[2] {
+		t.Errorf("the ids are %v, and were %v", again, ids)
+	}
 	id := must[ID](t)(tree.Write(b))
 	rec := must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
 	noErr(t, b.Flush(context.Background()))
@@ -448,16 +454,20 @@ func TestSides(t *testing.T) {
 	if got != "a=1 sub/c=33 " || opened["a"] != 1 {
 		t.Errorf("got %q, opened %v", got, opened)
 	}
-	program := side("a", "1", true)
+	set(side("a", "of another session", must[ID](t)(HashBlob(bytes.NewReader([]byte("of another session")), 18))))
+	if opened["a"] != 2 {
+		t.Error("what the record does not hold was not read")
+	}
+	program := side("a", "1", ids[0])
 	program.Executable = true
-	noErr(t, tree.SetSides(b, []SideFile{program}))
+	set(program)
 	id = must[ID](t)(tree.Write(b))
 	rec = must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
 	noErr(t, b.Flush(context.Background()))
 	if got := must[[]StoredSide](t)(s.SessionSides(rec)); len(got) != 1 || !got[0].Executable {
 		t.Errorf("a program among them is kept as %+v", got)
 	}
-	if err := tree.SetSides(b, []SideFile{side("../x", "1", false)}); err == nil {
+	if _, err := tree.SetSides(b, []SideFile{side("../x", "1", ID{})}); err == nil {
 		t.Error("a name that leads out was taken")
 	}
 }

@@ -205,46 +205,49 @@ func (r *SessionReader) Check(good map[ID]int64) error {
 type SideFile struct {
 	// Name is its slash-separated place below session/side.
 	Name string
-	// Unchanged says that it is, by its stat data, as it was at the record
-	// before; it is read only if that record lacks it.
-	Unchanged bool
+	// Known is the id of its content where that is known, as by its stat data: it is
+	// not read where the record holds just that.
+	Known ID
 	// Executable is kept with its content.
 	Executable bool
 	// Open gives the bytes and how many of them are to be stored.
 	Open func() (io.ReadCloser, int64, error)
 }
 
-// SetSides makes the record hold exactly these side files; new content goes to
-// b. A file that shrinks while it is read is read again, twice.
-func (t *RecordTree) SetSides(b *Batch, sides []SideFile) error {
-	have := map[string]Mode{}
-	if err := t.walkSides("", func(name string, e TreeEntry) { have[name] = e.Mode }); err != nil {
-		return err
+// SetSides makes the record hold exactly these side files, and returns the ids of
+// their contents; new content goes to b. A file that shrinks while it is read is read
+// again, twice.
+func (t *RecordTree) SetSides(b *Batch, sides []SideFile) ([]ID, error) {
+	have := map[string]TreeEntry{}
+	if err := t.walkSides("", func(name string, e TreeEntry) { have[name] = e }); err != nil {
+		return nil, err
 	}
-	for _, side := range sides {
+	ids := make([]ID, len(sides))
+	for i, side := range sides {
 		mode := ModeFile
 		if side.Executable {
 			mode = ModeExec
 		}
-		same := have[side.Name] == mode
+		entry := have[side.Name]
 		delete(have, side.Name)
-		if same && side.Unchanged {
+		if entry.Mode == mode && entry.ID == side.Known {
+			ids[i] = side.Known
 			continue
 		}
-		id, err := storeSide(b, side)
-		if err != nil {
-			return fmt.Errorf("record side file %s: %w", side.Name, err)
+		var err error
+		if ids[i], err = storeSide(b, side); err != nil {
+			return nil, fmt.Errorf("record side file %s: %w", side.Name, err)
 		}
-		if err := t.PutEntry(sessionSides+"/"+side.Name, mode, id); err != nil {
-			return err
+		if err := t.PutEntry(sessionSides+"/"+side.Name, mode, ids[i]); err != nil {
+			return nil, err
 		}
 	}
 	for name := range have {
 		if err := t.Remove(sessionSides + "/" + name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return ids, nil
 }
 
 func storeSide(b *Batch, side SideFile) (ID, error) {

@@ -76,7 +76,7 @@ func (l *Local) tryCommit(ctx context.Context, m *loaded, w *wanted, ws *workspa
 		}
 	}()
 	provisional := m.live.Provisional != ""
-	if (w.OnlyIfChanged || provisional) && m.tip != nil && captured.Tree == m.tip.Tree && (w.filesOnly() || provisional || l.talkRecorded(m)) {
+	if (w.OnlyIfChanged || provisional) && m.tip != nil && captured.Tree == m.tip.Tree && (w.filesOnly() || provisional || l.talkRecorded(m, ws)) {
 		ws.accept(captured)
 		return taken{snapshot: m.tip, unchanged: true}, nil
 	}

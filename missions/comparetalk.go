@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
@@ -37,10 +36,6 @@ func (l *Local) compareTalks(ctx context.Context, root string) error {
 	return nil
 }
 
-// stampSettles is how old a file's newest change must be for another to be seen
-// in its stat data, on the coarsest clock of a file system.
-const stampSettles = 2 * time.Second
-
 // talkStands reports whether the session's file still holds, from its beginning,
 // what the newest record does. A file that was compared is not read again until
 // it changes.
@@ -68,7 +63,7 @@ func (l *Local) talkStands(ctx context.Context, m *loaded) (bool, error) {
 	}
 	defer file.Close()
 	same, err := recorded.HeldBy(ctx, file, info.Size())
-	if same && l.now().Sub(time.Unix(0, max(stamp.mtime, stamp.ctime))) > stampSettles {
+	if same && stamp.settled(l.now()) {
 		l.known.compare(m.ID, stamp)
 	}
 	return same, err

@@ -429,7 +429,7 @@ func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) 
 		return gitstore.ID{}, err
 	}
 	t := p.store.NewRecordTree(before.Tree)
-	ws := &workspace{l: j.l, sides: map[string]fileStamp{}}
+	ws := &workspace{l: j.l, sides: knownSides{}}
 	if m.stored.Session == "" {
 		err = t.RemoveSession()
 	} else {

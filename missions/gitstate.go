@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -74,6 +75,16 @@ func stampOf(path string) fileStamp {
 		return fileStamp{}
 	}
 	return fileStamp{size: info.Size(), mtime: info.ModTime().UnixNano(), ctime: changeTime(info), place: identityOf(info)}
+}
+
+// stampSettles is how old a file's newest change must be for another to be seen
+// in its stat data, on the coarsest clock of a file system.
+const stampSettles = 2 * time.Second
+
+// settled reports whether another change of a file that had the stamp before now
+// is seen in its stat data.
+func (s fileStamp) settled(now time.Time) bool {
+	return now.Sub(time.Unix(0, max(s.mtime, s.ctime))) > stampSettles
 }
 
 // read brings the state up to date, importing the blobs of staged entries. What

@@ -166,35 +166,6 @@ func (c *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, ws *workspace, batch *gitstore.Batch) error {
-	list, err := a.Sides(m.adapterEnv(), m.session())
-	if err != nil {
-		return fmt.Errorf("session of %s: %w", m.Name, err)
-	}
-	var sides []gitstore.SideFile
-	for _, side := range list {
-		stamp := stampOf(side.Path)
-		sides = append(sides, gitstore.SideFile{
-			Name: side.Name, Executable: side.Mode&0o100 != 0, Unchanged: ws.sides[side.Path] == stamp && stamp != (fileStamp{}),
-			Open: func() (io.ReadCloser, int64, error) { return openSized(side.Path) },
-		})
-		ws.sides[side.Path] = stamp
-	}
-	if err := t.SetSides(batch, sides); err != nil {
-		clear(ws.sides)
-		return fmt.Errorf("session of %s: %w", m.Name, err)
-	}
-	return nil
-}
-
-func openSized(path string) (io.ReadCloser, int64, error) {
-	f, info, err := disk.OpenRegular(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
 // sessionOf opens the whole conversation that a record holds. ErrNoSession if it
 // holds none.
 func (l *Local) sessionOf(p *project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
@@ -408,8 +379,8 @@ func toolSaid(t sessions.Tool) Said {
 }
 
 // talkRecorded reports whether the newest snapshot holds all that the session's
-// file does.
-func (l *Local) talkRecorded(m *loaded) bool {
+// files do.
+func (l *Local) talkRecorded(m *loaded, ws *workspace) bool {
 	a := l.adapter(m.Agent)
 	if a == nil || m.bind.Session == "" {
 		return true
@@ -420,5 +391,9 @@ func (l *Local) talkRecorded(m *loaded) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	meta, err := m.project.store.SessionMeta(m.tip.Record)
-	return err == nil && meta.SessionID == m.stored.Session && meta.Length == info.Size()
+	if err != nil || meta.SessionID != m.stored.Session || meta.Length != info.Size() {
+		return false
+	}
+	same, err := l.sidesRecorded(m, a, ws)
+	return same && err == nil // the snapshot says what is wrong
 }

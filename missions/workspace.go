@@ -34,15 +34,15 @@ type workspace struct {
 	config     *usergit.Configuration
 	stamps     map[string]fileStamp // of the files the configuration came from
 	git        *userGit
-	sides      map[string]fileStamp // of the sessions' side files
-	published  gitstore.ID          // the tree of the last snapshot published from here: it is whole
-	unsaved    bool                 // the stat cache on disk is older
-	ruled      bool                 // the watcher knows its ignore rules
-	dirty      Dirty                // taken from the watcher, to be given back
-	why        string               // why the newest capture walks, if it does
-	owed       string               // why that walk was owed, to be owed again if nothing comes of it
-	missed     []string             // what it found then of which no event told
-	seeded     bool                 // the next capture reads a step of what was taken over unread
+	sides      knownSides
+	published  gitstore.ID // the tree of the last snapshot published from here: it is whole
+	unsaved    bool        // the stat cache on disk is older
+	ruled      bool        // the watcher knows its ignore rules
+	dirty      Dirty       // taken from the watcher, to be given back
+	why        string      // why the newest capture walks, if it does
+	owed       string      // why that walk was owed, to be owed again if nothing comes of it
+	missed     []string    // what it found then of which no event told
+	seeded     bool        // the next capture reads a step of what was taken over unread
 	// known is what the newest capture knows, for whoever copies the workspace
 	// while others capture it.
 	known atomic.Pointer[capture.Known]
@@ -62,7 +62,7 @@ func (l *Local) workspace(ctx context.Context, m *loaded) (*workspace, error) {
 		if err != nil {
 			l.log.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.bind.Workspace, "reason", err)
 		}
-		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, project: m.project.ID, generation: m.project.generation(), sides: map[string]fileStamp{}, scanner: scanner}
+		ws = &workspace{l: l, root: m.bind.Workspace, place: m.bind.Place, project: m.project.ID, generation: m.project.generation(), sides: knownSides{}, scanner: scanner}
 		l.mu.Lock()
 		l.workspaces[m.bind.Place] = ws
 		l.mu.Unlock()
