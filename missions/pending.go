@@ -31,7 +31,9 @@ func (l *Local) performPending(ctx context.Context, m *loaded) {
 		l.letGo(h)
 		m.live.Handover, m.live.Pending = nil, &a
 	case err == nil:
+		m.live.Pending = &a // until it is done: what a process leaves that is killed is taken up
 		_, err = l.carry(ctx, m, a)
+		m.live.Pending = nil
 	}
 	if err != nil {
 		l.notDone(ctx, m, a, err)

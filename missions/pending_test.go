@@ -139,6 +139,58 @@ func TestCancelQueued(t *testing.T) {
 	c.healthy()
 }
 
+// stateNow is the only mission as it is stored.
+func (b *testBench) stateNow() *loaded {
+	b.Helper()
+	m, err := b.local.missionByID(b.only().ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return m
+}
+
+// TestQueuedOutlivesItsProcess: what waits for the end of the turn is known until it is
+// done, and done by the next process where the one that was at it was killed.
+func TestQueuedOutlivesItsProcess(t *testing.T) {
+	for name, cut := range map[string]func(*talker){
+		"before it was written down": func(*talker) {},
+		"while it was staged": func(c *talker) {
+			c.cutOff(c.only().ID, "@1.0", func(w *restoreWork) error { return w.Stage(context.Background()) })
+		},
+		"while it was applied": func(c *talker) { c.cutOff(c.only().ID, "@1.0", applied) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inTurnTwo(t)
+			waits := c.stateNow().live.Pending
+			c.local.restoreStep = func(string) error {
+				if again := c.again().stateNow(); InTurn(again.life) || again.live.Pending == nil {
+					t.Errorf("a process that is killed now leaves %s, and waiting %v", c.only().State, again.live.Pending)
+				}
+				return errors.New("as if it were killed")
+			}
+			c.hook("Stop", map[string]any{"prompt_id": "p3"})
+			c.local.restoreStep = nil
+			err := c.local.holding(context.Background(), c.stateNow(), func(m *loaded) error {
+				m.live.Pending, m.live.NotRestored, m.Notes = waits, "", nil
+				c.local.saveLive(m)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut(c)
+			again := c.again()
+			if err := again.local.Recover(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if m := again.stateNow(); m.live.Pending != nil || m.live.NotRestored != "" || c.read("a.txt") != "zero\n" {
+				t.Errorf("recovered, a.txt is %q, there waits %v, and not done was %q", c.read("a.txt"), m.live.Pending, m.live.NotRestored)
+			}
+			again.healthy()
+		})
+	}
+}
+
 // TestWhatIsQueuedStays where what was asked for since was not done.
 func TestWhatIsQueuedStays(t *testing.T) {
 	forced := RestoreRequest{Moment: "@1", FilesOnly: true, Force: true}
