@@ -32,8 +32,8 @@ func TestHistoryOfPrograms(t *testing.T) {
 		}
 		for name, mode := range map[string]os.FileMode{"program@v1": 0o755, "text@v1": 0o644, "own@v1": own} {
 			info, err := os.Stat(filepath.Join(history, result.Missions[0].SessionID, name))
-			if err != nil || info.Mode().Perm() != mode {
-				t.Errorf("%s is %v in a fork, %v, want mode %o", name, info, err, mode)
+			if err != nil || info.Mode().Perm() != mode || info.ModTime().Unix() != 0 {
+				t.Errorf("%s is %v in a fork, %v, want mode %o, and older than any file", name, info, err, mode)
 			}
 		}
 	}

@@ -138,7 +138,7 @@ func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env s
 		if byName[f.Side].Executable {
 			f.Mode |= f.Mode & 0o444 >> 2
 		}
-		err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{})
+		err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{ModTime: f.ModTime})
 		if errors.Is(err, fs.ErrExist) {
 			continue // of a placing that was cut off: the name holds the new session's id
 		}

@@ -356,6 +356,8 @@ type File struct {
 	Write func(io.Writer) error
 	// Side names the side file that it is executable like; "" for none.
 	Side string
+	// ModTime is when it counts as changed last; zero is now.
+	ModTime time.Time
 }
 
 // Launch says how an agent is to be started.

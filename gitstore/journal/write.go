@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
@@ -52,17 +53,26 @@ func writeFile(base, path string, mode fs.FileMode, content []byte, durable bool
 type PlaceOptions struct {
 	// Volatile leaves out the syncing.
 	Volatile bool
+	// ModTime is the file's time; zero is now.
+	ModTime time.Time
 }
 
 // Place creates a new file with the content that fill writes, wholly or not at
-// all, durably unless told otherwise, with the exact mode and with now as its
-// time. A path that exists, as a link too, is fs.ErrExist and is not touched.
+// all, durably unless told otherwise, with the exact mode and time. A path that exists, as a link too, is fs.ErrExist and is not touched.
 // Missing directories are made 0700.
 func Place(path string, mode fs.FileMode, fill func(io.Writer) error, options PlaceOptions) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("place %s: %w", path, fs.ErrExist)
 	}
-	if err := put("", path, mode, fill, !options.Volatile, renameNew); err != nil {
+	dated := func(from, to string) error {
+		if !options.ModTime.IsZero() {
+			if err := os.Chtimes(from, time.Time{}, options.ModTime); err != nil {
+				return err
+			}
+		}
+		return renameNew(from, to)
+	}
+	if err := put("", path, mode, fill, !options.Volatile, dated); err != nil {
 		return fmt.Errorf("place %s: %w", path, err)
 	}
 	return nil

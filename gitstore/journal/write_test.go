@@ -123,6 +123,14 @@ func TestPlace(t *testing.T) {
 	must(t, os.Symlink("nowhere", dangling))
 	want(t, Place(dangling, 0o644, fill, PlaceOptions{}), fs.ErrExist)
 
+	then := time.Unix(1, 0)
+	dated := filepath.Join(dir, "sessions", "dated")
+	must(t, Place(dated, 0o644, fill, PlaceOptions{ModTime: then}))
+	if info, err := os.Stat(dated); err != nil || !info.ModTime().Equal(then) {
+		t.Errorf("placed with the time of %v: %v %v", then, info, err)
+	}
+	must(t, Remove(dated))
+
 	broken := errors.New("broken")
 	want(t, Place(filepath.Join(dir, "no"), 0o644, func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -19,6 +20,12 @@ const (
 	sideMode    = 0o600
 	historyMode = 0o644
 )
+
+// beforeAll is the time of a copy in the file history. All versions take a file of a
+// workspace for the same as its copy where it is older than that, as long as mode and
+// size are the same, and compare their content else: after a restore, and in a fork,
+// files may be as old as they like. The cleaning goes by the directory's time.
+var beforeAll = time.Unix(0, 0)
 
 // PlaceSides maps side files to the copy's place. Subagents' transcripts are
 // rewritten like the session; paths in big tool results, tasks and todos too.
@@ -43,7 +50,7 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 			return writeSide(w, name, open, to)
 		}}
 		if rest, ok := strings.CutPrefix(name, placeHistory); ok {
-			file.Mode, file.Side = a.modeInHistory(env, to.OldID, rest), name
+			file.Mode, file.Side, file.ModTime = a.modeInHistory(env, to.OldID, rest), name, beforeAll
 		}
 		files = append(files, file)
 	}
