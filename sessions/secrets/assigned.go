@@ -29,26 +29,12 @@ func (f *finder) address() bool {
 	}
 	user, password, has := bytes.Cut(host[:at], []byte(":"))
 	switch {
-	case has && isGiven(password) && !slices.Contains(wellKnown, strings.ToLower(string(password))):
+	case has && isGiven(password, 0) && !slices.Contains(wellKnown, strings.ToLower(string(password))):
 		return f.take(start+len(user)+1, start+at, "password")
 	case !has && len(user) >= 16 && isRandom(user, 3):
 		return f.take(start, start+at, "secret")
 	}
 	return false
-}
-
-// isGiven reports whether a value is there, and no variable or a sign that one is
-// to be put there.
-func isGiven(value []byte) bool {
-	return len(bytes.Trim(value, "xX.*_-")) > 0 && strings.IndexByte("$%*<{", value[0]) < 0 && !isExample(value)
-}
-
-// isExample reports a value that says of itself that it is none.
-func isExample(value []byte) bool {
-	lower := bytes.ToLower(value[:min(len(value), mostJudged)])
-	return slices.ContainsFunc([]string{"your", "example", "xxxx", "placeholder", "changeme", "${", "{{", "://"}, func(word string) bool {
-		return bytes.Contains(lower, []byte(word))
-	})
 }
 
 // mostKeyName is how long a word is that says what stands behind it.
@@ -82,7 +68,7 @@ func (f *finder) assigned() bool {
 	stop := f.valueEnd(v)
 	value := f.text[v:stop]
 	called := stop < len(f.text) && f.text[stop] == '(' // what is called has a name
-	if !isGiven(value) || f.cut(stop) || called || value[0] == '/' || value[0] == '.' {
+	if !isGiven(value, f.quote(v, stop)) || f.cut(stop) || called {
 		return false
 	}
 	direct := bytes.Trim(f.text[end:v], `"'`)
@@ -112,12 +98,17 @@ func (f *finder) between(i, most int) int {
 		if i+1 < len(f.text) && f.text[i] == '\\' && (f.text[i+1] == '"' || f.text[i+1] == '\'') {
 			i++
 		}
-		if i >= len(f.text) || strings.IndexByte(" \t\"'`*", f.text[i]) < 0 {
+		if i >= len(f.text) || strings.IndexByte(" \t\"'`*", f.text[i]) < 0 || f.star(i) {
 			break
 		}
 		i++
 	}
 	return i
+}
+
+// star reports one that is a value's own, as in '*x', and no mark around it.
+func (f *finder) star(i int) bool {
+	return f.text[i] == '*' && i > 0 && strings.IndexByte("=\"'", f.text[i-1]) >= 0 && i+1 < len(f.text) && quotedValue[f.text[i+1]] && f.text[i+1] != '*'
 }
 
 // value is where the value begins of a key that ends at i; loose is one of which it
@@ -157,6 +148,14 @@ func (f *finder) valueEnd(v int) int {
 	return end
 }
 
+// quote is what stands around a value, 0 if that is nothing.
+func (f *finder) quote(v, stop int) byte {
+	if before := f.text[v-1]; strings.IndexByte("\"'`", before) >= 0 && stop < len(f.text) && f.text[stop] == before {
+		return before
+	}
+	return 0
+}
+
 // isUserFlag reports an option that takes a user and a password, as curl's.
 func isUserFlag(key string, dashes int) bool {
 	return dashes == 1 && key == "u" || dashes == 2 && key == "user"
@@ -170,7 +169,7 @@ func (f *finder) takeUser(v int) bool {
 		return false
 	}
 	password := f.text[v+colon+1 : stop]
-	return len(password) >= 8 && isGiven(password) && isRandom(password, 3.5) && f.take(v+colon+1, stop, "password")
+	return len(password) >= 8 && isGiven(password, f.quote(v, stop)) && isRandom(password, 3.5) && f.take(v+colon+1, stop, "password")
 }
 
 // variableEnds end the names of variables that hold a secret whatever it looks like.
@@ -207,6 +206,7 @@ func saysMore(key string) bool {
 // isOther reports what a key of a map or a list looks like: a UUID, the name of a
 // constant, or a name and a value.
 func isOther(value []byte) bool {
+	value = bytes.TrimLeft(value, "/.")
 	uuid := len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-'
 	constant := bytes.IndexByte(value, '_') > 0 && bytes.Equal(bytes.ToUpper(value), value)
 	return uuid || constant || bytes.Contains(bytes.TrimRight(value, "="), []byte("="))

@@ -98,13 +98,57 @@ func TestNotFound(t *testing.T) {
 		"export ANTHROPIC_API_KEY=sk-ant-your-key-here", "export ANTHROPIC_API_KEY=sk-ant-api03-your-key-goes-here", "sk-ant-...", "GITHUB_TOKEN=$(gh auth token)",
 		"TOKEN=${TOKEN}", "TOKEN=$TOKEN", "password: ********", "https://user:pass@host/", "https://user:${PASS}@host/", "https://user:%s@host/", "postgres://me@localhost/x",
 		"the token is in the file, the key: press ctrl+k", "maxTokens: 4096", "key: sessions/claude/config.go", "token := strings.TrimPrefix(header)",
-		"cache_key: " + lot(1, 40, &hex), "commit " + lot(1, 40, &hex), "id: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613",
+		"cache_key: " + lot(1, 40, &hex), "commit " + lot(1, 40, &hex), "id: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: /3f81b27c-9a4e-4d06-b5e1-c07a82d9f613",
 		"Key=int32/Elem=int32a1b2c3", "key: GEMMA_4_31B_IT_MODEL", "private_key = v8::Private::ForApi(isolate, key)", "finalPwd = fs5.readFileSync(pwdFilePath)", "model_key: claude-sonnet-4-20250514", "API_KEY=your-key-123", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----",
 		"-----BEGIN PUBLIC KEY-----\n" + lot(1, 70, &base64) + "\n-----END PUBLIC KEY-----", "docker run -u 1000:1000 x", "ssh-ed25519 AAAA" + lot(1, 64, &base64) + " me@host",
 		"token_file: /run/secrets/x1y2z3a4b5c6d7e8", "task-force-one-two-three-four-five", "risk-sk-management-of-all-the-things-we-do", "AKIAIOSFODNN7", "https://x/a:b@c",
 	} {
 		if got := string(Redact([]byte(text))); got != text {
 			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// TestOddBeginnings: a secret may begin as a path, a variable or a placeholder does.
+func TestOddBeginnings(t *testing.T) {
+	password := lot(3, 14, &alphanumeric) + "!7"
+	for _, format := range []string{
+		"export AWS_SECRET_ACCESS_KEY=%s\n", "aws_secret_access_key = %s\n", `{"secretAccessKey": "%s"}`, "DB_PASSWORD='%s'\n",
+	} {
+		for _, value := range []string{"/" + secret(1)[:39], "/" + secret(2)[:11] + "/" + secret(3)[:27], "//" + secret(4)[:38], "." + secret(5)[:39], "%" + secret(6)[:39]} {
+			if got, want := string(Redact(fmt.Appendf(nil, format, value))), fmt.Sprintf(format, "[umbra-left-out:secret]"); got != want {
+				t.Errorf("%s: %s", value, got)
+			}
+		}
+	}
+	for _, begin := range []string{"/", ".", "$", "$4", "%", "*", "<", "{"} {
+		for _, format := range []string{"export DB_PASSWORD='%s'\n", "db_password: '%s'\n"} {
+			if got, want := string(Redact(fmt.Appendf(nil, format, begin+password))), fmt.Sprintf(format, "[umbra-left-out:secret]"); got != want {
+				t.Errorf("%s: %s", begin, got)
+			}
+		}
+	}
+	if got := string(Redact([]byte(`DB_PASSWORD="$4` + password + `"`))); got != `DB_PASSWORD="[umbra-left-out:secret]"` {
+		t.Error("between double quotes:", got)
+	}
+	if got := string(Redact([]byte("https://me:%23" + password + "@host/x"))); got != "https://me:[umbra-left-out:password]@host/x" {
+		t.Error("in an address:", got)
+	}
+}
+
+// TestOddNotFound: paths, variables and placeholders stay, whatever their names are.
+func TestOddNotFound(t *testing.T) {
+	name := lot(8, 32, &alphanumeric)
+	for _, value := range []string{
+		"/", "/home/me/.ssh/id_ed25519", "/run/secrets/db1", "/etc/ssl/private/host1.example.org.pem", "/nix/store/" + lot(8, 32, &alphanumeric) + "-secrets", "/tmp/tmp." + name[:10], "/tmp/" + name,
+		"/var/folders/zx/" + name + "/T/x", "/Users/me/" + name, "/api/v1/tokens/" + name, "/v2/" + name, "/static/" + name + ".js", "/" + name + ".js", "/2024/05/" + name, "//host/" + name, "./" + name, "../" + name, ".ssh/id_ed25519",
+		"$", "$TOKEN", "$MY_TOKEN_2", "${MY_TOKEN_2}", "$(pass show x1y2z3a4)", "$token", "$1", "%MY_TOKEN_2%", "%TOKEN%", "%(token1)s", "%{myToken12}", "%s", "%3Cyour1Key2here3%3E", "%C4%85%C5%9B%C4%87",
+		"<your-key>", "<YOUR_KEY_1>", "<aB1cD2eF3>", "*", "**", "********", "****a1B2c3D4", "*.pem", "*/aB1cD2eF3", "{{template1aB2cD3}}", "{token}", "{env:MY_TOKEN_2}", "{{ .Values.a1B2c3D4 }}", "...",
+	} {
+		for _, format := range []string{"PRIVATE_KEY=%s\n", "PRIVATE_KEY='%s'\n", `PRIVATE_KEY="%s"`, "key: %s\n", `{"key": "%s"}`, `"token": '%s'`, "--token %s"} {
+			if text := fmt.Sprintf(format, value); string(Redact([]byte(text))) != text {
+				t.Errorf("%s: %s", text, Redact([]byte(text)))
+			}
 		}
 	}
 }
