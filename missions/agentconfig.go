@@ -368,16 +368,19 @@ func (l *Local) configOfCommit(ctx context.Context, agent, id, now string) (*ses
 	if trees[0] == trees[1] {
 		return nil, nil
 	}
-	files, then, current := map[string][]byte{}, map[string]gitstore.ID{}, map[string]gitstore.ID{}
-	config := &sessions.Config{}
-	err = eachConfigFile(store, trees[0], func(name string, id gitstore.ID) error {
-		content, err := store.Blob(id)
-		files[name], then[name], config.Names = content, id, append(config.Names, name)
+	files, then, current := map[string][]byte{}, map[string]gitstore.TreeEntry{}, map[string]gitstore.TreeEntry{}
+	config := &sessions.Config{Executable: map[string]bool{}}
+	err = eachConfigFile(store, trees[0], func(name string, e gitstore.TreeEntry) error {
+		content, err := store.Blob(e.ID)
+		files[name], then[name], config.Names = content, e, append(config.Names, name)
+		if e.Mode == gitstore.ModeExec {
+			config.Executable[name] = true
+		}
 		return err
 	})
 	if err == nil {
-		err = eachConfigFile(store, trees[1], func(name string, id gitstore.ID) error {
-			current[name] = id
+		err = eachConfigFile(store, trees[1], func(name string, e gitstore.TreeEntry) error {
+			current[name] = e
 			return nil
 		})
 	}
@@ -392,7 +395,7 @@ func (l *Local) configOfCommit(ctx context.Context, agent, id, now string) (*ses
 }
 
 // eachConfigFile calls f for the files of a version, none of no version.
-func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string, id gitstore.ID) error) error {
+func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string, e gitstore.TreeEntry) error) error {
 	if tree.IsZero() {
 		return nil
 	}
@@ -400,14 +403,14 @@ func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string,
 		if !e.Mode.IsBlob() {
 			return nil
 		}
-		return f(name, e.ID)
+		return f(name, e)
 	})
 }
 
 // changedFiles names the files that two versions do not have alike.
-func changedFiles(then, now map[string]gitstore.ID) (names []string) {
-	for name, id := range then {
-		if other, ok := now[name]; !ok || other != id {
+func changedFiles(then, now map[string]gitstore.TreeEntry) (names []string) {
+	for name, e := range then {
+		if now[name] != e {
 			names = append(names, name)
 		}
 	}

@@ -134,11 +134,21 @@ func TestConfigVersions(t *testing.T) {
 	if p, err := c.Read("CLAUDE.md"); err != nil || string(p) != "one" {
 		t.Errorf("read %q, %v", p, err)
 	}
+	if len(c.Executable) != 1 || !c.Executable["agents/linked.md"] {
+		t.Errorf("can be run: %v", c.Executable)
+	}
 	b.userFiles(map[string]string{"commands/new.md": "new"})
 	if c, err := b.local.configOfCommit(context.Background(), "claude", first, keep()); err != nil || !slices.Equal(slices.Sorted(slices.Values(c.Changed)), []string{"CLAUDE.md", "commands/new.md"}) {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if err := os.Remove(filepath.Join(os.Getenv("HOME"), ".claude", "commands", "new.md")); err != nil {
+	script := filepath.Join(elsewhere, "linked.md")
+	if err := errorsOf(os.Remove(filepath.Join(root, "commands", "new.md")), os.Chmod(script, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := b.local.configOfCommit(context.Background(), "claude", second, keep()); err != nil || !slices.Equal(c.Changed, []string{"agents/linked.md"}) {
+		t.Errorf("not to be run any more: %+v, %v", c, err)
+	}
+	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	// As it was once more: nothing needs to be passed.

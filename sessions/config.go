@@ -22,7 +22,9 @@ type Configured interface {
 type Config struct {
 	Names []string // slash-separated, sorted
 	Read  func(name string) ([]byte, error)
-	// Changed names what is not the same now: another content, gone, or new. In no
+	// Executable has those of Names that can be run.
+	Executable map[string]bool
+	// Changed names what is not the same now: another content or mode, gone, or new. In no
 	// order.
 	Changed []string
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -258,8 +259,12 @@ func (l *launch) addLoadable() {
 			}
 			found = true
 			p, err := l.earlier(name)
+			mode := fs.FileMode(0o600)
+			if l.o.Config.Executable[name] {
+				mode = 0o700 // a skill's script
+			}
 			l.cmd.Files = append(l.cmd.Files, sessions.File{
-				Path: filepath.Join(dir, ".claude", filepath.FromSlash(name)), Mode: 0o600,
+				Path: filepath.Join(dir, ".claude", filepath.FromSlash(name)), Mode: mode,
 				Write: func(w io.Writer) error {
 					if err == nil {
 						_, err = w.Write(p)

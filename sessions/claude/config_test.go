@@ -2,6 +2,7 @@ package claude
 
 import (
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,23 @@ func TestLaunchWithConfig(t *testing.T) {
 				t.Errorf("placed %q", placed)
 			}
 		})
+	}
+}
+
+// TestSkillScripts: what could be run then can be run where it is placed, by the user alone.
+func TestSkillScripts(t *testing.T) {
+	config := earlier(map[string]string{"skills/s/SKILL.md": "run run.sh", "skills/s/run.sh": "#!/bin/sh\n"})
+	config.Executable = map[string]bool{"skills/s/run.sh": true}
+	cmd, err := Adapter{}.Launch(sessions.Launch{Command: []string{"claude", "-p"}, Config: config, SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"}})
+	if err != nil || !cmd.Configured {
+		t.Fatalf("%+v, %v", cmd, err)
+	}
+	modes := map[string]fs.FileMode{}
+	for _, f := range cmd.Files {
+		modes[path.Base(f.Path)] = f.Mode
+	}
+	if modes["run.sh"] != 0o700 || modes["SKILL.md"] != 0o600 {
+		t.Errorf("placed %v", modes)
 	}
 }
 
