@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -15,20 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
-	"github.com/umbra-vcs/umbra/sessions/secrets"
-)
-
-// What is kept of an agent's configuration: it is text that people write. What
-// is beyond that is left out, and noted in the log.
-const (
-	mostConfigFile  = 1 << 20
-	mostConfigFiles = 5000
-	mostConfigBytes = 32 << 20
-	mostConfigDepth = 12
 )
 
 // AgentStore is the repository of the versions of an agent's configuration.
@@ -64,105 +51,6 @@ func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Envir
 		return "", fmt.Errorf("keep the configuration of %s: %w", agent, err)
 	}
 	return id.String(), nil
-}
-
-// configFile is a file of an agent's configuration.
-type configFile struct {
-	name    string
-	content []byte
-	exec    bool
-}
-
-// configReader reads an agent's configuration.
-type configReader struct {
-	adapter sessions.Configured
-	root    string
-	left    func(name string, why error)
-	files   []configFile
-	bytes   int
-}
-
-// read takes in a file, or a directory with what is below it. Links are
-// followed, since people keep their configuration elsewhere and link to it; but
-// none that leads back to where sessions and credentials are.
-func (c *configReader) read(name string, dir bool, depth int) {
-	full := filepath.Join(c.root, filepath.FromSlash(name))
-	if err := c.linked(full); err != nil {
-		c.left(name, err)
-		return
-	}
-	if !dir {
-		c.file(name, full)
-		return
-	}
-	entries, err := os.ReadDir(full)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return
-	case err == nil && depth >= mostConfigDepth:
-		err = errors.New("it is too deep")
-	}
-	if err != nil {
-		c.left(name, err)
-		return
-	}
-	for _, e := range entries {
-		below := path.Join(name, e.Name())
-		if e.Name() == ".git" || e.Name() == "node_modules" {
-			continue
-		}
-		info, err := os.Stat(filepath.Join(full, e.Name()))
-		if err != nil {
-			c.left(below, err)
-			continue
-		}
-		c.read(below, info.IsDir(), depth+1)
-	}
-}
-
-// linked is why a link is not followed, nil for what is none.
-func (c *configReader) linked(full string) error {
-	info, err := os.Lstat(full)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return nil // what is not there is met later
-	}
-	target, err := filepath.EvalSymlinks(full)
-	if err == nil && overlap(resolvedOr(c.root), target) {
-		err = fmt.Errorf("it is a link to %s, where more is than configuration", target)
-	}
-	return err
-}
-
-var errTooMuch = errors.New("there is too much of it")
-
-func (c *configReader) file(name, full string) {
-	if capture.IsSecret(capture.DefaultSecrets(), path.Base(name)) {
-		c.left(name, errors.New("it looks like a secret"))
-		return
-	}
-	f, info, err := disk.OpenRegular(full)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err != nil {
-		c.left(name, err)
-		return
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, mostConfigFile+1))
-	if err == nil && (len(content) > mostConfigFile || len(c.files) >= mostConfigFiles || c.bytes+len(content) > mostConfigBytes) {
-		err = errTooMuch
-	}
-	if err == nil {
-		content, err = c.adapter.CleanConfig(name, content)
-	}
-	if err != nil {
-		c.left(name, err)
-		return
-	}
-	content = secrets.Redact(content)
-	c.bytes += len(content)
-	c.files = append(c.files, configFile{name: name, content: content, exec: info.Mode()&0o100 != 0})
 }
 
 // configLine is the ref of the versions of one root: an agent may have several.

@@ -1,0 +1,93 @@
+package missions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions/claude"
+)
+
+// configOf reads the configuration of Claude Code in a directory, behind what was read
+// before, and what is left out of it for which reason.
+func configOf(root string, entries int, bytes int64) (*configReader, map[string]error) {
+	left := map[string]error{}
+	c := &configReader{adapter: claude.Adapter{}, root: root, entries: entries, bytes: bytes, left: func(name string, why error) { left[name] = why }}
+	for _, name := range []string{"CLAUDE.md", "agents", "skills", "rules"} {
+		c.read(name, filepath.Ext(name) == "", 0)
+	}
+	return c, left
+}
+
+// TestConfigBounds: where there is too much, nothing more is read, which is said once;
+// what is before that is kept.
+func TestConfigBounds(t *testing.T) {
+	const room = 50
+	files := func(dir string, size int64) error {
+		for i := range 3 * room {
+			name := filepath.Join(dir, fmt.Sprint(i))
+			if err := errorsOf(os.WriteFile(name, nil, 0o644), os.Truncate(name, size)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for name, tt := range map[string]struct {
+		entries int
+		bytes   int64
+		fill    func(dir string) error
+	}{
+		"bytes":                  {0, mostConfigBytes - room<<10, func(dir string) error { return files(dir, 1<<10) }},
+		"files in one directory": {mostConfigEntries - room, 0, func(dir string) error { return files(dir, 1) }},
+		"directories": {mostConfigEntries - room, 0, func(dir string) error {
+			for i := range 3 * room {
+				if err := os.MkdirAll(filepath.Join(dir, fmt.Sprint(i/10), fmt.Sprint(i)), 0o755); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			big := filepath.Join(root, "skills", "big")
+			if err := errorsOf(
+				os.MkdirAll(big, 0o755), os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "CLAUDE.md"), []byte("one"), 0o644),
+				os.WriteFile(filepath.Join(root, "rules", "late.md"), []byte("late"), 0o644), tt.fill(big),
+			); err != nil {
+				t.Fatal(err)
+			}
+			c, left := configOf(root, tt.entries, tt.bytes)
+			if len(left) != 1 || c.bytes > mostConfigBytes || c.entries > mostConfigEntries || len(c.files) == 0 || c.files[0].name != "CLAUDE.md" {
+				t.Errorf("%d files, %d bytes, left out: %v", len(c.files), c.bytes, left)
+			}
+			for _, why := range left {
+				if !errors.Is(why, errTooMuch) {
+					t.Error(why)
+				}
+			}
+		})
+	}
+}
+
+// TestConfigOfPrograms: what a program installed is no configuration, a large file is
+// not read, and what is no directory keeps nobody waiting.
+func TestConfigOfPrograms(t *testing.T) {
+	root := t.TempDir()
+	large := filepath.Join(root, "skills", "s", "large.bin")
+	for _, name := range []string{"skills/s/SKILL.md", "skills/s/.venv/lib/x.py", "skills/s/node_modules/x.js", "skills/s/__pycache__/x.pyc", "skills/s/.git/config", "skills/s/large.bin"} {
+		if err := errorsOf(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755), os.WriteFile(filepath.Join(root, name), []byte("x"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errorsOf(os.Truncate(large, mostConfigFile+1), syscall.Mkfifo(filepath.Join(root, "agents"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c, left := configOf(root, 0, 0)
+	if len(c.files) != 1 || c.files[0].name != "skills/s/SKILL.md" || c.bytes != 1 || len(left) != 2 || !errors.Is(left["skills/s/large.bin"], errTooLarge) || left["agents"] == nil {
+		t.Errorf("%d files, %d bytes, left out: %v", len(c.files), c.bytes, left)
+	}
+}
