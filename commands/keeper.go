@@ -89,11 +89,14 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	if agent.tty < 0 {
 		c.heedStops()
 	}
+	telling, tellNoMore := context.WithCancel(context.Background())
+	defer tellNoMore()
 	reported, over := make(chan error, 1), make(chan struct{})
-	go func() { reported <- reportStart(svc, launch, agent.pid(), over) }() // the agent need not wait for it
+	go func() { reported <- reportStart(telling, svc, launch, agent.pid(), over) }() // the agent need not wait for it
 	code, err := agent.wait()
 	close(over)
-	if rerr := <-reported; rerr != nil {
+	defer time.AfterFunc(startPatience, tellNoMore).Stop()
+	if rerr := <-reported; rerr != nil && telling.Err() == nil {
 		c.notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
 	}
 	if err != nil {
@@ -102,20 +105,23 @@ func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars varia
 	return code, agent, nil
 }
 
-// startAgain is how long a keeper waits before it tells again of the start of its
-// agent, and startAgainAtMost after it was in vain a few times.
 const (
+	// startAgain is how long a keeper waits before it tells again of the start of its
+	// agent, and startAgainAtMost after it was in vain a few times.
 	startAgain       = 100 * time.Millisecond
 	startAgainAtMost = 10 * time.Second
+	// startPatience is how long the answer to it is waited for when the agent has
+	// ended. Whoever is too busy to answer has heard it, and hears of the end after it.
+	startPatience = 2 * time.Second
 )
 
 // reportStart tells the Service that the agent has started, again and again while
 // no daemon can be had, until its end is there to be told: several may stop one
 // after the other, and of an agent whose start nobody has heard, none can be ended
 // for a restore and launched again.
-func reportStart(svc missions.Service, launch missions.Launch, pid int, over <-chan struct{}) error {
+func reportStart(ctx context.Context, svc missions.Service, launch missions.Launch, pid int, over <-chan struct{}) error {
 	for pause := startAgain; ; pause = min(2*pause, startAgainAtMost) {
-		_, err := svc.Keep(context.Background(), missions.KeepRequest{
+		_, err := svc.Keep(ctx, missions.KeepRequest{
 			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: pid,
 		})
 		if err == nil || missions.AsError(err).Kind != missions.KindNoDaemon {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -16,6 +17,7 @@ type kept struct {
 	missions.Service
 	command []string
 	hears   func(missions.KeepRequest) (missions.Next, error)
+	busy    bool // until whoever tells of a start waits no more
 }
 
 func (k kept) Mission(context.Context, missions.MissionRequest) (missions.Mission, error) {
@@ -26,7 +28,11 @@ func (k kept) Launch(context.Context, missions.LaunchRequest) (missions.Launch, 
 	return missions.Launch{ID: "first", Argv: k.command, Dir: "/", Mission: missions.Mission{ID: "1", Name: "one"}}, nil
 }
 
-func (k kept) Keep(_ context.Context, r missions.KeepRequest) (missions.Next, error) {
+func (k kept) Keep(ctx context.Context, r missions.KeepRequest) (missions.Next, error) {
+	if k.busy && !r.Ended {
+		<-ctx.Done()
+		return missions.Next{}, ctx.Err()
+	}
 	return k.hears(r)
 }
 
@@ -81,6 +87,20 @@ func TestKeeperOfAShortAgent(t *testing.T) {
 		return missions.Next{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
 	}
 	if code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears}); code != 7 || !ended {
+		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
+	}
+}
+
+// TestKeeperOfABusyService: an answer to the start of an agent that comes late, as
+// while another holds the workspace, is not waited for when the agent has ended.
+func TestKeeperOfABusyService(t *testing.T) {
+	ended := false
+	hears := func(r missions.KeepRequest) (missions.Next, error) {
+		ended = r.Ended
+		return missions.Next{Do: missions.DoExit}, nil
+	}
+	code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears, busy: true})
+	if code != 7 || !ended || strings.Contains(said, "could not be noted") {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
 	}
 }

@@ -43,6 +43,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 			m.live.Ended = m.live.Agent
 		}
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Bound, m.live.Handover = nil, nil, nil, "", nil
+		m.live.Over = r.Launch
 		l.clearLaunch(m)
 		if r.Failed != "" {
 			m.LastError = r.Failed
@@ -67,13 +68,17 @@ func notRelaunched(m *loaded, banner, why string) string {
 }
 
 // started notes the start of a keeper's agent, which may be told more than once,
-// and after the agent's own first events.
+// after the agent's own first events, and by a keeper that waits for no answer any
+// more, since it tells of the end.
 func (l *Local) started(ctx context.Context, m *loaded, r KeepRequest) (Next, error) {
 	keeper, child := l.processOf(r.KeeperID), l.processOf(r.AgentPID)
 	req := &request{event: Launched{}}
 	req.heard = func(m *loaded) (bool, error) {
 		if r.Launch != m.live.Launch && m.live.Launch != "" {
 			return false, nil // it is late: the keeper has been told to launch another since
+		}
+		if r.Launch == m.live.Over && r.Launch != "" {
+			return false, nil // or to launch none: the end was heard first
 		}
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Launch, m.live.Ended = &keeper, &child, &child, r.Launch, nil
 		m.live.Named = false

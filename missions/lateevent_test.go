@@ -139,6 +139,31 @@ func TestLateStart(t *testing.T) {
 	}
 }
 
+// TestStartAfterItsEnd: a keeper lets go of the report of a start that nobody answers,
+// and its report of the end may overtake it. The mission stays closed, and can be
+// resumed.
+func TestStartAfterItsEnd(t *testing.T) {
+	k := newKeptAgent(t)
+	if err := k.agent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if next := k.end(); next.Do != DoExit {
+		t.Fatalf("%+v", next)
+	}
+	k.started()
+	if m := k.state(); HasAgent(m.life) || m.live.kept() {
+		t.Errorf("after its end the start makes it %s: %+v", State(m.life), m.live)
+	}
+	again, err := k.local.Launch(context.Background(), LaunchRequest{Caller: k.keeper(), Mission: k.id, KeeperID: os.Getpid(), Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.begin(again)
+	if m := k.state(); !HasAgent(m.life) || !m.live.kept() {
+		t.Errorf("launched again it is %s", State(m.life))
+	}
+}
+
 // TestPIDUsedAgain: the process that an agent's hooks name may have the pid of the one
 // that ended before. It is heard, and is the mission's agent.
 func TestPIDUsedAgain(t *testing.T) {

@@ -55,6 +55,7 @@ type live struct {
 
 	Child    *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
 	Launch   string      `json:"launch,omitempty"`   // the newest that the keeper was given
+	Over     string      `json:"over,omitempty"`     // the launch whose agent's end its keeper has told
 	Launched instant     `json:"launched,omitzero"`  // when that was
 	Spoke    bool        `json:"spoke,omitempty"`    // its agent was heard in a turn since
 	Ended    *lock.Owner `json:"ended,omitempty"`    // the agent whose end its keeper has told
