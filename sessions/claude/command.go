@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -61,7 +62,7 @@ func commandIn(prompt string) (words string, ok bool) {
 // project may have one of that name, which is then left to them.
 func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
 	ours := false
-	for _, dir := range []string{a.Root(env), filepath.Join(cwd, ".claude")} {
+	for _, dir := range append(projectDirs(env.Home, cwd), a.Root(env)) {
 		switch content, err := readCommand(commandPath(dir)); {
 		case errors.Is(err, sessions.ErrNoSession):
 		case err != nil, !bytes.Contains(content, []byte(commandMark)):
@@ -73,7 +74,41 @@ func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
 	return ours
 }
 
-// mostCommand is how much of a command's file is read.
+// projectDirs are the directories in which Claude Code looks for a project's
+// commands: from where it works up to the top of the Git repository, and without one
+// up to the root, but not in the home directory nor above it. 2.0.77 looks above a
+// repository too, and 1.0.128 nowhere but in cwd.
+func projectDirs(home, cwd string) []string {
+	var dirs []string
+	for dir := filepath.Clean(cwd); dir != filepath.Clean(home); dir = filepath.Dir(dir) {
+		dirs = append(dirs, filepath.Join(dir, ".claude"))
+		git := filepath.Join(dir, ".git")
+		if _, err := os.Lstat(git); err == nil {
+			return append(dirs, mainProject(git)...)
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return dirs
+}
+
+// mainProject is where 2.1.329 looks for what a linked worktree has none of: commands
+// that Git ignores are in the repository's own worktree alone.
+func mainProject(git string) []string {
+	content, err := readCommand(git)
+	if err != nil {
+		return nil // a directory
+	}
+	dir, linked := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir: ")
+	top, _, ok := strings.Cut(dir, "/.git/worktrees/")
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(git), ".claude", "commands")); !linked || !ok || err == nil {
+		return nil
+	}
+	return []string{filepath.Join(top, ".claude")}
+}
+
+// mostCommand is how much of a command's file is read, or of one that leads there.
 const mostCommand = 64 << 10
 
 func readCommand(path string) ([]byte, error) {

@@ -72,6 +72,50 @@ func TestEventCommand(t *testing.T) {
 	}
 }
 
+// TestCommandOfAProject: Claude Code finds a project's command from below it too, up
+// to the top of the repository, and in a linked worktree that of the repository.
+func TestCommandOfAProject(t *testing.T) {
+	home := t.TempDir()
+	write := func(content string, path ...string) {
+		t.Helper()
+		name := filepath.Join(append([]string{home}, path...)...)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const theirs = "Make a checkpoint of our deployment.\n"
+	for _, dir := range []string{"plain/a/b", "repo/a/b", "repo/lib/b", "beside/a", "over/inner/a", "other"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(commandFile, ".claude", "commands", "checkpoint.md")
+	write(theirs, "plain", ".claude", "commands", "checkpoint.md")
+	write("ref: refs/heads/main\n", "repo", ".git", "HEAD")
+	write(theirs, "repo", ".claude", "commands", "checkpoint.md")
+	write("gitdir: "+filepath.Join(home, "repo/.git/worktrees/beside")+"\n", "beside", ".git")
+	write("gitdir: "+filepath.Join(home, "repo/.git/worktrees/has")+"\n", "has", ".git")
+	write("Deploy.\n", "has", ".claude", "commands", "deploy.md")
+	write("gitdir: ../repo/.git/modules/lib\n", "repo", "lib", ".git")
+	write(theirs, "over", ".claude", "commands", "checkpoint.md")
+	write("ref: refs/heads/main\n", "over", "inner", ".git", "HEAD")
+	for cwd, want := range map[string]sessions.Kind{
+		"plain": sessions.KindPrompt, "plain/a/b": sessions.KindPrompt, "repo": sessions.KindPrompt, "repo/a/b": sessions.KindPrompt,
+		"beside/a": sessions.KindPrompt, "has": sessions.KindCommand, "repo/lib/b": sessions.KindCommand, "over/inner/a": sessions.KindCommand,
+		"other": sessions.KindCommand, "": sessions.KindCommand, "gone/a": sessions.KindCommand,
+	} {
+		payload := `{"hook_event_name":"UserPromptSubmit","session_id":"11111111-2222-4333-8444-555555555555","prompt":"/checkpoint prod","cwd":` +
+			string(jsontext.Quote(filepath.Join(home, cwd))) + `}`
+		e, err := Adapter{}.Event(sessions.Environ{Home: home}, "", []byte(payload))
+		if err != nil || e.Kind != want {
+			t.Errorf("in %q it is %v, want %v: %v", cwd, e.Kind, want, err)
+		}
+	}
+}
+
 func TestReplyToCommand(t *testing.T) {
 	got := string(Adapter{}.Reply(sessions.Event{Kind: sessions.KindCommand}, sessions.Answer{Block: "a\n  b"}))
 	if want := `{"decision":"block","reason":"a\n  b"}` + "\n"; got != want {
