@@ -144,7 +144,7 @@ func (g *gathered) export() (exported, error) {
 	for _, id := range g.order {
 		value, there := g.values[id]
 		switch owner := g.owner[id]; {
-		case !there || reverted != "" && owner == "" && id >= reverted:
+		case !there || reverted.hides(id, owner):
 		case owner == "":
 			index[id] = len(out.Messages)
 			out.Messages = append(out.Messages, exportedMessage{Info: value, Parts: []json.RawMessage{}})
@@ -157,29 +157,46 @@ func (g *gathered) export() (exported, error) {
 	return out, nil
 }
 
-// plainInfo is a session's info without a revert, and the message that this went
-// to. When it changed last, which OpenCode wants to know, was not written.
-func plainInfo(value json.RawMessage) (info json.RawMessage, reverted string, err error) {
+// revert is where its user has taken a session back to: what was said from a message
+// on, or of that message from a part on.
+type revert struct {
+	Message string `json:"messageID"`
+	Part    string `json:"partID"`
+}
+
+// hides reports whether a message, or a part of the message owner, was taken back. The
+// parts of a message that was go with it.
+func (r revert) hides(id, owner string) bool {
+	switch {
+	case r.Message == "":
+		return false
+	case owner != "":
+		return r.Part != "" && owner == r.Message && id >= r.Part
+	case r.Part != "":
+		return id > r.Message
+	}
+	return id >= r.Message
+}
+
+// plainInfo is a session's info without a revert, and this. When it changed last, which
+// OpenCode wants to know, was not written.
+func plainInfo(value json.RawMessage) (info json.RawMessage, reverted revert, err error) {
 	var fields map[string]json.RawMessage
 	var times struct {
 		Created int64 `json:"created"`
 		Updated int64 `json:"updated"`
 	}
 	if err := errors.Join(json.Unmarshal(value, &fields), json.Unmarshal(fields["time"], &times)); err != nil {
-		return nil, "", err
+		return nil, revert{}, err
 	}
 	times.Updated = times.Created
 	if fields["time"], err = json.Marshal(times); err != nil {
-		return nil, "", err
+		return nil, revert{}, err
 	}
-	if revert, ok := fields["revert"]; ok {
-		var to struct {
-			MessageID string `json:"messageID"`
+	if to, ok := fields["revert"]; ok {
+		if err := json.Unmarshal(to, &reverted); err != nil {
+			return nil, revert{}, err
 		}
-		if err := json.Unmarshal(revert, &to); err != nil {
-			return nil, "", err
-		}
-		reverted = to.MessageID
 		delete(fields, "revert")
 	}
 	info, err = json.Marshal(fields)

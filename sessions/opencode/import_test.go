@@ -107,6 +107,30 @@ func TestImportReverted(t *testing.T) {
 	}
 }
 
+// TestImportRevertedPart: taken back to a part of an answer, as OpenCode's interface
+// allows, the answer stays with what it is made of before that.
+func TestImportRevertedPart(t *testing.T) {
+	b := fixture(t, "talk.jsonl")
+	env, s := placedSession(t, b)
+	whole := exportOf(t, importOne(t, env, s)).Messages
+	at := slices.IndexFunc(whole, func(m exportedMessage) bool { return len(m.Parts) > 3 })
+	if at < 0 || at == len(whole)-1 {
+		t.Fatalf("no answer of many parts in %d messages", len(whole))
+	}
+	to := revert{Message: parseMessage(whole[at].Info).id, Part: parsePart(whole[at].Parts[2]).id}
+	line, err := json.Marshal(map[string]any{"type": "session", "session": "ses_1", "value": map[string]any{
+		"id": "ses_1", "directory": "/home/dev/w", "time": map[string]int{"created": 1}, "revert": to,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, s = placedSession(t, slices.Concat(b, line, []byte("\n")))
+	e := exportOf(t, importOne(t, env, s))
+	if len(e.Messages) != at+1 || len(e.Messages[at].Parts) != 2 || len(e.Messages[0].Parts) != len(whole[0].Parts) {
+		t.Errorf("%d messages of %d, the last of %d parts", len(e.Messages), at+1, len(e.Messages[len(e.Messages)-1].Parts))
+	}
+}
+
 func TestImportRefused(t *testing.T) {
 	for _, b := range []string{"", "no JSON\n", `{"type":"session","session":"ses_1","value":7}` + "\n"} {
 		env, s := placedSession(t, []byte(b))
