@@ -14,7 +14,8 @@ import (
 // The fixtures are what the plugin wrote and told of version 1.18.33: talk.jsonl
 // of two `opencode run`; stopped.jsonl goes on from there in the terminal with a
 // turn stopped by Esc, one whose tool asked while another prompt came, and that
-// prompt, which the model's service refused.
+// prompt, which the model's service refused; compacted.jsonl of two turns in the terminal
+// and their summary, beside which the second is kept.
 const version = "testdata/1.18.33/"
 
 func fixture(t testing.TB, name string) []byte {

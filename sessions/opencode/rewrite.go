@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
@@ -15,7 +16,9 @@ import (
 // Changed are the session's id, the working directory, the paths below the old
 // root, and the ids of messages and parts, which are unique in OpenCode's
 // database: their random letters are turned by what differs between the two
-// sessions' ids, so that the order stays and the way back is the same. So are
+// sessions' ids, so that the order stays and the way back is the same. They are
+// wherever a value names one, as a compaction does the message from which on it keeps
+// what was said: else the copy's model would be sent all from the beginning. So are
 // those of subagents' sessions, wherever they are named: what a subagent said is
 // copied by the same rule, and a copy's model that went on with its source's would
 // write into it. The model's reasoning, which may be signed, keeps its words, and
@@ -41,8 +44,9 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 // input; the code for the versions before stays. Version 1 left the ids of
 // subagents' sessions, version 2 those in the results of signed calls, with the
 // paths there, and the sessions of subagents themselves; version 3 paths behind flags and
-// in diffs.
-const rewriteVersion = 4
+// in diffs; version 4 the ids of messages and parts that stand deeper in a value, or
+// under a name that it did not know.
+const rewriteVersion = 5
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -150,9 +154,54 @@ func (w *rewriter) value(b []byte, at int) {
 			w.Cwd(jsonlines.Span{Start: end - len(value), End: end}, value)
 		case "path", "revert":
 			w.value(b, end-len(value))
+		default:
+			if w.version > 4 && (bytes.Contains(value, messageMark) || bytes.Contains(value, partMark)) {
+				w.named(b, string(key), value, end, deepest)
+			}
 		}
 	}
 }
+
+// deepest is how far below a value ids are looked for. OpenCode's own stand four below
+// it, in the files that a call gave.
+const deepest = 8
+
+// foreign are the members below which names are no words of OpenCode's: what a call is
+// given, an answer in a form that was asked for, and what a tool or the model's service
+// notes, whose own ids may look like OpenCode's.
+var foreign = []string{"input", "structured", "format", "metadata", "error"}
+
+// named edits the ids in the value, which ends at end, of a member of that name. A
+// string is one if its name says so: a text may quote one.
+func (w *rewriter) named(b []byte, name string, value []byte, end, depth int) {
+	if depth == 0 || slices.Contains(foreign, name) {
+		return
+	}
+	c := jsontext.WalkAt(b, end-len(value))
+	switch value[0] {
+	case '"':
+		if namesID(name) {
+			w.identity(end, value)
+		}
+	case '{':
+		for key, value, ok := c.Member(); ok; key, value, ok = c.Member() {
+			w.named(b, string(key), value, c.Pos(), depth-1)
+		}
+	case '[':
+		for value, ok := c.Element(); ok; value, ok = c.Element() {
+			w.named(b, name, value, c.Pos(), depth-1)
+		}
+	}
+}
+
+// namesID reports whether a member's name is that of an id, or of several.
+func namesID(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), "s")
+	return strings.HasSuffix(name, "id")
+}
+
+// messageMark and partMark begin the ids of messages and parts.
+var messageMark, partMark = []byte("msg_"), []byte("prt_")
 
 const (
 	sessionMark = "ses_"
@@ -219,7 +268,7 @@ func turnOf(oldID, newID string) turn {
 
 // id is the new id of a message or part; nil for any other word.
 func (t turn) id(id []byte) []byte {
-	if len(id) <= fixed || len(id) > fixed+len(t) || string(id[:4]) != "msg_" && string(id[:4]) != "prt_" {
+	if len(id) <= fixed || len(id) > fixed+len(t) || !bytes.HasPrefix(id, messageMark) && !bytes.HasPrefix(id, partMark) {
 		return nil
 	}
 	return t.letters(id)

@@ -33,14 +33,18 @@ func toFork(id string) sessions.Rewrite {
 // version that made it. So these sums never change: for any other bytes there
 // must be a new version beside the old one.
 func TestRewriteVersion(t *testing.T) {
-	for version, want := range map[int]string{
-		1: "151a6d0aed0a452178fa3e2e85dd3ef00e4b2058c24ae7bc26730679f052b025",
+	for version, want := range map[int][2]string{
+		1: {"151a6d0aed0a452178fa3e2e85dd3ef00e4b2058c24ae7bc26730679f052b025", "99d2f51f1d847f36abe874de49e81c6fcaa4cc593fc1b2adad0ef61f1bb7c647"},
+		4: {"151a6d0aed0a452178fa3e2e85dd3ef00e4b2058c24ae7bc26730679f052b025", "9b867f193181812ffb5778ee1c00c18ac1f65c9392a240d5da1f8cb8f27dcd42"},
+		5: {"151a6d0aed0a452178fa3e2e85dd3ef00e4b2058c24ae7bc26730679f052b025", "bcd2c653553f17fda5f5ca6ef9f88abefdcb414422940ff1b26cd9d93fe0ae32"},
 	} {
 		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
 		to.Version = version
-		sum := sha256.Sum256(rewritten(t, fixture(t, "stopped.jsonl"), to))
-		if got := hex.EncodeToString(sum[:]); got != want {
-			t.Errorf("version %d gives %s: recorded conversations of forks would be damaged", version, got)
+		for i, name := range []string{"stopped.jsonl", "compacted.jsonl"} {
+			sum := sha256.Sum256(rewritten(t, fixture(t, name), to))
+			if got := hex.EncodeToString(sum[:]); got != want[i] {
+				t.Errorf("version %d gives %s of %s: recorded conversations of forks would be damaged", version, got, name)
+			}
 		}
 	}
 	const child = "ses_dfc2dd54effeTT5SNqRpAc3RoV"
@@ -48,6 +52,7 @@ func TestRewriteVersion(t *testing.T) {
 		2: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "b3e87514d674dbe534a3d4d14efc9b91ad6192e5be0f8d5ce683b4ab8d949ff8"},
 		3: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
 		4: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
+		5: {"6acde8714c26dec0cc51ce3d435b3eec5512798b1a0ab8c3cd12ee1ffc4be0a2", "5d439a2b9afe432ba707e1c9ae3d55ce5ce44a0da815a153fe4643a74ab2a62e"},
 	} {
 		to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
 		to.Version = version
@@ -150,6 +155,7 @@ func TestNewID(t *testing.T) {
 
 func FuzzRewrite(f *testing.F) {
 	f.Add(fixture(f, "talk.jsonl"))
+	f.Add(fixture(f, "compacted.jsonl"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		out := rewritten(t, b, toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA"))
 		if got, want := bytes.Count(out, []byte("\n")), bytes.Count(b, []byte("\n")); got != want {
