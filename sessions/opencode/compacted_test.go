@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,26 @@ func TestCompactedTail(t *testing.T) {
 	back.OldID, back.NewID, back.OldCwd, back.NewCwd, back.OldRoot, back.NewRoot = back.NewID, back.OldID, back.NewCwd, back.OldCwd, back.NewRoot, back.OldRoot
 	if !bytes.Equal(rewritten(t, out, back), b) {
 		t.Error("there and back it differs")
+	}
+}
+
+// TestCompactedCut: what a compaction keeps is said after its summary, and which results
+// are left out of what is sent after an answer. A cut takes both along, and nothing of
+// a prompt that comes then.
+func TestCompactedCut(t *testing.T) {
+	b := fixture(t, "compacted.jsonl")
+	if cut := cutOf(t, b); cut.Length != int64(len(b)) || cut.Dropped != 0 {
+		t.Errorf("it is cut at %d of %d", cut.Length, len(b))
+	}
+	const pruned = `{"type":"part","session":"ses_1","value":{"id":"prt_9","messageID":"msg_209c7c7ba001gA4xIxO4Ak50sw","type":"tool","tool":"bash","callID":"c","state":{"status":"completed","time":{"start":1,"end":2,"compacted":3}}}}` + "\n"
+	const prompt = `{"type":"message","session":"ses_1","value":{"id":"msg_9","role":"user","time":{"created":9}}}` + "\n"
+	for more, whole := range map[string]bool{pruned: true, prompt: false, prompt + pruned: false, strings.ReplaceAll(pruned, "compacted", "x"): false} {
+		if cut := cutOf(t, slices.Concat(b, []byte(more))); (cut.Length == int64(len(b)+len(more))) != whole || cut.Length < int64(len(b)) {
+			t.Errorf("with %s it is cut at %d of %d", more, cut.Length, len(b)+len(more))
+		}
+	}
+	if c := read(t, b); c.State != sessions.StateIdle || len(c.Turns) != 2 {
+		t.Errorf("%s with %d turns", c.State, len(c.Turns))
 	}
 }
 

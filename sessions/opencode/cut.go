@@ -71,7 +71,9 @@ func (c *cutter) step(l line) (good, extends bool) {
 		c.forget(l.id)
 		return false, true
 	case typePart:
-		c.part(parsePart(l.value))
+		p := parsePart(l.value)
+		c.part(p)
+		return false, p.condenses()
 	case typeMessage:
 		m := parseMessage(l.value)
 		if m.role != "assistant" {

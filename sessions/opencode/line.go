@@ -104,6 +104,7 @@ type part struct {
 	tool        []byte
 	call        string
 	state       []byte
+	tail        string // of a compaction: the message from which on all is kept
 }
 
 func parsePart(b []byte) part {
@@ -135,6 +136,8 @@ func parsePart(b []byte) part {
 			p.call = jsontext.Text(value)
 		case "state":
 			p.state = value
+		case "tail_start_id":
+			p.tail = jsontext.Text(value)
 		}
 	}
 }
@@ -145,6 +148,13 @@ func (p part) status() string { return jsontext.Text(jsontext.Lookup(p.state, "s
 func (p part) open() bool {
 	s := p.status()
 	return p.kind == "tool" && s != "completed" && s != "error"
+}
+
+// condenses reports whether a part says how what was said before is sent to the model
+// from now on. OpenCode writes it after the answer that it is about: which messages a
+// summary does not stand for, and which results of calls are left out.
+func (p part) condenses() bool {
+	return p.kind == "compaction" && p.tail != "" || p.kind == "tool" && !instant(jsontext.Lookup(jsontext.Lookup(p.state, "time"), "compacted")).IsZero()
 }
 
 // instant is a time in milliseconds.
