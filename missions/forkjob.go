@@ -448,7 +448,7 @@ func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) 
 		op.Keep = append(op.Keep, Kept(left))
 	}
 	if err := errors.Join(
-		writeDoc(t, missionDoc, m.stored), writeDoc(t, bindingDoc(j.l.home.Machine), m.bind), writeDoc(t, operationDoc, op),
+		j.l.putStored(t, m), writeDoc(t, bindingDoc(j.l.home.Machine), m.bind), writeDoc(t, operationDoc, op),
 	); err != nil {
 		return gitstore.ID{}, err
 	}

@@ -75,6 +75,9 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	if len(r.Command) > 0 {
 		command = r.Command
 	}
+	if err := m.mayRun(command); err != nil {
+		return Launch{}, err
+	}
 	if err := l.mayPrompt(m.Agent, m.program(), r.Prompt); err != nil {
 		return Launch{}, err
 	}

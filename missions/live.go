@@ -64,6 +64,9 @@ type live struct {
 	Notice   string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
 	// NotRestored is why a queued restore was not done.
 	NotRestored string `json:"not_restored,omitempty"`
+	// Private is the mission's command, and the one before, if it has secrets in it: no
+	// record has those.
+	Private []privateCommand `json:"private_commands,omitempty"`
 }
 
 // mostSeen bounds the event ids remembered: more than one answer's tools.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // loaded is a mission as it is on disk: its newest snapshot and record, and
@@ -189,6 +190,7 @@ func (m *loaded) overlayLive(l *Local) error {
 		m.live = live{}
 		return nil
 	}
+	m.takePrivate()
 	if m.live.Told != nil {
 		m.Talk = m.live.Told
 	}
@@ -203,6 +205,7 @@ func (m *loaded) overlayLive(l *Local) error {
 // saveLive writes what is known beyond the record. Failing to is not an error
 // of the operation: it is told in the log.
 func (l *Local) saveLive(m *loaded) {
+	m.keepPrivate()
 	raw, err := marshalLifecycle(m.life)
 	if err == nil {
 		m.live.Base, m.live.Lifecycle, m.live.Since = m.record.String(), raw, m.since
@@ -245,7 +248,7 @@ func (m *loaded) bound() error {
 func (l *Local) view(m *loaded) Mission {
 	v := Mission{
 		ID: m.ID, Name: m.Name, Agent: m.program(), State: State(m.life), StateSince: m.since,
-		Managed: ManagedNone, Command: m.Command, Workspace: m.bind.Workspace, Cwd: m.cwd(),
+		Managed: ManagedNone, Command: jsontext.RedactCommand(m.Command), Workspace: m.bind.Workspace, Cwd: m.cwd(),
 		Project: m.project.Name, ProjectID: m.project.ID,
 		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),
 		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,

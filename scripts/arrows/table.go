@@ -24,7 +24,7 @@ var rules = []rule{
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
-	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/opencode", "sessions/secrets"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
+	{"missions", list(leaves, "gitstore", "gitstore/capture", "gitstore/restore", "gitstore/fork", "missions/editors", "missions/settings", "missions/userfile", "sessions", "sessions/claude", "sessions/codex", "sessions/gemini", "sessions/generic", "sessions/jsontext", "sessions/opencode", "sessions/secrets"), "the domain declares the interfaces it needs of watcher and index; they are injected"},
 	{"missions/settings", []string{"gitstore/capture", "gitstore/usergit", "missions/userfile"}, "what can be configured; who is configured asks it, never the reverse"},
 	{"missions/userfile", []string{"gitstore/disk", "gitstore/journal"}, "the files of the user's that Umbra changes a part of, whatever is in them"},
 	{"missions/editors", nil, "a leaf: what editors are given, and where it goes"},
