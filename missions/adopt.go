@@ -102,6 +102,9 @@ func (l *Local) carryOutAdoption(a *adoption, key string, n newMission) {
 	ctx, cancel := context.WithCancel(l.closing)
 	defer cancel()
 	m, err := l.create(ctx, n)
+	if refuses(err) {
+		l.nobodys.refuse(n.root, err, l.now())
+	}
 	for first := true; ; first = false {
 		l.mu.Lock()
 		later := a.later

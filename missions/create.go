@@ -189,6 +189,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	}
 	m, err := l.createIn(ctx, p, g, n)
 	if err == nil {
+		l.nobodys.admit(n.root)
 		return m, nil
 	}
 	if m, there := l.load(p, n.id); there == nil {

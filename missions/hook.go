@@ -283,12 +283,17 @@ func goesOn(k sessions.Kind) bool {
 
 // missionOfEvent finds the mission whose agent speaks: the one named by the
 // environment if the session is its own, else the one that has the session,
-// else a new one. Nil without an error is a session that is not to be adopted.
+// else a new one. Nil without an error is a session that is not to be adopted, which is
+// remembered: its hooks tell of each of its tools.
 func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event) (*loaded, error) {
 	if e.SessionID == "" {
 		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
 	}
-	if m, joined, err := l.joinAdoption(ctx, r.Caller, sessionKey(a.Name(), e.SessionID), l.hearLate(a, r, e)); joined {
+	key := sessionKey(a.Name(), e.SessionID)
+	if m, joined, err := l.joinAdoption(ctx, r.Caller, key, l.hearLate(a, r, e)); joined {
+		if refuses(err) {
+			err = sayRefused(e, err)
+		}
 		return m, err
 	}
 	var parent *loaded
@@ -304,6 +309,16 @@ func (l *Local) missionOfEvent(ctx context.Context, a sessions.Adapter, r HookRe
 	if m := l.rememberedSession(a.Name(), e.SessionID); m != nil {
 		return m, nil
 	}
+	if l.nobodys.has(key, e, l.now()) {
+		return nil, nil
+	}
+	m, err := l.seekMission(ctx, a, r, e, parent)
+	l.nobodys.note(key, e, m == nil && err == nil, l.now())
+	return m, err
+}
+
+// seekMission finds the mission of a session among all, or adopts the session.
+func (l *Local) seekMission(ctx context.Context, a sessions.Adapter, r HookRequest, e sessions.Event, parent *loaded) (*loaded, error) {
 	if m := l.missionOfSession(a.Name(), e.SessionID); m != nil {
 		l.known.speaks(m, e.SessionID)
 		return m, nil
@@ -422,6 +437,9 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	if !l.config.Adopt.Adopts(g.Dir) {
 		return nil, nil
 	}
+	if err := l.nobodys.overBudget(g.Top, l.now()); err != nil && e.Kind != sessions.KindSessionStart {
+		return nil, sayRefused(e, err)
+	}
 	subdir, err := filepath.Rel(g.Top, g.Dir)
 	if err != nil {
 		return nil, err
@@ -437,8 +455,17 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 		n.startedIn = parent.ID
 	}
 	m, err := l.adoptSoon(ctx, r.Caller, n, l.hearLate(a, r, e))
-	if refusedRoot(err) {
-		return nil, nil // a hook is silent where Umbra must not work
+	if refuses(err) {
+		return nil, sayRefused(e, err)
 	}
 	return m, err
+}
+
+// sayRefused is why a workspace was refused, for who has typed a command of Umbra's there.
+// Any other hook is silent where Umbra must not work.
+func sayRefused(e sessions.Event, refused error) error {
+	if e.Kind == sessions.KindCommand {
+		return refused
+	}
+	return nil
 }

@@ -52,6 +52,7 @@ type Local struct {
 	working sync.WaitGroup // workers of queues
 
 	known       *remembered
+	nobodys     *nobodys
 	counters    *counters
 	looks       *looks
 	newest      *newest
@@ -135,7 +136,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, getenv: o.Getenv, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), nobodys: newNobodys(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.uptime = lock.Uptime

@@ -32,6 +32,9 @@ func (l *Local) Status(ctx context.Context, r StatusRequest) (Status, error) {
 		e := AsError(err)
 		s.Problems = append(s.Problems, Problem{Message: e.Message, Fix: e.Hint})
 	}
+	if refused := l.refusalHere(at); refused != nil {
+		s.Problems = append(s.Problems, *refused)
+	}
 	if at.project == nil {
 		return s, nil
 	}
