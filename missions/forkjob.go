@@ -252,9 +252,13 @@ func (j *forkJob) makeSession() error {
 		return err
 	}
 	cwd := resolvedOr(j.cwd())
+	oldRoot, oldCwd, err := j.l.spokenIn(j.at.loaded, j.at.step.Snapshot)
+	if err != nil {
+		return err
+	}
 	to := sessions.Rewrite{
-		OldID: plan.source.SessionID, NewID: j.l.newSession(a), OldCwd: j.at.cwd(), NewCwd: cwd,
-		OldRoot: j.at.bind.Workspace, NewRoot: resolvedOr(j.made.Workspace), Now: j.l.now(),
+		OldID: plan.source.SessionID, NewID: j.l.newSession(a), OldCwd: oldCwd, NewCwd: cwd,
+		OldRoot: oldRoot, NewRoot: resolvedOr(j.made.Workspace), Now: j.l.now(),
 	}
 	j.doc.Session = []string{a.Path(j.env(), cwd, to.NewID)}
 	if err := j.operation.Update(j.doc); err != nil {

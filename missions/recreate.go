@@ -153,10 +153,14 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 	if err != nil {
 		return err
 	}
-	oldRoot, oldCwd := m.bind.Workspace, m.cwd()
+	before := m.bind.Workspace
+	oldRoot, oldCwd, err := l.spokenIn(m, m.tip)
+	if err != nil {
+		return err
+	}
 	m.bind.Workspace, m.bind.Place, m.bind.Made = g.Dir, g.Place, true
 	m.bind.Worktree, m.bind.Branch, m.bind.Fork = made.Worktree, made.Branch, &made.Document
-	if g.Dir == oldRoot || m.stored.Session == "" || !m.movable(l.adapter(m.Agent)) {
+	if g.Dir == before || m.stored.Session == "" || !m.movable(l.adapter(m.Agent)) {
 		return nil
 	}
 	plan, err := l.cutAt(m.project, m.tip, m.bind.Session)

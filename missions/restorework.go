@@ -100,7 +100,7 @@ func (l *Local) describeRestore(m *loaded, j *job) (restoreDoc, error) {
 	}
 	if j.talk != nil {
 		op.Before, op.BeforePath = m.stored.Session, m.bind.Session
-		if doc.Talk, err = l.describeTalk(m, j.talk); err != nil {
+		if doc.Talk, err = l.describeTalk(m, j.target, j.talk); err != nil {
 			return doc, err
 		}
 		op.After, op.AfterPath = doc.Talk.Session, doc.Talk.Path
@@ -110,7 +110,7 @@ func (l *Local) describeRestore(m *loaded, j *job) (restoreDoc, error) {
 }
 
 // describeTalk decides which session the mission will go on in.
-func (l *Local) describeTalk(m *loaded, plan *talkPlan) (*talkDoc, error) {
+func (l *Local) describeTalk(m *loaded, target *gitstore.Snapshot, plan *talkPlan) (*talkDoc, error) {
 	if plan.session != "" {
 		return &talkDoc{Session: plan.session, Path: plan.path}, nil
 	}
@@ -120,9 +120,13 @@ func (l *Local) describeTalk(m *loaded, plan *talkPlan) (*talkDoc, error) {
 	if plan.empty {
 		return talk, nil
 	}
+	oldRoot, oldCwd, err := l.spokenIn(m, target)
+	if err != nil {
+		return nil, err
+	}
 	recipe, err := json.Marshal(recipe{
-		Agent: plan.source.Agent, OldID: plan.source.SessionID, NewID: id, OldCwd: m.cwd(), NewCwd: m.cwd(),
-		OldRoot: m.bind.Workspace, NewRoot: m.bind.Workspace, Now: l.now(),
+		Agent: plan.source.Agent, OldID: plan.source.SessionID, NewID: id, OldCwd: oldCwd, NewCwd: m.cwd(),
+		OldRoot: oldRoot, NewRoot: m.bind.Workspace, Now: l.now(),
 		Version: a.RewriteVersion(),
 	})
 	talk.Record, talk.Length, talk.Recipe = plan.record, plan.cut.Length, recipe
