@@ -212,7 +212,11 @@ func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
 	}
 	for _, f := range files {
-		if err := placeFile(l.home.Dir, f); err != nil {
+		home := l.home.Dir
+		if !within(home, f.Path) {
+			home = "" // beside the agent's sessions
+		}
+		if err := placeFile(home, f); err != nil {
 			return err
 		}
 	}

@@ -2,13 +2,11 @@ package claude
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/hooks"
-	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
@@ -29,7 +27,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	if err := check(e); err != nil {
 		return sessions.Event{}, err
 	}
-	if e.Kind = kindOf(e, f); e.Kind == sessions.KindSessionStart && e.Source == "resume" && isStray(e.Transcript) {
+	if e.Kind = kindOf(e, f); e.Kind == sessions.KindSessionStart && e.Source == "resume" && isStray(e.Transcript, f["context_tokens"] != nil) {
 		e.Kind = sessions.KindOther
 	}
 	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, e.Cwd) {
@@ -109,31 +107,6 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 		return sessions.KindStatusLine
 	}
 	return sessions.KindOther
-}
-
-// mostStray is how much of a file is looked at: a line of it has some 80 bytes.
-const mostStray = 64 << 10
-
-// isStray reports whether a session is none: a file with titles of sessions and
-// nothing else. When 1.0 resumes one, it says that another begins, writes such
-// titles there, and goes on in the one that it was to resume.
-func isStray(path string) bool {
-	f, info, err := sessions.OpenFile(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if info.Size() == 0 || info.Size() > mostStray {
-		return false
-	}
-	spoken := errors.New("a line of a conversation")
-	split := jsonlines.Splitter{Line: func(b []byte, _ int64) error {
-		if l, ok := parseLine(b); !ok || l.kind != "summary" {
-			return spoken
-		}
-		return nil
-	}}
-	return split.Drain(f) == nil
 }
 
 // hasBackgroundTurn reports whether a subagent or the like still works on what

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -115,36 +113,6 @@ func TestEventBackground(t *testing.T) {
 	in := `{"hook_event_name":"Stop","session_id":"` + idA + `","prompt_id":"p","background_tasks":[{"type":"shell","status":"running"},{"type":"subagent","status":"completed"}]}`
 	if e, err := (Adapter{}).Event(sessions.Environ{}, "", []byte(in)); err != nil || e.Background || e.Kind != sessions.KindStop {
 		t.Errorf("%+v, %v", e, err)
-	}
-}
-
-// TestStrayStart: what 1.0 says begins when it resumes a session is none, as its file
-// shows; a session that has a conversation, or is only about to, is one.
-func TestStrayStart(t *testing.T) {
-	title := `{"type":"summary","summary":"ok","leafUuid":"507b84b2-49ac-495a-b749-5d24c93d50ad"}` + "\n" // as 1.0.128 wrote it
-	for _, c := range []struct {
-		name, source, content string
-		stray                 bool
-	}{
-		{"titles", "resume", title + title, true},
-		{"titles of one that is begun", "startup", title, false},
-		{"a conversation with a title", "resume", title + `{"type":"user","message":{"role":"user","content":"go on"}}` + "\n", false},
-		{"a title that is torn", "resume", title + `{"type":"sum`, true},
-		{"garbage", "resume", "garbage\n", false},
-		{"an empty one", "resume", "", false},
-		{"one that is not there", "resume", "none", false},
-	} {
-		file := filepath.Join(t.TempDir(), idA+".jsonl")
-		if c.content != "none" {
-			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		in := `{"hook_event_name":"SessionStart","source":"` + c.source + `","session_id":"` + idA + `","transcript_path":"` + file + `","cwd":"/"}`
-		e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(in))
-		if err != nil || (e.Kind == sessions.KindOther) != c.stray {
-			t.Errorf("%s: %+v, %v", c.name, e, err)
-		}
 	}
 }
 
