@@ -68,9 +68,16 @@ func (m *loaded) askedAbout(tool sessions.Tool) sessions.Tool {
 }
 
 // asksElsewhere reports whether an event is a question, or the answer to one, of a
-// session that the mission has left: its user is asked in another one.
+// session that the mission has left: its user is asked in another one. Nor is it the
+// mission's if it would be one of its turn, and there is none.
 func (m *loaded) asksElsewhere(e sessions.Event) bool {
-	return (e.Kind == sessions.KindPermission || e.Kind == sessions.KindAnswered) && m.leftSession(e)
+	switch e.Kind {
+	case sessions.KindPermission:
+		return e.Within && !InTurn(m.life) || m.leftSession(e)
+	case sessions.KindAnswered:
+		return m.leftSession(e)
+	}
+	return false
 }
 
 // question is what an agent says itself of its questions: that it asks, about the tool

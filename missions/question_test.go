@@ -78,6 +78,36 @@ func TestQuestionOfALeftSession(t *testing.T) {
 	c.healthy()
 }
 
+// TestQuestionWithinATurn: a notice that may be about another agent is a question of
+// the mission's in its turn alone, about the call that is open, until that ends.
+func TestQuestionWithinATurn(t *testing.T) {
+	for _, kind := range []string{"agent_needs_input", "elicitation_dialog"} {
+		c := startTalker(t)
+		notice := map[string]any{"notification_type": kind}
+		c.hook("SessionStart", map[string]any{"source": "startup"})
+		c.hook("Notification", notice)
+		if m := c.only(); m.State == StateWaiting {
+			t.Errorf("%s: before any turn it is %s, %+v", kind, m.State, m.Pending)
+		}
+		c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+		c.hook("PreToolUse", about("t1", "Bash", "chmod 700 f"))
+		c.hook("Notification", notice)
+		if m := c.only(); m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].ID != "t1" {
+			t.Errorf("%s: asked it is %s, %+v", kind, m.State, m.Pending)
+		}
+		c.hook("PostToolUse", about("t1", "Bash", "chmod 700 f"))
+		if m := c.only(); m.State != StateRunning {
+			t.Errorf("%s: answered it is %s, %+v", kind, m.State, m.Pending)
+		}
+		c.hook("Stop", nil)
+		c.hook("Notification", notice)
+		if m := c.only(); m.State != StateIdle {
+			t.Errorf("%s: after its turn it is %s, %+v", kind, m.State, m.Pending)
+		}
+		c.healthy()
+	}
+}
+
 // TestToolThatAsks: a tool that is itself a question has its mission wait from when it
 // begins until it has ended.
 func TestToolThatAsks(t *testing.T) {

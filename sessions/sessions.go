@@ -446,6 +446,7 @@ type Event struct {
 	Tool       Tool
 	Writes     bool // tool-before: the tool can change files
 	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended
+	Within     bool // permission: a question only within a turn; between turns another's, or none
 	// Files are, before a tool whose own work it is to write files, those files
 	// as its input names them; nil for any other tool, above all a shell.
 	Files   []string

@@ -46,6 +46,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		if file := jsontext.Text(jsontext.Lookup(toolInput, writers[tool])); e.Writes && file != "" {
 			e.Files = []string{file}
 		}
+		e.Within = asksWithin[f.Text("notification_type")]
 	case sessions.KindStop:
 		e.Background = hasBackgroundTurn(f["background_tasks"])
 	}
@@ -72,6 +73,12 @@ const taskReport = "<task-notification>"
 // has much of a hook's payload but no event.
 const statusLineEvent = "StatusLine"
 
+// asksWithin are the types of notices that 2.1 gives some six seconds after it has
+// asked in its turn, but not for a permission: where auto mode can't judge what is to
+// run, or an MCP server asks. A dialog that its user has opened has none. Between turns
+// they are about other agents.
+var asksWithin = map[string]bool{"agent_needs_input": true, "elicitation_dialog": true, "elicitation_url_dialog": true}
+
 func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 	switch e.Name {
 	case "SessionStart":
@@ -91,7 +98,8 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 		return sessions.KindPermission
 	case "Notification":
 		// 1.0 has no type; its other notice is "Claude is waiting for your input".
-		if kind := f.Text("notification_type"); kind == "permission_prompt" || kind == "" && strings.Contains(f.Text("message"), "permission") {
+		kind := f.Text("notification_type")
+		if kind == "permission_prompt" || asksWithin[kind] || kind == "" && strings.Contains(f.Text("message"), "permission") {
 			return sessions.KindPermission
 		}
 	case "Stop":

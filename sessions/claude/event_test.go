@@ -142,6 +142,9 @@ func TestEventCases(t *testing.T) {
 		{"", head + `"hook_event_name":"Notification","message":"Claude needs your permission to use Bash"}`, sessions.KindPermission},
 		{"", head + `"hook_event_name":"Notification","message":"Claude is waiting for your input"}`, sessions.KindOther},
 		{"", head + `"hook_event_name":"Notification","notification_type":"permission_prompt"}`, sessions.KindPermission},
+		{"", head + `"hook_event_name":"Notification","notification_type":"agent_needs_input"}`, sessions.KindPermission},
+		{"", head + `"hook_event_name":"Notification","notification_type":"elicitation_url_dialog"}`, sessions.KindPermission},
+		{"", head + `"hook_event_name":"Notification","notification_type":"agent_completed"}`, sessions.KindOther},
 		{"", head + `"hook_event_name":"Notification","notification_type":"idle_prompt","message":"permission"}`, sessions.KindOther},
 		{"", head + `"hook_event_name":"UserPromptSubmit","prompt":"` + strings.Repeat("x", 4<<20) + `"}`, sessions.KindPrompt},
 	} {

@@ -29,7 +29,8 @@ func (a Adapter) Live(env sessions.Environ, id string) (pid int, ok bool) {
 }
 
 // questions are what it waits for with a question on the screen that a tool or the
-// turn waits for: not a dialog that its user has opened.
+// turn waits for: not "dialog open", which is said of those too that its user has
+// opened. One of the turn's own has a notice (asksWithin).
 var questions = []string{"permission prompt", "sandbox request", "worker request", "goal proposal", "input needed"}
 
 // Attends is what the session's entry in the registry says: that the process is idle,
