@@ -14,7 +14,8 @@ const mostAbove = 16
 
 // AgentAbove finds the process of the agent that a hook was called by, for a
 // HookRequest: pid or the nearest above it that runs the agent. It is 0 if there
-// is none, if the system does not tell, or if the agent says itself which it is.
+// is none, if the system does not tell, if the agent says itself which it is, or if
+// the nearest is a server of it.
 // It reads the system's process table: the hook's own process asks, since a
 // daemon sees another one at worst.
 func AgentAbove(agent string, c Caller, pid int) int {
@@ -35,11 +36,11 @@ func above(a sessions.Adapter, pid int) int {
 		if pid <= 1 {
 			return 0
 		}
-		if argv, err := lock.CommandLine(pid); err == nil && a.Runs(argv) {
+		switch agent, server := runs(a, pid); {
+		case agent:
 			return pid
-		}
-		if program, err := lock.Program(pid); err == nil && a.Runs([]string{program}) {
-			return pid
+		case server:
+			return 0 // who is above it has started it, and may be another's agent
 		}
 		parent, err := lock.Parent(pid)
 		if err != nil {
@@ -48,6 +49,27 @@ func above(a sessions.Adapter, pid int) int {
 		pid = parent
 	}
 	return 0
+}
+
+// runs reports whether a process is the agent, as it calls itself or by the file that it
+// runs, or only the agent's program: by their further words Codex is told from its
+// server, which runs the conversations of many.
+func runs(a sessions.Adapter, pid int) (agent, server bool) {
+	var names []string
+	argv, err := lock.CommandLine(pid)
+	if err == nil && len(argv) > 0 {
+		names = append(names, argv[0])
+	}
+	if program, err := lock.Program(pid); err == nil {
+		names = append(names, program)
+	}
+	for _, name := range names {
+		if a.Runs(append([]string{name}, argv[min(1, len(argv)):]...)) {
+			return true, false
+		}
+		server = server || a.Runs([]string{name})
+	}
+	return false, server
 }
 
 // How long an agent whose process is not known may be silent, and its session

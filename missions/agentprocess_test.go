@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,12 @@ func startAgent(t *testing.T) (agent *exec.Cmd, hook int) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh")
 	cmd.Args = []string{"/opt/bin/claude", "-c", `/bin/sh -c 'sh -c "echo \$\$; read gone"; :'; :`}
+	return cmd, startAbove(t, cmd)
+}
+
+// startAbove starts a process that says the pid of one beneath it, and returns that.
+func startAbove(t *testing.T, cmd *exec.Cmd) (hook int) {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +47,7 @@ func startAgent(t *testing.T) (agent *exec.Cmd, hook int) {
 	if hook, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, hook
+	return hook
 }
 
 // TestAgentAbove finds the agent that a hook runs beneath.
@@ -57,6 +64,35 @@ func TestAgentAbove(t *testing.T) {
 	} {
 		if got != 0 {
 			t.Errorf("%s: %d", what, got)
+		}
+	}
+}
+
+// TestServerAbove: the server that Codex keeps in the background is no agent, though the
+// file that it runs is Codex's, and neither is the Codex that has started it: it has the
+// conversations of others too.
+func TestServerAbove(t *testing.T) {
+	dir := t.TempDir()
+	shell, err := os.ReadFile("/bin/sh")
+	program := filepath.Join(dir, "codex")
+	err = errorsOf(err, os.WriteFile(program, shell, 0o755),
+		os.WriteFile(filepath.Join(dir, "exec"), []byte("sh -c 'echo $$; read gone; :'; :\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "app-server"), []byte("sh ./exec; :\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "chat"), []byte("./codex app-server --listen unix://; :\n"), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"codex", "started-as"} {
+		for word, agent := range map[string]bool{"exec": true, "app-server": false, "chat": false} {
+			cmd := exec.Command(program)
+			cmd.Args, cmd.Dir = []string{name, word}, dir
+			hook, want := startAbove(t, cmd), 0
+			if agent {
+				want = cmd.Process.Pid
+			}
+			if got := AgentAbove("codex", Caller{}, hook); got != want {
+				t.Errorf("%s %s: process %d, want %d", name, word, got, want)
+			}
 		}
 	}
 }
@@ -168,6 +204,28 @@ func TestUnknownAgent(t *testing.T) {
 		}
 		c.healthy()
 	})
+}
+
+// TestUnknownAgentGoesOn: an agent of an unknown process may have ended, so whoever goes
+// on with a restored conversation is told of both.
+func TestUnknownAgentGoesOn(t *testing.T) {
+	c := startTalker(t)
+	goesOn := func() string {
+		m, err := c.local.missionByID(c.only().ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.local.handover(m, &job{talk: &talkPlan{}}).Type
+	}
+	c.sendFrom(0, "UserPromptSubmit", `,"prompt":"go"`)
+	resume := "umbra mission resume " + c.only().Name
+	if got := goesOn(); got != "end claude if it still runs, then "+resume {
+		t.Errorf("of an unknown process: %s", got)
+	}
+	c.sendFrom(0, "SessionEnd", `,"reason":"prompt_input_exit"`)
+	if got := goesOn(); got != resume {
+		t.Errorf("when it has ended: %s", got)
+	}
 }
 
 // companionOf names the one of two missions that is not the one with the id.

@@ -326,13 +326,15 @@ func (m *loaded) addressOf(id gitstore.ID) string {
 }
 
 // handover says how the agent goes on: a live one is not touched here, so its
-// user is told what to type.
+// user is told what to type. One of an unknown process may have ended.
 func (l *Local) handover(m *loaded, j *job) *Handover {
 	if j.talk == nil {
 		return &Handover{How: "none"}
 	}
 	resume := "umbra mission resume " + m.Name
-	if _, alive := m.live.process(); alive {
+	_, alive := m.live.process()
+	switch {
+	case alive:
 		switcher, ok := l.adapter(m.Agent).(sessions.Switcher)
 		switch {
 		case !ok:
@@ -341,6 +343,8 @@ func (l *Local) handover(m *loaded, j *job) *Handover {
 			return &Handover{How: "type", Type: switcher.Switch("")}
 		}
 		return &Handover{How: "type", Type: switcher.Switch(m.stored.Session)}
+	case HasAgent(m.life) && m.nameless():
+		return &Handover{How: "resume", Type: "end " + m.program() + " if it still runs, then " + resume}
 	}
 	return &Handover{How: "resume", Type: resume}
 }
