@@ -148,8 +148,11 @@ func (l *Local) awaitIdle(ctx context.Context, m *loaded, timeout time.Duration)
 	return m, nil
 }
 
-// waitingFor says what a running mission is at.
+// waitingFor says what a running mission is at, or what is to be done in another.
 func waitingFor(m *loaded) string {
+	if action := m.action(); action != "" && !InTurn(m.life) {
+		return fmt.Sprintf("waiting for what is done in %s: %s", m.Name, action)
+	}
 	text := fmt.Sprintf("waiting for %s to end turn %d", m.Name, m.life.LastTurn())
 	r, _ := m.life.(Running)
 	switch {

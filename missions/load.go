@@ -265,11 +265,7 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.LastTool != nil {
 		v.LastTool = m.live.LastTool
 	}
-	if m.live.Pending != nil {
-		v.Action = m.live.Pending.String()
-	} else if m.live.Handover.open() {
-		v.Action = m.live.Handover.Asked.String()
-	}
+	v.Action = m.action()
 	if m.live.NotRestored != "" {
 		v.Problems = append(v.Problems, m.live.NotRestored)
 	}
@@ -288,6 +284,17 @@ func (l *Local) view(m *loaded) Mission {
 	}
 	v.life(m)
 	return v
+}
+
+// action is what was asked for and not done yet, "" for nothing.
+func (m *loaded) action() string {
+	switch {
+	case m.live.Pending != nil:
+		return m.live.Pending.String()
+	case m.live.Handover.open():
+		return m.live.Handover.Asked.String()
+	}
+	return ""
 }
 
 // life projects the lifecycle and the processes onto the view.

@@ -74,10 +74,19 @@ func (l *Local) sort(ctx context.Context, list []*loaded, states []StateName) (t
 		if slices.Contains(states, v.State) {
 			there = append(there, v)
 		} else {
-			not = append(not, fmt.Sprintf("%s is %s", v.Name, v.State))
+			not = append(not, missed(v))
 		}
 	}
 	return there, not, nil
+}
+
+// missed says in which state a mission is instead, and what is to come.
+func missed(v Mission) string {
+	text := fmt.Sprintf("%s is %s", v.Name, v.State)
+	if v.Action != "" {
+		text += ", " + v.Action + " is to come"
+	}
+	return text
 }
 
 // fresh reads a mission again, closing it if its agent is gone.

@@ -92,8 +92,9 @@ func (l *Local) goOn(ctx context.Context, m *loaded, seen bool, still func(*load
 	return err
 }
 
-// engaged reports whether a mission's agent works, or may: what it says itself counts,
-// before the end of its turn does that was heard. Where nobody looks again it is not
+// engaged reports whether a mission's agent works, or may, or is about to be taken
+// elsewhere: what it says itself counts, before the end of its turn does that was heard,
+// and so does what was to be done at that end. Where nobody looks again it is not
 // noted: nobody would note that it has come to rest either.
 func (l *Local) engaged(ctx context.Context, m *loaded) bool {
 	if InTurn(m.life) {
@@ -103,7 +104,27 @@ func (l *Local) engaged(ctx context.Context, m *loaded) bool {
 	if works == atWork && l.watching != nil {
 		l.warnOf(m, l.goesOnNow(ctx, m))
 	}
-	return works != atRest
+	return works != atRest || l.performs(m)
+}
+
+// performs reports whether something that was asked for is being done in a mission that
+// is in no turn, or about to be: by its keeper, by who is at it, or by the process that
+// serves. What nobody does by himself is not waited for.
+func (l *Local) performs(m *loaded) bool {
+	h := m.live.Handover
+	switch {
+	case !HasAgent(m.life), m.workspaceGone():
+		return false
+	case l.owned(h):
+		return true
+	case h != nil:
+		return m.live.kept() && (!m.relievable() || h.open() && l.watching != nil)
+	case m.live.Pending == nil:
+		return false
+	case l.watching != nil:
+		return l.home.ReadOnly() == nil
+	}
+	return l.isElsewhere(m) // a hook is at it
 }
 
 func (l *Local) warnOf(m *loaded, err error) {

@@ -1,0 +1,99 @@
+package missions
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+)
+
+// waits reports whether a wait for the mission to be idle has not been answered by now.
+func (k *keptAgent) waits() bool {
+	k.Helper()
+	_, err := k.local.Wait(context.Background(), WaitRequest{Caller: k.caller(), Missions: []string{"live"}, Timeout: time.Millisecond})
+	if err == nil {
+		return false
+	}
+	k.fails("waiting", err, KindTimeout)
+	if !strings.Contains(err.Error(), "live is running, restore ") {
+		k.Errorf("it waits for: %v", err)
+	}
+	return true
+}
+
+// TestWaitForWhatIsQueued: a mission is not idle for who waits until what was to be done
+// at the end of its turn has been done, agent and all.
+func TestWaitForWhatIsQueued(t *testing.T) {
+	k := newKeptAgent(t)
+	k.local.watching = servedBlind{}
+	a, done := k.restoreOf("live@1"), k.keeps()
+	k.change(func(m *loaded) { m.live.Pending = &a })
+	if !k.waits() {
+		t.Error("it has not begun, and the mission is idle")
+	}
+	idle := make(chan string, 1)
+	go func() {
+		_, err := k.local.Wait(context.Background(), WaitRequest{Caller: k.caller(), Missions: []string{"live"}, Timeout: time.Minute})
+		if err != nil {
+			idle <- err.Error()
+			return
+		}
+		idle <- k.read("a.txt")
+	}()
+	if err := k.local.TakeUp(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if next := <-done; next.Do != DoRelaunch {
+		t.Errorf("next: %+v", next)
+	}
+	if got := <-idle; got != "one\n" {
+		t.Errorf("the mission was idle, and a.txt %q", got)
+	}
+	k.local.working.Wait()
+	k.healthy()
+}
+
+// TestWaitForNobody: what nobody is there to do is not waited for, and what somebody is
+// at is.
+func TestWaitForNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		leave func(*keptAgent, asked)
+		waits bool
+	}{
+		"nobody serves":           {func(k *keptAgent, a asked) { k.change(func(m *loaded) { m.live.Pending = &a }) }, false},
+		"nobody is at a handover": {func(k *keptAgent, a asked) { k.mark(a, true) }, false},
+		"somebody is": {func(k *keptAgent, a asked) {
+			k.mark(a, true)
+			k.own()
+		}, true},
+		"the keeper asks for it": {func(k *keptAgent, a asked) {
+			k.mark(a, true)
+			_ = k.agent.Process.Kill()
+			<-k.ended
+		}, true},
+		"a hook is at it": {func(k *keptAgent, a asked) {
+			k.change(func(m *loaded) { m.live.Pending = &a })
+			held, err := lock.TryTree(k.home, k.dir, lock.Self("test"))
+			if err != nil {
+				k.Fatal(err)
+			}
+			k.Cleanup(func() { _ = held.Release() })
+		}, true},
+		"no agent is left": {func(k *keptAgent, a asked) {
+			_ = k.agent.Process.Kill()
+			k.end()
+			k.local.watching = servedBlind{}
+			k.change(func(m *loaded) { m.live.Pending = &a })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeptAgent(t)
+			c.leave(k, k.restoreOf("live@1"))
+			if got := k.waits(); got != c.waits {
+				t.Errorf("it waits: %t", got)
+			}
+		})
+	}
+}
