@@ -56,7 +56,7 @@ func diagram() string {
 		{"tool ended", ToolFinished{}}, {"permission asked", ask}, {"permission answered", PermissionAnswered{}},
 		{"turn ended", TurnEnded{}}, {"turn ended, background work", TurnEnded{Background: true}},
 		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"goes on", WentOn{}}, {"files changed", Stirred{}}, {"quiet", Quieted{}}, {"quiet, at work", Settled{}}, {"editor or Git tells", Hinted{}},
-		{"session ended", SessionEnded{}}, {"process ended", Exited{}}, {"process gone", Vanished{}},
+		{"session ended", SessionEnded{}}, {"process ended", Exited{}}, {"stopped", Stopped{}}, {"process gone", Vanished{}},
 	}
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> initializing\n")

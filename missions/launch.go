@@ -334,18 +334,36 @@ func (l *Local) stop(ctx context.Context, m *loaded, force bool) error {
 		}
 		m = fresh
 	}
-	return l.reap(ctx, m)
+	return l.ended(ctx, m)
 }
 
 // reap closes a mission whose agent is gone without a word.
 func (l *Local) reap(ctx context.Context, m *loaded) error {
+	return l.bury(ctx, m, func(m *loaded) (Event, bool) {
+		boot := m.live.boot()
+		return Vanished{LongAgo: boot != "" && boot != l.self.Boot}, HasAgent(m.life)
+	})
+}
+
+// ended closes a mission whose agent Umbra has ended. Who saw no more of that than a
+// process that is gone may have closed it before.
+func (l *Local) ended(ctx context.Context, m *loaded) error {
+	return l.bury(ctx, m, func(m *loaded) (Event, bool) {
+		c, closed := m.life.(Closed)
+		return Stopped{}, HasAgent(m.life) || closed && c.How == HowLost
+	})
+}
+
+// bury closes a mission that has no process any more, by the event that of gives, if it
+// still does.
+func (l *Local) bury(ctx context.Context, m *loaded, of func(*loaded) (Event, bool)) error {
 	r := &request{event: Vanished{}}
 	r.heard = func(m *loaded) (bool, error) {
-		if _, alive := m.live.process(); alive || !HasAgent(m.life) {
+		event, ok := of(m)
+		if _, alive := m.live.process(); alive || !ok {
 			return false, nil
 		}
-		boot := m.live.boot()
-		r.event = Vanished{LongAgo: boot != "" && boot != l.self.Boot}
+		r.event = event
 		l.clearLaunch(m)
 		m.live.Keeper, m.live.Agent, m.live.Child, m.live.Handover = nil, nil, nil, nil
 		return true, nil

@@ -263,7 +263,7 @@ func TestStopAndWait(t *testing.T) {
 	_, err = b.local.Wait(context.Background(), WaitRequest{Caller: b.caller(), States: []StateName{"asleep"}})
 	b.fails("an unknown state", err, KindUsage)
 	stopped, err := b.local.Stop(context.Background(), StopRequest{Caller: b.caller(), Missions: []string{"work"}})
-	if err != nil || len(stopped) != 1 || stopped[0].State != StateClosed {
+	if err != nil || len(stopped) != 1 || stopped[0].State != StateClosed || stopped[0].ClosedHow != HowExit {
 		t.Fatalf("stopped: %+v %v", stopped, err)
 	}
 	<-ended

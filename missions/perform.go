@@ -97,7 +97,7 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 // also where there is nothing left to be captured.
 func onlyEnds(e Event) bool {
 	switch e.(type) {
-	case TurnEnded, TurnFailed, TurnStopped, SessionEnded, Exited, Vanished:
+	case TurnEnded, TurnFailed, TurnStopped, SessionEnded, Exited, Stopped, Vanished:
 		return true
 	}
 	return false

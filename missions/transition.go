@@ -77,6 +77,10 @@ type SessionEnded struct{}
 // Exited is the end of the agent's process.
 type Exited struct{ Code int }
 
+// Stopped is the end of an agent's process that Umbra has ended, of which nobody tells
+// how it did.
+type Stopped struct{}
+
 // Vanished is an agent whose process is gone without a word. LongAgo says that it
 // was gone before the system was started: nobody waits to hear of it.
 type Vanished struct{ LongAgo bool }
@@ -98,6 +102,7 @@ func (Hinted) event()             {}
 func (Settled) event()            {}
 func (SessionEnded) event()       {}
 func (Exited) event()             {}
+func (Stopped) event()            {}
 func (Vanished) event()           {}
 
 // Effect is something to be done because of an event: one of the types below.
@@ -204,6 +209,8 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return closed(l, Closed{Turn: l.LastTurn(), How: HowExit}, "session ended", false)
 	case Exited:
 		return exited(l, e)
+	case Stopped:
+		return stopped(l)
 	case Vanished:
 		return closed(l, Closed{Turn: l.LastTurn(), How: HowLost}, "agent is gone", true)
 	}
@@ -371,6 +378,15 @@ func exited(l Lifecycle, e Exited) (Lifecycle, []Effect) {
 		what = "agent ended with exit code " + itoa(e.Code)
 	}
 	return closed(l, next, what, false)
+}
+
+// stopped corrects what was made of the end of the process by who saw nothing else.
+func stopped(l Lifecycle) (Lifecycle, []Effect) {
+	next := Closed{Turn: l.LastTurn(), How: HowExit}
+	if c, ok := l.(Closed); ok && c.How == HowLost {
+		return next, nil
+	}
+	return closed(l, next, "stopped", false)
 }
 
 func closed(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effect) {

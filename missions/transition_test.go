@@ -83,6 +83,9 @@ func TestTransition(t *testing.T) {
 		{"then the process", Closed{Turn: 1, How: HowExit}, Exited{Code: 3}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
 		{"a crash in a turn", running, Exited{Code: 137}, want{Closed{Turn: 1, How: HowExit, ExitCode: 137}, []Trigger{TriggerClose}}},
 		{"gone", running, Vanished{}, want{Closed{Turn: 1, How: HowLost}, []Trigger{TriggerClose}}},
+		{"stopped", running, Stopped{}, want{Closed{Turn: 1, How: HowExit}, []Trigger{TriggerClose}}},
+		{"stopped, and seen to be gone", Closed{Turn: 1, How: HowLost}, Stopped{}, want{Closed{Turn: 1, How: HowExit}, nil}},
+		{"stopped as it ended", Closed{Turn: 1, How: HowExit, ExitCode: 3}, Stopped{}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
 		{"gone twice", Closed{How: HowLost}, Vanished{}, want{Closed{How: HowLost}, nil}},
 	}
 	for _, tt := range tests {
@@ -120,7 +123,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Vanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Stopped{}, Vanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {
