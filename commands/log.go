@@ -241,36 +241,20 @@ func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o 
 	t.print(p, "")
 }
 
-// used is what the turn in list[at:end] took, as far as it is known: what the
-// conversation says after it, less what it says after the one before.
+// used is what the turn in list[at:end] took, as far as it is known.
 func used(list []missions.Entry, at, end int) string {
-	if end >= len(list) || list[at].Conversation == nil || list[at].Mission != list[end].Mission && list[end-1].Parent != list[end].ID {
-		return "" // a fork's first turn follows one of its source
-	}
-	now, before := *list[at].Conversation, missions.Tally{}
-	switch {
-	case list[end].Conversation != nil:
-		before = *list[end].Conversation
-	case list[end].Turn > 0:
-		return ""
-	}
-	if first := list[end-1].Conversation; first != nil && first.Prompts < before.Prompts {
-		before = *first // its user went back in the agent itself, before it
-	}
-	if now.Prompts < before.Prompts || now.Tools < before.Tools {
-		return "" // it was restored, or begins anew
-	}
+	took, _ := missions.Spent(list, at, end)
 	var parts []string
-	if n := now.Tools - before.Tools; n > 0 {
+	if n := took.Tools; n > 0 {
 		parts = append(parts, count(n, "tool"))
 	}
-	if n := now.Input + now.Output - before.Input - before.Output; n > 0 {
+	if n := took.Input + took.Output; n > 0 {
 		parts = append(parts, short1000(n)+" tokens")
 	}
-	if cost := now.Cost - before.Cost; cost >= 0.005 {
-		parts = append(parts, fmt.Sprintf("$%.2f", cost))
+	if took.Cost >= 0.005 {
+		parts = append(parts, fmt.Sprintf("$%.2f", took.Cost))
 	}
-	if n := now.Compactions - before.Compactions; n > 0 {
+	if n := took.Compactions; n > 0 {
 		parts = append(parts, "compacted")
 	}
 	if len(parts) == 0 {
