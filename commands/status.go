@@ -157,7 +157,7 @@ func statusLine(p *printer, s missions.Status) string {
 	var parts []string
 	for _, m := range s.Missions {
 		if m.State != missions.StateClosed {
-			parts = append(parts, p.paint(stateStyle(m.State), fmt.Sprintf("%s %s@%d", m.State, clean(m.Name), m.Turn)))
+			parts = append(parts, p.paint(stateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAt, m.Name, m.Turn)))
 		}
 	}
 	if len(parts) == 0 {

@@ -91,13 +91,21 @@ func (c *call) agentStatusLine(r missions.HookRequest) error {
 // notSaving says in few words that no snapshots are taken, and why.
 func notSaving(p *printer, why string) string { return p.paint(red, "not saving: "+clean(why)) }
 
-// writeStatusLine tells the mission and turn, when the last snapshot was taken,
-// and what is to be known; nothing of a session that is no mission's.
+// newestAt is the address of a mission's newest snapshot, or the turn where that is
+// not known.
+func newestAt(address, mission string, turn int) string {
+	if address == "" {
+		address = mission + "@" + strconv.Itoa(turn)
+	}
+	return clean(address)
+}
+
+// writeStatusLine tells the last snapshot of the mission, when that was taken, and what is to be known; nothing of a session that is no mission's.
 func writeStatusLine(p *printer, s *missions.StatusLine) {
 	if s == nil {
 		return
 	}
-	parts := []string{clean(s.Mission) + "@" + strconv.Itoa(s.Turn), "saved " + age(p.now.Sub(s.Snapshot))}
+	parts := []string{newestAt(s.Address, s.Mission, s.Turn), "saved " + age(p.now.Sub(s.Snapshot))}
 	if s.Stopped != "" {
 		parts = append(parts, notSaving(p, s.Stopped))
 	}

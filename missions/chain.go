@@ -125,7 +125,12 @@ func (p *project) stepOf(s *gitstore.Snapshot) (at step, ok bool, err error) {
 	if err != nil || then.Step == nil {
 		return step{}, false, err
 	}
-	return step{Snapshot: s, K: then.Step.K, Ends: then.Step.Ends, First: s.Parent().IsZero(), ended: then.Step.Ended}, true, nil
+	return then.Step.of(s), true, nil
+}
+
+// of is the snapshot whose record says that place.
+func (t *turnStep) of(s *gitstore.Snapshot) step {
+	return step{Snapshot: s, K: t.K, Ends: t.Ends, First: s.Parent().IsZero(), ended: t.Ended}
 }
 
 // locate finds a snapshot in a history, with its place; errStop-free.

@@ -250,7 +250,7 @@ func (l *Local) view(m *loaded) Mission {
 		ID: m.ID, Name: m.Name, Agent: m.program(), State: State(m.life), StateSince: m.since,
 		Managed: ManagedNone, Command: jsontext.RedactCommand(m.Command), Workspace: m.bind.Workspace, Cwd: m.cwd(),
 		Project: m.project.Name, ProjectID: m.project.ID,
-		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(),
+		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(), HeadAt: m.headAddress(),
 		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,
 		Config: m.Config, Fixed: m.ConfigFixed, Talk: m.talked(),
 		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Turn: m.life.LastTurn(),
@@ -295,6 +295,15 @@ func (m *loaded) action() string {
 		return m.live.Handover.Asked.String()
 	}
 	return ""
+}
+
+// headAddress is the address of the newest snapshot, without a walk: "" where its
+// record does not say its place.
+func (m *loaded) headAddress() string {
+	if m.Step == nil {
+		return ""
+	}
+	return m.Step.of(m.tip).address(m.Name)
 }
 
 // life projects the lifecycle and the processes onto the view.

@@ -19,6 +19,7 @@ type Mission struct {
 	ProjectID  string       `json:"project_id"`
 	Ref        string       `json:"ref"`
 	Head       string       `json:"head"`
+	HeadAt     string       `json:"head_address,omitempty"` // its address, as in the log
 	SessionID  string       `json:"session_id,omitempty"`
 	Session    string       `json:"session_path,omitempty"`
 	Parent     *Parent      `json:"parent,omitempty"`

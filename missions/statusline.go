@@ -8,7 +8,8 @@ import (
 
 // StatusLine is what an agent's status line tells of its mission.
 type StatusLine struct {
-	Mission  string    `json:"mission"` // its name
+	Mission  string    `json:"mission"`           // its name
+	Address  string    `json:"address,omitempty"` // of the last snapshot
 	Turn     int       `json:"turn"`
 	State    StateName `json:"state"`
 	Snapshot time.Time `json:"snapshot"` // when the last one was taken
@@ -31,5 +32,5 @@ func (l *Local) statusLine(a sessions.Adapter, r HookRequest, e sessions.Event) 
 		return nil
 	}
 	v := l.view(m)
-	return &StatusLine{Mission: v.Name, Turn: v.Turn, State: v.State, Snapshot: m.tip.At, Action: v.Action, Problems: len(v.Problems), Stopped: l.space.stopped()}
+	return &StatusLine{Mission: v.Name, Address: v.HeadAt, Turn: v.Turn, State: v.State, Snapshot: m.tip.At, Action: v.Action, Problems: len(v.Problems), Stopped: l.space.stopped()}
 }
