@@ -28,7 +28,9 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	}
 	event, err := adapter.Event(callerEnv(r.Caller), r.Event, r.Payload)
 	if err != nil {
-		return HookResult{}, Errorf(KindUsage, "", "hook %s: %w", r.Agent, err)
+		err = Errorf(KindUsage, "", "hook %s: %w", r.Agent, err)
+		l.noteRefused(ctx, adapter, r, err)
+		return HookResult{}, err
 	}
 	if event.PID == 0 {
 		event.PID = r.AgentPID
@@ -261,6 +263,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	}
 	switch e.Kind {
 	case sessions.KindPrompt:
+		m.live.Refused = nil
 		m.LastPrompt, m.LastError = &Prompt{Text: beginning(e.Prompt, mostPrompt), At: now}, ""
 		m.asked()
 	case sessions.KindToolBefore:

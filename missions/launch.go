@@ -89,7 +89,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Dir = m.bind.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
-	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke, m.live.Problem = false, "", launch.ID, false, ""
+	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke, m.live.Problem, m.live.Refused = false, "", launch.ID, false, "", nil
 	l.inThisBoot(m)
 	m.live.Launched = l.instant()
 	if r.KeeperID > 0 {

@@ -46,6 +46,7 @@ type live struct {
 
 	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
+	Refused *refused `json:"refused,omitempty"` // the last call that could not be read
 	Client  string   `json:"client,omitempty"`  // the agent's version
 
 	TurnOf   string  `json:"turn_of,omitempty"`   // the session of the last prompt, the user's or the agent's own

@@ -272,6 +272,9 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Problem != "" {
 		v.Problems = append(v.Problems, m.live.Problem)
 	}
+	if m.live.Refused != nil {
+		v.Problems = append(v.Problems, m.live.Refused.String())
+	}
 	if _, err := l.config.Capture.NarrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}
