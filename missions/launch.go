@@ -91,7 +91,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	}
 	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke, m.live.Problem, m.live.Refused = false, "", launch.ID, false, "", nil
 	l.inThisBoot(m)
-	m.live.Launched = l.instant()
+	m.live.Launched, m.live.Unheard = l.instant(), nil
 	if r.KeeperID > 0 {
 		keeper := l.processOf(r.KeeperID)
 		m.live.Keeper, m.live.Agent, m.live.Child = &keeper, nil, nil
@@ -175,6 +175,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	if !cmd.Hooked && cmd.Why != "" {
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
+		m.live.Unheard = m.launchedUnheard(cmd.Why)
 	}
 	if cmd.SessionID == "" || cmd.SessionID == m.stored.Session {
 		return sent || moved, nil

@@ -23,6 +23,7 @@ type live struct {
 	Agent   *lock.Owner   `json:"agent,omitempty"`
 	Named   bool          `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
 	Hooked  bool          `json:"hooked,omitempty"`      // its agent reports by hooks
+	Unheard *unheard      `json:"unheard,omitempty"`     // it was launched without
 	Heard   time.Time     `json:"heard,omitzero"`        // the last time it did, and in which boot of the system
 	Boot    string        `json:"boot,omitempty"`
 	HeardUp time.Duration `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set

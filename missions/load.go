@@ -275,6 +275,9 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Refused != nil {
 		v.Problems = append(v.Problems, m.live.Refused.String())
 	}
+	if problem := m.unheard(); problem != "" {
+		v.Problems = append(v.Problems, problem)
+	}
 	if _, err := l.config.Capture.NarrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}

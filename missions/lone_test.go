@@ -11,7 +11,8 @@ import (
 )
 
 // TestLoneEnds: an agent that tells of nothing but ends of turns is watched all
-// the same, and once its hooks run, what they have said is not said again.
+// the same, which is a problem once it was spoken to; and once its hooks run, what they
+// have said is not said again.
 func TestLoneEnds(t *testing.T) {
 	b := newBench(t)
 	b.local.adapters = Agents()
@@ -30,8 +31,14 @@ func TestLoneEnds(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(`{"type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"), 0o600); err != nil {
+	const said = `{"timestamp":"2026-11-22T08:00:00Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"go"}]}}}
+{"timestamp":"2026-11-22T08:00:02Z","type":"event_msg","payload":{"type":"task_complete"}}
+`
+	if err := os.WriteFile(path, []byte(`{"type":"session_meta","payload":{"id":"`+id+`"}}`+"\n"+said), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if now := b.only(); len(now.Problems) > 0 {
+		t.Errorf("launched, and not spoken to: %q", now.Problems)
 	}
 	hear := func(payload string) {
 		t.Helper()
@@ -58,8 +65,14 @@ func TestLoneEnds(t *testing.T) {
 	if now := b.only(); now.SessionID != id || now.Session != path || hooked() {
 		t.Errorf("after the end of a turn: session %s in %s, hooked %t", now.SessionID, now.Session, hooked())
 	}
+	if now := b.only(); len(now.Problems) != 1 || !strings.Contains(now.Problems[0], "umbra hooks install codex") || !strings.Contains(now.Problems[0], "umbra mission resume c") {
+		t.Errorf("after the end of a turn: %q", now.Problems)
+	}
 	hear(hook("UserPromptSubmit"))
 	hear(hook("Stop"))
+	if now := b.only(); len(now.Problems) > 0 {
+		t.Errorf("its hooks are heard: %q", now.Problems)
+	}
 	before := len(b.history("c"))
 	if hear(lone); len(b.history("c")) != before || !hooked() {
 		t.Errorf("said twice: %d snapshots became %d, hooked %t", before, len(b.history("c")), hooked())
