@@ -93,7 +93,7 @@ func (s *search) step(ctx context.Context) (bool, error) {
 	}
 	switch {
 	case errors.Is(err, errRefused), errors.Is(err, fs.ErrPermission):
-		return false, missions.Errorf(missions.KindNoDaemon, "run as the user that Umbra's home belongs to", "the daemon can't be used: %w", err)
+		return false, forbidden(err)
 	case err == nil && about.Namespace != "" && about.Namespace != api.Namespace():
 		return false, missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"the daemon (pid %d) sees other files than this process, which is %w", about.PID, ErrElsewhere)
@@ -113,6 +113,15 @@ func (s *search) step(ctx context.Context) (bool, error) {
 		return false, nil // there is one: it may be slow, or on its way out
 	}
 	return false, s.start()
+}
+
+// forbidden says what forbids to use a daemon. A socket of somebody else's is EACCES; one
+// that nobody may use is EPERM, as in an agent's sandbox (Codex on Linux, by seccomp).
+func forbidden(err error) error {
+	if errors.Is(err, syscall.EPERM) {
+		return missions.Errorf(missions.KindNoDaemon, "type it in another terminal, or have it run outside of the sandbox", "a sandbox forbids this process to ask the daemon: %w", err)
+	}
+	return missions.Errorf(missions.KindNoDaemon, "run as the user that Umbra's home belongs to", "the daemon can't be used: %w", err)
 }
 
 // start starts a daemon, once.
