@@ -254,12 +254,8 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, Restored: idText(s.RestoredFrom),
 		ForkedFrom: idText(s.ForkedFrom), Partial: s.Partial, Late: s.Late, Pins: []string{},
 	}
-	for _, t := range triggersOf(s) {
-		e.Triggers = append(e.Triggers, string(t))
-		if t == TriggerRestore || t == TriggerUndo {
-			e.Operation = string(t)
-		}
-	}
+	triggers := triggersOf(s)
+	e.Triggers, e.Operation = triggers.texts(), string(triggers.operation())
 	var from gitstore.ID
 	if parent := s.Parent(); !parent.IsZero() {
 		prev, err := p.store.Snapshot(parent)

@@ -167,7 +167,7 @@ func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot)
 // add attributes what changed between two neighbouring snapshots.
 func (o *owners) add(p *project, before, after step) error {
 	inside := before.Turn == after.Turn && before.running()
-	operation := triggersOf(after.Snapshot).Has(TriggerRestore) || triggersOf(after.Snapshot).Has(TriggerUndo)
+	operation := triggersOf(after.Snapshot).operation() != ""
 	return o.changed(p, before.Tree, after.Tree, func(path string) {
 		if inside || operation {
 			o.mine(path, before.At, after.At)

@@ -211,11 +211,8 @@ func (l *Local) completeRestore(ctx context.Context, m *loaded, work *restoreWor
 		return err
 	}
 	failpoint.Hit("restore.talked")
-	trigger := TriggerRestore
-	if work.doc.Operation.Kind != "restore" {
-		trigger = TriggerUndo
-	}
 	op := work.doc.Operation
+	trigger := Trigger(op.Kind)
 	m.tell(noteUndone, "")
 	t, err := l.commit(ctx, m, &wanted{
 		Take:     Take{Trigger: trigger, Of: m.life, What: work.doc.Describes},

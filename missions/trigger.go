@@ -17,6 +17,7 @@ const (
 	TriggerManual  Trigger = "manual"
 	TriggerRestore Trigger = "restore"
 	TriggerUndo    Trigger = "undo"
+	TriggerRedo    Trigger = "redo"
 	TriggerFork    Trigger = "fork"
 	TriggerClose   Trigger = "close" // the agent ended
 	TriggerError   Trigger = "error"
@@ -28,6 +29,16 @@ type Triggers []Trigger
 
 // Has reports whether t is among them.
 func (ts Triggers) Has(t Trigger) bool { return slices.Contains(ts, t) }
+
+// operation is the one of Umbra's own that is among them, "" if there is none.
+func (ts Triggers) operation() Trigger {
+	for _, t := range ts {
+		if t == TriggerRestore || t == TriggerUndo || t == TriggerRedo {
+			return t
+		}
+	}
+	return ""
+}
 
 func (ts Triggers) texts() []string {
 	out := make([]string, len(ts))

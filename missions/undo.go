@@ -267,8 +267,7 @@ func (m *loaded) standing(kind string, n int) ([]past, error) {
 // operationOf reads the operation that a snapshot records. Only the mission's
 // own count: a fork does not undo what happened to its parent.
 func (m *loaded) operationOf(s *gitstore.Snapshot) (past, bool, error) {
-	triggers := triggersOf(s)
-	if s.Mission != m.ID || !triggers.Has(TriggerRestore) && !triggers.Has(TriggerUndo) {
+	if s.Mission != m.ID || triggersOf(s).operation() == "" {
 		return past{}, false, nil
 	}
 	doc, err := m.project.recordDoc(s, operationDoc)
