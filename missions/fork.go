@@ -128,10 +128,10 @@ func (l *Local) awaitIdle(ctx context.Context, m *loaded, timeout time.Duration)
 		timeout = defaultForkWait
 	}
 	deadline := l.now().Add(timeout)
-	said := ""
+	said := map[string]bool{} // between two tools it is again what it was before
 	for l.engaged(ctx, m) {
-		if text := waitingFor(m); text != said {
-			said = text
+		if text := waitingFor(m); !said[text] {
+			said[text] = true
 			Notify(ctx, Notice{Text: text})
 		}
 		if !l.now().Before(deadline) {
