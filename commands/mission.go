@@ -43,7 +43,7 @@ func about(m missions.Mission) string {
 	case len(m.Pending) > 0:
 		return "asks: " + strings.TrimSpace(m.Pending[0].Tool+" "+m.Pending[0].Target)
 	case m.LastError != "":
-		return "error: " + m.LastError
+		return missions.ErrorLine(m.LastError)
 	case m.State == missions.StateClosed && m.ClosedHow == missions.HowLost:
 		return "its process is gone without a word"
 	case m.State == missions.StateClosed && m.ExitCode != nil && *m.ExitCode != 0:

@@ -92,11 +92,11 @@ func TestEndsAsItsFileShows(t *testing.T) {
 		message    string
 	}{
 		"answered":       {"assistant", said, false, false, false, StateIdle, "turn ended"},
-		"refused":        {"assistant", refusal, true, false, false, StateError, "error: API Error: 529"},
+		"refused":        {"assistant", refusal, true, false, false, StateError, "API Error: 529"},
 		"stopped":        {"user", stopped, false, false, false, StateIdle, "interrupted"},
 		"in background":  {"assistant", refusal, true, true, false, StateRunning, "prompt: go"},
 		"of 2.0":         {"assistant", said, false, false, true, StateIdle, "turn ended"},
-		"refused to 2.0": {"assistant", refusal, true, false, true, StateError, "error: API Error: 529"},
+		"refused to 2.0": {"assistant", refusal, true, false, true, StateError, "API Error: 529"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)

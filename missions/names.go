@@ -125,6 +125,15 @@ func oneLine(what, text string) string {
 	return what + ": " + text
 }
 
+// ErrorLine is an agent's error on one line. What most APIs are quoted with says already
+// that it is one.
+func ErrorLine(message string) string {
+	if strings.HasPrefix(message, "API Error") {
+		return strings.Join(strings.Fields(message), " ")
+	}
+	return oneLine("error", message)
+}
+
 // mostPrompt bounds the prompt that a mission's record repeats, in bytes. The
 // whole one is in the record of its turn's snapshots.
 const mostPrompt = 4096

@@ -189,7 +189,7 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	case TurnEnded:
 		return turnEnded(l, e)
 	case TurnFailed:
-		return ended(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, oneLine("error", e.Message))
+		return ended(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, ErrorLine(e.Message))
 	case TurnStopped:
 		return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
 	case WentOn:
