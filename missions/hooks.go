@@ -3,6 +3,7 @@ package missions
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -91,10 +92,18 @@ func (at hookPlace) putIn(binary string) (changed bool, err error) {
 			after, _, err = at.addStatusLine(after, binary)
 		}
 		if err != nil {
-			return nil, Errorf(KindConflict, "mend the file, or add the hooks by hand", "%s: %w", at.file, err)
+			return nil, Errorf(KindConflict, mending(err), "%s: %w", at.file, err)
 		}
 		return after, at.proveReversible(before, after)
 	})
+}
+
+// mending is what helps where hooks can't be put into a file.
+func mending(err error) string {
+	if errors.Is(err, sessions.ErrForeignFile) {
+		return "give that file another name, and install again"
+	}
+	return "mend the file, or add the hooks by hand"
 }
 
 // UninstallHooks takes them out again; what else is in the settings stays as it
@@ -166,7 +175,7 @@ func (at hookPlace) proveReversible(before, after []byte) error {
 	if err == nil && remove == (before == nil) && (remove || bytes.Equal(back, before)) {
 		return nil
 	}
-	return Errorf(KindConflict, `write an empty "hooks" there as {}, or take it out, and install again`,
+	return Errorf(KindConflict, `write what is empty of "hooks" there as {} or [], or take it out, and install again`,
 		"%s: hooks could not be taken out again without changing what is in it now", at.file)
 }
 

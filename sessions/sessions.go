@@ -25,6 +25,9 @@ var (
 	ErrRewriteVersion = errors.New("made by a newer umbra: unknown version of rewriting")
 	// ErrBadPayload is returned for hook input that is no event of the agent.
 	ErrBadPayload = errors.New("not a hook event of this agent")
+	// ErrForeignFile is returned where hooks are a file of their own, and the user has
+	// another one of that name.
+	ErrForeignFile = errors.New("there is a file of this name that Umbra did not write")
 )
 
 // Environ is the part of a process's environment an adapter may read: it is

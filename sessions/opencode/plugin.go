@@ -52,20 +52,17 @@ func lastLine(text []byte) string {
 	return lastWords + hex.EncodeToString(sum[:8]) + "\n"
 }
 
-var (
-	errForeign = errors.New("there is a file of this name that Umbra did not write")
-	errChanged = errors.New("the plugin was changed there since Umbra wrote it: take its lines out by hand, and install it again")
-)
+var errChanged = errors.New("the plugin was changed there since Umbra wrote it: take its lines out by hand, and install it again")
 
 // place is a file that holds the plugin, and perhaps lines of its user's about it.
 type place struct{ before, ours, after []byte }
 
-// findPlugin finds the plugin in a file. errForeign where there is none,
+// findPlugin finds the plugin in a file. sessions.ErrForeignFile where there is none,
 // errChanged where it is not as Umbra wrote it.
 func findPlugin(file []byte) (place, error) {
 	start, ok := lineStart(file, firstWords)
 	if !ok {
-		return place{}, errForeign
+		return place{}, sessions.ErrForeignFile
 	}
 	last, ok := lineStart(file[start:], lastWords)
 	if !ok {
@@ -109,7 +106,7 @@ func (Adapter) InstallHooks(settings []byte, hookCommand string) ([]byte, error)
 func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err error) {
 	p, err := findPlugin(settings)
 	switch {
-	case errors.Is(err, errForeign):
+	case errors.Is(err, sessions.ErrForeignFile):
 		return settings, false, nil
 	case err != nil:
 		return nil, false, err
@@ -123,7 +120,7 @@ func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err err
 func (Adapter) HookCommands(settings []byte) (commands, missing []string, err error) {
 	p, err := findPlugin(settings)
 	switch {
-	case errors.Is(err, errForeign):
+	case errors.Is(err, sessions.ErrForeignFile):
 		return nil, nil, nil
 	case err != nil:
 		return nil, nil, err
