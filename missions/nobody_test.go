@@ -123,7 +123,7 @@ func TestHookOverBudget(t *testing.T) {
 	for name, again := range map[string]func(b *bystander){
 		"something is ignored": func(b *bystander) { b.write(".umbraignore", "*.o\n") },
 		"a while later":        func(b *bystander) { b.now = b.now.Add(refusedFor) },
-		"the session starts":   func(b *bystander) { b.hook("SessionStart", map[string]any{"source": "resume"}) },
+		"the session starts":   func(b *bystander) { b.hook("SessionStart", map[string]any{"source": "startup"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBystander(t)
