@@ -100,7 +100,8 @@ func newestAt(address, mission string, turn int) string {
 	return clean(address)
 }
 
-// writeStatusLine tells the last snapshot of the mission, when that was taken, and what is to be known; nothing of a session that is no mission's.
+// writeStatusLine tells the last snapshot of the mission, when that was taken, and
+// what is to be known; nothing of a session that is no mission's.
 func writeStatusLine(p *printer, s *missions.StatusLine) {
 	if s == nil {
 		return

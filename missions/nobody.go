@@ -77,14 +77,7 @@ func (n *nobodys) has(key string, e sessions.Event, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	found, ok := n.sessions[key]
-	return ok && found.cwd == e.Cwd && lately(found.at, now, nobodyFor)
-}
-
-// lately reports whether something was at most that long ago, by a clock that may
-// have been set.
-func lately(at, now time.Time, most time.Duration) bool {
-	ago := now.Sub(at)
-	return ago >= 0 && ago < most
+	return ok && found.cwd == e.Cwd && recent(now, found.at, nobodyFor)
 }
 
 // refuse notes why a directory did not become a workspace.
@@ -117,7 +110,7 @@ func (n *nobodys) overBudget(root string, now time.Time) error {
 	n.mu.Lock()
 	r, ok := n.refused[root]
 	n.mu.Unlock()
-	if !ok || !tooLarge(r.why) || !lately(r.at, now, refusedFor) || r.rules != rulesOf(root) {
+	if !ok || !tooLarge(r.why) || !recent(now, r.at, refusedFor) || r.rules != rulesOf(root) {
 		return nil
 	}
 	return r.why
