@@ -60,15 +60,16 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 	return nil
 }
 
-// sidesRecorded reports whether the newest snapshot holds just what is beside the
-// session now.
+// sidesRecorded reports whether the newest snapshot holds what is beside the session
+// now. What is gone since is no reason for another one, which would not hold it: the
+// conversation may begin in it.
 func (l *Local) sidesRecorded(m *loaded, a sessions.Adapter, ws *workspace) (bool, error) {
 	list, err := a.Sides(m.adapterEnv(), m.session())
 	if err != nil {
 		return false, err
 	}
 	stored, err := m.project.store.SessionSides(m.tip.Record)
-	if err != nil || len(stored) != len(list) {
+	if err != nil {
 		return false, err
 	}
 	recorded := map[gitstore.StoredSide]bool{}
