@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
 
 // TestQueuedRestoreThatCanNotBeDone is refused at once where that can be known,
@@ -189,6 +191,46 @@ func TestQueuedOutlivesItsProcess(t *testing.T) {
 			again.healthy()
 		})
 	}
+}
+
+// TestQueuedDecidesNothing: an undo that waits for the end of a turn, and that was cut
+// off, is not taken up where people have gone on working: that is left to the user.
+func TestQueuedDecidesNothing(t *testing.T) {
+	c := inTurnTwo(t)
+	c.hook("Stop", map[string]any{"prompt_id": "p3"}) // it was restored to @1.0
+	c.cutOff(c.only().ID, "@2", applying)
+	c.write("a.txt", "by hand\n")
+	err := c.local.holding(context.Background(), c.stateNow(), func(m *loaded) error {
+		m.live.Pending = &asked{Undo: &UndoRequest{Caller: c.caller(), Mission: m.ID}}
+		c.local.saveLive(m)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := c.again()
+	if err := again.local.Recover(context.Background()); err == nil || !strings.Contains(err.Error(), "people have gone on working") {
+		t.Fatalf("recovered: %v", err)
+	}
+	waiting := func() (list []string) {
+		entries, _, err := again.local.journal.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if phase, _ := e.Phase(); phase == journal.Interrupted {
+				list = append(list, e.ID())
+			}
+		}
+		return list
+	}
+	if m := again.stateNow(); m.live.Pending != nil || !strings.Contains(m.live.NotRestored, "was cut off") || len(waiting()) != 1 || c.read("a.txt") != "by hand\n" {
+		t.Errorf("a.txt is %q, %d operations wait for a decision, %v for a turn's end, and not done was %q", c.read("a.txt"), len(waiting()), m.live.Pending, m.live.NotRestored)
+	}
+	if _, err := again.local.Undo(context.Background(), UndoRequest{Caller: c.caller()}); err != nil || len(waiting()) != 0 {
+		t.Errorf("taken back by the user: %v", err)
+	}
+	again.healthy()
 }
 
 // TestWhatIsQueuedStays where what was asked for since was not done.

@@ -186,9 +186,14 @@ func (l *Local) interrupted(ctx context.Context, m *loaded, work *restoreWork) e
 	if err != nil {
 		return err
 	}
-	l.saveLive(m)
-	return Errorf(KindConflict, fmt.Sprintf("umbra undo %s takes it back, umbra redo %s finishes it; paths changed since stay as they are", m.Name, m.Name),
+	why := Errorf(KindConflict, fmt.Sprintf("umbra undo %s takes it back, umbra redo %s finishes it; paths changed since stay as they are", m.Name, m.Name),
 		"a %s of %s was cut off, and people have gone on working in it since", work.doc.Operation.Kind, m.Name)
+	if waits := m.live.Pending; waits != nil { // an undo or redo would decide what is the user's to decide
+		m.live.Pending = nil
+		l.notDone(ctx, m, *waits, why)
+	}
+	l.saveLive(m)
+	return why
 }
 
 // endInterrupted ends an interrupted restore as the user chose: undo takes it
