@@ -3,7 +3,9 @@ package claude
 import (
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -46,12 +48,13 @@ const mostStray = 64 << 10
 
 // isStray reports whether a session that is said to be resumed is none: it has no
 // file, or one with titles of sessions and nothing else. 1.0 says that of the id that
-// it has made up, and goes on in the session that it was to resume. 2.1, which tells how
-// long the conversation is, means the session, wherever that is.
+// it has made up, and goes on in the session that it was to resume. 2.1 means the
+// session, be its file where another directory's are, as of another worktree; its newer
+// versions tell how long the conversation is.
 func isStray(path string, told bool) bool {
 	f, info, err := sessions.OpenFile(path)
 	if err != nil {
-		return !told && path != "" && errors.Is(err, sessions.ErrNoSession)
+		return !told && path != "" && errors.Is(err, sessions.ErrNoSession) && !isElsewhere(path)
 	}
 	defer f.Close()
 	if info.Size() == 0 || info.Size() > mostStray {
@@ -65,4 +68,14 @@ func isStray(path string, told bool) bool {
 		return nil
 	}}
 	return split.Drain(f) == nil
+}
+
+// isElsewhere reports whether another project has a session file of that name.
+func isElsewhere(path string) bool {
+	projects := filepath.Dir(filepath.Dir(path))
+	entries, err := os.ReadDir(projects)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		_, err := os.Lstat(filepath.Join(projects, e.Name(), filepath.Base(path)))
+		return err == nil
+	})
 }

@@ -75,14 +75,22 @@ func TestStrayStart(t *testing.T) {
 		{"an empty one", "resume", "", false},
 		{"one that is not there", "resume", "none", true},
 		{"one that begins", "startup", "none", false},
+		{"one that is elsewhere", "resume", "elsewhere", false}, // 2.1.197, of another worktree
+		{"one whose length is told", "resume", "told", false},   // 2.1.329
 	} {
-		file := filepath.Join(t.TempDir(), idA+".jsonl")
-		if c.content != "none" {
-			if err := os.WriteFile(file, []byte(c.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		projects, more := t.TempDir(), ""
+		file := filepath.Join(projects, "-a", idA+".jsonl")
+		mkfile(t, filepath.Join(projects, "-b", idB+".jsonl"), "")
+		switch c.content {
+		case "none":
+		case "elsewhere":
+			mkfile(t, filepath.Join(projects, "-b", idA+".jsonl"), title)
+		case "told":
+			more = `,"context_tokens":0`
+		default:
+			mkfile(t, file, c.content)
 		}
-		in := `{"hook_event_name":"SessionStart","source":"` + c.source + `","session_id":"` + idA + `","transcript_path":"` + file + `","cwd":"/"}`
+		in := `{"hook_event_name":"SessionStart","source":"` + c.source + `","session_id":"` + idA + `","transcript_path":"` + file + `","cwd":"/"` + more + `}`
 		e, err := Adapter{}.Event(sessions.Environ{}, "", []byte(in))
 		if err != nil || (e.Kind == sessions.KindOther) != c.stray {
 			t.Errorf("%s: %+v, %v", c.name, e, err)
