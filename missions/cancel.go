@@ -22,7 +22,7 @@ func (l *Local) Cancel(ctx context.Context, r CancelRequest) (c Canceled, err er
 	if err != nil {
 		return c, err
 	}
-	err = l.holding(ctx, m, func(m *loaded) error {
+	err = l.metaLocked(ctx, m, func(m *loaded) error {
 		waits := m.live.Pending
 		switch {
 		case m.live.Handover.open():

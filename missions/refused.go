@@ -42,7 +42,7 @@ func (l *Local) noteRefused(ctx context.Context, a sessions.Adapter, r HookReque
 func (l *Local) refusedOf(a sessions.Adapter, r HookRequest) *loaded {
 	if r.Caller.Mission != "" {
 		m, err := l.missionByID(r.Caller.Mission)
-		if err != nil {
+		if err != nil || m.Agent != a.Name() {
 			return nil
 		}
 		return m

@@ -28,8 +28,8 @@ func (k knownSides) at(path string, stamp fileStamp) gitstore.ID {
 	return gitstore.ID{}
 }
 
-// learn notes what was read of a file after it had a stamp, unless it may change again
-// without having another.
+// learn notes what was read of a file after it had a stamp, which was after now, unless
+// it may have changed since without having another.
 func (k knownSides) learn(path string, stamp fileStamp, id gitstore.ID, now time.Time) {
 	if stamp.settled(now) {
 		k[path] = knownSide{stamp, id}
@@ -42,6 +42,7 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
+	now := l.now()
 	stamps, sides := make([]fileStamp, len(list)), make([]gitstore.SideFile, len(list))
 	for i, side := range list {
 		stamps[i] = stampOf(side.Path)
@@ -55,7 +56,7 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
 	for i, id := range ids {
-		ws.sides.learn(list[i].Path, stamps[i], id, l.now())
+		ws.sides.learn(list[i].Path, stamps[i], id, now)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (l *Local) sidesRecorded(m *loaded, a sessions.Adapter, ws *workspace) (boo
 
 // readSide is the id of what a file beside a session holds.
 func (l *Local) readSide(side sessions.Side, ws *workspace) (gitstore.ID, error) {
-	stamp := stampOf(side.Path)
+	now, stamp := l.now(), stampOf(side.Path)
 	if id := ws.sides.at(side.Path, stamp); !id.IsZero() {
 		return id, nil
 	}
@@ -98,7 +99,7 @@ func (l *Local) readSide(side sessions.Side, ws *workspace) (gitstore.ID, error)
 	defer r.Close()
 	id, err := gitstore.HashBlob(io.LimitReader(r, size), size)
 	if err == nil {
-		ws.sides.learn(side.Path, stamp, id, l.now())
+		ws.sides.learn(side.Path, stamp, id, now)
 	}
 	return id, err
 }
