@@ -213,7 +213,7 @@ func takeBranch(ctx context.Context, doc Document, admin string) error {
 	ref := "refs/heads/" + doc.Branch
 	out, err := g.run(ctx, nil, "reflog", "show", "--format=%gs", ref)
 	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) {
-		return nil // there is no such branch
+		return takeLock(ctx, doc) // there is no such branch
 	}
 	if err != nil {
 		return err
@@ -231,12 +231,50 @@ func takeBranch(ctx context.Context, doc Document, admin string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := takeLock(ctx, doc); err != nil {
+		return err
+	}
 	// Let end what has begun: git deletes the reflog first.
 	_, err = g.run(context.WithoutCancel(ctx), nil, "update-ref", "-d", ref, doc.Head)
 	if refused(err, "cannot lock ref") && !refused(err, ".lock': File exists") {
 		return nil // it has moved: what it holds is somebody's work
 	}
 	return err
+}
+
+// lockHeld is for how long git holds the lock of a branch, at the most: it writes an id.
+const lockHeld = 500 * time.Millisecond
+
+// takeLock removes the lock of the fork's branch that a git has left which was killed as
+// it made or deleted it. No git of the fork runs any more (outwait), so that it is
+// somebody else's only if that one makes the same branch in this moment: then it holds
+// something else, or goes within lockHeld.
+func takeLock(ctx context.Context, doc Document) error {
+	path := filepath.Join(doc.CommonDir, "refs", "heads", filepath.FromSlash(doc.Branch)+".lock")
+	found, err := os.Lstat(path)
+	for began := time.Now(); err == nil && time.Since(began) < lockHeld; {
+		if err := pause(ctx, 4); err != nil {
+			return err
+		}
+		var now fs.FileInfo
+		if now, err = os.Lstat(path); err == nil && !os.SameFile(now, found) {
+			return nil
+		}
+	}
+	if vanished(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	held, err := os.ReadFile(path)
+	if id := strings.TrimSpace(string(held)); err != nil || id != "" && id != doc.Head {
+		return err
+	}
+	if err := os.Remove(path); !vanished(err) {
+		return err
+	}
+	return nil
 }
 
 // holds reports whether a worktree's entry has a ref as its HEAD; "" has none.

@@ -107,6 +107,44 @@ func TestUndoAfterGitWasKilledToo(t *testing.T) {
 	}
 }
 
+// TestUndoTakesGitsLock: git was killed while it made or deleted the branch, and has left
+// its lock. One that holds what no git of the fork writes is somebody else's.
+func TestUndoTakesGitsLock(t *testing.T) {
+	for name, holds := range map[string]func(Document) string{
+		"nothing yet": func(Document) string { return "" },
+		"the head":    func(d Document) string { return d.Head + "\n" },
+		"another's":   func(d Document) string { return strings.Repeat("1", len(d.Head)) + "\n" },
+	} {
+		for _, there := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", the branch there ", there), func(t *testing.T) {
+				l := newLab(t)
+				l.write("a", "a\n")
+				l.initGit()
+				doc := l.fork(l.snapshot(), l.target("one")).Document
+				if !there {
+					l.git(doc.CommonDir, "update-ref", "-d", "refs/heads/"+doc.Branch)
+				}
+				lock := filepath.Join(doc.CommonDir, "refs", "heads", doc.Branch+".lock")
+				if err := errors.Join(os.MkdirAll(filepath.Dir(lock), 0o755), os.WriteFile(lock, []byte(holds(doc)), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+				err := UndoDocument(t.Context(), doc, t.TempDir())
+				if name != "another's" {
+					if err != nil {
+						t.Error(err)
+					}
+					l.gone(doc)
+				} else if refused := err != nil; refused != there {
+					t.Errorf("with somebody else's lock: %v", err)
+				}
+				if _, err := os.Lstat(lock); (err == nil) != (name == "another's") {
+					t.Errorf("the lock: %v", err)
+				}
+			})
+		}
+	}
+}
+
 // TestUndoCutOffInTheEntry: the deletion of the worktree's entry was cut off after the
 // file that says whose it is.
 func TestUndoCutOffInTheEntry(t *testing.T) {
