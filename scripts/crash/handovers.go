@@ -61,7 +61,10 @@ func handing(struck string) func(context.Context, *world) (scene, error) {
 				return w.endHanding(ctx, st, old, to, f, struck == "")
 			},
 		}
-		if struck != "" {
+		switch {
+		case struck == "agent" && w.daemon && w.rand.IntN(2) == 0:
+			s.linger = func(dead func() bool) { st.await(ctx, dead); st.ending(ctx, dead) }
+		case struck != "":
 			s.stop = st.strike(struck, time.Duration(w.rand.Int64N(int64(strikeWithin))))
 		}
 		return s, nil
@@ -97,6 +100,17 @@ func (s *stage) await(ctx context.Context, dead func() bool) {
 	for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		if under, err := s.handing(); err == nil && under == "" {
 			return
+		}
+	}
+}
+
+// ending kills the agent when no handover is under way, and waits until its keeper has
+// told the daemon of that, or the daemon is dead.
+func (s *stage) ending(ctx context.Context, dead func() bool) {
+	for deadline := time.Now().Add(10 * time.Second); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		// One that is just being launched is met by the next.
+		if err := s.strike("agent", 0)(); err != nil {
+			return // what is wrong with it is seen when all is looked at
 		}
 	}
 }
