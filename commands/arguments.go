@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,6 +178,8 @@ func (p *pass) complete() error {
 		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s takes no argument, and got %q", p.name(), p.args[0])
 	case v.max > 0 && len(p.args) > v.max:
 		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s takes no more than %d, and got %q too", p.name(), v.max, p.args[v.max])
+	case strings.HasPrefix(v.args, "[") && slices.Contains(p.args, ""):
+		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s was given an empty argument, which names nothing", p.name())
 	}
 	return nil
 }

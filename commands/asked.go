@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -63,6 +64,9 @@ func carryOut(env Env, r missions.HookResult) string {
 		}
 	}
 	code, said := runAsked(env, r.Mission, args, until)
+	if code != 0 || changing(args[0]) {
+		said = askedHints().ReplaceAllString(said, "/checkpoint $1")
+	}
 	switch {
 	case code == 0 && done != "":
 		return done + " " + said
@@ -71,6 +75,16 @@ func carryOut(env Env, r missions.HookResult) string {
 	}
 	return said
 }
+
+// askedHints are the commands that an answer says are to be typed, and that can be
+// typed in the agent.
+var askedHints = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bumbra (` + strings.Join(slices.Sorted(maps.Keys(askedVerbs)), "|") + `)\b`)
+})
+
+// changing reports whether a verb's answer is Umbra's own words, and not also what an
+// agent or its user has written.
+func changing(verb string) bool { return verb == "restore" || verb == "undo" || verb == "redo" }
 
 // askedWords splits what was typed at spaces that are in no quotes.
 func askedWords(typed string) []string {

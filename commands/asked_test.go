@@ -105,6 +105,27 @@ func TestAskedIsAnswered(t *testing.T) {
 	if got, want := ask("restore @2", restore), "umbra: @2 for 1234"; got != want {
 		t.Errorf("restore: %q, want %q", got, want)
 	}
+	done := fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
+		return missions.RestoreResult{Name: "login", Snapshot: "1234", Done: true}, nil
+	}}
+	if got := ask("restore 2", done); !strings.HasSuffix(got, "to take it back: /checkpoint undo login") {
+		t.Errorf("what to type after a restore: %q", got)
+	}
+	refused := fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
+		return missions.RestoreResult{}, missions.Errorf(missions.KindConflict, "umbra undo login --force, or umbra mission stop login", "no")
+	}}
+	if got, want := ask("restore 2", refused), "umbra: no\n  /checkpoint undo login --force, or umbra mission stop login"; got != want {
+		t.Errorf("what to type after a refusal: %q, want %q", got, want)
+	}
+	if got := ask("show", fake{}); !strings.Contains(got, "usage: /checkpoint show") || strings.Contains(got, "umbra show") {
+		t.Errorf("a verb without its argument: %q", got)
+	}
+	said := fake{log: func(context.Context, missions.LogRequest) ([]missions.Entry, error) {
+		return []missions.Entry{{Address: "m@2", Name: "m", Message: "say umbra undo"}}, nil
+	}}
+	if got := ask("list", said); !strings.Contains(got, "say umbra undo") {
+		t.Errorf("what an agent said is changed: %q", got)
+	}
 	if got := ask("help", fake{}); got != askedHelp {
 		t.Errorf("help: %q", got)
 	}

@@ -33,7 +33,7 @@ func newPerson(t *testing.T) *person {
 
 func personIn(t *testing.T, base string, as *syscall.Credential) *person {
 	p := &person{T: t, as: as, base: base, work: filepath.Join(base, "work"), env: []string{
-		"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1", exitAtOnce,
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "GIT_CONFIG_NOSYSTEM=1",
 		"HOME=" + filepath.Join(base, "home"), "UMBRA_HOME=" + filepath.Join(base, "umbra"),
 	}}
 	for _, dir := range []string{filepath.Join(base, "home"), p.work} {

@@ -102,7 +102,7 @@ func newDamaged(t *testing.T) *damaged {
 	d := &damaged{T: t, home: filepath.Join(dir, "umbra"), work: filepath.Join(dir, "work")}
 	d.env = []string{
 		"HOME=" + dir, "UMBRA_HOME=" + d.home, "UMBRA_NO_DAEMON=1", "PATH=" + os.Getenv("PATH"), "SHELL=/bin/sh", "TERM=dumb",
-		"GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8", exitAtOnce,
+		"GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8",
 	}
 	d.must(os.Mkdir(d.work, 0o755))
 	many := map[string]string{}

@@ -228,7 +228,7 @@ func (d *demo) farewell() {
 		{". " + shellArg(filepath.Join(d.at.dir, "env")), ""},
 		{"cd " + shellArg(d.at.workspace), ""},
 		{"umbra log " + demoMission, "its snapshots, by turn"},
-		{"umbra show " + demoFork + "@3", "one turn: what was said, what changed"},
+		{"umbra show " + demoFork + "@3", "one turn: what was said and done"},
 		{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
 		{"umbra fork " + demoMission + "@1 --name mine", "another fork: talk to it, exit ends it"},
 		{"umbra mission resume " + demoMission, "go on where the undo left it"},

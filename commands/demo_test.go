@@ -53,7 +53,7 @@ func isRecorded(t *testing.T, said string) {
 			fmt.Fprint(&recorded, fields[2])
 		}
 	}
-	colour, step := regexp.MustCompile(`\x1b\[[0-9;]*m`), regexp.MustCompile(`(?m)^(?:\d+\. |\$ umbra ).*$`)
+	colour, step := regexp.MustCompile(`\x1b\[[0-9;]*m`), regexp.MustCompile(`(?m)^(?:\d+\. .*|\$ umbra .*|  umbra .*  \S.*)$`)
 	now := step.FindAllString(said, -1)
 	then := step.FindAllString(strings.ReplaceAll(colour.ReplaceAllString(recorded.String(), ""), "\r", ""), -1)
 	if len(now) < 12 || strings.Join(now, "\n") != strings.Join(then, "\n") {
@@ -74,7 +74,6 @@ func runsDemo(t *testing.T, cwd string) demoRun {
 	d := demoRun{env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + temp, "LC_ALL=C.UTF-8",
 		"UMBRA_MISSION=none-of-its-business", "CLAUDECODE=1", "GIT_DIR=/nonexistent",
-		exitAtOnce,
 	}}
 	d.said = shell(t, d.env, cwd, "umbra demo")
 	entries, err := os.ReadDir(temp)
@@ -128,6 +127,7 @@ func (d demoRun) check(t *testing.T, readme string) {
 func (d demoRun) typeOn(t *testing.T) {
 	t.Helper()
 	_, rest, ok := strings.Cut(d.said, "then type what you like:\n")
+	const mark = "=== " // in front of what each says
 	var script strings.Builder
 	script.WriteString("set -e\n")
 	lines := 0
@@ -142,7 +142,7 @@ func (d demoRun) typeOn(t *testing.T) {
 		}
 		if command != "" {
 			lines++
-			fmt.Fprintf(&script, "%s </dev/null\n", command)
+			fmt.Fprintf(&script, "echo '%s%s'\n%s </dev/null\n", mark, strings.TrimSpace(line), command)
 		}
 	}
 	if !ok || lines < 8 {
@@ -153,6 +153,12 @@ func (d demoRun) typeOn(t *testing.T) {
 	for _, want := range []string{"resumed: I remember 1 prompt\n", "resumed: I remember 4 prompts\n", "all is well", "Bonjour"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the commands typed do not say %q:\n%s", want, said)
+		}
+	}
+	for part := range strings.SplitSeq(said, mark) {
+		line, shown, _ := strings.Cut(part, "\n")
+		if strings.Contains(line, "what changed") && !strings.Contains(shown, "diff --git") {
+			t.Errorf("%q does not show what changed:\n%s", line, shown)
 		}
 	}
 	if _, err := os.Lstat(d.dir); !os.IsNotExist(err) {

@@ -32,6 +32,9 @@ func runFork(c *call, o missionNewOptions, from string) error {
 		c.reach = staying
 	}
 	svc, caller, ctx, err := c.asking()
+	if err == nil {
+		err = c.mayStart(o, vars, "")
+	}
 	if err != nil {
 		return err
 	}
@@ -52,15 +55,28 @@ func runFork(c *call, o missionNewOptions, from string) error {
 	if err := c.printForks(o, r); err != nil {
 		return err
 	}
+	opened := false
 	if o.count > 0 && !o.noLaunch {
-		if err := c.open(r.Missions); err != nil {
+		if opened, err = c.open(r.Missions); err != nil {
 			return err
 		}
+	}
+	if !opened {
+		c.sayLaunch(r.Missions...)
 	}
 	if len(r.Left) > 0 {
 		return partly
 	}
 	return nil
+}
+
+// sayLaunch says how to launch the agent of forks that were only made.
+func (c *call) sayLaunch(list ...missions.Mission) {
+	what := "its agent"
+	if len(list) > 1 {
+		what = "the first of them"
+	}
+	c.notice("to launch %s: umbra mission resume %s", what, list[0].Name)
 }
 
 func (c *call) printForks(o missionNewOptions, r missions.ForkResult) error {

@@ -10,28 +10,28 @@ import (
 
 // open runs the configured launch.open for each fork, for example
 // `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
-// names it.
-func (c *call) open(list []missions.Mission) error {
+// names it. It reports whether there is one.
+func (c *call) open(list []missions.Mission) (opened bool, err error) {
 	home, err := c.home()
 	if err != nil {
-		return err
+		return false, err
 	}
 	config, err := settings.Load(missions.Home{Dir: home}.ConfigFile())
 	if err == nil {
 		config, err = config.OverriddenBy(c.Getenv)
 	}
 	if err != nil || config.Launch.Open == "" {
-		return err
+		return false, err
 	}
 	for _, m := range list {
 		cmd := exec.Command("/bin/sh", "-c", strings.ReplaceAll(config.Launch.Open, "{id}", m.ID))
 		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Workspace, c.Environ(), c.Stderr, c.Stderr
 		if err := c.Run(cmd); err != nil {
-			return missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",
+			return true, missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name+" launches it by hand",
 				"launch.open for %s: %w", m.Name, err)
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // home is the directory of Umbra's data.

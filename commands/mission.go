@@ -76,12 +76,3 @@ func missionRow(t *table, p *printer, branch string, m missions.Mission, project
 	}
 	t.row(row...)
 }
-
-// printMissions prints what a verb did to each mission.
-func (c *call) printMissions(list []missions.Mission, did string) error {
-	return c.print(listed(list), func(p *printer) {
-		for _, m := range list {
-			p.line("%s %s", clean(m.Name), did)
-		}
-	})
-}

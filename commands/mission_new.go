@@ -3,6 +3,9 @@ package commands
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -127,6 +130,13 @@ func newMission(c *call, o missionNewOptions) error {
 		c.reach = staying
 	}
 	svc, caller, ctx, err := c.asking()
+	if err == nil {
+		dir := caller.Cwd
+		if o.workspace != "" {
+			dir = "" // that may be elsewhere
+		}
+		err = c.mayStart(o, vars, dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,6 +161,35 @@ func newMission(c *call, o missionNewOptions) error {
 	c.progress.end()
 	c.announce(m)
 	return c.keep(missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)
+}
+
+// mayStart refuses a program that the keeper would not find, before anything is made
+// for it. Where it is to run in no directory that is known yet, dir is "": one that may
+// be named by its place there is left to the keeper.
+func (c *call) mayStart(o missionNewOptions, vars variables, dir string) error {
+	if !o.launching() {
+		return nil
+	}
+	program := slices.Concat(c.after, o.known(), []string{""})[0]
+	if program == "" || dir == "" && strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		return nil
+	}
+	path := valueOf(append(c.Environ(), vars.list...), "PATH")
+	if dir == "" && slices.ContainsFunc(filepath.SplitList(path), func(at string) bool { return !filepath.IsAbs(at) }) {
+		return nil
+	}
+	_, err := missions.LookPath(program, dir, path)
+	return err
+}
+
+// known is the program of the agent that was asked for, if there is such an agent.
+func (o missionNewOptions) known() []string {
+	for _, a := range missions.Agents() {
+		if a.Name() == o.agent {
+			return []string{o.agent}
+		}
+	}
+	return nil
 }
 
 // announce says which mission begins, before the agent has the terminal. It is

@@ -39,7 +39,7 @@ func describeMission(p *printer, m missions.Mission) {
 	field("command", strings.Join(quoted(m.Command), " "))
 	field("since", p.when(m.StateSince))
 	if m.PID != 0 {
-		field("pid", fmt.Sprintf("%d (%s)", m.PID, m.Managed))
+		field("pid", fmt.Sprint(m.PID)+pidOf(m))
 	}
 	if m.ExitCode != nil {
 		field("ended", fmt.Sprintf("%s, exit code %d", m.ClosedHow, *m.ExitCode))
@@ -93,6 +93,24 @@ func describeMission(p *printer, m missions.Mission) {
 		field("problem", problem)
 	}
 	t.print(p, "  ")
+}
+
+// pidOf says whose a mission's pid is: its agent's, or that of the keeper alone.
+func pidOf(m missions.Mission) string {
+	switch {
+	case m.Managed == missions.ManagedHooks:
+		return ", which tells by hooks"
+	case m.Managed != missions.ManagedKeeper:
+		return ""
+	case agentless(m):
+		return ", its keeper"
+	}
+	return ", under a keeper"
+}
+
+// agentless reports whether a mission has no agent: it has ended, or was not started yet.
+func agentless(m missions.Mission) bool {
+	return m.State == missions.StateClosed || m.State == missions.StateInitializing
 }
 
 // talkText is what was said, in numbers.

@@ -24,21 +24,35 @@ func runMissionStop(c *call, force bool) error {
 	if err != nil {
 		return err
 	}
+	ended := map[string]bool{}
 	for _, name := range c.args { // none is stopped for a slip in another's name
-		if _, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name}); err != nil {
+		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
+		if err != nil {
 			return err
 		}
+		ended[m.ID] = agentless(m) && m.Managed != missions.ManagedKeeper
 	}
 	stopped := []missions.Mission{}
+	tell := func() error {
+		return c.print(stopped, func(p *printer) {
+			for _, m := range stopped {
+				did := "stopped"
+				if ended[m.ID] {
+					did = "has no agent to stop"
+				}
+				p.line("%s %s", clean(m.Name), did)
+			}
+		})
+	}
 	for _, name := range c.args {
 		list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: []string{name}, Force: force})
 		if err != nil {
 			if len(stopped) > 0 {
-				err = errors.Join(err, c.printMissions(stopped, "stopped"))
+				err = errors.Join(err, tell())
 			}
 			return err
 		}
 		stopped = append(stopped, list...)
 	}
-	return c.printMissions(stopped, "stopped")
+	return tell()
 }

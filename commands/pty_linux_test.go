@@ -64,7 +64,7 @@ func onTerminal(t *testing.T, argv ...string) *pty {
 	}
 	p.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "TERM=xterm",
-		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", exitAtOnce,
+		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -308,6 +308,42 @@ func TestKeeperThatCannotStartItsAgent(t *testing.T) {
 		t.Errorf("exit code %d, want 125", code)
 	}
 	p.expect("no such program")
+	if out := p.run("mission", "ls", "--json"); strings.TrimSpace(out) != "[]" {
+		t.Errorf("what could not begin has left %s", out)
+	}
+}
+
+// TestForkSaysHowToLaunch: a fork that was only made says what to type next.
+func TestForkSaysHowToLaunch(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "sh", "-c", `umbra mission new --name one --no-launch -- true && umbra fork one --name two --no-launch && umbra fork one --name all --count 2`)
+	for _, hint := range []string{"its agent: umbra mission resume two", "the first of them: umbra mission resume all-1"} {
+		p.expect("to launch " + hint + `\r\n`)
+	}
+	if code := p.code(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestMistypedProgramMakesNothing: neither a mission nor a fork, on a PATH of the agent's
+// own too; what is only made is not looked for.
+func TestMistypedProgramMakesNothing(t *testing.T) {
+	t.Parallel()
+	p := onTerminal(t, "sh", "-c", `mkdir own && printf '#!/bin/sh\necho it runs\n' >own/program && chmod +x own/program
+		umbra mission new --name one --no-launch -- mistyped || exit 9
+		umbra mission new --name two -- mistyped; [ $? = 125 ] || exit 8
+		umbra mission new --name two --env PATH="$PWD/own" -- ls; [ $? = 125 ] || exit 7
+		umbra mission new --name two --env PATH="$PWD/own" --agent opencode; [ $? = 1 ] || exit 6
+		umbra fork one --name two -- mistyped; [ $? = 125 ] || exit 5
+		umbra mission new --name three --env PATH="$PWD/own" -- program`)
+	p.expect("mistyped is not on PATH")
+	p.expect("it runs")
+	if code := p.code(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if out := p.run("mission", "ls", "--json"); strings.Contains(out, `"two"`) || !strings.Contains(out, `"one"`) || !strings.Contains(out, `"three"`) {
+		t.Errorf("mission ls: %s", out)
+	}
 }
 
 func TestKeeperSaysWhyItsAgentDidNotBegin(t *testing.T) {

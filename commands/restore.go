@@ -25,6 +25,7 @@ func restoreCommand() *verb {
 The user's Git is left alone: HEAD, branches and index stay.
 An agent that Umbra launched is ended for it, and is there again at once, in its
 terminal, on the restored conversation. In a turn it is refused (exit code 11).
+Prompts that it was sent and had not taken up are printed: not_taken_up in JSON.
 Paths that others changed since are asked about; where nobody can be asked,
 --mine leaves them as they are and --all takes them back too (else exit code 12).`,
 		flags: []cli.Flag{

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -21,7 +22,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	case r.Queued && r.Handover != nil:
 		p.line("the agent is ended for the %s, and is there again in a moment", did)
 	case r.Queued:
-		p.line("the agent is in a turn: the %s happens when it ends (umbra undo --queued cancels it)", did)
+		p.line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, clean(r.Name))
 	case !r.Done:
 		if r.Target != "" {
 			p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
@@ -33,6 +34,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		writeKept(p, "left as they are", r.Keep)
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
+	writeNotTakenUp(p, r.NotTakenUp)
 	for _, note := range r.Notes {
 		p.line("note: %s", clean(note))
 	}
@@ -52,7 +54,19 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		if did == "undo" {
 			again = "to do it again: umbra redo"
 		}
-		p.line("%s", again)
+		p.line("%s %s", again, clean(r.Name))
+	}
+}
+
+// writeNotTakenUp prints in whole what had been sent to an agent that has not taken it up.
+func writeNotTakenUp(p *printer, prompts []missions.Prompt) {
+	for i, prompt := range prompts {
+		if i == 0 {
+			p.line("\nsent, and not taken up by the agent:")
+		}
+		for line := range strings.SplitSeq(prompt.Text, "\n") {
+			p.line("    %s", p.paint(bold, clean(line)))
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"bufio"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -28,6 +30,28 @@ func TestGitPlace(t *testing.T) {
 	} {
 		if got := gitPlace(g); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestRestoredNamesMission: what is to be typed next says whose it is, since another
+// mission may work there too.
+func TestRestoredNamesMission(t *testing.T) {
+	r := missions.RestoreResult{Name: "login", Target: strings.Repeat("a", 40), Snapshot: strings.Repeat("b", 40), Done: true}
+	queued := missions.RestoreResult{Name: "login", Queued: true}
+	for want, said := range map[string]struct {
+		did string
+		r   missions.RestoreResult
+	}{
+		"umbra undo login\n":                     {"restore", r},
+		"umbra redo login\n":                     {"undo", r},
+		"(umbra undo login --queued cancels it)": {"restore", queued},
+	} {
+		var b strings.Builder
+		p := &printer{w: bufio.NewWriter(&b)}
+		writeRestored(p, said.did, said.r)
+		if err := p.flush(); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s says %q: %v, want %q", said.did, b.String(), err, want)
 		}
 	}
 }

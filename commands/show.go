@@ -82,6 +82,7 @@ func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 		p.line("  %s", quotePath(path))
 	}
 	writeConversation(p, s.Conversation)
+	writeNotTakenUp(p, s.NotTakenUp)
 	if len(s.Files) > 0 {
 		p.line("")
 		o.write(p, e.Parent, s.Files, s.Patch)

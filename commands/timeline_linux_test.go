@@ -25,7 +25,7 @@ func newScreen(t *testing.T) *screen {
 	s := &screen{T: t, dir: filepath.Join(home, "work"), socket: filepath.Join(home, "tmux")}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "UMBRA_NO_DAEMON=1",
-		"SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PS1=ready> ", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", exitAtOnce,
+		"SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "PS1=ready> ", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"PAGER=cat", `UMBRA_PAGER=cat; echo paged; read x </dev/tty`, "VISUAL=cat >" + filepath.Join(home, "edited") + " <", "UMBRA_FORK_ROOT=" + filepath.Join(home, "forks"),
 	}
 	if err := os.Mkdir(s.dir, 0o755); err != nil {

@@ -20,7 +20,7 @@ func newTypist(t *testing.T, env ...string) *typist {
 	home := t.TempDir()
 	p := &typist{t: t, home: home, env: append([]string{
 		"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TERM=dumb", "EDITOR=true", "TMPDIR=" + t.TempDir(),
-		"GIT_CONFIG_NOSYSTEM=1", exitAtOnce, "UMBRA_NO_DAEMON=1", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+		"GIT_CONFIG_NOSYSTEM=1", "UMBRA_NO_DAEMON=1", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
 	}, env...)}
 	p.program("claude", `exec umbra scripted-agent "$@"`)
 	p.sh(`mkdir -p ~/code/app

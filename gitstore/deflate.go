@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/klauspost/compress/zlib"
 )
 
 // deflater compresses one object after the other at level 1: captures are bound
-// by it, and packs are compressed again when repacked. It is large and is used
-// again, and so is the buffer that it compresses into.
+// by it, and packs are compressed again when repacked. It is large (1.2 MB, all of it
+// touched when it is made) and is used again, and so is the buffer that it compresses
+// into.
 type deflater struct {
 	z   *zlib.Writer
 	out bytes.Buffer
@@ -20,11 +20,15 @@ type deflater struct {
 // keptDeflated is the size up to which a buffer is kept for the next object.
 const keptDeflated = 4 << 20
 
-type deflaterPool struct{ pool sync.Pool }
+// idleDeflaters are those that nobody uses, of all stores: as many are kept as small
+// snapshots need at once. A sync.Pool would lose them with every other collection.
+var idleDeflaters = make(chan *deflater, 2)
 
-func (p *deflaterPool) get() (*deflater, error) {
-	if d, ok := p.pool.Get().(*deflater); ok {
+func getDeflater() (*deflater, error) {
+	select {
+	case d := <-idleDeflaters:
 		return d, nil
+	default:
 	}
 	d := &deflater{}
 	var err error
@@ -32,9 +36,13 @@ func (p *deflaterPool) get() (*deflater, error) {
 	return d, err
 }
 
-func (p *deflaterPool) put(d *deflater) {
-	if d.out.Cap() <= keptDeflated {
-		p.pool.Put(d)
+func putDeflater(d *deflater) {
+	if d.out.Cap() > keptDeflated {
+		return
+	}
+	select {
+	case idleDeflaters <- d:
+	default:
 	}
 }
 
@@ -55,11 +63,11 @@ func (d *deflater) deflate(header, data []byte) error {
 
 // deflate gives header and data as one compressed stream.
 func (s *Store) deflate(header, data []byte) ([]byte, error) {
-	d, err := s.deflaters.get()
+	d, err := getDeflater()
 	if err != nil {
 		return nil, err
 	}
-	defer s.deflaters.put(d)
+	defer putDeflater(d)
 	if err := d.deflate(header, data); err != nil {
 		return nil, err
 	}
@@ -68,11 +76,11 @@ func (s *Store) deflate(header, data []byte) ([]byte, error) {
 
 // deflating calls fn with data as a compressed stream, which is gone afterwards.
 func (s *Store) deflating(data []byte, fn func(deflated io.WriterTo) error) error {
-	d, err := s.deflaters.get()
+	d, err := getDeflater()
 	if err != nil {
 		return err
 	}
-	defer s.deflaters.put(d)
+	defer putDeflater(d)
 	if err := d.deflate(nil, data); err != nil {
 		return err
 	}
@@ -81,11 +89,11 @@ func (s *Store) deflating(data []byte, fn func(deflated io.WriterTo) error) erro
 
 // deflateFrom compresses what r gives into w.
 func (s *Store) deflateFrom(w io.Writer, r io.Reader) error {
-	d, err := s.deflaters.get()
+	d, err := getDeflater()
 	if err != nil {
 		return err
 	}
-	defer s.deflaters.put(d)
+	defer putDeflater(d)
 	d.z.Reset(w)
 	if _, err := io.Copy(d.z, r); err != nil {
 		return err

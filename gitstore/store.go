@@ -31,8 +31,6 @@ type Store struct {
 	// link is os.Link, but for tests.
 	link func(from, to string) error
 
-	deflaters deflaterPool
-
 	mu         sync.Mutex
 	closed     bool
 	segment    *segment

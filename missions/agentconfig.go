@@ -30,11 +30,15 @@ func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Envir
 		return "", nil
 	}
 	root := a.ConfigRoot(env)
+	var without []string
 	c := configReader{adapter: a, root: root, left: func(name string, why error) {
 		l.log.Info("left out of the agent's configuration", "agent", agent, "file", name, "reason", why)
+		if errors.Is(why, errTooMuch) || errors.Is(why, errTooMuchOfAll) {
+			without = append(without, fmt.Sprintf("without %q: %s", name, why))
+		}
 	}}
 	for _, name := range a.ConfigPaths() {
-		c.read(strings.TrimSuffix(name, "/"), strings.HasSuffix(name, "/"), 0)
+		c.read(strings.TrimSuffix(name, "/"), strings.HasSuffix(name, "/"))
 	}
 	if len(c.files) == 0 {
 		return "", nil
@@ -43,7 +47,7 @@ func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Envir
 	if err != nil {
 		return "", err
 	}
-	id, err := commitConfig(ctx, store, configLine(agent, root), c.files, l.configCommit(agent, root))
+	id, err := commitConfig(ctx, store, configLine(agent, root), c.files, l.configCommit(agent, root, without))
 	if err == nil {
 		err = nameConfig(ctx, store, agent, configLine(agent, root))
 	}
@@ -127,15 +131,26 @@ func removeEach(dirs []string) (err error) {
 	return err
 }
 
-func (l *Local) configCommit(agent, root string) *gitstore.Commit {
+// mostWithout is how much of what is too much a version names.
+const mostWithout = 20
+
+func (l *Local) configCommit(agent, root string, without []string) *gitstore.Commit {
 	who := gitstore.Signature{Name: "Umbra", Email: "umbra@localhost", When: l.now()}
-	return &gitstore.Commit{Author: who, Committer: who, Message: "configuration of " + agent + " in " + strings.Join(strings.Fields(root), " ") + "\n"}
+	message := "configuration of " + agent + " in " + strings.Join(strings.Fields(root), " ") + "\n"
+	if more := len(without) - mostWithout; more > 0 {
+		without = append(without[:mostWithout], fmt.Sprintf("and without %d more", more))
+	}
+	if len(without) > 0 {
+		message += "\n" + strings.Join(without, "\n") + "\n"
+	}
+	return &gitstore.Commit{Author: who, Committer: who, Message: message}
 }
 
 // mostConfigTries is how often others may be quicker.
 const mostConfigTries = 5
 
-// commitConfig publishes files as the newest version, if they differ from it.
+// commitConfig publishes files as the newest version, if they, or what it is said to be
+// without, differ from it.
 func commitConfig(ctx context.Context, store *gitstore.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
 	batch := store.NewBatch()
 	defer batch.Discard()
@@ -161,7 +176,7 @@ func commitConfig(ctx context.Context, store *gitstore.Store, line gitstore.RefN
 		}
 		c.Tree, c.Parents = tree, nil
 		if newest != nil {
-			if newest.Tree == tree {
+			if newest.Tree == tree && newest.Message == c.Message {
 				return newest.ID, nil
 			}
 			c.Parents = []gitstore.ID{newest.ID}

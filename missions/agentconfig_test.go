@@ -2,6 +2,7 @@ package missions
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,6 +156,56 @@ func TestConfigVersions(t *testing.T) {
 	b.userFiles(map[string]string{"CLAUDE.md": "one"})
 	if c, err := b.local.configOfCommit(context.Background(), "claude", first, keep()); err != nil || c != nil {
 		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// TestConfigVersionSaysWithout: a version names what was too much of it, as long as it is.
+func TestConfigVersionSaysWithout(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.userFiles(map[string]string{"CLAUDE.md": "one", "rules/late.md": "late"})
+	big := filepath.Join(os.Getenv("HOME"), ".claude", "skills", "big\x1b")
+	keep := func() (id, message string) {
+		id, err := b.local.keepConfig(context.Background(), "claude", sessions.Environ{Home: os.Getenv("HOME")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files := b.configIn("claude", id); len(files) != 2 || files["rules/late.md"] != "late" {
+			t.Errorf("kept: %v", files)
+		}
+		store, err := gitstore.Open(b.local.home.AgentStore("claude"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		c, err := newestConfig(store, configLine("claude", filepath.Dir(filepath.Dir(big))))
+		if err != nil || c.ID.String() != id {
+			t.Fatalf("%v, %v", c, err)
+		}
+		return id, c.Message
+	}
+	first, before := keep()
+	for i := range mostConfigBytes>>20 + 1 {
+		name := filepath.Join(big, fmt.Sprint(i))
+		if err := errorsOf(os.MkdirAll(big, 0o755), os.WriteFile(name, nil, 0o644), os.Truncate(name, mostConfigFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, message := keep()
+	if want := before + "\nwithout \"skills/big\\x1b\": " + errTooMuch.Error() + "\n"; second == first || message != want {
+		t.Errorf("%q, not %q", message, want)
+	}
+	if again, _ := keep(); again != second {
+		t.Error("another version, though nothing has changed")
+	}
+	if c, err := b.local.configOfCommit(context.Background(), "claude", first, second); err != nil || c != nil {
+		t.Errorf("what is kept is the same: %+v, %v", c, err)
+	}
+	if err := os.RemoveAll(big); err != nil {
+		t.Fatal(err)
+	}
+	if _, message := keep(); message != before {
+		t.Errorf("when it is gone: %q", message)
 	}
 }
 

@@ -121,7 +121,7 @@ func (l *Local) doOnce(ctx context.Context, m *loaded, a asked) (RestoreResult, 
 			result, err = l.queue(ctx, m, a)
 			return err
 		case InTurn(m.life) && !a.force():
-			return inTurn(m, a.kind())
+			return inTurn(m)
 		case a.careful(m) && l.afterTurn(m) != atRest:
 			return errUnsettled
 		default:
@@ -140,12 +140,15 @@ func (l *Local) doOnce(ctx context.Context, m *loaded, a asked) (RestoreResult, 
 		return result, err
 	}
 	if a.inside(m) && l.handOverBeside(m, begun) {
-		result = RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace, Queued: true, Handover: &Handover{How: "relaunched"}}.filled()
+		result = m.queued()
+		result.Handover = &Handover{How: "relaunched"}
 		return result, nil
 	}
 	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
-	result, err = l.handOver(ctx, m, begun)
-	l.awaitRelaunch(ctx, m, begun, &result)
+	result, ended, err := l.handOver(ctx, m, begun)
+	if ended {
+		l.awaitRelaunch(ctx, m, begun, &result)
+	}
 	return result, err
 }
 
@@ -156,10 +159,15 @@ func (a asked) preview() bool {
 	return a.steps().Preview
 }
 
+// queued is the result of what is left for later.
+func (m *loaded) queued() RestoreResult {
+	return RestoreResult{Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace, Queued: true}.filled()
+}
+
 // queue leaves what was asked for to the end of the turn. The caller holds the
 // workspace.
 func (l *Local) queue(ctx context.Context, m *loaded, a asked) (result RestoreResult, err error) {
-	result = RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace}.filled()
+	result = RestoreResult{Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace}.filled()
 	if a.Restore != nil {
 		result.Target = a.Restore.Moment
 	} else if a, err = l.foreknow(m, a); err != nil {

@@ -145,11 +145,24 @@ func TestAgentElsewhere(t *testing.T) {
 			t.Errorf("with the agent in %s the problems are %q", tt.cwd, b.only().Problems)
 		}
 	}
-	c.hook("SessionEnd", map[string]any{"reason": "other", "cwd": elsewhere})
-	m := b.only()
-	if len(m.Problems) == 0 {
-		t.Error("nothing is wrong where it has ended")
+	ends := func() Mission {
+		t.Helper()
+		c.hook("SessionEnd", map[string]any{"reason": "other", "cwd": elsewhere})
+		m := b.only()
+		if len(m.Problems) != 1 || !strings.HasPrefix(m.Problems[0], "its agent worked in "+elsewhere+":") {
+			t.Errorf("where it has ended the problems are %q", m.Problems)
+		}
+		return m
 	}
+	m := ends()
+	if _, err := b.local.Restore(context.Background(), RestoreRequest{Caller: b.caller(), Moment: m.Name + "@1"}); err != nil {
+		t.Fatal(err)
+	}
+	if m = b.only(); len(m.Problems) > 0 {
+		t.Errorf("restored, its problems are %q", m.Problems)
+	}
+	c.hook("SessionStart", map[string]any{"source": "resume", "cwd": elsewhere})
+	m = ends()
 	if _, err := b.local.Launch(context.Background(), LaunchRequest{Caller: b.caller(), Mission: m.ID, Resume: true, KeeperID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}

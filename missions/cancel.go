@@ -26,7 +26,7 @@ func (l *Local) Cancel(ctx context.Context, r CancelRequest) (c Canceled, err er
 		waits := m.live.Pending
 		switch {
 		case m.live.Handover.open():
-			return Errorf(KindBusy, "umbra undo takes it back when it is done", "the %s of %s has begun", m.live.Handover.Asked, m.Name)
+			return Errorf(KindBusy, "umbra undo "+m.Name+" takes it back when it is done", "the %s of %s has begun", m.live.Handover.Asked, m.Name)
 		case waits == nil:
 			return Errorf(KindNotFound, "", "nothing waits for the end of a turn of %s", m.Name)
 		}

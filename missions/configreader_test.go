@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -14,16 +15,20 @@ import (
 // configOf reads the configuration of Claude Code in a directory, behind what was read
 // before, and what is left out of it for which reason.
 func configOf(root string, entries int, bytes int64) (*configReader, map[string]error) {
-	left := map[string]error{}
-	c := &configReader{adapter: claude.Adapter{}, root: root, entries: entries, bytes: bytes, left: func(name string, why error) { left[name] = why }}
-	for _, name := range []string{"CLAUDE.md", "agents", "skills", "rules"} {
-		c.read(name, filepath.Ext(name) == "", 0)
-	}
-	return c, left
+	return configAfter(root, configReader{entries: entries, bytes: bytes})
 }
 
-// TestConfigBounds: where there is too much, nothing more is read, which is said once;
-// what is before that is kept.
+func configAfter(root string, c configReader) (*configReader, map[string]error) {
+	left := map[string]error{}
+	c.adapter, c.root, c.left = claude.Adapter{}, root, func(name string, why error) { left[name] = why }
+	for _, name := range []string{"CLAUDE.md", "agents", "skills", "rules"} {
+		c.read(name, filepath.Ext(name) == "")
+	}
+	return &c, left
+}
+
+// TestConfigBounds: a part of which there is too much is left out whole, which is said
+// once; what is before and behind it is kept.
 func TestConfigBounds(t *testing.T) {
 	const room = 50
 	files := func(dir string, size int64) error {
@@ -55,21 +60,52 @@ func TestConfigBounds(t *testing.T) {
 			root := t.TempDir()
 			big := filepath.Join(root, "skills", "big")
 			if err := errorsOf(
-				os.MkdirAll(big, 0o755), os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "CLAUDE.md"), []byte("one"), 0o644),
+				os.MkdirAll(big, 0o755), os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.MkdirAll(filepath.Join(root, "skills", "small"), 0o755), os.WriteFile(filepath.Join(root, "CLAUDE.md"), []byte("one"), 0o644),
+				os.WriteFile(filepath.Join(root, "skills", "small", "SKILL.md"), []byte("small"), 0o644),
 				os.WriteFile(filepath.Join(root, "rules", "late.md"), []byte("late"), 0o644), tt.fill(big),
 			); err != nil {
 				t.Fatal(err)
 			}
 			c, left := configOf(root, tt.entries, tt.bytes)
-			if len(left) != 1 || c.bytes > mostConfigBytes || c.entries > mostConfigEntries || len(c.files) == 0 || c.files[0].name != "CLAUDE.md" {
-				t.Errorf("%d files, %d bytes, left out: %v", len(c.files), c.bytes, left)
+			if len(left) != 1 || !errors.Is(left["skills/big"], errTooMuch) || c.bytes > mostConfigBytes || c.entries > tt.entries+room {
+				t.Errorf("%d entries, %d bytes, left out: %v", c.entries, c.bytes, left)
 			}
-			for _, why := range left {
-				if !errors.Is(why, errTooMuch) {
-					t.Error(why)
-				}
+			var names []string
+			for _, f := range c.files {
+				names = append(names, f.name)
+			}
+			if !slices.Equal(names, []string{"CLAUDE.md", "skills/small/SKILL.md", "rules/late.md"}) {
+				t.Error("kept:", names)
 			}
 		})
+	}
+}
+
+// TestConfigOfManyParts: a directory with too many parts costs no other one, and what is
+// left out is not looked at for ever.
+func TestConfigOfManyParts(t *testing.T) {
+	root := t.TempDir()
+	const parts, each = 4, 60
+	if err := errorsOf(os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "rules", "late.md"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range parts * each {
+		if err := os.MkdirAll(filepath.Join(root, "skills", fmt.Sprint(i%parts), fmt.Sprint(i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, left := configOf(root, mostConfigEntries-3, 0)
+	if len(left) != 1 || !errors.Is(left["skills"], errTooMuch) || len(c.files) != 1 {
+		t.Errorf("too many parts: %d files, left out: %v", len(c.files), left)
+	}
+	c, left = configOf(root, mostConfigEntries-each, 0)
+	if len(left) != parts || !errors.Is(left["skills/3"], errTooMuch) || len(c.files) != 1 {
+		t.Errorf("too much in each: %d files, left out: %v", len(c.files), left)
+	}
+	walked := mostConfigWalked - 3*each/2
+	c, left = configAfter(root, configReader{entries: mostConfigEntries - each, walked: walked})
+	if len(left) != 2 || !errors.Is(left["skills/0"], errTooMuch) || !errors.Is(left["skills/1"], errTooMuchOfAll) || len(c.files) != 0 {
+		t.Errorf("too much in all: %d files, left out: %v", len(c.files), left)
 	}
 }
 

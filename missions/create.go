@@ -198,7 +198,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	if _, gone := os.Stat(p.Dir); errors.Is(gone, fs.ErrNotExist) && ctx.Err() == nil {
 		return l.create(ctx, n) // it was empty, and whoever else began there failed
 	}
-	return nil, errors.Join(err, l.removeEmpty(p))
+	return nil, errors.Join(err, l.dropCommand(p, n), l.removeEmpty(p))
 }
 
 // createIn makes the mission in a project.
@@ -266,7 +266,7 @@ func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 	if n.subdir != "." {
 		m.Subdir = n.subdir
 	}
-	m.bind = binding{Machine: l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: keptVars(n), Session: n.transcript}
+	m.bind = binding{Machine: l.home.Machine, Workspace: g.Dir, Place: g.Place, Vars: keptVars(n.adapter, n.env), Session: n.transcript}
 	if g.Repo != nil {
 		m.bind.CommonDir = g.Repo.CommonDir
 		m.bind.Scope = strings.TrimPrefix(strings.TrimPrefix(g.Dir, g.Top), "/")
@@ -276,14 +276,14 @@ func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 
 // keptVars are the variables that say where the agent keeps its sessions, and
 // git its configuration.
-func keptVars(n newMission) map[string]string {
+func keptVars(a sessions.Adapter, env sessions.Environ) map[string]string {
 	names := []string{"XDG_CONFIG_HOME"} // where git looks for the user's own excludes
-	if n.adapter != nil {
-		names = append(names, n.adapter.Variables()...)
+	if a != nil {
+		names = append(names, a.Variables()...)
 	}
-	vars := map[string]string{"HOME": n.env.Home}
+	vars := map[string]string{"HOME": env.Home}
 	for _, name := range names {
-		if v, ok := n.env.Vars[name]; ok && v != "" {
+		if v, ok := env.Vars[name]; ok && v != "" {
 			vars[name] = v
 		}
 	}

@@ -82,14 +82,35 @@ func (l *Local) cutEnd(p *project, a sessions.Adapter, plan *talkPlan, lines int
 
 // cutFrom reads the conversation from about offset on.
 func (l *Local) cutFrom(p *project, a sessions.Adapter, plan *talkPlan, offset int64) (sessions.Cut, bool, error) {
-	r, err := p.store.OpenSession(plan.record)
+	r, from, err := l.talkFrom(p, plan.record, plan.beside, offset)
 	if err != nil {
 		return sessions.Cut{}, false, err
 	}
-	if file, _, err := disk.OpenRegular(plan.beside); err == nil {
-		defer file.Close()
-		r.Beside(file)
-	}
-	from := r.From(offset)
+	defer r.Close()
 	return a.CutEnd(r, from)
+}
+
+// talkFrom opens what a record holds of its session's newest file from about offset on,
+// and says where that begins: what is inherited is no part of it. The file at path, if
+// there is one, makes it faster: see sessionBeside.
+func (l *Local) talkFrom(p *project, record gitstore.ID, path string, offset int64) (*joined, int64, error) {
+	r, err := openRecorded(p, record, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r, r.own.From(offset), nil
+}
+
+// openRecorded opens what a record itself holds of its session's newest file.
+func openRecorded(p *project, record gitstore.ID, path string) (*joined, error) {
+	own, err := p.store.OpenSession(record)
+	if err != nil {
+		return nil, err
+	}
+	r := &joined{Reader: own, own: own}
+	if file, _, err := disk.OpenRegular(path); err == nil {
+		own.Beside(file)
+		r.closers = append(r.closers, file)
+	}
+	return r, nil
 }

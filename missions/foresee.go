@@ -14,7 +14,7 @@ func (l *Local) foresee(m *loaded, j *job, a asked) RestoreResult {
 	r := j.result
 	refuse := func(err error) { r.Refused = append(r.Refused, AsError(err)) }
 	if InTurn(m.life) && !a.force() && !a.waits(m) {
-		refuse(inTurn(m, a.kind()))
+		refuse(inTurn(m))
 	}
 	if !a.force() {
 		if err := l.neighbourInTurn(m); err != nil {
@@ -42,7 +42,10 @@ func (l *Local) foreseeHandover(m *loaded, j *job) *Handover {
 	if m.relievable() {
 		return &Handover{How: "relaunched"}
 	}
-	if _, alive := m.live.process(); alive {
+	if m.live.isIn(j.talk.session) {
+		return nil
+	}
+	if _, alive := m.live.process(); alive && !m.live.orphaned() {
 		if _, ok := l.adapter(m.Agent).(sessions.Switcher); ok {
 			return &Handover{How: "type"}
 		}
@@ -54,7 +57,7 @@ func (l *Local) foreseeHandover(m *loaded, j *job) *Handover {
 // the workspace.
 func (l *Local) foreseeStep(ctx context.Context, m *loaded, r UndoRequest, kind string) (RestoreResult, error) {
 	if r.Steps > 1 {
-		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" --preview plans the next one", "a plan is of one step, since each begins where the one before it ends")
+		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" "+m.Name+" --preview plans the next one", "a plan is of one step, since each begins where the one before it ends")
 	}
 	cut, err := l.eachCutOff(m, func(*journal.Operation, journal.Phase) error { return nil })
 	if err != nil {
@@ -62,7 +65,7 @@ func (l *Local) foreseeStep(ctx context.Context, m *loaded, r UndoRequest, kind 
 	}
 	if cut {
 		does := map[string]string{"undo": "takes it back", "redo": "finishes it"}[kind]
-		result := RestoreResult{Mission: m.ID, Workspace: m.bind.Workspace}.filled()
+		result := RestoreResult{Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace}.filled()
 		result.Notes = []string{fmt.Sprintf("a restore here was cut off: %s %s; paths changed since stay as they are", kind, does)}
 		return result, nil
 	}

@@ -86,7 +86,7 @@ func TestForeseeRefusals(t *testing.T) {
 		t.Helper()
 		return refusals(b.restore("@1", func(r *RestoreRequest) { r.Preview = true; change(r) }))
 	}
-	const branch, theirs = "conflict: the repository is on branch other now and was on branch main then", "conflict: 1 paths were changed by others since then"
+	const branch, theirs = "conflict: the repository is on branch other now and was on branch main then", "conflict: 1 path was changed by others since then"
 	all := plan(func(*RestoreRequest) {})
 	for _, want := range []string{"is in turn 3", branch, theirs} {
 		if !strings.Contains(all, want) {

@@ -44,6 +44,9 @@ func (l *Local) Fork(ctx context.Context, r ForkRequest) (ForkResult, error) {
 // forkFrom makes the forks of one moment; present says that it is now.
 func (l *Local) forkFrom(ctx context.Context, at found, present bool, r ForkRequest) (ForkResult, error) {
 	result := ForkResult{}
+	if at.bound() != nil { // its agent's stores here are those of who forks it
+		at.bind.Vars = keptVars(l.adapter(at.Agent), callerEnv(r.Caller))
+	}
 	err := l.mayPromptFork(at, r)
 	if err != nil {
 		return ForkResult{}, err
@@ -96,11 +99,15 @@ func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (at found, present
 			return found{}, false, err
 		}
 	}
+	reach := reading
+	if moment.Base == "" {
+		reach = writing // a workspace is not made of a guess
+	}
 	if moment.At != Newest {
-		at, err = l.findMoment(ctx, r.Caller, r.From, reading)
+		at, err = l.findMoment(ctx, r.Caller, r.From, reach)
 		return at, false, err
 	}
-	m, snapshot, err := l.findBase(ctx, r.Caller, moment, reading)
+	m, snapshot, err := l.findBase(ctx, r.Caller, moment, reach)
 	if err != nil {
 		return found{}, false, err
 	}
@@ -115,8 +122,10 @@ func (l *Local) forkPoint(ctx context.Context, r ForkRequest) (at found, present
 		s, err := m.project.finished(m.Name, m.tip.ID, 1)
 		return found{m, s}, false, err
 	}
-	if m, err = l.awaitIdle(ctx, m, r.Timeout); err != nil {
-		return found{}, false, err
+	if m.bound() == nil { // nobody is at work here in one of another machine
+		if m, err = l.awaitIdle(ctx, m, r.Timeout); err != nil {
+			return found{}, false, err
+		}
 	}
 	at, err = l.snapshotForFork(ctx, m, false)
 	return at, true, err

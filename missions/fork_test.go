@@ -14,6 +14,32 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
+// TestForkOfOneOfTwo: where two live missions work, which one is forked is not guessed.
+func TestForkOfOneOfTwo(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("one")
+	b.mission("two")
+	fork := func(from string) error {
+		_, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), From: from})
+		return err
+	}
+	if err := fork(""); err != nil {
+		t.Errorf("of two that have no agent the newest: %v", err)
+	}
+	b.tell("one", Launched{Hooked: true})
+	if err := fork("@start"); err != nil {
+		t.Errorf("of the live one: %v", err)
+	}
+	b.tell("two", Launched{Hooked: true})
+	for _, from := range []string{"", "@start"} {
+		b.fails("a fork of "+from, fork(from), KindAmbiguous)
+	}
+	if err := fork("one@start"); err != nil {
+		t.Errorf("of the one that is named: %v", err)
+	}
+}
+
 // TestFork forks a mission from now and from a past turn: files, conversation
 // and history are those of the moment, and the source stays as it was.
 func TestFork(t *testing.T) {

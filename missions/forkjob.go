@@ -91,21 +91,21 @@ func (j *forkJob) takeAway(ctx context.Context) error {
 // errPublished is the answer for a fork whose ref is there: it is a mission.
 var errPublished = errors.New("the fork is there already")
 
-// dropFork removes the refs of a fork that was not published. Only a ref that
-// is known not to exist says so (H3).
+// dropFork removes the refs of a fork that was not published, and what was kept of its
+// command. Only a ref that is known not to exist says so (H3).
 func (l *Local) dropFork(ctx context.Context, p *project, doc forkDoc) error {
 	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
 		return errors.Join(errPublished, err)
 	}
 	ref := gitstore.RecordRef(doc.Mission)
 	id, err := p.store.Ref(ref)
-	if errors.Is(err, gitstore.ErrRefNotFound) {
-		return nil
+	if err == nil {
+		err = p.store.DeleteRef(ctx, ref, id)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
 		return err
 	}
-	return p.store.DeleteRef(ctx, ref, id)
+	return l.journal.DropPrivate(doc.Mission)
 }
 
 // makeWorkspace makes the fork's files, worktree and branch.
@@ -243,7 +243,7 @@ func (j *forkJob) makeSession() error {
 		j.notes = append(j.notes, j.at.unmovable())
 		return nil
 	}
-	plan, err := j.l.cutAt(j.at.project, j.at.step.Snapshot, j.at.bind.Session)
+	plan, err := j.l.cutOf(j.at.loaded, j.at.step.Snapshot)
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
 		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
 		return nil
@@ -252,7 +252,7 @@ func (j *forkJob) makeSession() error {
 		return err
 	}
 	cwd := resolvedOr(j.cwd())
-	oldRoot, oldCwd, err := j.l.spokenIn(j.at.loaded, j.at.step.Snapshot)
+	oldRoot, oldCwd, err := j.l.spokenIn(j.at.project, j.at.step.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -378,6 +378,9 @@ func (j *forkJob) unpublished() (*loaded, error) {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true
 		m.Tool, m.Resume = "", nil
 	}
+	if withoutSecrets(m.Command) {
+		j.notes = append(j.notes, "the secrets of its command are not known: "+m.givenAnew()+" gives it anew")
+	}
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err
 	}
@@ -395,8 +398,8 @@ func (j *forkJob) unpublished() (*loaded, error) {
 		m.bind.CommonDir = g.Repo.CommonDir
 	}
 	m.inherited = j.session.inherited
-	if j.present {
-		m.Notes = untoldOf(j.at.loaded, noteRestore)
+	if j.present && m.stored.Session != "" {
+		m.Notes = untoldOf(j.at.loaded, noteRestore, isForeign(j.l.adapter(m.Agent)))
 	}
 	if j.l.adapter(m.Agent) != nil {
 		m.tell(noteFork, noteOfFork(m, j.at.loaded))
@@ -433,6 +436,9 @@ func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) 
 		return gitstore.ID{}, err
 	}
 	t := p.store.NewRecordTree(before.Tree)
+	if err := t.Remove(bindingsDir); err != nil { // the source's, which is of another machine
+		return gitstore.ID{}, err
+	}
 	ws := &workspace{l: j.l, sides: knownSides{}}
 	if m.stored.Session == "" {
 		err = t.RemoveSession()

@@ -53,10 +53,7 @@ func guardReason(m, f *loaded, named, path string) string {
 // the trash too: their workspaces may be there still.
 func (l *Local) forebears(m *loaded) (list []*loaded) {
 	for at := m; at.Parent != nil && len(list) < mostForebears; {
-		up, err := l.load(m.project, at.Parent.Mission)
-		if err != nil {
-			up, err = l.loadRemoved(m.project, at.Parent.Mission)
-		}
+		up, err := l.loadAny(m.project, at.Parent.Mission)
 		if err != nil {
 			return list
 		}

@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,10 @@ type handover struct {
 	// again, with Banner for its user.
 	Ended  bool   `json:"ended,omitempty"`
 	Banner string `json:"banner,omitempty"`
+	// NotTakenUp are the prompts that waited for the agent that was ended, which are in
+	// the snapshot Waited too.
+	NotTakenUp []Prompt `json:"not_taken_up,omitempty"`
+	Waited     string   `json:"waited,omitempty"`
 }
 
 // open reports whether there is a handover that has not been carried out.
@@ -82,62 +87,23 @@ func (l *Local) beginHandover(ctx context.Context, m *loaded, a asked, queued bo
 }
 
 // handOver ends the agent, carries out what was asked for and lets the keeper
-// launch the agent again. It is not to be interrupted: ctx must not end with
-// whoever asked.
-func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
+// launch the agent again, unless it need not be ended any more. It is not to be
+// interrupted: ctx must not end with whoever asked.
+func (l *Local) handOver(ctx context.Context, m *loaded, h *handover) (result RestoreResult, ended bool, err error) {
 	defer l.letGo(h)
+	m, instead, err := l.confirm(ctx, m, h)
+	if err != nil {
+		return RestoreResult{}, false, err
+	}
+	if instead != nil {
+		return *instead, false, nil
+	}
 	Notify(ctx, Notice{Text: "ending the agent of " + m.Name})
 	if err := l.endAgent(ctx, m, h); err != nil {
-		return RestoreResult{}, err
+		return RestoreResult{}, false, err
 	}
-	return l.completeHandover(ctx, m, h.ID)
-}
-
-// endAgent ends the agent's process, then that which its keeper has started, if
-// it is another: a script that goes on after it would keep the terminal.
-func (l *Local) endAgent(ctx context.Context, m *loaded, h *handover) error {
-	now, err := l.tell(ctx, m, h)
-	if err == nil {
-		for _, p := range []*lock.Owner{now.live.Agent, now.live.Child} {
-			if p != nil && err == nil {
-				err = terminate(ctx, *p, stopPatience)
-			}
-		}
-	}
-	if err == nil {
-		failpoint.Hit("handover.ended")
-		return nil
-	}
-	failed := Errorf(KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
-	dropped := l.holding(ctx, m, func(m *loaded) error {
-		if m.live.Handover == nil || m.live.Handover.ID != h.ID {
-			return nil
-		}
-		if m.live.Handover = nil; h.Queued { // to wait again would be to try again at once, and without an end
-			l.notDone(ctx, m, h.Asked, failed)
-		}
-		l.saveLive(m)
-		return nil
-	})
-	if dropped != nil {
-		l.log.Warn("drop a handover", "mission", m.ID, "error", dropped)
-	}
-	return failed
-}
-
-// tell notes that the agent is told to end, before it is.
-func (l *Local) tell(ctx context.Context, m *loaded, h *handover) (now *loaded, err error) {
-	err = l.holding(ctx, m, func(m *loaded) error {
-		if m.live.Handover != nil && m.live.Handover.ID == h.ID {
-			m.live.Handover.Told = true
-			failpoint.Hit("handover.tell")
-			l.saveLive(m)
-			failpoint.Hit("handover.told")
-		}
-		now = m
-		return nil
-	})
-	return now, err
+	result, err = l.completeHandover(ctx, m, h.ID)
+	return result, true, err
 }
 
 // completeHandover carries out what an agent was ended for, and says so for its
@@ -148,11 +114,12 @@ func (l *Local) completeHandover(ctx context.Context, m *loaded, id string) (Res
 	err := l.holding(ctx, m, func(m *loaded) error {
 		h := m.live.Handover
 		if !h.open() || h.ID != id || h.Owner != l.self {
-			return Errorf(KindFailed, "umbra log --ops", "another process has taken over: %s of %s", h.String(), m.Name)
+			return takenOver(m, h)
 		}
 		m.live.Agent, m.live.Child, m.live.Bound = nil, nil, ""
 		if failed = l.leaveTurn(ctx, m); failed == nil {
 			result, failed = l.carryHanded(ctx, m, h)
+			result.NotTakenUp = h.NotTakenUp
 		}
 		if failed != nil && h.Queued {
 			l.notDone(ctx, m, h.Asked, failed)
@@ -213,6 +180,10 @@ func (l *Local) leaveTurn(ctx context.Context, m *loaded) error {
 // carryHanded carries out what is left to do of a handover: a process that died
 // may have done some of it, or all.
 func (l *Local) carryHanded(ctx context.Context, m *loaded, h *handover) (RestoreResult, error) {
+	if h.Waited == "" { // the conversation is the one that the agent was ended in
+		h.NotTakenUp, h.Waited = l.waitingPrompts(m), m.tip.ID.String()
+		l.saveLive(m)
+	}
 	if err := l.refuseInterrupted(ctx, m); err != nil {
 		return RestoreResult{}, err
 	}
@@ -228,7 +199,7 @@ func (l *Local) carryHanded(ctx context.Context, m *loaded, h *handover) (Restor
 				return RestoreResult{}, err
 			}
 			return RestoreResult{
-				Target: last.Target, Address: m.addressOf(target), Mission: m.ID, Workspace: m.bind.Workspace, Done: true,
+				Target: last.Target, Address: m.addressOf(target), Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace, Done: true,
 				Safety: last.Safety, Snapshot: last.snapshot.ID.String(), SessionID: m.stored.Session,
 				Handover: &Handover{How: "relaunched"},
 			}.filled(), nil
@@ -273,7 +244,10 @@ func (m *loaded) handed(h *handover) (last past, n int, err error) {
 
 // banner is the line that the user sees before the agent is back.
 func (h *handover) banner(m *loaded, r RestoreResult, failed error) string {
-	const lost = "what was typed and not sent is lost"
+	lost := "what was typed and not sent is lost"
+	if len(h.NotTakenUp) > 0 {
+		lost += "; " + toldPrompts(h.NotTakenUp, cmp.Or(r.Safety, h.Waited))
+	}
 	if failed != nil {
 		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Asked, strings.Join(strings.Fields(AsError(failed).Message), " "), lost)
 	}

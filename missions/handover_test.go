@@ -84,7 +84,11 @@ func (k *keptAgent) started() {
 // end reports the end of the agent and returns what is next.
 func (k *keptAgent) end() Next {
 	k.Helper()
-	<-k.ended
+	select {
+	case <-k.ended:
+	case <-time.After(time.Minute):
+		panic("the agent was not ended") // whichever goroutine waits for it
+	}
 	next, err := k.local.Keep(context.Background(), KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: 143})
 	if err != nil {
 		k.Fatal(err)
@@ -283,7 +287,6 @@ func TestHandoverCutOffInATurn(t *testing.T) {
 			}
 			continue
 		}
-		<-k.ended
 		k.relaunched(k.end())
 	}
 }

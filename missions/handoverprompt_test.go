@@ -2,8 +2,11 @@ package missions
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestPromptDuringHandover is not taken: nobody would answer it.
@@ -29,6 +32,80 @@ func TestPromptDuringHandover(t *testing.T) {
 	k.relaunched(k.end())
 }
 
+// TestPromptsNotTakenUp: what had been sent to an agent that is ended in its turn is given
+// back in whole, once, and shown at the moment before the restore.
+func TestPromptsNotTakenUp(t *testing.T) {
+	k := newKeptAgent(t)
+	prompts := []string{"fourth\n" + strings.Repeat("with words ", 40) + "up to its end", "fifth"}
+	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
+	k.say(k.line("user", "30000000-0000-4000-8000-000000000000", "", `"third"`))
+	for _, text := range prompts {
+		k.say(fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","timestamp":%q,"sessionId":%q,"content":%q}`,
+			k.local.now().Format(time.RFC3339Nano), k.session, text))
+	}
+	given := func(list []Prompt) {
+		t.Helper()
+		if len(list) != 2 || list[0].Text != prompts[0] || list[1].Text != prompts[1] || list[0].At.IsZero() {
+			t.Errorf("not taken up are %+v", list)
+		}
+	}
+	done := k.keeps()
+	r := k.restore("live@1", func(r *RestoreRequest) { r.Force = true })
+	given(r.NotTakenUp)
+	told := `sent, and not taken up: "fourth with words `
+	if banner := (<-done).Banner; !strings.Contains(banner, told) || !strings.Contains(banner, `"fifth" (in whole: umbra show `+r.Safety[:10]+"); to take") || strings.Contains(banner, "its end") {
+		t.Errorf("the agent's terminal says %q", banner)
+	}
+	shown, err := k.local.Show(context.Background(), ShowRequest{Caller: k.caller(), Moment: r.Safety})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given(shown.NotTakenUp)
+
+	for _, step := range []func() (RestoreResult, error){
+		func() (RestoreResult, error) {
+			return k.local.Undo(context.Background(), UndoRequest{Caller: k.caller()})
+		},
+		func() (RestoreResult, error) {
+			return k.local.Restore(context.Background(), RestoreRequest{Caller: k.caller(), Moment: "live@1"})
+		},
+	} {
+		done := k.keeps()
+		r, err := step()
+		if banner := (<-done).Banner; err != nil || len(r.NotTakenUp) != 0 || strings.Contains(banner, "not taken up") {
+			t.Errorf("later %+v is given back, and %q said: %v", r.NotTakenUp, banner, err)
+		}
+	}
+	k.healthy()
+}
+
+// TestTakenUpUnheard: a prompt that waited, and that the agent takes up without a word to
+// its hooks just before it is ended, is given back too, and the moment that is named has
+// what waited only since the snapshot before.
+func TestTakenUpUnheard(t *testing.T) {
+	k := newKeptAgent(t)
+	now := func() string { return k.local.now().Format(time.RFC3339Nano) }
+	queue := func(what, more string) {
+		k.say(fmt.Sprintf(`{"type":"queue-operation","operation":%q,"timestamp":%q,"sessionId":%q%s}`, what, now(), k.session, more))
+	}
+	queue("enqueue", `,"content":"third"`)
+	queue("enqueue", `,"content":"fourth"`)
+	queue("dequeue", "")
+	line := k.line("user", "30000000-0000-4000-8000-000000000002", k.parent, `"third"`)
+	k.say(regexp.MustCompile(`"timestamp":"[^"]*"`).ReplaceAllString(line, `"timestamp":"`+now()+`"`))
+	done := k.keeps()
+	r := k.restore("live@1")
+	if len(r.NotTakenUp) != 2 || r.NotTakenUp[0].Text != "third" || r.NotTakenUp[1].Text != "fourth" {
+		t.Errorf("not taken up are %+v", r.NotTakenUp)
+	}
+	if banner := (<-done).Banner; !strings.Contains(banner, "umbra show "+r.Safety[:10]) {
+		t.Errorf("the agent's terminal says %q, the moment is %s", banner, r.Safety)
+	}
+	if shown, err := k.local.Show(context.Background(), ShowRequest{Caller: k.caller(), Moment: r.Safety}); err != nil || len(shown.NotTakenUp) != 1 {
+		t.Errorf("the moment shows %+v (%v)", shown.NotTakenUp, err)
+	}
+}
+
 // TestPromptBeforeWhatIsQueued: a restore that waits for the end of a turn is not
 // left for the end of the next one, where nobody heard the first end.
 func TestPromptBeforeWhatIsQueued(t *testing.T) {
@@ -45,6 +122,5 @@ func TestPromptBeforeWhatIsQueued(t *testing.T) {
 	if !strings.Contains(string(result.Output), `"decision":"block"`) || !strings.Contains(string(result.Output), "comes first (restore") {
 		t.Errorf("the answer is %s", result.Output)
 	}
-	<-k.ended
 	k.relaunched(k.end())
 }

@@ -107,7 +107,7 @@ func TestHandoverThatIsLetGo(t *testing.T) {
 		if err := os.Rename(k.dir, k.dir+"-away"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := k.local.handOver(context.Background(), k.state(), h)
+		_, _, err := k.local.handOver(context.Background(), k.state(), h)
 		k.fails("a handover without a workspace", err, KindFailed)
 		if err := os.Rename(k.dir+"-away", k.dir); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 		l.log.Warn("hook", "agent", r.Agent, "event", event.Name, "mission", result.Mission, "error", err)
 		result.Problem = AsError(err).Message
 		if ctx.Err() == nil && l.home.ReadOnly() == nil { // else the work goes on without the hook
-			l.noteProblem(ctx, result)
+			answer.Notice = cmp.Or(l.noteProblem(ctx, result, event, err), answer.Notice)
 		}
 	}
 	result.Output = adapter.Reply(event, answer)
@@ -57,25 +57,35 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 // problemPatience bounds what a hook spends on noting that it went wrong.
 const problemPatience = 200 * time.Millisecond
 
-// noteProblem keeps what went wrong for status, until an event goes well.
-func (l *Local) noteProblem(ctx context.Context, r HookResult) {
+// noteProblem keeps what went wrong for status, until an event goes well. It returns
+// what the agent's user is to see of it: that a prompt was not kept, once for each cause.
+func (l *Local) noteProblem(ctx context.Context, r HookResult, e sessions.Event, failed error) (notice string) {
 	if r.Mission == "" {
-		return
+		return ""
 	}
 	m, err := l.missionByID(r.Mission)
 	if err != nil {
-		return
+		return ""
+	}
+	cause := r.Problem
+	if why := shortOf(failed); why != "" {
+		cause = why // the words have figures
 	}
 	ctx, cancel := context.WithTimeout(ctx, problemPatience)
 	defer cancel()
 	err = l.metaHeld(ctx, m, l.holding, func(m *loaded) error {
 		m.live.Problem = "the last hook failed: " + r.Problem
+		if e.Kind == sessions.KindPrompt && m.live.Unsaved != cause {
+			m.live.Unsaved = cause
+			notice = "Umbra: no snapshot was taken before this prompt: " + r.Problem + "; umbra status tells more"
+		}
 		l.saveLive(m)
 		return nil
 	})
 	if err != nil {
 		l.log.Warn("note a hook's problem", "mission", r.Mission, "error", err)
 	}
+	return notice
 }
 
 // heardHook finds the event's mission, or adopts its session, and carries the
@@ -133,8 +143,8 @@ func (l *Local) hear(ctx context.Context, m *loaded, a sessions.Adapter, r HookR
 			l.log.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
 			return false, nil
 		}
-		if l.owned(m.live.Handover) && e.Kind == sessions.KindPrompt {
-			handed.put(sessions.Answer{Block: fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s): type it again then", m.live.Handover)})
+		if block := l.endingBlocks(m, e); block != "" {
+			handed.put(sessions.Answer{Block: block})
 			return false, nil
 		}
 		if m.live.Pending != nil && m.endsUnseen(e) {
@@ -248,7 +258,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	if e.Lone && m.live.Hooked {
 		return false // hooks that were trusted meanwhile have said it
 	}
-	m.live.Hooked, m.live.Problem = m.live.Hooked || !e.Lone, m.away(e)
+	m.live.Hooked, m.live.Problem, m.live.Away = m.live.Hooked || !e.Lone, "", m.away(e)
 	l.heardNow(m)
 	if !m.live.firstTime(eventID(e)) {
 		return false
@@ -256,7 +266,7 @@ func (l *Local) noteEvent(m *loaded, a sessions.Adapter, r HookRequest, e sessio
 	m.live.Spoke = m.live.Spoke || goesOn(e.Kind)
 	m.countTold(a, e)
 	if m.leavesSession(a, e) {
-		m.live.Bound = "" // the next one is this mission's too
+		m.live.Bound, m.live.In = "", nil // the next one is this mission's too
 	}
 	if e.Kind == sessions.KindPrompt || e.Kind == sessions.KindGoesOn {
 		l.begun(m, e)
@@ -449,7 +459,7 @@ func (l *Local) adopt(ctx context.Context, a sessions.Adapter, r HookRequest, e 
 	}
 	all, _ := l.allProjects()
 	n := newMission{
-		id: l.adoptedID(all, a.Name(), e.SessionID, ""), agent: a.Name(), command: []string{cmp.Or(e.Program, a.Name())},
+		id: l.adoptedID(all, a.Name(), e.SessionID, ""), agent: a.Name(), command: []string{a.Name()},
 		ground: g, root: g.Top, subdir: subdir, session: e.SessionID, transcript: e.Transcript,
 		tool: e.Program, resume: e.Resume, adopted: true, env: callerEnv(r.Caller), adapter: a, life: Idle{}, name: nameFromPrompt(e.Prompt),
 		provisional: e.Headless,

@@ -17,6 +17,7 @@ type talker struct {
 	*testBench
 	session, transcript string
 	turn                int
+	parent              string // the id of the last line, that the next prompt goes on from
 	mission             string // $UMBRA_MISSION
 	vars                map[string]string
 }
@@ -82,7 +83,7 @@ func (c *talker) takeTurn(prompt, file, content string) {
 	c.hook("UserPromptSubmit", map[string]any{"prompt": prompt, "prompt_id": id + "9"})
 	tool := fmt.Sprintf("toolu_%d", c.turn)
 	c.say(
-		c.line("user", id+"1", "", fmt.Sprintf("%q", prompt)),
+		c.line("user", id+"1", c.parent, fmt.Sprintf("%q", prompt)),
 		c.line("assistant", id+"2", id+"1", fmt.Sprintf(`[{"type":"tool_use","id":%q,"name":"Write","input":{"file_path":%q}}]`, tool, filepath.Join(c.dir, file))),
 	)
 	input := map[string]any{"tool_name": "Write", "tool_use_id": tool, "tool_input": map[string]any{"file_path": filepath.Join(c.dir, file)}}
@@ -92,6 +93,7 @@ func (c *talker) takeTurn(prompt, file, content string) {
 		c.line("user", id+"3", id+"2", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":"ok"}]`, tool)),
 		c.line("assistant", id+"4", id+"3", `[{"type":"text","text":"done"}]`),
 	)
+	c.parent = id + "4"
 	c.hook("Stop", map[string]any{"prompt_id": id + "9", "last_assistant_message": "done"})
 }
 

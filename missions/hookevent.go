@@ -34,6 +34,9 @@ func eventOf(e sessions.Event) (Event, bool) {
 	case sessions.KindAnswered:
 		return PermissionAnswered{ID: tool.ID}, true
 	case sessions.KindStop:
+		if e.Stopped {
+			return TurnStopped{}, true
+		}
 		return TurnEnded{Background: e.Background}, true
 	case sessions.KindError:
 		return TurnFailed{Message: e.Message}, true

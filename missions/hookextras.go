@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/missions/userfile"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // installExtras writes the files that go beside the hooks. One of the same name
@@ -28,10 +29,10 @@ func (at hookPlace) installExtras() (changed bool, err error) {
 	return changed, nil
 }
 
-// removeExtras removes them again, unless they were changed by others, and the
+// removeExtras removes such files again, unless they were changed by others, and the
 // directory that was made for them.
-func (at hookPlace) removeExtras() (changed bool, err error) {
-	for _, x := range at.extras {
+func removeExtras(extras []sessions.Extra) (changed bool, err error) {
+	for _, x := range extras {
 		removed, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
 			if content != nil && !x.Own(content) {
 				return content, nil

@@ -89,7 +89,8 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 		launch.Dir = m.bind.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.cwd(), m.bind.Workspace))
 	}
-	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke, m.live.Problem, m.live.Refused = false, "", launch.ID, false, "", nil
+	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke = false, "", launch.ID, false
+	m.live.Problem, m.live.Away, m.live.Refused = "", "", nil
 	l.inThisBoot(m)
 	m.live.Launched, m.live.Unheard = l.instant(), nil
 	if r.KeeperID > 0 {
@@ -151,18 +152,18 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	cmd, err := a.Launch(sessions.Launch{
 		Config: config,
 		Env:    m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
-		How: m.Resume, Transcript: m.bind.Session,
+		How: m.Resume, Transcript: m.bind.Session, Now: l.now(),
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.launchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
 	if err != nil {
-		return false, Errorf(KindUsage, "", "%s: %w", m.Agent, err)
+		return false, Errorf(KindUsage, "", "%s: %w", m.program(), err)
 	}
 	if resume && !fresh && !m.movable(a) {
 		launch.Notes = append(launch.Notes, m.unmovable())
 	}
 	m.tellConfig(config, cmd, launch)
-	if err := l.placeLaunch(m, cmd.Files); err != nil {
+	if err := l.placeLaunch(m, cmd.Files, launch); err != nil {
 		return false, err
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
@@ -206,9 +207,9 @@ func (m *loaded) keepStore(a sessions.Adapter, launch *Launch) {
 	}
 }
 
-// placeLaunch places the files of a launch, and takes away those of an earlier
-// one.
-func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
+// placeLaunch places the files of a launch, and takes away those of an earlier one. It
+// notes which are missing that the agent can do without.
+func (l *Local) placeLaunch(m *loaded, files []sessions.File, launch *Launch) error {
 	if err := os.RemoveAll(l.launchDir(m)); err != nil {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
 	}
@@ -217,7 +218,10 @@ func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 		if !within(home, f.Path) {
 			home = "" // beside the agent's sessions
 		}
-		if err := placeFile(home, f); err != nil {
+		err := placeFile(home, f)
+		if err != nil && f.Else != "" {
+			launch.Notes = append(launch.Notes, fmt.Sprintf("%s: %v", f.Else, err))
+		} else if err != nil {
 			return err
 		}
 	}
@@ -231,7 +235,11 @@ func placeFile(home string, f sessions.File) error {
 	if err := f.Write(&content); err != nil {
 		return fmt.Errorf("make %s: %w", f.Path, err)
 	}
-	return journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
+	err := journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
+	if err != nil || f.ModTime.IsZero() {
+		return err
+	}
+	return os.Chtimes(f.Path, time.Time{}, f.ModTime)
 }
 
 // clearLaunch takes away what the launch of an agent had that has ended: settings

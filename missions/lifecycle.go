@@ -32,6 +32,9 @@ type Running struct {
 	Noted bool `json:"noted,omitempty"`
 	// Background says that the turn was answered, and a subagent goes on with it.
 	Background bool `json:"background,omitempty"`
+	// Launched says that the agent was started, and is not known to be in a turn: one
+	// without hooks counts as running until it is quiet, or says what it does.
+	Launched bool `json:"launched,omitempty"`
 }
 
 // Idle is a mission whose agent waits for its user.

@@ -29,6 +29,7 @@ type live struct {
 	HeardUp time.Duration `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set
 	Bound   string        `json:"bound,omitempty"`    // the session that $UMBRA_MISSION is valid for
 	Root    string        `json:"agent_root,omitempty"`
+	In      *heardIn      `json:"in,omitempty"` // where its agent was heard last
 
 	// Provisional is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.
@@ -47,6 +48,9 @@ type live struct {
 
 	Seen    []string `json:"seen,omitempty"`    // ids of events already handled, newest last
 	Problem string   `json:"problem,omitempty"` // the last hook that went wrong
+	Away    string   `json:"away,omitempty"`    // where its agent was heard last, outside of its workspace
+	Owed    *debt    `json:"owed,omitempty"`    // the last snapshot that there was no room for
+	Unsaved string   `json:"unsaved,omitempty"` // why prompts are not kept, as their user was told, until a snapshot is taken
 	Refused *refused `json:"refused,omitempty"` // the last call that could not be read
 	Client  string   `json:"client,omitempty"`  // the agent's version
 
@@ -66,9 +70,20 @@ type live struct {
 	Notice   string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
 	// NotRestored is why a queued restore was not done.
 	NotRestored string `json:"not_restored,omitempty"`
-	// Private is the mission's command, and the one before, if it has secrets in it: no
-	// record has those.
+	// Private is where an earlier Umbra has noted commands with secrets: see movePrivate.
 	Private []privateCommand `json:"private_commands,omitempty"`
+}
+
+// heardIn is the session that a process was heard in. It stays in it until it is heard in
+// another one, whichever the mission goes on in meanwhile.
+type heardIn struct {
+	PID     int    `json:"pid"`
+	Session string `json:"session"`
+}
+
+// isIn reports whether the mission's agent lives and is in that session now.
+func (l *live) isIn(session string) bool {
+	return l.In != nil && l.In.Session == session && l.speaksFrom(l.In.PID)
 }
 
 // mostSeen bounds the event ids remembered: more than one answer's tools.
@@ -148,3 +163,10 @@ func (l *live) boot() string {
 
 // kept reports whether a keeper owns the agent's terminal now.
 func (l *live) kept() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }
+
+// orphaned reports whether the agent lives that a keeper has started and which is gone:
+// nobody sees its terminal.
+func (l *live) orphaned() bool {
+	gone := l.Keeper != nil && l.Keeper.Liveness() == lock.Gone
+	return gone && l.Child != nil && l.Child.Liveness() == lock.Alive
+}

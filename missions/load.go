@@ -28,6 +28,10 @@ type loaded struct {
 	// a session made of another one.
 	inherited *gitstore.Inherited
 	removed   bool // it is in the trash: no name leads to it
+
+	recorded []string         // the command as the newest record has it
+	private  []privateCommand // what is kept of it, if that has secrets
+	unread   error            // why that could not be read
 }
 
 // load reads a mission. It takes no lock: what it reads was published at once.
@@ -80,6 +84,15 @@ func (l *Local) loadRemoved(p *project, id string) (*loaded, error) {
 		return nil, err
 	}
 	return m, m.overlay(l)
+}
+
+// loadAny reads a mission, be it in the trash.
+func (l *Local) loadAny(p *project, id string) (*loaded, error) {
+	m, err := l.load(p, id)
+	if err != nil {
+		return l.loadRemoved(p, id)
+	}
+	return m, nil
 }
 
 // newestRecord is the record of a mission's newest snapshot, or the newest of
@@ -183,14 +196,10 @@ func (m *loaded) overlayLive(l *Local) error {
 	}
 	m.life, m.since = life, m.stored.Since
 	raw, err := l.journal.Live(m.ID)
-	if err != nil {
-		return nil // knowledge of a process that is gone at worst
+	if err == nil && json.Unmarshal(raw, &m.live) != nil {
+		m.live = live{} // knowledge of a process that is gone at worst
 	}
-	if json.Unmarshal(raw, &m.live) != nil {
-		m.live = live{}
-		return nil
-	}
-	m.takePrivate()
+	l.takeCommand(m)
 	if m.live.Told != nil {
 		m.Talk = m.live.Told
 	}
@@ -204,8 +213,10 @@ func (m *loaded) overlayLive(l *Local) error {
 
 // saveLive writes what is known beyond the record. Failing to is not an error
 // of the operation: it is told in the log.
-func (l *Local) saveLive(m *loaded) {
-	m.keepPrivate()
+func (l *Local) saveLive(m *loaded) (saved bool) {
+	if err := l.movePrivate(m); err != nil {
+		l.log.Warn("keep the mission's command", "mission", m.ID, "error", err)
+	}
 	raw, err := marshalLifecycle(m.life)
 	if err == nil {
 		m.live.Base, m.live.Lifecycle, m.live.Since = m.record.String(), raw, m.since
@@ -220,6 +231,7 @@ func (l *Local) saveLive(m *loaded) {
 	if l.watching != nil {
 		l.watching.Changed(m.ID)
 	}
+	return err == nil
 }
 
 // enter moves the mission to another lifecycle.
@@ -275,8 +287,10 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Refused != nil {
 		v.Problems = append(v.Problems, m.live.Refused.String())
 	}
-	if problem := m.unheard(); problem != "" {
-		v.Problems = append(v.Problems, problem)
+	for _, problem := range []string{m.worksAway(), m.commandUnread(), l.unheard(m)} {
+		if problem != "" {
+			v.Problems = append(v.Problems, problem)
+		}
 	}
 	if _, err := l.config.Capture.NarrowedBy(m.bind.Workspace); m.bind.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
@@ -284,6 +298,9 @@ func (l *Local) view(m *loaded) Mission {
 	v.Client = m.live.Client
 	if note := newerClient(l.adapter(m.Agent), m.live.Client); note != "" {
 		v.Notes = append(v.Notes, note)
+	}
+	if err := m.bound(); err != nil && !m.removed {
+		v.Notes = append(v.Notes, err.Error())
 	}
 	if m.Diverged {
 		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")

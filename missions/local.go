@@ -61,6 +61,8 @@ type Local struct {
 	mu          sync.Mutex
 	stores      map[string]*openStore // by project directory
 	queues      map[string]*queue
+	owed        map[string]*owing    // by mission
+	gathered    sync.Once            // what earlier processes owed
 	adoptions   map[string]*adoption // by sessionKey
 	workspaces  map[Place]*workspace
 	handing     sync.Map // ids of the handovers that goroutines are at
@@ -136,7 +138,7 @@ func NewLocal(o Options) (*Local, error) {
 	l := &Local{
 		home: o.Home, config: o.Config, getenv: o.Getenv, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
-		known: newRemembered(), nobodys: newNobodys(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
+		known: newRemembered(), nobodys: newNobodys(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, owed: map[string]*owing{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.uptime = lock.Uptime

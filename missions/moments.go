@@ -96,6 +96,7 @@ type Shown struct {
 	Changing     []string     `json:"changing,omitempty"`
 	Git          GitState     `json:"git"`
 	Conversation []Said       `json:"conversation,omitempty"`
+	NotTakenUp   []Prompt     `json:"not_taken_up,omitempty"` // sent by then, and not taken up by the agent yet
 	Files        []FileChange `json:"files"`
 	Patch        string       `json:"patch,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
@@ -203,6 +204,7 @@ type RestoreResult struct {
 	Target       string              `json:"target"`
 	Address      string              `json:"target_address,omitempty"` // M@N; none where it is not in M's history
 	Mission      string              `json:"mission"`
+	Name         string              `json:"name"` // the mission's
 	Workspace    string              `json:"workspace"`
 	Modify       []string            `json:"modify"`
 	Create       []string            `json:"create"`
@@ -217,8 +219,11 @@ type RestoreResult struct {
 	SessionID    string              `json:"session_id,omitempty"`
 	Handover     *Handover           `json:"handover,omitempty"`
 	Displaced    []Kept              `json:"displaced,omitempty"`
-	Foreign      []Kept              `json:"foreign,omitempty"` // paths changed by others, with by whom
-	Notes        []string            `json:"notes,omitempty"`
+	// NotTakenUp are prompts, in whole, that had been sent to the agent that was ended,
+	// and that waited for the end of what it did: they are in no conversation now.
+	NotTakenUp []Prompt `json:"not_taken_up,omitempty"`
+	Foreign    []Kept   `json:"foreign,omitempty"` // paths changed by others, with by whom
+	Notes      []string `json:"notes,omitempty"`
 	// Refused is, in a preview, what would stand in the way now.
 	Refused []*Error `json:"refused,omitempty"`
 	// Partial says that something was left that the plan would have changed.

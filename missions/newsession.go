@@ -108,7 +108,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		}
 	}
 	if e.SessionID == m.stored.Session {
-		m.live.Bound = e.SessionID
+		m.live.Bound, m.live.In = e.SessionID, &heardIn{e.PID, e.SessionID}
 		if e.Transcript != "" {
 			m.bind.Session = e.Transcript
 		}
@@ -128,7 +128,7 @@ func (l *Local) followSession(m *loaded, a sessions.Adapter, r HookRequest, e se
 		m.live.Told, m.live.TurnOf = nil, e.SessionID
 	}
 	m.follow(e.SessionID, e.Transcript)
-	m.live.Bound = e.SessionID
+	m.live.Bound, m.live.In = e.SessionID, &heardIn{e.PID, e.SessionID}
 	if m.bind.Session == "" && !isForeign(a) {
 		m.bind.Session = a.Path(m.adapterEnv(), e.Cwd, e.SessionID)
 	}

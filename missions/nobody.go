@@ -97,11 +97,15 @@ func (n *nobodys) admit(root string) {
 }
 
 // refusalOf is why a directory was refused when it was last to be a workspace; nil if
-// it was not.
+// it was not, or was for its size and has other rules now.
 func (n *nobodys) refusalOf(root string) error {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.refused[root].why
+	r := n.refused[root]
+	n.mu.Unlock()
+	if r.outdated(root) {
+		return nil
+	}
+	return r.why
 }
 
 // overBudget is why a directory would be refused that was too large a moment ago; nil
@@ -110,11 +114,14 @@ func (n *nobodys) overBudget(root string, now time.Time) error {
 	n.mu.Lock()
 	r, ok := n.refused[root]
 	n.mu.Unlock()
-	if !ok || !tooLarge(r.why) || !recent(now, r.at, refusedFor) || r.rules != rulesOf(root) {
+	if !ok || !tooLarge(r.why) || !recent(now, r.at, refusedFor) || r.outdated(root) {
 		return nil
 	}
 	return r.why
 }
+
+// outdated reports whether a directory that was too large has other rules now.
+func (r refusal) outdated(root string) bool { return tooLarge(r.why) && r.rules != rulesOf(root) }
 
 // rulesOf are the files by which most of a directory is ignored or its budget is set.
 func rulesOf(root string) (stamps [3]fileStamp) {

@@ -161,6 +161,29 @@ func TestHookOverBudget(t *testing.T) {
 	}
 }
 
+// TestStatusOverBudget: status says that a tree is over the budget until it was told to
+// leave something out: then nobody knows before a hook has looked again.
+func TestStatusOverBudget(t *testing.T) {
+	b := newBystander(t)
+	b.local.config.Capture.MaxFiles = 1
+	b.write("b.o", "x")
+	b.hook("SessionStart", map[string]any{"source": "startup"})
+	b.now = b.now.Add(2 * refusedFor)
+	if said := b.said(); !strings.Contains(said, "are not kept: ") {
+		t.Errorf("while nobody looks, status says %q", said)
+	}
+	b.write(".gitignore", "*.tmp\n")
+	if said := b.said(); said != "" {
+		t.Errorf("with another rule status says %q", said)
+	}
+	if b.prompt() != "" {
+		t.Error("it is somebody's")
+	}
+	if said := b.said(); !strings.Contains(said, "are not kept: ") {
+		t.Errorf("looked at again, status says %q", said)
+	}
+}
+
 // TestHooksWhileItIsCounted: hooks that come while a tree is found to be over the
 // budget are silent too.
 func TestHooksWhileItIsCounted(t *testing.T) {

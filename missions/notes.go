@@ -108,17 +108,22 @@ func jsonText(text string) []byte {
 	return bytes.Trim(bytes.TrimSpace(out.Bytes()), `"`)
 }
 
-// noteOfFork is what the agent of a fork is told of where it is.
+// noteOfFork is what the agent of a fork is told of where it is, and of the workspace of
+// its source, if that is on this machine.
 func noteOfFork(m, source *loaded) string {
-	return fmt.Sprintf("Umbra: you are the agent of mission %s now, a fork of mission %s, and work in %s, a copy of your own. %s is another agent's: change nothing there.",
-		m.Name, source.Name, m.cwd(), source.bind.Workspace)
+	text := fmt.Sprintf("Umbra: you are the agent of mission %s now, a fork of mission %s, and work in %s, a copy of your own.", m.Name, source.Name, m.cwd())
+	if source.bind.Workspace != "" {
+		text += fmt.Sprintf(" %s is another agent's: change nothing there.", source.bind.Workspace)
+	}
+	return text
 }
 
 // untoldOf are the notes of a kind that a mission's agent has not been told, for
-// the agent of a fork, which remembers what that one does.
-func untoldOf(m *loaded, kind noteKind) (list []note) {
+// the agent of a fork, which remembers what that one does. Where nobody can read
+// whether the conversation shows a note, one that was given was told.
+func untoldOf(m *loaded, kind noteKind, unread bool) (list []note) {
 	for _, n := range m.Notes {
-		if n.Kind == kind {
+		if n.Kind == kind && !(unread && n.Given > 0) {
 			list = append(list, note{Kind: kind, Text: n.Text})
 		}
 	}

@@ -3,6 +3,8 @@ package missions
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -114,7 +116,7 @@ func TestForkIsTold(t *testing.T) {
 		return said
 	}
 	where := "work in " + fork.dir + ", a copy of your own. " + b.dir + " is another agent's"
-	if said := first(); !strings.Contains(said, where) || !strings.Contains(said, "put files of this workspace back") {
+	if said := first(); !strings.Contains(said, where) || !strings.Contains(said, "put files that you may remember back") {
 		t.Errorf("a fork is told %s", said)
 	}
 	if said := first(); said != "" {
@@ -134,4 +136,67 @@ func TestForkIsTold(t *testing.T) {
 		t.Errorf("the source is told %s", said)
 	}
 	b.healthy()
+}
+
+// TestForkIsNotToldTwice: a fork's agent is told of its source's files what the
+// conversation that it goes on with does not say, and nothing where it has none.
+func TestForkIsNotToldTwice(t *testing.T) {
+	forked := func(b *testBench, name string) string {
+		b.Helper()
+		r, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), Name: name})
+		if err != nil {
+			b.Fatal(err)
+		}
+		m, err := b.local.missionByID(r.Missions[0].ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return m.untold()
+	}
+	for seen, want := range map[bool]bool{true: false, false: true} {
+		c := startTalker(t)
+		c.hook("SessionStart", map[string]any{"source": "startup"})
+		c.takeTurn("first", "a.txt", "one\n")
+		c.takeTurn("second", "a.txt", "two\n")
+		c.restore("@1", func(r *RestoreRequest) { r.FilesOnly = true })
+		c.prompts("third", seen)
+		if said := forked(c.testBench, "twin"); strings.Contains(said, "put files") != want || strings.Contains(said, "this workspace") {
+			t.Errorf("where the source's conversation says it (%t), the fork is told %q", seen, said)
+		}
+	}
+	for resume, want := range map[string]string{`"tool","{transcript}"`: "y", `"tool"`: "n"} {
+		b := newBench(t)
+		b.local.adapters = Agents()
+		b.write("a.txt", "one\n")
+		talk := filepath.Join(t.TempDir(), "talk")
+		if err := os.WriteFile(talk, []byte("> first\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tell := func(event string) {
+			t.Helper()
+			payload := fmt.Sprintf(`{"session":"s1","event":%q,"agent":"tool","transcript":%q,"resume":[%s],"prompt":"go"}`, event, talk, resume)
+			if r, err := b.local.Hook(context.Background(), HookRequest{Caller: b.caller(), Agent: "generic", Payload: []byte(payload)}); err != nil || r.Problem != "" {
+				t.Fatalf("%s: %v %s", event, err, r.Problem)
+			}
+		}
+		for _, content := range []string{"two\n", "three\n"} {
+			tell("prompt")
+			b.write("a.txt", content)
+			tell("idle")
+		}
+		b.restore("@1", func(r *RestoreRequest) { r.FilesOnly = true })
+		got := "n"
+		if strings.Contains(forked(b, "one"), "put files") {
+			got = "y"
+		}
+		if got != want {
+			t.Errorf("a tool that is resumed by %s is told (y or n) %s, want %s", resume, got, want)
+		}
+		tell("prompt") // which is told
+		tell("idle")
+		if said := forked(b, "two"); strings.Contains(said, "put files") {
+			t.Errorf("what a tool was told, its fork is told again: %s", said)
+		}
+		b.healthy()
+	}
 }

@@ -164,9 +164,20 @@ func (l *Local) since(ctx context.Context, m *loaded, target *gitstore.Snapshot)
 	return steps, err
 }
 
+// madeUpSoon is how long after a moment for which there was no room a snapshot made up
+// for it still is of what the turn has done: then others may have been at work.
+const madeUpSoon = time.Minute
+
 // add attributes what changed between two neighbouring snapshots.
 func (o *owners) add(p *project, before, after step) error {
 	inside := before.Turn == after.Turn && before.running()
+	if inside && after.Late {
+		info, err := p.snapshotInfo(after.Snapshot)
+		if err != nil && !objectLost(err) {
+			return err
+		}
+		inside = err == nil && info.Moment.IsZero() || after.At.Sub(info.Moment) < madeUpSoon
+	}
 	operation := triggersOf(after.Snapshot).operation() != ""
 	return o.changed(p, before.Tree, after.Tree, func(path string) {
 		if inside || operation {

@@ -50,7 +50,7 @@ func (l *Local) handOverBeside(m *loaded, h *handover) bool {
 	go func() {
 		defer l.working.Done()
 		_ = pause(l.closing, turnGrace)
-		if _, err := l.handOver(context.Background(), m, h); err != nil {
+		if _, _, err := l.handOver(context.Background(), m, h); err != nil {
 			l.log.Warn("handover", "mission", m.ID, "for", h.Asked.String(), "error", err)
 		}
 	}()

@@ -50,10 +50,16 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 		hold = l.locked // by hand: no agent waits for it
 	}
 	err = hold(ctx, m, func(m *loaded) error {
-		before, record := m.heard(), m.record
+		before, record, problem := m.heard(), m.record, m.live.Problem
 		list, after := l.apply(m, batch)
+		var owed *debt
+		taken := false // the last
 		for _, w := range list {
 			t, err := l.commit(ctx, m, w)
+			taken = err == nil
+			if owed = nil; wantsRoom(err) {
+				owed = l.debtOf(m, w.Take)
+			}
 			for _, r := range w.waiters {
 				if err != nil {
 					r.err = cmp.Or(r.err, err) // the first is the cause of those behind it
@@ -61,14 +67,20 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 				}
 				r.answer.taken = append(r.answer.taken, t)
 			}
+			if err == nil {
+				m.live.Unsaved = ""
+			}
+		}
+		if taken && l.paid(m) && m.live.Problem == problem {
+			m.live.Problem = "" // that it was not taken
 		}
 		if m.heard() != before && m.record == record && m.live.Provisional == "" {
 			if err := l.writeMeta(ctx, m, "session"); err != nil {
-				l.saveLive(m) // what was heard is known all the same
+				l.saveOwing(m, owed) // what was heard is known all the same
 				return err
 			}
 		}
-		l.saveLive(m)
+		l.saveOwing(m, owed)
 		if err := l.nameAsAsked(ctx, m); err != nil {
 			l.log.Warn("name a mission", "mission", m.ID, "error", err)
 		}
@@ -159,6 +171,13 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, after afterm
 		list = append(list, &wanted{Take: t, triggers: Triggers{t.Trigger}, waiters: []*request{r}})
 	}
 	for _, r := range batch {
+		if r.heard != nil {
+			ok, err := r.heard(m)
+			if err != nil || !ok {
+				r.err = err
+				continue
+			}
+		}
 		if r.take != nil {
 			if s, err := m.answered(r); err != nil || s != nil {
 				r.err, r.answer.taken = err, []taken{{snapshot: s}}
@@ -168,13 +187,6 @@ func (l *Local) apply(m *loaded, batch []*request) (list []*wanted, after afterm
 			t.Of = m.life
 			add(r, t)
 			continue
-		}
-		if r.heard != nil {
-			ok, err := r.heard(m)
-			if err != nil || !ok {
-				r.err = err
-				continue
-			}
 		}
 		next, effects := Transition(m.life, r.event)
 		m.enter(next, now)

@@ -2,6 +2,8 @@ package missions
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +78,7 @@ func TestSecretsThatAreGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.local.journal.DeleteLive(m.ID); err != nil {
+	if err := errors.Join(c.local.journal.DeleteLive(m.ID), c.local.journal.DropPrivate(m.ID)); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.local.Launch(t.Context(), LaunchRequest{Caller: c.caller(), Mission: "work"})
@@ -103,37 +105,48 @@ func TestCommandOfAnEarlierRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func() *loaded {
-		m, err := c.local.findMission(t.Context(), c.caller(), "work", writing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	m := load()
+	m := c.load("work")
 	m.Command = command // as an earlier record has it
 	if err := c.local.writeMeta(context.Background(), m, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if got := load(); !slices.Equal(got.Command, command) || got.life.LastTurn() != created.Turn {
+	if got := c.load("work"); !slices.Equal(got.Command, command) || got.life.LastTurn() != created.Turn {
 		t.Errorf("%q", got.Command)
 	}
 	if doc := c.recorded("work"); strings.Contains(doc, secret) {
 		t.Error(doc)
 	}
-	// Where only the note of another command has been published, the one before counts.
-	m = load()
-	m.Command = []string{"claude", "--settings", `{"env":{"A":"b"}}`}
-	if !m.keepPrivate() || c.local.notePrivate(m) != nil {
-		t.Fatal("not noted")
-	}
-	if got := load(); !slices.Equal(got.Command, command) {
-		t.Errorf("%q", got.Command)
-	}
-	if state, err := c.local.journal.Live(created.ID); err != nil || !strings.Contains(string(state), secret) {
-		t.Errorf("%s, %v", state, err)
+	if doc, err := c.local.journal.Private(created.ID); err != nil || !strings.Contains(string(doc), secret) {
+		t.Errorf("%s, %v", doc, err)
 	}
 	if _, err := m.project.store.Ref(gitstore.AgentRef(created.ID)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSecretsOfFormerCommands: the secrets of a command go when the mission has another
+// one, and with the last of them the file that held them.
+func TestSecretsOfFormerCommands(t *testing.T) {
+	c, m, _, former := secretMission(t)
+	launch := func(command ...string) {
+		t.Helper()
+		if _, err := c.local.Launch(t.Context(), LaunchRequest{Caller: c.caller(), Mission: "work", Command: command}); err != nil {
+			t.Fatal(err)
+		}
+		c.snapshot("with its command") // which the newest record has now
+		c.snapshot("and none before it")
+	}
+	launch("claude", "--api-key", "another-drawn-by-lot")
+	if len(c.holding(former)) > 0 || len(c.holding("another-drawn-by-lot")) == 0 {
+		t.Errorf("the former secret is in %q, the other in %q", c.holding(former), c.holding("another-drawn-by-lot"))
+	}
+	_ = c.launches("work", "another-drawn-by-lot", true)
+	launch("claude")
+	if files := c.holding("another-drawn-by-lot"); len(files) > 0 {
+		t.Errorf("the secret of what is run no more is in %q", files)
+	}
+	if _, err := c.local.journal.Private(m.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	c.healthy()
 }

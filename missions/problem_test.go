@@ -50,3 +50,42 @@ func TestFailedHookShows(t *testing.T) {
 		t.Errorf("once all is well the problems are %q", got)
 	}
 }
+
+// TestUnsavedPromptIsSaid: whose prompt was not kept is told so by the agent, once for
+// each cause, and again where it comes back.
+func TestUnsavedPromptIsSaid(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("one", "a.txt", "one\n")
+	free := uint64(1 << 40)
+	full := func(is bool) {
+		b.local.space.limits.KeepFree = 0
+		if is {
+			b.local.space.limits.KeepFree = 1 << 62
+		}
+		free-- // what others write changes the words, and not the cause
+		b.local.space.free = func(string) (uint64, error) { return free << 10, nil }
+	}
+	for i, at := range []struct{ full, said bool }{{false, false}, {true, true}, {true, false}, {false, false}, {true, true}} {
+		full(at.full)
+		payload, err := json.Marshal(map[string]any{
+			"session_id": c.session, "transcript_path": c.transcript, "cwd": b.dir,
+			"hook_event_name": "UserPromptSubmit", "prompt": "go", "prompt_id": string(rune('a' + i)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := b.local.Hook(t.Context(), HookRequest{Caller: b.caller(), Agent: "claude", Payload: payload})
+		var said struct {
+			SystemMessage string `json:"systemMessage"`
+		}
+		if len(r.Output) > 0 {
+			_ = json.Unmarshal(r.Output, &said)
+		}
+		if err != nil || strings.Contains(said.SystemMessage, "Umbra writes nothing") != at.said {
+			t.Errorf("prompt %d: %v, its user is told %q", i, err, said.SystemMessage)
+		}
+	}
+}

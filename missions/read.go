@@ -104,8 +104,12 @@ func (l *Local) showRecord(shown *Shown, at found) error {
 	for _, s := range skipped.All() {
 		shown.Skipped = append(shown.Skipped, Kept{Path: s.Path, Reason: string(s.Reason)})
 	}
-	turn, err := l.saidInTurn(at)
-	shown.Conversation = turn
+	c, err := l.conversation(at.loaded, at.step.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.NotTakenUp = queuedIn(c.Queued)
+	shown.Conversation, err = l.lastTurn(at.project, at.step.Snapshot, c.Turns)
 	return err
 }
 

@@ -154,10 +154,6 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 		return err
 	}
 	before := m.bind.Workspace
-	oldRoot, oldCwd, err := l.spokenIn(m, m.tip)
-	if err != nil {
-		return err
-	}
 	m.bind.Workspace, m.bind.Place, m.bind.Made = g.Dir, g.Place, true
 	m.bind.Worktree, m.bind.Branch, m.bind.Fork = made.Worktree, made.Branch, &made.Document
 	if g.Dir == before || m.stored.Session == "" || !m.movable(l.adapter(m.Agent)) {
@@ -167,6 +163,10 @@ func (l *Local) rebindMade(m *loaded, made *fork.Made) error {
 	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.empty {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	oldRoot, oldCwd, err := l.spokenIn(m.project, m.tip)
 	if err != nil {
 		return err
 	}

@@ -82,13 +82,20 @@ func (l *Local) restoreScope(ctx context.Context, r RestoreRequest) (found, *loa
 			return at, m, err
 		}
 	}
+	if err := at.bound(); err != nil {
+		return found{}, nil, err
+	}
 	return found{}, nil, Errorf(KindConflict, fmt.Sprintf("umbra restore %s --mission %s", r.Moment, at.Name),
 		"%s is a moment of mission %s, which works in %s, not here", at.step.address(at.Name), at.Name, at.bind.Workspace)
 }
 
-func inTurn(m *loaded, kind string) error {
-	return Errorf(KindBusy, "umbra "+kind+" … --when-idle does it at the turn's end; --force does it now",
-		"%s is in turn %d", m.Name, m.life.LastTurn())
+// inTurn refuses what would change files under an agent in its turn.
+func inTurn(m *loaded) error {
+	const now = "or --force to have it done now"
+	if !inKnownTurn(m.life) {
+		return Errorf(KindBusy, "add --when-idle to have it done when it is quiet, "+now, "%s is at work", m.Name)
+	}
+	return Errorf(KindBusy, "add --when-idle to have it done at the turn's end, "+now, "%s is in turn %d", m.Name, m.life.LastTurn())
 }
 
 // snapshotNamed reads a snapshot by its id.
@@ -222,8 +229,11 @@ func (j *job) contested(r RestoreRequest) *Error {
 	if len(j.result.Foreign) == 0 || r.Mine || r.All {
 		return nil
 	}
-	return Errorf(KindConflict, "--mine leaves them as they are, --all takes them back too",
-		"%d paths were changed by others since then", len(j.result.Foreign))
+	changed := "1 path was changed"
+	if n := len(j.result.Foreign); n > 1 {
+		changed = itoa(n) + " paths were changed"
+	}
+	return Errorf(KindConflict, "--mine leaves them as they are, --all takes them back too", "%s by others since then", changed)
 }
 
 // joinRefusals tells every reason that --force would pass over.
@@ -240,7 +250,7 @@ func joinRefusals(list []error) error {
 // what is to be done.
 func (l *Local) planRestore(ctx context.Context, m *loaded, target *gitstore.Snapshot, r RestoreRequest) (*job, error) {
 	j := &job{kind: "restore", target: target}
-	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
+	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace}
 	if !r.ConversationOnly {
 		if err := l.planFiles(ctx, m, j, r); err != nil {
 			return nil, err
@@ -328,12 +338,14 @@ func (m *loaded) addressOf(id gitstore.ID) string {
 // handover says how the agent goes on: a live one is not touched here, so its
 // user is told what to type. One of an unknown process may have ended.
 func (l *Local) handover(m *loaded, j *job) *Handover {
-	if j.talk == nil {
+	if j.talk == nil || m.live.isIn(m.stored.Session) { // which an undo has returned to
 		return &Handover{How: "none"}
 	}
 	resume := "umbra mission resume " + m.Name
 	_, alive := m.live.process()
 	switch {
+	case m.live.orphaned():
+		return &Handover{How: "resume", Type: "umbra mission stop " + m.Name + " && " + resume}
 	case alive:
 		switcher, ok := l.adapter(m.Agent).(sessions.Switcher)
 		switch {

@@ -104,6 +104,30 @@ func TestRestoreAndUndo(t *testing.T) {
 	b.healthy()
 }
 
+// TestRestoreTakesBackTurnOfQueuedPrompt: what an agent does at a prompt that was
+// queued, and of which no hook told, is its own.
+func TestRestoreTakesBackTurnOfQueuedPrompt(t *testing.T) {
+	b := newBench(t)
+	b.local.adapters = Agents()
+	b.write("a.txt", "zero\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.takeTurn("first", "a.txt", "one\n")
+	write := map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": filepath.Join(b.dir, "q.txt")}, "tool_use_id": "toolu_queued"}
+	c.hook("PreToolUse", write)
+	b.write("q.txt", "queued\n")
+	c.hook("PostToolUse", write)
+	c.hook("Stop", nil)
+	if preview := b.restore("@1", func(r *RestoreRequest) { r.Preview = true }); len(preview.Foreign) != 0 {
+		t.Errorf("not the mission's own are %+v", preview.Foreign)
+	}
+	b.restore("@1")
+	if got := b.read("q.txt"); got != "(none)" {
+		t.Errorf("after the restore q.txt is %q", got)
+	}
+	b.healthy()
+}
+
 // TestRestoreAsksAboutForeignPaths leaves what the user changed between turns
 // to the user.
 func TestRestoreAsksAboutForeignPaths(t *testing.T) {

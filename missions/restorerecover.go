@@ -223,7 +223,7 @@ func (l *Local) endInterrupted(ctx context.Context, m *loaded, kind string) (Res
 
 func (l *Local) endWork(ctx context.Context, m *loaded, work *restoreWork, kind string) (RestoreResult, error) {
 	j := &job{kind: work.doc.Operation.Kind}
-	j.result = RestoreResult{Target: work.doc.Operation.Target, Mission: m.ID, Workspace: m.bind.Workspace}.filled()
+	j.result = RestoreResult{Target: work.doc.Operation.Target, Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace}.filled()
 	if id, err := gitstore.ParseID(j.result.Target); err == nil {
 		j.result.Address = m.addressOf(id)
 	}

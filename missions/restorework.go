@@ -71,9 +71,13 @@ func (l *Local) runRestore(ctx context.Context, m *loaded, j *job, c Caller) (Re
 
 // supersede drops what waits for the end of the turn, and why such a thing was not
 // done before: what was asked for later was done, and the end of the turn is not to
-// take that back. The caller holds the workspace.
+// take that back. Where an agent worked that has ended is past too. The caller holds
+// the workspace.
 func (l *Local) supersede(m *loaded) {
 	m.live.Pending, m.live.NotRestored = nil, ""
+	if !HasAgent(m.life) {
+		m.live.Away = ""
+	}
 	l.saveLive(m)
 }
 
@@ -120,7 +124,7 @@ func (l *Local) describeTalk(m *loaded, target *gitstore.Snapshot, plan *talkPla
 	if plan.empty {
 		return talk, nil
 	}
-	oldRoot, oldCwd, err := l.spokenIn(m, target)
+	oldRoot, oldCwd, err := l.spokenIn(m.project, target)
 	if err != nil {
 		return nil, err
 	}

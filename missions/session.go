@@ -192,18 +192,14 @@ func (l *Local) sessionBeside(p *project, record gitstore.ID, path string) (*joi
 // fileBeside opens what a record holds of the session's newest file: exactly the
 // bytes that the file held.
 func (l *Local) fileBeside(p *project, record gitstore.ID, path string) (*joined, gitstore.SessionMeta, error) {
-	own, err := p.store.OpenSession(record)
+	reader, err := openRecorded(p, record, path)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
 	}
 	if err != nil {
 		return nil, gitstore.SessionMeta{}, Errorf(KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
 	}
-	reader := &joined{Reader: own, own: own}
-	if file, _, err := disk.OpenRegular(path); err == nil {
-		own.Beside(file)
-		reader.closers = append(reader.closers, file)
-	}
+	own := reader.own
 	if own.Meta.Inherited == nil {
 		return reader, own.Meta, nil
 	}
@@ -280,16 +276,6 @@ func (l *Local) conversation(m *loaded, s *gitstore.Snapshot) (sessions.Conversa
 		return sessions.Conversation{}, nil
 	}
 	return a.Read(r)
-}
-
-// saidInTurn is what was said in the turn of a moment, as far as the session
-// went then.
-func (l *Local) saidInTurn(at found) ([]Said, error) {
-	c, err := l.conversation(at.loaded, at.step.Snapshot)
-	if err != nil {
-		return nil, err
-	}
-	return l.lastTurn(at.project, at.step.Snapshot, c.Turns)
 }
 
 // saidBetween is what was said after from and up to to; nil is now.

@@ -138,7 +138,11 @@ func (s *shortage) brief() string { return s.short }
 // stopped is Low in a few words, for where there is little room; "" if there is
 // room.
 func (s *Space) stopped() string {
-	err := s.Low()
+	return shortOf(s.Low())
+}
+
+// shortOf is why nothing may be written, in a few words, if an error is about that.
+func shortOf(err error) string {
 	if why, ok := errors.AsType[interface {
 		error
 		brief() string

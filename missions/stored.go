@@ -24,7 +24,10 @@ const (
 	stagedDoc    = "git/staged.json"
 )
 
-func bindingDoc(machine string) string { return "bindings/" + machine + ".json" }
+// bindingsDir is where a record has one document for each machine it is bound to.
+const bindingsDir = "bindings"
+
+func bindingDoc(machine string) string { return bindingsDir + "/" + machine + ".json" }
 
 // stored is a mission's portable record: what is true of it on every machine.
 type stored struct {
@@ -135,6 +138,7 @@ type snapshotInfo struct {
 	Changing   []string  `json:"changing,omitempty"`
 	Consistent bool      `json:"consistent"`
 	Late       bool      `json:"late,omitempty"`
+	Moment     time.Time `json:"moment,omitzero"` // that it was asked for, where there was no room for it then
 	Partial    bool      `json:"partial,omitempty"`
 	Corrected  int       `json:"corrected,omitempty"`
 	OpenTools  []string  `json:"pending_tools,omitempty"`

@@ -38,7 +38,7 @@ func (l *Local) planTalk(m *loaded, j *job) error {
 		}
 		return nil
 	}
-	plan, err := l.cutAt(m.project, j.target, m.bind.Session)
+	plan, err := l.cutOf(m, j.target)
 	if errors.Is(err, sessions.ErrNoSession) {
 		plan, err = &talkPlan{empty: true}, nil
 	}
@@ -198,11 +198,12 @@ func (m *loaded) follow(id, path string) {
 	m.stored.Session, m.bind.Session, m.live.Bound = id, path, ""
 }
 
-// noteOfRestore is what the agent is told with its next prompt.
+// noteOfRestore is what the agent is told with its next prompt, and that of a fork which
+// remembers the same files.
 func noteOfRestore(j *job) string {
 	if j.files == nil || j.files.empty() {
 		return ""
 	}
-	return fmt.Sprintf("Umbra has put files of this workspace back to an earlier state (%d changed, %d created, %d deleted). Read a file again before you rely on what you remember of it.",
+	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%d changed, %d created, %d deleted). Read a file again before you rely on what you remember of it.",
 		len(j.result.Modify), len(j.result.Create), len(j.result.Delete))
 }

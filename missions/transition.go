@@ -1,6 +1,9 @@
 package missions
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Event is something that happened to a mission's agent: one of the types
 // below.
@@ -111,18 +114,20 @@ type Effect interface{ effect() }
 // Take asks for a snapshot. It carries the lifecycle that the snapshot is of,
 // since one event may ask for two: the turn that ended unseen, and the next.
 type Take struct {
-	Trigger Trigger
-	Of      Lifecycle
-	What    string // what happened, for the subject
+	Trigger Trigger   `json:"trigger"`
+	Of      Lifecycle `json:"-"`
+	What    string    `json:"what"` // what happened, for the subject
 	// OnlyIfChanged lets the request be answered by the newest snapshot if
 	// nothing is new. A change of state is always committed.
-	OnlyIfChanged bool
+	OnlyIfChanged bool `json:"only_if_changed,omitempty"`
 	// Named says that What is a message of the user's.
-	Named bool
+	Named bool `json:"named,omitempty"`
 	// Late marks a moment that was noticed after it had passed.
-	Late bool
+	Late bool `json:"late,omitempty"`
+	// Moment is when that was, if there was no room for the snapshot then.
+	Moment time.Time `json:"moment,omitzero"`
 	// Whole has all of the session's file compared with what is recorded.
-	Whole bool
+	Whole bool `json:"whole,omitempty"`
 }
 
 // Perform asks to carry out what was queued for the end of the turn.
@@ -153,9 +158,10 @@ func automated(l, next Lifecycle, e Event) string {
 		return OnReady
 	}
 	same := State(l) == State(next)
+	_, began := e.(SessionBegan)
 	switch next.(type) {
 	case Idle:
-		if !same {
+		if !same && (!began || inKnownTurn(l)) {
 			return OnIdle
 		}
 	case Failed:
@@ -183,7 +189,7 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	case ToolFinished:
 		return toolFinished(l, e.Tool), nil
 	case PermissionAsked:
-		return permissionAsked(l, e.Permission), nil
+		return permissionAsked(l, e.Permission)
 	case PermissionAnswered:
 		return permissionAnswered(l, e), nil
 	case TurnEnded:
@@ -221,11 +227,21 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 // its session was left in it or its agent killed, and an error.
 func sessionBegan(l Lifecycle) (Lifecycle, []Effect) {
 	next := Idle{Turn: l.LastTurn()}
-	if r, ok := l.(Running); ok && r.Turn > 0 {
+	if inKnownTurn(l) {
 		return next, []Effect{Take{Trigger: TriggerIdle, Of: next, What: "turn ended unseen", Late: true}, Perform{}}
 	}
 	return next, nil
 }
+
+// begun reports whether the agent is in a turn, and is no launched one that may wait
+// for its user as well.
+func begun(l Lifecycle) bool {
+	r, running := l.(Running)
+	return running && !r.Launched
+}
+
+// inKnownTurn reports whether the agent is in a turn that was heard of.
+func inKnownTurn(l Lifecycle) bool { return begun(l) && l.LastTurn() > 0 }
 
 func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 	if e.Spoken && InTurn(l) {
@@ -234,7 +250,7 @@ func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 	if e.Hooked {
 		return Idle{Turn: l.LastTurn()}, nil
 	}
-	return Running{Turn: l.LastTurn()}, nil
+	return Running{Turn: l.LastTurn(), Launched: true}, nil
 }
 
 func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
@@ -246,7 +262,7 @@ func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: oneLine("prompt while it works", e.Text), OnlyIfChanged: true}}
 	}
 	var effects []Effect
-	if r, ok := l.(Running); ok && r.Turn > 0 {
+	if r, ok := l.(Running); ok && inKnownTurn(r) {
 		// No end of the former turn was heard (Esc, an API error, a kill).
 		effects = append(effects, Take{Trigger: TriggerIdle, Of: Idle{Turn: r.Turn}, What: "turn ended unseen", Late: true, OnlyIfChanged: r.unnoted()})
 	}
@@ -258,7 +274,7 @@ func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 	r := runningOf(l).answered(e.Tool) // some agents ask before they say that it begins
 	tool := e.Tool
 	r.Tool = &tool
-	note := r.unnoted()
+	note := !begun(l) || r.unnoted()
 	if r.Noted = r.Again; !e.Writes && !note {
 		return r, nil
 	}
@@ -269,7 +285,8 @@ func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
 // wentOn has the turn that had ended last run again: the snapshot that it ended with
 // stays the moment of its end.
 func wentOn(l Lifecycle, e WentOn) (Lifecycle, []Effect) {
-	r, running := l.(Running)
+	r, _ := l.(Running)
+	running := begun(l)
 	if !running {
 		r = Running{Turn: l.LastTurn(), Again: true}
 	}
@@ -285,13 +302,15 @@ func wentOn(l Lifecycle, e WentOn) (Lifecycle, []Effect) {
 func (r Running) unnoted() bool { return r.Again && !r.Noted }
 
 // permissionAsked adds a question. One that is heard twice, in two ways, is one.
-func permissionAsked(l Lifecycle, asked Permission) Lifecycle {
+func permissionAsked(l Lifecycle, asked Permission) (Lifecycle, []Effect) {
 	r := runningOf(l)
-	if slices.ContainsFunc(r.Pending, asked.same) {
-		return r
+	if !slices.ContainsFunc(r.Pending, asked.same) {
+		r.Pending = append(slices.Clone(r.Pending), asked)
 	}
-	r.Pending = append(slices.Clone(r.Pending), asked)
-	return r
+	if begun(l) {
+		return r, nil
+	}
+	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: oneLine("asks for "+asked.Tool, asked.Target)}}
 }
 
 func permissionAnswered(l Lifecycle, e PermissionAnswered) Lifecycle {
@@ -397,9 +416,10 @@ func closed(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effe
 }
 
 // runningOf is l as a running one: an agent that acts is in a turn, whether or
-// not its beginning was heard.
+// not its beginning was heard, as that of a turn at a prompt which was queued. Where
+// it begins a turn, a snapshot has to say so: what changes from then on is the agent's.
 func runningOf(l Lifecycle) Running {
-	if r, ok := l.(Running); ok {
+	if r, ok := l.(Running); ok && begun(r) {
 		return r
 	}
 	return Running{Turn: l.LastTurn() + 1}

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // TestTransition walks the lifecycle through the turns that agents really take.
@@ -33,7 +35,14 @@ func TestTransition(t *testing.T) {
 		{"launch with hooks", Initializing{}, Launched{Hooked: true}, want{Idle{}, nil}},
 		{"launch told of after the agent's prompt", running, Launched{Hooked: true, Spoken: true}, want{running, nil}},
 		{"launch after a turn whose end was not heard", running, Launched{Hooked: true}, want{Idle{Turn: 1}, nil}},
-		{"launch of any command", Initializing{}, Launched{}, want{Running{}, nil}},
+		{"launch of any command", Initializing{}, Launched{}, want{Running{Launched: true}, nil}},
+		{"launch of any command again", Closed{Turn: 2, How: HowExit}, Launched{}, want{Running{Turn: 2, Launched: true}, nil}},
+		{"then it says that it waits", Running{Turn: 2, Launched: true}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
+		{"or says its first prompt", Running{Turn: 0, Launched: true}, prompt, want{running, []Trigger{TriggerPrompt}}},
+		{"or its first after others", Running{Turn: 2, Launched: true}, prompt, want{Running{Turn: 3, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},
+		{"or a tool", Running{Turn: 2, Launched: true}, ToolStarting{Tool: edit, Writes: true}, want{Running{Turn: 3, Tool: &edit}, []Trigger{TriggerTool}}},
+		{"or that it goes on", Running{Turn: 2, Launched: true}, WentOn{ID: "p1"}, want{Running{Turn: 2, PromptID: "p1", Again: true, Noted: true}, []Trigger{TriggerTool}}},
+		{"or nothing", Running{Turn: 2, Launched: true}, Quieted{}, want{Idle{Turn: 2}, []Trigger{TriggerIdle}}},
 		{"a session begins", Initializing{}, SessionBegan{}, want{Idle{}, nil}},
 		{"a session is resumed by hand", Closed{Turn: 2, How: HowExit}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
 		{"/clear after an error", Failed{Turn: 2, Message: "529"}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
@@ -104,6 +113,37 @@ func TestTransition(t *testing.T) {
 				t.Errorf("snapshots %v, want %v", triggers, tt.want.triggers)
 			}
 		})
+	}
+}
+
+// TestTurnBegunUnheardIsNoted: a turn that shows by what its agent does, without a
+// prompt, begins with a snapshot, whether or not a file has changed.
+func TestTurnBegunUnheardIsNoted(t *testing.T) {
+	for i, e := range []Event{
+		ToolStarting{Tool: ToolUse{Name: "Read"}}, ToolStarting{Tool: ToolUse{Name: "Write"}, Writes: true},
+		PermissionAsked{Permission{Tool: "Write"}}, TurnEnded{Background: true},
+		ToolStarting{Tool: ToolUse{Name: "Read"}}, PermissionAsked{Permission{Tool: "Write"}},
+	} {
+		from := Lifecycle(Idle{Turn: 2})
+		if i > 3 {
+			from = Running{Turn: 2, Launched: true}
+		}
+		next, effects := Transition(from, e)
+		if len(effects) != 1 || effects[0].(Take).OnlyIfChanged || !reflect.DeepEqual(effects[0].(Take).Of, next) {
+			t.Errorf("%#v on %#v asks for %#v", e, from, effects)
+			continue
+		}
+		_, effects = Transition(next, ToolStarting{Tool: ToolUse{Name: "Write"}, Writes: true})
+		if len(effects) != 1 || !effects[0].(Take).OnlyIfChanged {
+			t.Errorf("after %#v the next tool asks for %#v", e, effects)
+		}
+	}
+}
+
+// TestStoppedByHook: an agent that says that its user has stopped it is taken at its word.
+func TestStoppedByHook(t *testing.T) {
+	if e, ok := eventOf(sessions.Event{Kind: sessions.KindStop, Stopped: true}); !ok || e != (TurnStopped{}) {
+		t.Errorf("it is %#v", e)
 	}
 }
 

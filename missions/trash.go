@@ -60,13 +60,15 @@ type Removed struct {
 }
 
 // TrashItem is a file or directory in the trash: a workspace with what was in no
-// snapshot, its entry of the user's repository, or a copy of a conversation.
+// snapshot, its entry of the user's repository, or a copy of a conversation. A command
+// with secrets is one where it always was, in the journal.
 type TrashItem struct {
 	Path  string `json:"path"`
+	What  string `json:"what,omitempty"` // where its path does not say it
 	Bytes int64  `json:"bytes"`
 	// Incomplete: Bytes lacks what may not be read, such as another user's directory.
 	Incomplete bool      `json:"incomplete,omitempty"`
-	At         time.Time `json:"at"` // its ctime: when it was moved there, or changed there since
+	At         time.Time `json:"at"` // its ctime: when it was moved there, or changed there since; of a command, its mtime
 }
 
 // Some reports whether there is anything to remove, which may take no room at all.
@@ -90,8 +92,8 @@ func (r TrashRequest) Empties(m Removed) bool {
 	return !m.Unknown && !m.Back || slices.ContainsFunc(r.Missions, m.is)
 }
 
-// Trash lists what is in the trash, or empties it: the directories there, never a
-// snapshot. What an operation in flight has moved there stays, and so does what
+// Trash lists what is in the trash, or empties it: the directories there and the
+// commands with secrets of removed missions, never a snapshot. What an operation in flight has moved there stays, and so does what
 // can't be removed: neither keeps the rest. Where the context ends, no other item
 // is begun.
 func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) {
@@ -212,6 +214,11 @@ func (l *Local) trash() ([]Removed, []Problem, error) {
 			return nil, nil, err
 		}
 	}
+	for i := range all {
+		if err := l.addCommand(&all[i]); err != nil {
+			return nil, nil, err
+		}
+	}
 	return all, problems, nil
 }
 
@@ -245,19 +252,32 @@ func trashItems(dir string) ([]TrashItem, error) {
 	}
 	var items []TrashItem
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
+		item, err := trashItem(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
-		item := TrashItem{Path: filepath.Join(dir, e.Name()), At: time.Unix(0, changeTime(info))}
-		var measured measuring
-		if err := filepath.WalkDir(item.Path, measured.entry); err != nil {
-			return nil, Errorf(KindFailed, "", "measure %s: %w", item.Path, err)
+		if err != nil {
+			return nil, err
 		}
-		item.Bytes, item.Incomplete = measured.bytes, measured.refused > 0
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// trashItem measures one. One that is not there is fs.ErrNotExist.
+func trashItem(path string) (TrashItem, error) {
+	item := TrashItem{Path: path}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return item, Errorf(KindFailed, "", "read the trash: %w", err)
+	}
+	item.At = time.Unix(0, changeTime(info))
+	var measured measuring
+	if err := filepath.WalkDir(path, measured.entry); err != nil {
+		return item, Errorf(KindFailed, "", "measure %s: %w", path, err)
+	}
+	item.Bytes, item.Incomplete = measured.bytes, measured.refused > 0
+	return item, nil
 }
 
 // emptyTrash removes a mission's items, and returns those that are gone and those
@@ -270,7 +290,7 @@ func (l *Local) emptyTrash(ctx context.Context, m Removed) (gone []TrashItem, le
 		case ctx.Err() != nil:
 			still.Why, still.Fix = "interrupted", ""
 		case !busy:
-			err := removeTree(item.Path)
+			err := l.eraseItem(ctx, m, item)
 			if err == nil {
 				gone = append(gone, item)
 				continue

@@ -36,7 +36,7 @@ func (l *Local) stepOps(ctx context.Context, r UndoRequest, kind string) (Restor
 		return RestoreResult{}, err
 	}
 	if r.Steps < 0 {
-		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" -n 2", "%d is no number of steps", r.Steps)
+		return RestoreResult{}, Errorf(KindUsage, "umbra "+kind+" "+m.Name+" -n 2", "%d is no number of steps", r.Steps)
 	}
 	r.Mission = m.ID // whatever happens until it is done
 	if kind == "undo" {
@@ -160,10 +160,10 @@ func (m *loaded) stepJob(op past, r UndoRequest, kind string) (j *job, refusal *
 		return nil, nil, Errorf(KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
 	}
 	j = &job{kind: kind, target: target, takesID: op.ID}
-	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Workspace: m.bind.Workspace}
+	j.result = RestoreResult{Target: target.ID.String(), Address: m.addressOf(target.ID), Mission: m.ID, Name: m.Name, Workspace: m.bind.Workspace}
 	later, err := m.later(op, r.Known)
 	if later != "" {
-		hint := "umbra " + kind + " --force"
+		hint := "umbra " + kind + " " + m.Name + " --force"
 		if InTurn(m.life) {
 			hint += " --when-idle"
 		}
@@ -226,7 +226,7 @@ func (m *loaded) stepsBack(kind string, n int) ([]past, error) {
 	case len(list) == 0:
 		return nil, Errorf(KindNotFound, "umbra log --ops lists them", "nothing to %s on %s", kind, m.Name)
 	case len(list) < n:
-		return nil, Errorf(KindNotFound, fmt.Sprintf("umbra %s -n %d", kind, len(list)), "there are only %d to %s on %s", len(list), kind, m.Name)
+		return nil, Errorf(KindNotFound, fmt.Sprintf("umbra %s %s -n %d", kind, m.Name, len(list)), "there are only %d to %s on %s", len(list), kind, m.Name)
 	}
 	return list, nil
 }

@@ -40,6 +40,11 @@ func (l *Local) Wait(ctx context.Context, r WaitRequest) ([]Mission, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range list {
+		if err := m.bound(); err != nil {
+			return nil, err // nothing of it is heard here
+		}
+	}
 	var deadline time.Time
 	if r.Timeout > 0 {
 		deadline = l.now().Add(r.Timeout)

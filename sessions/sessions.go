@@ -160,6 +160,9 @@ type Foreign interface {
 type Companion interface {
 	// HookExtras are the files that go beside the hooks of a scope.
 	HookExtras(env Environ, scope Scope, projectDir string) []Extra
+	// Leftovers are the files of launches beside the agent's sessions, which go with
+	// the user's hooks. They have no Content.
+	Leftovers(env Environ) []Extra
 }
 
 // Versioned is an Adapter that can tell which version of its agent has written a
@@ -234,6 +237,9 @@ type Conversation struct {
 	Length int64 // bytes up to the end of the last complete line
 	Torn   bool  // bytes follow Length
 	State  State
+	// Queued are the prompts that were sent to the agent and not taken up by it yet, the
+	// first one first; none where its file does not tell of such.
+	Queued []Text
 	// Cost is what the agent says the conversation has cost, in US dollars; 0
 	// where it says nothing.
 	Cost float64
@@ -361,6 +367,9 @@ type File struct {
 	Side string
 	// ModTime is when it counts as changed last; zero is now.
 	ModTime time.Time
+	// Else is what may happen without it, of a file of a launch that the agent can do
+	// without; "": it is not launched.
+	Else string
 }
 
 // Launch says how an agent is to be started.
@@ -375,8 +384,9 @@ type Launch struct {
 	Prompt      string
 	How         []string // what a tool of a Foreign adapter has said of how it is resumed
 	Transcript  string   // where the session to resume is
-	HookCommand string   // empty: no hooks for this launch
-	SettingsDir string   // where a file for this launch alone may be put
+	Now         time.Time
+	HookCommand string // empty: no hooks for this launch
+	SettingsDir string // where a file for this launch alone may be put
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
 	Env    Environ // what the agent will see
@@ -455,6 +465,8 @@ type Event struct {
 	Files   []string
 	Agent   string // set inside a subagent
 	Message string // stop: the last thing the agent said; error: what went wrong
+	// Stopped reports, at a stop, that the agent's user has interrupted the turn.
+	Stopped bool
 	// Background reports that work of the turn goes on after its stop.
 	Background bool
 	// Headless reports that the agent runs without a person at it.

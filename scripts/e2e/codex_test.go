@@ -74,7 +74,7 @@ func TestCodexRestore(t *testing.T) {
 	p.umbra("restore", "m@1")
 	kept := content(t, original.SessionPath)
 	back.say("delta")
-	if request, ok := p.server.Last(standin.Prompted("delta")); !ok || !strings.Contains(string(request.Body), "Umbra has put files of this workspace back") {
+	if request, ok := p.server.Last(standin.Prompted("delta")); !ok || !strings.Contains(string(request.Body), "Umbra has put files that you may remember back") {
 		t.Error("the model was not told that files were put back")
 	}
 	if content(t, original.SessionPath) != kept {

@@ -70,7 +70,7 @@ func (p *person) handover() {
 	s.relaunched(process, "bravo done", "busy, please")
 	same(p.T, "the workspace restored when the turn had ended", files(p.T, p.repo), k.ends[2].files)
 	request := s.goesOn(k, "charlie", 4)
-	if !strings.Contains(string(request.Body), "Umbra has put files of this workspace back") {
+	if !strings.Contains(string(request.Body), "Umbra has put files that you may remember back") {
 		p.Error("the model was not told that files were put back")
 	}
 	p.umbra("mission", "stop", "tui")

@@ -1,14 +1,15 @@
 package e2e
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 // binaryVar tells the process in the namespace where its parent built umbra.
@@ -30,8 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "umbra")
-	if out, err := exec.Command("go", "build", "-race=false", "-o", binary, "../..").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build umbra: %v\n%s", err, out)
+	if err := lab.Build(context.Background(), "../..", ".", binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if err := os.Setenv(binaryVar, binary); err != nil {

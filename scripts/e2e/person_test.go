@@ -44,6 +44,7 @@ func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
 // newPersonAt is newPersonWith whose repository has that path in the folder src.
 func newPersonAt(t *testing.T, client clients.Client, place string, env ...string) *person {
 	t.Helper()
+	inTime(t)
 	server := standin.New(t)
 	home := t.TempDir()
 	repo := filepath.Join(home, "src", place)
@@ -226,15 +227,15 @@ type entry struct {
 	Partial  bool     `json:"partial"`
 }
 
-// wait polls until done says so; without it the test fails after five minutes:
+// wait polls until done says so; without it the test fails after three minutes:
 // on a busy machine an agent takes one to start. What takes long is asked for less
 // often, since asking starts a process, which takes from what is waited for.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
 	for begun := time.Now(); !done(); {
 		waited := time.Since(begun)
-		if waited > 5*time.Minute {
-			p.Fatalf("waited five minutes for %s", what)
+		if waited > 3*time.Minute {
+			p.Fatalf("waited three minutes for %s", what)
 		}
 		time.Sleep(min(max(50*time.Millisecond, waited/10), 250*time.Millisecond))
 	}

@@ -11,15 +11,44 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // makeRepository makes a user's repository of a few thousand files: committed,
-// staged in every way, changed, untracked and ignored ones.
+// staged in every way, changed, untracked and ignored ones. It is a copy of one that is
+// made once, with an index of its own.
 func makeRepository(t *testing.T, dir string) {
 	t.Helper()
+	template.Do(func() { makeTemplate(t, templateDir()) })
+	if out, err := exec.Command("cp", "-a", templateDir()+"/.", dir).CombinedOutput(); err != nil {
+		t.Fatalf("copy the repository: %v\n%s", err, out)
+	}
+	gitIn(t, dir, "status", "--porcelain") // refreshes the index, once and for all
+}
+
+var template sync.Once
+
+func templateDir() string { return filepath.Join(filepath.Dir(umbraPath()), "repository") }
+
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "core.autocrlf=false"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// makeTemplate makes that one: what was committed is in a pack, as in a clone.
+func makeTemplate(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	write := func(name, content string, mode fs.FileMode) {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -29,14 +58,7 @@ func makeRepository(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	git := func(args ...string) {
-		cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "core.autocrlf=false"}, args...)...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	git := func(args ...string) { gitIn(t, dir, args...) }
 	git("init", "-q", "-b", "main")
 	for i := range 2500 {
 		write(fmt.Sprintf("pkg%02d/sub%d/file%04d.go", i%50, i%7, i), fmt.Sprintf("package sub // %d\n", i), 0o644)
@@ -52,6 +74,7 @@ func makeRepository(t *testing.T, dir string) {
 	}
 	git("add", ".")
 	git("commit", "-qm", "first")
+	git("repack", "-adq")
 	write("staged.txt", "staged\n", 0o644)
 	write("pkg00/sub0/file0000.go", "package sub // staged\n", 0o644)
 	git("add", "staged.txt", "pkg00/sub0/file0000.go")
@@ -60,7 +83,6 @@ func makeRepository(t *testing.T, dir string) {
 	write("untracked.txt", "untracked\n", 0o644)
 	write("debug.log", "ignored\n", 0o644)
 	write("out/build.bin", "\x00\x01ignored", 0o644)
-	git("status", "--porcelain") // refreshes the index, once and for all
 }
 
 // files is what a workspace holds: path to mode and content, without .git.

@@ -10,7 +10,8 @@ import (
 )
 
 // TestRewind goes back by Claude Code's own /rewind, after a restore and in a fork:
-// files of the same size have again what they held, whatever their times say.
+// files of the same size have again what they held, whatever their times say; and the
+// moment before the next prompt has the conversation without what was taken back.
 func TestRewind(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, clients.ClaudeCurrent)
@@ -32,6 +33,11 @@ func TestRewind(t *testing.T) {
 	turn(4, "delta", `[[read path=z.txt]] [[edit path=z.txt old=two new=six]]`)
 	s.rewind("delta, please")
 	s.rewound(p.repo, "two\n")
+	turn(5, "echo", `[[read path=z.txt]]`)
+	p.umbra("fork", "tui@5.0", "--name", "g", "--no-launch")
+	if said, err := os.ReadFile(p.mission("g").SessionPath); err != nil || strings.Contains(string(said), "delta, please") || !strings.Contains(string(said), "bravo done") {
+		t.Errorf("before the prompt that followed /rewind the conversation is not what the screen showed (%v)", err)
+	}
 	s.enter("/exit")
 	s.ends()
 

@@ -276,7 +276,7 @@ func TestTerminal(t *testing.T) {
 	s.shows("redo to tui@", "alpha done", "bravo done")
 	back := k.at(1)
 	request := s.goesOn(back, "charlie", 4)
-	if !strings.Contains(string(request.Body), "Umbra has put files of this workspace back") {
+	if !strings.Contains(string(request.Body), "Umbra has put files that you may remember back") {
 		t.Error("the model was not told that files were put back")
 	}
 	if m := p.mission("tui"); m.SessionID != restored.SessionID || m.Managed != "keeper" {

@@ -134,7 +134,7 @@ func (p *person) elsewhere(name string) {
 	if m := p.mission(name); m.SessionID != before.SessionID || m.Turn != before.Turn+1 || m.Workspace != before.Workspace {
 		p.Errorf("after a turn in another directory the mission is %+v, was %+v", m, before)
 	}
-	if status := p.umbra("status"); !strings.Contains(status, "its agent works in "+dir) {
+	if status := p.umbra("status"); !strings.Contains(status, "its agent worked in "+dir) {
 		p.Errorf("status says\n%s", status)
 	}
 	p.umbra("fork", name, "--name", "again", "--no-launch")

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -64,7 +66,7 @@ func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
 	ours := false
 	for _, dir := range append(projectDirs(env.Home, cwd), a.Root(env)) {
 		switch content, err := readCommand(commandPath(dir)); {
-		case errors.Is(err, sessions.ErrNoSession):
+		case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR): // Claude Code finds none either
 		case err != nil, !bytes.Contains(content, []byte(commandMark)):
 			return false
 		default:
@@ -101,6 +103,9 @@ func mainProject(git string) []string {
 		return nil // a directory
 	}
 	dir, linked := strings.CutPrefix(strings.TrimSpace(string(content)), "gitdir: ")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(git), dir) // Git 2.48 writes it with worktree.useRelativePaths
+	}
 	top, _, ok := strings.Cut(dir, "/.git/worktrees/")
 	if _, err := os.Lstat(filepath.Join(filepath.Dir(git), ".claude", "commands")); !linked || !ok || err == nil {
 		return nil

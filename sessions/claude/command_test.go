@@ -100,11 +100,18 @@ func TestCommandOfAProject(t *testing.T) {
 	write("gitdir: "+filepath.Join(home, "repo/.git/worktrees/has")+"\n", "has", ".git")
 	write("Deploy.\n", "has", ".claude", "commands", "deploy.md")
 	write("gitdir: ../repo/.git/modules/lib\n", "repo", "lib", ".git")
+	write("gitdir: ../repo/.git/worktrees/relative\n", "relative", ".git") // worktree.useRelativePaths
+	write("gitdir: ../.git/worktrees/inside\n", "repo", "inside", ".git")
+	write("ref: refs/heads/main\n", "odd", ".git", "HEAD")
+	write("no directory", "odd", ".claude")
+	write("no directory", "odd", "a", ".claude", "commands")
 	write(theirs, "over", ".claude", "commands", "checkpoint.md")
 	write("ref: refs/heads/main\n", "over", "inner", ".git", "HEAD")
 	for cwd, want := range map[string]sessions.Kind{
 		"plain": sessions.KindPrompt, "plain/a/b": sessions.KindPrompt, "repo": sessions.KindPrompt, "repo/a/b": sessions.KindPrompt,
 		"beside/a": sessions.KindPrompt, "has": sessions.KindCommand, "repo/lib/b": sessions.KindCommand, "over/inner/a": sessions.KindCommand,
+		"relative": sessions.KindPrompt, "repo/inside": sessions.KindPrompt,
+		"odd": sessions.KindCommand, "odd/a": sessions.KindCommand,
 		"other": sessions.KindCommand, "": sessions.KindCommand, "gone/a": sessions.KindCommand,
 	} {
 		payload := `{"hook_event_name":"UserPromptSubmit","session_id":"11111111-2222-4333-8444-555555555555","prompt":"/checkpoint prod","cwd":` +

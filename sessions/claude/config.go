@@ -137,20 +137,10 @@ func (l *launch) earlierSettings() ([]byte, error) {
 	if l.o.ReadFile != nil {
 		now, _ = l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir)) // none is none
 	}
-	now = bytes.TrimSpace(now)
 	for _, key := range []string{"env", keyDangerAccepted} {
 		if settings, err = jsontext.SetMember(settings, key, jsontext.Lookup(now, key)); err != nil {
 			return nil, err
 		}
-	}
-	settings, err = jsontext.Replace(settings, func(path []string, value []byte) []byte {
-		if string(value) == `""` && path[0] != "env" && jsontext.IsSecretSetting(path, value) {
-			return secretAt(now, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	settings, missing, err := jsontext.RestoreSettings(settings, now)
 	if err != nil {
@@ -192,20 +182,6 @@ func (l *launch) sayWithout() {
 		said = l.cmd.Unconfigured + ", and " + said
 	}
 	l.cmd.Unconfigured = said
-}
-
-// secretAt is the secret at that path of settings, nil if there is none.
-func secretAt(settings []byte, path []string) []byte {
-	for _, key := range path {
-		if len(settings) == 0 || settings[0] != '{' {
-			return nil
-		}
-		settings = jsontext.Lookup(settings, key)
-	}
-	if len(settings) == 0 || !jsontext.IsSecretSetting(path, settings) {
-		return nil
-	}
-	return settings
 }
 
 // withoutInstructions keeps the instructions of now out: below the user's home

@@ -223,3 +223,39 @@ func TestLaunchWithSecrets(t *testing.T) {
 		t.Fatalf("%t, %q, %q, %v", cmd.Configured, cmd.Unconfigured, cmd.Argv, err)
 	}
 }
+
+// TestLaunchWithSecretsInLists: which entry of a list a secret is of tells only what is
+// beside it: it comes back where nothing there has changed, else the launch says so.
+func TestLaunchWithSecretsInLists(t *testing.T) {
+	hook := func(url string) string {
+		return `{"model":"old","hooks":{"Stop":[{"hooks":[{"url":"` + url + `","headers":{"Authorization":"hush"}},{"headers":["X-Key: hush"]}]}]}}`
+	}
+	then, err := Adapter{}.CleanConfig(userSettings, []byte(hook("https://a")))
+	if err != nil || strings.Contains(string(then), "hush") {
+		t.Fatalf("%s, %v", then, err)
+	}
+	for url, same := range map[string]bool{"https://a": true, "https://b": false} {
+		now := strings.Replace(hook(url), "old", "new", 1)
+		cmd, err := Adapter{}.Launch(sessions.Launch{
+			Command: []string{"claude", "-p"}, Config: earlier(map[string]string{userSettings: string(then)}), SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+			ReadFile: func(name string) ([]byte, error) {
+				if strings.HasSuffix(name, userSettings) {
+					return []byte(now), nil
+				}
+				return nil, fs.ErrNotExist
+			},
+		})
+		if err != nil || !cmd.Configured || strings.Contains(cmd.Unconfigured, userSettings) == same {
+			t.Fatalf("%s: %t, %q, %v", url, cmd.Configured, cmd.Unconfigured, err)
+		}
+		for _, f := range cmd.Files {
+			var b strings.Builder
+			if err := f.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			if text := b.String(); strings.HasSuffix(f.Path, settingsName) && (strings.Contains(text, `"Authorization": "hush"`) != same || strings.Contains(text, "X-Key: hush") != same || !strings.Contains(text, `"old"`)) {
+				t.Errorf("%s: %s", url, text)
+			}
+		}
+	}
+}

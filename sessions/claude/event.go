@@ -74,10 +74,19 @@ const taskReport = "<task-notification>"
 const statusLineEvent = "StatusLine"
 
 // asksWithin are the types of notices that 2.1 gives some six seconds after it has
-// asked in its turn, but not for a permission: where auto mode can't judge what is to
-// run, or an MCP server asks. A dialog that its user has opened has none. Between turns
-// they are about other agents.
-var asksWithin = map[string]bool{"agent_needs_input": true, "elicitation_dialog": true, "elicitation_url_dialog": true}
+// asked in its turn, but not for a permission: where an MCP server asks and, of 2.1.329,
+// where auto mode can't judge what is to run. A dialog that its user has opened has none.
+var asksWithin = map[string]bool{needsInput: true, "elicitation_dialog": true, "elicitation_url_dialog": true}
+
+// needsInput is also the type of the notices of 2.1.329 about agents in its background.
+const needsInput = "agent_needs_input"
+
+// isOfAnother reports whether a notice is about an agent in the background: it is "NAME
+// needs your input", with or without for what. One of its own is worded so too.
+func isOfAnother(kind, message string) bool {
+	const ask, own = " needs your input", "Teammate setup needs your input"
+	return kind == needsInput && message != own && (strings.HasSuffix(message, ask) || strings.Contains(message, ask+": "))
+}
 
 func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 	switch e.Name {
@@ -98,8 +107,8 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 		return sessions.KindPermission
 	case "Notification":
 		// 1.0 has no type; its other notice is "Claude is waiting for your input".
-		kind := f.Text("notification_type")
-		if kind == "permission_prompt" || asksWithin[kind] || kind == "" && strings.Contains(f.Text("message"), "permission") {
+		kind, message := f.Text("notification_type"), f.Text("message")
+		if kind == "permission_prompt" || asksWithin[kind] && !isOfAnother(kind, message) || kind == "" && strings.Contains(message, "permission") {
 			return sessions.KindPermission
 		}
 	case "Stop":

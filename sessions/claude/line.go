@@ -15,6 +15,7 @@ type line struct {
 	subtype    []byte
 	uuid       []byte
 	parent     []byte
+	logical    []byte // of a compaction: what it sums up
 	time       []byte
 	session    []byte
 	origin     []byte // requestSessionId: the session that a line was copied from
@@ -51,6 +52,8 @@ func parseLine(b []byte) (line, bool) {
 			l.uuid = jsontext.Raw(value)
 		case "parentUuid":
 			l.parent = jsontext.Raw(value)
+		case "logicalParentUuid":
+			l.logical = jsontext.Raw(value)
 		case "timestamp":
 			l.time = jsontext.Raw(value)
 		case "sessionId":
@@ -194,6 +197,12 @@ const (
 	classSummary                // the summary of a compaction
 	classSidechain              // a subagent's own lines (1.0)
 )
+
+// makesPrompt reports whether a line says that the slash command before it has become a
+// prompt: the client, or the agent, answered it by more than what a local one prints.
+func (c class) makesPrompt() bool {
+	return c == classMeta || c == classAnswer || c == classThinking || c == classAPIError
+}
 
 // tails are the housekeeping types seen after a finished answer that hold
 // nothing of the next prompt.

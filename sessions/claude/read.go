@@ -31,6 +31,7 @@ type parser struct {
 	ended   bool           // the line says that the turn has its end
 	command *sessions.Turn // a slash command that may be local
 	usage   usage
+	queue   queue
 }
 
 // usage is counted once for each API message, whose lines all repeat it.
@@ -52,7 +53,7 @@ func (p *parser) Feed(b []byte) { _ = p.split.Feed(b) } // line never fails
 // Conversation is what has been read so far; later feeds do not change it.
 func (p *parser) Conversation() sessions.Conversation {
 	c := p.conv.Clone()
-	c.Length, c.Torn = p.split.Offset, p.split.Torn()
+	c.Length, c.Torn, c.Queued = p.split.Offset, p.split.Torn(), p.queue.prompts()
 	return c
 }
 
@@ -72,7 +73,10 @@ func (p *parser) line(b []byte, start int64) error {
 	if p.conv.Cwd == "" {
 		p.conv.Cwd = jsontext.Text(l.cwd)
 	}
-	if l.kind == "cost-state" {
+	switch l.kind {
+	case "queue-operation":
+		p.queue.operation(b, l.at())
+	case "cost-state":
 		if cost, err := strconv.ParseFloat(string(jsontext.Lookup(b, "totalCostUSD")), 64); err == nil && cost > 0 {
 			p.conv.Cost = cost
 		}
@@ -94,6 +98,9 @@ func (p *parser) line(b []byte, start int64) error {
 
 // take moves the conversation on by one classified line.
 func (p *parser) take(l line, c class, m message, start int64) {
+	if c.makesPrompt() {
+		p.commit()
+	}
 	switch c {
 	case classPrompt:
 		p.command = nil
@@ -102,16 +109,12 @@ func (p *parser) take(l line, c class, m message, start int64) {
 		p.command = &sessions.Turn{Prompt: commandWords(words(m)), ID: string(l.promptID), At: l.at(), End: l.at(), Start: start}
 	case classLocal:
 		p.command = nil
-	case classMeta:
-		p.commit()
 	case classQueued:
 		p.say("user", jsontext.Text(jsontext.Lookup(l.attachment, "prompt")), l.at())
 		p.conv.State = sessions.StateRunning
 	case classAnswer, classThinking:
-		p.commit()
 		p.answer(l, m)
 	case classAPIError:
-		p.commit()
 		p.refused(words(m), l.at())
 	case classResult:
 		p.results(m)
@@ -144,14 +147,14 @@ func (p *parser) turn() *sessions.Turn {
 // client heals them when it goes on.
 func (p *parser) begin(t sessions.Turn) {
 	clear(p.open)
+	p.queue.begun(t.Prompt)
 	t.Tokens = sessions.Tokens{Input: -1, Output: -1}
 	p.usage = usage{}
 	p.conv.Turns = append(p.conv.Turns, t)
 	p.conv.State = sessions.StateRunning
 }
 
-// commit makes a turn of a slash command that the client answered by more than
-// printing: it became a prompt.
+// commit makes a turn of a slash command that has become a prompt.
 func (p *parser) commit() {
 	if p.command != nil {
 		t := *p.command

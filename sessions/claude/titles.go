@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
@@ -27,20 +28,60 @@ const titled = "umbra" + transcriptExt
 
 const title = `{"type":"summary","summary":"umbra: keeps Claude Code 1.0 from going on in another file","leafUuid":""}` + "\n"
 
+// startsWithin is how long the file counts as newer than what other agents write there:
+// 1.0 looks once it has started, and may ask its user before.
+const startsWithin = time.Hour
+
 // staysTogether has a session that 1.0 resumes stay in its file. Which version it is,
-// the session says that it has written last.
+// the session says that it has written last; where the user's command leaves open which
+// is resumed, the newest does.
 func (l *launch) staysTogether() {
 	file := l.o.Transcript
-	if !l.o.Resume {
+	switch {
+	case l.o.Resume:
+	case l.cmd.SessionID != "":
 		file = l.a.Path(l.o.Env, l.o.Dir, l.cmd.SessionID) // the user's command resumes it, or there is none
+	case l.args.Has("--resume", "--continue"):
+		file = newestIn(l.a.projectDir(l.o.Env, l.o.Dir))
 	}
 	if !strings.HasPrefix(l.a.Client(file), "1.") {
 		return
 	}
-	l.cmd.Files = append(l.cmd.Files, sessions.File{Path: filepath.Join(filepath.Dir(file), titled), Mode: 0o600, Write: func(w io.Writer) error {
-		_, err := io.WriteString(w, title)
-		return err
-	}})
+	l.cmd.Files = append(l.cmd.Files, sessions.File{
+		Path: filepath.Join(filepath.Dir(file), titled), Mode: 0o600, ModTime: l.o.Now.Add(startsWithin),
+		Else: "Claude Code 1.0 may go on in another file than that of its session, and forget what is said there",
+		Write: func(w io.Writer) error {
+			_, err := io.WriteString(w, title)
+			return err
+		},
+	})
+}
+
+// newestIn is the session file of a project that was written last, "" if there is none.
+func newestIn(dir string) (file string) {
+	entries, _ := os.ReadDir(dir)
+	var newest time.Time
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), transcriptExt)
+		info, err := e.Info()
+		if ok && sessions.IsUUID(id) && err == nil && info.ModTime().After(newest) {
+			file, newest = filepath.Join(dir, e.Name()), info.ModTime()
+		}
+	}
+	return file
+}
+
+// Leftovers implements sessions.Companion.
+func (a Adapter) Leftovers(env sessions.Environ) (list []sessions.Extra) {
+	projects := filepath.Join(a.Root(env), "projects")
+	entries, _ := os.ReadDir(projects)
+	for _, e := range entries {
+		file := filepath.Join(projects, e.Name(), titled)
+		if _, err := os.Lstat(file); err == nil {
+			list = append(list, sessions.Extra{Path: file, Own: func(content []byte) bool { return string(content) == title }})
+		}
+	}
+	return list
 }
 
 // mostStray is how much of a file is looked at: a line of it has some 80 bytes.

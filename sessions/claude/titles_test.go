@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -19,6 +20,10 @@ func TestStaysTogether(t *testing.T) {
 	}{
 		{"1.0", "1.0.128", "claude", true, true},
 		{"resumed by the command", "1.0.128", "claude --resume " + idA, false, true},
+		{"the newest, by the command", "1.0.128", "claude --continue", false, true},
+		{"one that is picked", "1.0.128", "claude -r", false, true},
+		{"the newest, of 2.0", "2.0.77", "claude -c", false, false},
+		{"the newest, where none is", "", "claude -c", false, false},
 		{"2.0", "2.0.77", "claude", true, false},
 		{"a new one", "1.0.128", "claude", false, false},
 		{"one without a file", "", "claude", true, false},
@@ -34,7 +39,7 @@ func TestStaysTogether(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			l := sessions.Launch{Command: strings.Fields(c.command), Resume: c.resume, SessionID: idB, Env: env, Dir: dir}
+			l := sessions.Launch{Command: strings.Fields(c.command), Resume: c.resume, SessionID: idB, Env: env, Dir: dir, Now: time.Now()}
 			if c.resume {
 				l.SessionID, l.Transcript = idA, file
 			}
@@ -44,6 +49,12 @@ func TestStaysTogether(t *testing.T) {
 			}
 			if !c.placed {
 				return
+			}
+			if until := time.Until(cmd.Files[0].ModTime); until < time.Minute {
+				t.Errorf("another session that is written to is newer in %v", until)
+			}
+			if cmd.Files[0].Else == "" {
+				t.Error("a launch fails for it")
 			}
 			var b bytes.Buffer
 			if err := cmd.Files[0].Write(&b); err != nil {

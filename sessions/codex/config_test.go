@@ -10,6 +10,7 @@ import (
 // TestCleanConfig: of settings what is no secret is kept, in one order, and not what
 // Codex writes there by itself.
 func TestCleanConfig(t *testing.T) {
+	const drawn = "hush0a7Kq2Zx9a7Kq2Zx9"
 	const settings = `# api_key = "hush 0"
 model = "m"
 notify = ["say", "done"]
@@ -38,6 +39,8 @@ inherit = "core"
 set = { B = "hush 7" }
 [[accounts]]
 password = "hush 8"
+[license]
+master_key = ["` + drawn + `"]
 `
 	const want = `model = 'm'
 model_auto_compact_token_limit = 1000
@@ -48,6 +51,9 @@ since = 2026-11-23
 password = ''
 
 [hooks]
+[license]
+master_key = ['[umbra-left-out:secret]']
+
 [mcp_servers]
 [mcp_servers.s]
 args = ['', '']

@@ -59,6 +59,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	} else if e.Lone {
 		e.Kind = sessions.KindStop
 	}
+	e.Stopped = e.Name == "Interrupt"
 	switch e.Kind {
 	case sessions.KindSessionStart, sessions.KindPrompt:
 		e.Headless = headless(e.Transcript)

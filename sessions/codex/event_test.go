@@ -54,7 +54,7 @@ func TestEventCases(t *testing.T) {
 		{`{"type":"agent-turn-complete","thread-id":"` + idB + `","turn-id":"t1","cwd":"/w"}`,
 			sessions.Event{Kind: sessions.KindOther, Name: "agent-turn-complete", SessionID: idB, Cwd: "/w", PromptID: "t1", Lone: true}},
 		{`{"session_id":"` + idA + `","hook_event_name":"Stop","transcript_path":null}`, sessions.Event{Kind: sessions.KindOther, Name: "Stop", SessionID: idA}},
-		{`{"session_id":"` + idA + `","hook_event_name":"Interrupt","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindStop, Name: "Interrupt", SessionID: idA, Transcript: "/r"}},
+		{`{"session_id":"` + idA + `","hook_event_name":"Interrupt","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindStop, Stopped: true, Name: "Interrupt", SessionID: idA, Transcript: "/r"}},
 		{`{"session_id":"` + idA + `","hook_event_name":"SubagentStop","agent_id":"x","transcript_path":"/r"}`, sessions.Event{Kind: sessions.KindOther, Name: "SubagentStop", SessionID: idA, Transcript: "/r", Agent: "x"}},
 		// In a subagent, whose rollout is another, the conversation is the one that its user has.
 		{`{"session_id":"` + idA + `","hook_event_name":"PreToolUse","agent_id":"` + idB + `","transcript_path":"/r/rollout-2026-11-22T14-14-19-` + idB + `.jsonl","tool_name":"view_image"}`,

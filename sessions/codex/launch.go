@@ -97,8 +97,10 @@ func (l *launch) read(words []string) {
 			l.prompt, plain = append(l.prompt, word), true
 		}
 	}
-	if l.has("--help") || l.has("--version") {
-		l.elsewhere = "--help"
+	for _, name := range []string{"--version", "--help"} {
+		if l.has(name) {
+			l.elsewhere = name
+		}
 	}
 }
 

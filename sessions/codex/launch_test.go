@@ -119,6 +119,8 @@ func TestLaunchHooks(t *testing.T) {
 		"one of them off":    {"codex|exec|--dangerously-bypass-hook-trust|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": strings.Replace(trusted.String(), ":stop:0:0\"]\n", ":stop:0:0\"]\nenabled = false\n", 1)}, false, "hooks of Stop", "codex|exec|--dangerously-bypass-hook-trust|-c|notify=[]"},
 		"no configuration":   {"codex|exec|--ignore-user-config|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, false, "--ignore-user-config", "codex|exec|--ignore-user-config|-c|notify=[]"},
 		"no conversation":    {"codex|exec|--ephemeral|-c|notify=[]", map[string]string{"hooks.json": string(installed), "config.toml": trusted.String()}, false, "--ephemeral", "codex|exec|--ephemeral|-c|notify=[]"},
+		"its version":        {"codex|--version", nil, false, "codex --version runs no session", "codex|--version"},
+		"its help":           {"codex|-h", nil, false, "codex --help runs no session", "codex|-h"},
 		"a server elsewhere": {"codex|--remote|unix://|-c|notify=[]", nil, false, "umbra hooks install codex", "codex|--remote|unix://|-c|notify=[]"},
 	} {
 		read := func(path string) ([]byte, error) {

@@ -2,6 +2,7 @@ package jsontext
 
 import (
 	"bytes"
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -17,6 +18,10 @@ func CleanSettings(name string, content []byte) ([]byte, error) {
 	if ext := path.Ext(name); ext != ".json" && ext != ".jsonc" || strings.Contains(name, "/") || len(bytes.TrimSpace(content)) == 0 {
 		return content, nil
 	}
+	return cleanSettings(content)
+}
+
+func cleanSettings(content []byte) ([]byte, error) {
 	return Replace(content, func(path []string, value []byte) []byte {
 		if IsSecretSetting(path, value) {
 			return []byte(`""`)
@@ -31,45 +36,101 @@ func CleanSettings(name string, content []byte) ([]byte, error) {
 }
 
 // RedactSetting is a text of an agent's settings with placeholders for what looks like
-// a secret in it, also by the key that it stands under.
+// a secret in it, also by the key that it stands under; and, under one that holds
+// secrets, for what a header or a variable in it is given.
 func RedactSetting(path []string, text string) string {
+	if n := len(path); n > 0 && path[n-1] == "" {
+		path = path[:n-1] // that of an array's element, as TOML's are called
+	}
 	if len(path) == 0 {
 		return string(secrets.Redact([]byte(text)))
 	}
-	key := path[len(path)-1] + "="
+	last := path[len(path)-1]
+	if holdsHeaders(last) {
+		return redactNamed(text, ":=")
+	}
+	if holdsSecrets(last) && isSettingName(text[:max(0, strings.IndexByte(text, '='))]) {
+		return redactNamed(text, "=")
+	}
+	key := last + "="
 	if kept, ok := strings.CutPrefix(string(secrets.Redact([]byte(key+text))), key); ok {
 		return kept
 	}
 	return string(secrets.Redact([]byte(text)))
 }
 
-// RestoreSettings puts back into settings of CleanSettings's what a placeholder stands
-// for, where those of now have a text at the same path that is the same without its
-// secrets. Missing is how many placeholders are left.
-func RestoreSettings(kept, now []byte) (settings []byte, missing int, err error) {
-	if secrets.Count(kept) == 0 {
-		return kept, 0, nil
+// redactNamed is a header or a variable without its value, whose scheme stays; nothing
+// stays of a text with no name before one of the separators.
+func redactNamed(text, separators string) string {
+	i := strings.IndexAny(text, separators)
+	if i < 0 || !isSettingName(text[:i]) {
+		return leftOut
 	}
-	const sep = "\x00"
-	texts := map[string][]byte{} // by path and text without secrets; nil where there are several
-	// Settings of now that can't be read have nothing to give.
-	_, _ = Replace(now, func(path []string, value []byte) []byte {
-		if text := Text(value); text != "" {
-			at := strings.Join(path, sep) + sep + RedactSetting(path, text)
-			if other, ok := texts[at]; ok && !bytes.Equal(other, value) {
-				value = nil
-			}
-			texts[at] = value
+	value := strings.TrimLeft(text[i+1:], " ")
+	if value == "" {
+		return text
+	}
+	for _, scheme := range []string{"basic ", "bearer ", "token "} {
+		if n := len(scheme); len(value) > n && strings.EqualFold(value[:n], scheme) {
+			value = value[n:]
 		}
-		return nil
-	})
+	}
+	return strings.TrimSuffix(text, value) + leftOut
+}
+
+// RestoreSettings puts back into settings of CleanSettings's what was left out of them:
+// all below a key at the top where nothing else has changed, else what those of now have
+// at the same path, a text only if it is the same without its secrets. Which of a list's
+// elements is the same no path says. Missing is how many are not put back.
+func RestoreSettings(kept, now []byte) (settings []byte, missing int, err error) {
+	cleaned, _ := cleanSettings(now) // settings of now that can't be read have nothing to give
 	settings, err = Replace(kept, func(path []string, value []byte) []byte {
-		if text := Text(value); secrets.Count([]byte(text)) > 0 {
-			return texts[strings.Join(path, sep)+sep+text]
+		inList := func() bool { return !bytes.Equal(valueAt(kept, path), value) } // it reads all that is before
+		if len(path) == 1 && same(value, Lookup(cleaned, path[0])) && !inList() {
+			return Lookup(now, path[0])
 		}
+		text := Text(value)
+		holes := secrets.Count([]byte(text))
+		if string(value) == `""` && IsSecretSetting(path, value) {
+			holes = 1
+		}
+		if holes == 0 {
+			return nil
+		}
+		if other := valueAt(now, path); other != nil && isLeft(path, text, other) && !inList() {
+			return other
+		}
+		missing += holes
 		return nil
 	})
-	return settings, secrets.Count(settings), err
+	return settings, missing, err
+}
+
+// isLeft reports whether a text without secrets, "" if it was one, is what is left of
+// another value.
+func isLeft(path []string, text string, other []byte) bool {
+	if text == "" {
+		return IsSecretSetting(path, other)
+	}
+	return RedactSetting(path, Text(other)) == text
+}
+
+// valueAt is the value at the path of objects' keys, nil if there is none.
+func valueAt(settings []byte, path []string) []byte {
+	for _, key := range path {
+		if !bytes.HasPrefix(bytes.TrimSpace(settings), []byte("{")) {
+			return nil
+		}
+		settings = Lookup(settings, key)
+	}
+	return settings
+}
+
+// same reports the same JSON, however it is indented or escaped.
+func same(a, b []byte) bool {
+	one, err := json.Marshal(json.RawMessage(a))
+	other, bad := json.Marshal(json.RawMessage(b))
+	return err == nil && bad == nil && bytes.Equal(one, other)
 }
 
 // IsSecretSetting reports whether a value of an agent's settings may be a secret: a
@@ -89,12 +150,13 @@ func IsSecretSetting(path []string, value []byte) bool {
 // headers, and servers of tools, whose command lines and addresses hold keys too.
 var secretHolders = []string{"env", "environment", "headers", "httpheaders", "mcp", "mcpservers", "queryparams"}
 
-func holdsSecrets(key string) bool {
-	return slices.Contains(secretHolders, strings.ToLower(strings.ReplaceAll(key, "_", "")))
+func holdsSecrets(key string) bool { return slices.Contains(secretHolders, folded(key)) }
+
+func holdsHeaders(key string) bool {
+	return holdsSecrets(key) && strings.HasSuffix(folded(key), "headers")
 }
 
-// secretWords are what a key of a secret holds.
-var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "authorization", "credential"}
+func folded(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
 
 // commandEnds end keys that hold the word for a secret, and a command that prints
 // one or fetches it: apiKeyHelper, awsCredentialExport.
@@ -105,5 +167,5 @@ func saysSecret(key string) bool {
 	if slices.ContainsFunc(commandEnds, func(word string) bool { return strings.HasSuffix(key, word) }) {
 		return false
 	}
-	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(key, word) })
+	return secrets.SaysSecret(key) || strings.HasSuffix(key, "bearer")
 }

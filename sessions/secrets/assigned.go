@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	b64 "encoding/base64"
 	"slices"
 	"strings"
 )
@@ -56,7 +57,7 @@ func (f *finder) assigned() bool {
 	if isUserFlag(key, dashes) {
 		return f.takeUser(v)
 	}
-	if !saysSecret(key) {
+	if !MaySaySecret(key) {
 		return false
 	}
 	if i := f.i; f.begins(v) {
@@ -71,15 +72,34 @@ func (f *finder) assigned() bool {
 	if !isGiven(value, f.quote(v, stop)) || f.cut(stop) || called {
 		return false
 	}
+	if isBasic(f.text[end:v]) && isCredentials(value) {
+		return f.take(v, stop, "secret")
+	}
 	direct := bytes.Trim(f.text[end:v], `"'`)
 	if string(direct) == "=" && isVariable(key) && len(value) >= 8 && isAssigned(value) {
 		return f.take(v, stop, "secret")
 	}
-	more := saysMore(key)
+	more := SaysSecret(key)
 	if len(value) < 16 || !isRandom(value, 3) && (!more || !isLong(value)) || isOther(value) && !more {
 		return false
 	}
 	return f.take(v, stop, "secret")
+}
+
+// isBasic reports whether what stands before a value ends with the scheme of a user's
+// name and password (RFC 7617).
+func isBasic(before []byte) bool {
+	const scheme = "basic "
+	before = before[max(0, len(before)-len(scheme)):]
+	return strings.EqualFold(string(before), scheme)
+}
+
+// isCredentials reports a user's name and password in base64, and none of an example.
+func isCredentials(value []byte) bool {
+	text := make([]byte, b64.RawStdEncoding.DecodedLen(min(len(value), mostAuthority)))
+	n, err := b64.RawStdEncoding.Decode(text, bytes.TrimRight(value[:min(len(value), mostAuthority)], "="))
+	_, password, ok := bytes.Cut(text[:n], []byte(":"))
+	return err == nil && ok && len(password) > 0 && !slices.Contains(wellKnown, strings.ToLower(string(password)))
 }
 
 // dashes is how many stand before a word that begins at i; not ok if it is the rest of
@@ -181,7 +201,7 @@ func isVariable(key string) bool {
 
 var (
 	// words are in a key that says that its value is a secret.
-	words = []string{"token", "secret", "password", "passwd", "passphrase", "credential", "apikey", "api_key", "api-key", "access_key", "accesskey", "authorization"}
+	words = []string{"token", "secret", "password", "passwd", "passphrase", "credential", "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "privatekey", "private_key", "private-key", "authorization"}
 	// ends end one that may.
 	ends = []string{"key", "pwd", "auth", "bearer", "pat"}
 	// others are in a key of something else.
@@ -190,15 +210,17 @@ var (
 	places = []string{"helper", "export", "refresh", "file", "path", "url", "dir", "_id", "-id", "name"}
 )
 
-func saysSecret(key string) bool {
+// MaySaySecret reports a name of what may be a secret, by its look or by where it stands.
+func MaySaySecret(key string) bool {
 	key = strings.ToLower(key)
 	in := func(word string) bool { return strings.Contains(key, word) }
 	at := func(end string) bool { return strings.HasSuffix(key, end) }
-	return (slices.ContainsFunc(words, in) || slices.ContainsFunc(ends, at)) && !slices.ContainsFunc(others, in) && !slices.ContainsFunc(places, at)
+	return (SaysSecret(key) || slices.ContainsFunc(ends, at)) && !slices.ContainsFunc(others, in) && !slices.ContainsFunc(places, at)
 }
 
-// saysMore reports a key of which an id is a secret too.
-func saysMore(key string) bool {
+// SaysSecret reports a name with a word for a secret in it: an id is one too, or whatever
+// else it names, unless that is where a secret is, or how many there are.
+func SaysSecret(key string) bool {
 	key = strings.ToLower(key)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(key, word) })
 }

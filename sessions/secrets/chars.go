@@ -96,10 +96,10 @@ func isToken(text []byte) bool {
 }
 
 // isAssigned reports what may be a secret where its name says so: letters and digits,
-// as no word and no number has them, or what is longer than names are.
+// as no word and no number has them, or what is longer than names and counts are.
 func isAssigned(text []byte) bool {
 	d := judge(text)
-	return d.digits >= 1 && d.letters >= 1 && d.different >= 5 || d.longest >= 24 && d.different >= 8
+	return d.digits >= 1 && d.letters >= 1 && d.different >= 5 || d.longest >= 24 && d.different >= 8 || d.letters == 0 && d.longest >= 16 && d.different >= 5
 }
 
 // isLong reports letters and digits of which even names are seldom as long.

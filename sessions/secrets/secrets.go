@@ -1,7 +1,7 @@
 // Package secrets finds secrets in texts by their look: what issuers' tokens begin
 // with, private keys, passwords in addresses, and what stands behind a word that says
-// so and looks drawn by lot. It knows no agent and no file, and does not judge names
-// of settings: who knows what a setting means does that.
+// so and looks drawn by lot. It knows which words say so, no agent and no file: what a
+// setting means judges who knows it.
 package secrets
 
 import (
@@ -34,6 +34,12 @@ func placeholderEnd(text []byte, i int) int {
 		}
 	}
 	return 0
+}
+
+// IsPlaceholder reports a text that is a placeholder and nothing else.
+func IsPlaceholder(text string) bool {
+	end := placeholderEnd([]byte(text), 0)
+	return end > 0 && end == len(text)
 }
 
 // Count is how many placeholders are in a text.

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	b64 "encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -72,6 +73,9 @@ func TestFound(t *testing.T) {
 		`{\"secret\": \"` + secret(1) + `\"}`:                 `{\"secret\": \"[umbra-left-out:secret]\"}`,
 		"serve --token " + secret(1) + " --port 80":           "serve --token [umbra-left-out:secret] --port 80",
 		"curl -u me:s3cretPass9 https://x":                    "curl -u me:[umbra-left-out:password] https://x",
+		"Authorization: Basic bWU6aHVudGVyMg==":               "Authorization: Basic [umbra-left-out:secret]",
+		`-H "authorization: basic bWU6aHVudGVy"`:              `-H "authorization: basic [umbra-left-out:secret]"`,
+		"export API_KEY=1234567890123456\n":                   "export API_KEY=[umbra-left-out:secret]\n",
 		"export DB_PASSWORD=hunter2hunter\n":                  "export DB_PASSWORD=[umbra-left-out:secret]\n",
 		"set -gx MY_TOKEN " + secret(1) + "\n":                "set -gx MY_TOKEN [umbra-left-out:secret]\n",
 		"https://x/?api_key=" + secret(1) + "&y=1":            "https://x/?api_key=[umbra-left-out:secret]&y=1",
@@ -95,7 +99,7 @@ func TestFound(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	for _, text := range []string{
 		"", "[umbra-left-out:", "[umbra-left-out:]", "[umbra-left-out:password]", "password=[umbra-left-out:secret]",
-		"export ANTHROPIC_API_KEY=sk-ant-your-key-here", "export ANTHROPIC_API_KEY=sk-ant-api03-your-key-goes-here", "sk-ant-...", "GITHUB_TOKEN=$(gh auth token)",
+		"export ANTHROPIC_API_KEY=sk-ant-your-key-here", "export ANTHROPIC_API_KEY=sk-ant-api03-your-key-goes-here", "sk-ant-...", "Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic bGV0dGVycw==", "Authorization: Basic realm", "MAX_TOKEN=123456789", "API_KEY=0000000000000000", "GITHUB_TOKEN=$(gh auth token)",
 		"TOKEN=${TOKEN}", "TOKEN=$TOKEN", "password: ********", "https://user:pass@host/", "https://user:${PASS}@host/", "https://user:%s@host/", "postgres://me@localhost/x",
 		"the token is in the file, the key: press ctrl+k", "maxTokens: 4096", "key: sessions/claude/config.go", "token := strings.TrimPrefix(header)",
 		"cache_key: " + lot(1, 40, &hex), "commit " + lot(1, 40, &hex), "id: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: 3f81b27c-9a4e-4d06-b5e1-c07a82d9f613", "key: /3f81b27c-9a4e-4d06-b5e1-c07a82d9f613",
@@ -136,6 +140,36 @@ func TestOddBeginnings(t *testing.T) {
 	}
 }
 
+// TestKeysOrPaths: of what is drawn in base64, whatever it begins with, next to nothing
+// is taken for a path.
+func TestKeysOrPaths(t *testing.T) {
+	const n = 5000
+	source := rand.NewChaCha8([32]byte{7})
+	key := make([]byte, 64)
+	for name, tt := range map[string]struct {
+		begin byte // of the first byte
+		most  int
+	}{
+		"any":                 {0, n / 500},
+		"that begin as paths": {0xfc, n / 200}, // base64 has a slash for six bits that are set
+	} {
+		for _, format := range []string{"PRIVATE_KEY=%s\n", "API_TOKEN='%s'\n"} {
+			missed := 0
+			for i := range n {
+				source.Read(key)
+				key[0] |= tt.begin
+				value := b64.StdEncoding.EncodeToString(key[:24+i%41])
+				if text := fmt.Appendf(nil, format, value); bytes.Contains(Redact(text), []byte(value)) {
+					missed++
+				}
+			}
+			if missed > tt.most {
+				t.Errorf("%q: of %d keys %s, %d are not found", format, n, name, missed)
+			}
+		}
+	}
+}
+
 // TestOddNotFound: paths, variables and placeholders stay, whatever their names are.
 func TestOddNotFound(t *testing.T) {
 	name := lot(8, 32, &alphanumeric)
@@ -143,6 +177,9 @@ func TestOddNotFound(t *testing.T) {
 		"/", "/home/me/.ssh/id_ed25519", "/run/secrets/db1", "/etc/ssl/private/host1.example.org.pem", "/nix/store/" + lot(8, 32, &alphanumeric) + "-secrets", "/tmp/tmp." + name[:10], "/tmp/" + name,
 		"/var/folders/zx/" + name + "/T/x", "/Users/me/" + name, "/api/v1/tokens/" + name, "/v2/" + name, "/static/" + name + ".js", "/" + name + ".js", "/2024/05/" + name, "//host/" + name, "./" + name, "../" + name, ".ssh/id_ed25519",
 		"$", "$TOKEN", "$MY_TOKEN_2", "${MY_TOKEN_2}", "$(pass show x1y2z3a4)", "$token", "$1", "%MY_TOKEN_2%", "%TOKEN%", "%(token1)s", "%{myToken12}", "%s", "%3Cyour1Key2here3%3E", "%C4%85%C5%9B%C4%87",
+		"/c/Users/me/.ssh/id_ed25519", "/c/Users/me/Keys2/Server1", "/d/k8s/db1", "/mnt/c/Users/Jane1/myApp/key1", "/cygdrive/c/keys/x1y2z3a4", "/myApp/keys/db1", "/myApp/db1", "/DATA/keys/db1", "/DATA/db1", "/XMLParser4/key1", "/k8s/key1",
+		"/opt/c++17/x1y2z3a4", "/usr/bin/x86_64-linux-gnu-g++-12", "/usr/share/zoneinfo/Etc/GMT+10", "C:/Users/me/keys/a1B2c3D4", "~/.ssh/id_ed25519", "~me/keys/a1B2c3D4", "@/run/secrets/db1", "@~/keys/a1B2c3D4", "keys/id_ed25519.pem", "secrets/myApp/key1", "projects/12345678/secrets/key1/versions/12",
+		"/Applications/myApp2.app/Contents/a1B2c3D4", "/private/var/folders/zx/" + name + "/T/myApp1", "/Volumes/DATA2/a1B2c3D4", "%TMP%/a1B2c3D4/key", "%USERPROFILE%/.ssh/id_ed25519", "%ProgramFiles(x86)%/a1B2c3D4", "$HOME/.ssh/id_ed25519", "$HOME/a1B2c3D4", "$home/a1B2c3D4",
 		"<your-key>", "<YOUR_KEY_1>", "<aB1cD2eF3>", "*", "**", "********", "****a1B2c3D4", "*.pem", "*/aB1cD2eF3", "{{template1aB2cD3}}", "{token}", "{env:MY_TOKEN_2}", "{{ .Values.a1B2c3D4 }}", "...",
 	} {
 		for _, format := range []string{"PRIVATE_KEY=%s\n", "PRIVATE_KEY='%s'\n", `PRIVATE_KEY="%s"`, "key: %s\n", `{"key": "%s"}`, `"token": '%s'`, "--token %s"} {
@@ -198,7 +235,7 @@ func TestLinear(t *testing.T) {
 func FuzzSecrets(f *testing.F) {
 	for _, seed := range []string{
 		"", "export TOKEN=" + secret(1) + "\n", "https://a:b1@c", "[umbra-left-out:secret] " + secret(1), "AKIA" + lot(1, 16, &base32) + " key: " + secret(2),
-		"-----BEGIN PRIVATE KEY-----\n" + lot(1, 70, &base64) + "\n-----END PRIVATE KEY-----", "sk-ant-" + secret(3) + "ghp_" + secret(4), `{\"password\": \"` + secret(1),
+		"-----BEGIN PRIVATE KEY-----\n" + lot(1, 70, &base64) + "\n-----END PRIVATE KEY-----", "sk-ant-" + secret(3) + "ghp_" + secret(4), "Authorization: Basic bWU6aHVudGVyMg== /c/Users/me/k1", "API_KEY=1234567890123456 TOKEN=%TMP%/x1y2z3a4", `{\"password\": \"` + secret(1),
 	} {
 		f.Add([]byte(seed))
 	}

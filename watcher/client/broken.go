@@ -18,7 +18,7 @@ import (
 // unsent reports whether a call has failed before it was heard.
 func unsent(err error) bool {
 	var op *net.OpError
-	return errors.Is(err, errNoSocket) || errors.Is(err, errLeaving) || errors.Is(err, errOtherHome) || errors.Is(err, errOlder) || errors.As(err, &op) && op.Op == "dial"
+	return errors.Is(err, errNoSocket) || errors.Is(err, errNotBegun) || errors.Is(err, errLeaving) || errors.Is(err, errOtherHome) || errors.Is(err, errOlder) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // again is a request that is sent for the second time: it says so, where that

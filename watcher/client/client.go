@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -65,8 +67,9 @@ func (c *Client) over() (*http.Transport, error) {
 				var d net.Dialer
 				return d.DialContext(ctx, "unix", path)
 			},
-			DisableCompression: true,
-			MaxIdleConns:       4,
+			DisableCompression:    true,
+			MaxIdleConns:          4,
+			ExpectContinueTimeout: math.MaxInt64, // see heldBody
 		}
 	}
 	return c.transport, nil
@@ -82,8 +85,36 @@ func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	return transport.RoundTrip(r)
+	if api.Repeats(method) {
+		return transport.RoundTrip(r)
+	}
+	held := &heldBody{ReadCloser: r.Body}
+	r.Body, r.GetBody = held, nil
+	r.Header.Set("Expect", "100-continue")
+	response, err := transport.RoundTrip(r)
+	if err != nil && !held.taken.Load() {
+		err = fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	return response, err
 }
+
+// heldBody is the body of a call that is not made twice. It goes out only when
+// whoever serves asks for it (RFC 9110, 10.1.1, "100-continue"), who then begins the
+// call: one that was cut off before was not begun, as where a daemon stops in the
+// instant in which it is asked.
+type heldBody struct {
+	io.ReadCloser
+	taken atomic.Bool
+}
+
+func (b *heldBody) Read(p []byte) (int, error) {
+	b.taken.Store(true)
+	return b.ReadCloser.Read(p)
+}
+
+// errNotBegun is found in the error of a call that was cut off before its request
+// was read.
+var errNotBegun = errors.New("it was not begun")
 
 // newCall is a call as it goes over the wire.
 func newCall(ctx context.Context, method string, body []byte, o Options) (*http.Request, error) {

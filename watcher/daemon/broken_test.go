@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -39,9 +40,24 @@ func (b *bench) cutting(s *Server, cuts int32, after bool) (*client.Client, *ato
 		if after {
 			s.serve(&deaf{header: http.Header{}}, r)
 		}
-		panic(http.ErrAbortHandler)
+		cutAsRead(r)
 	})
 	return front.connect(), &calls
+}
+
+// cutAsRead cuts off a connection whose request was read, so that it may have been begun.
+func cutAsRead(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	panic(http.ErrAbortHandler)
+}
+
+// cutUnread cuts off a connection whose request nobody has read.
+func cutUnread(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_ = conn.Close()
 }
 
 // deaf is an answer that nobody reads.
@@ -96,7 +112,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 			fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)
 			return
 		}
-		panic(http.ErrAbortHandler)
+		cutAsRead(r)
 	})
 	c := b.connect()
 	answers := map[string]error{
@@ -123,6 +139,42 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		if _, once := answers[name]; once == api.Repeats(name) {
 			t.Errorf("%s: neither asked again nor explained, or both", name)
 		}
+	}
+}
+
+// TestCutOffBeforeItIsBegun: a call that is not made twice was not begun where nobody has
+// read it, as where a daemon stops that was just asked. It is made of whoever serves then.
+func TestCutOffBeforeItIsBegun(t *testing.T) {
+	b := newBench(t)
+	s := b.start()
+	b.write("a.txt", "one\n")
+	m := b.mission(s.Service(), "work")
+	var cuts atomic.Int32
+	front := b.front()
+	front.impostor(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == api.Prefix+api.Rename && cuts.Add(-1) >= 0 {
+			cutUnread(w)
+			return
+		}
+		s.serve(w, r)
+	})
+	c := front.connect()
+	rename := func(name string) error {
+		_, err := c.Rename(b.ctx(), missions.RenameRequest{Caller: b.caller(), Mission: m.ID, Name: name})
+		return err
+	}
+	cuts.Store(1)
+	must(t, rename("renamed"))
+	if now := b.state(s.Service(), m); now.Name != "renamed" || cuts.Load() != -1 {
+		t.Errorf("it is named %s, cuts %d", now.Name, cuts.Load())
+	}
+	cuts.Store(2)
+	err := rename("never")
+	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "nothing was done: the connection was cut") {
+		t.Errorf("cut off twice: %v", err)
+	}
+	if now := b.state(s.Service(), m); now.Name != "renamed" {
+		t.Errorf("it is named %s", now.Name)
 	}
 }
 

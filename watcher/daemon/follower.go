@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -18,6 +19,7 @@ type follower struct {
 	work   sync.WaitGroup
 	walks  chan string // why a walk is due
 	looks  chan struct{}
+	unseen atomic.Bool // a rest was not told of, for want of room
 
 	// What follows is the overseer's.
 	files map[string]*watcher.File // the sessions of the missions there
@@ -94,6 +96,10 @@ func (f *follower) look() {
 }
 
 func (f *follower) tell(ctx context.Context, saw missions.Observation) {
+	if saw == missions.SawQuiet && f.server.space.Low() != nil {
+		f.unseen.Store(true)
+		return
+	}
 	// A snapshot that has begun is finished though the process stops.
 	f.try(ctx, string(saw), func() error { return f.server.local.Observe(ctx, f.root, saw) })
 }

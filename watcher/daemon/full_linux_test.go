@@ -1,10 +1,8 @@
 package daemon
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +50,17 @@ func (b *bench) fill() (free func()) {
 	return func() { must(b, os.Remove(name)) }
 }
 
+// apart starts a daemon in a process of its own.
+func (b *bench) apart() *exec.Cmd {
+	b.Helper()
+	daemon := exec.Command(os.Args[0], player("daemon", b.home.Dir)[1:]...)
+	daemon.Stderr = os.Stderr
+	must(b, daemon.Start())
+	b.Cleanup(func() { _ = daemon.Process.Kill() })
+	b.until("it serves", func() bool { return answers(b.home.Socket()) })
+	return daemon
+}
+
 // TestFullDisk fills the disk of the home under a daemon at work, again and again:
 // hooks let the agent go on, reading works, the process lives, and when there is
 // room again it goes on.
@@ -59,19 +68,10 @@ func TestFullDisk(t *testing.T) {
 	hazards.Held(t, hazards.H36, "below a floor of free space nothing is written; on a disk that fills up all the same the daemon lives, and goes on when there is room")
 	b := newBench(t)
 	b.small(t)
-	daemon := exec.Command(os.Args[0], player("daemon", b.home.Dir)[1:]...)
-	daemon.Stderr = os.Stderr
-	must(t, daemon.Start())
-	t.Cleanup(func() { _ = daemon.Process.Kill() })
-	b.until("it serves", func() bool { return answers(b.home.Socket()) })
+	daemon := b.apart()
 	c := b.connect()
-	const session = "11111111-1111-4111-8111-111111111111"
 	hook := func(event string, fields map[string]any) (missions.HookResult, error) {
-		all := map[string]any{"session_id": session, "cwd": b.work, "hook_event_name": event, "transcript_path": filepath.Join(b.user, session+".jsonl")}
-		maps.Copy(all, fields)
-		payload, err := json.Marshal(all)
-		must(t, err)
-		return c.Hook(b.ctx(), missions.HookRequest{Caller: b.caller(), Agent: "claude", Payload: payload})
+		return b.hook(c, event, fields)
 	}
 	n := 0
 	tool := func() (missions.HookResult, error) {
@@ -157,5 +157,37 @@ func TestFullDisk(t *testing.T) {
 	again := b.connect(b.starting)
 	if entries, err := again.Log(b.ctx(), missions.LogRequest{Caller: b.caller(), Lines: true}); err != nil || len(entries) < 2 {
 		t.Errorf("%d entries: %v", len(entries), err)
+	}
+}
+
+// TestTurnEndsOnAFullDisk: the end of a turn that could not even be noted is when there
+// is room again.
+func TestTurnEndsOnAFullDisk(t *testing.T) {
+	b := newBench(t)
+	b.small(t)
+	b.apart()
+	c := b.connect()
+	b.write("a.txt", "one\n")
+	r, err := b.hook(c, "SessionStart", map[string]any{"source": "startup"})
+	must(t, err)
+	m := missions.Mission{ID: r.Mission}
+	_, err = b.hook(c, "UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
+	must(t, err)
+	// Of a long state nothing goes into what is left of a page.
+	_, err = b.hook(c, "PreToolUse", map[string]any{"tool_name": "Read", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": strings.Repeat("long/", 2000)}})
+	must(t, err)
+	free := b.fill()
+	b.write("a.txt", "two\n")
+	if r, err := b.hook(c, "Stop", nil); err != nil || !strings.Contains(r.Problem, "Umbra writes nothing") {
+		t.Fatalf("without room: %+v %v", r, err)
+	}
+	if now := b.state(c, m); now.State != missions.StateRunning {
+		t.Fatalf("the end was noted: %s", now.State)
+	}
+	free()
+	b.until("the turn's end", func() bool { return b.state(c, m).State == missions.StateIdle })
+	got, err := c.Cat(b.ctx(), missions.CatRequest{Caller: b.caller(), Moment: m.ID, Path: "a.txt"})
+	if err != nil || string(got) != "two\n" {
+		t.Errorf("its snapshot holds %q, %v", got, err)
 	}
 }

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -100,6 +102,17 @@ func (b *bench) mission(svc missions.Service, name string) missions.Mission {
 	m, err := svc.NewMission(b.ctx(), missions.NewMissionRequest{Caller: b.caller(), Name: name, Command: []string{"sh"}})
 	must(b, err)
 	return m
+}
+
+// hook has an agent tell of an event in its one session.
+func (b *bench) hook(svc missions.Service, event string, fields map[string]any) (missions.HookResult, error) {
+	b.Helper()
+	const session = "11111111-1111-4111-8111-111111111111"
+	all := map[string]any{"session_id": session, "cwd": b.work, "hook_event_name": event, "transcript_path": filepath.Join(b.user, session+".jsonl")}
+	maps.Copy(all, fields)
+	payload, err := json.Marshal(all)
+	must(b, err)
+	return svc.Hook(b.ctx(), missions.HookRequest{Caller: b.caller(), Agent: "claude", Payload: payload})
 }
 
 func (b *bench) write(name, content string) {

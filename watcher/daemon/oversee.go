@@ -16,6 +16,10 @@ import (
 // other processes start missions too, and people take sockets away.
 const quietTicks = 15
 
+// roomTicks is how many pass between looks whether there is room for what there was none
+// for.
+const roomTicks = 3
+
 // oversee looks after what lives until the Server stops: which workspaces are
 // watched, whether agents are still there, whether there is anything to do.
 func (s *Server) oversee() {
@@ -72,6 +76,9 @@ func (o *overseer) pause() time.Duration {
 	if busy || o.retry || len(o.missed) > o.live {
 		return o.options.Tick
 	}
+	if o.owing() {
+		return roomTicks * o.options.Tick
+	}
 	return quietTicks * o.options.Tick
 }
 
@@ -116,10 +123,11 @@ func (o *overseer) look() {
 			o.log.Warn("put hooks back", "error", err)
 		}
 	}
+	o.makeUp()
 	o.house.begin(o.inTurn)
 	o.restAWhile()
 	quiet := time.Since(o.lastCall.time())
-	if o.live == 0 && o.inFlight.Load() == 0 && quiet > o.options.IdleExit {
+	if o.live == 0 && o.inFlight.Load() == 0 && !o.owing() && quiet > o.options.IdleExit {
 		o.leave("nothing to do")
 	}
 }
@@ -208,6 +216,37 @@ func (o *overseer) sync() {
 		// Once may be a moment between two records.
 		if o.missed[root]++; o.missed[root] > 1 {
 			o.forget(root)
+		}
+	}
+}
+
+// owing reports whether there is something that was not done for want of room.
+func (o *overseer) owing() bool {
+	for _, f := range o.follows {
+		if f.unseen.Load() {
+			return true
+		}
+	}
+	owes, _ := o.local.Owes()
+	return owes
+}
+
+// makeUp has done, when there is room again, what was not for want of it.
+func (o *overseer) makeUp() {
+	if !o.owing() || o.space.Low() != nil {
+		return
+	}
+	if _, due := o.local.Owes(); due {
+		defer o.house.enter()()
+		limited, cancel := context.WithTimeout(o.calls, telling) // a busy workspace gets it later
+		defer cancel()
+		if err := o.local.MakeUp(limited); err != nil {
+			o.log.Warn("take the snapshots that there was no room for", "error", err)
+		}
+	}
+	for _, f := range o.follows {
+		if f.unseen.Swap(false) {
+			_ = f.tree.Touch() // it comes to rest again
 		}
 	}
 }
