@@ -104,7 +104,7 @@ func run(t *testing.T, home, script string) string {
 	cmd.Env = []string{
 		"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(home, "tmp"), "LC_ALL=C.UTF-8",
 		"CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"), "GOBIN=" + filepath.Join(home, "bin"),
-		"GOPATH=" + goEnv("GOPATH"), "GOCACHE=" + goEnv("GOCACHE"), "GOMODCACHE=" + goEnv("GOMODCACHE"), "GOFLAGS=-buildvcs=false -trimpath",
+		"GOPATH=" + goEnv("GOPATH"), "GOCACHE=" + goEnv("GOCACHE"), "GOMODCACHE=" + goEnv("GOMODCACHE"), "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0",
 		"GIT_CONFIG_NOSYSTEM=1",
 	}
 	cmd.Dir = home

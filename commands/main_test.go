@@ -1,17 +1,34 @@
 package commands
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
-// exitAtOnce is for the environment of umbra in a test: built for the race
-// detector, it else sleeps a second at the end of each command.
-const exitAtOnce = "GORACE=atexit_sleep_ms=0"
+func TestMain(m *testing.M) { os.Exit(run(m)) }
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"umbra": func() { os.Exit(Main(time.Now)) }})
+// run puts umbra on PATH as README builds it, and not as this test is: built for the
+// race detector it takes three times as long to start, which tests here do by the
+// thousand, and a command's goroutines are those of packages that are tested with it.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "umbra-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := lab.Build(context.Background(), "..", ".", filepath.Join(dir, "umbra")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }

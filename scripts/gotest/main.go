@@ -1,7 +1,9 @@
 // Command gotest runs `go test -json` with its arguments and counts truly what
 // ran: it shows each package's closing line, what failed with its output, what
 // was skipped and why, and at the very end "N passed, N failed". It runs tests
-// and judges none; its exit code is non-zero if anything failed.
+// and judges none; its exit code is non-zero if anything failed. Where "--" is among
+// the arguments, what follows is for another `go test`, run after the first and
+// counted with it.
 package main
 
 import (
@@ -9,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 func main() {
@@ -22,28 +25,44 @@ func main() {
 
 // run reports on out; the error is one of running go, not of a test.
 func run(args []string, out io.Writer) (int, error) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Stderr = os.Stderr
-	events, err := cmd.StdoutPipe()
-	if err != nil {
-		return 1, err
-	}
-	if err := cmd.Start(); err != nil {
-		return 1, err
-	}
 	tally := newTally(out)
-	readErr := tally.read(events)
-	waitErr := cmd.Wait()
-	if readErr != nil {
-		return 1, fmt.Errorf("read test events: %w", readErr)
-	}
-	if waitErr != nil && tally.failed == 0 {
-		tally.failed++
-		fmt.Fprintf(out, "FAIL\tgo test: %v, though no test failed\n", waitErr)
+	for rest := args; rest != nil; {
+		now := rest
+		rest = nil
+		if at := slices.Index(now, "--"); at >= 0 {
+			now, rest = now[:at], now[at+1:]
+		}
+		if err := tally.run(now); err != nil {
+			return 1, err
+		}
 	}
 	tally.close()
 	if tally.failed > 0 {
 		return 1, nil
 	}
 	return 0, nil
+}
+
+// run counts what one `go test` with these arguments runs.
+func (t *tally) run(args []string) error {
+	before := t.failed
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	readErr := t.read(events)
+	waitErr := cmd.Wait()
+	if readErr != nil {
+		return fmt.Errorf("read test events: %w", readErr)
+	}
+	if waitErr != nil && t.failed == before {
+		t.failed++
+		fmt.Fprintf(t.out, "FAIL\tgo test: %v, though no test failed\n", waitErr)
+	}
+	return nil
 }

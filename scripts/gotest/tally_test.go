@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 	t.Chdir(dir)
 
 	for _, c := range []struct {
-		pkg  string
+		args string
 		code int
 		last string
 		want []string
@@ -40,20 +40,22 @@ func TestRun(t *testing.T) {
 		{"./broken", 1, "0 passed, 1 failed", []string{"cannot use \"one\"", "FAIL\texample.test/broken"}},
 		{"./nowhere", 1, "0 passed, 1 failed", []string{"FAIL"}},
 		{"./...", 1, "3 passed, 3 failed", nil},
+		{"./good -- ./bad", 1, "3 passed, 1 failed", []string{"ok  \texample.test/good", "FAIL\texample.test/bad"}},
+		{"./bad -- ./nowhere -- ./good", 1, "3 passed, 2 failed", []string{"FAIL\t./nowhere", "ok  \texample.test/good"}},
 	} {
 		var out strings.Builder
-		code, err := run([]string{c.pkg}, &out)
+		code, err := run(strings.Fields(c.args), &out)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := out.String()
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		if code != c.code || lines[len(lines)-1] != c.last {
-			t.Errorf("run %s = %d, last line %q, want %d, %q; all:\n%s", c.pkg, code, lines[len(lines)-1], c.code, c.last, text)
+			t.Errorf("run %s = %d, last line %q, want %d, %q; all:\n%s", c.args, code, lines[len(lines)-1], c.code, c.last, text)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
-				t.Errorf("run %s: no %q in:\n%s", c.pkg, want, text)
+				t.Errorf("run %s: no %q in:\n%s", c.args, want, text)
 			}
 		}
 	}
