@@ -242,13 +242,15 @@ func takeBranch(ctx context.Context, doc Document, admin string) error {
 	return err
 }
 
-// lockHeld is for how long git holds the lock of a branch, at the most: it writes an id.
-const lockHeld = 500 * time.Millisecond
+// lockHeld is longer than git holds the lock of a branch: it waits for a second for that
+// of packed-refs, at the most, and holds the branch's meanwhile.
+const lockHeld = 2 * time.Second
 
 // takeLock removes the lock of the fork's branch that a git has left which was killed as
-// it made or deleted it. No git of the fork runs any more (outwait), so that it is
-// somebody else's only if that one makes the same branch in this moment: then it holds
-// something else, or goes within lockHeld.
+// it made or deleted it. One of the fork's that runs was waited for (outwait), so that it
+// is somebody else's only if that one makes the same branch in this moment: then it holds
+// something else, or goes within lockHeld. A lock of packed-refs that was left, too, is
+// the whole repository's: it stays, and git says so.
 func takeLock(ctx context.Context, doc Document) error {
 	path := filepath.Join(doc.CommonDir, "refs", "heads", filepath.FromSlash(doc.Branch)+".lock")
 	found, err := os.Lstat(path)
@@ -257,24 +259,22 @@ func takeLock(ctx context.Context, doc Document) error {
 			return err
 		}
 		var now fs.FileInfo
-		if now, err = os.Lstat(path); err == nil && !os.SameFile(now, found) {
+		now, err = os.Lstat(path)
+		if err == nil && (!os.SameFile(now, found) || !now.ModTime().Equal(found.ModTime())) {
 			return nil
 		}
+	}
+	held := []byte(nil)
+	if err == nil {
+		held, err = os.ReadFile(path)
+	}
+	if id := strings.TrimSpace(string(held)); err == nil && (id == "" || id == doc.Head) {
+		err = os.Remove(path)
 	}
 	if vanished(err) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	held, err := os.ReadFile(path)
-	if id := strings.TrimSpace(string(held)); err != nil || id != "" && id != doc.Head {
-		return err
-	}
-	if err := os.Remove(path); !vanished(err) {
-		return err
-	}
-	return nil
+	return err
 }
 
 // holds reports whether a worktree's entry has a ref as its HEAD; "" has none.
