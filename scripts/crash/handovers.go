@@ -61,10 +61,7 @@ func handing(struck string) func(context.Context, *world) (scene, error) {
 				return w.endHanding(ctx, st, old, to, f, struck == "")
 			},
 		}
-		switch {
-		case struck == "agent" && w.daemon && w.rand.IntN(2) == 0:
-			s.linger = func(dead func() bool) { st.await(ctx, dead); st.ending(ctx, dead) }
-		case struck != "":
+		if struck != "" {
 			s.stop = st.strike(struck, time.Duration(w.rand.Int64N(int64(strikeWithin))))
 		}
 		return s, nil
@@ -104,14 +101,28 @@ func (s *stage) await(ctx context.Context, dead func() bool) {
 	}
 }
 
-// ending kills the agent when no handover is under way, and waits until its keeper has
-// told the daemon of that, or the daemon is dead.
-func (s *stage) ending(ctx context.Context, dead func() bool) {
-	for deadline := time.Now().Add(10 * time.Second); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		// One that is just being launched is met by the next.
-		if err := s.strike("agent", 0)(); err != nil {
-			return // what is wrong with it is seen when all is looked at
-		}
+// ending has an agent die at rest, of which its keeper tells the daemon.
+func ending(ctx context.Context, w *world) (scene, error) {
+	st, err := w.staging(ctx)
+	if err != nil {
+		return scene{}, err
+	}
+	old, _, err := survey(st.root)
+	return scene{
+		args: []string{"status"}, umbra: st.umbra, dir: st.root,
+		linger: func(dead func() bool) { st.end(ctx, dead) },
+		settle: func(ctx context.Context, w *world, f fate) error {
+			return w.endHanding(ctx, st, old, moment{held: old}, f, false)
+		},
+	}, err
+}
+
+// end kills the agent, and waits until its keeper has told of that and is gone, or the
+// daemon is dead.
+func (s *stage) end(ctx context.Context, dead func() bool) {
+	_ = s.strike("agent", 0)() // of one that lives on the mission tells
+	for deadline := time.Now().Add(10 * time.Second); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -68,6 +68,7 @@ func operations() []operation {
 		{name: "handover from a dying agent", prepare: handing("agent")},
 		{name: "handover from a dying keeper", prepare: handing("keeper")},
 		{name: "handover taken over", daemon: true, prepare: takingOver},
+		{name: "end of an agent", daemon: true, prepare: ending},
 		{name: "repack", daemon: true, prepare: repacking},
 	}
 }
