@@ -22,7 +22,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--faults", "40", "--dir", dir, "--seed", "3"}
+	args := []string{"--faults", "60", "--dir", dir, "--seed", "3"}
 	if testing.Short() {
 		args[1] = "20"
 	}

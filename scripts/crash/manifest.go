@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -28,7 +27,6 @@ const scratch = ".umbra-"
 // survey reads a workspace, every byte of it. What is ignored comes apart.
 func survey(root string) (held, kept manifest, err error) {
 	held, kept = manifest{}, manifest{}
-	r := reader{buf: make([]byte, 64<<10)}
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -46,7 +44,7 @@ func survey(root string) (held, kept manifest, err error) {
 		if err != nil {
 			return err
 		}
-		is, err := r.entry(path, e)
+		is, err := entry(path, e)
 		if strings.HasPrefix(rel, ignored+"/") {
 			kept[rel] = is
 		} else {
@@ -57,50 +55,23 @@ func survey(root string) (held, kept manifest, err error) {
 	return held, kept, err
 }
 
-// reader reads files piece by piece into one buffer: to the race detector, memory that
-// is new costs more than what is read into it.
-type reader struct{ buf []byte }
-
-func (r reader) entry(path string, e fs.DirEntry) (string, error) {
+func entry(path string, e fs.DirEntry) (string, error) {
 	if e.Type()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(path)
 		return "120000 " + blob([]byte(target)), err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
 	}
 	info, err := e.Info()
 	if err != nil {
 		return "", err
 	}
-	id, err := r.blob(path)
 	if info.Mode()&0o100 != 0 {
-		return "100755 " + id, err
+		return "100755 " + blob(content), nil
 	}
-	return "100644 " + id, err
-}
-
-// blob is blob of a file, whose size comes first: it is read again if it grew.
-func (r reader) blob(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	for {
-		info, err := f.Stat()
-		if err != nil {
-			return "", err
-		}
-		h := sha1.New()
-		fmt.Fprintf(h, "blob %d\x00", info.Size())
-		n, err := io.CopyBuffer(h, struct{ io.Reader }{f}, r.buf)
-		if err == nil && n != info.Size() {
-			_, err = f.Seek(0, io.SeekStart)
-		} else if err == nil {
-			return hex.EncodeToString(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
+	return "100644 " + blob(content), nil
 }
 
 // blob is what Git calls a content.
