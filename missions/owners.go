@@ -176,7 +176,7 @@ func (o *owners) add(p *project, before, after step) error {
 		if err != nil && !objectLost(err) {
 			return err
 		}
-		inside = err == nil && info.Moment.IsZero() || after.At.Sub(info.Moment) < madeUpSoon
+		inside = err == nil && (info.Moment.IsZero() || after.At.Sub(info.Moment) < madeUpSoon)
 	}
 	operation := triggersOf(after.Snapshot).operation() != ""
 	return o.changed(p, before.Tree, after.Tree, func(path string) {
