@@ -33,6 +33,7 @@ func run(args []string, out io.Writer) (int, error) {
 			now, rest = now[:at], now[at+1:]
 		}
 		if err := tally.run(now); err != nil {
+			tally.close()
 			return 1, err
 		}
 	}
@@ -46,6 +47,7 @@ func run(args []string, out io.Writer) (int, error) {
 // run counts what one `go test` with these arguments runs.
 func (t *tally) run(args []string) error {
 	before := t.failed
+	clear(t.failing) // a package may be tested again
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
