@@ -113,6 +113,12 @@ func agentless(m missions.Mission) bool {
 	return m.State == missions.StateClosed || m.State == missions.StateInitializing
 }
 
+// unmanned reports whether a mission has no agent, and no keeper that is about to start
+// one or has not told of its start yet.
+func unmanned(m missions.Mission) bool {
+	return agentless(m) && m.Managed != missions.ManagedKeeper
+}
+
 // talkText is what was said, in numbers.
 func talkText(t missions.Tally) string {
 	parts := []string{count(t.Prompts, "prompt"), count(t.Tools, "tool")}

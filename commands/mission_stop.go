@@ -30,7 +30,7 @@ func runMissionStop(c *call, force bool) error {
 		if err != nil {
 			return err
 		}
-		ended[m.ID] = agentless(m) && m.Managed != missions.ManagedKeeper
+		ended[m.ID] = unmanned(m)
 	}
 	stopped := []missions.Mission{}
 	tell := func() error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -58,7 +59,7 @@ type uninstalling struct {
 	asks     missions.Caller
 	at       client.Options
 	missions []missions.Mission // of every project
-	live     []missions.Mission // those that have an agent
+	live     []missions.Mission // those that have an agent, or are about to
 	unread   []string           // what is said of those that can't be read
 	homeless bool               // there was no home before this
 	done     uninstalled
@@ -87,9 +88,7 @@ func runUninstall(c *call, o uninstallOptions) error {
 	if u.missions, err = svc.Missions(watched, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
 		return err
 	}
-	if u.live, err = svc.Missions(ctx, missions.MissionsRequest{Caller: caller, All: true, Live: true}); err != nil {
-		return err
-	}
+	u.live = slices.DeleteFunc(slices.Clone(u.missions), unmanned)
 	if err := u.mayGo(); err != nil {
 		return err
 	}

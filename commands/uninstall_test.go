@@ -40,6 +40,30 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 	}
 }
 
+// TestUninstallBesideALaunch: an agent whose keeper has not told of its start yet is at
+// work.
+func TestUninstallBesideALaunch(t *testing.T) {
+	b := newBench(t, nil)
+	b.env.Connect = func(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
+		return inProcess(env, globals)
+	}
+	cwd := t.TempDir()
+	b.env.Getwd = func() (string, error) { return cwd, nil }
+	if code := b.run("mission", "new", "--no-launch", "--name", "busy", "--", "true"); code != 0 {
+		t.Fatalf("code %d: %s", code, b.stderr.String())
+	}
+	svc, closer, err := inProcess(b.env, Globals{})
+	mustDo(t, err)
+	defer closer.Close()
+	caller, err := callerOf(b.env)
+	mustDo(t, err)
+	_, err = svc.Launch(t.Context(), missions.LaunchRequest{Caller: caller, Mission: "busy", KeeperID: os.Getpid()})
+	mustDo(t, err)
+	if code := b.run("uninstall"); code != 11 || !strings.Contains(b.stderr.String(), "agents are at work in busy: nothing was done") {
+		t.Errorf("code %d: %s", code, b.stderr.String())
+	}
+}
+
 // deaf is a socket at which nobody is answered.
 func deaf(t *testing.T) string {
 	t.Helper()
