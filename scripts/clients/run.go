@@ -25,6 +25,9 @@ func (c Client) Env(home, baseURL string) []string {
 		"SHELL=/bin/bash",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_CONFIG_SYSTEM=" + os.DevNull,
+		// Else npm tries for a minute to fetch plugins (OpenCode) or to see which version
+		// is the newest (Claude Code up to 2.0, which leaves it behind).
+		"npm_config_offline=true",
 	}
 	switch c.Agent {
 	case "codex":
@@ -32,8 +35,7 @@ func (c Client) Env(home, baseURL string) []string {
 	case "gemini":
 		return append(env, "GOOGLE_GEMINI_BASE_URL="+baseURL, "GEMINI_API_KEY=dummy", "GEMINI_CLI_NO_RELAUNCH=true")
 	case "opencode":
-		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
-			"npm_config_offline=true") // else it tries for a minute to fetch what plugins may want
+		return append(env, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1")
 	}
 	return append(env,
 		"CLAUDE_CODE_TMPDIR="+temp,

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/standin"
@@ -131,25 +130,13 @@ func (p *person) asksCharlie() standin.Request {
 func (s *terminal) stops(name string) {
 	s.p.Helper()
 	s.p.umbra("mission", "stop", name)
-	s.p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" })
+	s.p.wait("the keeper to end", s.dead)
 }
 
-// command enters a command of the agent's own and waits for what it says. While the
-// command can be seen to stand in the input still, Enter is typed again.
+// command enters a command of the agent's own and waits for what it says.
 func (s *terminal) command(line, says string) {
 	s.p.Helper()
-	s.types(line)
-	s.tmux("send-keys", "Enter")
-	entered := time.Now()
-	box := s.p.speaks().box
-	s.watch("the terminal to show "+says, func() bool {
-		screen := s.screen()
-		if box != nil && strings.Contains(box(screen), line) && time.Since(entered) > 5*time.Second {
-			entered = time.Now()
-			s.tmux("send-keys", "Enter")
-		}
-		return strings.Contains(screen, says)
-	})
+	s.enters(line, "the terminal to show "+says, func() bool { return strings.Contains(s.screen(), says) })
 }
 
 // TestCompactedInTurn has Claude Code sum its conversation up by itself, in the middle of

@@ -22,8 +22,7 @@ type dialect struct {
 	// there when the agent waits for its user.
 	terminal []string
 	ready    string
-	// box is what stands in its input on a screen; nil for one that never takes an
-	// Enter for a part of what is typed.
+	// box is what stands in its input on a screen; nil for one that loses no Enter.
 	box func(screen string) string
 	// again is what it shows where Esc is to be typed twice to stop it.
 	again string
@@ -69,7 +68,7 @@ const createdIn = "result: File created successfully at: "
 func claudeDialect() dialect {
 	return dialect{
 		headless: []string{"claude", "--dangerously-skip-permissions", "-p"}, ask: lastWord,
-		terminal: []string{"claude", "--dangerously-skip-permissions"}, ready: ready,
+		terminal: []string{"claude", "--dangerously-skip-permissions"}, ready: ready, box: claudeBox,
 		turn: func(k *talk, name, written, shell string) (string, []string) {
 			return fmt.Sprintf("[[write path=%s content=%q]]", name, written), []string{
 				fmt.Sprintf(`call Write {"content":%q,"file_path":%q}`, written, name),
@@ -86,6 +85,18 @@ func claudeDialect() dialect {
 			return line
 		},
 	}
+}
+
+// claudePrompts is the mark before Claude Code's input, which is the last one on a screen,
+// and before each prompt above it; 1.0 has a frame around its input.
+var claudePrompts = regexp.MustCompile(`(?m)^(?:│ )?[>❯][ \x{a0}]`)
+
+func claudeBox(screen string) string {
+	marks := claudePrompts.FindAllStringIndex(screen, -1)
+	if len(marks) == 0 {
+		return ""
+	}
+	return screen[marks[len(marks)-1][1]:]
 }
 
 // codexTells is what Codex says of a command or patch before its output.

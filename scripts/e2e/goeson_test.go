@@ -59,6 +59,5 @@ echo '{"decision": "block", "reason": "more, please [[wait model]] [[write path=
 	if got := p.run(p.repo, "umbra", "cat", "tui@1", "b.txt"); got.code == 0 || !strings.Contains(strings.Join(addresses, " "), "tui@1.3") {
 		t.Errorf("at the first end of the turn there is b.txt: %s; the log has %s", got.stdout, addresses)
 	}
-	p.umbra("mission", "stop", "tui")
-	p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" })
+	s.stops("tui")
 }

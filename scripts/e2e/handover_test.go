@@ -73,8 +73,7 @@ func (p *person) handover() {
 	if !strings.Contains(string(request.Body), "Umbra has put files that you may remember back") {
 		p.Error("the model was not told that files were put back")
 	}
-	p.umbra("mission", "stop", "tui")
-	p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" }) // with the code of an agent that was stopped
+	s.stops("tui")
 }
 
 // relaunched waits until another process is the agent, and shows a conversation in

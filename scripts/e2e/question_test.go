@@ -3,7 +3,6 @@ package e2e
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
@@ -84,7 +83,7 @@ func (s *terminal) controlC(turn int) {
 	s.tmux("send-keys", "C-c")
 	s.is("tui", "idle", turn)
 	s.watch("two of them to end it", func() bool {
-		if strings.HasPrefix(s.tmux("display-message", "-p", "#{pane_dead}"), "1") {
+		if s.dead() {
 			return true
 		}
 		s.tmux("send-keys", "C-c", "C-c") // the first takes away what stands in the input

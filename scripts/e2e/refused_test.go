@@ -43,8 +43,7 @@ func TestGeminiRefused(t *testing.T) {
 	for name, said := range map[string][2]string{"refused": {"alpha done", "bravo, please"}, "used": {"delta, please", "echo, please"}} {
 		p.sees(p.goesOn(name), []string{"alpha, please", said[0]}, said[1])
 	}
-	p.umbra("mission", "stop", "tui")
-	p.wait("the keeper to end", func() bool { return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1" })
+	s.stops("tui")
 }
 
 // TestGeminiRefusedHeadless: without a terminal Gemini CLI says of its API's refusal by

@@ -3,7 +3,6 @@ package e2e
 import (
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/standin"
@@ -18,23 +17,15 @@ func TestResumedOnTerminal(t *testing.T) {
 	p := newPerson(t, clients.ClaudeOldest)
 	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--permission-mode", "acceptEdits")
 	words := []string{"alpha", "bravo", "charlie"}
+	said := func(word string) []string { // 1.0 may send what its /exit said in one message with a prompt
+		return []string{word + ", please [[sleep", "assistant: " + word + " done"}
+	}
 	for i, word := range words {
 		if i > 0 {
 			s.begin(p.repo, umbraPath(), "mission", "resume", "tui")
 		}
 		s.see("accept edits on")
-		s.types(word + ", please [[sleep 1s]] [[say " + word + " done]]")
-		entered := time.Time{}
-		s.watch("a turn to begin", func() bool { // 1.0 takes Enter for a new line while it starts
-			if p.mission("tui").Turn > i {
-				return true
-			}
-			if time.Since(entered) > 3*time.Second {
-				s.tmux("send-keys", "Enter")
-				entered = time.Now()
-			}
-			return false
-		})
+		s.prompts("tui", word+", please [[sleep 1s]] [[say "+word+" done]]", i+1)
 		s.see(word + " done")
 		s.is("tui", "idle", i+1)
 		request, ok := p.server.Last(standin.Prompted(word + ", please"))
@@ -42,7 +33,7 @@ func TestResumedOnTerminal(t *testing.T) {
 			t.Fatalf("no request with %s", word)
 		}
 		for _, before := range words[:i] {
-			p.sees(request, []string{"user: " + before + ", please", "assistant: " + before + " done"})
+			p.sees(request, said(before))
 		}
 		s.enter("/exit")
 		s.ends()
@@ -53,7 +44,7 @@ func TestResumedOnTerminal(t *testing.T) {
 	for i, word := range words {
 		p.umbra("fork", "tui@"+itoa(i+1), "--name", word, "--no-launch")
 		request := p.goesOn(word)
-		p.sees(request, []string{"user: " + word + ", please", "assistant: " + word + " done"})
+		p.sees(request, said(word))
 		for _, after := range words[i+1:] {
 			p.sees(request, nil, after+", please")
 		}

@@ -80,11 +80,49 @@ func (s *terminal) ends() {
 	}
 }
 
-// enter types a line, and Enter once it can be seen that it was taken.
+// enter types a line, and Enter until it can be seen to be taken.
 func (s *terminal) enter(line string) {
 	s.p.Helper()
+	s.enters(line, "the terminal to take "+line, func() bool { return !s.holds(line) || s.dead() })
+}
+
+// enters types a line and Enter, and waits for what comes of it. While the line can be
+// seen to stand in the input still, Enter is typed again: at once where the agent took it
+// for a part of what was typed, and as a person would where nothing has come of it, which
+// a busy agent that still starts may have lost.
+func (s *terminal) enters(line, what string, done func() bool) {
+	s.p.Helper()
 	s.types(line)
+	typed := s.input()
 	s.tmux("send-keys", "Enter")
+	entered := time.Now()
+	s.watch(what, func() bool {
+		if done() {
+			return true
+		}
+		now := s.input()
+		if strings.Contains(now, beforeScript(line)) && (now != typed || time.Since(entered) > 5*time.Second) {
+			typed, entered = now, time.Now()
+			s.tmux("send-keys", "Enter")
+		}
+		return false
+	})
+}
+
+// input is what stands in the agent's input; "" for an agent that loses no Enter.
+func (s *terminal) input() string {
+	if box := s.p.speaks().box; box != nil {
+		return box(s.screen())
+	}
+	return ""
+}
+
+func (s *terminal) holds(line string) bool { return strings.Contains(s.input(), beforeScript(line)) }
+
+// dead says whether the program has ended.
+func (s *terminal) dead() bool {
+	s.p.Helper()
+	return strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead}")) == "1"
 }
 
 // types types a line that is to be seen then: what is typed while an agent still
@@ -114,33 +152,10 @@ func beforeScript(line string) string {
 	return strings.TrimSpace(start)
 }
 
-// prompts enters a prompt that begins a turn of the mission. While it can be seen to
-// stand in the input still, Enter is typed again: at once where the agent took it for a
-// part of what was typed, and as a person would where nothing has come of it.
+// prompts enters a prompt that begins a turn of the mission.
 func (s *terminal) prompts(mission, line string, turn int) {
 	s.p.Helper()
-	s.types(line)
-	box := s.p.speaks().box
-	var typed string
-	if box != nil {
-		typed = box(s.screen())
-	}
-	s.tmux("send-keys", "Enter")
-	entered := time.Now()
-	s.watch(mission+" to begin a turn", func() bool {
-		if s.p.mission(mission).Turn >= turn {
-			return true
-		}
-		if box == nil {
-			return false
-		}
-		now := box(s.screen())
-		if strings.Contains(now, beforeScript(line)) && (now != typed || time.Since(entered) > 5*time.Second) {
-			typed, entered = now, time.Now()
-			s.tmux("send-keys", "Enter")
-		}
-		return false
-	})
+	s.enters(line, mission+" to begin a turn", func() bool { return s.p.mission(mission).Turn >= turn })
 }
 
 func (s *terminal) see(text string) {
