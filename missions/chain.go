@@ -33,6 +33,9 @@ func (s step) running() bool {
 	return s.Turn > 0 && (!s.ended || s.State == string(StateRunning) || s.State == string(StateWaiting))
 }
 
+// closed reports whether there was no agent after it.
+func (s step) closed() bool { return s.State == string(StateClosed) }
+
 // errStop ends a walk early.
 var errStop = errors.New("stop")
 

@@ -38,10 +38,16 @@ func (l *Local) commit(ctx context.Context, m *loaded, w *wanted) (taken, error)
 		default:
 			return t, l.diskFull(err)
 		}
-		*m = before
+		l.startOver(m, before)
 		t, err = l.tryCommit(ctx, m, w, ws)
 	}
 	return t, l.diskFull(err)
+}
+
+// startOver makes a mission what it was before a snapshot that is to be tried again.
+func (l *Local) startOver(m *loaded, before loaded) {
+	*m = before
+	l.counters.take(m.ID) // has counted on
 }
 
 // diskFull says what to do about a full disk, if that is what went wrong.
@@ -152,8 +158,11 @@ func (l *Local) write(ctx context.Context, m *loaded, w *wanted, ws *workspace, 
 	if session.Meta.SessionID != "" {
 		l.tally(m, session.Meta)
 	}
+	if m.unhooked() {
+		w.Of, _ = Transition(w.Of, Spoken{Turn: m.life.LastTurn()})
+	}
 	info := infoOf(w, c, session, now)
-	info.Talk = m.talked()
+	info.Talk, info.Unheard = m.talked(), m.unhooked() && (HasAgent(w.Of) || w.triggers.Has(TriggerClose) && !w.Late)
 	if err := putCapture(t, c); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,10 @@ import (
 
 // knows is what somebody knows who asks for steps back now, in a turn.
 func (m *loaded) knows(steps []past) *Known {
-	k := &Known{Turn: m.life.LastTurn()}
+	k := &Known{}
+	if !m.unhooked() { // else the turn may have no number yet
+		k.Turn = m.life.LastTurn()
+	}
 	for _, op := range steps {
 		k.Operations = append(k.Operations, op.ID)
 	}

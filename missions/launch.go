@@ -92,7 +92,7 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	m.live.Hooked, m.live.Bound, m.live.Launch, m.live.Spoke = false, "", launch.ID, false
 	m.live.Problem, m.live.Away, m.live.Refused = "", "", nil
 	l.inThisBoot(m)
-	m.live.Launched, m.live.Unheard = l.instant(), nil
+	m.live.Launched, m.live.Unheard, m.live.Numbering = l.instant(), nil, nil
 	if r.KeeperID > 0 {
 		keeper := l.processOf(r.KeeperID)
 		m.live.Keeper, m.live.Agent, m.live.Child = &keeper, nil, nil
@@ -173,6 +173,9 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	if note := newerClient(a, m.live.Client); note != "" {
 		launch.Notes = append(launch.Notes, note)
+	}
+	if !cmd.Hooked {
+		m.live.Numbering = &numbering{}
 	}
 	if !cmd.Hooked && cmd.Why != "" {
 		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)

@@ -19,17 +19,18 @@ type live struct {
 	Since     time.Time       `json:"since"`
 	LastTool  *ToolUse        `json:"last_tool,omitempty"`
 
-	Keeper  *lock.Owner   `json:"keeper,omitempty"`
-	Agent   *lock.Owner   `json:"agent,omitempty"`
-	Named   bool          `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
-	Hooked  bool          `json:"hooked,omitempty"`      // its agent reports by hooks
-	Unheard *unheard      `json:"unheard,omitempty"`     // it was launched without
-	Heard   time.Time     `json:"heard,omitzero"`        // the last time it did, and in which boot of the system
-	Boot    string        `json:"boot,omitempty"`
-	HeardUp time.Duration `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set
-	Bound   string        `json:"bound,omitempty"`    // the session that $UMBRA_MISSION is valid for
-	Root    string        `json:"agent_root,omitempty"`
-	In      *heardIn      `json:"in,omitempty"` // where its agent was heard last
+	Keeper    *lock.Owner   `json:"keeper,omitempty"`
+	Agent     *lock.Owner   `json:"agent,omitempty"`
+	Named     bool          `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
+	Hooked    bool          `json:"hooked,omitempty"`      // its agent reports by hooks
+	Numbering *numbering    `json:"numbering,omitempty"`
+	Unheard   *unheard      `json:"unheard,omitempty"` // it was launched without
+	Heard     time.Time     `json:"heard,omitzero"`    // the last time it did, and in which boot of the system
+	Boot      string        `json:"boot,omitempty"`
+	HeardUp   time.Duration `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set
+	Bound     string        `json:"bound,omitempty"`    // the session that $UMBRA_MISSION is valid for
+	Root      string        `json:"agent_root,omitempty"`
+	In        *heardIn      `json:"in,omitempty"` // where its agent was heard last
 
 	// Provisional is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.

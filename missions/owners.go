@@ -14,7 +14,8 @@ import (
 
 // owners says who changed the paths that a restore would take back since its
 // target: this mission in its own turns, others outside of them, or this
-// mission while another was at work in the same files.
+// mission while another was at work in the same files. While it has an agent
+// without hooks, nobody knows when a turn begins: all counts as its own.
 type owners struct {
 	turns  bool             // the mission has turns at all; without, all is its own
 	differ map[string]bool  // the paths it is about
@@ -59,7 +60,7 @@ func (l *Local) owners(ctx context.Context, m *loaded, target *gitstore.Snapshot
 	}
 	last := steps[len(steps)-1]
 	err = o.changed(m.project, last.Tree, present, func(path string) {
-		if InTurn(m.life) {
+		if InTurn(m.life) || HasAgent(m.life) && m.unhooked() {
 			o.mine(path, last.At, l.now())
 		} else {
 			o.alien[path] = true
@@ -178,14 +179,22 @@ func (o *owners) add(p *project, before, after step) error {
 		}
 		inside = err == nil && (info.Moment.IsZero() || after.At.Sub(info.Moment) < madeUpSoon)
 	}
-	operation := triggersOf(after.Snapshot).operation() != ""
-	return o.changed(p, before.Tree, after.Tree, func(path string) {
-		if inside || operation {
+	mine := inside || triggersOf(after.Snapshot).operation() != ""
+	known := mine
+	var failed error
+	err := o.changed(p, before.Tree, after.Tree, func(path string) {
+		if !known {
+			known = true
+			mine, failed = p.unheardAt(after.Snapshot)
+			mine = mine && !before.closed()
+		}
+		if mine {
 			o.mine(path, before.At, after.At)
 		} else {
 			o.alien[path] = true
 		}
 	})
+	return errors.Join(err, failed)
 }
 
 func (o *owners) mine(path string, from, to time.Time) {

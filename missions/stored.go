@@ -138,7 +138,8 @@ type snapshotInfo struct {
 	Changing   []string  `json:"changing,omitempty"`
 	Consistent bool      `json:"consistent"`
 	Late       bool      `json:"late,omitempty"`
-	Moment     time.Time `json:"moment,omitzero"` // that it was asked for, where there was no room for it then
+	Moment     time.Time `json:"moment,omitzero"`   // that it was asked for, where there was no room for it then
+	Unheard    bool      `json:"unheard,omitempty"` // of an agent without hooks: when a turn began is not known
 	Partial    bool      `json:"partial,omitempty"`
 	Corrected  int       `json:"corrected,omitempty"`
 	OpenTools  []string  `json:"pending_tools,omitempty"`

@@ -112,7 +112,8 @@ func (l *Local) tally(m *loaded, meta gitstore.SessionMeta) {
 		l.countBeside(m, k, end)
 		return
 	}
-	if err := k.count(a, m.bind.Session, end); err != nil {
+	turns, err := k.count(a, m.bind.Session, end)
+	if err != nil {
 		l.log.Info("count a conversation", "mission", m.ID, "error", err)
 		return
 	}
@@ -122,6 +123,7 @@ func (l *Local) tally(m *loaded, meta gitstore.SessionMeta) {
 	at := k.at
 	m.Talk = &at
 	if !m.live.Hooked {
+		l.numberTurns(m, turns)
 		m.lastSaid(k.follower.Conversation().Turns)
 	}
 }
@@ -221,17 +223,19 @@ func (k *counter) own(turns []sessions.Turn) []sessions.Turn {
 	return turns
 }
 
-// count reads the conversation on, up to end.
-func (k *counter) count(a sessions.Adapter, path string, end int64) error {
+// count reads the conversation on, up to end. The turns are those that were read, from the
+// last one on that was read before.
+func (k *counter) count(a sessions.Adapter, path string, end int64) ([]sessions.Turn, error) {
 	f, _, err := disk.OpenRegular(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	if err := k.feed(f, end); err != nil {
-		return err
+		return nil, err
 	}
-	return k.fold(a, f)
+	turns := k.own(k.follower.Conversation().Turns)
+	return turns, k.fold(a, f)
 }
 
 // feed hands [next, end) to the follower.

@@ -244,7 +244,7 @@ func TestTallyOfNothing(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	k := newCounter(Agents()[0], tallied{}, nil)
-	if err := k.count(Agents()[0], c.transcript, 10); err == nil {
+	if _, err := k.count(Agents()[0], c.transcript, 10); err == nil {
 		t.Error("a file that is not there was counted")
 	}
 	var none Tally

@@ -57,6 +57,10 @@ type WentOn struct {
 	Seen bool
 }
 
+// Spoken says up to which turn the conversation of an agent without hooks is: nothing
+// told of their beginnings.
+type Spoken struct{ Turn int }
+
 // Stirred is a change in the workspace of an agent that has no hooks.
 type Stirred struct{}
 
@@ -99,6 +103,7 @@ func (TurnEnded) event()          {}
 func (TurnFailed) event()         {}
 func (TurnStopped) event()        {}
 func (WentOn) event()             {}
+func (Spoken) event()             {}
 func (Stirred) event()            {}
 func (Quieted) event()            {}
 func (Hinted) event()             {}
@@ -158,6 +163,9 @@ func automated(l, next Lifecycle, e Event) string {
 		return OnReady
 	}
 	same := State(l) == State(next)
+	if _, counted := e.(Spoken); counted {
+		return ""
+	}
 	_, began := e.(SessionBegan)
 	switch next.(type) {
 	case Idle:
@@ -200,6 +208,8 @@ func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 		return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
 	case WentOn:
 		return wentOn(l, e)
+	case Spoken:
+		return spoken(l, e.Turn), nil
 	case Stirred:
 		if _, idle := l.(Idle); idle {
 			return Running{Turn: l.LastTurn()}, nil
@@ -250,7 +260,12 @@ func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
 	if e.Hooked {
 		return Idle{Turn: l.LastTurn()}, nil
 	}
-	return Running{Turn: l.LastTurn(), Launched: true}, nil
+	next := Running{Turn: l.LastTurn(), Launched: true}
+	if _, closed := l.(Closed); closed {
+		// What was changed meanwhile is not the agent's, of whose first prompt nobody tells.
+		return next, []Effect{Take{Trigger: TriggerWatch, Of: next, What: "launched"}}
+	}
+	return next, nil
 }
 
 func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
@@ -296,6 +311,30 @@ func wentOn(l Lifecycle, e WentOn) (Lifecycle, []Effect) {
 	known := running && !r.unnoted()
 	r.Noted = r.Again && !e.Seen
 	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "goes on", OnlyIfChanged: known || e.Seen}}
+}
+
+// spoken is l with the number of a turn that is not before its own.
+func spoken(l Lifecycle, turn int) Lifecycle {
+	turn = max(turn, l.LastTurn())
+	switch l := l.(type) {
+	case Initializing:
+		l.Turn = turn
+		return l
+	case Running:
+		l.Launched = l.Launched && turn == l.Turn // else it is known to be in one
+		l.Turn = turn
+		return l
+	case Idle:
+		l.Turn = turn
+		return l
+	case Failed:
+		l.Turn = turn
+		return l
+	case Closed:
+		l.Turn = turn
+		return l
+	}
+	return l
 }
 
 // unnoted reports whether a turn goes on without that a snapshot says so.

@@ -36,7 +36,7 @@ func TestTransition(t *testing.T) {
 		{"launch told of after the agent's prompt", running, Launched{Hooked: true, Spoken: true}, want{running, nil}},
 		{"launch after a turn whose end was not heard", running, Launched{Hooked: true}, want{Idle{Turn: 1}, nil}},
 		{"launch of any command", Initializing{}, Launched{}, want{Running{Launched: true}, nil}},
-		{"launch of any command again", Closed{Turn: 2, How: HowExit}, Launched{}, want{Running{Turn: 2, Launched: true}, nil}},
+		{"launch of any command again", Closed{Turn: 2, How: HowExit}, Launched{}, want{Running{Turn: 2, Launched: true}, []Trigger{TriggerWatch}}},
 		{"then it says that it waits", Running{Turn: 2, Launched: true}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
 		{"or says its first prompt", Running{Turn: 0, Launched: true}, prompt, want{running, []Trigger{TriggerPrompt}}},
 		{"or its first after others", Running{Turn: 2, Launched: true}, prompt, want{Running{Turn: 3, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},
@@ -163,7 +163,7 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Stopped{}, Vanished{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Spoken{2}, Spoken{4}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Stopped{}, Vanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -21,6 +22,15 @@ func (m *loaded) launchedUnheard(why string) *unheard {
 		u.Prompts = m.Talk.Tally.Prompts
 	}
 	return u
+}
+
+// unheardAt reports whether a snapshot is of such an agent; false where that is lost.
+func (p *project) unheardAt(s *gitstore.Snapshot) (bool, error) {
+	info, err := p.snapshotInfo(s)
+	if objectLost(err) {
+		return false, nil
+	}
+	return info.Unheard, err
 }
 
 // spokenTo reports whether the conversation has a prompt since the launch: one that its

@@ -16,21 +16,12 @@ import (
 // its user has begun since the launch has been spoken to, however much was said before.
 func TestUnheardAfterNew(t *testing.T) {
 	u := startUnhooked(t)
-	tell := func(thread string) {
-		t.Helper()
-		caller := u.caller()
-		caller.Mission = u.only().ID
-		payload := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":%q,"turn-id":"t","cwd":%q}`, thread, u.dir)
-		if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
-			t.Fatalf("%v %s", err, r.Problem)
-		}
-	}
 	problems := func() string { return strings.Join(u.only().Problems, "\n") }
-	const first, second = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc", "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
+	const first, second = unhookedThread, "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
 	for range 3 {
 		u.says(time.Now(), codexPrompt, codexDone)
 	}
-	tell(first)
+	u.tells(first)
 	caller := u.caller()
 	caller.Binary = "/usr/bin/umbra"
 	u.relaunch(caller)
@@ -39,7 +30,7 @@ func TestUnheardAfterNew(t *testing.T) {
 	}
 	u.rollout = strings.Replace(u.rollout, first, second, 1)
 	u.says(time.Now(), `{"type":"session_meta","payload":{"id":"`+second+`"}}`, codexPrompt, codexDone)
-	tell(second)
+	u.tells(second)
 	if said := problems(); u.only().SessionID != second || !strings.Contains(said, "without hooks") {
 		t.Errorf("spoken to in another conversation (%s): %q", u.only().SessionID, said)
 	}

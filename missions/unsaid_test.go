@@ -15,6 +15,9 @@ type unhookedAgent struct {
 	rollout string
 }
 
+// unhookedThread is the conversation of startUnhooked.
+const unhookedThread = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
+
 func startUnhooked(t *testing.T) unhookedAgent {
 	b := newBench(t)
 	b.local.adapters = Agents()
@@ -29,19 +32,24 @@ func startUnhooked(t *testing.T) unhookedAgent {
 	if _, err := b.local.Keep(context.Background(), KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}
-	const id = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
-	u := unhookedAgent{b, filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")}
+	u := unhookedAgent{b, filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+unhookedThread+".jsonl")}
 	if err := os.MkdirAll(filepath.Dir(u.rollout), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	u.says(time.Now(), `{"type":"session_meta","payload":{"id":"`+id+`"}}`)
-	caller := b.caller()
-	caller.Mission = m.ID
-	payload := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":"%s","turn-id":"t0","cwd":"%s"}`, id, b.dir)
-	if r, err := b.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
-		t.Fatalf("%v %s", err, r.Problem)
-	}
+	u.says(time.Now(), `{"type":"session_meta","payload":{"id":"`+unhookedThread+`"}}`)
+	u.tells(unhookedThread)
 	return u
+}
+
+// tells says of a thread that a turn has ended there, as the program does that Codex runs.
+func (u unhookedAgent) tells(thread string) {
+	u.Helper()
+	caller := u.caller()
+	caller.Mission = u.only().ID
+	payload := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":%q,"turn-id":"t","cwd":%q}`, thread, u.dir)
+	if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
+		u.Fatalf("%v %s", err, r.Problem)
+	}
 }
 
 func (u unhookedAgent) says(at time.Time, lines ...string) {

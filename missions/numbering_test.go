@@ -1,0 +1,325 @@
+package missions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// turn has one begin and end in the conversation, and a.txt be what it has written.
+func (u unhookedAgent) turn(content string) {
+	u.Helper()
+	u.says(time.Now(), codexPrompt, codexDone)
+	u.write("a.txt", content)
+}
+
+// isIn checks the number of the mission's turn.
+func (u unhookedAgent) isIn(turn int) {
+	u.Helper()
+	if got := u.only().Turn; got != turn {
+		u.Errorf("it is in turn %d, want %d", got, turn)
+	}
+}
+
+// foreign checks how many paths a restore of the first turn's end would take that others
+// have changed.
+func (u unhookedAgent) foreign(want int) {
+	u.Helper()
+	r, err := u.local.Restore(context.Background(), RestoreRequest{Caller: u.caller(), Moment: "c@1", Preview: true})
+	if err != nil || len(r.Foreign) != want {
+		u.Errorf("it would take %v for another's (%v)", r.Foreign, err)
+	}
+}
+
+// resumed has a keeper launch the agent again, without hooks.
+func (u unhookedAgent) resumed() {
+	u.Helper()
+	caller := u.caller()
+	caller.Binary = "/usr/bin/umbra"
+	u.relaunch(caller)
+}
+
+// TestUnhookedTurns: the turns of an agent without hooks are numbered by its conversation,
+// also those of which several are seen at once, and none twice.
+func TestUnhookedTurns(t *testing.T) {
+	u := startUnhooked(t)
+	holds := func(moment, want string) {
+		t.Helper()
+		if got := u.cat(moment, "a.txt"); got != want {
+			t.Errorf("%s has %q, want %q", moment, got, want)
+		}
+	}
+	u.turn("one\n")
+	u.tells(unhookedThread)
+	u.isIn(1)
+	u.tells(unhookedThread)
+	u.sees(SawQuiet, StateIdle)
+	u.isIn(1)
+	u.turn("two\n")
+	u.turn("three\n")
+	u.tells(unhookedThread)
+	u.isIn(3)
+	holds("c@1", "one\n")
+	holds("c@3", "three\n")
+	holds("c@3.0", "one\n") // before what was said since
+	u.write("a.txt", "and more\n")
+	u.foreign(0)
+
+	u.resumed()
+	u.sees(SawQuiet, StateIdle)
+	u.isIn(3)
+	u.turn("four\n")
+	u.sees(SawChange, StateRunning)
+	u.sees(SawQuiet, StateIdle)
+	u.isIn(4)
+	u.says(time.Now(), codexPrompt, codexDone)
+	u.tell("c", Exited{})
+	u.isIn(5)
+	u.healthy()
+}
+
+// TestUnhookedElsewhere: in another conversation, and in one whose user has gone back in
+// it, what was said before does not count again.
+func TestUnhookedElsewhere(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.turn("two\n")
+	u.tells(unhookedThread)
+	u.tell("c", Exited{})
+	u.isIn(2)
+	caller := u.caller()
+	if _, err := u.local.Restore(context.Background(), RestoreRequest{Caller: caller, Moment: "c@start", All: true}); err != nil {
+		t.Fatal(err)
+	}
+	u.isIn(2)
+	if _, err := u.local.Undo(context.Background(), UndoRequest{Caller: caller}); err != nil {
+		t.Fatal(err)
+	}
+	u.isIn(2)
+	u.resumed()
+	long := time.Now().Add(-time.Hour)
+	u.says(long, codexPrompt, codexDone) // the clock was set back
+	u.tells(unhookedThread)
+	u.isIn(3)
+
+	before, err := os.ReadFile(u.rollout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.turn("four\n")
+	u.turn("five\n")
+	u.tells(unhookedThread)
+	u.isIn(5)
+	u.put(u.rollout, string(before))
+	u.says(time.Now(), codexPrompt, codexDone) // instead of both
+	u.tells(unhookedThread)
+	u.isIn(6)
+
+	u.resumed()
+	const another = "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
+	u.rollout = strings.Replace(u.rollout, unhookedThread, another, 1)
+	u.says(time.Now(), `{"type":"session_meta","payload":{"id":"`+another+`"}}`)
+	for range 9 {
+		u.says(long, codexPrompt, codexDone)
+	}
+	u.says(time.Now(), codexPrompt, codexDone)
+	u.tells(another)
+	u.isIn(7)
+	u.healthy()
+}
+
+// TestUnhookedTurnsOnce: a snapshot that fails after the conversation was counted, and one
+// that is tried again, number no turn twice and lose none.
+func TestUnhookedTurnsOnce(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.tells(unhookedThread)
+	u.turn("two\n")
+	u.turn("three\n")
+	id, failed := u.only().ID, 0
+	for n := int64(1); ; n++ {
+		m, err := u.local.missionByID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &request{event: TurnEnded{}, done: make(chan struct{})}
+		ctx := callOffAt(n)
+		u.local.carryOut(ctx, m.project, id, []*request{r})
+		ctx.cancel()
+		if r.err == nil {
+			break
+		}
+		if u.only().Turn == 3 {
+			failed++
+		}
+	}
+	if failed == 0 {
+		t.Error("no snapshot failed after the conversation was counted")
+	}
+	u.isIn(3)
+	u.turn("four\n")
+	u.turn("five\n")
+	u.tells(unhookedThread)
+	var addresses []string
+	for _, e := range u.history("c") {
+		addresses = append(addresses, e.Address)
+	}
+	if !slices.Contains(addresses, "c@3") || !slices.Contains(addresses, "c@5") || u.only().Turn != 5 {
+		t.Errorf("it is in turn %d, and has %s", u.only().Turn, addresses)
+	}
+	u.healthy()
+}
+
+// TestUnhookedTriedAgain: the second try counts what the first has counted.
+func TestUnhookedTriedAgain(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.turn("two\n")
+	m, err := u.local.missionByID(u.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	err = u.local.holding(ctx, m, func(m *loaded) error {
+		m.live.Numbering = &numbering{} // as at a launch: the conversation was never counted
+		w := &wanted{Take: Take{Trigger: TriggerIdle, Of: m.life, What: "quiet"}, triggers: Triggers{TriggerIdle}}
+		ws, err := u.local.workspace(ctx, m)
+		if err != nil {
+			return err
+		}
+		before, batch := *m, m.project.store.NewBatch()
+		defer batch.Discard()
+		captured, err := ws.capture(ctx, m.project.store, batch, m.tip)
+		if err != nil {
+			return err
+		}
+		if _, err := u.local.write(ctx, m, w, ws, captured, batch); err != nil {
+			return err
+		}
+		ws.giveBack()
+		ws.scanner.Suspect()
+		u.local.startOver(m, before)
+		if _, err := u.local.tryCommit(ctx, m, w, ws); err != nil {
+			return err
+		}
+		u.local.saveOwing(m, nil)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.isIn(2)
+	u.healthy()
+}
+
+// TestUnhookedOwners: what its user changes while there is no agent, or none any more, is
+// not the agent's.
+func TestUnhookedOwners(t *testing.T) {
+	for name, end := range map[string]Event{"closed": Exited{}, "gone": Vanished{LongAgo: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := startUnhooked(t)
+			u.turn("one\n")
+			u.tells(unhookedThread)
+			u.turn("two\n")
+			u.tells(unhookedThread)
+			if _, gone := end.(Vanished); !gone {
+				u.tell("c", end)
+			}
+			u.write("a.txt", "the user's own\n")
+			if _, gone := end.(Vanished); gone {
+				u.tell("c", end)
+			}
+			u.foreign(1)
+			u.resumed()
+			u.foreign(1)
+			u.turn("three\n")
+			u.tells(unhookedThread)
+			u.foreign(1)
+		})
+	}
+}
+
+// TestUnhookedOwnersSince: what the agent does from its next launch on is its own.
+func TestUnhookedOwnersSince(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.tells(unhookedThread)
+	u.tell("c", Exited{})
+	u.resumed()
+	u.turn("two\n")
+	u.tells(unhookedThread)
+	u.foreign(0)
+	u.tell("c", Exited{})
+	u.write("b.txt", "the user's own\n")
+	u.resumed()
+	u.turn("three\n")
+	u.tells(unhookedThread)
+	r, err := u.local.Restore(context.Background(), RestoreRequest{Caller: u.caller(), Moment: "c@1", Preview: true})
+	if err != nil || len(r.Foreign) != 1 || r.Foreign[0].Path != "b.txt" {
+		t.Errorf("it would take %v for another's (%v)", r.Foreign, err)
+	}
+}
+
+// TestUnhookedUndoWhenIdle: an undo that was asked for in a turn is done at its end, though
+// the turn had no number then.
+func TestUnhookedUndoWhenIdle(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.tells(unhookedThread)
+	u.turn("two\n")
+	u.tells(unhookedThread)
+	caller := u.caller()
+	if _, err := u.local.Restore(context.Background(), RestoreRequest{Caller: caller, Moment: "c@1", FilesOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	u.says(time.Now(), `{"type":"event_msg","payload":{"type":"task_started","turn_id":"t3"}}`, codexPrompt)
+	u.sees(SawChange, StateRunning)
+	if r, err := u.local.Undo(context.Background(), UndoRequest{Caller: caller, WhenIdle: true}); err != nil || !r.Queued {
+		t.Fatalf("%+v %v", r, err)
+	}
+	u.says(time.Now(), codexDone)
+	u.tells(unhookedThread)
+	if got := u.read("a.txt"); got != "two\n" {
+		t.Errorf("after the undo a.txt is %q: %s", got, u.only().Problems)
+	}
+}
+
+// TestUnhookedThenHooked: a turn that the conversation has numbered is the one that a hook
+// tells of.
+func TestUnhookedThenHooked(t *testing.T) {
+	u := startUnhooked(t)
+	u.resumed()
+	u.says(time.Now(), `{"type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}`, codexPrompt, codexCall)
+	u.write("a.txt", "one\n")
+	u.sees(SawQuiet, StateRunning)
+	u.isIn(1)
+	caller := u.caller()
+	caller.Mission = u.only().ID
+	payload := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"PreToolUse","turn_id":"t1","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`, u.only().SessionID, u.rollout, u.dir)
+	if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
+		t.Fatalf("%v %s", err, r.Problem)
+	}
+	u.isIn(1)
+}
+
+// TestUnhookedBeside: turns that were counted beside a snapshot, since they were too much
+// for it, have their numbers with the next one.
+func TestUnhookedBeside(t *testing.T) {
+	u := startUnhooked(t)
+	u.turn("one\n")
+	u.tells(unhookedThread)
+	u.local.mostCounted = 400
+	u.turn("two\n")
+	u.turn("three\n")
+	u.turn("four\n")
+	u.tells(unhookedThread)
+	u.local.working.Wait()
+	u.local.mostCounted = 4 << 20
+	u.write("b.txt", "b")
+	u.tells(unhookedThread)
+	u.isIn(4)
+}
