@@ -53,11 +53,11 @@ func (f *follower) run(ctx context.Context) {
 			again = f.whileAtWork()
 		case <-again:
 			if !f.tree.Busy() { // else its rest is heard of when it comes
-				f.try(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
+				f.glance(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
 			}
 			again = f.whileAtWork()
 		case <-f.looks:
-			f.try(ctx, "look", func() error { return f.server.local.Rouse(ctx, f.root) })
+			f.glance(ctx, "look", func() error { return f.server.local.Rouse(ctx, f.root) })
 			if again == nil {
 				again = f.whileAtWork()
 			}
@@ -110,6 +110,15 @@ func (f *follower) try(ctx context.Context, what string, do func() error) {
 		return
 	}
 	defer f.server.house.enter()()
+	f.glance(ctx, what, do)
+}
+
+// glance does what looks and seldom finds anything to write: it comes all the time, and
+// keeps no housekeeping away.
+func (f *follower) glance(ctx context.Context, what string, do func() error) {
+	if f.server.space.Low() != nil {
+		return
+	}
 	if err := do(); err != nil && ctx.Err() == nil {
 		f.server.log.Warn("observe", "workspace", f.root, "saw", what, "error", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
 func quickly(o *Options) { o.HousekeepQuiet = 30 * time.Millisecond }
@@ -84,6 +85,44 @@ func TestHousekeeping(t *testing.T) {
 	doctor, err := c.Doctor(b.ctx(), missions.DoctorRequest{Caller: b.caller()})
 	if err != nil || len(doctor.Problems) > 0 {
 		t.Errorf("doctor: %+v %v", doctor.Problems, err)
+	}
+}
+
+// TestHousekeepingBesideAnAgent packs what is scattered although an agent is there that
+// waits for its user, and is looked at all the time.
+func TestHousekeepingBesideAnAgent(t *testing.T) {
+	for name, begin := range map[string]func(b *bench, c *client.Client) missions.Mission{
+		"with hooks": func(b *bench, c *client.Client) missions.Mission {
+			for _, event := range []string{"SessionStart", "UserPromptSubmit", "Stop"} {
+				_, err := b.hook(c, event, map[string]any{"source": "startup", "prompt": "go", "prompt_id": "p1"})
+				must(b, err)
+			}
+			list, err := c.Missions(b.ctx(), missions.MissionsRequest{Caller: b.caller()})
+			must(b, err)
+			return list[0]
+		},
+		"any command": func(b *bench, c *client.Client) missions.Mission {
+			m := b.mission(c, "work")
+			b.agent(c, m)
+			return m
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.start(func(o *Options) { o.HousekeepQuiet = 6 * o.Tick })
+			c := b.connect()
+			b.write("a.txt", "one\n")
+			m := begin(b, c)
+			b.until("it is idle", func() bool { return b.state(c, m).State == missions.StateIdle })
+			b.scatter(m.ShadowRepo, 2500)
+			b.write("a.txt", "two\n")
+			_, err := c.Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
+			must(t, err)
+			b.until("it is packed", func() bool { return b.loose(m.ShadowRepo) == 0 })
+			if now := b.state(c, m); now.State != missions.StateIdle {
+				t.Errorf("the agent is %s", now.State)
+			}
+		})
 	}
 }
 
