@@ -194,6 +194,7 @@ type LiveWorkspace struct {
 	Place     Place
 	Missions  []string  // ids
 	InTurn    []string  // of these, the ones in a turn
+	Waiting   bool      // an agent has asked its user: of some only a look tells of the answer
 	Sessions  []string  // paths of their session files, and of what their agents say of themselves
 	Processes []Process // of all of them, as far as they are known
 }
@@ -215,6 +216,7 @@ func (l *Local) LiveWorkspaces() map[string]LiveWorkspace {
 		}
 		if InTurn(m.life) {
 			ws.InTurn = append(ws.InTurn, m.ID)
+			ws.Waiting = ws.Waiting || State(m.life) == StateWaiting
 		}
 		ws.Sessions = append(ws.Sessions, l.told(m)...)
 		found[m.bind.Workspace] = ws

@@ -20,6 +20,38 @@ func TestLostAgentTellsItself(t *testing.T) {
 	b.until("closed", func() bool { now := b.state(c, m); return now.ClosedHow == missions.HowLost })
 }
 
+// TestWatchesForAnAnswer looks often while a question of an agent's is open, of whose
+// answer nothing may tell, and seldom again when it is answered.
+func TestWatchesForAnAnswer(t *testing.T) {
+	b := newBench(t)
+	s := b.start(func(o *Options) { o.Tick = time.Hour })
+	tell := func(event string) {
+		t.Helper()
+		_, err := b.hook(s.Service(), event, map[string]any{
+			"source": "startup", "prompt": "go", "prompt_id": "p1",
+			"tool_name": "Bash", "tool_use_id": "t1", "tool_input": map[string]any{"command": "make"},
+		})
+		must(t, err)
+	}
+	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest"} {
+		tell(event)
+	}
+	o := newOverseer(s)
+	t.Cleanup(o.stop)
+	next := func() time.Duration {
+		o.look()
+		s.lastCall.set(time.Time{})
+		s.house.last.set(time.Time{})
+		return o.pause()
+	}
+	b.until("rests but for the question", func() bool { next(); return !o.retry && !o.follows[b.work].tree.Busy() })
+	if got := next(); got != time.Hour {
+		t.Errorf("with a question the next look is in %v", got)
+	}
+	tell("PostToolUse")
+	b.until("rests", func() bool { return next() == quietTicks*time.Hour })
+}
+
 // TestRestsBesideAnAgent looks seldom while an agent waits for its user, and
 // often while something happens.
 func TestRestsBesideAnAgent(t *testing.T) {

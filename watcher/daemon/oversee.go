@@ -42,6 +42,7 @@ type overseer struct {
 	exits   *exits
 	live    int
 	inTurn  bool // an agent is, anywhere
+	waiting bool // an agent waits for an answer, anywhere
 	retry   bool // something is to be looked at with the next tick, though nothing tells of it
 	stirred bool
 	synced  time.Time
@@ -73,7 +74,7 @@ func (o *overseer) pause() time.Duration {
 	for _, f := range o.follows {
 		busy = busy || f.tree.Busy()
 	}
-	if busy || o.retry || len(o.missed) > o.live {
+	if busy || o.retry || o.waiting || len(o.missed) > o.live {
 		return o.options.Tick
 	}
 	if o.owing() {
@@ -193,13 +194,13 @@ func (o *overseer) sync() {
 		}
 	}
 	live := o.local.LiveWorkspaces()
-	o.live, o.inTurn = len(live), false
+	o.live, o.inTurn, o.waiting = len(live), false, false
 	woke := o.woke()
 	alive := map[missions.Process]bool{}
 	for root, ws := range live {
 		o.missed[root] = 0
 		delete(o.left, root)
-		o.inTurn = o.inTurn || len(ws.InTurn) > 0
+		o.inTurn, o.waiting = o.inTurn || len(ws.InTurn) > 0, o.waiting || ws.Waiting
 		for _, p := range ws.Processes {
 			alive[p] = true
 		}
