@@ -176,10 +176,10 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	}
 	if !cmd.Hooked {
 		m.live.Numbering = &numbering{}
-	}
-	if !cmd.Hooked && cmd.Why != "" {
-		launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
-		m.live.Unheard = m.launchedUnheard(cmd.Why)
+		if cmd.Why != "" {
+			launch.Notes = append(launch.Notes, "without hooks: "+cmd.Why)
+			m.live.Unheard = m.launchedUnheard(cmd.Why)
+		}
 	}
 	if cmd.SessionID == "" || cmd.SessionID == m.stored.Session {
 		return sent || moved, nil

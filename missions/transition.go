@@ -159,13 +159,13 @@ func Transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
 // automated is the change of state that the user may want to hear of, "" if an
 // event is none: what is heard twice is told once.
 func automated(l, next Lifecycle, e Event) string {
-	if _, ready := e.(Launched); ready {
+	switch e.(type) {
+	case Launched:
 		return OnReady
-	}
-	same := State(l) == State(next)
-	if _, counted := e.(Spoken); counted {
+	case Spoken:
 		return ""
 	}
+	same := State(l) == State(next)
 	_, began := e.(SessionBegan)
 	switch next.(type) {
 	case Idle:
