@@ -2,7 +2,6 @@ package missions
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -35,14 +34,6 @@ func (u unhookedAgent) foreign(want int) {
 	}
 }
 
-// resumed has a keeper launch the agent again, without hooks.
-func (u unhookedAgent) resumed() {
-	u.Helper()
-	caller := u.caller()
-	caller.Binary = "/usr/bin/umbra"
-	u.relaunch(caller)
-}
-
 // TestUnhookedTurns: the turns of an agent without hooks are numbered by its conversation,
 // also those of which several are seen at once, and none twice.
 func TestUnhookedTurns(t *testing.T) {
@@ -69,7 +60,7 @@ func TestUnhookedTurns(t *testing.T) {
 	u.write("a.txt", "and more\n")
 	u.foreign(0)
 
-	u.resumed()
+	u.relaunch()
 	u.sees(SawQuiet, StateIdle)
 	u.isIn(3)
 	u.turn("four\n")
@@ -100,7 +91,7 @@ func TestUnhookedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.isIn(2)
-	u.resumed()
+	u.relaunch()
 	long := time.Now().Add(-time.Hour)
 	u.says(long, codexPrompt, codexDone) // the clock was set back
 	u.tells(unhookedThread)
@@ -119,7 +110,7 @@ func TestUnhookedElsewhere(t *testing.T) {
 	u.tells(unhookedThread)
 	u.isIn(6)
 
-	u.resumed()
+	u.relaunch()
 	const another = "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
 	u.rollout = strings.Replace(u.rollout, unhookedThread, another, 1)
 	u.says(time.Now(), `{"type":"session_meta","payload":{"id":"`+another+`"}}`)
@@ -132,8 +123,8 @@ func TestUnhookedElsewhere(t *testing.T) {
 	u.healthy()
 }
 
-// TestUnhookedTurnsOnce: a snapshot that fails after the conversation was counted, and one
-// that is tried again, number no turn twice and lose none.
+// TestUnhookedTurnsOnce: a snapshot that fails after the conversation was counted numbers no
+// turn twice and loses none.
 func TestUnhookedTurnsOnce(t *testing.T) {
 	u := startUnhooked(t)
 	u.turn("one\n")
@@ -234,7 +225,7 @@ func TestUnhookedOwners(t *testing.T) {
 				u.tell("c", end)
 			}
 			u.foreign(1)
-			u.resumed()
+			u.relaunch()
 			u.foreign(1)
 			u.turn("three\n")
 			u.tells(unhookedThread)
@@ -249,13 +240,13 @@ func TestUnhookedOwnersSince(t *testing.T) {
 	u.turn("one\n")
 	u.tells(unhookedThread)
 	u.tell("c", Exited{})
-	u.resumed()
+	u.relaunch()
 	u.turn("two\n")
 	u.tells(unhookedThread)
 	u.foreign(0)
 	u.tell("c", Exited{})
 	u.write("b.txt", "the user's own\n")
-	u.resumed()
+	u.relaunch()
 	u.turn("three\n")
 	u.tells(unhookedThread)
 	r, err := u.local.Restore(context.Background(), RestoreRequest{Caller: u.caller(), Moment: "c@1", Preview: true})
@@ -292,17 +283,12 @@ func TestUnhookedUndoWhenIdle(t *testing.T) {
 // tells of.
 func TestUnhookedThenHooked(t *testing.T) {
 	u := startUnhooked(t)
-	u.resumed()
+	u.relaunch()
 	u.says(time.Now(), `{"type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}`, codexPrompt, codexCall)
 	u.write("a.txt", "one\n")
 	u.sees(SawQuiet, StateRunning)
 	u.isIn(1)
-	caller := u.caller()
-	caller.Mission = u.only().ID
-	payload := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"PreToolUse","turn_id":"t1","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`, u.only().SessionID, u.rollout, u.dir)
-	if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
-		t.Fatalf("%v %s", err, r.Problem)
-	}
+	u.hears(toolHook, u.only().SessionID, u.rollout, u.dir)
 	u.isIn(1)
 }
 

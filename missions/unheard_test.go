@@ -22,9 +22,7 @@ func TestUnheardAfterNew(t *testing.T) {
 		u.says(time.Now(), codexPrompt, codexDone)
 	}
 	u.tells(first)
-	caller := u.caller()
-	caller.Binary = "/usr/bin/umbra"
-	u.relaunch(caller)
+	u.relaunch()
 	if said := problems(); said != "" {
 		t.Errorf("launched again, and not spoken to: %s", said)
 	}
@@ -46,7 +44,7 @@ func TestUnheardInPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.relaunch(caller)
+	u.relaunch()
 	u.says(time.Now(), codexPrompt, codexCall)
 	trust := func(events ...string) {
 		t.Helper()
@@ -60,11 +58,7 @@ func TestUnheardInPart(t *testing.T) {
 	}
 	problems := func() string { return strings.Join(u.only().Problems, "\n") }
 	trust("pre_tool_use")
-	caller.Mission = u.only().ID
-	payload := fmt.Sprintf(`{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"PreToolUse","turn_id":"t1","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`, u.only().SessionID, u.rollout, u.dir)
-	if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
-		t.Fatalf("%v %s", err, r.Problem)
-	}
+	u.hears(toolHook, u.only().SessionID, u.rollout, u.dir)
 	if said := problems(); u.only().Managed != ManagedKeeper || !strings.Contains(said, "without some of its hooks") || !strings.Contains(said, "/hooks") {
 		t.Errorf("with one hook that is trusted: %q", said)
 	}
@@ -89,8 +83,10 @@ func TestUnheardInPart(t *testing.T) {
 }
 
 // relaunch has a keeper launch the mission's agent again.
-func (u unhookedAgent) relaunch(caller Caller) {
+func (u unhookedAgent) relaunch() {
 	u.Helper()
+	caller := u.caller()
+	caller.Binary = "/usr/bin/umbra"
 	launch, err := u.local.Launch(context.Background(), LaunchRequest{Caller: caller, Mission: u.only().ID, KeeperID: os.Getpid()})
 	if err != nil {
 		u.Fatal(err)

@@ -44,9 +44,18 @@ func startUnhooked(t *testing.T) unhookedAgent {
 // tells says of a thread that a turn has ended there, as the program does that Codex runs.
 func (u unhookedAgent) tells(thread string) {
 	u.Helper()
+	u.hears(`{"type":"agent-turn-complete","thread-id":%q,"turn-id":"t","cwd":%q}`, thread, u.dir)
+}
+
+// toolHook is what Codex tells of a tool, with the session, its file and the directory.
+const toolHook = `{"session_id":%q,"transcript_path":%q,"cwd":%q,"hook_event_name":"PreToolUse","turn_id":"t1","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}`
+
+// hears has the agent call Umbra's hook.
+func (u unhookedAgent) hears(format string, of ...any) {
+	u.Helper()
 	caller := u.caller()
 	caller.Mission = u.only().ID
-	payload := fmt.Sprintf(`{"type":"agent-turn-complete","thread-id":%q,"turn-id":"t","cwd":%q}`, thread, u.dir)
+	payload := fmt.Sprintf(format, of...)
 	if r, err := u.local.Hook(context.Background(), HookRequest{Caller: caller, Agent: "codex", Payload: []byte(payload)}); err != nil || r.Problem != "" {
 		u.Fatalf("%v %s", err, r.Problem)
 	}

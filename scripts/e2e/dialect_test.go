@@ -77,7 +77,11 @@ func claudeDialect() dialect {
 				"result: " + k.workspace + "\n" + strings.TrimSuffix(written, "\n"),
 			}
 		},
-		plain: func(line string) string { // versions put other words behind a written file's name
+		plain: func(line string) string {
+			if _, prompt, ok := strings.Cut(line, claudeExit); ok && prompt != "" {
+				return "user: " + prompt
+			}
+			// Versions put other words behind a written file's name.
 			if rest, ok := strings.CutPrefix(line, createdIn); ok {
 				name, _, _ := strings.Cut(rest, " ")
 				return createdIn + name
@@ -86,6 +90,10 @@ func claudeDialect() dialect {
 		},
 	}
 }
+
+// claudeExit is the end of what 1.0's /exit says, which 1.0 may send in one message with
+// the next prompt.
+const claudeExit = "<local-command-stdout>Bye!</local-command-stdout>\n"
 
 // claudePrompts is the mark before Claude Code's input, which is the last one on a screen,
 // and before each prompt above it; 1.0 has a frame around its input.

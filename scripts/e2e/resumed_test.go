@@ -17,8 +17,8 @@ func TestResumedOnTerminal(t *testing.T) {
 	p := newPerson(t, clients.ClaudeOldest)
 	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--permission-mode", "acceptEdits")
 	words := []string{"alpha", "bravo", "charlie"}
-	said := func(word string) []string { // 1.0 may send what its /exit said in one message with a prompt
-		return []string{word + ", please [[sleep", "assistant: " + word + " done"}
+	said := func(word string) []string {
+		return []string{"user: " + word + ", please", "assistant: " + word + " done"}
 	}
 	for i, word := range words {
 		if i > 0 {
