@@ -92,7 +92,7 @@ var parties = []party{
 	{"github.com/pelletier/go-toml", "sessions/codex"},
 	{"github.com/pjbgf/sha1cd", "gitstore"},
 	{"github.com/urfave/cli", "commands"},
-	{"gopkg.in/yaml.v3", "missions/settings"},
+	{"go.yaml.in/yaml", "missions/settings"},
 }
 
 // anywhere are third-party modules that every package may import.
