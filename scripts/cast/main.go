@@ -66,7 +66,7 @@ func record() error {
 	}
 	defer os.RemoveAll(dir)
 	umbra := filepath.Join(dir, "umbra")
-	build := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", umbra, ".")
+	build := exec.Command("go", "build", "-o", umbra, ".")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build umbra: %w", err)

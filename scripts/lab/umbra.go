@@ -13,11 +13,10 @@ import (
 	"time"
 )
 
-// Build makes a program of the source at top, umbra itself being ".", with the
-// flags that README says, and more build tags if there are any.
+// Build makes a program of the source at top, umbra itself being ".", as a
+// release is built, with the build tags that are given.
 func Build(ctx context.Context, top, program, out string, tags ...string) error {
-	all := strings.Join(append([]string{"urfave_cli_no_docs"}, tags...), ",")
-	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", all, "-o", out, program}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
+	_, _, err := Command{Args: []string{"go", "build", "-trimpath", "-tags", strings.Join(tags, ","), "-o", out, program}, Dir: top, Env: append(os.Environ(), "CGO_ENABLED=0")}.Run(ctx)
 	return err
 }
 
