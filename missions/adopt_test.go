@@ -24,6 +24,7 @@ func (servedBlind) Changed(string)                     {}
 // TestAdoptionOutlivesItsHooks: the first snapshot of a large workspace takes
 // longer than any hook waits. It goes on, and what was heard meanwhile is heard.
 func TestAdoptionOutlivesItsHooks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}
@@ -78,6 +79,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 // TestAdoptionEndsWithItsService gives up the first snapshot when the process
 // is to end, and leaves nothing behind.
 func TestAdoptionEndsWithItsService(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.local.watching = servedBlind{}

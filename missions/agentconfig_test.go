@@ -20,7 +20,7 @@ import (
 func (b *testBench) userFiles(files map[string]string) {
 	b.Helper()
 	for name, text := range files {
-		file := filepath.Join(os.Getenv("HOME"), ".claude", name)
+		file := filepath.Join(b.user, ".claude", name)
 		if err := errorsOf(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			b.Fatal(err)
 		}
@@ -61,9 +61,10 @@ func (b *testBench) configIn(agent, commit string) map[string]string {
 // what is no configuration or too much of it left out, also when many begin at
 // once.
 func TestConfigVersions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
-	env := sessions.Environ{Home: os.Getenv("HOME")}
+	env := sessions.Environ{Home: b.user}
 	keep := func() string {
 		id, err := b.local.keepConfig(context.Background(), "claude", env)
 		if err != nil {
@@ -161,12 +162,13 @@ func TestConfigVersions(t *testing.T) {
 
 // TestConfigVersionSaysWithout: a version names what was too much of it, as long as it is.
 func TestConfigVersionSaysWithout(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.userFiles(map[string]string{"CLAUDE.md": "one", "rules/late.md": "late"})
-	big := filepath.Join(os.Getenv("HOME"), ".claude", "skills", "big\x1b")
+	big := filepath.Join(b.user, ".claude", "skills", "big\x1b")
 	keep := func() (id, message string) {
-		id, err := b.local.keepConfig(context.Background(), "claude", sessions.Environ{Home: os.Getenv("HOME")})
+		id, err := b.local.keepConfig(context.Background(), "claude", sessions.Environ{Home: b.user})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,6 +214,7 @@ func TestConfigVersionSaysWithout(t *testing.T) {
 // TestAdoptedConfig: a session that was started by hand has its version too, in
 // the record after it was made.
 func TestAdoptedConfig(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -240,6 +243,7 @@ func TestAdoptedConfig(t *testing.T) {
 // TestConfigOfEachAgent: each agent's configuration is kept from where that agent
 // reads it, without credentials, sessions and what settings hold of secrets.
 func TestConfigOfEachAgent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	home := t.TempDir()
@@ -285,12 +289,13 @@ func TestConfigOfEachAgent(t *testing.T) {
 
 // TestDoctorOfConfigs: versions that are damaged are said, and set aside.
 func TestDoctorOfConfigs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
 	b.mission("work")
 	b.userFiles(map[string]string{"CLAUDE.md": "one"})
-	env := sessions.Environ{Home: os.Getenv("HOME")}
+	env := sessions.Environ{Home: b.user}
 	first, err := b.local.keepConfig(context.Background(), "claude", env)
 	if err != nil {
 		t.Fatal(err)
@@ -323,6 +328,7 @@ func TestDoctorOfConfigs(t *testing.T) {
 // TestConfigsOfTheKilled: what killed processes leave of and in a repository of
 // versions is removed or mended, by doctor and at a start, and no version is lost.
 func TestConfigsOfTheKilled(t *testing.T) {
+	t.Parallel()
 	for name, mend := range map[string]func(*testBench) error{
 		"by doctor": func(b *testBench) error {
 			r, err := b.local.Doctor(context.Background(), DoctorRequest{})
@@ -339,7 +345,7 @@ func TestConfigsOfTheKilled(t *testing.T) {
 			b.local.adapters = Agents()
 			b.write("a.txt", "zero\n")
 			b.mission("work")
-			env := sessions.Environ{Home: os.Getenv("HOME")}
+			env := sessions.Environ{Home: b.user}
 			var versions []string
 			for _, text := range []string{"one", "two"} {
 				b.userFiles(map[string]string{"CLAUDE.md": text})
@@ -391,6 +397,7 @@ func TestConfigsOfTheKilled(t *testing.T) {
 // agent's configuration, whatever kind of file, and all else of it is; a version made
 // again is the same.
 func TestNoSecretInConfigs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	home := t.TempDir()

@@ -52,6 +52,7 @@ func startAbove(t *testing.T, cmd *exec.Cmd) (hook int) {
 
 // TestAgentAbove finds the agent that a hook runs beneath.
 func TestAgentAbove(t *testing.T) {
+	t.Parallel()
 	agent, hook := startAgent(t)
 	for what, got := range map[string]int{
 		"from the hook":      AgentAbove("claude", Caller{}, hook) - agent.Process.Pid,
@@ -72,6 +73,7 @@ func TestAgentAbove(t *testing.T) {
 // file that it runs is Codex's, and neither is the Codex that has started it: it has the
 // conversations of others too.
 func TestServerAbove(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	shell, err := os.ReadFile("/bin/sh")
 	program := filepath.Join(dir, "codex")
@@ -110,6 +112,7 @@ func (c *talker) sendFrom(pid int, event, fields string) {
 // TestKilledByHand closes the mission of a session that was started by hand and
 // is killed in its turn, where its hooks do not name its process.
 func TestKilledByHand(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	agent, hook := startAgent(t)
 	c.sendFrom(AgentAbove("claude", c.caller(), hook), "UserPromptSubmit", `,"prompt":"go"`)
@@ -129,6 +132,7 @@ func TestKilledByHand(t *testing.T) {
 // TestUnknownAgent ends what nothing can be looked at of: by time, after a new
 // start of the system, or by the user's word; and takes it back where it speaks.
 func TestUnknownAgent(t *testing.T) {
+	t.Parallel()
 	start := func(t *testing.T) (*talker, *time.Time) {
 		c := startTalker(t)
 		now := time.Now()
@@ -209,6 +213,7 @@ func TestUnknownAgent(t *testing.T) {
 // TestUnknownAgentGoesOn: an agent of an unknown process may have ended, so whoever goes
 // on with a restored conversation is told of both.
 func TestUnknownAgentGoesOn(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	goesOn := func() string {
 		m, err := c.local.missionByID(c.only().ID)

@@ -29,6 +29,7 @@ func (w *lateWriter) Follow() sessions.Follower {
 // TestStopAwaitsAnswer reports the end of a turn before its answer is in the
 // session's file, as Claude Code does: the snapshot must hold the answer.
 func TestStopAwaitsAnswer(t *testing.T) {
+	t.Parallel()
 	for name, padding := range map[string]int{"short turn": 1, "turn beyond the tail": answerTail} {
 		t.Run(name, func(t *testing.T) {
 			c := newTalker(newBench(t))
@@ -56,6 +57,7 @@ func TestStopAwaitsAnswer(t *testing.T) {
 // TestStopWithoutAnswer does not wait where the file shows no turn: Stop can
 // name a session that was begun since.
 func TestStopWithoutAnswer(t *testing.T) {
+	t.Parallel()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -91,6 +93,7 @@ func (w *transcriptFollower) Follow(file string, changed func()) func() {
 // TestStopIsToldOfTheAnswer waits for news of the session's file, not longer than
 // they come, and asks for none where the answer is there already.
 func TestStopIsToldOfTheAnswer(t *testing.T) {
+	t.Parallel()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -130,6 +133,7 @@ func (c *talker) said(year, prompt, kind, uuid, parent, content string) string {
 // session's file yet, as Claude Code does for a short one: what the file ends with
 // is not taken for it. The turn is written when it is waited for.
 func TestStopAwaitsItsTurn(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]struct{ said, id string }{
 		"after another": {"one", "p1"}, "after one of the same words": {"two", "p1"}, "after one of the same id": {"one", "p2"}, "first turn": {},
 	} {
@@ -165,6 +169,7 @@ func TestStopAwaitsItsTurn(t *testing.T) {
 // TestStopOfAPromptTypedAhead does not wait for a turn whose id is not that of the
 // event, but whose last words are.
 func TestStopOfAPromptTypedAhead(t *testing.T) {
+	t.Parallel()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -182,6 +187,7 @@ func TestStopOfAPromptTypedAhead(t *testing.T) {
 // TestStopWithoutWords: the end of a turn that an agent reports without its last words,
 // before it has written that its API refused, is that of a refused turn.
 func TestStopWithoutWords(t *testing.T) {
+	t.Parallel()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.hook("SessionStart", map[string]any{"source": "startup"})

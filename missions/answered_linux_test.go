@@ -13,6 +13,7 @@ import (
 // TestCommandAnswers: an agent that runs a command which was begun after its question
 // was answered, once that has run for five seconds. What ran before answers nothing.
 func TestCommandAnswers(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	agent := exec.Command("/bin/sh", "-c", `setsid sleep 1000 & p=$!; echo; while read how; do $how sleep 1000 & p="$p $!"; done; kill $p`)
 	in, err := agent.StdinPipe()

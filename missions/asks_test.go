@@ -11,6 +11,7 @@ import (
 // TestAsksForItsLastTool: Claude Code says that it asks, and not for what; that is
 // the tool that is about to run.
 func TestAsksForItsLastTool(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)
@@ -27,6 +28,7 @@ func TestAsksForItsLastTool(t *testing.T) {
 // TestErrorEndsWithItsTurn: an error is that of the last turn; the next prompt says
 // that its user goes on.
 func TestErrorEndsWithItsTurn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)
@@ -51,6 +53,7 @@ func TestErrorEndsWithItsTurn(t *testing.T) {
 // TestErrorLeftBehind: an error is that of a conversation; one that its user begins
 // anew has none, and closes without.
 func TestErrorLeftBehind(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.vars = map[string]string{"CLAUDE_PID": itoa(os.Getpid())}
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -82,6 +85,7 @@ func TestErrorLeftBehind(t *testing.T) {
 // that its user stopped, as it does that of any other. Its session's file shows which
 // it was, and of which turn.
 func TestEndsAsItsFileShows(t *testing.T) {
+	t.Parallel()
 	const said, refusal, stopped = `[{"type":"text","text":"done"}]`, `[{"type":"text","text":"API Error: 529"}]`, `[{"type":"text","text":"[Request interrupted by user]"}]`
 	for name, tt := range map[string]struct {
 		kind, last string
@@ -128,6 +132,7 @@ func TestEndsAsItsFileShows(t *testing.T) {
 // TestAgentElsewhere: an agent that goes on in another directory than the mission's
 // workspace changes what no snapshot has; that is said until it is back.
 func TestAgentElsewhere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)
@@ -175,6 +180,7 @@ func TestAgentElsewhere(t *testing.T) {
 // agent does by itself when it is too long, leaves the turn running; between turns, and
 // where nothing was heard before, it is a session's start.
 func TestCompactedInTurn(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "compact"})
 	if m := c.only(); m.State != StateIdle {

@@ -13,6 +13,7 @@ import (
 
 // TestAutomated: each change of state is told once, and nothing else is.
 func TestAutomated(t *testing.T) {
+	t.Parallel()
 	running := Running{Turn: 1, PromptID: "p1"}
 	for _, tt := range []struct {
 		from Lifecycle
@@ -85,6 +86,7 @@ func (a *automations) on() []string {
 // TestAutomationsRunOnce: with what they are told, once for each change of
 // state, and not again in the process that comes after.
 func TestAutomationsRunOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")

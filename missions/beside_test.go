@@ -28,6 +28,7 @@ func (k *keptAgent) hasSnapshot(file, content string) bool {
 // second agent, and marks it diverged: its files are kept, but its turns are not the
 // mission's, its end is not the mission's, and a restore leaves it alone.
 func TestSecondAgent(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(k.agent.Process.Pid)}
 	k.takeTurn("third", "a.txt", "three\n")
@@ -80,6 +81,7 @@ func TestSecondAgent(t *testing.T) {
 // TestSecondAgentTakesOver: a second agent that lives on is the mission's, once the
 // mission's own has ended.
 func TestSecondAgentTakesOver(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	second := besides(k.talker)
 	second.hook("SessionStart", map[string]any{"source": "resume"})
@@ -106,6 +108,7 @@ func TestSecondAgentTakesOver(t *testing.T) {
 // that speaks for the mission first, and another on the same conversation, which that
 // agent starts itself, is none.
 func TestAgentBeneathItsCommand(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getppid())}
 	k.takeTurn("third", "a.txt", "three\n")
@@ -128,6 +131,7 @@ func TestAgentBeneathItsCommand(t *testing.T) {
 // TestReturn: a mission whose conversation was restored goes on in the one before, if
 // its user does, and has counted then what is in that.
 func TestReturn(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]func(c *talker){
 		"in the agent that never switched": func(*talker) {},
 		"in another process": func(c *talker) {
@@ -171,6 +175,7 @@ func TestReturn(t *testing.T) {
 // TestReturnAfterClear: who goes back with /resume to what /clear has left behind goes
 // on with the whole of what was counted; with a restore between, with what was then.
 func TestReturnAfterClear(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -213,6 +218,7 @@ func TestReturnAfterClear(t *testing.T) {
 // TestLateReturn: a hook that outlives an agent which a restore has ended leads the
 // mission nowhere.
 func TestLateReturn(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	former, agent := *k.talker, k.agent.Process.Pid
 	done := k.keeps()

@@ -42,6 +42,7 @@ func borrower(t *testing.T) (*testBench, *project) {
 // length of what was added. The first snapshot has what Git says, which reading in
 // idle moments finds, a step at a time, also in a later process.
 func TestFilterThatIsGone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, restarted := range []bool{false, true} {
 		b := newBench(t)
@@ -113,6 +114,7 @@ func TestFilterThatIsGone(t *testing.T) {
 // TestFilterThatConceals: what was added through a filter that keeps the length
 // can't be told by the index from what was not, once no attribute says so.
 func TestFilterThatConceals(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.git("config", "filter.rot.clean", "tr a-z n-za-m")
@@ -173,6 +175,7 @@ func (b *testBench) damage(path string) {
 // TestBorrowedIsVerified compares what was borrowed with its ids when there is
 // time, or at once if doctor is asked.
 func TestBorrowedIsVerified(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, how := range []string{"housekeeping", "doctor"} {
 		t.Run(how, func(t *testing.T) {
@@ -202,6 +205,7 @@ func TestBorrowedIsVerified(t *testing.T) {
 // workspace, and says so; the snapshot is whole then, without the user's
 // repository.
 func TestBorrowedDamageIsCapturedAgain(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, how := range []string{"housekeeping", "doctor"} {
 		t.Run(how, func(t *testing.T) {
@@ -229,6 +233,7 @@ func TestBorrowedDamageIsCapturedAgain(t *testing.T) {
 // lost by it. It is tried again by doctor, or when a day has passed, and holds up
 // no repack meanwhile.
 func TestBorrowedDamageThatIsLost(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	b, p := borrower(t)
 	want, was := b.read("d1/f4"), b.read("d1/f7")

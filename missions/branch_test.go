@@ -38,6 +38,7 @@ func (c *talker) forkSays(from, name string, want ...string) {
 // Claude Code's /rewind, and then says something has left what was said between. The
 // moment before that prompt does not have it, though the agent's file does.
 func TestBeforeAPromptAfterGoingBack(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "apple\n")
@@ -72,6 +73,7 @@ func TestBeforeAPromptAfterGoingBack(t *testing.T) {
 // TestPromptThatGoesOnFromNothing: a prompt that names nothing before it, as no client
 // that is known writes one, takes nothing away from the moment before it.
 func TestPromptThatGoesOnFromNothing(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "apple\n")
@@ -88,6 +90,7 @@ func TestPromptThatGoesOnFromNothing(t *testing.T) {
 // TestBackToTheLinesAboveTheFirstPrompt: what the client wrote before anything was said
 // is no conversation.
 func TestBackToTheLinesAboveTheFirstPrompt(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "clear"})
 	c.say(strings.Replace(c.line("user", "l1", "", `"<command-name>/clear</command-name>"`), `"parentUuid":""`, `"parentUuid":null`, 1),
@@ -102,6 +105,7 @@ func TestBackToTheLinesAboveTheFirstPrompt(t *testing.T) {
 // TestBeforeAPromptBehindAnotherSnapshot: whatever was captured between a prompt's hook
 // and its line, the user had gone back before it.
 func TestBeforeAPromptBehindAnotherSnapshot(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "apple\n")
@@ -119,6 +123,7 @@ func TestBeforeAPromptBehindAnotherSnapshot(t *testing.T) {
 // TestBeforeABlockedPrompt: a prompt that another tool's hook has blocked is nowhere in
 // the conversation. That the user went back before a later one is none of its moment's.
 func TestBeforeABlockedPrompt(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "apple\n")
@@ -137,6 +142,7 @@ func TestBeforeABlockedPrompt(t *testing.T) {
 // TestGoingBackInALongConversation: the end of a conversation tells that nobody went
 // back, or where to; so does all of it.
 func TestGoingBackInALongConversation(t *testing.T) {
+	t.Parallel()
 	c := startLong(t)
 	c.takeTurn("first", "a.txt", "one\n")
 	back := c.parent
@@ -160,6 +166,7 @@ func TestGoingBackInALongConversation(t *testing.T) {
 
 // TestDamagedAfterAMoment: what followed a moment is damaged. The moment is not.
 func TestDamagedAfterAMoment(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "apple\n")

@@ -16,6 +16,7 @@ import (
 // TestRecordedPlaces compares the place that each record says with that which
 // numbering the whole history gives, over random turns of two missions.
 func TestRecordedPlaces(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "0\n")
@@ -92,6 +93,7 @@ func (b *testBench) losing(shadow, snapshot string) *Local {
 // TestNewestNeedsNoHistory takes, names, undoes and redoes with a commit lost
 // that is further back in the same turn than these have any need to look.
 func TestNewestNeedsNoHistory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "0\n")
 	m := b.mission("work")
@@ -134,6 +136,7 @@ func TestNewestNeedsNoHistory(t *testing.T) {
 // TestUndoneOperations holds the lazy reading of what can be undone against the
 // two stacks that define it.
 func TestUndoneOperations(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "0\n")
 	b.mission("work")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestNewerClient(t *testing.T) {
+	t.Parallel()
 	newest := claude.Adapter{}.Newest()
 	for version, newer := range map[string]bool{
 		"": false, newest: false, "1.0.128": false, "2.1.9": false, "odd": false, "2.1": false,
@@ -24,6 +25,7 @@ func TestNewerClient(t *testing.T) {
 
 // TestClientIsNoted: the version is that which wrote the end of the session.
 func TestClientIsNoted(t *testing.T) {
+	t.Parallel()
 	c := newTalker(newBench(t))
 	c.local.adapters = Agents()
 	c.hook("SessionStart", map[string]any{"source": "startup"})

@@ -39,6 +39,7 @@ func (c *talker) rewrite() string {
 // one that does not finds it at the end of the turn; either at the end of the
 // mission.
 func TestRewrittenTalkIsFound(t *testing.T) {
+	t.Parallel()
 	recorded := func(c *talker, what, want string, generation int) {
 		t.Helper()
 		if got, meta := c.recordedSession(); got != want || meta.Generation != generation {
@@ -96,6 +97,7 @@ func (servedSeeing) Take(context.Context, string) Dirty { return Dirty{Full: tru
 // TestComparedOnce: a session file that was compared is not read again until it
 // changes, but one that has just been written to may change unseen.
 func TestComparedOnce(t *testing.T) {
+	t.Parallel()
 	c := startLong(t)
 	c.local.watching = servedBlind{}
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
@@ -130,6 +132,7 @@ func TestComparedOnce(t *testing.T) {
 // where the agent has just rewritten its middle; one of a past moment holds what
 // was said then.
 func TestForkOfARewrittenTalk(t *testing.T) {
+	t.Parallel()
 	c := startLong(t)
 	c.local.watching = servedBlind{}
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})

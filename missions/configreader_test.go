@@ -30,6 +30,7 @@ func configAfter(root string, c configReader) (*configReader, map[string]error) 
 // TestConfigBounds: a part of which there is too much is left out whole, which is said
 // once; what is before and behind it is kept.
 func TestConfigBounds(t *testing.T) {
+	t.Parallel()
 	const room = 50
 	files := func(dir string, size int64) error {
 		for i := range 3 * room {
@@ -84,6 +85,7 @@ func TestConfigBounds(t *testing.T) {
 // TestConfigOfManyParts: a directory with too many parts costs no other one, and what is
 // left out is not looked at for ever.
 func TestConfigOfManyParts(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	const parts, each = 4, 60
 	if err := errorsOf(os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "rules", "late.md"), nil, 0o644)); err != nil {
@@ -112,6 +114,7 @@ func TestConfigOfManyParts(t *testing.T) {
 // TestConfigOfPrograms: what a program installed is no configuration, a large file is
 // not read, and what is no directory keeps nobody waiting.
 func TestConfigOfPrograms(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	large := filepath.Join(root, "skills", "s", "large.bin")
 	for _, name := range []string{"skills/s/SKILL.md", "skills/s/.venv/lib/x.py", "skills/s/node_modules/x.js", "skills/s/__pycache__/x.pyc", "skills/s/.git/config", "skills/s/large.bin"} {

@@ -15,6 +15,7 @@ import (
 // TestKeptConfig: while the user's file is broken, what it said when it was last
 // read well counts, for as long as it takes, and status says so.
 func TestKeptConfig(t *testing.T) {
+	t.Parallel()
 	home, err := OpenHome(filepath.Join(t.TempDir(), "home"))
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +58,7 @@ func TestKeptConfig(t *testing.T) {
 // TestConfigurationThatIsNoFile: what stands in the place of the configuration, or of
 // what is kept of it, keeps nobody waiting; the one is named, the other replaced.
 func TestConfigurationThatIsNoFile(t *testing.T) {
+	t.Parallel()
 	home, err := OpenHome(filepath.Join(t.TempDir(), "home"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +94,7 @@ func TestConfigurationThatIsNoFile(t *testing.T) {
 }
 
 func TestStatusNamesABrokenConfiguration(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.broken = Errorf(KindUsage, "", "line 2: many is no number")
 	s, err := b.local.Status(t.Context(), StatusRequest{Caller: b.caller()})
@@ -103,6 +106,7 @@ func TestStatusNamesABrokenConfiguration(t *testing.T) {
 // TestConfigurationBreaksMeanwhile: status and doctor say what is wrong with a
 // configuration that was whole when their process began, and no more once it is mended.
 func TestConfigurationBreaksMeanwhile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for text, wrong := range map[string]int{"capture: {max_flies: 3}\n": 1, "capture: {max_files: 3}\n": 0} {
 		if err := os.WriteFile(b.local.home.ConfigFile(), []byte(text), 0o600); err != nil {
@@ -121,6 +125,7 @@ func TestConfigurationBreaksMeanwhile(t *testing.T) {
 
 // TestVariablesReachTheService: what overrides a key is sent along by every client.
 func TestVariablesReachTheService(t *testing.T) {
+	t.Parallel()
 	for _, name := range settings.Variables() {
 		if !slices.Contains(CallerVariables(), name) {
 			t.Errorf("%s does not reach the service", name)
@@ -131,6 +136,7 @@ func TestVariablesReachTheService(t *testing.T) {
 // TestConfigurationErrors: what is wrong with a configuration has a kind of its own,
 // and says what to type next.
 func TestConfigurationErrors(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yml")
 	_, err := settings.FindKey("fork.rooot")
 	if e := AsError(fmt.Errorf("read: %w", err)); e.Kind != KindUsage || e.Hint != "did you mean fork.root?" || !strings.HasPrefix(e.Message, "read: there is no key") {

@@ -33,6 +33,7 @@ func startLong(t *testing.T) *talker {
 // TestCutFromItsEnd: the end of a long conversation tells where all of it is cut,
 // at each of its moments, whether or not the agent's file still holds it.
 func TestCutFromItsEnd(t *testing.T) {
+	t.Parallel()
 	c := startLong(t)
 	c.takeTurn("first", "a.txt", "one\n")
 	c.takeTurn("second", "a.txt", "two\n")
@@ -81,6 +82,7 @@ func TestCutFromItsEnd(t *testing.T) {
 // TestForkOfALongConversation: a fork, and a fork of that, hold the conversation
 // as a rewrite of the whole makes it.
 func TestForkOfALongConversation(t *testing.T) {
+	t.Parallel()
 	c := startLong(t)
 	c.takeTurn("first", "a.txt", "one\n")
 	from := c.only()

@@ -81,6 +81,7 @@ func (b *testBench) messages(mission string) []string {
 // TestNobodyGoesOnFromTheMiddleOfARestore: what a killed restore left undone is
 // finished before anything that a user asks for there.
 func TestNobodyGoesOnFromTheMiddleOfARestore(t *testing.T) {
+	t.Parallel()
 	commands := map[string]func(*testBench) error{
 		"snapshot": func(b *testBench) error {
 			_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller(), Message: "after"})
@@ -138,6 +139,7 @@ func TestNobodyGoesOnFromTheMiddleOfARestore(t *testing.T) {
 // TestWorkAfterACutOffRestoreIsKept: where people have gone on working nothing
 // is touched; their snapshot is taken, and they are told.
 func TestWorkAfterACutOffRestoreIsKept(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -178,6 +180,7 @@ func TestWorkAfterACutOffRestoreIsKept(t *testing.T) {
 
 // TestHookDoesNotWaitForRecovery: what an agent waits for is the snapshot alone.
 func TestHookDoesNotWaitForRecovery(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -207,6 +210,7 @@ func TestHookDoesNotWaitForRecovery(t *testing.T) {
 // TestRedoOfACutOffRestoreSaysWhatItDid finishes a restore over which people
 // have gone on working, and takes one back.
 func TestRedoOfACutOffRestoreSaysWhatItDid(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, name := range []string{"a.txt", "d.txt"} {
 		b.write(name, "one\n")
@@ -247,6 +251,7 @@ func TestRedoOfACutOffRestoreSaysWhatItDid(t *testing.T) {
 // TestCutOffRestoreThatCanNotBeEnded holds up nobody, and doctor ends it: when
 // what it needs is mended, else by moving it away.
 func TestCutOffRestoreThatCanNotBeEnded(t *testing.T) {
+	t.Parallel()
 	for name, lost := range map[string]bool{"mended": false, "lost": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -23,6 +23,7 @@ func (b *testBench) entryOf() string {
 // finished nor taken back, doctor says which workspace may be half of it, and what
 // gives back what that held before; and it holds up nobody any more.
 func TestDamagedRestoreIsSetAside(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		damage func(entry string) error
 		named  bool
@@ -75,6 +76,7 @@ func TestDamagedRestoreIsSetAside(t *testing.T) {
 // TestStrangerInQuarantine: a file that is not Umbra's, among what a restore has
 // taken away, is in nobody's way, and stays.
 func TestStrangerInQuarantine(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")

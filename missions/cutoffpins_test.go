@@ -14,6 +14,7 @@ import (
 // takes none of the snapshots before it along. Doctor pins them, once; they are
 // listed, read and restored, and git finds them.
 func TestCutOffSnapshotsAreKept(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	b := newBench(t)
 	b.write("a.txt", "0\n")

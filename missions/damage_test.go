@@ -24,7 +24,7 @@ func (b *testBench) again() *testBench {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { local.Close() })
-	return &testBench{T: b.T, local: local, home: b.home, dir: b.dir}
+	return &testBench{T: b.T, local: local, user: b.user, home: b.home, dir: b.dir}
 }
 
 func (b *testBench) put(path, content string) {
@@ -80,6 +80,7 @@ func (b *testBench) mended(what string) {
 
 // TestLostHints finds the project again by what its missions' records say.
 func TestLostHints(t *testing.T) {
+	t.Parallel()
 	for name, content := range map[string]string{"deleted": "", "torn": `{"format":1,"id":"`, "of another": `{"format":1,"id":"x","name":"y"}`} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -118,6 +119,7 @@ func TestLostHints(t *testing.T) {
 // TestRecordsRefBehind is what SIGKILL between the two refs leaves behind, met by
 // a process that had the project open and by one that opens it.
 func TestRecordsRefBehind(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(file, before string) error{
 		"behind":  func(file, before string) error { return os.WriteFile(file, []byte(before), 0o600) },
 		"empty":   func(file, _ string) error { return os.WriteFile(file, nil, 0o600) },
@@ -165,6 +167,7 @@ func TestRecordsRefBehind(t *testing.T) {
 
 // TestDamagedMission is a clear error of that mission alone.
 func TestDamagedMission(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	bad := b.mission("bad")
@@ -200,6 +203,7 @@ func TestDamagedMission(t *testing.T) {
 // TestUnreadableSnapshot: one that is there and cannot be read is never said not to
 // be, by its id or the beginning of it.
 func TestUnreadableSnapshot(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(string) error{
 		"torn":    func(file string) error { return os.WriteFile(file, []byte("torn"), 0o600) },
 		"no file": func(file string) error { return os.Mkdir(file, 0o700) },
@@ -221,6 +225,7 @@ func TestUnreadableSnapshot(t *testing.T) {
 
 // TestLostRef mends a mission's ref that is gone or torn, from the records.
 func TestLostRef(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(string) error{
 		"gone": os.Remove,
 		"torn": func(file string) error { return os.Truncate(file, 12) },
@@ -247,6 +252,7 @@ func TestLostRef(t *testing.T) {
 // TestClosedProjectIsNotNone: a project that can't be opened is never taken for
 // one that does not exist, and nothing of it is thrown away (H3).
 func TestClosedProjectIsNotNone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -287,6 +293,7 @@ func TestClosedProjectIsNotNone(t *testing.T) {
 // TestUnlistedProjects: while it cannot be read which projects there are, nothing
 // says that there is no mission, and no second project is made.
 func TestUnlistedProjects(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -310,6 +317,7 @@ func TestUnlistedProjects(t *testing.T) {
 
 // TestConfigLostMeanwhile finds what only the next process would.
 func TestConfigLostMeanwhile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -327,6 +335,7 @@ func TestConfigLostMeanwhile(t *testing.T) {
 // TestRestoreOfADamagedSnapshot says that it is damaged, and leaves everything
 // as it was.
 func TestRestoreOfADamagedSnapshot(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("b.txt", "one too\n")
@@ -361,6 +370,7 @@ func TestRestoreOfADamagedSnapshot(t *testing.T) {
 // TestNameOfAnUnreadableMission: a mission that can't be read keeps its name, under
 // which it is found again when it can.
 func TestNameOfAnUnreadableMission(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("bad")

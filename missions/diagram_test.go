@@ -17,6 +17,7 @@ const (
 
 // TestDiagram holds the state diagram of the documentation against Transition.
 func TestDiagram(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(designPage)
 	if err != nil {
 		t.Fatal(err)

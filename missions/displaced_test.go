@@ -12,6 +12,7 @@ import (
 // TestDisplacedWhileWritten: the bytes of a program that goes on writing are read
 // again until they are as many as was said; one that never pauses is an error.
 func TestDisplacedWhileWritten(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m, err := b.local.missionByID(b.mission("work").ID)
@@ -40,6 +41,7 @@ func TestDisplacedWhileWritten(t *testing.T) {
 // has taken away are in a record before the file goes, also where they are stored
 // already: a process that was killed before it published its record leaves them so.
 func TestStoredIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("dir/a.txt", "one\n")
 	id := b.mission("work").ID

@@ -13,6 +13,7 @@ import (
 // TestNoLockFile: what stands in the place of a lock file is said to do so, and not
 // that the workspace has moved; doctor finds it and sets it aside, with all in it.
 func TestNoLockFile(t *testing.T) {
+	t.Parallel()
 	for what, put := range map[string]func(string) error{
 		"directory": func(path string) error { return os.MkdirAll(filepath.Join(path, "in it"), 0o700) },
 		"link":      func(path string) error { return os.Symlink(os.DevNull, path) },

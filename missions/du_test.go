@@ -21,6 +21,7 @@ func (b *testBench) usage() Usage {
 // TestUsageGoesOnPastWhatCantBeRead: a directory of objects that can't be read is
 // named, and all else counts.
 func TestUsageGoesOnPastWhatCantBeRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	objects := filepath.Join(b.mission("work").ShadowRepo, "objects")
@@ -46,6 +47,7 @@ func TestUsageGoesOnPastWhatCantBeRead(t *testing.T) {
 // TestUsageWithoutPacks: what is stored of each mission can't be told where packs
 // can't be listed, what the project takes can.
 func TestUsageWithoutPacks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	packs := filepath.Join(b.mission("work").ShadowRepo, "objects", "pack")
@@ -65,6 +67,7 @@ func TestUsageWithoutPacks(t *testing.T) {
 
 // TestUsageNamesFewUnread: of many places that can't be read some are named.
 func TestUsageNamesFewUnread(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		at := filepath.Join(dir, name)

@@ -15,6 +15,7 @@ import (
 // TestChangedPlugin neither overwrites nor removes a plugin's file that its user
 // has changed.
 func TestChangedPlugin(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	ctx := context.Background()
 	caller := b.caller()

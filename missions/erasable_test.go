@@ -11,6 +11,7 @@ import (
 // TestEraseKeepsWhatACutOffRestoreTookAway: where the user's files are nowhere but
 // in the journal, the home stays, whole.
 func TestEraseKeepsWhatACutOffRestoreTookAway(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -33,6 +34,7 @@ func TestEraseKeepsWhatACutOffRestoreTookAway(t *testing.T) {
 
 // TestEraseRefusesADamagedJournal: an entry that can't be read may hold such files.
 func TestEraseRefusesADamagedJournal(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put(filepath.Join(b.home, "journal", "diary.txt"), "mine")
 	b.keptFromErase("diary.txt")
@@ -41,6 +43,7 @@ func TestEraseRefusesADamagedJournal(t *testing.T) {
 // TestEraseKeepsWhatDoctorSetAside: what a damaged operation took away is the user's
 // still when doctor has moved it out of the way.
 func TestEraseKeepsWhatDoctorSetAside(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -80,6 +83,7 @@ func TestEraseKeepsWhatDoctorSetAside(t *testing.T) {
 // TestEraseRefusesTheUsersFiles: a directory that has the name of one of Umbra's,
 // and not its entries, is somebody else's.
 func TestEraseRefusesTheUsersFiles(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"projects/site/main.go", "trash/old.txt", "agents/launch/run.sh", "index/cards.txt"} {
 		b := newBench(t)
 		b.put(filepath.Join(b.home, name), "mine")
@@ -121,6 +125,7 @@ func (b *testBench) keptFromErase(why string) {
 // TestHomeOfOthers: a directory that is used for other things becomes no home, and
 // one that was begun, or set up by hand, does.
 func TestHomeOfOthers(t *testing.T) {
+	t.Parallel()
 	for name, well := range map[string]bool{"projects/site/f": true, "config.yml": true, "lost+found/f": true, "notes.txt": false, ".bashrc": false} {
 		dir := t.TempDir()
 		if err := os.Chmod(dir, 0o700); err != nil {

@@ -13,6 +13,7 @@ import (
 // TestErase: a home goes with all that is Umbra's, also what can't be written to,
 // and nothing goes while another process is at work in it.
 func TestErase(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -78,6 +79,7 @@ func TestErase(t *testing.T) {
 // TestEraseLeavesWhatIsElsewhere: what a link leads to stays and is named, and what
 // is not Umbra's keeps its modes.
 func TestEraseLeavesWhatIsElsewhere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	home := b.local.home
 	if err := b.local.Close(); err != nil {
@@ -106,6 +108,7 @@ func TestEraseLeavesWhatIsElsewhere(t *testing.T) {
 
 // TestEraseLocksAHomeOfAnyName: the locks are found where a pattern would find none.
 func TestEraseLocksAHomeOfAnyName(t *testing.T) {
+	t.Parallel()
 	home, err := OpenHome(filepath.Join(t.TempDir(), "my[umbra]"))
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ func (b *testBench) said(r DoctorRequest) string {
 // ones is kept, and all of it is said. So it is where the chain of its records is
 // broken too.
 func TestLostNewestSnapshot(t *testing.T) {
+	t.Parallel()
 	for name, chain := range map[string]bool{"records whole": true, "records lost too": false} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -94,6 +95,7 @@ func TestLostNewestSnapshot(t *testing.T) {
 // TestLostNewestRecord: a mission whose newest record is lost can be read again,
 // with its files as they were.
 func TestLostNewestRecord(t *testing.T) {
+	t.Parallel()
 	for name, of := range map[string][]string{"the record": {"^{tree}", ""}, "the mission in it": {":" + missionDoc}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -9,6 +9,7 @@ import (
 
 // TestUnknownToolByHand: the name of a tool that was started by hand is no command.
 func TestUnknownToolByHand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	for _, event := range []string{"session-start", "idle", "session-end"} {

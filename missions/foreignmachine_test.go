@@ -85,6 +85,7 @@ func TestForkFromAnotherMachine(t *testing.T) {
 
 // TestRecordOfNoMachine: that a record does not say where its mission is, is said in words.
 func TestRecordOfNoMachine(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	m, err := c.local.missionByID(c.only().ID)

@@ -42,6 +42,7 @@ func refusals(r RestoreResult) string {
 
 // The plan of an undo or a redo is what it then does, and changes nothing.
 func TestForeseeUndoAndRedo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -77,6 +78,7 @@ func TestForeseeUndoAndRedo(t *testing.T) {
 
 // A plan tells all that would refuse it, and what was passed over it does not.
 func TestForeseeRefusals(t *testing.T) {
+	t.Parallel()
 	b, c := newCommitted(t)
 	b.write("mine.txt", "the user's\n")
 	c.takeTurn("second", "b.txt", "two\n")
@@ -124,6 +126,7 @@ func TestForeseeRefusals(t *testing.T) {
 // Where a restore was cut off, a plan says what undo and redo make of it, and
 // ends nothing.
 func TestForeseeCutOff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -153,6 +156,7 @@ func TestForeseeCutOff(t *testing.T) {
 
 // A plan tells that a live agent under a keeper is ended and launched again.
 func TestForeseeHandover(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	r := k.restore("live@1", func(r *RestoreRequest) { r.Preview = true })
 	if r.Handover == nil || r.Handover.How != "relaunched" {

@@ -16,6 +16,7 @@ import (
 
 // TestForkOfOneOfTwo: where two live missions work, which one is forked is not guessed.
 func TestForkOfOneOfTwo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("one")
@@ -43,6 +44,7 @@ func TestForkOfOneOfTwo(t *testing.T) {
 // TestFork forks a mission from now and from a past turn: files, conversation
 // and history are those of the moment, and the source stays as it was.
 func TestFork(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -68,7 +70,7 @@ func TestFork(t *testing.T) {
 			if err != nil || string(got) != tt.file {
 				t.Errorf("the fork's file: %q %v", got, err)
 			}
-			if fork.State != StateInitializing || fork.Parent == nil || fork.Turn != tt.last || !strings.HasPrefix(fork.Workspace, os.Getenv("HOME")) {
+			if fork.State != StateInitializing || fork.Parent == nil || fork.Turn != tt.last || !strings.HasPrefix(fork.Workspace, b.user) {
 				t.Errorf("fork: %+v", fork)
 			}
 			if tt.turns == 0 {
@@ -112,6 +114,7 @@ func TestFork(t *testing.T) {
 // TestLostForkIsMadeAgain removes a fork's directory behind Umbra's back: it is
 // made again in its place, on its own branch.
 func TestLostForkIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.git("init", "-q")
@@ -145,6 +148,7 @@ func TestLostForkIsMadeAgain(t *testing.T) {
 // TestForkHasTheLastWords forks a source whose conversation went on after its
 // newest snapshot, without a change of files.
 func TestForkHasTheLastWords(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -166,6 +170,7 @@ func TestForkHasTheLastWords(t *testing.T) {
 // TestForkHandsItsStatCacheOver: what the fork wrote need not be read by the
 // first capture of its workspace.
 func TestForkHandsItsStatCacheOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("d/a.txt", "content\n")
 	old := time.Now().Add(-time.Hour)
@@ -203,6 +208,7 @@ func TestForkHandsItsStatCacheOver(t *testing.T) {
 
 // TestForkCountAllOrNothing makes none of several forks where one can't be made.
 func TestForkCountAllOrNothing(t *testing.T) {
+	t.Parallel()
 	for name, inTheWay := range map[string]func(b *testBench, next string){
 		"a name": func(b *testBench, _ string) { b.fork("t-2") },
 		"a directory": func(b *testBench, next string) {

@@ -13,6 +13,7 @@ import (
 
 // TestForkOntoAFullDisk says what to do, and leaves nothing there.
 func TestForkOntoAFullDisk(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for n := range 40 {
 		b.write(fmt.Sprintf("f%d", n), strings.Repeat("line\n", 4000))
@@ -35,6 +36,7 @@ func TestForkOntoAFullDisk(t *testing.T) {
 
 // TestForkTellsHowFarItIs in files and in bytes.
 func TestForkTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for n := range 1100 {
 		b.write(fmt.Sprintf("d%d/f%d", n%10, n), "0123456789")

@@ -13,6 +13,7 @@ import (
 // TestForkIsDurable: the disk is waited for once, after all workspaces are
 // written and before there is a mission; if it fails there is no fork.
 func TestForkIsDurable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -62,6 +63,7 @@ func TestForkIsDurable(t *testing.T) {
 // its mission is bound to it; if the disk fails it is taken away, and can be made
 // again later.
 func TestRemadeIsDurable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")

@@ -8,6 +8,7 @@ import (
 // TestSnapshotFsyncs counts how often a whole snapshot waits for the disk,
 // whatever its size.
 func TestSnapshotFsyncs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "zero\n")
 	m, err := b.local.missionByID(b.mission("work").ID)

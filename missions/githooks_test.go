@@ -7,6 +7,7 @@ import (
 
 // TestHookText puts a line into hooks of all kinds, and takes it out to the byte.
 func TestHookText(t *testing.T) {
+	t.Parallel()
 	line := hookLine("/opt/my tools/umbra", "post-commit")
 	for _, hook := range []string{
 		"#!/bin/sh\n", "#!/bin/sh\nexit 3\n", "#!/bin/sh -e\nno end", "#!/usr/bin/env bash\n\necho\n", "#! /bin/zsh\n",
@@ -46,6 +47,7 @@ func TestHookText(t *testing.T) {
 // TestHookLineTakenOut takes out the note alone where its user has taken Umbra's
 // line out: the next line is theirs.
 func TestHookLineTakenOut(t *testing.T) {
+	t.Parallel()
 	line := hookLine("umbra", "post-commit")
 	const theirs = "#!/bin/sh\nmake check\n"
 	with, err := withHook([]byte(theirs), line)
@@ -66,6 +68,7 @@ func TestHookLineTakenOut(t *testing.T) {
 
 // TestMadeHook tells a hook that Umbra made from one that its user goes on with.
 func TestMadeHook(t *testing.T) {
+	t.Parallel()
 	line := hookLine("umbra", "post-merge")
 	made, err := withHook(nil, line)
 	if err != nil {

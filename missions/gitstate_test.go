@@ -5,6 +5,7 @@ import "testing"
 // TestStagedStays takes snapshots of a change beside a staged state that does not
 // change, in one process, and of a staged state that does.
 func TestStagedStays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")

@@ -35,6 +35,7 @@ func gitDamages() []gitDamage {
 // are captured and restored, those too that are tracked although ignored, and it is
 // said once.
 func TestUnreadGit(t *testing.T) {
+	t.Parallel()
 	for _, damage := range gitDamages() {
 		t.Run(damage.name, func(t *testing.T) { testUnreadGit(t, damage) })
 	}
@@ -61,11 +62,12 @@ func (b *testBench) held(snapshot string) string {
 
 // TestUnreadGitNotAsked: what could not be asked to its end is not known to be well.
 func TestUnreadGitNotAsked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.write("a.txt", "one\n")
 	b.mission("work")
-	b.put(filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[broken") // which the git program is asked about
+	b.put(filepath.Join(b.user, ".gitconfig"), "[broken") // which the git program is asked about
 	b.snapshot("while it can't be read")
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -94,9 +96,9 @@ func TestUnreadGitNotAsked(t *testing.T) {
 
 func testUnreadGit(t *testing.T, damage gitDamage) {
 	b := newBench(t)
-	file := filepath.Join(os.Getenv("HOME"), damage.file)
-	b.put(filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[core]\n excludesFile = ~/mine\n")
-	b.put(filepath.Join(os.Getenv("HOME"), "mine"), "*.private\n")
+	file := filepath.Join(b.user, damage.file)
+	b.put(filepath.Join(b.user, ".gitconfig"), "[core]\n excludesFile = ~/mine\n")
+	b.put(filepath.Join(b.user, "mine"), "*.private\n")
 	b.git("init", "-q", "-b", "main")
 	for name, text := range map[string]string{".gitignore": "*.log\n", "a.txt": "one\n", "kept.log": "tracked\n", ".env": "tracked\n"} {
 		b.write(name, text)

@@ -40,6 +40,7 @@ func talkerOf(c *talker, fork Mission) *talker {
 // TestGuard keeps the file tools of a fork, and of a fork of that, out of the
 // workspaces that they come from, and nothing else out of anywhere.
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")

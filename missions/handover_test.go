@@ -200,6 +200,7 @@ func (k *keptAgent) relaunched(next Next) {
 
 // TestHandoverByWhoAsks restores beneath a live agent, in this process.
 func TestHandoverByWhoAsks(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	done := k.keeps()
 	r := k.restore("live@1")
@@ -221,6 +222,7 @@ func TestHandoverByWhoAsks(t *testing.T) {
 // TestHandoverCutOff: whoever carries it out may die at any instant; the keeper,
 // which asks when its agent has ended, has it done once, and asked twice too.
 func TestHandoverCutOff(t *testing.T) {
+	t.Parallel()
 	cut := func(some func(*restoreWork) error) func(*keptAgent) {
 		return func(k *keptAgent) { k.cutOff(k.id, "live@1", some) }
 	}
@@ -261,6 +263,7 @@ func TestHandoverCutOff(t *testing.T) {
 // TestHandoverCutOffAsTheAgentEnds: what an agent says as it ends is no sign that it
 // goes on, though its process lives until that is heard.
 func TestHandoverCutOffAsTheAgentEnds(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.mark(k.restoreOf("live@1"), false)
 	k.hook("SessionEnd", map[string]any{"reason": "other"})
@@ -271,6 +274,7 @@ func TestHandoverCutOffAsTheAgentEnds(t *testing.T) {
 // TestHandoverCutOffInATurn: what was begun by force in a turn is finished by the
 // next daemon if the agent had been told to end, and given up if it had not.
 func TestHandoverCutOffInATurn(t *testing.T) {
+	t.Parallel()
 	for _, told := range []bool{false, true} {
 		k := newKeptAgent(t)
 		k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
@@ -293,6 +297,7 @@ func TestHandoverCutOffInATurn(t *testing.T) {
 
 // TestHandoverOfManyStepsCutOff does the rest of an undo of several steps.
 func TestHandoverOfManyStepsCutOff(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	child := k.state().live.Child
 	k.change(func(m *loaded) { m.live.Child = nil }) // as if nobody could launch it again
@@ -324,6 +329,7 @@ func TestHandoverOfManyStepsCutOff(t *testing.T) {
 // the agent goes on, and what had waited for the end of a turn waits again; the
 // next process that serves does what was asked for.
 func TestHandoverNeverBegun(t *testing.T) {
+	t.Parallel()
 	for _, queued := range []bool{false, true} {
 		k := newKeptAgent(t)
 		k.mark(k.restoreOf("live@1"), queued)
@@ -359,6 +365,7 @@ func TestHandoverNeverBegun(t *testing.T) {
 
 // TestHandoverThatFails launches the agent again on the session it had.
 func TestHandoverThatFails(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
 	done := k.keeps()
@@ -378,6 +385,7 @@ func TestHandoverThatFails(t *testing.T) {
 // TestHandoverWithoutAWorkspace launches nobody where the workspace is gone: the
 // keeper is not left waiting, and the mission is closed.
 func TestHandoverWithoutAWorkspace(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
 	k.own()
@@ -408,6 +416,7 @@ func TestHandoverWithoutAWorkspace(t *testing.T) {
 // TestHandoverWithoutAKeeper: a keeper that dies meanwhile launches nobody, and
 // the mission can be resumed.
 func TestHandoverWithoutAKeeper(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	keeper := exec.Command("sleep", "600")
 	if err := keeper.Start(); err != nil {
@@ -438,6 +447,7 @@ func TestHandoverWithoutAKeeper(t *testing.T) {
 
 // TestKeeperWaits is told to ask again where a handover takes its time.
 func TestKeeperWaits(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.mark(k.restoreOf("live@1"), false)
 	k.own()
@@ -455,6 +465,7 @@ func TestKeeperWaits(t *testing.T) {
 
 // TestEmptiedConversation is begun anew on a relaunch, without the first prompt.
 func TestEmptiedConversation(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	done := k.keeps()
 	r := k.restore("live@start")
@@ -472,6 +483,7 @@ func TestEmptiedConversation(t *testing.T) {
 // TestHandoverFromInside answers whoever asks from inside the agent before that is
 // ended.
 func TestHandoverFromInside(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	done := k.keeps()
 	r := k.restore("live@1", func(r *RestoreRequest) { r.Caller.Mission = k.id })

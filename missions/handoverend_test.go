@@ -24,6 +24,7 @@ func (k *keptAgent) begins(a asked, queued bool) (h *handover) {
 // queued is said not to be done, and what was asked for since leaves what was queued
 // before it as it was.
 func TestAgentThatCanNotBeEnded(t *testing.T) {
+	t.Parallel()
 	ended, cancel := context.WithCancel(context.Background())
 	cancel() // nobody waits for the agent's end
 	fails := func(k *keptAgent, queued bool) *loaded {
@@ -56,6 +57,7 @@ func TestAgentThatCanNotBeEnded(t *testing.T) {
 
 // TestCancelBegun: what has begun is not canceled, but can be undone.
 func TestCancelBegun(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.mark(k.restoreOf("live@1"), false)
 	_, err := k.local.Cancel(context.Background(), CancelRequest{Caller: k.caller()})
@@ -65,6 +67,7 @@ func TestCancelBegun(t *testing.T) {
 // TestAgentIsNotEndedInVain: what can't be done any more when the agent is about to be
 // told to end leaves it alone, and says so.
 func TestAgentIsNotEndedInVain(t *testing.T) {
+	t.Parallel()
 	for name, queued := range map[string]bool{"queued": true, "asked for": false} {
 		t.Run(name, func(t *testing.T) {
 			k := newKeptAgent(t)
@@ -86,6 +89,7 @@ func TestAgentIsNotEndedInVain(t *testing.T) {
 // TestRefusedFromInside: who asks for a restore inside the agent is told that it is ended
 // for it. Where it is not, that is said too.
 func TestRefusedFromInside(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	a := k.restoreOf("live@1")
 	a.Restore.Caller.Mission = k.id
@@ -101,6 +105,7 @@ func TestRefusedFromInside(t *testing.T) {
 // TestNothingBeginsInAnAgentThatIsToldToEnd: between its being told and its end it begins
 // no tool.
 func TestNothingBeginsInAnAgentThatIsToldToEnd(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.begins(k.restoreOf("live@1"), true)
 	if _, _, err := k.local.confirm(context.Background(), k.state(), h); err != nil {
@@ -119,6 +124,7 @@ func TestNothingBeginsInAnAgentThatIsToldToEnd(t *testing.T) {
 
 // TestEndedForNothing: an agent is not ended for what is not to be done any more.
 func TestEndedForNothing(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.begins(k.restoreOf("live@1"), true)
 	k.change(func(m *loaded) { m.live.Handover = nil })
@@ -132,6 +138,7 @@ func TestEndedForNothing(t *testing.T) {
 // TestNextTurnBeginsBeforeTheAgentIsEnded: an agent goes on at once with a prompt that
 // was queued. What waited for the end of its turn is done when that one has ended.
 func TestNextTurnBeginsBeforeTheAgentIsEnded(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.begins(k.restoreOf("live@1"), true)
 	k.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "q.txt"}, "tool_use_id": "toolu_queued"})
@@ -152,6 +159,7 @@ func TestNextTurnBeginsBeforeTheAgentIsEnded(t *testing.T) {
 // TestTurnBeginsBeforeARestore: what may wait for the end of a turn waits though none ran
 // when it was asked for; what may not is refused.
 func TestTurnBeginsBeforeARestore(t *testing.T) {
+	t.Parallel()
 	for name, whenIdle := range map[string]bool{"may wait": true, "may not": false} {
 		t.Run(name, func(t *testing.T) {
 			k := newKeptAgent(t)
@@ -173,6 +181,7 @@ func TestTurnBeginsBeforeARestore(t *testing.T) {
 // TestUndoThatATurnRefuses: an agent is not ended for an undo that a turn which has come
 // and gone meanwhile is in the way of.
 func TestUndoThatATurnRefuses(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	done := k.keeps()
 	k.restore("live@1")
@@ -193,6 +202,7 @@ func TestUndoThatATurnRefuses(t *testing.T) {
 // TestKeeperGoneBeforeTheAgentIsEnded: an agent that nobody would launch again is left
 // alone; its user is told what to type in it.
 func TestKeeperGoneBeforeTheAgentIsEnded(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.begins(k.restoreOf("live@1"), false)
 	k.change(func(m *loaded) { m.live.Keeper = nil })

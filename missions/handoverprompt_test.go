@@ -11,6 +11,7 @@ import (
 
 // TestPromptDuringHandover is not taken: nobody would answer it.
 func TestPromptDuringHandover(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
 	k.own()
@@ -35,6 +36,7 @@ func TestPromptDuringHandover(t *testing.T) {
 // TestPromptsNotTakenUp: what had been sent to an agent that is ended in its turn is given
 // back in whole, once, and shown at the moment before the restore.
 func TestPromptsNotTakenUp(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	prompts := []string{"fourth\n" + strings.Repeat("with words ", 40) + "up to its end", "fifth"}
 	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
@@ -83,6 +85,7 @@ func TestPromptsNotTakenUp(t *testing.T) {
 // its hooks just before it is ended, is given back too, and the moment that is named has
 // what waited only since the snapshot before.
 func TestTakenUpUnheard(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	now := func() string { return k.local.now().Format(time.RFC3339Nano) }
 	queue := func(what, more string) {
@@ -109,6 +112,7 @@ func TestTakenUpUnheard(t *testing.T) {
 // TestPromptBeforeWhatIsQueued: a restore that waits for the end of a turn is not
 // left for the end of the next one, where nobody heard the first end.
 func TestPromptBeforeWhatIsQueued(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
 	if r, err := k.local.Restore(context.Background(), RestoreRequest{Caller: k.caller(), Moment: "live@1", WhenIdle: true}); err != nil || r.Done {

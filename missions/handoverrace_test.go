@@ -20,6 +20,7 @@ import (
 // goes on, or ends, and no handover is said to be under way for ever; what had
 // waited for the end of a turn is done.
 func TestHandoverThatNobodyIsLeftFor(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*keptAgent){
 		"it ends": func(k *keptAgent) { k.hook("SessionEnd", map[string]any{"reason": "other"}) },
 		"a turn":  func(k *keptAgent) { k.takeTurn("third", "b.txt", "three\n") },
@@ -47,6 +48,7 @@ func TestHandoverThatNobodyIsLeftFor(t *testing.T) {
 // TestHandoverBegunAsTheAgentEnds: a handover that begins while a keeper tells of its
 // agent's end, which came by itself, is not dropped by that.
 func TestHandoverBegunAsTheAgentEnds(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	a := k.restoreOf("live@1")
 	_ = k.agent.Process.Kill()
@@ -71,6 +73,7 @@ func TestHandoverBegunAsTheAgentEnds(t *testing.T) {
 // again. That may be heard when the agent was ended for a handover meanwhile, or
 // when the keeper was told already what to launch next: neither is undone by it.
 func TestStartToldAgain(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(*keptAgent){
 		"carried out": func(*keptAgent) {},
 		"relaunching": func(k *keptAgent) { k.end() },
@@ -100,6 +103,7 @@ func TestStartToldAgain(t *testing.T) {
 // with it: the process that serves from time to time, or the keeper whose agent has
 // ended.
 func TestHandoverThatIsLetGo(t *testing.T) {
+	t.Parallel()
 	leave := func(t *testing.T) *keptAgent {
 		k := newKeptAgent(t)
 		h := k.mark(k.restoreOf("live@1"), false)
@@ -145,6 +149,7 @@ func TestHandoverThatIsLetGo(t *testing.T) {
 // and what the keeper asks for are not touched, nor is their workspace, which another
 // holds here.
 func TestTakeUpLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*keptAgent){
 		"owned": func(k *keptAgent) {
 			k.mark(k.restoreOf("live@1"), false)
@@ -181,6 +186,7 @@ func TestTakeUpLeavesOthersAlone(t *testing.T) {
 // TestNoHandoverWithoutAKeeper: one whose keeper died is over when it was carried
 // out, or when the agent has ended: nobody is left who would launch it again.
 func TestNoHandoverWithoutAKeeper(t *testing.T) {
+	t.Parallel()
 	gone := lock.Process(os.Getpid(), "")
 	gone.Start++ // another process has its pid now
 	die := func(m *loaded) { m.live.Keeper = &gone }
@@ -222,6 +228,7 @@ func TestNoHandoverWithoutAKeeper(t *testing.T) {
 // TestWaitingForAnotherAsTheServiceEnds: the keeper is sent to whoever serves next
 // at once, and a call that is cut off decides nothing.
 func TestWaitingForAnotherAsTheServiceEnds(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*keptAgent, context.CancelFunc){
 		"leaving": func(k *keptAgent, _ context.CancelFunc) { k.local.Leave() },
 		"cut off": func(_ *keptAgent, cut context.CancelFunc) { cut() },
@@ -261,6 +268,7 @@ func TestWaitingForAnotherAsTheServiceEnds(t *testing.T) {
 // TestEndingServiceLetsGo: a Service that is ending begins nothing that it could not
 // end, and is not taken for one that is at it: whoever serves next is.
 func TestEndingServiceLetsGo(t *testing.T) {
+	t.Parallel()
 	t.Run("taken up", func(t *testing.T) {
 		k := newKeptAgent(t)
 		h := k.mark(k.restoreOf("live@1"), false)
@@ -305,6 +313,7 @@ func (k *keptAgent) handovers() (n int) {
 // TestTakenOverThatFails: a keeper's call that takes a handover over, and can't carry
 // it out, is at it no more.
 func TestTakenOverThatFails(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
 	k.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
@@ -321,6 +330,7 @@ func TestTakenOverThatFails(t *testing.T) {
 // noticed, as that of an agent is: what it has not ended is taken up. This process
 // does not wait for its own end, nor for one that is gone.
 func TestWhoHandsOverIsWatched(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	h := k.mark(k.restoreOf("live@1"), false)
 	other := exec.Command("sleep", "600")

@@ -61,10 +61,11 @@ func differs(before, after map[string]string) []string {
 // TestWhatGitCannotAddIsCaptured: an unborn nested repository, where git add
 // fails and leaves the empty tree behind.
 func TestWhatGitCannotAddIsCaptured(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("nested/b.txt", "two\n")
-	(&testBench{T: t, dir: filepath.Join(b.dir, "nested")}).git("init", "-q")
+	(&testBench{T: t, user: b.user, dir: filepath.Join(b.dir, "nested")}).git("init", "-q")
 	other := b.twin()
 	naive := hazards.NewNaive(t, other.dir)
 	_, failed := naive.Try("add", "-A")
@@ -88,9 +89,10 @@ func TestWhatGitCannotAddIsCaptured(t *testing.T) {
 // TestNestedRepositoriesStayWhereTheyAre: no `.git` is renamed, not even for a
 // moment.
 func TestNestedRepositoriesStayWhereTheyAre(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("nested/b.txt", "two\n")
-	nested := &testBench{T: t, dir: filepath.Join(b.dir, "nested")}
+	nested := &testBench{T: t, user: b.user, dir: filepath.Join(b.dir, "nested")}
 	nested.git("init", "-q")
 	nested.git("add", ".")
 	nested.git("commit", "-qm", "nested")
@@ -127,6 +129,7 @@ func TestNestedRepositoriesStayWhereTheyAre(t *testing.T) {
 // TestUsersRepositoryIsOnlyRead: capture, restore and undo leave every byte of
 // the user's `.git` as it is.
 func TestUsersRepositoryIsOnlyRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")
@@ -185,14 +188,14 @@ func TestEnvironmentOfAGitHook(t *testing.T) {
 	hazards.Shown(t, hazards.H18, len(differs(before, other.holds(".git/index"))) > 0, "with the environment of a Git hook, `git --git-dir SHADOW add` writes the user's index")
 
 	ran := filepath.Join(t.TempDir(), "ran")
-	hooks := filepath.Join(os.Getenv("HOME"), "hooks")
+	hooks := filepath.Join(b.user, "hooks")
 	for _, name := range []string{"pre-commit", "post-commit", "reference-transaction", "post-index-change"} {
 		b.put(filepath.Join(hooks, name), "#!/bin/sh\ntouch "+ran+"\n")
 		if err := os.Chmod(filepath.Join(hooks, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.put(filepath.Join(os.Getenv("HOME"), ".gitconfig"), "[core]\n\thooksPath = "+hooks+"\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /nowhere/gpg\n[init]\n\ttemplateDir = "+hooks+"\n")
+	b.put(filepath.Join(b.user, ".gitconfig"), "[core]\n\thooksPath = "+hooks+"\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = /nowhere/gpg\n[init]\n\ttemplateDir = "+hooks+"\n")
 	for name, value := range map[string]string{
 		"GIT_DIR": filepath.Join(b.dir, ".git"), "GIT_WORK_TREE": "/nowhere", "GIT_INDEX_FILE": filepath.Join(b.dir, ".git/index"),
 		"GIT_OBJECT_DIRECTORY": "/nowhere", "GIT_CONFIG_PARAMETERS": "'core.hooksPath=" + hooks + "'", "GIT_CONFIG_COUNT": "1",
@@ -200,6 +203,7 @@ func TestEnvironmentOfAGitHook(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
+	t.Setenv("HOME", b.user)
 	all := b.holds(".git")
 	b.mission("work")
 	b.write("b.txt", "two\n")
@@ -218,6 +222,7 @@ func TestEnvironmentOfAGitHook(t *testing.T) {
 // TestGitWorkBetweenSnapshots: whatever the agent does with Git meanwhile, each
 // snapshot is what was on disk.
 func TestGitWorkBetweenSnapshots(t *testing.T) {
+	t.Parallel()
 	plain := t.TempDir()
 	_, none := hazards.Git(plain, "stash", "create")
 	if _, err := hazards.Git(plain, "init", "-q"); err != nil {
@@ -263,6 +268,7 @@ func TestGitWorkBetweenSnapshots(t *testing.T) {
 
 // TestUsersGarbageCollection removes what a snapshot had borrowed.
 func TestUsersGarbageCollection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.write("a.txt", strings.Repeat("borrowed\n", 100))
@@ -310,6 +316,7 @@ func TestUsersGarbageCollection(t *testing.T) {
 
 // TestBytesComeBackAsTheyWere: line ends, and a clean filter.
 func TestBytesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	files := map[string]string{
 		"crlf.txt": "a\r\nb\r\n", "mixed.txt": "a\r\nb\nc\r\n", "lf.txt": "a\nb\n", "x.secret": "password\n",

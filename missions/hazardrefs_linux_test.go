@@ -37,6 +37,7 @@ func strangeRefs(t *testing.T, repository string) (all, strange []string) {
 // TestRefsThatOtherClientsRead: each ref that Umbra makes, in the user's repository
 // and in its own, is a commit under a short name.
 func TestRefsThatOtherClientsRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.write("a.txt", "one\n")
@@ -88,6 +89,7 @@ func TestRefsThatOtherClientsRead(t *testing.T) {
 // TestOddRepositories: repositories that hold part of their history, keep their refs
 // another way or have no directory of files of their own.
 func TestOddRepositories(t *testing.T) {
+	t.Parallel()
 	origin := newBench(t)
 	origin.git("init", "-q", "-b", "main")
 	origin.git("config", "uploadpack.allowFilter", "true")

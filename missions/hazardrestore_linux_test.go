@@ -16,6 +16,7 @@ import (
 // TestUntrackedFilesSurviveARestore: neither what is ignored nor what nobody
 // knows is ever swept away.
 func TestUntrackedFilesSurviveARestore(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(".gitignore", "secret.env\nnode_modules/\n")
 	b.write("a.txt", "one\n")
@@ -53,6 +54,7 @@ func TestUntrackedFilesSurviveARestore(t *testing.T) {
 
 // TestRulesDifferAcrossARestore restores across a change of ignore rules.
 func TestRulesDifferAcrossARestore(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	other := b.twin()
@@ -84,6 +86,7 @@ func TestRulesDifferAcrossARestore(t *testing.T) {
 // TestSizeCapAcrossARestore has files at the cap, one byte over, grown past it
 // and shrunk under it.
 func TestSizeCapAcrossARestore(t *testing.T) {
+	t.Parallel()
 	const size = 1000
 	text := func(c string, n int) string { return strings.Repeat(c, n) }
 	b := newBench(t)
@@ -132,6 +135,7 @@ func TestSizeCapAcrossARestore(t *testing.T) {
 // TestTwoAgentsInOneWorkspace: taking back the work of one asks about the
 // other's, and keeps it.
 func TestTwoAgentsInOneWorkspace(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	other := c.twin()
 	naive := hazards.NewNaive(t, other.dir)
@@ -180,6 +184,7 @@ func TestTwoAgentsInOneWorkspace(t *testing.T) {
 
 // TestRestoreBelowTheTopLevel: a mission in a subdirectory has only that.
 func TestRestoreBelowTheTopLevel(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("sub/a.txt", "one\n")
@@ -195,7 +200,7 @@ func TestRestoreBelowTheTopLevel(t *testing.T) {
 	naive.Git("checkout-index", "-a", "-f")
 	hazards.Shown(t, hazards.H10, other.read("sibling/b.txt") == "old\n", "the snapshot of the whole repository, restored for an agent that works in `sub`, overwrites its siblings")
 
-	sub := &testBench{T: t, local: b.local, home: b.home, dir: filepath.Join(b.dir, "sub")}
+	sub := &testBench{T: t, local: b.local, user: b.user, home: b.home, dir: filepath.Join(b.dir, "sub")}
 	_, err := b.local.NewMission(context.Background(), NewMissionRequest{Caller: sub.caller(), Name: "below", Workspace: ".", Command: []string{"sh"}})
 	if err != nil {
 		t.Fatal(err)
@@ -225,6 +230,7 @@ func TestRestoreBelowTheTopLevel(t *testing.T) {
 
 // TestUnchangedFilesAreNotTouched: what is equal keeps inode and times.
 func TestUnchangedFilesAreNotTouched(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("dir/same.txt", "same\n")
@@ -259,6 +265,7 @@ func TestUnchangedFilesAreNotTouched(t *testing.T) {
 // TestRestoreOfNothing: a snapshot that holds nothing deletes nothing that it
 // could not have held.
 func TestRestoreOfNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(".gitignore", "*\n")
 	b.write("a.txt", "one\n")
@@ -285,6 +292,7 @@ func TestRestoreOfNothing(t *testing.T) {
 
 // TestRetryKeepsTheSnapshotBefore: the same prompt again is another turn.
 func TestRetryKeepsTheSnapshotBefore(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	naive := hazards.NewNaive(t, c.twin().dir)
 	first := naive.Save()

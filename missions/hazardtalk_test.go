@@ -51,6 +51,7 @@ func broken(p []byte) (n int) {
 // by two processes. A fork or a restore never does that: it goes on in a file of its
 // own. Where the user has done it, the snapshots hold what was in the file.
 func TestTwoProcessesOnOneConversation(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")

@@ -12,6 +12,7 @@ import (
 // taken for a repository without a commit: a fork starts at HEAD of now, and a restore
 // names no branch to switch to.
 func TestHeadThatWasUnread(t *testing.T) {
+	t.Parallel()
 	b, c := newCommitted(t)
 	must := func(err error) {
 		t.Helper()

@@ -31,6 +31,7 @@ func (b *testBench) newest() Entry {
 
 // TestSaveIsASnapshot keeps what an editor saved, of the mission that works there.
 func TestSaveIsASnapshot(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	if r := b.hint("vim", "save", filepath.Join(b.dir, "a.txt")); r.Mission != "" {
@@ -81,6 +82,7 @@ func TestSaveIsASnapshot(t *testing.T) {
 // TestHintFindsTheMission gives a save to the missions at work there, and to the
 // last one only where none is.
 func TestHintFindsTheMission(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "1\n")
 	b.mission("first")
@@ -119,6 +121,7 @@ func (b *testBench) project() *project {
 
 // TestHeadMoves notes each move of HEAD that its hooks tell of, once.
 func TestHeadMoves(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.git("config", "user.name", "T")

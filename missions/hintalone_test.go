@@ -32,6 +32,7 @@ func (b *testBench) tell(name string, e Event) {
 // TestHintOfMany: a mission of which no snapshot can be taken takes none from the
 // others.
 func TestHintOfMany(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "1\n")
 	for _, name := range []string{"one", "two"} {
@@ -56,6 +57,7 @@ func TestHintOfMany(t *testing.T) {
 // TestHintAlone: where nobody serves, no mission that is closed costs its user a
 // walk, and a save waits for no other process.
 func TestHintAlone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "1\n")
 	b.mission("work")

@@ -23,7 +23,7 @@ type talker struct {
 }
 
 func newTalker(b *testBench) *talker {
-	dir := filepath.Join(os.Getenv("HOME"), ".claude", "projects", strings.Map(func(r rune) rune {
+	dir := filepath.Join(b.user, ".claude", "projects", strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
@@ -99,6 +99,7 @@ func (c *talker) takeTurn(prompt, file, content string) {
 
 // TestAdoptedSession follows a session started by hand through its turns.
 func TestAdoptedSession(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -144,6 +145,7 @@ func TestAdoptedSession(t *testing.T) {
 
 // TestHeadlessSession adopts a headless session only when it changes something.
 func TestHeadlessSession(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -188,6 +190,7 @@ func TestHeadlessSession(t *testing.T) {
 // TestAdoptedNameStays renames an adopted mission before its first prompt: it is
 // not named by that again.
 func TestAdoptedNameStays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)
@@ -205,6 +208,7 @@ func TestAdoptedNameStays(t *testing.T) {
 // TestNoteOutlivesItsHook keeps what an agent is to be told where the hook that
 // would have told it did not wait.
 func TestNoteOutlivesItsHook(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")

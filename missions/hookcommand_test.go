@@ -12,6 +12,7 @@ import (
 // that answers, with one that dies as a Go program does that gets no memory, and
 // with one that is there no more.
 func TestHookCommandForbidsNothing(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

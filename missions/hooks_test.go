@@ -15,10 +15,11 @@ import (
 
 // TestHooksSwitchedOff says that no hook runs where the settings forbid it.
 func TestHooksSwitchedOff(t *testing.T) {
+	t.Parallel()
 	for setting, off := range map[string]bool{`{"disableAllHooks": true}`: true, `{"disableAllHooks": false}`: false, `{}`: false} {
 		b := newBench(t)
 		b.local.adapters = Agents()
-		b.put(filepath.Join(os.Getenv("HOME"), ".claude", "settings.json"), setting)
+		b.put(filepath.Join(b.user, ".claude", "settings.json"), setting)
 		caller := b.caller()
 		caller.Binary = "/usr/bin/umbra"
 		r := HooksRequest{Caller: caller, Name: "claude"}
@@ -35,6 +36,7 @@ func TestHooksSwitchedOff(t *testing.T) {
 // TestHooksLeaveNoDirectory: directories that were made for a file of hooks go with
 // it, unless something else is in them; the agent's own stay.
 func TestHooksLeaveNoDirectory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	caller := b.caller()
@@ -62,7 +64,7 @@ func TestHooksLeaveNoDirectory(t *testing.T) {
 	there(mine, true)
 	there(filepath.Join(b.dir, ".opencode", "plugin"), false)
 	round(HooksRequest{Name: "claude"})
-	there(filepath.Join(os.Getenv("HOME"), ".claude"), true)
+	there(filepath.Join(b.user, ".claude"), true)
 	round(HooksRequest{Name: "claude", Project: true})
 	there(filepath.Join(b.dir, ".claude"), false)
 	there(b.dir, true)
@@ -88,6 +90,7 @@ func (m meddler) UninstallHooks(settings []byte) ([]byte, bool, error) {
 // TestHooksBesideAgent: what an agent writes while hooks are put in and taken out is
 // kept.
 func TestHooksBesideAgent(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "settings.json")
 	says := func(text string) func() {
 		return sync.OnceFunc(func() {
@@ -124,9 +127,10 @@ func TestHooksBesideAgent(t *testing.T) {
 // TestHooksBehindLink: a link to settings that were not there yet stays, and nothing
 // of Umbra's is left behind it.
 func TestHooksBehindLink(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
-	target, link := filepath.Join(t.TempDir(), "settings.json"), filepath.Join(os.Getenv("HOME"), ".claude", "settings.json")
+	target, link := filepath.Join(t.TempDir(), "settings.json"), filepath.Join(b.user, ".claude", "settings.json")
 	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 		t.Fatal(err)
 	}

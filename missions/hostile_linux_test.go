@@ -13,6 +13,7 @@ import (
 // TestFilesThatNeverEnd: a FIFO, or a device that gives bytes for ever, where
 // Umbra reads rules and settings hangs nothing and fills no memory.
 func TestFilesThatNeverEnd(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		".umbra.yml", ".gitignore", ".umbraignore", ".gitattributes", "sub/.gitignore", "sub/.git", "sub/.gitattributes",
 		".git/HEAD", ".git/index", ".git/packed-refs", ".git/info/exclude", ".git/info/attributes", ".git/commondir",
@@ -73,6 +74,7 @@ func neverEnds(t *testing.T, name string, place func(path string) error) {
 
 // TestTranscriptThatNeverEnds: a hook names a FIFO for its conversation.
 func TestTranscriptThatNeverEnds(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	if err := os.MkdirAll(filepath.Dir(c.transcript), 0o700); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestUrgency(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		bulk         gitstore.Bulk
 		due, overdue bool

@@ -59,6 +59,7 @@ func TestRunImport(t *testing.T) {
 // TestRunImportEnds: an import that hangs, with a child that holds its output,
 // keeps nobody waiting.
 func TestRunImportEnds(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "agent")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 600 &\nwait\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -74,6 +75,7 @@ func TestRunImportEnds(t *testing.T) {
 // TestImportAll: of imports that run side by side each is done, whichever fails, and
 // what is there for them is taken away.
 func TestImportAll(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "agent")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ -e \"$1\" ] && [ \"$2\" != bad ] && echo \"imported $2\"\n"), 0o755); err != nil {

@@ -17,11 +17,12 @@ import (
 
 // TestRefusedWorkspaces are refused before anything is written.
 func TestRefusedWorkspaces(t *testing.T) {
+	t.Parallel()
 	hazards.Held(t, hazards.H24, "a home directory, what is above it, and the root are refused before anything is written")
 	b := newBench(t)
 	b.write("file", "x")
 	for dir, kind := range map[string]Kind{
-		"/": KindConflict, os.Getenv("HOME"): KindConflict, filepath.Dir(os.Getenv("HOME")): KindConflict, b.home: KindConflict,
+		"/": KindConflict, b.user: KindConflict, filepath.Dir(b.user): KindConflict, b.home: KindConflict,
 		filepath.Join(b.home, "projects"): KindConflict, "/proc": KindConflict,
 		filepath.Join(b.dir, "file"): KindUsage, filepath.Join(b.dir, "none"): KindNotFound,
 	} {
@@ -52,6 +53,7 @@ func (b *testBench) nothingMade() {
 
 // TestBudget refuses a tree that is too big, and narrows with .umbra.yml.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write(".umbra.yml", "capture:\n  max_files: 2\n")
 	b.write("a.txt", "one\n")
@@ -115,6 +117,7 @@ func TestBudget(t *testing.T) {
 // them; what they leave out for it, status says. It takes no secret out of those
 // that are configured.
 func TestProjectFileOfAnAgent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("work.txt", "hours of work\n")
 	b.write("d/notes.txt", "more of it\n")
@@ -157,6 +160,7 @@ func TestProjectFileOfAnAgent(t *testing.T) {
 // in those after it, whatever an agent wrote into the project file meanwhile; also
 // where another process has to finish it.
 func TestRestoreBesideAProjectFile(t *testing.T) {
+	t.Parallel()
 	for _, killed := range []bool{false, true} {
 		b := newBench(t)
 		b.write("work.txt", "hours of work\n")
@@ -190,6 +194,7 @@ func TestRestoreBesideAProjectFile(t *testing.T) {
 // TestBudgetWithoutStatCache: a workspace over its budget of which no process
 // remembers anything is snapshotted all the same, and loses nothing for that.
 func TestBudgetWithoutStatCache(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 4 {
 		b.write(fmt.Sprintf("d/%d", i), "x")
@@ -226,6 +231,7 @@ func (b *testBench) noObjects() {
 // TestWorkspaceGone never takes a workspace that is not there, or another one in
 // its place, for an empty one.
 func TestWorkspaceGone(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(dir string) error{
 		"moved":    func(dir string) error { return os.Rename(dir, dir+"-moved") },
 		"replaced": func(dir string) error { return errorsOf(os.Rename(dir, dir+"-moved"), os.Mkdir(dir, 0o755)) },
@@ -270,6 +276,7 @@ func errorsOf(errs ...error) error {
 // TestUnchanged answers a request of a tool by the snapshot that it equals; one
 // by hand is always made.
 func TestUnchanged(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	prompt := c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
@@ -294,6 +301,7 @@ func TestUnchanged(t *testing.T) {
 
 // TestClockSetBack keeps the order that `git log` relies on.
 func TestClockSetBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	clock := &clockwork{time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	b.local.clock = clock.time
@@ -324,6 +332,7 @@ func TestClockSetBack(t *testing.T) {
 
 // TestFailedCapture hands out no snapshot, and no older one in its place (H1).
 func TestFailedCapture(t *testing.T) {
+	t.Parallel()
 	hazards.Held(t, hazards.H1, "a snapshot that fails publishes nothing, and no older id is handed out in its place")
 	b := newBench(t)
 	b.write("a.txt", "one\n")

@@ -36,6 +36,7 @@ func (c *calledOff) Err() error {
 // TestInterruptedFirstSnapshot calls a first snapshot off at many moments: each
 // time nothing is left of it, and the next one is whole.
 func TestInterruptedFirstSnapshot(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 300 {
 		b.write(fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat(fmt.Sprint(i), i))

@@ -22,7 +22,7 @@ func newHooksBench(t *testing.T, r HooksRequest, file string) *hooksBench {
 	b := &hooksBench{testBench: newBench(t), now: time.Now().Add(time.Minute)}
 	b.local.adapters = Agents()
 	b.local.clock = func() time.Time { return b.now }
-	b.made, b.file = r, strings.NewReplacer("HOME", os.Getenv("HOME"), "WORK", b.dir).Replace(file)
+	b.made, b.file = r, strings.NewReplacer("HOME", b.user, "WORK", b.dir).Replace(file)
 	b.made.Caller = b.caller()
 	b.made.Caller.Binary = filepath.Join(t.TempDir(), "umbra")
 	b.put(b.made.Caller.Binary, "")
@@ -107,6 +107,7 @@ const (
 // are missed, and put back once, by whoever is first: after that their user means it,
 // until they are installed again.
 func TestHooksOverwritten(t *testing.T) {
+	t.Parallel()
 	for name, mend := range map[string]func(*hooksBench){"doctor": (*hooksBench).fix, "the daemon": (*hooksBench).keep} {
 		t.Run(name, func(t *testing.T) {
 			b := newHooksBench(t, HooksRequest{Name: "claude"}, "HOME/.claude/settings.json")
@@ -145,6 +146,7 @@ func TestHooksOverwritten(t *testing.T) {
 // are to run, into a project's files, for an umbra that is gone, or while another
 // program may still be writing.
 func TestHooksThatStayAway(t *testing.T) {
+	t.Parallel()
 	user, file := HooksRequest{Name: "claude"}, "HOME/.claude/settings.json"
 	for name, c := range map[string]struct {
 		request   HooksRequest
@@ -185,6 +187,7 @@ func TestHooksThatStayAway(t *testing.T) {
 
 // TestHooksOfEachAgent: those of every agent are missed and put back.
 func TestHooksOfEachAgent(t *testing.T) {
+	t.Parallel()
 	for name, file := range map[string]string{
 		"codex": "HOME/.codex/hooks.json", "gemini": "HOME/.gemini/settings.json", "opencode": "HOME/.config/opencode/plugin/umbra.js",
 	} {
@@ -208,6 +211,7 @@ func (b *hooksBench) gone(path string) {
 
 // TestUninstallThatCanNotBeNoted is refused: hooks that were taken out would be put back.
 func TestUninstallThatCanNotBeNoted(t *testing.T) {
+	t.Parallel()
 	b := newHooksBench(t, HooksRequest{Name: "claude"}, "HOME/.claude/settings.json")
 	locked := b.local.home.path("locks", "hooks")
 	if err := errorsOf(os.Remove(locked), os.Mkdir(locked, 0o700)); err != nil {

@@ -28,6 +28,7 @@ func restoredTalker(t *testing.T, turns ...string) *talker {
 // at the turn's end; that turn does not count as one that came since. With force it
 // waits too where that is asked for.
 func TestUndoWaits(t *testing.T) {
+	t.Parallel()
 	undo := func(c *talker, r UndoRequest) (RestoreResult, error) {
 		r.Caller = c.caller()
 		r.Caller.Mission = c.mission
@@ -63,6 +64,7 @@ func TestUndoWaits(t *testing.T) {
 // TestUndoRefusedAtOnce: what the end of the turn would refuse is refused when it is
 // asked for; forced it is done then.
 func TestUndoRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	c := restoredTalker(t, "third", "fourth")
 	_, err := c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), WhenIdle: true})
 	c.fails("an undo across a whole turn", err, KindConflict)
@@ -85,6 +87,7 @@ func TestUndoRefusedAtOnce(t *testing.T) {
 // TestUndoOfWhatWasMeant: an undo that waited takes nothing else back than what was
 // there to be when it was asked for.
 func TestUndoOfWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	c := restoredTalker(t, "third")
 	if got, err := c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), WhenIdle: true}); err != nil || !got.Queued {
 		t.Fatalf("%+v, %v", got, err)
@@ -107,6 +110,7 @@ func TestUndoOfWhatWasMeant(t *testing.T) {
 // TestQueuedInThePlaceOfAnother: what is asked for last is what happens, and whoever asks
 // for it is told what does not.
 func TestQueuedInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
 	c := restoredTalker(t, "third")
 	if got, err := c.local.Undo(context.Background(), UndoRequest{Caller: c.caller(), WhenIdle: true}); err != nil || !got.Queued || len(got.Notes) > 0 {
 		t.Fatalf("an undo: %+v, %v", got, err)

@@ -13,6 +13,7 @@ import (
 // TestLateEvents: hooks outlive their agent, and what one of them says after the
 // keeper has told the agent's end revives nobody. One of another process does.
 func TestLateEvents(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	before, err := k.local.missionByID(k.id)
 	if err != nil {
@@ -61,6 +62,7 @@ func TestLateEvents(t *testing.T) {
 // names no process. It revives nobody, whether a keeper has told the agent's end or
 // died with it; a session that is resumed by hand is heard.
 func TestOrphanedHooks(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*keptAgent){
 		"its end was told": func(k *keptAgent) { k.end() },
 		"its start was not, its end was": func(k *keptAgent) {
@@ -108,6 +110,7 @@ func TestOrphanedHooks(t *testing.T) {
 // TestLateStart: a keeper may tell of the start of its agent after the agent has
 // been heard, or twice. A turn that has begun since goes on, and only such a one.
 func TestLateStart(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	again := func() Launch {
 		t.Helper()
@@ -143,6 +146,7 @@ func TestLateStart(t *testing.T) {
 // and its report of the end may overtake it. The mission stays closed, and can be
 // resumed.
 func TestStartAfterItsEnd(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	if err := k.agent.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -167,6 +171,7 @@ func TestStartAfterItsEnd(t *testing.T) {
 // TestPIDUsedAgain: the process that an agent's hooks name may have the pid of the one
 // that ended before. It is heard, and is the mission's agent.
 func TestPIDUsedAgain(t *testing.T) {
+	t.Parallel()
 	for name, former := range map[string]func(m *loaded, was *lock.Owner){
 		"of an agent whose end was told": func(m *loaded, was *lock.Owner) { m.live.Ended = was },
 		"of one that was killed":         func(m *loaded, was *lock.Owner) { m.live.Agent = was },

@@ -17,6 +17,7 @@ import (
 // TestLaunchIsForOneKeeper: a mission is its keeper's from the launch on, and
 // not only when the agent has begun.
 func TestLaunchIsForOneKeeper(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -50,6 +51,7 @@ func TestLaunchIsForOneKeeper(t *testing.T) {
 // TestResumeKeepsStore: a session is resumed where it is, whatever the shell's
 // environment says; one that is elsewhere is left to that. So it is for all agents.
 func TestResumeKeepsStore(t *testing.T) {
+	t.Parallel()
 	for _, a := range Agents() {
 		for _, name := range a.StoreVariables() {
 			if !slices.Contains(a.Variables(), name) || !slices.Contains(CallerVariables(), name) {
@@ -91,6 +93,7 @@ func TestResumeKeepsStore(t *testing.T) {
 // TestPromptThatWasSent: no agent is sent the prompt of its command again when it
 // begins anew after a restore to its start; a fresh command's is sent.
 func TestPromptThatWasSent(t *testing.T) {
+	t.Parallel()
 	const prompt = "do it, please"
 	for _, a := range Agents() {
 		command := []string{a.Name(), prompt}

@@ -44,6 +44,7 @@ func recordedHooks(t *testing.T, version string) []recordedHook {
 // TestRecordedHooks plays what real clients gave to their hooks: every session
 // is a mission with as many turns as it had prompts, closed at its end.
 func TestRecordedHooks(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
 		t.Run(version, func(t *testing.T) {
 			b := newBench(t)
@@ -55,7 +56,7 @@ func TestRecordedHooks(t *testing.T) {
 			for i, h := range recordedHooks(t, version) {
 				session := fmt.Sprint(h.Payload["session_id"])
 				h.Payload["cwd"] = b.dir
-				h.Payload["transcript_path"] = filepath.Join(os.Getenv("HOME"), ".claude/projects/x", session+".jsonl")
+				h.Payload["transcript_path"] = filepath.Join(b.user, ".claude/projects/x", session+".jsonl")
 				said[session] += saidBy(h.Payload)
 				b.put(fmt.Sprint(h.Payload["transcript_path"]), said[session])
 				prompts[session] += 0
@@ -164,6 +165,7 @@ func startTalker(t *testing.T) *talker {
 // TestClear goes on in the session that /clear or /resume begins: in a kept
 // mission, and in one started by hand whose process is known.
 func TestClear(t *testing.T) {
+	t.Parallel()
 	for name, kept := range map[string]bool{"kept": true, "by hand": false} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)
@@ -211,6 +213,7 @@ func TestClear(t *testing.T) {
 // middle of a turn, which it leaves then. From another process it is an agent inside
 // the agent.
 func TestNewSession(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	first := k.only()
 	k.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(first.PID)}
@@ -272,6 +275,7 @@ func TestNewSession(t *testing.T) {
 // TestClearUnseen is /clear of a client that does not say which process it is:
 // the next session is another mission, and the first one is over.
 func TestClearUnseen(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")
@@ -287,6 +291,7 @@ func TestClearUnseen(t *testing.T) {
 
 // TestAgentInAgent makes a mission of its own for an agent that an agent starts.
 func TestAgentInAgent(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	outer, err := c.local.NewMission(context.Background(), NewMissionRequest{Caller: c.caller(), Name: "outer", Agent: "claude"})
 	if err != nil {
@@ -318,6 +323,7 @@ func TestAgentInAgent(t *testing.T) {
 
 // TestEnds closes a mission once, whoever says it first.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	m, err := c.local.NewMission(context.Background(), NewMissionRequest{Caller: c.caller(), Name: "work", Agent: "claude"})
 	if err != nil {
@@ -354,6 +360,7 @@ func TestEnds(t *testing.T) {
 
 // TestLostAgent closes a mission whose agent died without a word.
 func TestLostAgent(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.vars = map[string]string{"CLAUDE_PID": "4194304"} // above every pid
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -370,6 +377,7 @@ func TestLostAgent(t *testing.T) {
 
 // TestBadHooks breaks no agent: nothing is half done and the answer is there.
 func TestBadHooks(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	for name, payload := range map[string]string{
 		"empty": "", "torn": `{"session_id":"`, "list": "[]", "no session": `{"hook_event_name":"Stop","cwd":"/"}`,
@@ -394,8 +402,9 @@ func TestBadHooks(t *testing.T) {
 
 // TestHookWhereUmbraMustNotWork says nothing and makes nothing.
 func TestHookWhereUmbraMustNotWork(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
-	for _, cwd := range []string{os.Getenv("HOME"), "/", c.home, filepath.Join(c.home, "projects")} {
+	for _, cwd := range []string{c.user, "/", c.home, filepath.Join(c.home, "projects")} {
 		r := c.hook("UserPromptSubmit", map[string]any{"prompt": "x", "prompt_id": "y", "cwd": cwd})
 		if r.Mission != "" {
 			t.Errorf("%s became a workspace", cwd)
@@ -410,6 +419,7 @@ func TestHookWhereUmbraMustNotWork(t *testing.T) {
 // TestStaleMission adopts a session whose $UMBRA_MISSION names a mission that is
 // gone, and again as another mission after that one was removed.
 func TestStaleMission(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.mission = "00000000-0000-4000-8000-000000000000"
 	c.hook("SessionStart", map[string]any{"source": "startup"})

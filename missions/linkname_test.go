@@ -12,6 +12,7 @@ import (
 // symbolic link has, in a fork, nothing of that path, and the fork goes on when
 // the link leads elsewhere.
 func TestForkOfALink(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -53,6 +54,7 @@ func TestForkOfALink(t *testing.T) {
 }
 
 func TestOtherName(t *testing.T) {
+	t.Parallel()
 	dir := resolvedOr(t.TempDir())
 	for _, d := range []string{"ws/sub/deep", "other"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {

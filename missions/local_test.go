@@ -11,24 +11,18 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// bench is a home, a workspace and a Service on them.
+// bench is a user with a home and a workspace, and a Service on them.
 type testBench struct {
 	*testing.T
-	local     *Local
-	home, dir string
+	local *Local
+	user  string // the user's own directory, $HOME
+	home  string // Umbra's
+	dir   string // the workspace
 }
 
 func newBench(t *testing.T) *testBench {
 	t.Helper()
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
 	user := t.TempDir()
-	t.Setenv("HOME", user)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	home, err := OpenHome(filepath.Join(user, ".umbra-home"))
 	if err != nil {
 		t.Fatal(err)
@@ -42,17 +36,17 @@ func newBench(t *testing.T) *testBench {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &testBench{T: t, local: local, home: home.Dir, dir: dir}
+	return &testBench{T: t, local: local, user: user, home: home.Dir, dir: dir}
 }
 
 func (b *testBench) caller() Caller {
-	return Caller{Cwd: b.dir, Env: map[string]string{"HOME": os.Getenv("HOME"), "PATH": os.Getenv("PATH"), "SHELL": "/bin/sh"}}
+	return Caller{Cwd: b.dir, Env: map[string]string{"HOME": b.user, "PATH": os.Getenv("PATH"), "SHELL": "/bin/sh"}}
 }
 
 func (b *testBench) git(args ...string) string {
 	b.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=T", "-c", "user.email=t@t"}, args...)...)
-	cmd.Dir = b.dir
+	cmd.Dir, cmd.Env = b.dir, append(os.Environ(), "HOME="+b.user)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.Fatalf("git %v: %v\n%s", args, err, out)
@@ -92,6 +86,7 @@ func (b *testBench) snapshot(text string) Entry {
 // TestSnapshotsAreHistory takes snapshots and reads them back through Umbra and
 // through git.
 func TestSnapshotsAreHistory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")

@@ -8,6 +8,7 @@ import (
 // TestLogSaysThePrompt: what began a turn is told with each of its snapshots, also
 // where the prompt's own is not listed.
 func TestLogSaysThePrompt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)

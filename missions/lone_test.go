@@ -14,6 +14,7 @@ import (
 // the same, which is a problem once it was spoken to; and once its hooks run, what they
 // have said is not said again.
 func TestLoneEnds(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	ctx := context.Background()
@@ -27,7 +28,7 @@ func TestLoneEnds(t *testing.T) {
 		t.Fatalf("launched with %q, %v", l.Notes, err)
 	}
 	const id = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
-	path := filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
+	path := filepath.Join(b.user, ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +83,7 @@ func TestLoneEnds(t *testing.T) {
 // TestUndoAfterUnnumberedTurns: where nobody numbers the turns, an undo counts the
 // prompts that were sent since, and asks before it goes back over them.
 func TestUndoAfterUnnumberedTurns(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	ctx := context.Background()
@@ -90,7 +92,7 @@ func TestUndoAfterUnnumberedTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
-	path := filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
+	path := filepath.Join(b.user, ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

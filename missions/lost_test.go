@@ -34,6 +34,7 @@ func (m *Mission) packs(t *testing.T, suffix string) []string {
 // TestPackGoneUnderneath: a process that has the project open takes whole
 // snapshots of a workspace though a pack that its index still names is gone.
 func TestPackGoneUnderneath(t *testing.T) {
+	t.Parallel()
 	b, m := scattered(t)
 	for _, pack := range m.packs(t, ".pack") {
 		if err := os.Remove(pack); err != nil {
@@ -54,6 +55,7 @@ func TestPackGoneUnderneath(t *testing.T) {
 // or the workspace still holds is brought back by doctor, which says what is gone
 // for good, in which snapshots, and touches nothing that is intact.
 func TestLostFilesAreReadAgain(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, repository := range []bool{true, false} {
 		t.Run(fmt.Sprintf("repository %t", repository), func(t *testing.T) {

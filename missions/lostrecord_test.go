@@ -39,6 +39,7 @@ func lostInTheMiddle(t *testing.T, file string) (b *testBench, m Mission, taken 
 // That snapshot alone can't be restored, and doctor says so for good; its files can
 // be read, and all others are as they were, before it and after.
 func TestLostMiddleRecord(t *testing.T) {
+	t.Parallel()
 	for name, file := range map[string]string{"all of it": "", "the mission in it": ":" + missionDoc, "the snapshot in it": ":" + snapshotDoc} {
 		t.Run(name, func(t *testing.T) {
 			b, m, taken, lost := lostInTheMiddle(t, file)
@@ -96,6 +97,7 @@ func TestLostMiddleRecord(t *testing.T) {
 // TestLostSharedDocuments: what the records of all snapshots share is written again,
 // from a workspace in which it still holds. Each can be restored then.
 func TestLostSharedDocuments(t *testing.T) {
+	t.Parallel()
 	for _, doc := range []string{rulesDoc, skippedDoc, modesDoc} {
 		t.Run(doc, func(t *testing.T) {
 			b, _, taken, _ := lostInTheMiddle(t, ":"+doc)
@@ -118,6 +120,7 @@ func TestLostSharedDocuments(t *testing.T) {
 // one that follows a change of mission data alone, of a fork, and of a time that the
 // clock was set back. One that is damaged is as good as one that is lost.
 func TestLostRecordCommits(t *testing.T) {
+	t.Parallel()
 	for name, lost := range map[string][]int{
 		"first": {0}, "middle": {2}, "neighbours": {2, 3}, "after a renaming": {4}, "the clock set back": {5, 6}, "of a fork": {7}, "newest": {8}, "all": {0, 1, 2, 3, 4, 5, 6, 7, 8},
 	} {

@@ -16,6 +16,7 @@ import (
 
 // TestRename moves the name and nothing else.
 func TestRename(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -50,6 +51,7 @@ func TestRename(t *testing.T) {
 // TestRenameCutOff: what a renaming has left that was killed is no hindrance to
 // the same one.
 func TestRenameCutOff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -69,6 +71,7 @@ func TestRenameCutOff(t *testing.T) {
 
 // TestRemoveCutOff: nor is what a removal has left.
 func TestRemoveCutOff(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -91,6 +94,7 @@ func TestRemoveCutOff(t *testing.T) {
 // TestRemoveGoesOn: a removal whose process died after it had moved the workspace
 // away takes its branch and its worktree's entry out of the user's repository too.
 func TestRemoveGoesOn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")
@@ -118,6 +122,7 @@ func TestRemoveGoesOn(t *testing.T) {
 
 // TestRemovedParent removes missions: pins and forks go on working (H29).
 func TestRemovedParent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -204,6 +209,7 @@ func TestRemovedParent(t *testing.T) {
 
 // TestMoveProject goes on where the user has moved a project to.
 func TestMoveProject(t *testing.T) {
+	t.Parallel()
 	for name, init := range map[string]bool{"git": true, "plain": false} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)
@@ -241,6 +247,7 @@ func TestMoveProject(t *testing.T) {
 
 // TestStopAndWait ends an agent, and returns when missions are in a state.
 func TestStopAndWait(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -279,6 +286,7 @@ func TestStopAndWait(t *testing.T) {
 
 // TestJournalDamage loses what a process knew, never a snapshot.
 func TestJournalDamage(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{"empty": "", "garbage": "\x00\xff{]", "an array": "[1,2]\n"} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)
@@ -315,6 +323,7 @@ func TestJournalDamage(t *testing.T) {
 
 // TestLostObjects brings back what is on disk still, and tells what is not.
 func TestLostObjects(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("dir/b.txt", "two\n")

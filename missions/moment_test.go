@@ -7,6 +7,7 @@ import (
 )
 
 func TestParseMoment(t *testing.T) {
+	t.Parallel()
 	good := map[string]Moment{
 		"fix-login":           {Base: "fix-login"},
 		"3f2ac1":              {Base: "3f2ac1"},
@@ -54,6 +55,7 @@ func FuzzParseMoment(f *testing.F) {
 }
 
 func TestParseWhen(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
 	for text, want := range map[string]string{
 		"10m": "2026-02-01T11:50:00+01:00", "2h": "2026-02-01T10:00:00+01:00", "3d": "2026-01-29T12:00:00+01:00",
@@ -73,6 +75,7 @@ func TestParseWhen(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	for prompt, want := range map[string]string{
 		"Please fix the login page": "fix-login-page",
 		"add a test for parse":      "add-test-parse",

@@ -12,6 +12,7 @@ import (
 // TestMovedHomeStaysMoved: whatever a process does whose home was moved away, in the
 // middle of its work too, it makes nothing anew where the home was.
 func TestMovedHomeStaysMoved(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	l, ctx, m := k.local, context.Background(), k.state()
 	fork, err := l.Fork(ctx, ForkRequest{Caller: k.caller(), From: "live", Name: "copy"})

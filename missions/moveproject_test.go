@@ -31,6 +31,7 @@ func (b *testBench) beside(name, mission string) *testBench {
 // TestMoveNowhereElse refuses to rebind a project to a directory that it was not
 // moved to: the next restore would delete what is in it.
 func TestMoveNowhereElse(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -40,14 +41,14 @@ func TestMoveNowhereElse(t *testing.T) {
 	repo.mission("versioned")
 	precious := b.beside("precious", "")
 	precious.write("b.txt", "mine\n")
-	for _, to := range []string{"/", os.Getenv("HOME"), other.dir, repo.dir, filepath.Join(repo.dir, "sub"), precious.dir} {
+	for _, to := range []string{"/", b.user, other.dir, repo.dir, filepath.Join(repo.dir, "sub"), precious.dir} {
 		_, err := b.moved(b.dir, to, true)
 		b.fails("to "+to, err, KindConflict)
 	}
 	if err := os.Rename(b.dir, b.dir+"-gone"); err != nil {
 		t.Fatal(err)
 	}
-	for _, to := range []string{"/", os.Getenv("HOME"), other.dir, filepath.Join(repo.dir, "sub")} {
+	for _, to := range []string{"/", b.user, other.dir, filepath.Join(repo.dir, "sub")} {
 		_, err := b.moved(b.dir, to, true)
 		b.fails("moved away, to "+to, err, KindConflict)
 	}
@@ -69,6 +70,7 @@ func TestMoveNowhereElse(t *testing.T) {
 // TestMoveToCopy goes on in a copy, which has another identity, and where a link
 // leads from the old place to the new one.
 func TestMoveToCopy(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("b.txt", "two\n")
@@ -107,6 +109,7 @@ func TestMoveToCopy(t *testing.T) {
 // TestTwoProjectsInOnePlace is what an older version could make: doctor says it,
 // and one of them can be moved away.
 func TestTwoProjectsInOnePlace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")

@@ -7,6 +7,7 @@ import (
 )
 
 func TestBeginning(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text string
 		most int
@@ -27,6 +28,7 @@ func TestBeginning(t *testing.T) {
 
 // TestHugePrompt is repeated in no record but its turn's own.
 func TestHugePrompt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")

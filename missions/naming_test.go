@@ -37,6 +37,7 @@ func (b *testBench) names() string {
 // TestHookWaitsForNoName adopts a session, and takes its snapshots, while
 // somebody else gives names: it gets a better one when it can.
 func TestHookWaitsForNoName(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "a\n")
@@ -66,6 +67,7 @@ func TestHookWaitsForNoName(t *testing.T) {
 // TestNameTakenMeanwhile makes a mission whose name another one gets while its
 // files are read.
 func TestNameTakenMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, named := range []bool{true, false} {
 		b := newBench(t)
 		b.local.adapters = Agents() // one takes the prompt that names it
@@ -117,6 +119,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 // TestPinWaitsForNames gives a pin no name that is being given to a mission: who has
 // no time to wait for that gets none.
 func TestPinWaitsForNames(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "a\n")
 	held := b.heldNames(b.mission("first").ProjectID)

@@ -12,6 +12,7 @@ import (
 // in a part of another one's goes with a restore of the outer one, and comes back;
 // the directory stays, since the inner mission is bound to it.
 func TestRestoreKeepsNestedWorkspace(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
@@ -54,6 +55,7 @@ func TestRestoreKeepsNestedWorkspace(t *testing.T) {
 // TestUndoKeepsNestedWorkspace: an undo does not remove the directory either, which
 // the restore had made.
 func TestUndoKeepsNestedWorkspace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("part/in.txt", "one\n")
 	b.mission("outer")
@@ -75,6 +77,7 @@ func TestUndoKeepsNestedWorkspace(t *testing.T) {
 // TestReplacedWorkspace: where another directory is in a workspace's place, and is
 // not empty, what is said to be typed works.
 func TestReplacedWorkspace(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	b := newBench(t)
 	b.write("a.txt", "one\n")

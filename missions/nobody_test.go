@@ -58,6 +58,7 @@ func (b *bystander) said() string {
 // TestNobodysSession: tools of a session that is not adopted are not looked up one by
 // one. Its prompt is, what it does in another directory, and once a minute the rest.
 func TestNobodysSession(t *testing.T) {
+	t.Parallel()
 	for name, asks := range map[string]func(b *bystander) string{
 		"a prompt":          (*bystander).prompt,
 		"another directory": func(b *bystander) string { b.write("sub/a.txt", "one\n"); return b.tool(filepath.Join(b.dir, "sub")) },
@@ -94,6 +95,7 @@ func TestNobodysSession(t *testing.T) {
 // TestExcludedLater: a session that is a mission's stays so where its directory is
 // not to be adopted any more.
 func TestExcludedLater(t *testing.T) {
+	t.Parallel()
 	b := newBystander(t)
 	m := b.prompt()
 	b.local.config.Adopt.Exclude = []string{b.dir}
@@ -105,6 +107,7 @@ func TestExcludedLater(t *testing.T) {
 
 // TestNobodysAreBounded, and so are refused directories.
 func TestNobodysAreBounded(t *testing.T) {
+	t.Parallel()
 	n, now := newNobodys(), time.Now()
 	for i := range 3 * mostNobodys {
 		n.note(sessionKey("claude", fmt.Sprint(i)), sessions.Event{Cwd: "/"}, true, now)
@@ -120,6 +123,7 @@ func TestNobodysAreBounded(t *testing.T) {
 // other that Umbra does not take, status says why, and no hook walks it again in a
 // while: only where it was told to leave something out, or another session starts.
 func TestHookOverBudget(t *testing.T) {
+	t.Parallel()
 	for name, again := range map[string]func(b *bystander){
 		"something is ignored": func(b *bystander) { b.write(".umbraignore", "*.o\n") },
 		"a while later":        func(b *bystander) { b.now = b.now.Add(refusedFor) },
@@ -164,6 +168,7 @@ func TestHookOverBudget(t *testing.T) {
 // TestStatusOverBudget: status says that a tree is over the budget until it was told to
 // leave something out: then nobody knows before a hook has looked again.
 func TestStatusOverBudget(t *testing.T) {
+	t.Parallel()
 	b := newBystander(t)
 	b.local.config.Capture.MaxFiles = 1
 	b.write("b.o", "x")
@@ -187,6 +192,7 @@ func TestStatusOverBudget(t *testing.T) {
 // TestHooksWhileItIsCounted: hooks that come while a tree is found to be over the
 // budget are silent too.
 func TestHooksWhileItIsCounted(t *testing.T) {
+	t.Parallel()
 	b := newBystander(t)
 	b.local.watching = servedBlind{}
 	b.local.config.Capture.MaxFiles = 1
@@ -208,6 +214,7 @@ func TestHooksWhileItIsCounted(t *testing.T) {
 
 // TestCommandOverBudget: who types a command of Umbra's is told why it keeps nothing.
 func TestCommandOverBudget(t *testing.T) {
+	t.Parallel()
 	b := newBystander(t)
 	b.local.config.Capture.MaxFiles = 1
 	b.write("b.txt", "x")

@@ -34,6 +34,7 @@ func (c *talker) prompts(text string, seen bool) string {
 // TestNoteUntilItIsSeen gives a note with each prompt until the conversation shows
 // it, also by another process, and not for ever.
 func TestNoteUntilItIsSeen(t *testing.T) {
+	t.Parallel()
 	const note = `files were "put back" in <dir> & ä`
 	for name, tt := range map[string]struct {
 		seen []bool
@@ -84,6 +85,7 @@ func TestNoteUntilItIsSeen(t *testing.T) {
 // TestForkIsTold where it works, with its first prompt; what its source was to be
 // told of its files, and again when that is taken out of its conversation.
 func TestForkIsTold(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -141,6 +143,7 @@ func TestForkIsTold(t *testing.T) {
 // TestForkIsNotToldTwice: a fork's agent is told of its source's files what the
 // conversation that it goes on with does not say, and nothing where it has none.
 func TestForkIsNotToldTwice(t *testing.T) {
+	t.Parallel()
 	forked := func(b *testBench, name string) string {
 		b.Helper()
 		r, err := b.local.Fork(context.Background(), ForkRequest{Caller: b.caller(), Name: name})

@@ -37,6 +37,7 @@ func (u unhookedAgent) foreign(want int) {
 // TestUnhookedTurns: the turns of an agent without hooks are numbered by its conversation,
 // also those of which several are seen at once, and none twice.
 func TestUnhookedTurns(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	holds := func(moment, want string) {
 		t.Helper()
@@ -76,6 +77,7 @@ func TestUnhookedTurns(t *testing.T) {
 // TestUnhookedElsewhere: in another conversation, and in one whose user has gone back in
 // it, what was said before does not count again.
 func TestUnhookedElsewhere(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.turn("two\n")
@@ -126,6 +128,7 @@ func TestUnhookedElsewhere(t *testing.T) {
 // TestUnhookedTurnsOnce: a snapshot that fails after the conversation was counted numbers no
 // turn twice and loses none.
 func TestUnhookedTurnsOnce(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.tells(unhookedThread)
@@ -167,6 +170,7 @@ func TestUnhookedTurnsOnce(t *testing.T) {
 
 // TestUnhookedTriedAgain: the second try counts what the first has counted.
 func TestUnhookedTriedAgain(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.turn("two\n")
@@ -210,6 +214,7 @@ func TestUnhookedTriedAgain(t *testing.T) {
 // TestUnhookedOwners: what its user changes while there is no agent, or none any more, is
 // not the agent's.
 func TestUnhookedOwners(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]Event{"closed": Exited{}, "gone": Vanished{LongAgo: true}} {
 		t.Run(name, func(t *testing.T) {
 			u := startUnhooked(t)
@@ -236,6 +241,7 @@ func TestUnhookedOwners(t *testing.T) {
 
 // TestUnhookedOwnersSince: what the agent does from its next launch on is its own.
 func TestUnhookedOwnersSince(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.tells(unhookedThread)
@@ -258,6 +264,7 @@ func TestUnhookedOwnersSince(t *testing.T) {
 // TestUnhookedUndoWhenIdle: an undo that was asked for in a turn is done at its end, though
 // the turn had no number then.
 func TestUnhookedUndoWhenIdle(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.tells(unhookedThread)
@@ -282,6 +289,7 @@ func TestUnhookedUndoWhenIdle(t *testing.T) {
 // TestUnhookedThenHooked: a turn that the conversation has numbered is the one that a hook
 // tells of.
 func TestUnhookedThenHooked(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.relaunch()
 	u.says(time.Now(), `{"type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}`, codexPrompt, codexCall)
@@ -295,6 +303,7 @@ func TestUnhookedThenHooked(t *testing.T) {
 // TestUnhookedBeside: turns that were counted beside a snapshot, since they were too much
 // for it, have their numbers with the next one.
 func TestUnhookedBeside(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.turn("one\n")
 	u.tells(unhookedThread)

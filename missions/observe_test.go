@@ -14,6 +14,7 @@ import (
 // TestQuietBetweenTurnsEndsNone takes what a watcher saw before a prompt for no
 // end of the turn that the prompt began.
 func TestQuietBetweenTurnsEndsNone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")
@@ -36,6 +37,7 @@ func TestQuietBetweenTurnsEndsNone(t *testing.T) {
 // quiet, and the one before it have ended with Esc. That is no end of the turn that
 // runs; its own is, with all that was said in it.
 func TestStoppedTurnBefore(t *testing.T) {
+	t.Parallel()
 	for name, told := range map[string]bool{"ids": true, "no ids": false} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)
@@ -96,7 +98,7 @@ type registry struct {
 
 func newRegistry(c *talker) registry {
 	c.Helper()
-	r := registry{c: c, file: filepath.Join(os.Getenv("HOME"), ".claude", "sessions", fmt.Sprint(os.Getpid())+".json")}
+	r := registry{c: c, file: filepath.Join(c.user, ".claude", "sessions", fmt.Sprint(os.Getpid())+".json")}
 	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
 		c.Fatal(err)
 	}
@@ -118,6 +120,7 @@ func (r registry) says(t *testing.T, fields string) {
 // TestUnattended: Esc before any answer leaves nothing in the session's file but the
 // prompt, and no hook tells of it. The agent says itself that it waits.
 func TestUnattended(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	registry := newRegistry(c)
@@ -153,6 +156,7 @@ func TestUnattended(t *testing.T) {
 // soon as all is quiet. Its hook says it again, later; what the agent said before that
 // is no answer, and a dialog that its user has opened is no question.
 func TestAsksBeforeItsHook(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	registry := newRegistry(c)
 	c.hook("SessionStart", map[string]any{"source": "startup"})

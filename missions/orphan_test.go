@@ -10,6 +10,7 @@ import (
 // TestOrphanedAgent: where a keeper was killed and its agent lives, nobody sees the
 // agent's terminal, so that there is nothing to type in it.
 func TestOrphanedAgent(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.change(func(m *loaded) { m.live.Keeper = &deadOwner })
 	if r := k.restore("live@1", func(r *RestoreRequest) { r.Preview = true }); r.Handover == nil || r.Handover.How != "resume" {

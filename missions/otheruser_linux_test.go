@@ -12,6 +12,7 @@ import (
 // TestHomeIsClosedToOthers: another user of the machine reads nothing of a home,
 // and nobody works in one that is open or another's.
 func TestHomeIsClosedToOthers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "mine alone\n")
 	m := b.mission("work")

@@ -11,6 +11,7 @@ import (
 // TestForkOutward: a fork's command finds what its source's named by a path relative to
 // its own directory, outside of the workspace; what is in the workspace is the fork's.
 func TestForkOutward(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	above := filepath.Dir(b.dir)

@@ -51,6 +51,7 @@ func (c *talker) makesUp(owes, due bool) {
 // TestOwedStateIsOutdated: what a mission had come to when there was no room to note it
 // is not what it has come to since.
 func TestOwedStateIsOutdated(t *testing.T) {
+	t.Parallel()
 	c, m := inDebt(t)
 	c.local.owed[m.ID] = &owing{debt: debt{Take: Take{Trigger: TriggerIdle}, Tip: m.tip.ID.String()}, unnoted: Idle{Turn: 1}}
 	c.hook("PreToolUse", map[string]any{"tool_name": "Read", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": "a.txt"}})
@@ -63,6 +64,7 @@ func TestOwedStateIsOutdated(t *testing.T) {
 // TestOwedAndForeign: what is made up for long after a turn's end is not the turn's alone:
 // others may have been at work meanwhile.
 func TestOwedAndForeign(t *testing.T) {
+	t.Parallel()
 	for name, passed := range map[string]time.Duration{"soon": time.Second, "long after": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			c, m := inDebt(t)
@@ -85,6 +87,7 @@ func TestOwedAndForeign(t *testing.T) {
 
 // TestOwedToANewProcess: what an earlier process owed is taken by the next one that serves.
 func TestOwedToANewProcess(t *testing.T) {
+	t.Parallel()
 	c, m := inDebt(t)
 	c.local.watching = nil // and so it is gone, but for what is noted
 	c.owes(m)
@@ -105,6 +108,7 @@ func TestOwedToANewProcess(t *testing.T) {
 // TestOwedWaits: what can't be taken is not tried at once again, and what fails for
 // another reason is given up after a while.
 func TestOwedWaits(t *testing.T) {
+	t.Parallel()
 	c, m := inDebt(t)
 	c.owes(m)
 	c.local.space = NewSpace(c.local.home, settings.Storage{}, func(string) (uint64, error) { return 0, nil })

@@ -11,6 +11,7 @@ import (
 // TestSinceFindsWhereHistoriesPart compares histories of unequal lengths: what
 // is since a moment of another mission is what came after the fork.
 func TestSinceFindsWhereHistoriesPart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "0\n")
 	source := b.mission("source")

@@ -12,6 +12,7 @@ import (
 // TestQueuedRestoreThatCanNotBeDone is refused at once where that can be known,
 // and is shown and told to the agent where it turns out later.
 func TestQueuedRestoreThatCanNotBeDone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.git("init", "-q", "-b", "main")
@@ -83,6 +84,7 @@ func inTurnTwo(t *testing.T) *talker {
 // TestLaterRestoreDropsWhatIsQueued: the end of the turn does not take back what was
 // forced in its middle, after a restore had been queued.
 func TestLaterRestoreDropsWhatIsQueued(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		do   func(*talker) (RestoreResult, error)
 		want string
@@ -126,6 +128,7 @@ func TestLaterRestoreDropsWhatIsQueued(t *testing.T) {
 
 // TestCancelQueued: what waits for the end of the turn can be taken back until then.
 func TestCancelQueued(t *testing.T) {
+	t.Parallel()
 	c := inTurnTwo(t)
 	got, err := c.local.Cancel(context.Background(), CancelRequest{Caller: c.caller()})
 	m := c.only()
@@ -154,6 +157,7 @@ func (b *testBench) stateNow() *loaded {
 // TestQueuedOutlivesItsProcess: what waits for the end of the turn is known until it is
 // done, and done by the next process where the one that was at it was killed.
 func TestQueuedOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
 	for name, cut := range map[string]func(*talker){
 		"before it was written down": func(*talker) {},
 		"while it was staged": func(c *talker) {
@@ -196,6 +200,7 @@ func TestQueuedOutlivesItsProcess(t *testing.T) {
 // TestQueuedDecidesNothing: an undo that waits for the end of a turn, and that was cut
 // off, is not taken up where people have gone on working: that is left to the user.
 func TestQueuedDecidesNothing(t *testing.T) {
+	t.Parallel()
 	c := inTurnTwo(t)
 	c.hook("Stop", map[string]any{"prompt_id": "p3"}) // it was restored to @1.0
 	c.cutOff(c.only().ID, "@2", applying)
@@ -235,6 +240,7 @@ func TestQueuedDecidesNothing(t *testing.T) {
 
 // TestWhatIsQueuedStays where what was asked for since was not done.
 func TestWhatIsQueuedStays(t *testing.T) {
+	t.Parallel()
 	forced := RestoreRequest{Moment: "@1", FilesOnly: true, Force: true}
 	for name, do := range map[string]func(*talker) error{
 		"preview": func(c *talker) error {
@@ -272,6 +278,7 @@ func TestWhatIsQueuedStays(t *testing.T) {
 // end of its turn. What had waited for that does not come first, and nothing new can
 // be queued for it.
 func TestQueuedDuringAHandover(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.hook("UserPromptSubmit", map[string]any{"prompt": "third", "prompt_id": "p3"})
 	queued := RestoreRequest{Caller: k.caller(), Moment: "live@start", WhenIdle: true}
@@ -299,6 +306,7 @@ func TestQueuedDuringAHandover(t *testing.T) {
 // TestRestoreAfterOneThatWasNotDone: the agent is not told any more of what a later
 // restore has made up for.
 func TestRestoreAfterOneThatWasNotDone(t *testing.T) {
+	t.Parallel()
 	c := inTurnTwo(t)
 	c.local.restoreStep = func(string) error { return errors.New("the disk is broken") }
 	c.hook("Stop", map[string]any{"prompt_id": "p3"})

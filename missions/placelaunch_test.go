@@ -15,6 +15,7 @@ import (
 // TestPlaceLaunch: a file of a launch has the time that its adapter gives it, each time;
 // and one that an agent can do without costs no launch.
 func TestPlaceLaunch(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	m, dir := k.state(), t.TempDir()
 	later := time.Now().Add(time.Hour).Truncate(time.Second)
@@ -55,9 +56,10 @@ func textOf(path, content string) sessions.File {
 // TestUninstallTakesLeftovers: what launches have put beside an agent's sessions goes
 // with the user's hooks, unless somebody has changed it.
 func TestUninstallTakesLeftovers(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	at := func(project string) string {
-		return filepath.Join(os.Getenv("HOME"), ".claude", "projects", project, "umbra.jsonl")
+		return filepath.Join(c.user, ".claude", "projects", project, "umbra.jsonl")
 	}
 	m := filepath.Join(filepath.Dir(at("-ours")), testSession+".jsonl")
 	place := func(path, content string) {

@@ -34,6 +34,7 @@ func (b *testBench) recorded(name string) string {
 // TestSecretsOfACommand: no record has a secret of a mission's command, nor has what is
 // shown of it; the mission and its forks are launched with it all the same.
 func TestSecretsOfACommand(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	command, secret := secretCommand()
 	ctx := t.Context()
@@ -72,6 +73,7 @@ func TestSecretsOfACommand(t *testing.T) {
 // TestSecretsThatAreGone: a mission whose command's secrets are not in the home is not
 // launched without them, and the refusal says what to type.
 func TestSecretsThatAreGone(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	command, secret := secretCommand()
 	m, err := c.local.NewMission(t.Context(), NewMissionRequest{Caller: c.caller(), Name: "work", Command: command})
@@ -99,6 +101,7 @@ func TestSecretsThatAreGone(t *testing.T) {
 // TestCommandOfAnEarlierRecord: a command that an earlier Umbra has recorded with its
 // secrets is noted before a record without them is published.
 func TestCommandOfAnEarlierRecord(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	command, secret := secretCommand()
 	created, err := c.local.NewMission(t.Context(), NewMissionRequest{Caller: c.caller(), Name: "work", Command: []string{"claude"}})
@@ -127,6 +130,7 @@ func TestCommandOfAnEarlierRecord(t *testing.T) {
 // TestSecretsOfFormerCommands: the secrets of a command go when the mission has another
 // one, and with the last of them the file that held them.
 func TestSecretsOfFormerCommands(t *testing.T) {
+	t.Parallel()
 	c, m, _, former := secretMission(t)
 	launch := func(command ...string) {
 		t.Helper()

@@ -66,6 +66,7 @@ func (b *testBench) toTrash(name string) {
 // TestSecretsThroughTheTrash: a mission that is taken back from the trash has its whole
 // command, unless the trash was emptied: then the secret is nowhere in the home.
 func TestSecretsThroughTheTrash(t *testing.T) {
+	t.Parallel()
 	c, m, _, secret := secretMission(t)
 	_ = c.launches("work", secret, true)
 	removed := c.local.now()
@@ -107,6 +108,7 @@ func TestSecretsThroughTheTrash(t *testing.T) {
 // TestTrashOfCommands: what was listed as removed and is back since keeps its command,
 // and --older-than counts from the removal.
 func TestTrashOfCommands(t *testing.T) {
+	t.Parallel()
 	c, _, _, secret := secretMission(t)
 	before := c.local.now()
 	c.toTrash("work")
@@ -127,6 +129,7 @@ func TestTrashOfCommands(t *testing.T) {
 // TestTrashOfDamagedCommands: what was set aside of a command is in the trash with its
 // mission, as new as the removal, and emptying the trash leaves the secret nowhere.
 func TestTrashOfDamagedCommands(t *testing.T) {
+	t.Parallel()
 	for name, mend := range map[string]func(c *talker, command []string) error{
 		"not mended": func(*talker, []string) error { return nil },
 		"given anew": func(c *talker, command []string) error {
@@ -167,6 +170,7 @@ func TestTrashOfDamagedCommands(t *testing.T) {
 
 // TestRemovalWritesNoCommand: a removal needs no room on the disk for the command.
 func TestRemovalWritesNoCommand(t *testing.T) {
+	t.Parallel()
 	c, m, _, secret := secretMission(t)
 	file := filepath.Join(c.home, "journal", "private", m.ID)
 	before, err := os.Stat(file)
@@ -183,6 +187,7 @@ func TestRemovalWritesNoCommand(t *testing.T) {
 
 // TestSecretsOutliveTheLiveState, which a power cut may take away.
 func TestSecretsOutliveTheLiveState(t *testing.T) {
+	t.Parallel()
 	c, m, _, secret := secretMission(t)
 	if err := c.local.journal.DeleteLive(m.ID); err != nil {
 		t.Fatal(err)
@@ -197,6 +202,7 @@ func TestSecretsOutliveTheLiveState(t *testing.T) {
 // TestNoRecordWithoutItsSecrets: where the whole command can't be kept, nothing is
 // published that lacks its secrets.
 func TestNoRecordWithoutItsSecrets(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	command, secret := secretCommand()
 	m, err := c.local.NewMission(t.Context(), NewMissionRequest{Caller: c.caller(), Name: "plain", Command: []string{"claude"}})
@@ -230,6 +236,7 @@ func TestNoRecordWithoutItsSecrets(t *testing.T) {
 // TestFailuresLeaveNoCommand: neither a mission nor a fork that could not be made leaves
 // its command behind.
 func TestFailuresLeaveNoCommand(t *testing.T) {
+	t.Parallel()
 	c, m, _, _ := secretMission(t)
 	command := []string{"claude", "--settings", `{"env":{"ANTHROPIC_API_KEY":"another-drawn-by-lot-9Zq7Xw3Lk5"}}`}
 	c.local.syncForks = func([]*fork.Made) (int, error) { return 0, errors.New("the disk is gone") }
@@ -256,6 +263,7 @@ func TestFailuresLeaveNoCommand(t *testing.T) {
 // TestDamagedCommand: a file that can't be read is said, is not written over by what
 // lacks the secrets, and holds up nothing but a launch without them.
 func TestDamagedCommand(t *testing.T) {
+	t.Parallel()
 	c, m, command, secret := secretMission(t)
 	file := filepath.Join(c.home, "journal", "private", m.ID)
 	whole, err := os.ReadFile(file)
@@ -304,6 +312,7 @@ func TestDamagedCommand(t *testing.T) {
 // TestCommandUnreadNow: what can't be read now, and may be again, is not called damaged,
 // and nothing is put in its place.
 func TestCommandUnreadNow(t *testing.T) {
+	t.Parallel()
 	c, m, command, secret := secretMission(t)
 	file := filepath.Join(c.home, "journal", "private", m.ID)
 	if err := errors.Join(os.Rename(file, file+".away"), os.Mkdir(file, 0o700)); err != nil {
@@ -326,6 +335,7 @@ func TestCommandUnreadNow(t *testing.T) {
 // TestCommandsOfNoMission: what a killed process has left of a mission that never was,
 // doctor finds and removes, but not while one may be about to begin.
 func TestCommandsOfNoMission(t *testing.T) {
+	t.Parallel()
 	c, m, _, secret := secretMission(t)
 	left, err := os.ReadFile(filepath.Join(c.home, "journal", "private", m.ID))
 	if err != nil {
@@ -351,6 +361,7 @@ func TestCommandsOfNoMission(t *testing.T) {
 // TestCommandOfADyingProcess: whichever record is the newest when a process is killed,
 // its command is there, however often that happens.
 func TestCommandOfADyingProcess(t *testing.T) {
+	t.Parallel()
 	c, _, command, _ := secretMission(t)
 	for _, model := range []string{"opus", "haiku", "sonnet"} {
 		m := c.load("work")
@@ -375,6 +386,7 @@ func TestCommandOfADyingProcess(t *testing.T) {
 // TestCommandInALiveState: what an earlier Umbra has noted in the live state is run, and
 // kept before that is written anew or removed.
 func TestCommandInALiveState(t *testing.T) {
+	t.Parallel()
 	for name, next := range map[string]func(c *talker){
 		"changed": func(c *talker) {
 			c.local.saveLive(c.load("work"))

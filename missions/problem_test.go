@@ -10,6 +10,7 @@ import (
 // TestFailedHookShows lets a hook's snapshot fail: the agent goes on, status
 // tells, and the next one that goes well takes it back.
 func TestFailedHookShows(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)
@@ -54,6 +55,7 @@ func TestFailedHookShows(t *testing.T) {
 // TestUnsavedPromptIsSaid: whose prompt was not kept is told so by the agent, once for
 // each cause, and again where it comes back.
 func TestUnsavedPromptIsSaid(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	c := newTalker(b)

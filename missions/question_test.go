@@ -14,6 +14,7 @@ func about(id, tool, target string) map[string]any {
 // TestQuestionOfItsCall: a question is open until the call that it is about has ended,
 // whatever else begins and ends beside that.
 func TestQuestionOfItsCall(t *testing.T) {
+	t.Parallel()
 	for name, ask := range map[string]struct {
 		event  string
 		fields map[string]any
@@ -54,6 +55,7 @@ func TestQuestionOfItsCall(t *testing.T) {
 // TestQuestionOfALeftSession: a session that was left goes on beside, and asks nothing
 // of the mission that has another one; nor does it answer.
 func TestQuestionOfALeftSession(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.vars = map[string]string{"CLAUDE_PID": itoa(os.Getpid())}
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
@@ -81,6 +83,7 @@ func TestQuestionOfALeftSession(t *testing.T) {
 // TestQuestionWithinATurn: a notice that may be about another agent is a question of
 // the mission's in its turn alone, about the call that is open, until that ends.
 func TestQuestionWithinATurn(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"agent_needs_input", "elicitation_dialog"} {
 		c := startTalker(t)
 		notice := map[string]any{"notification_type": kind}
@@ -111,6 +114,7 @@ func TestQuestionWithinATurn(t *testing.T) {
 // TestToolThatAsks: a tool that is itself a question has its mission wait from when it
 // begins until it has ended.
 func TestToolThatAsks(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p1"})
 	ask := map[string]any{"tool_name": "AskUserQuestion", "tool_use_id": "t1", "tool_input": map[string]any{"questions": []any{map[string]any{"question": "Which way?"}}}}
@@ -129,6 +133,7 @@ func TestToolThatAsks(t *testing.T) {
 // TestQuestionOfAnyTool: a tool that Umbra does not know tells of its answer, or of the
 // end of what it asked about, with an id or without.
 func TestQuestionOfAnyTool(t *testing.T) {
+	t.Parallel()
 	for name, said := range map[string][2]string{
 		"an answer":        {`"permission","tool":{"name":"shell","id":"t1"}`, `"answered","tool":{"id":"t1"}`},
 		"to all":           {`"permission","tool":{"name":"shell","id":"t1"}`, `"answered"`},

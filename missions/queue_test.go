@@ -39,6 +39,7 @@ const childHome, childWork = "UMBRA_TEST_CHILD_HOME", "UMBRA_TEST_CHILD_WORK"
 // TestSnapshotChild is the other process of TestManyAtOnce: it takes snapshots
 // if it was started for that.
 func TestSnapshotChild(t *testing.T) {
+	t.Parallel()
 	dir := os.Getenv(childHome)
 	if dir == "" {
 		return
@@ -52,7 +53,7 @@ func TestSnapshotChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	b := &testBench{T: t, local: local, home: dir, dir: os.Getenv(childWork)}
+	b := &testBench{T: t, local: local, user: filepath.Dir(dir), home: dir, dir: os.Getenv(childWork)}
 	for _, err := range b.rounds("child", 2, 4) {
 		t.Error(err)
 	}
@@ -97,6 +98,7 @@ func (b *testBench) rounds(who string, goroutines, rounds int) []error {
 // TestManyAtOnce snapshots one workspace from many goroutines and from two
 // processes: all succeed (H26).
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")
@@ -140,6 +142,7 @@ func TestManyAtOnce(t *testing.T) {
 
 // TestManyMissionsInOneWorkspace has their captures take turns.
 func TestManyMissionsInOneWorkspace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	var wg sync.WaitGroup
@@ -173,6 +176,7 @@ func TestManyMissionsInOneWorkspace(t *testing.T) {
 
 // TestHooksAndSnapshotsAtOnce mixes an agent's turns with snapshots by hand.
 func TestHooksAndSnapshotsAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -220,6 +224,7 @@ func TestHooksAndSnapshotsAtOnce(t *testing.T) {
 // TestJoin answers requests that wait together by one snapshot with all their
 // triggers, and keeps changes of state apart.
 func TestJoin(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	created := b.mission("work")
@@ -254,6 +259,7 @@ func TestJoin(t *testing.T) {
 
 // TestCallerGivesUp carries a request out although its caller has left.
 func TestCallerGivesUp(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -271,6 +277,7 @@ func TestCallerGivesUp(t *testing.T) {
 // TestClose ends a request that waits for another process, which the next one
 // makes up for.
 func TestClose(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -305,6 +312,7 @@ func TestClose(t *testing.T) {
 
 // TestProgressIsTheCallers tells progress on the goroutine that called.
 func TestProgressIsTheCallers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for n := range manyFiles + 1 {
 		b.write(fmt.Sprintf("d/%d", n), "x")
@@ -326,6 +334,7 @@ func TestProgressIsTheCallers(t *testing.T) {
 // TestRequestGoesOnFromWhatIsThere gives a request the mission as it was some
 // snapshots ago: that only says where to look.
 func TestRequestGoesOnFromWhatIsThere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	old, err := b.local.missionByID(b.mission("work").ID)

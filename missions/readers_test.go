@@ -11,6 +11,7 @@ import (
 // TestReadersDoNotWait reads a mission, and works in another project, while its
 // workspace is held by somebody who writes (H26).
 func TestReadersDoNotWait(t *testing.T) {
+	t.Parallel()
 	hazards.Held(t, hazards.H27, "what is read is read without a lock, while a writer is at work")
 	b := newBench(t)
 	b.write("a.txt", "one\n")

@@ -38,6 +38,7 @@ func TestEventCostsTheSameAmongMany(t *testing.T) {
 // TestGlanceIsTheMissionAsItIs reads a live mission again whenever something of
 // it has changed, and only then.
 func TestGlanceIsTheMissionAsItIs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")
@@ -92,6 +93,7 @@ func TestGlanceIsTheMissionAsItIs(t *testing.T) {
 
 // TestRememberedSessionIsProved believes nothing that is no longer so.
 func TestRememberedSessionIsProved(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")
@@ -114,6 +116,7 @@ func TestRememberedSessionIsProved(t *testing.T) {
 // TestProjectsAreApart takes a snapshot in one project while another one is being
 // opened, which may take long.
 func TestProjectsAreApart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("first")

@@ -34,6 +34,7 @@ func (b *testBench) startKept(id string, keeper int) (agent *exec.Cmd, ended cha
 
 // TestRemoveByForce stops a live agent, and then removes its mission.
 func TestRemoveByForce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -68,6 +69,7 @@ func TestRemoveByForce(t *testing.T) {
 // TestUnseenAgent: a process in another pid namespace is not taken for gone.
 // Nothing is done to its mission without the user's word.
 func TestUnseenAgent(t *testing.T) {
+	t.Parallel()
 	start := func(t *testing.T) (*testBench, *exec.Cmd) {
 		b := newBench(t)
 		b.write("a.txt", "one\n")
@@ -122,6 +124,7 @@ func TestUnseenAgent(t *testing.T) {
 // TestRemoveMovedWorkspace says what stays of a workspace that was moved: it is not
 // what Umbra made where it made it.
 func TestRemoveMovedWorkspace(t *testing.T) {
+	t.Parallel()
 	for name, told := range map[string]bool{"told": true, "untold": false} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -11,6 +11,7 @@ import (
 // TestRenamedAndEdited: a file that was moved and edited in one step is one that was
 // renamed, wherever changes are told of; its lines are those that were edited.
 func TestRenamedAndEdited(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("old.txt", "one\ntwo\nthree\nfour\nfive\n")
 	b.write("other.txt", "stays\n")

@@ -28,6 +28,7 @@ func (c *clockwork) time() time.Time { return c.now }
 
 // TestMoments resolves every form of a moment over turns, a restore and a fork.
 func TestMoments(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	clock := &clockwork{time.Now()}
 	b.local.clock = clock.time
@@ -78,6 +79,7 @@ func TestMoments(t *testing.T) {
 // TestDefaultMission follows the order: $UMBRA_MISSION, the only live mission
 // around the current directory, the most recently used one there.
 func TestDefaultMission(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("sub/deep/x", "x\n")
 	_, err := b.local.Snapshot(context.Background(), SnapshotRequest{Caller: b.caller()})
@@ -139,6 +141,7 @@ func TestDefaultMission(t *testing.T) {
 
 // TestNamesElsewhere lets only reading verbs look in other projects.
 func TestNamesElsewhere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")
@@ -181,6 +184,7 @@ func TestNamesElsewhere(t *testing.T) {
 // TestAddresses types what `umbra log` prints, over random histories with
 // restores and forks: each address leads back to its snapshot.
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++
@@ -262,6 +266,7 @@ func randomHistory(r *rapid.T, c *talker) {
 // TestMissionsThatCannotBeListed: where the refs can't be read as a whole, a mission
 // is found by its name and id all the same, and none is said to be missing.
 func TestMissionsThatCannotBeListed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	m := b.mission("work")
 	if err := os.Mkdir(filepath.Join(b.project().store.Dir(), "packed-refs"), 0o700); err != nil {

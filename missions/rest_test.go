@@ -8,6 +8,7 @@ import (
 // TestRestAndForget writes stat caches once for each change, passes over a
 // workspace in use, and loses nothing by forgetting one.
 func TestRestAndForget(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")

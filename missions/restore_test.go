@@ -49,6 +49,7 @@ func kindOf(err error) Kind { return AsError(err).Kind }
 // TestRestoreAndUndo puts files and conversation back, takes that back, and
 // does it again.
 func TestRestoreAndUndo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -107,6 +108,7 @@ func TestRestoreAndUndo(t *testing.T) {
 // TestRestoreTakesBackTurnOfQueuedPrompt: what an agent does at a prompt that was
 // queued, and of which no hook told, is its own.
 func TestRestoreTakesBackTurnOfQueuedPrompt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -131,6 +133,7 @@ func TestRestoreTakesBackTurnOfQueuedPrompt(t *testing.T) {
 // TestRestoreAsksAboutForeignPaths leaves what the user changed between turns
 // to the user.
 func TestRestoreAsksAboutForeignPaths(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -162,6 +165,7 @@ func TestRestoreAsksAboutForeignPaths(t *testing.T) {
 
 // TestRestoreRefusals are the reasons not to restore.
 func TestRestoreRefusals(t *testing.T) {
+	t.Parallel()
 	b, c := newCommitted(t)
 	refuse := func(name string, want Kind, change ...func(*RestoreRequest)) error {
 		t.Helper()
@@ -211,6 +215,7 @@ func TestRestoreRefusals(t *testing.T) {
 // TestUndoOnRenamedBranch: an undo asks nothing about a branch that has another
 // name since a snapshot, if the restore that it takes back was made on it.
 func TestUndoOnRenamedBranch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.write("a.txt", "one\n")
@@ -242,6 +247,7 @@ func TestUndoOnRenamedBranch(t *testing.T) {
 
 // TestRestorePaths puts back one file and leaves the conversation alone.
 func TestRestorePaths(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.write("dir/b.txt", "one\n")
@@ -257,6 +263,7 @@ func TestRestorePaths(t *testing.T) {
 
 // TestUndoCounts refuses more steps than there are before it takes one.
 func TestUndoCounts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -283,6 +290,7 @@ func TestUndoCounts(t *testing.T) {
 // TestNeighbours refuse restore and undo while another mission, of whichever
 // project, is in a turn in the same files.
 func TestNeighbours(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")
@@ -290,7 +298,7 @@ func TestNeighbours(t *testing.T) {
 	b.write("a.txt", "two\n")
 	b.snapshot("two")
 	b.restore("work@start")
-	inner := &testBench{T: t, local: b.local, home: b.home, dir: filepath.Join(b.dir, "inner")}
+	inner := &testBench{T: t, local: b.local, user: b.user, home: b.home, dir: filepath.Join(b.dir, "inner")}
 	inner.write("i.txt", "inner\n")
 	inner.git("init", "-q")
 	c := newTalker(inner)
@@ -310,6 +318,7 @@ func TestNeighbours(t *testing.T) {
 // TestRestoreFromElsewhere asks about the user's own work also where the target
 // is no moment of the mission's history.
 func TestRestoreFromElsewhere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -333,6 +342,7 @@ func TestRestoreFromElsewhere(t *testing.T) {
 // TestDoctorFindsStrays names a file that an operation has left in a workspace,
 // and takes it away if what it holds is stored.
 func TestDoctorFindsStrays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("dir/a.txt", "one\n")
 	b.mission("work")
@@ -360,6 +370,7 @@ func TestDoctorFindsStrays(t *testing.T) {
 // TestRestoreOnAnotherFileSystem sets aside in the workspace itself, and leaves
 // nothing there.
 func TestRestoreOnAnotherFileSystem(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	elsewhere, err := os.MkdirTemp("/dev/shm", "umbra-missions-")
 	if err != nil {
@@ -393,6 +404,7 @@ func TestRestoreOnAnotherFileSystem(t *testing.T) {
 // TestRestoreOverUnbornHead: a repository that was made anew has no commit, and that
 // is said.
 func TestRestoreOverUnbornHead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.write("a", "one")

@@ -31,6 +31,7 @@ func (b *testBench) crossing(times int64) (tries *atomic.Int64) {
 // TestRestoreBeside stages in the workspace where only the first rename tells
 // that the journal is out of reach.
 func TestRestoreBeside(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "zero\n")
 	b.mission("work")
@@ -90,6 +91,7 @@ func (b *testBench) scratch() []string {
 // while somebody can write to it: doctor says so, and what was written is recorded
 // before it goes.
 func TestRestoreBesideOpenFile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "zero\n")
 	b.write("b.txt", "zero\n")

@@ -33,7 +33,7 @@ func newGoesBack(t *testing.T) *goesBack {
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
 	g := &goesBack{testBench: b, id: threadID, begins: map[string]int64{}}
-	g.path = filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+g.id+".jsonl")
+	g.path = filepath.Join(b.user, ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+g.id+".jsonl")
 	return g
 }
 
@@ -149,6 +149,7 @@ func (g *goesBack) of(id string) Mission {
 // TestRewound goes back in a session twice: each moment has the conversation as it
 // was then, in one file, and the mission goes on as it was.
 func TestRewound(t *testing.T) {
+	t.Parallel()
 	g := newGoesBack(t)
 	g.begin("")
 	g.hear("SessionStart", map[string]any{"source": "startup"})
@@ -218,6 +219,7 @@ func (g *goesBack) whole(id string) []byte {
 // of the other file. A mission with a keeper stays open, and what is taken meanwhile
 // has the conversation as it is.
 func TestRewoundBeforeItsPrompt(t *testing.T) {
+	t.Parallel()
 	g := newGoesBack(t)
 	m, err := g.local.NewMission(context.Background(), NewMissionRequest{Caller: g.caller(), Name: "c", Command: []string{"codex"}})
 	if err != nil {
@@ -260,6 +262,7 @@ func TestRewoundBeforeItsPrompt(t *testing.T) {
 // TestRewoundCut: the cut that is found in the end of a rewound conversation is that
 // which is found in the whole.
 func TestRewoundCut(t *testing.T) {
+	t.Parallel()
 	g := newGoesBack(t)
 	g.begin("")
 	g.hear("SessionStart", map[string]any{"source": "startup"})

@@ -8,6 +8,7 @@ import (
 // TestTakenBackIsNotSaid: a mission says the last prompt and tool of the
 // conversation that it has, not those that a restore or fork left behind.
 func TestTakenBackIsNotSaid(t *testing.T) {
+	t.Parallel()
 	for name, most := range map[string]int64{"read": mostCounted, "too long to be read": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -103,6 +103,7 @@ func (b *testBench) missionBeside(other string) string {
 // TestSecretsAreLeftOut with their reason, unless the user's repository tracks
 // them, and stay where they are through a restore.
 func TestSecretsAreLeftOut(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2-hunter2"
 	b := newBench(t)
 	b.git("init", "-q")
@@ -149,6 +150,7 @@ func TestSecretsAreLeftOut(t *testing.T) {
 // TestConversationsAreClosedToOthers: what Umbra writes of a conversation can be
 // read by its owner alone.
 func TestConversationsAreClosedToOthers(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")

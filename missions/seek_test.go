@@ -11,6 +11,7 @@ import (
 // TestSessionNamedByAgent: an agent that names its file by the time, and whose
 // hooks are not installed, is resumed on that file, which its snapshots hold.
 func TestSessionNamedByAgent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "one\n")

@@ -3,7 +3,6 @@ package missions_test
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -14,11 +13,6 @@ import (
 
 func openLocal(t testing.TB, home missions.Home) missions.Service {
 	t.Helper()
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
-			os.Unsetenv(name)
-		}
-	}
 	local, err := missions.NewLocal(missions.Options{Home: home, Config: settings.Default(), Adapters: missions.Agents()})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +26,10 @@ func openLocal(t testing.TB, home missions.Home) missions.Service {
 }
 
 // TestContract holds the Service in process to its contract.
-func TestContract(t *testing.T) { servicetest.Run(t, openLocal) }
+func TestContract(t *testing.T) {
+	t.Parallel()
+	servicetest.Run(t, openLocal)
+}
 
 // faulty is a Service with one fault each.
 type faulty struct {
@@ -82,6 +79,7 @@ func (f faulty) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.Mi
 
 // TestContractFindsFaults shows that the suite is no rubber stamp.
 func TestContractFindsFaults(t *testing.T) {
+	t.Parallel()
 	faults := map[string]string{
 		"bytes as text":          "snapshots are taken and read",
 		"errors without a kind":  "requests that make no sense are told apart",

@@ -39,6 +39,7 @@ func (c *talker) recordedOf(mission string) (string, gitstore.SessionMeta) {
 // TestSessionsInRecords records exactly what the agent's file holds, whatever
 // the agent does to it.
 func TestSessionsInRecords(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")
@@ -91,6 +92,7 @@ func TestSessionsInRecords(t *testing.T) {
 // TestSessionNotThere keeps what is recorded of a session that is gone or can't
 // be read; the files are kept in any case.
 func TestSessionNotThere(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(string) error{
 		"gone":        os.Remove,
 		"a directory": func(file string) error { return errorsOf(os.Remove(file), os.Mkdir(file, 0o700)) },
@@ -123,6 +125,7 @@ func TestSessionNotThere(t *testing.T) {
 
 // TestRecreateSession puts a lost session file back, byte for byte.
 func TestRecreateSession(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")
@@ -147,6 +150,7 @@ func TestRecreateSession(t *testing.T) {
 // TestRecreateWorkspace makes a lost workspace again if Umbra had made it, and
 // another only where the user says.
 func TestRecreateWorkspace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q")
 	b.write("a.txt", "one\n")
@@ -183,6 +187,7 @@ func TestRecreateWorkspace(t *testing.T) {
 
 // TestConversationOfMoments shows and compares conversations.
 func TestConversationOfMoments(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")

@@ -10,8 +10,9 @@ import (
 // which it gives them back, of a program one that runs, also where the source's copies
 // are gone.
 func TestHistoryOfPrograms(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
-	history := filepath.Join(os.Getenv("HOME"), ".claude", "file-history")
+	history := filepath.Join(c.user, ".claude", "file-history")
 	source := filepath.Join(history, c.session)
 	if err := os.MkdirAll(source, 0o700); err != nil {
 		t.Fatal(err)

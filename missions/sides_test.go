@@ -26,7 +26,7 @@ func startSided(t *testing.T, in string) sided {
 }
 
 func (s sided) path(session string) string {
-	return filepath.Join(os.Getenv("HOME"), ".claude", filepath.FromSlash(strings.ReplaceAll(s.in, "SESSION", session)))
+	return filepath.Join(s.user, ".claude", filepath.FromSlash(strings.ReplaceAll(s.in, "SESSION", session)))
 }
 
 func (s sided) put(text string) {
@@ -54,6 +54,7 @@ const tasks = "tasks/SESSION/1.json"
 // TestSidesAfterUndo: after an undo records have again what is beside the session that
 // the mission goes on with, though it has not changed since.
 func TestSidesAfterUndo(t *testing.T) {
+	t.Parallel()
 	s := startSided(t, tasks)
 	s.put("pending")
 	s.takeTurn("first", "a.txt", "one\n")
@@ -72,6 +73,7 @@ func TestSidesAfterUndo(t *testing.T) {
 
 // TestSidesOfAnotherSession: names of files beside sessions are the same in each.
 func TestSidesOfAnotherSession(t *testing.T) {
+	t.Parallel()
 	s := startSided(t, "file-history/SESSION/0123456789abcdef@v1")
 	s.put("of session A\n")
 	s.takeTurn("first", "a.txt", "one\n")
@@ -90,6 +92,7 @@ func TestSidesOfAnotherSession(t *testing.T) {
 
 // TestSidesAfterFailure: what was read for a snapshot that failed is in the next one.
 func TestSidesAfterFailure(t *testing.T) {
+	t.Parallel()
 	s := startSided(t, tasks)
 	s.put("pending")
 	s.takeTurn("first", "a.txt", "one\n")
@@ -123,6 +126,7 @@ func TestSidesAfterFailure(t *testing.T) {
 // snapshot, a fork and a restore have it all the same; and where nothing has, there is
 // no snapshot for them.
 func TestSidesAlone(t *testing.T) {
+	t.Parallel()
 	s := startSided(t, tasks)
 	s.put("pending")
 	s.takeTurn("first", "a.txt", "one\n")

@@ -12,6 +12,7 @@ import (
 // TestSnapshotsFromMemory walks as the store does, the first time and from
 // memory, up to the boundary that pruning leaves too.
 func TestSnapshotsFromMemory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	m := b.mission("work")
 	for i := range 5 {
@@ -66,6 +67,7 @@ func TestSnapshotsFromMemory(t *testing.T) {
 // TestLinesOfManyFiles: a log does not read a whole workspace to say how many lines
 // it came with; the files are counted all the same.
 func TestLinesOfManyFiles(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range mostLined + 1 {
 		b.write(fmt.Sprintf("dir/%d", i), "one\n")

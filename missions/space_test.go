@@ -32,6 +32,7 @@ func (s *Space) put(t *testing.T, name string, size int) {
 }
 
 func TestSpaceFloor(t *testing.T) {
+	t.Parallel()
 	s, free := room(t, settings.Storage{KeepFree: 100 << 20})
 	if err := s.Low(); err != nil {
 		t.Error(err)
@@ -55,6 +56,7 @@ func TestSpaceFloor(t *testing.T) {
 
 // TestSpaceBudget measures when the home may be over its limit, and not before.
 func TestSpaceBudget(t *testing.T) {
+	t.Parallel()
 	s, free := room(t, settings.Storage{MaxBytes: 4 << 20})
 	now := time.Unix(1_700_000_000, 0)
 	s.clock = func() time.Time { return now }
@@ -102,6 +104,7 @@ func TestSpaceBudget(t *testing.T) {
 
 // TestLinkedPacksTakeNothing: they are the user's repository's too.
 func TestLinkedPacksTakeNothing(t *testing.T) {
+	t.Parallel()
 	s, _ := room(t, settings.Storage{})
 	s.put(t, "pack", 1<<20)
 	with, err := diskUsage(s.home.Dir)
@@ -119,6 +122,7 @@ func TestLinkedPacksTakeNothing(t *testing.T) {
 
 // TestNoRoomInProcess: without a daemon too nothing is written, and it is said.
 func TestNoRoomInProcess(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a", "one")
 	m := b.mission("work")

@@ -72,6 +72,7 @@ func (c *talker) goesOn() {
 // TestSpentAfterOperations: what a turn took stays what it took, whatever is restored,
 // undone and done again after it, and what is said after that is the next turn's.
 func TestSpentAfterOperations(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.mission = c.now().ID
@@ -117,6 +118,7 @@ func TestSpentAfterOperations(t *testing.T) {
 
 // TestSpentAfterClear counts in each conversation what was said there.
 func TestSpentAfterClear(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.mission = c.now().ID
@@ -137,6 +139,7 @@ func TestSpentAfterClear(t *testing.T) {
 // TestSpentInAFork: a fork's first turn took what was said in it; of the oldest turn
 // that is listed nothing is known unless its beginning is listed too.
 func TestSpentInAFork(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.mission = c.now().ID
@@ -148,7 +151,7 @@ func TestSpentInAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := fork.Missions[0]
-	past := &talker{testBench: &testBench{T: t, local: c.local, home: c.home, dir: m.Workspace}, session: m.SessionID, transcript: m.Session, turn: 20, mission: m.ID}
+	past := &talker{testBench: &testBench{T: t, local: c.local, user: c.user, home: c.home, dir: m.Workspace}, session: m.SessionID, transcript: m.Session, turn: 20, mission: m.ID}
 	past.hook("SessionStart", map[string]any{"source": "resume"})
 	past.idles(40)
 	// What was written after the end of turn 1 came with the source's next prompt.
@@ -170,6 +173,7 @@ func TestSpentInAFork(t *testing.T) {
 
 // TestSpentOfEntries: what else there is in a log.
 func TestSpentOfEntries(t *testing.T) {
+	t.Parallel()
 	entry := func(id, parent, session string, turn, tools int, triggers ...Trigger) Entry {
 		e := Entry{ID: id, Parent: parent, SessionID: session, Mission: "m", Turn: turn, Triggers: Triggers(triggers).texts()}
 		if tools >= 0 {

@@ -11,6 +11,7 @@ import (
 // moment before the fork names the workspace that it goes on in, and not the one in
 // which it was held then.
 func TestInheritedTalk(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.takeTurn("first", "a.txt", "one\n")

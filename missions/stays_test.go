@@ -14,6 +14,7 @@ import (
 // nothing of what it said then, has nothing to do after the undo either: the agent was
 // never taken out of the conversation. After a redo there is.
 func TestUndoUnderAnAgent(t *testing.T) {
+	t.Parallel()
 	c := startTalker(t)
 	c.vars = map[string]string{"CLAUDE_PID": fmt.Sprint(os.Getpid())}
 	c.hook("SessionStart", map[string]any{"source": "startup"})
@@ -44,11 +45,12 @@ func TestUndoUnderAnAgent(t *testing.T) {
 
 // TestUndoUnderCodex: nor is Codex to be ended for it.
 func TestUndoUnderCodex(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
 	const id = "01a20240-aaaa-70f3-8cf7-6473b39ae7cc"
-	u := unhookedAgent{b, filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")}
+	u := unhookedAgent{b, filepath.Join(b.user, ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+id+".jsonl")}
 	if err := os.MkdirAll(filepath.Dir(u.rollout), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 )
 
 func TestNearest(t *testing.T) {
+	t.Parallel()
 	known := []string{"restore", "redo", "show", "snapshot", "status"}
 	for word, want := range map[string]string{
 		"restroe": "restore", "shwo": "show", "stats": "status", "snapsot": "snapshot", "sna": "snapshot",
@@ -24,6 +25,7 @@ func TestNearest(t *testing.T) {
 // TestDidYouMean: a name that is nearly that of a mission or pin is answered with it,
 // and a moment with the moment.
 func TestDidYouMean(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("fix-login")

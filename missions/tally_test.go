@@ -71,6 +71,7 @@ func (c *talker) costly(n int) {
 // TestTally: what each snapshot says of the conversation is what the file says,
 // also in the next process, after a compaction, in a fork and after /clear.
 func TestTally(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -124,7 +125,7 @@ func TestTally(t *testing.T) {
 		t.Errorf("the fork begins with %+v", got)
 	}
 	past := &talker{testBench: c.testBench, session: fork.Missions[0].SessionID, transcript: fork.Missions[0].Session, turn: 20, mission: fork.Missions[0].ID}
-	past.testBench = &testBench{T: t, local: c.local, home: c.home, dir: fork.Missions[0].Workspace}
+	past.testBench = &testBench{T: t, local: c.local, user: c.user, home: c.home, dir: fork.Missions[0].Workspace}
 	past.costly(21)
 	past.hook("UserPromptSubmit", map[string]any{"prompt": "look", "prompt_id": "look21"})
 	past.tallies("in the fork")
@@ -148,6 +149,7 @@ func TestTally(t *testing.T) {
 // TestTallyOfRestore: a restore to before /clear takes back what was counted since,
 // the conversation that was left too, and its undo counts all of it again.
 func TestTallyOfRestore(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -196,6 +198,7 @@ func TestTallyOfRestore(t *testing.T) {
 // TestTallyBeside: a conversation that is too long is counted beside the
 // snapshot, and what a long one has inherited is not counted again.
 func TestTallyBeside(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.local.mostCounted = 256
@@ -215,7 +218,7 @@ func TestTallyBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &talker{session: fork.Missions[0].SessionID, transcript: fork.Missions[0].Session, turn: 20, mission: fork.Missions[0].ID}
-	f.testBench = &testBench{T: t, local: c.local, home: c.home, dir: fork.Missions[0].Workspace}
+	f.testBench = &testBench{T: t, local: c.local, user: c.user, home: c.home, dir: fork.Missions[0].Workspace}
 	f.local.mostCounted = 4096
 	begin := f.counted()
 	f.costly(21)
@@ -228,6 +231,7 @@ func TestTallyBeside(t *testing.T) {
 
 // TestTallyOfNothing: a file that goes is no error, and what was counted stays.
 func TestTallyOfNothing(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.local.adapters = Agents()
 	b.write("a.txt", "zero\n")
@@ -258,6 +262,7 @@ func TestTallyOfNothing(t *testing.T) {
 // the mission counts what was said since, and in a mission that had the other one
 // too, all. A turn without an answer says of nobody that it was copied.
 func TestTallyOfOwnFork(t *testing.T) {
+	t.Parallel()
 	for name, branched := range map[string]bool{"of another mission's": false, "of its own": true} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)

@@ -16,6 +16,7 @@ import (
 // doctor, wherever in the home it is or beside a conversation, and removed at the
 // next start.
 func TestTemporariesOfTheDead(t *testing.T) {
+	t.Parallel()
 	b := startTalker(t)
 	b.hook("SessionStart", map[string]any{"source": "startup"})
 	b.takeTurn("please", "a.txt", "one\n")
@@ -58,6 +59,7 @@ func TestTemporariesOfTheDead(t *testing.T) {
 // TestDeadForksNameIsFree: a fork whose process was killed is taken away before
 // the next is made, without a daemon or doctor, and so holds up no name.
 func TestDeadForksNameIsFree(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")

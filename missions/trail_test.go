@@ -12,6 +12,7 @@ import (
 
 // A log of a file goes on with the names that it had, as git log --follow does.
 func TestTrail(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	text := strings.Repeat("a line of some length\n", 5) + "one\n" + strings.Repeat("and another one\n", 5)
 	b.write("old.go", text)
@@ -97,6 +98,7 @@ func TestTrail(t *testing.T) {
 // A path is what had that name at the moment that is asked for, whatever was given
 // the name since.
 func TestTrailOfNameTakenSince(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("b", "B\n")
 	first := b.mission("work")
@@ -153,6 +155,7 @@ func TestTrailOfNameTakenSince(t *testing.T) {
 // TestPathAsDiffNamesIt: a path is followed to where show says that it came from, also
 // in a file of one long line, of which no line stayed as it was.
 func TestPathAsDiffNamesIt(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	line := func(n int) (text string) {
 		for i := range n {

@@ -12,6 +12,7 @@ import (
 // TestTrailOverForks: the log of a file with the forks has what each did to it,
 // whatever they call it since they parted.
 func TestTrailOverForks(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	text := strings.Repeat("a line of some length\n", 10)
 	b.write("first.go", text)

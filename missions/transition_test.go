@@ -10,6 +10,7 @@ import (
 
 // TestTransition walks the lifecycle through the turns that agents really take.
 func TestTransition(t *testing.T) {
+	t.Parallel()
 	type want struct {
 		life     Lifecycle
 		triggers []Trigger
@@ -119,6 +120,7 @@ func TestTransition(t *testing.T) {
 // TestTurnBegunUnheardIsNoted: a turn that shows by what its agent does, without a
 // prompt, begins with a snapshot, whether or not a file has changed.
 func TestTurnBegunUnheardIsNoted(t *testing.T) {
+	t.Parallel()
 	for i, e := range []Event{
 		ToolStarting{Tool: ToolUse{Name: "Read"}}, ToolStarting{Tool: ToolUse{Name: "Write"}, Writes: true},
 		PermissionAsked{Permission{Tool: "Write"}}, TurnEnded{Background: true},
@@ -142,6 +144,7 @@ func TestTurnBegunUnheardIsNoted(t *testing.T) {
 
 // TestStoppedByHook: an agent that says that its user has stopped it is taken at its word.
 func TestStoppedByHook(t *testing.T) {
+	t.Parallel()
 	if e, ok := eventOf(sessions.Event{Kind: sessions.KindStop, Stopped: true}); !ok || e != (TurnStopped{}) {
 		t.Errorf("it is %#v", e)
 	}
@@ -160,6 +163,7 @@ func alike(a, b Lifecycle) bool {
 
 // TestTurnsNeverGoBack tries every event on every lifecycle.
 func TestTurnsNeverGoBack(t *testing.T) {
+	t.Parallel()
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
 		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},

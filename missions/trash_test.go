@@ -54,6 +54,7 @@ func (b *testBench) stands(path string, want bool) {
 // TestTrashOfTheReturned: what stayed in the trash of a mission that is back is
 // called its own, and is removed where it is named.
 func TestTrashOfTheReturned(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
@@ -78,6 +79,7 @@ func TestTrashOfTheReturned(t *testing.T) {
 // TestTrashUnread: where a removed mission can't be read, its files are nobody's
 // leftovers, and it is not said to be missing.
 func TestTrashUnread(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	work := b.mission("work")
@@ -108,6 +110,7 @@ func TestTrashUnread(t *testing.T) {
 // TestTrashByName: a name means the mission of the caller's project, and nothing
 // where it means several.
 func TestTrashByName(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
@@ -137,6 +140,7 @@ func TestTrashByName(t *testing.T) {
 
 // TestTrashLeft: what can't be removed now keeps nothing else, and is named.
 func TestTrashLeft(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
@@ -182,6 +186,7 @@ func TestTrashLeft(t *testing.T) {
 
 // TestMeasureRefused: what may not be read is counted as that, and ends no walk.
 func TestMeasureRefused(t *testing.T) {
+	t.Parallel()
 	var m measuring
 	if err := m.entry("closed", nil, &fs.PathError{Op: "open", Path: "closed", Err: syscall.EACCES}); err != nil || m.refused != 1 {
 		t.Errorf("refused: %+v %v", m, err)
@@ -209,6 +214,7 @@ func newRemoved(t *testing.T) (*talker, Mission) {
 // TestUnremoveAdoptedAgain: a removed mission does not take the session back that
 // has become another mission's; as a fork it can be had all the same.
 func TestUnremoveAdoptedAgain(t *testing.T) {
+	t.Parallel()
 	c, first := newRemoved(t)
 	next := &talker{testBench: c.again(), session: c.session, transcript: c.transcript}
 	next.takeTurn("two", "a.txt", "two\n")
@@ -232,6 +238,7 @@ func TestUnremoveAdoptedAgain(t *testing.T) {
 
 // TestUnremoveAdopted: nothing keeps one back whose session went on nowhere else.
 func TestUnremoveAdopted(t *testing.T) {
+	t.Parallel()
 	c, first := newRemoved(t)
 	c.testBench.mission("another")
 	if back, err := c.local.Unremove(context.Background(), UnremoveRequest{Caller: c.caller(), Mission: first.ID}); err != nil || back.ID != first.ID {
@@ -243,6 +250,7 @@ func TestUnremoveAdopted(t *testing.T) {
 // TestUnremovePutsTheWorkspaceBack: what a removal took away is in its place again,
 // with what no snapshot has, and git works in it as it did.
 func TestUnremovePutsTheWorkspaceBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
@@ -269,6 +277,7 @@ func TestUnremovePutsTheWorkspaceBack(t *testing.T) {
 
 // TestUnremoveWhereSomethingElseIs: nothing is replaced, and nothing half done.
 func TestUnremoveWhereSomethingElseIs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.versioned()
 	b.mission("work")
@@ -292,6 +301,7 @@ func TestUnremoveWhereSomethingElseIs(t *testing.T) {
 // TestWorkspaceLeftInTheTrash: the workspace of a mission that is there, such as one
 // whose removal was cut off, is never emptied unnamed, and comes back.
 func TestWorkspaceLeftInTheTrash(t *testing.T) {
+	t.Parallel()
 	for how, back := range map[string]func(*testBench) error{
 		"restored": func(b *testBench) error {
 			_, err := b.local.Unremove(context.Background(), UnremoveRequest{Caller: b.caller(), Mission: "fix"})
@@ -341,6 +351,7 @@ func (b *testBench) unremove(name string) {
 // TestRemovedIsSaidToBeInTheTrash: whoever asks for a removed mission, by its name or
 // by a pin on it, is told how it comes back.
 func TestRemovedIsSaidToBeInTheTrash(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")

@@ -17,6 +17,7 @@ func hintOf(err error) string {
 // TestHintsCanBeTyped: what a refusal says is to be typed names the mission, since
 // another may work there too, and nothing is left out of it.
 func TestHintsCanBeTyped(t *testing.T) {
+	t.Parallel()
 	b, c := newCommitted(t)
 	name := c.only().Name
 	b.mission("other")

@@ -15,6 +15,7 @@ import (
 // TestUnheardAfterNew: an agent without hooks that was spoken to in a conversation which
 // its user has begun since the launch has been spoken to, however much was said before.
 func TestUnheardAfterNew(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	problems := func() string { return strings.Join(u.only().Problems, "\n") }
 	const first, second = unhookedThread, "01a20240-bbbb-70f3-8cf7-6473b39ae7cc"
@@ -37,6 +38,7 @@ func TestUnheardAfterNew(t *testing.T) {
 // TestUnheardInPart: an agent of whose hooks some were heard, and others are not
 // trusted, lacks snapshots, which is said until they are.
 func TestUnheardInPart(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	caller := u.caller()
 	caller.Binary = "/usr/bin/umbra"

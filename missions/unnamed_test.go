@@ -10,6 +10,7 @@ import (
 // TestNamesThatCantBeRead: where nobody can tell which names there are, nothing is
 // named, and no name is said to be taken.
 func TestNamesThatCantBeRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")

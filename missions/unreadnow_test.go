@@ -11,6 +11,7 @@ import (
 // TestUnreadNow: what could not be read now is said, unless it could not be read
 // then either, or is said already.
 func TestUnreadNow(t *testing.T) {
+	t.Parallel()
 	side := func(list ...capture.Skipped) restore.Side {
 		return restore.Side{Skipped: capture.NewSkippedSet(list)}
 	}

@@ -32,7 +32,7 @@ func startUnhooked(t *testing.T) unhookedAgent {
 	if _, err := b.local.Keep(context.Background(), KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}
-	u := unhookedAgent{b, filepath.Join(os.Getenv("HOME"), ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+unhookedThread+".jsonl")}
+	u := unhookedAgent{b, filepath.Join(b.user, ".codex/sessions/2026/11/22/rollout-2026-11-22T07-55-01-"+unhookedThread+".jsonl")}
 	if err := os.MkdirAll(filepath.Dir(u.rollout), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +95,7 @@ const (
 // says so, however quiet its files are, and is looked at again; it is idle when the
 // conversation has said that the turn is over.
 func TestUnhookedTurn(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.sees(SawQuiet, StateIdle)
 	u.says(time.Now(), `{"type":"event_msg","payload":{"type":"task_started","turn_id":"t1"}}`, codexPrompt)
@@ -118,6 +119,7 @@ func TestUnhookedTurn(t *testing.T) {
 // TestUnhookedBeforeItsLaunch: a call that was open when an earlier process was killed
 // keeps no turn open of the one that goes on with the conversation.
 func TestUnhookedBeforeItsLaunch(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.says(time.Now().Add(-time.Hour), codexPrompt, codexCall)
 	u.sees(SawChange, StateRunning)
@@ -127,6 +129,7 @@ func TestUnhookedBeforeItsLaunch(t *testing.T) {
 // TestUnhookedPrompted: nobody has seen yet that an agent without hooks works at a
 // prompt; a restore looks.
 func TestUnhookedPrompted(t *testing.T) {
+	t.Parallel()
 	u := startUnhooked(t)
 	u.sees(SawQuiet, StateIdle)
 	u.says(time.Now(), codexPrompt)
@@ -137,6 +140,7 @@ func TestUnhookedPrompted(t *testing.T) {
 // TestLostEnd: the hook that tells of a turn's end may be lost. The session's file says
 // that the turn is over; when it has for some seconds, it is.
 func TestLostEnd(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		stop       string
 		background bool

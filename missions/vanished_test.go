@@ -28,6 +28,7 @@ func (b *testBench) keep(mission string) *exec.Cmd {
 // TestRemoveBeneathAnAgent leaves a workspace where another mission's agent works
 // in it, and names those that worked in it once.
 func TestRemoveBeneathAnAgent(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.mission("work")
@@ -72,6 +73,7 @@ func TestRemoveBeneathAnAgent(t *testing.T) {
 // TestWorkspaceVanishes closes a mission whose workspace is gone when its agent
 // ends, whoever hears of the end.
 func TestWorkspaceVanishes(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, end := range map[string]func(b *testBench, m Mission, agent *exec.Cmd) error{
 		"told by its keeper": func(b *testBench, m Mission, agent *exec.Cmd) error {

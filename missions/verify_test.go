@@ -24,6 +24,7 @@ func (h *hearing) Return(string, Dirty) { h.back++ }
 // TestUnheard: an event that is only coming, or that nobody could have seen, is
 // none that was missed.
 func TestUnheard(t *testing.T) {
+	t.Parallel()
 	found := []string{"a", "d/b", "d/c/e", "dd/f"}
 	for name, c := range map[string]struct {
 		before, now Dirty
@@ -53,6 +54,7 @@ func TestUnheard(t *testing.T) {
 // TestWalkIsOwedAgain: a walk that was owed, and of which nothing was published, is
 // still owed; one that was accepted is not.
 func TestWalkIsOwedAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	m := b.mission("work")

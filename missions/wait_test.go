@@ -26,6 +26,7 @@ func (k *keptAgent) waits() bool {
 // TestWaitForWhatIsQueued: a mission is not idle for who waits until what was to be done
 // at the end of its turn has been done, agent and all.
 func TestWaitForWhatIsQueued(t *testing.T) {
+	t.Parallel()
 	k := newKeptAgent(t)
 	k.local.watching = servedBlind{}
 	a, done := k.restoreOf("live@1"), k.keeps()
@@ -58,6 +59,7 @@ func TestWaitForWhatIsQueued(t *testing.T) {
 // TestWaitForNobody: what nobody is there to do is not waited for, and what somebody is
 // at is.
 func TestWaitForNobody(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		leave func(*keptAgent, asked)
 		waits bool

@@ -54,6 +54,7 @@ func (w *working) addresses(want ...string) {
 // turn's end was heard, is in that turn again. The moment of its end stays that of the
 // first one; a restore is refused meanwhile.
 func TestGoesOnAfterItsTurn(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.takeTurn("go", "a.txt", "one\n")
 	name := w.only().Name
@@ -77,6 +78,7 @@ func TestGoesOnAfterItsTurn(t *testing.T) {
 // TestLooksBeforeItTrusts: whoever would end an agent, or waits for it, looks whether it
 // goes on though nobody has looked since its turn ended.
 func TestLooksBeforeItTrusts(t *testing.T) {
+	t.Parallel()
 	for name, does := range map[string]func(w *working) error{
 		"restore": func(w *working) error {
 			_, err := w.local.Restore(context.Background(), RestoreRequest{Caller: w.caller(), Moment: "@1.0"})
@@ -124,6 +126,7 @@ func TestLooksBeforeItTrusts(t *testing.T) {
 // TestTurnEndsMeanwhile: a turn may end between the look at its agent and the lock under
 // which the agent would be ended; then it is looked at again.
 func TestTurnEndsMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.takeTurn("go", "a.txt", "one\n")
 	entries, err := w.local.Log(context.Background(), LogRequest{Caller: w.caller(), Limit: 1})
@@ -147,6 +150,7 @@ func TestTurnEndsMeanwhile(t *testing.T) {
 // TestToolAfterItsTurn: a tool that runs at the prompt of the turn that has ended, since
 // another tool's hook keeps the agent from stopping, belongs to that turn.
 func TestToolAfterItsTurn(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.takeTurn("go", "a.txt", "one\n")
 	name := w.only().Name
@@ -167,6 +171,7 @@ func TestToolAfterItsTurn(t *testing.T) {
 // TestReportsFromTheBackground: what subagents report that were left in the background
 // belongs to the turn that left them there. What waits for its end waits for the last.
 func TestReportsFromTheBackground(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.local.watching = servedBlind{}
 	w.takeTurn("first", "a.txt", "one\n")
@@ -206,6 +211,7 @@ func TestReportsFromTheBackground(t *testing.T) {
 // TestReportAfterItsTurn: a shell in the background keeps no turn open; what the agent
 // does when it has ended belongs to the turn that left it there.
 func TestReportAfterItsTurn(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.takeTurn("go", "a.txt", "one\n")
 	w.hook("UserPromptSubmit", map[string]any{"prompt": "<task-notification>\n<task-id>b</task-id>", "prompt_id": "p2"})
@@ -229,6 +235,7 @@ func TestReportAfterItsTurn(t *testing.T) {
 // TestBusyBesideAnother: of two processes with one session open, it is the mission's own
 // whose word counts.
 func TestBusyBesideAnother(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.takeTurn("go", "a.txt", "one\n")
 	other := filepath.Join(filepath.Dir(w.registry.file), "1.json") // read first, and alive
@@ -244,6 +251,7 @@ func TestBusyBesideAnother(t *testing.T) {
 // TestStoppedWhileItSaysBusy: what the file shows of a turn's end is not the end while
 // the agent says that it works.
 func TestStoppedWhileItSaysBusy(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.hook("UserPromptSubmit", map[string]any{"prompt": "go"})
 	w.say(w.line("user", "00000001-0000-4000-8000-000000000001", "", `"go"`),
@@ -261,6 +269,7 @@ func TestStoppedWhileItSaysBusy(t *testing.T) {
 // TestClockSetInATurn: a clock that is set back in a turn makes no time before the turn's
 // beginning one after it, nor the other way round.
 func TestClockSetInATurn(t *testing.T) {
+	t.Parallel()
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	now, up := noon, time.Hour
 	l := &Local{clock: func() time.Time { return now }, uptime: func() time.Duration { return up }}
@@ -290,6 +299,7 @@ func TestClockSetInATurn(t *testing.T) {
 // TestClockSetBackAndStopped: a clock that was set back since the prompt keeps no turn
 // open whose agent says that it waits for its user.
 func TestClockSetBackAndStopped(t *testing.T) {
+	t.Parallel()
 	w := startWorking(t)
 	w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "p"})
 	back := func() time.Time { return time.Now().Add(-time.Hour) }
