@@ -16,14 +16,14 @@ func hooksCommand() *verb {
 		name: "hooks", short: "the hooks by which agents, editors and Git tell Umbra what they do",
 		long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents.md.",
 		verbs: []*verb{
-			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Service.InstallHooks),
-			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Service.UninstallHooks),
+			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Hooks.InstallHooks),
+			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Hooks.UninstallHooks),
 			hooksStatusVerb(),
 		},
 	}
 }
 
-type hooksCall func(missions.Service, context.Context, missions.HooksRequest) (missions.HooksResult, error)
+type hooksCall func(missions.Hooks, context.Context, missions.HooksRequest) (missions.HooksResult, error)
 
 func hooksVerb(name, short, did string, do hooksCall) *verb {
 	var o hooksOptions
@@ -62,7 +62,7 @@ func runHooks(c *call, o hooksOptions, did string, do hooksCall) error {
 
 // hooksStatusVerb says it of one, or of all.
 func hooksStatusVerb() *verb {
-	v := hooksVerb("status", "say where hooks are installed, and how well", "", missions.Service.HooksStatus)
+	v := hooksVerb("status", "say where hooks are installed, and how well", "", missions.Hooks.HooksStatus)
 	v.args, v.min = "[NAME]", 0
 	v.long = "Without NAME: of all agents, editors and Git that there can be hooks for, those of this\nproject among them."
 	return v

@@ -63,7 +63,7 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 }
 
 // runAgent starts the agent, waits for its end and returns its exit code.
-func (c *call) runAgent(svc missions.Service, launch missions.Launch, vars variables) (int, *agent, error) {
+func (c *call) runAgent(svc missions.Launches, launch missions.Launch, vars variables) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
 		_, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
 		if kerr != nil {
@@ -119,7 +119,7 @@ const (
 // no daemon can be had, until its end is there to be told: several may stop one
 // after the other, and of an agent whose start nobody has heard, none can be ended
 // for a restore and launched again.
-func reportStart(ctx context.Context, svc missions.Service, launch missions.Launch, pid int, over <-chan struct{}) error {
+func reportStart(ctx context.Context, svc missions.Launches, launch missions.Launch, pid int, over <-chan struct{}) error {
 	for pause := startAgain; ; pause = min(2*pause, startAgainAtMost) {
 		_, err := svc.Keep(ctx, missions.KeepRequest{
 			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: pid,
@@ -141,7 +141,7 @@ const endPatience = 2 * time.Minute
 
 // reportEnd tells the Service, here if no daemon can be had. A Ctrl-C too many,
 // meant for the agent, does not end it; a second one does.
-func (c *call) reportEnd(svc missions.Service, launch missions.Launch, code int, failed string) (missions.Next, error) {
+func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int, failed string) (missions.Next, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	interrupts := make(chan os.Signal, 2)

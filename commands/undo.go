@@ -71,7 +71,7 @@ func runUndo(c *call, o undoOptions) error {
 	return c.printRestored("undo", result)
 }
 
-func runCancel(ctx context.Context, c *call, svc missions.Service, r missions.CancelRequest) error {
+func runCancel(ctx context.Context, c *call, svc missions.Restores, r missions.CancelRequest) error {
 	canceled, err := svc.Cancel(ctx, r)
 	if err != nil {
 		return err

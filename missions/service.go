@@ -19,41 +19,83 @@ import (
 // something about it. Progress is told through WithNotify's function, on the
 // goroutine that called.
 type Service interface {
+	Missions
+	Launches
+	Forks
+	Removals
+	Snapshots
+	Restores
+	History
+	Hooks
+	Upkeep
+}
+
+// Missions are the missions that there are.
+type Missions interface {
 	NewMission(context.Context, NewMissionRequest) (Mission, error)
-	Fork(context.Context, ForkRequest) (ForkResult, error)
 	Missions(context.Context, MissionsRequest) ([]Mission, error)
 	Mission(context.Context, MissionRequest) (Mission, error)
+	Rename(context.Context, RenameRequest) (Mission, error)
+}
+
+// Launches start agents, keep them and stop them.
+type Launches interface {
 	Launch(context.Context, LaunchRequest) (Launch, error)
 	Keep(context.Context, KeepRequest) (Next, error)
 	Wait(context.Context, WaitRequest) ([]Mission, error)
 	Stop(context.Context, StopRequest) ([]Mission, error)
-	Rename(context.Context, RenameRequest) (Mission, error)
+}
+
+// Forks begin missions where others are, or were.
+type Forks interface {
+	Fork(context.Context, ForkRequest) (ForkResult, error)
+}
+
+// Removals put missions into the trash, bring them back and empty it.
+type Removals interface {
 	Remove(context.Context, RemoveRequest) (RemoveResult, error)
 	Unremove(context.Context, UnremoveRequest) (Mission, error)
 	Trash(context.Context, TrashRequest) (TrashResult, error)
-	Projects(context.Context, ProjectsRequest) ([]Project, error)
-	MoveProject(context.Context, MoveProjectRequest) (Project, error)
+}
 
+// Snapshots are taken by hand, and named.
+type Snapshots interface {
 	Snapshot(context.Context, SnapshotRequest) (Entry, error)
 	Pin(context.Context, PinRequest) (Pin, error)
 	Unpin(context.Context, PinRequest) (Pin, error)
 	Pins(context.Context, PinsRequest) ([]Pin, error)
-	Log(context.Context, LogRequest) ([]Entry, error)
-	Show(context.Context, ShowRequest) (Shown, error)
-	Cat(context.Context, CatRequest) ([]byte, error)
-	Diff(context.Context, DiffRequest) (Difference, error)
+}
+
+// Restores put a moment back, and undo that.
+type Restores interface {
 	Restore(context.Context, RestoreRequest) (RestoreResult, error)
 	Undo(context.Context, UndoRequest) (RestoreResult, error)
 	Redo(context.Context, UndoRequest) (RestoreResult, error)
 	Cancel(context.Context, CancelRequest) (Canceled, error)
-	Resolve(context.Context, ResolveRequest) (Resolved, error)
+}
 
+// History reads what snapshots hold.
+type History interface {
+	Log(context.Context, LogRequest) ([]Entry, error)
+	Show(context.Context, ShowRequest) (Shown, error)
+	Cat(context.Context, CatRequest) ([]byte, error)
+	Diff(context.Context, DiffRequest) (Difference, error)
+	Resolve(context.Context, ResolveRequest) (Resolved, error)
+}
+
+// Hooks are what agents, editors and Git call, and how they come to.
+type Hooks interface {
 	Hook(context.Context, HookRequest) (HookResult, error)
 	InstallHooks(context.Context, HooksRequest) (HooksResult, error)
 	UninstallHooks(context.Context, HooksRequest) (HooksResult, error)
 	HooksStatus(context.Context, HooksRequest) (HooksResult, error)
 	HooksList(context.Context, HooksListRequest) ([]HooksResult, error)
+}
 
+// Upkeep is about the home as a whole.
+type Upkeep interface {
+	Projects(context.Context, ProjectsRequest) ([]Project, error)
+	MoveProject(context.Context, MoveProjectRequest) (Project, error)
 	Status(context.Context, StatusRequest) (Status, error)
 	Doctor(context.Context, DoctorRequest) (DoctorResult, error)
 	Usage(context.Context, UsageRequest) (Usage, error)
@@ -279,11 +321,8 @@ type SnapshotRequest struct {
 	Repeated bool   `json:"repeated,omitempty"`
 }
 
-// Again is the request when it is made again.
-func (r SnapshotRequest) Again() SnapshotRequest {
-	r.Repeated = true
-	return r
-}
+// MarkRepeated says that the request is made again.
+func (r *SnapshotRequest) MarkRepeated() { r.Repeated = true }
 
 // PinRequest names a moment and a pin.
 type PinRequest struct {

@@ -8,7 +8,7 @@ import (
 
 // Files are those of a patch since a snapshot, "" for none, which the Service is
 // asked for as they were.
-func Files(ctx context.Context, svc missions.Service, caller missions.Caller, from string, changes []missions.FileChange) []File {
+func Files(ctx context.Context, svc missions.History, caller missions.Caller, from string, changes []missions.FileChange) []File {
 	files := make([]File, len(changes))
 	for i, f := range changes {
 		files[i] = File{Name: f.Path, Before: func() (string, error) {

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 )
 
 // Protocol is the version of the protocol that this package describes. It has
@@ -41,60 +40,6 @@ const (
 	MethodAbout = "about" // answers an About
 	MethodLeave = "leave" // asks the process to stop serving; answers an About
 )
-
-// The methods of the Service, by their names on the wire.
-const (
-	NewMission     = "new_mission"
-	Fork           = "fork"
-	Missions       = "missions"
-	Mission        = "mission"
-	Launch         = "launch"
-	Keep           = "keep"
-	Wait           = "wait"
-	Stop           = "stop"
-	Rename         = "rename"
-	Remove         = "remove"
-	Unremove       = "unremove"
-	Trash          = "trash"
-	Projects       = "projects"
-	MoveProject    = "move_project"
-	Snapshot       = "snapshot"
-	Pin            = "pin"
-	Unpin          = "unpin"
-	Pins           = "pins"
-	Log            = "log"
-	Show           = "show"
-	Cat            = "cat"
-	Diff           = "diff"
-	Restore        = "restore"
-	Undo           = "undo"
-	Redo           = "redo"
-	Cancel         = "cancel"
-	Resolve        = "resolve"
-	Hook           = "hook"
-	InstallHooks   = "install_hooks"
-	UninstallHooks = "uninstall_hooks"
-	HooksStatus    = "hooks_status"
-	HooksList      = "hooks_list"
-	Status         = "status"
-	Doctor         = "doctor"
-	Usage          = "usage"
-)
-
-// Reads reports whether a method only reads. Methods that read and write, such
-// as doctor, do not.
-func Reads(method string) bool {
-	return slices.Contains([]string{
-		MethodAbout, Missions, Mission, Wait, Projects, Pins, Log, Show, Cat, Diff, Resolve, HooksStatus, HooksList, Status, Usage,
-	}, method)
-}
-
-// Repeats reports whether a call may be made again when its answer was cut off:
-// it only reads, or made twice does what it does once. Events of hooks and
-// requests for snapshots have ids by which they are told.
-func Repeats(method string) bool {
-	return Reads(method) || slices.Contains([]string{Hook, Keep, Stop, Snapshot, Pin, InstallHooks, UninstallHooks, Doctor}, method)
-}
 
 // About is what a serving process says of itself.
 type About struct {

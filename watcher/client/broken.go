@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
-	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
 // unsent reports whether a call has failed before it was heard.
@@ -21,13 +21,13 @@ func unsent(err error) bool {
 	return errors.Is(err, errNoSocket) || errors.Is(err, errNotBegun) || errors.Is(err, errLeaving) || errors.Is(err, errOtherHome) || errors.Is(err, errOlder) || errors.As(err, &op) && op.Op == "dial"
 }
 
-// again is a request that is sent for the second time: it says so, where that
+// again is a request as it is sent for the second time: it says so, where that
 // makes a difference.
-func again[Request any](r Request) Request {
-	if marked, ok := any(r).(interface{ Again() Request }); ok {
-		return marked.Again()
+func again(request any) ([]byte, error) {
+	if r, ok := request.(interface{ MarkRepeated() }); ok {
+		r.MarkRepeated()
 	}
-	return r
+	return json.Marshal(request)
 }
 
 // watched makes a call. One with a deadline is not waited for blindly: when a
@@ -47,7 +47,7 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 	go func() {
 		for pause := first; wait(limited, pause) == nil; pause *= 2 {
 			quick, done := patient(limited, patience)
-			_, err := c.about(quick)
+			_, err := c.ask(quick, about)
 			done()
 			if err != nil && limited.Err() == nil {
 				cancel(ErrHangs)
@@ -66,7 +66,7 @@ func (c *Client) watched(ctx context.Context, do func(context.Context) error) er
 var ErrHangs = fmt.Errorf("%w: it does not answer", ErrBroken)
 
 // told turns an error of the wire into what the user is told.
-func told(ctx context.Context, method string, err error) error {
+func told(ctx context.Context, m missions.Method, err error) error {
 	if e, ok := errors.AsType[*missions.Error](err); ok && !errors.Is(err, ErrBroken) {
 		return e
 	}
@@ -75,33 +75,14 @@ func told(ctx context.Context, method string, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, ErrBroken) && api.Repeats(method):
+	case errors.Is(err, ErrBroken) && m.Is(missions.Repeats):
 		return missions.Errorf(missions.KindNoDaemon, "umbra daemon logs may say why; umbra --no-daemon works in this process", "the daemon ended before it answered, and asking again was no use: %w", plain(err))
 	case errors.Is(err, ErrBroken):
-		b := broken[method]
-		return missions.Errorf(missions.KindFailed, b.look, "the daemon ended before it said whether %s: %w", b.what, plain(err))
+		return missions.Errorf(missions.KindFailed, m.Look, "the daemon ended before it said whether %s: %w", m.Unknown, plain(err))
 	case unsent(err):
 		return missions.Errorf(missions.KindNoDaemon, "try again, or: umbra --no-daemon works in this process", "nothing was done: %w", plain(err))
 	}
 	return err
-}
-
-// broken says of each call that is not made twice what is not known when its
-// answer was cut off, and what to type then.
-var broken = map[string]struct{ what, look string }{
-	api.NewMission:  {"the mission was made", "umbra mission ls shows it if it was"},
-	api.Fork:        {"the fork was made", "umbra mission ls shows it if it was; one half made is taken away"},
-	api.Launch:      {"the agent may start", "umbra mission resume starts it"},
-	api.Rename:      {"the mission was renamed", "umbra mission ls shows its name"},
-	api.Remove:      {"the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted"},
-	api.Unremove:    {"the mission was taken back", "umbra mission ls shows it if it was"},
-	api.Trash:       {"the trash was emptied", "umbra trash ls shows what is left; what is gone was in no mission any more"},
-	api.MoveProject: {"the project was moved", "umbra project ls shows where it is"},
-	api.Unpin:       {"the pin was taken away", "umbra pins shows what is left"},
-	api.Restore:     {"the restore was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back"},
-	api.Undo:        {"the undo was done", "umbra log --ops shows it if it was, umbra redo takes it back; one half done is finished or taken back"},
-	api.Cancel:      {"the restore that waits was canceled", "umbra status shows it if it still waits"},
-	api.Redo:        {"the redo was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back"},
 }
 
 // reason is an error of the system in words of Umbra's.

@@ -12,6 +12,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -32,11 +33,28 @@ var (
 
 // Client is a missions.Service over the socket. It is safe for concurrent use.
 type Client struct {
+	missions.Relay
 	options Options
 
 	mu        sync.Mutex
 	path      string // of the socket that transport dials
 	transport *http.Transport
+}
+
+var _ missions.Service = (*Client)(nil)
+
+func newClient(o Options) *Client {
+	c := &Client{options: o}
+	c.Relay = c.call
+	return c
+}
+
+// Snapshot implements missions.Service. The request is told by an id when it is made again.
+func (c *Client) Snapshot(ctx context.Context, r missions.SnapshotRequest) (missions.Entry, error) {
+	if r.ID == "" {
+		r.ID = missions.NewRequestID()
+	}
+	return c.Relay.Snapshot(ctx, r)
 }
 
 // Close lets go of the connections. Calls that run end in an error.
@@ -76,16 +94,16 @@ func (c *Client) over() (*http.Transport, error) {
 }
 
 // send begins a call. Until an answer has begun nothing is known of it.
-func (c *Client) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, m missions.Method, body []byte) (*http.Response, error) {
 	transport, err := c.over()
 	if err != nil {
 		return nil, err
 	}
-	r, err := newCall(ctx, method, body, c.options)
+	r, err := newCall(ctx, m, body, c.options)
 	if err != nil {
 		return nil, err
 	}
-	if api.Repeats(method) {
+	if m.Is(missions.Repeats) {
 		return transport.RoundTrip(r)
 	}
 	held := &heldBody{ReadCloser: r.Body}
@@ -117,8 +135,8 @@ func (b *heldBody) Read(p []byte) (int, error) {
 var errNotBegun = errors.New("it was not begun")
 
 // newCall is a call as it goes over the wire.
-func newCall(ctx context.Context, method string, body []byte, o Options) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://umbra"+api.Prefix+method, bytes.NewReader(body))
+func newCall(ctx context.Context, m missions.Method, body []byte, o Options) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://umbra"+api.Prefix+m.Name, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -134,57 +152,60 @@ func newCall(ctx context.Context, method string, body []byte, o Options) (*http.
 	return r, nil
 }
 
+// The calls that are not of the Service.
+var (
+	about = missions.Method{Name: api.MethodAbout, Traits: missions.Reads}
+	leave = missions.Method{Name: api.MethodLeave}
+)
+
 // ask makes a call that is not of the Service, in bounded time.
-func (c *Client) ask(ctx context.Context, method string) (api.About, error) {
+func (c *Client) ask(ctx context.Context, m missions.Method) (api.About, error) {
 	ctx, cancel := patient(ctx, cmp.Or(c.options.Patience, aboutPatience))
 	defer cancel()
-	var about api.About
-	err := c.once(ctx, method, []byte("{}"), &about)
+	var answer api.About
+	err := c.once(ctx, m, []byte("{}"), &answer)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
-	return about, err
+	return answer, err
 }
-
-func (c *Client) about(ctx context.Context) (api.About, error) { return c.ask(ctx, api.MethodAbout) }
 
 // call makes one call of the Service, and makes it once more, of whoever serves
 // then, where that does no harm.
-func call[Request, Result any](ctx context.Context, c *Client, method string, request Request) (Result, error) {
-	var result Result
+func (c *Client) call(ctx context.Context, m missions.Method, request, result any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
+		return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
 	}
-	once := func(ctx context.Context) error { return c.once(ctx, method, body, &result) }
+	once := func(ctx context.Context) error { return c.once(ctx, m, body, result) }
 	err = c.watched(ctx, once)
 	if errors.Is(err, errOlder) {
-		_, _ = c.ask(ctx, api.MethodLeave)
+		_, _ = c.ask(ctx, leave)
 	}
 	if err == nil || ctx.Err() != nil || !unsent(err) && !errors.Is(err, ErrBroken) {
-		return result, told(ctx, method, err)
+		return told(ctx, m, err)
 	}
-	if !unsent(err) && !api.Repeats(method) {
+	if !unsent(err) && !m.Is(missions.Repeats) {
 		// Whoever serves next finishes what was begun, or takes it back.
 		_ = c.connect(ctx)
-		return result, told(ctx, method, err)
+		return told(ctx, m, err)
 	}
 	begun := !unsent(err)
 	if begun {
-		if body, err = json.Marshal(again(request)); err != nil {
-			return result, missions.Errorf(missions.KindUsage, "", "send %s again: %w", method, err)
+		if body, err = again(request); err != nil {
+			return missions.Errorf(missions.KindUsage, "", "send %s again: %w", m.Name, err)
 		}
 	}
 	if err = c.connect(ctx); err == nil {
-		result = *new(Result)
+		reflect.ValueOf(result).Elem().SetZero()
 		if err = c.watched(ctx, once); !unsent(err) {
-			return result, told(ctx, method, err)
+			return told(ctx, m, err)
 		}
 	}
 	if begun {
 		err = fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	return result, told(ctx, method, err)
+	return told(ctx, m, err)
 }
 
 // errLeaving is the answer of a process that has stopped taking calls.
@@ -204,8 +225,8 @@ var errOtherHome = errors.New("the daemon serves another home")
 
 // once makes a call over one connection, and tells the notices on the way on
 // this goroutine.
-func (c *Client) once(ctx context.Context, method string, body []byte, result any) error {
-	response, err := c.send(ctx, method, body)
+func (c *Client) once(ctx context.Context, m missions.Method, body []byte, result any) error {
+	response, err := c.send(ctx, m, body)
 	if err != nil {
 		if unsent(err) {
 			return err

@@ -46,7 +46,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Second
 	}
-	c := &Client{options: o}
+	c := newClient(o)
 	if err := c.connect(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -87,25 +87,25 @@ func (c *Client) connect(ctx context.Context) error {
 
 // step looks once, and does what helps. An error is final.
 func (s *search) step(ctx context.Context) (bool, error) {
-	about, err := s.about(ctx)
+	found, err := s.ask(ctx, about)
 	if ctx.Err() == nil || s.last == nil {
 		s.last = err
 	}
 	switch {
 	case errors.Is(err, errRefused), errors.Is(err, fs.ErrPermission):
 		return false, forbidden(err)
-	case err == nil && about.Namespace != "" && about.Namespace != api.Namespace():
+	case err == nil && found.Namespace != "" && found.Namespace != api.Namespace():
 		return false, missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
-			"the daemon (pid %d) sees other files than this process, which is %w", about.PID, ErrElsewhere)
-	case err == nil && about.Leaving:
+			"the daemon (pid %d) sees other files than this process, which is %w", found.PID, ErrElsewhere)
+	case err == nil && found.Leaving:
 		s.last = errLeaving
 		return false, nil
-	case err == nil && TooOld(about):
+	case err == nil && TooOld(found):
 		if !s.asked {
 			s.asked = true
-			_, _ = s.ask(ctx, api.MethodLeave)
+			_, _ = s.ask(ctx, leave)
 		}
-		s.last = fmt.Errorf("version %s is too old, and does not make way", about.Version)
+		s.last = fmt.Errorf("version %s is too old, and does not make way", found.Version)
 		return false, nil
 	case err == nil:
 		return true, nil
@@ -174,14 +174,14 @@ func endsIt(pid int) string { return fmt.Sprintf("kill -9 %d ends it, and nothin
 // About asks the process that serves the home what it is, and starts none. One
 // that begins or ends just now is waited for, a moment.
 func About(ctx context.Context, o Options) (api.About, error) {
-	s := &search{Client: &Client{options: o}}
+	s := &search{Client: newClient(o)}
 	defer s.Close()
 	limited, cancel := patient(ctx, cmp.Or(o.Patience, aboutPatience))
 	defer cancel()
 	for {
-		about, err := s.about(limited)
+		answer, err := s.ask(limited, about)
 		if err == nil {
-			return about, nil
+			return answer, nil
 		}
 		if limited.Err() == nil || s.last == nil {
 			s.last = err
@@ -200,9 +200,9 @@ func TooOld(about api.About) bool { return about.Protocol < api.Protocol }
 // longer holds the home; another one may by then. It reports whether there was
 // one. One that begins or ends just now, and can't be asked, is waited for.
 func Leave(ctx context.Context, o Options) (bool, error) {
-	c := &Client{options: o}
+	c := newClient(o)
 	defer c.Close()
-	asked, err := c.ask(ctx, api.MethodLeave)
+	asked, err := c.ask(ctx, leave)
 	for nobody(err) {
 		if _, _, known := o.Home.Holder(); !known {
 			return false, nil
@@ -214,7 +214,7 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 			holder, pid, _ := o.Home.Holder()
 			return true, missions.Errorf(missions.KindTimeout, endsIt(pid), "%s holds Umbra's home, and can't be asked to stop: %w", holder, plain(err))
 		}
-		asked, err = c.ask(ctx, api.MethodLeave)
+		asked, err = c.ask(ctx, leave)
 	}
 	if err != nil {
 		holder, pid, known := o.Home.Holder()

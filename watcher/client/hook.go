@@ -25,41 +25,42 @@ var ErrUndone = errors.New("nobody took the call")
 // time: also if a daemon died over it, since events are known by their ids. One
 // that wraps ErrHangs too says that Connect would be no use.
 func Hook(ctx context.Context, o Options, r missions.HookRequest) (missions.HookResult, error) {
-	return once[missions.HookRequest, missions.HookResult](ctx, o, api.Hook, r)
+	return alone(o).Hook(ctx, r)
 }
 
 // Status makes one call of Service.Status in the way of Hook: a shell's prompt
 // waits for this process.
 func Status(ctx context.Context, o Options, r missions.StatusRequest) (missions.Status, error) {
-	return once[missions.StatusRequest, missions.Status](ctx, o, api.Status, r)
+	return alone(o).Status(ctx, r)
 }
 
-// once makes one call over a connection of its own.
-func once[Request, Result any](ctx context.Context, o Options, method string, r Request) (Result, error) {
-	var result Result
-	body, err := json.Marshal(r)
-	if err != nil {
-		return result, missions.Errorf(missions.KindUsage, "", "send %s: %w", method, err)
+// alone makes each call over a connection of its own.
+func alone(o Options) missions.Relay {
+	return func(ctx context.Context, m missions.Method, request, result any) error {
+		body, err := json.Marshal(request)
+		if err != nil {
+			return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
+		}
+		conn, err := dial(ctx, o.Home.Socket())
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUndone, err)
+		}
+		defer conn.Close()
+		c := newClient(o)
+		defer c.Close()
+		err = c.watched(ctx, func(ctx context.Context) error {
+			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+			return exchange(ctx, conn, m, o, body, result)
+		})
+		broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
+		if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errOtherHome) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
+			return fmt.Errorf("%w: %w", ErrUndone, err)
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = context.DeadlineExceeded // by the connection's clock
+		}
+		return told(ctx, m, err)
 	}
-	conn, err := dial(ctx, o.Home.Socket())
-	if err != nil {
-		return result, fmt.Errorf("%w: %w", ErrUndone, err)
-	}
-	defer conn.Close()
-	c := &Client{options: o}
-	defer c.Close()
-	err = c.watched(ctx, func(ctx context.Context) error {
-		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-		return exchange(ctx, conn, method, o, body, &result)
-	})
-	broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
-	if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errOtherHome) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
-		return result, fmt.Errorf("%w: %w", ErrUndone, err)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = context.DeadlineExceeded // by the connection's clock
-	}
-	return result, told(ctx, method, err)
 }
 
 func dial(ctx context.Context, path string) (net.Conn, error) {
@@ -78,8 +79,8 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 }
 
 // exchange asks over a connection that is used once, and reads the answer.
-func exchange(ctx context.Context, conn net.Conn, method string, o Options, body []byte, result any) error {
-	call, err := newCall(ctx, method, body, o)
+func exchange(ctx context.Context, conn net.Conn, m missions.Method, o Options, body []byte, result any) error {
+	call, err := newCall(ctx, m, body, o)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (b *bench) cutting(s *Server, cuts int32, after bool) (*client.Client, *ato
 	var calls atomic.Int32
 	front := b.front()
 	front.impostor(func(w http.ResponseWriter, r *http.Request) {
-		if name := strings.TrimPrefix(r.URL.Path, api.Prefix); s.table[name].call == nil {
+		if _, known := s.table[strings.TrimPrefix(r.URL.Path, api.Prefix)]; !known {
 			s.serve(w, r)
 			return
 		}
@@ -116,27 +116,27 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 	})
 	c := b.connect()
 	answers := map[string]error{
-		api.NewMission:  second(c.NewMission(b.ctx(), missions.NewMissionRequest{})),
-		api.Fork:        second(c.Fork(b.ctx(), missions.ForkRequest{})),
-		api.Launch:      second(c.Launch(b.ctx(), missions.LaunchRequest{})),
-		api.Rename:      second(c.Rename(b.ctx(), missions.RenameRequest{})),
-		api.Remove:      second(c.Remove(b.ctx(), missions.RemoveRequest{})),
-		api.Unremove:    second(c.Unremove(b.ctx(), missions.UnremoveRequest{})),
-		api.Trash:       second(c.Trash(b.ctx(), missions.TrashRequest{Empty: true})),
-		api.MoveProject: second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
-		api.Unpin:       second(c.Unpin(b.ctx(), missions.PinRequest{})),
-		api.Restore:     second(c.Restore(b.ctx(), missions.RestoreRequest{})),
-		api.Undo:        second(c.Undo(b.ctx(), missions.UndoRequest{})),
-		api.Redo:        second(c.Redo(b.ctx(), missions.UndoRequest{})),
-		api.Cancel:      second(c.Cancel(b.ctx(), missions.CancelRequest{})),
+		"new_mission":  second(c.NewMission(b.ctx(), missions.NewMissionRequest{})),
+		"fork":         second(c.Fork(b.ctx(), missions.ForkRequest{})),
+		"launch":       second(c.Launch(b.ctx(), missions.LaunchRequest{})),
+		"rename":       second(c.Rename(b.ctx(), missions.RenameRequest{})),
+		"remove":       second(c.Remove(b.ctx(), missions.RemoveRequest{})),
+		"unremove":     second(c.Unremove(b.ctx(), missions.UnremoveRequest{})),
+		"trash":        second(c.Trash(b.ctx(), missions.TrashRequest{Empty: true})),
+		"move_project": second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
+		"unpin":        second(c.Unpin(b.ctx(), missions.PinRequest{})),
+		"restore":      second(c.Restore(b.ctx(), missions.RestoreRequest{})),
+		"undo":         second(c.Undo(b.ctx(), missions.UndoRequest{})),
+		"redo":         second(c.Redo(b.ctx(), missions.UndoRequest{})),
+		"cancel":       second(c.Cancel(b.ctx(), missions.CancelRequest{})),
 	}
 	for name, err := range answers {
 		if e := missions.AsError(err); err == nil || !strings.Contains(e.Hint, "umbra ") || strings.Contains(e.Message, "EOF") || !strings.Contains(e.Message, "whether the ") {
 			t.Errorf("%s: %v (%s)", name, err, e.Hint)
 		}
 	}
-	for name := range table() {
-		if _, once := answers[name]; once == api.Repeats(name) {
+	for name, m := range missions.Methods() {
+		if _, once := answers[name]; once == m.Is(missions.Repeats) {
 			t.Errorf("%s: neither asked again nor explained, or both", name)
 		}
 	}
@@ -152,7 +152,7 @@ func TestCutOffBeforeItIsBegun(t *testing.T) {
 	var cuts atomic.Int32
 	front := b.front()
 	front.impostor(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == api.Prefix+api.Rename && cuts.Add(-1) >= 0 {
+		if r.URL.Path == api.Prefix+"rename" && cuts.Add(-1) >= 0 {
 			cutUnread(w)
 			return
 		}
@@ -209,17 +209,18 @@ func TestWorksOnWhileItLives(t *testing.T) {
 	s := b.start()
 	var working atomic.Bool
 	asked := make(chan struct{}, 100)
-	s.table[api.Hook] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+	s.instead("hook", func(ctx context.Context, result any) error {
 		working.Store(true)
 		for range 2 {
 			select {
 			case <-ctx.Done():
-				return nil, ctx.Err()
+				return ctx.Err()
 			case <-asked:
 			}
 		}
-		return missions.HookResult{Mission: "slow"}, nil
-	}}
+		result.(*missions.HookResult).Mission = "slow"
+		return nil
+	})
 	front := b.front()
 	front.impostor(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == api.Prefix+api.MethodAbout && working.Load() {
@@ -247,13 +248,14 @@ func TestRequestsAreTold(t *testing.T) {
 	b.write("a.txt", "two\n")
 	_, err = s.Service().Snapshot(b.ctx(), missions.SnapshotRequest{Caller: b.caller()})
 	must(t, err)
-	told, err := s.Service().Snapshot(b.ctx(), r.Again())
+	r.MarkRepeated()
+	told, err := s.Service().Snapshot(b.ctx(), r)
 	must(t, err)
 	if told.ID != first.ID {
 		t.Errorf("answered with %s, not %s", told.ID, first.ID)
 	}
 	r.ID = missions.NewRequestID()
-	other, err := s.Service().Snapshot(b.ctx(), r.Again())
+	other, err := s.Service().Snapshot(b.ctx(), r)
 	must(t, err)
 	if other.ID == first.ID {
 		t.Error("a request that was not heard is answered with another's snapshot")

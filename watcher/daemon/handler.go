@@ -19,23 +19,6 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
-// method is one method of the Service as it is served.
-type method struct {
-	grows bool // it writes
-	call  func(context.Context, missions.Service, []byte) (any, error)
-}
-
-// plain serves a method that reads, or that frees more than it writes.
-func plain[Request, Result any](do func(missions.Service, context.Context, Request) (Result, error)) method {
-	return method{call: func(ctx context.Context, svc missions.Service, body []byte) (any, error) {
-		var r Request
-		if err := decode(body, &r); err != nil {
-			return nil, err
-		}
-		return do(svc, ctx, r)
-	}}
-}
-
 // errNewer is a request that asks for what this binary has never heard of.
 var errNewer = errors.New("a newer umbra asks")
 
@@ -55,13 +38,6 @@ func decode(body []byte, r any) error {
 		return fmt.Errorf("%w: %w", errNewer, err)
 	}
 	return missions.Errorf(missions.KindUsage, "", "the request makes no sense: %w", err)
-}
-
-// growing serves a method that writes.
-func growing[Request, Result any](do func(missions.Service, context.Context, Request) (Result, error)) method {
-	m := plain(do)
-	m.grows = true
-	return m
 }
 
 func aboutSelf(o Options) api.About {
@@ -126,7 +102,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.log.Info("a call was not begun: who made it has left", "call", name)
 		return
 	}
-	s.answer(w, r, name, m, body)
+	s.answer(w, r, m, body)
 }
 
 // elsewhere reports whether a caller is known to see another part of the
@@ -145,10 +121,10 @@ func (s *Server) serveAbout(w http.ResponseWriter, name string) {
 }
 
 // answer makes the call and writes what comes of it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m method, body []byte) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, m missions.Method, body []byte) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if api.Reads(name) {
+	if m.Is(missions.Reads) {
 		defer context.AfterFunc(s.reads, cancel)()
 	}
 	if ms, err := strconv.ParseInt(r.Header.Get(api.HeaderTimeout), 10, 64); err == nil && ms > 0 {
@@ -158,8 +134,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 	}
 	out := &answer{w: w, control: http.NewResponseController(w)}
 	ctx = missions.WithNotify(ctx, out.notice)
-	result, err := s.guarded(ctx, name, m, body)
-	if err != nil && api.Reads(name) && s.reads.Err() != nil && errors.Is(err, context.Canceled) {
+	result, err := s.guarded(ctx, m, body)
+	if err != nil && m.Is(missions.Reads) && s.reads.Err() != nil && errors.Is(err, context.Canceled) {
 		out.cutOff() // the client asks whoever serves next
 		return
 	}
@@ -175,17 +151,21 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, name string, m m
 const courtesy = time.Second
 
 // guarded makes the call. A panic ends the call only.
-func (s *Server) guarded(ctx context.Context, name string, m method, body []byte) (result any, err error) {
+func (s *Server) guarded(ctx context.Context, m missions.Method, body []byte) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("panic", "method", name, "panic", p, "stack", string(debug.Stack()))
-			result, err = nil, missions.Errorf(missions.KindFailed, "umbra daemon logs", "%s went wrong inside Umbra: %v", name, p)
+			s.log.Error("panic", "method", m.Name, "panic", p, "stack", string(debug.Stack()))
+			result, err = nil, missions.Errorf(missions.KindFailed, "umbra daemon logs", "%s went wrong inside Umbra: %v", m.Name, p)
 		}
 	}()
-	if m.grows || name == api.Doctor { // which finds objects lost that move
+	if m.Is(missions.Stores) {
 		defer s.house.enter()()
 	}
-	return m.call(ctx, s.Service(), body)
+	request, result := m.New()
+	if err := decode(body, request); err != nil {
+		return nil, err
+	}
+	return result, m.Call(ctx, s.Service(), request, result)
 }
 
 // answer writes the lines of one answer. Notices may come from any goroutine,

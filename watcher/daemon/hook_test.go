@@ -24,7 +24,7 @@ func TestQuickHook(t *testing.T) {
 	asked := 0
 	b.impostor(func(w http.ResponseWriter, r *http.Request) {
 		asked++
-		if r.URL.Path != api.Prefix+api.Hook || r.Header.Get(api.HeaderNamespace) != api.Namespace() || !r.Close {
+		if r.URL.Path != api.Prefix+"hook" || r.Header.Get(api.HeaderNamespace) != api.Namespace() || !r.Close {
 			t.Errorf("asked %s %v", r.URL.Path, r.Header)
 		}
 		fmt.Fprint(w, `{"notice":{"text":"wait"}}`+"\n"+`{"result":{"output":"b2sK","mission":"m"}}`+"\n")
@@ -92,7 +92,7 @@ func TestQuickHookIsBounded(t *testing.T) {
 			}
 			release := make(chan struct{})
 			b.impostor(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == api.Prefix+api.Hook || hangs {
+				if r.URL.Path == api.Prefix+"hook" || hangs {
 					<-release
 				}
 				fmt.Fprintf(w, `{"result":{"protocol":%d}}`+"\n", api.Protocol)

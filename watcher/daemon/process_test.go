@@ -89,7 +89,7 @@ func TestKilledInACall(t *testing.T) {
 	id := b.mission(c, "work").ID
 	status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
 	must(t, err)
-	between, asked := b.between(status.Daemon.Socket, api.Wait)
+	between, asked := b.between(status.Daemon.Socket, "wait")
 	waiting := b.connect(b.starting)
 	waited := make(chan error, 1)
 	go func() {

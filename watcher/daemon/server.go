@@ -33,7 +33,7 @@ type Server struct {
 	place   missions.Place // of the home whose lock is held
 	socket  *socket
 	http    *http.Server
-	table   map[string]method
+	table   map[string]missions.Method
 
 	// calls ends when the process is about to stop and its writing calls have
 	// had their time; reads ends at once.
@@ -66,7 +66,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, lock: lock, began: time.Now(), leaving: make(chan struct{}), table: table()}
+	s := &Server{options: o, lock: lock, began: time.Now(), leaving: make(chan struct{}), table: missions.Methods()}
 	s.house = newHousekeeper(s)
 	s.calls, s.endCalls = context.WithCancel(context.WithoutCancel(ctx))
 	s.reads, s.endReads = context.WithCancel(s.calls)

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -75,27 +74,15 @@ func TestStrangeRequests(t *testing.T) {
 	}
 }
 
-func TestEveryMethodIsServed(t *testing.T) {
-	service := reflect.TypeFor[missions.Service]()
-	if served := len(table()); served != service.NumMethod() {
-		t.Errorf("%d methods are served, the Service has %d", served, service.NumMethod())
-	}
-	for name, m := range table() {
-		if m.grows && api.Reads(name) {
-			t.Errorf("%s writes, and would be sent again", name)
-		}
-	}
-}
-
 func TestPanicEndsTheCallOnly(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
-	s.table[api.Log] = method{call: func(context.Context, missions.Service, []byte) (any, error) {
+	s.instead("log", func(context.Context, any) error {
 		var none map[string]int
 		//lint:ignore SA5000 the panic is what is tested
 		none["x"] = 1
-		return nil, nil
-	}}
+		return nil
+	})
 	c := b.connect()
 	_, err := c.Log(b.ctx(), missions.LogRequest{})
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindFailed || !strings.Contains(e.Message, "nil map") {
@@ -114,13 +101,13 @@ func TestClientGoesAway(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
 	began, ended := make(chan struct{}), make(chan struct{})
-	s.table[api.Snapshot] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+	s.instead("snapshot", func(ctx context.Context, _ any) error {
 		close(began)
 		<-ctx.Done()
 		missions.Notify(ctx, missions.Notice{Text: "to nobody"})
 		close(ended)
-		return nil, ctx.Err()
-	}}
+		return ctx.Err()
+	})
 	ctx, cancel := context.WithCancel(b.ctx())
 	failed := make(chan error, 1)
 	c := b.connect()
@@ -146,13 +133,13 @@ func TestUnreadAnswer(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
 	done := make(chan struct{})
-	s.table[api.Snapshot] = method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+	s.instead("snapshot", func(ctx context.Context, _ any) error {
 		defer close(done)
 		for range 20_000 {
 			missions.Notify(ctx, missions.Notice{Text: strings.Repeat("x", 1000)})
 		}
-		return nil, nil
-	}}
+		return nil
+	})
 	conn, err := net.Dial("unix", s.socket.path)
 	must(t, err)
 	defer conn.Close()
@@ -169,12 +156,11 @@ func TestWritingCallIsNotRepeated(t *testing.T) {
 	b := newBench(t)
 	s := b.start()
 	var calls atomic.Int32
-	cut := method{call: func(ctx context.Context, _ missions.Service, _ []byte) (any, error) {
+	s.instead("undo", func(ctx context.Context, _ any) error {
 		calls.Add(1)
 		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-	s.table[api.Undo] = cut
+		return ctx.Err()
+	})
 	c := b.connect(func(o *client.Options) { o.Timeout = 300 * time.Millisecond })
 	failed := make(chan error, 1)
 	go func() {
@@ -217,11 +203,12 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 	writing, waiting := b.connect(), b.connect(b.starting)
 	b.mission(writing, "work")
 	began := make(chan struct{})
-	s.table[api.Snapshot] = method{call: func(context.Context, missions.Service, []byte) (any, error) {
+	s.instead("snapshot", func(_ context.Context, result any) error {
 		close(began)
 		time.Sleep(200 * time.Millisecond)
-		return missions.Entry{ID: "written"}, nil
-	}}
+		result.(*missions.Entry).ID = "written"
+		return nil
+	})
 	wrote, waited := make(chan error, 1), make(chan error, 1)
 	go func() {
 		e, err := writing.Snapshot(b.ctx(), missions.SnapshotRequest{})

@@ -1,0 +1,154 @@
+package missions
+
+import "context"
+
+// A Relay is a Service whose methods all hand their calls to one function. It fills in
+// result; request and result are pointers, as Method.New makes them.
+//
+// Its methods are the table of Service, a row each: the gate, the client and the daemon
+// know of a method what its row says. A new method is a line of the interface, what
+// carries it out, and a row. Rows that neither grow nor change pass the Gate: an agent
+// waits for the answer to its event, and a snapshot for it is refused where it is taken.
+type Relay func(ctx context.Context, m Method, request, result any) error
+
+var _ Service = Relay(nil)
+
+func (r Relay) NewMission(ctx context.Context, q NewMissionRequest) (Mission, error) {
+	return method("new_mission", Grows, Service.NewMission).unsure("the mission was made", "umbra mission ls shows it if it was").by(ctx, r, q)
+}
+
+func (r Relay) Missions(ctx context.Context, q MissionsRequest) ([]Mission, error) {
+	return method("missions", Reads, Service.Missions).by(ctx, r, q)
+}
+
+func (r Relay) Mission(ctx context.Context, q MissionRequest) (Mission, error) {
+	return method("mission", Reads, Service.Mission).by(ctx, r, q)
+}
+
+func (r Relay) Rename(ctx context.Context, q RenameRequest) (Mission, error) {
+	return method("rename", Grows, Service.Rename).unsure("the mission was renamed", "umbra mission ls shows its name").by(ctx, r, q)
+}
+
+func (r Relay) Launch(ctx context.Context, q LaunchRequest) (Launch, error) {
+	return method("launch", Grows, Service.Launch).unsure("the agent may start", "umbra mission resume starts it").by(ctx, r, q)
+}
+
+func (r Relay) Keep(ctx context.Context, q KeepRequest) (Next, error) {
+	return method("keep", Repeats, Service.Keep).by(ctx, r, q)
+}
+
+func (r Relay) Wait(ctx context.Context, q WaitRequest) ([]Mission, error) {
+	return method("wait", Reads, Service.Wait).by(ctx, r, q)
+}
+
+func (r Relay) Stop(ctx context.Context, q StopRequest) ([]Mission, error) {
+	return method("stop", Changes|Repeats, Service.Stop).by(ctx, r, q)
+}
+
+func (r Relay) Fork(ctx context.Context, q ForkRequest) (ForkResult, error) {
+	return method("fork", Grows, Service.Fork).unsure("the fork was made", "umbra mission ls shows it if it was; one half made is taken away").by(ctx, r, q)
+}
+
+func (r Relay) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
+	return method("remove", Changes, Service.Remove).unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)
+}
+
+func (r Relay) Unremove(ctx context.Context, q UnremoveRequest) (Mission, error) {
+	return method("unremove", Grows, Service.Unremove).unsure("the mission was taken back", "umbra mission ls shows it if it was").by(ctx, r, q)
+}
+
+func (r Relay) Trash(ctx context.Context, q TrashRequest) (TrashResult, error) {
+	return method("trash", Changes, Service.Trash).unsure("the trash was emptied", "umbra trash ls shows what is left; what is gone was in no mission any more").by(ctx, r, q)
+}
+
+func (r Relay) Snapshot(ctx context.Context, q SnapshotRequest) (Entry, error) {
+	return method("snapshot", Grows|Repeats, Service.Snapshot).by(ctx, r, q)
+}
+
+func (r Relay) Pin(ctx context.Context, q PinRequest) (Pin, error) {
+	return method("pin", Grows|Repeats, Service.Pin).by(ctx, r, q)
+}
+
+func (r Relay) Unpin(ctx context.Context, q PinRequest) (Pin, error) {
+	return method("unpin", Grows, Service.Unpin).unsure("the pin was taken away", "umbra pins shows what is left").by(ctx, r, q)
+}
+
+func (r Relay) Pins(ctx context.Context, q PinsRequest) ([]Pin, error) {
+	return method("pins", Reads, Service.Pins).by(ctx, r, q)
+}
+
+func (r Relay) Restore(ctx context.Context, q RestoreRequest) (RestoreResult, error) {
+	return method("restore", Grows, Service.Restore).unsure("the restore was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+}
+
+func (r Relay) Undo(ctx context.Context, q UndoRequest) (RestoreResult, error) {
+	return method("undo", Grows, Service.Undo).unsure("the undo was done", "umbra log --ops shows it if it was, umbra redo takes it back; one half done is finished or taken back").by(ctx, r, q)
+}
+
+func (r Relay) Redo(ctx context.Context, q UndoRequest) (RestoreResult, error) {
+	return method("redo", Grows, Service.Redo).unsure("the redo was done", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+}
+
+func (r Relay) Cancel(ctx context.Context, q CancelRequest) (Canceled, error) {
+	return method("cancel", Changes, Service.Cancel).unsure("the restore that waits was canceled", "umbra status shows it if it still waits").by(ctx, r, q)
+}
+
+func (r Relay) Log(ctx context.Context, q LogRequest) ([]Entry, error) {
+	return method("log", Reads, Service.Log).by(ctx, r, q)
+}
+
+func (r Relay) Show(ctx context.Context, q ShowRequest) (Shown, error) {
+	return method("show", Reads, Service.Show).by(ctx, r, q)
+}
+
+func (r Relay) Cat(ctx context.Context, q CatRequest) ([]byte, error) {
+	return method("cat", Reads, Service.Cat).by(ctx, r, q)
+}
+
+func (r Relay) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
+	return method("diff", Reads, Service.Diff).by(ctx, r, q)
+}
+
+func (r Relay) Resolve(ctx context.Context, q ResolveRequest) (Resolved, error) {
+	return method("resolve", Reads, Service.Resolve).by(ctx, r, q)
+}
+
+func (r Relay) Hook(ctx context.Context, q HookRequest) (HookResult, error) {
+	return method("hook", Stores|Repeats, Service.Hook).by(ctx, r, q)
+}
+
+func (r Relay) InstallHooks(ctx context.Context, q HooksRequest) (HooksResult, error) {
+	return method("install_hooks", Repeats, Service.InstallHooks).by(ctx, r, q)
+}
+
+func (r Relay) UninstallHooks(ctx context.Context, q HooksRequest) (HooksResult, error) {
+	return method("uninstall_hooks", Repeats, Service.UninstallHooks).by(ctx, r, q)
+}
+
+func (r Relay) HooksStatus(ctx context.Context, q HooksRequest) (HooksResult, error) {
+	return method("hooks_status", Reads, Service.HooksStatus).by(ctx, r, q)
+}
+
+func (r Relay) HooksList(ctx context.Context, q HooksListRequest) ([]HooksResult, error) {
+	return method("hooks_list", Reads, Service.HooksList).by(ctx, r, q)
+}
+
+func (r Relay) Projects(ctx context.Context, q ProjectsRequest) ([]Project, error) {
+	return method("projects", Reads, Service.Projects).by(ctx, r, q)
+}
+
+func (r Relay) MoveProject(ctx context.Context, q MoveProjectRequest) (Project, error) {
+	return method("move_project", Grows, Service.MoveProject).unsure("the project was moved", "umbra project ls shows where it is").by(ctx, r, q)
+}
+
+func (r Relay) Status(ctx context.Context, q StatusRequest) (Status, error) {
+	return method("status", Reads, Service.Status).by(ctx, r, q)
+}
+
+func (r Relay) Doctor(ctx context.Context, q DoctorRequest) (DoctorResult, error) {
+	return method("doctor", Stores|Changes|Repeats, Service.Doctor).by(ctx, r, q)
+}
+
+func (r Relay) Usage(ctx context.Context, q UsageRequest) (Usage, error) {
+	return method("usage", Reads, Service.Usage).by(ctx, r, q)
+}
