@@ -33,10 +33,9 @@ func trashEmptyCommand() *verb {
 	var o trashEmptyOptions
 	return &verb{
 		name: "empty", args: "[MISSION…]", max: anyNumber, short: "remove for good the workspaces that are in the trash",
-		long: `They hold what was in no snapshot: ignored files above all. With them go the commands
-of removed missions that have secrets in them. It lists all of it and asks. Snapshots
-stay, and umbra trash restore brings a mission back all the same; one whose command is
-gone asks for it. What is left there of a mission that is back goes only if you name it.`,
+		long: `They hold what was in no snapshot: ignored files above all. It lists all of it and asks.
+Snapshots stay, and umbra trash restore brings a mission back all the same. What is left
+there of a mission that is back goes only if you name it.`,
 		flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "only what has been there for `DURATION`, such as 720h", Destination: &o.olderThan},
 			&cli.BoolFlag{Name: "preview", Usage: "only list", Destination: &o.preview},
@@ -173,10 +172,6 @@ func describeTrash(p *printer, m missions.Removed) {
 		if item.Incomplete {
 			bytes += " or more"
 		}
-		what := ""
-		if item.What != "" {
-			what = " (" + clean(item.What) + ")"
-		}
-		p.line("  %s  %s  %s%s", bytes, p.when(item.At), clean(item.Path), what)
+		p.line("  %s  %s  %s", bytes, p.when(item.At), clean(item.Path))
 	}
 }

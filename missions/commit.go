@@ -262,7 +262,7 @@ func (l *Local) putMission(t *gitstore.RecordTree, batch *gitstore.Batch, m *loa
 		m.LastError = f.Message
 	}
 	if err := errors.Join(
-		l.putStored(t, m),
+		writeDoc(t, missionDoc, m.stored),
 		writeDoc(t, bindingDoc(l.home.Machine), m.bind),
 		writeDoc(t, snapshotDoc, info),
 	); err != nil {
@@ -415,7 +415,7 @@ func (l *Local) writeMeta(ctx context.Context, m *loaded, what string) error {
 	}
 	m.stored.Lifecycle, m.Since, m.UpdatedAt = raw, m.since, now
 	t := m.project.store.NewRecordTree(before.Tree)
-	if err := errors.Join(l.putStored(t, m), writeDoc(t, bindingDoc(l.home.Machine), m.bind)); err != nil {
+	if err := errors.Join(writeDoc(t, missionDoc, m.stored), writeDoc(t, bindingDoc(l.home.Machine), m.bind)); err != nil {
 		return err
 	}
 	tree, err := t.Write(batch)

@@ -125,7 +125,7 @@ func (l *Local) chooseAgent(r NewMissionRequest) (agent string, command []string
 		if r.Agent != "" {
 			agent = r.Agent
 		}
-		return agent, r.Command, nil
+		return agent, r.Command, mayRecord(r.Command)
 	}
 	if r.Agent != "" {
 		if !l.knows(r.Agent) {
@@ -198,7 +198,7 @@ func (l *Local) create(ctx context.Context, n newMission) (*loaded, error) {
 	if _, gone := os.Stat(p.Dir); errors.Is(gone, fs.ErrNotExist) && ctx.Err() == nil {
 		return l.create(ctx, n) // it was empty, and whoever else began there failed
 	}
-	return nil, errors.Join(err, l.dropCommand(p, n), l.removeEmpty(p))
+	return nil, errors.Join(err, l.removeEmpty(p))
 }
 
 // createIn makes the mission in a project.

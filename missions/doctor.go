@@ -42,7 +42,7 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 	d.places(projects)
 	d.caches()
 	if len(problems) == 0 { // else what seems to be no more may be what can't be read
-		if err := errors.Join(d.leftovers(projects), d.commands(projects)); err != nil {
+		if err := d.leftovers(projects); err != nil {
 			return d.result, err
 		}
 	}
@@ -409,12 +409,7 @@ func (d *examination) leftovers(projects []*project) error {
 // names reports whether anything in the project's repository is, or may be, of
 // a mission.
 func (p *project) names(id string) bool {
-	return p.anyOf(gitstore.AgentRef(id), gitstore.RecordRef(id))
-}
-
-// anyOf reports whether one of some refs is, or may be, there.
-func (p *project) anyOf(refs ...gitstore.RefName) bool {
-	for _, ref := range refs {
+	for _, ref := range []gitstore.RefName{gitstore.AgentRef(id), gitstore.RecordRef(id)} {
 		if _, err := p.store.Ref(ref); !errors.Is(err, gitstore.ErrRefNotFound) {
 			return true
 		}

@@ -50,7 +50,11 @@ func (m *loaded) introduce(a sessions.Adapter, e sessions.Event) {
 		m.Tool, m.Agent = m.Agent, a.Name()
 	}
 	m.Tool = cmp.Or(m.Tool, e.Program)
-	if len(e.Resume) > 0 {
+	switch {
+	case len(e.Resume) == 0:
+	case mayRecord(e.Resume) != nil:
+		m.Resume = nil
+	default:
 		m.Resume = e.Resume
 	}
 }

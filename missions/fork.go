@@ -84,8 +84,8 @@ func (r ForkRequest) check() error {
 	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":
 		return Errorf(KindUsage, "use copy or skip", "--ignored %s", r.Ignored)
 	}
-	if r.Name == "" {
-		return nil
+	if err := mayRecord(r.Command); err != nil || r.Name == "" {
+		return err
 	}
 	return CheckName(r.Name)
 }

@@ -91,8 +91,8 @@ func (j *forkJob) takeAway(ctx context.Context) error {
 // errPublished is the answer for a fork whose ref is there: it is a mission.
 var errPublished = errors.New("the fork is there already")
 
-// dropFork removes the refs of a fork that was not published, and what was kept of its
-// command. Only a ref that is known not to exist says so (H3).
+// dropFork removes the refs of a fork that was not published. Only a ref that is known
+// not to exist says so (H3).
 func (l *Local) dropFork(ctx context.Context, p *project, doc forkDoc) error {
 	if _, err := p.store.Ref(gitstore.AgentRef(doc.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
 		return errors.Join(errPublished, err)
@@ -105,7 +105,7 @@ func (l *Local) dropFork(ctx context.Context, p *project, doc forkDoc) error {
 	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
 		return err
 	}
-	return l.journal.DropPrivate(doc.Mission)
+	return nil
 }
 
 // makeWorkspace makes the fork's files, worktree and branch.
@@ -378,9 +378,6 @@ func (j *forkJob) unpublished() (*loaded, error) {
 		m.Command, m.Agent, m.Fresh = j.request.Command, j.l.agentOf(j.request.Command), true
 		m.Tool, m.Resume = "", nil
 	}
-	if withoutSecrets(m.Command) {
-		j.notes = append(j.notes, "the secrets of its command are not known: "+m.givenAnew()+" gives it anew")
-	}
 	if m.FirstPrompt, err = j.prompt(); err != nil {
 		return nil, err
 	}
@@ -458,7 +455,7 @@ func (j *forkJob) record(m *loaded, batch *gitstore.Batch) (gitstore.ID, error) 
 		op.Keep = append(op.Keep, Kept(left))
 	}
 	if err := errors.Join(
-		j.l.putStored(t, m), writeDoc(t, bindingDoc(j.l.home.Machine), m.bind), writeDoc(t, operationDoc, op),
+		writeDoc(t, missionDoc, m.stored), writeDoc(t, bindingDoc(j.l.home.Machine), m.bind), writeDoc(t, operationDoc, op),
 	); err != nil {
 		return gitstore.ID{}, err
 	}

@@ -21,6 +21,9 @@ import (
 // Launch says how a keeper is to start a mission's agent, and puts in place
 // what the agent needs for it: a missing session file, the hooks of this launch.
 func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
+	if err := mayRecord(r.Command); err != nil {
+		return Launch{}, err
+	}
 	m, err := l.findMission(ctx, r.Caller, r.Mission, writing)
 	if err != nil {
 		return Launch{}, err
@@ -74,9 +77,6 @@ func (l *Local) prepare(ctx context.Context, m *loaded, r LaunchRequest) (Launch
 	command := m.Command
 	if len(r.Command) > 0 {
 		command = r.Command
-	}
-	if err := m.mayRun(command); err != nil {
-		return Launch{}, err
 	}
 	if err := l.mayPrompt(m.Agent, m.program(), r.Prompt); err != nil {
 		return Launch{}, err

@@ -71,8 +71,6 @@ type live struct {
 	Notice   string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
 	// NotRestored is why a queued restore was not done.
 	NotRestored string `json:"not_restored,omitempty"`
-	// Private is where an earlier Umbra has noted commands with secrets: see movePrivate.
-	Private []privateCommand `json:"private_commands,omitempty"`
 }
 
 // heardIn is the session that a process was heard in. It stays in it until it is heard in

@@ -10,7 +10,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/sessions"
-	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // loaded is a mission as it is on disk: its newest snapshot and record, and
@@ -28,10 +27,6 @@ type loaded struct {
 	// a session made of another one.
 	inherited *gitstore.Inherited
 	removed   bool // it is in the trash: no name leads to it
-
-	recorded []string         // the command as the newest record has it
-	private  []privateCommand // what is kept of it, if that has secrets
-	unread   error            // why that could not be read
 }
 
 // load reads a mission. It takes no lock: what it reads was published at once.
@@ -199,7 +194,6 @@ func (m *loaded) overlayLive(l *Local) error {
 	if err == nil && json.Unmarshal(raw, &m.live) != nil {
 		m.live = live{} // knowledge of a process that is gone at worst
 	}
-	l.takeCommand(m)
 	if m.live.Told != nil {
 		m.Talk = m.live.Told
 	}
@@ -214,9 +208,6 @@ func (m *loaded) overlayLive(l *Local) error {
 // saveLive writes what is known beyond the record. Failing to is not an error
 // of the operation: it is told in the log.
 func (l *Local) saveLive(m *loaded) (saved bool) {
-	if err := l.movePrivate(m); err != nil {
-		l.log.Warn("keep the mission's command", "mission", m.ID, "error", err)
-	}
 	raw, err := marshalLifecycle(m.life)
 	if err == nil {
 		m.live.Base, m.live.Lifecycle, m.live.Since = m.record.String(), raw, m.since
@@ -260,7 +251,7 @@ func (m *loaded) bound() error {
 func (l *Local) view(m *loaded) Mission {
 	v := Mission{
 		ID: m.ID, Name: m.Name, Agent: m.program(), State: State(m.life), StateSince: m.since,
-		Managed: ManagedNone, Command: jsontext.RedactCommand(m.Command), Workspace: m.bind.Workspace, Cwd: m.cwd(),
+		Managed: ManagedNone, Command: m.Command, Workspace: m.bind.Workspace, Cwd: m.cwd(),
 		Project: m.project.Name, ProjectID: m.project.ID,
 		Ref: string(gitstore.AgentRef(m.ID)), Head: m.tip.ID.String(), HeadAt: m.headAddress(),
 		SessionID: m.stored.Session, Session: m.bind.Session, Parent: m.Parent,
@@ -287,7 +278,7 @@ func (l *Local) view(m *loaded) Mission {
 	if m.live.Refused != nil {
 		v.Problems = append(v.Problems, m.live.Refused.String())
 	}
-	for _, problem := range []string{m.worksAway(), m.commandUnread(), l.unheard(m)} {
+	for _, problem := range []string{m.worksAway(), l.unheard(m)} {
 		if problem != "" {
 			v.Problems = append(v.Problems, problem)
 		}

@@ -143,9 +143,6 @@ func (l *Local) remove(ctx context.Context, m *loaded, r RemoveRequest, result *
 		if err := l.trashTalks(m, result); err != nil {
 			return err
 		}
-		if err := l.trashCommand(m); err != nil {
-			return err
-		}
 		return l.trashRefs(ctx, m)
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ type stored struct {
 	Agent     string          `json:"agent"`
 	Tool      string          `json:"tool,omitempty"`   // its name, where Agent is one for all tools that Umbra does not know
 	Resume    []string        `json:"resume,omitempty"` // how such a tool has said that it is resumed
-	Command   []string        `json:"command"`          // a record has it without secrets: see putStored
+	Command   []string        `json:"command"`          // without secrets: see mayRecord
 	Lifecycle json.RawMessage `json:"lifecycle"`
 	Since     time.Time       `json:"state_since"`
 	CreatedAt time.Time       `json:"created_at"`

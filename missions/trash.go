@@ -60,15 +60,13 @@ type Removed struct {
 }
 
 // TrashItem is a file or directory in the trash: a workspace with what was in no
-// snapshot, its entry of the user's repository, or a copy of a conversation. A command
-// with secrets is one where it always was, in the journal.
+// snapshot, its entry of the user's repository, or a copy of a conversation.
 type TrashItem struct {
 	Path  string `json:"path"`
-	What  string `json:"what,omitempty"` // where its path does not say it
 	Bytes int64  `json:"bytes"`
 	// Incomplete: Bytes lacks what may not be read, such as another user's directory.
 	Incomplete bool      `json:"incomplete,omitempty"`
-	At         time.Time `json:"at"` // its ctime: when it was moved there, or changed there since; of a command, its mtime
+	At         time.Time `json:"at"` // its ctime: when it was moved there, or changed there since
 }
 
 // Some reports whether there is anything to remove, which may take no room at all.
@@ -92,10 +90,9 @@ func (r TrashRequest) Empties(m Removed) bool {
 	return !m.Unknown && !m.Back || slices.ContainsFunc(r.Missions, m.is)
 }
 
-// Trash lists what is in the trash, or empties it: the directories there and the
-// commands with secrets of removed missions, never a snapshot. What an operation in flight has moved there stays, and so does what
-// can't be removed: neither keeps the rest. Where the context ends, no other item
-// is begun.
+// Trash lists what is in the trash, or empties it: the directories there, never a
+// snapshot. What an operation in flight has moved there stays, and so does what can't be
+// removed: neither keeps the rest. Where the context ends, no other item is begun.
 func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) {
 	result := TrashResult{Removed: []Removed{}}
 	all, problems, err := l.trash()
@@ -214,11 +211,6 @@ func (l *Local) trash() ([]Removed, []Problem, error) {
 			return nil, nil, err
 		}
 	}
-	for i := range all {
-		if err := l.addCommand(&all[i]); err != nil {
-			return nil, nil, err
-		}
-	}
 	return all, problems, nil
 }
 
@@ -290,7 +282,7 @@ func (l *Local) emptyTrash(ctx context.Context, m Removed) (gone []TrashItem, le
 		case ctx.Err() != nil:
 			still.Why, still.Fix = "interrupted", ""
 		case !busy:
-			err := l.eraseItem(ctx, m, item)
+			err := removeTree(item.Path)
 			if err == nil {
 				gone = append(gone, item)
 				continue

@@ -40,12 +40,10 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 const (
 	requestsDir = "requests"
 	liveDir     = "live"
-	privateDir  = "private"
 	damagedDir  = "damaged"
 )
 
-// Journal is the directory of operations in flight, requests, live states and private
-// documents.
+// Journal is the directory of operations in flight, requests, and live states.
 // Any number of processes may have it open; its methods are safe for
 // concurrent use.
 type Journal struct {
@@ -227,7 +225,7 @@ func (j *Journal) List() ([]*Operation, []*DamagedError, error) {
 	var damaged []*DamagedError
 	for _, entry := range entries {
 		name := entry.Name()
-		if IsTemp(name) || name == requestsDir || name == liveDir || name == privateDir || name == damagedDir {
+		if IsTemp(name) || name == requestsDir || name == liveDir || name == damagedDir {
 			continue
 		}
 		if !isUUID(name) {
@@ -249,7 +247,7 @@ func (j *Journal) List() ([]*Operation, []*DamagedError, error) {
 }
 
 // MoveAside moves a damaged entry to the journal's directory "damaged", where
-// nothing looks for it and nothing deletes it but DropPrivate, and returns its new path.
+// nothing looks for it and nothing deletes it, and returns its new path.
 func (j *Journal) MoveAside(entry *DamagedError) (string, error) {
 	relative, err := filepath.Rel(j.dir, entry.Path)
 	if err != nil || !filepath.IsLocal(relative) || relative == "." {
@@ -299,7 +297,7 @@ func (j *Journal) discard(path string) error {
 // Sweep removes what killed processes left half made or half removed in the
 // journal (I6), and returns the paths.
 func (j *Journal) Sweep() ([]string, error) {
-	dirs := []string{j.dir, filepath.Join(j.dir, liveDir), filepath.Join(j.dir, privateDir), filepath.Join(j.dir, requestsDir)}
+	dirs := []string{j.dir, filepath.Join(j.dir, liveDir), filepath.Join(j.dir, requestsDir)}
 	ids, err := uuidNames(j.dir, "")
 	if err != nil {
 		return nil, err

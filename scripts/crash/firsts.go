@@ -22,7 +22,7 @@ func beginning(ctx context.Context, w *world) (scene, error) {
 	if err != nil {
 		return scene{}, err
 	}
-	args := append([]string{"--no-daemon", "mission", "new", "--no-launch", "--name", "first", "--"}, keyed()...)
+	args := []string{"--no-daemon", "mission", "new", "--no-launch", "--name", "first", "--", "true"}
 	return scene{args: args[1:], umbra: u, dir: ground, old: old, settle: func(ctx context.Context, w *world, f fate) error {
 		var list []lab.Mission
 		if err := u.JSON(ctx, ground, &list, "mission", "ls", "--no-daemon"); err != nil {
@@ -73,9 +73,6 @@ func (w *world) endHome(ctx context.Context, u *lab.Umbra, ground string, f fate
 	}
 	if len(list) != 1 || list[0].Head == "" {
 		return fmt.Errorf("the missions are %+v", list)
-	}
-	if err := hasKey(u, list[0]); err != nil {
-		return err
 	}
 	held, _, err := survey(ground)
 	if err != nil {

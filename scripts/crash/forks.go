@@ -41,9 +41,6 @@ func (w *world) endFork(ctx context.Context, name, at string, source manifest, f
 	there := false
 	for _, m := range list {
 		there = there || m.Name == name
-		if err := hasKey(w.umbra, m); err != nil {
-			return err
-		}
 	}
 	if !there {
 		if !f.killed && (f.code == 0 || f.code == partlyCode) {

@@ -58,7 +58,7 @@ func newWorld(ctx context.Context, binary, dir string, seed uint64) (*world, err
 			return nil, err
 		}
 	}
-	if _, err := w.alone(ctx, w.work, append([]string{"mission", "new", "--no-launch", "--name", "one", "--"}, keyed()...)...); err != nil {
+	if _, err := w.alone(ctx, w.work, "mission", "new", "--no-launch", "--name", "one", "--", "true"); err != nil {
 		return nil, err
 	}
 	list := []lab.Mission{}
