@@ -10,6 +10,7 @@ import (
 )
 
 func TestArrange(t *testing.T) {
+	t.Parallel()
 	hazards.Held(t, hazards.H34, "flags count wherever they stand")
 	hazards.Held(t, hazards.H38, "what follows `--` is apart, and a value is not split")
 	for line, want := range map[string]struct{ path, globals, flags, args, after string }{
@@ -50,6 +51,7 @@ func TestArrange(t *testing.T) {
 }
 
 func TestArrangeRefuses(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"restroe x":                   `umbra has no command "restroe"; did you mean umbra restore?`,
 		"mission lst":                 `umbra mission has no command "lst"; did you mean umbra mission ls?`,
@@ -95,6 +97,7 @@ func TestArrangeRefuses(t *testing.T) {
 // Every verb's table must be one that urfave/cli takes, and that the pass can
 // tell from the global flags.
 func TestTablesHaveNoTwins(t *testing.T) {
+	t.Parallel()
 	var g Globals
 	var check func([]*verb, string)
 	check = func(verbs []*verb, under string) {

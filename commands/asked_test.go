@@ -14,6 +14,7 @@ import (
 )
 
 func TestAskedWords(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string][]string{
 		"":                             nil,
 		"  list  ":                     {"list"},
@@ -30,6 +31,7 @@ func TestAskedWords(t *testing.T) {
 }
 
 func TestAskedArgs(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]string{
 		"":                     "snapshot",
 		"good":                 "snapshot --pin good",
@@ -74,6 +76,7 @@ func asking(words string, f fake) fake {
 // TestAskedIsAnswered: what is typed in an agent is carried out for its mission,
 // also where that fails, and the agent is told nothing else.
 func TestAskedIsAnswered(t *testing.T) {
+	t.Parallel()
 	ask := func(words string, f fake) string {
 		t.Helper()
 		b := newBench(t, asking(words, f))
@@ -136,6 +139,7 @@ func TestAskedIsAnswered(t *testing.T) {
 
 // TestAskedTakesNoSignal: an agent that a restore ends may end its hook too.
 func TestAskedTakesNoSignal(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{})
 	heard := b.env.Notify
 	b.env.Notify = func(ch chan<- os.Signal, sigs ...os.Signal) { heard(ch, sigs...) }
@@ -150,6 +154,7 @@ func TestAskedTakesNoSignal(t *testing.T) {
 }
 
 func TestCutAnswer(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"x\n", strings.Repeat("y", 500) + "\n"} {
 		got := cutAnswer(strings.Repeat(line, 200))
 		if n := strings.Count(got, "\n"); n > mostAskedLines || len(got) > mostAskedBytes+200 || !strings.HasSuffix(got, "shows it all") {

@@ -6,6 +6,7 @@ import (
 )
 
 func TestClean(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"plain ü 世界":          "plain ü 世界",
 		"a\x1b[2Jb":           `a\x1b[2Jb`,
@@ -34,6 +35,7 @@ func FuzzClean(f *testing.F) {
 }
 
 func TestQuotePath(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{"a b/c": "a b/c", "a\nb": `"a\nb"`, `q"`: `"q\""`} {
 		if got := quotePath(in); got != want {
 			t.Errorf("quotePath(%q) = %s, want %s", in, got, want)

@@ -8,6 +8,7 @@ import (
 // TestShells types in the real shells, with the scripts that umbra completion
 // prints.
 func TestShells(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []struct {
 		argv []string
 		load string

@@ -18,6 +18,7 @@ func valuesOf(words ...string) []string {
 
 // TestCompleteWords: what needs no Service is read off the tables of verbs.
 func TestCompleteWords(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]string{
 		"rest":                         {"restore"},
 		"mission re":                   {"resume", "rename"},
@@ -57,6 +58,7 @@ func TestCompleteWords(t *testing.T) {
 // TestCompleteBash: bash hands over a line, and replaces only what stands behind
 // the last of its word breaks.
 func TestCompleteBash(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]string{
 		"umbra log --state ":     {"log", "--state", ""},
 		`X=1 umbra cat a "b c`:   {"cat", "a", "b c"},

@@ -164,6 +164,7 @@ func (p *person) linear(name string) []string {
 // the daemon and without it, while a program writes and forks are made: all
 // succeed, and each snapshot and each fork is what it says (H26).
 func TestEightByEight(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.must("mission", "new", "--no-launch", "--name", "one", "--", "true")
 	stop := make(chan struct{})
@@ -239,6 +240,7 @@ func TestEightByEight(t *testing.T) {
 // TestWorkspaceMovedUnderTheDaemon takes a workspace away from the daemon that
 // watches it, and puts another in its place: an error, in words, and no snapshot.
 func TestWorkspaceMovedUnderTheDaemon(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.must("mission", "new", "--no-launch", "--name", "one", "--", "true")
 	event := p.agent().event
@@ -300,6 +302,7 @@ func (p *person) stopped() (end func()) {
 // capture it still has the workspace's lock: then the agent goes on, the log says
 // who is in the way, and the snapshot is made up for when that one is gone.
 func TestHookBesideAHungDaemon(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	a := p.agent()
 	a.event("SessionStart", `"source":"startup",`)

@@ -8,11 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestConfigurationPage has each block of docs/configuration.md read as the user's
 // configuration, and what its commands say run.
 func TestConfigurationPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
 	mustDo(t, err)
 	page := string(text)
@@ -93,7 +96,7 @@ func (p *typist) says(yaml string) {
 func (p *typist) becomes(name, want string) {
 	p.t.Helper()
 	var got []byte
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got, _ = os.ReadFile(filepath.Join(p.home, name)); string(got) == want {
 			return
 		}

@@ -174,6 +174,7 @@ func (d *damaged) lines(out string) {
 // disk or a rotten disk leaves. Doctor says it, mends it, and loses nothing that
 // is intact: snapshots come back byte for byte.
 func TestDoctorFindsDamage(t *testing.T) {
+	t.Parallel()
 	d := newDamaged(t)
 	backup := filepath.Join(t.TempDir(), "home")
 	d.must(exec.Command("cp", "-a", d.home, backup).Run())

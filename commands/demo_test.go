@@ -17,6 +17,7 @@ import (
 // TestDemo runs the demo as a person on a fresh machine would, and holds it to
 // what it claims; then it types the commands that the demo ends with.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	t.Run("in a clone", func(t *testing.T) {
 		clone := t.TempDir()
 		writeFiles(t, clone, map[string]string{"go.mod": "module " + demoModule + "\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n"})

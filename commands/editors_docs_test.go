@@ -14,6 +14,7 @@ import (
 // types in Vim, Neovim and Emacs themselves what the page lists, and takes it out. What
 // the editors' commands do, the scripts hold; VS Code is read there.
 func TestEditorsPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "editors.md"))
 	mustDo(t, err)
 	page := string(text)

@@ -6,6 +6,7 @@ import (
 )
 
 func TestOnlyReads(t *testing.T) {
+	t.Parallel()
 	for line, reads := range map[string]bool{
 		"log -p": true, "log --oneline -n 5 one": true, "diff one~1 one": true, "show one:a.txt": true, "branch": true, "branch -a": true,
 		"branch --list f*": true, "rev-parse one": true, "ls-tree -r one": true, "cat-file -p one": true, "fsck --full": true,
@@ -27,6 +28,7 @@ func TestOnlyReads(t *testing.T) {
 }
 
 func TestBareLog(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"log":                  "log REV",
 		"log -p -n 3":          "log -p -n 3 REV",

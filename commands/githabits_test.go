@@ -8,6 +8,7 @@ import (
 )
 
 func TestGitHabits(t *testing.T) {
+	t.Parallel()
 	for said, want := range map[string]gitHabits{
 		"":                                            {},
 		"core.pager\nless -S\x00":                     {pager: "less -S"},
@@ -56,6 +57,7 @@ func TestHabitsOfARepository(t *testing.T) {
 
 // TestNoColor: --no-color is --color never, and no other word beside it.
 func TestNoColor(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	for color, want := range map[string]string{"auto": "never", "never": "never", "always": ""} {
 		g := Globals{Color: color, noColor: true}

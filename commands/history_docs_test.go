@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestHistoryRecipes runs what docs/history.md says to type, in its order.
 func TestHistoryRecipes(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "history.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +102,7 @@ func (p *typist) tmux(recipe string) {
 	defer p.sh(inner + " kill-server; " + outer + " kill-server || true")
 	p.sh(outer + " -f /dev/null new-session -d -x 100 -y 20 'env -u TMUX TERM=screen " + inner + " new-session sh'")
 	screen := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if screen = p.sh(outer + " capture-pane -p"); strings.Contains(screen, "login@1") || strings.Contains(screen, "other@") {
 			return
 		}

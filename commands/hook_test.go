@@ -14,6 +14,7 @@ import (
 // TestQuickHookGivesWay leaves to the long way what the short one can't do, with
 // the event unread or to be read again.
 func TestQuickHookGivesWay(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		home func(t *testing.T, dir string)
@@ -53,6 +54,7 @@ func TestQuickHookGivesWay(t *testing.T) {
 
 // TestQuickHookFailsOpen ends well, and says nothing, whatever comes in.
 func TestQuickHookFailsOpen(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{})
 	home, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
@@ -69,6 +71,7 @@ func TestQuickHookFailsOpen(t *testing.T) {
 // TestQuickHookTellsWhenStrict is the same way, for trying out: what is measured
 // and tested with --strict is what an agent waits for.
 func TestQuickHookTellsWhenStrict(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{})
 	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
@@ -85,6 +88,7 @@ func TestQuickHookTellsWhenStrict(t *testing.T) {
 // TestQuickHookSurvivesAFault: a process that dies of a fault ends with 2, which
 // tells Claude Code to block what it was about to do.
 func TestQuickHookSurvivesAFault(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{})
 	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
@@ -106,6 +110,7 @@ func mustDo(t *testing.T, err error) {
 // TestHeld: whom a hook without a daemon may wait for is there only while a process
 // has the home.
 func TestHeld(t *testing.T) {
+	t.Parallel()
 	home, err := missions.OpenHome(filepath.Join(t.TempDir(), "home"))
 	mustDo(t, err)
 	if held(home) {
@@ -124,6 +129,7 @@ func TestHeld(t *testing.T) {
 
 // TestHookTime: a prompt, of whichever agent, waits longer than other events.
 func TestHookTime(t *testing.T) {
+	t.Parallel()
 	for payload, want := range map[string]time.Duration{
 		`{"hook_event_name":"UserPromptSubmit"}`: promptBudget,
 		`{"hook_event_name":"BeforeAgent"}`:      promptBudget,
@@ -143,6 +149,7 @@ func TestHookTime(t *testing.T) {
 
 // TestHintTime: Git waits for a hint as for any event, never as for a prompt's.
 func TestHintTime(t *testing.T) {
+	t.Parallel()
 	if hintTime("git") != hookBudget || hintTime("vim") != promptBudget {
 		t.Errorf("git %s, vim %s", hintTime("git"), hintTime("vim"))
 	}

@@ -25,6 +25,7 @@ func (f *hooksFake) HooksList(context.Context, missions.HooksListRequest) ([]mis
 
 // TestHooksListAsksOnce: the daemon is asked once, however many hooks there can be.
 func TestHooksListAsksOnce(t *testing.T) {
+	t.Parallel()
 	f := &hooksFake{}
 	b := newBench(t, f)
 	if code := b.run("hooks", "status"); code != 0 || f.asked != 1 {

@@ -58,6 +58,7 @@ func keeps(t *testing.T, k kept) (int, string) {
 // TestKeeperTellsOfTheStart: where several daemons stop one after the other, the
 // start of the agent is told until one hears it. This agent waits for that.
 func TestKeeperTellsOfTheStart(t *testing.T) {
+	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard")
 	var told atomic.Int32
 	hears := func(r missions.KeepRequest) (missions.Next, error) {
@@ -78,6 +79,7 @@ func TestKeeperTellsOfTheStart(t *testing.T) {
 // TestKeeperOfAShortAgent: one that has ended is not waited for by the report of its
 // start, which nobody hears.
 func TestKeeperOfAShortAgent(t *testing.T) {
+	t.Parallel()
 	ended := false
 	hears := func(r missions.KeepRequest) (missions.Next, error) {
 		if r.Ended {
@@ -94,6 +96,7 @@ func TestKeeperOfAShortAgent(t *testing.T) {
 // TestKeeperOfABusyService: an answer to the start of an agent that comes late, as
 // while another holds the workspace, is not waited for when the agent has ended.
 func TestKeeperOfABusyService(t *testing.T) {
+	t.Parallel()
 	ended := false
 	hears := func(r missions.KeepRequest) (missions.Next, error) {
 		ended = r.Ended
@@ -108,6 +111,7 @@ func TestKeeperOfABusyService(t *testing.T) {
 // TestAgentIsToldWhereItRuns: PWD is the agent's directory, under the name that the
 // keeper's user calls it by, if that is the same one.
 func TestAgentIsToldWhereItRuns(t *testing.T) {
+	t.Parallel()
 	workspace, elsewhere := t.TempDir(), t.TempDir()
 	link := filepath.Join(elsewhere, "link")
 	if err := os.Symlink(workspace, link); err != nil {

@@ -33,6 +33,7 @@ func historyOf(words ...string) []missions.Entry {
 
 // TestGraph: forks are lanes down to where they forked.
 func TestGraph(t *testing.T) {
+	t.Parallel()
 	forks := []missions.Mission{
 		{ID: "a"}, {ID: "b", Parent: &missions.Parent{Mission: "a"}},
 		{ID: "c", Parent: &missions.Parent{Mission: "a"}}, {ID: "d", Parent: &missions.Parent{Mission: "b"}},
@@ -69,6 +70,7 @@ func printed(width int, fn func(*printer)) string {
 // TestLogFits: the wider the terminal the more is told, and no line is cut that
 // need not be.
 func TestLogFits(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	list := []missions.Entry{
 		{ID: strings.Repeat("a", 40), Parent: "b", Address: "login@3", Turn: 3, Mission: "m", State: missions.StateIdle, At: at.Add(90 * time.Second),
@@ -123,6 +125,7 @@ turn 0
 // TestLogHeadings: a turn of which the beginning is not listed is headed by its prompt
 // all the same, and that comes before what the turn took.
 func TestLogHeadings(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	list := []missions.Entry{
 		{ID: "a", Parent: "b", Address: "m@2", Turn: 2, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Prompt: "write the\x1b parser", Conversation: &missions.Tally{Prompts: 2, Tools: 123, Input: 1234567}},
@@ -138,6 +141,7 @@ func TestLogHeadings(t *testing.T) {
 // TestChosenLogSaysNothingOfTurns: what a turn took is told of where all of its
 // snapshots are listed, and not where some were chosen.
 func TestChosenLogSaysNothingOfTurns(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	entry := func(turn, tools int) missions.Entry {
 		return missions.Entry{ID: strings.Repeat("a", 40), Parent: strings.Repeat("a", 40), Turn: turn, Mission: "m", At: at, Conversation: &missions.Tally{Prompts: turn, Tools: tools}}
@@ -157,6 +161,7 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 
 // TestStatFits: of a path that is too long its end is shown, and the counts always.
 func TestStatFits(t *testing.T) {
+	t.Parallel()
 	files := []missions.FileChange{{Path: strings.Repeat("深い/", 30) + "end.go", Type: "modified", Added: 3}, {Path: "new", OldPath: "old", Type: "renamed"}}
 	got := printed(40, func(p *printer) { writeStat(p, files) })
 	for _, want := range []string{"…", "い/end.go  +3 −0\n", "R  old → new"} {
@@ -172,6 +177,7 @@ func TestStatFits(t *testing.T) {
 }
 
 func TestWordDiff(t *testing.T) {
+	t.Parallel()
 	for patch, want := range map[string]string{
 		"@@ -1 +1 @@\n-Hello, world\n+Hello, Ada\n": "@@ -1 +1 @@\nHello, [-world-]{+Ada+}\n",
 		"@@ -1,2 +1,2 @@\n same\n-a b c\n+a c\n":    "@@ -1,2 +1,2 @@\nsame\na [-b -]c\n",

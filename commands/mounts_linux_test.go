@@ -42,6 +42,7 @@ func (p *person) apart(script string) bool {
 // not in it: by the workspace's own path, by another one that leads to it, where
 // something else is mounted over it, and where Umbra's home is another.
 func TestAnotherMountNamespace(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.must("mission", "new", "--no-launch", "--name", "one", "--", "true")
 	p.must("daemon", "start")
@@ -88,6 +89,7 @@ umbra daemon status | grep -q 'does not run'
 // TestWorkspaceMountedOver mounts something over a workspace that a daemon
 // watches, in the daemon's own namespace.
 func TestWorkspaceMountedOver(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t)
 	p.must("mission", "new", "--no-launch", "--name", "one", "--", "true")
 	p.must("daemon", "stop")

@@ -11,6 +11,7 @@ import (
 // TestCommandsOfPages: what a page says that one can type, umbra takes: the
 // command is there, and so are its flags. What the commands do, other tests hold.
 func TestCommandsOfPages(t *testing.T) {
+	t.Parallel()
 	var pages []string
 	for _, pattern := range []string{"../*.md", "../docs/*.md"} {
 		found, err := filepath.Glob(pattern)

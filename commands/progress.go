@@ -9,8 +9,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// patience is how long work goes on before it shows a bar.
-const patience = time.Second
+// beforeBar is how long work goes on before it shows a bar.
+const beforeBar = time.Second
 
 // progress shows notices on stderr: each wait as a line once, and figures as a
 // bar, on a terminal, for what takes longer than a second.
@@ -49,7 +49,7 @@ func (p *progress) notice(n missions.Notice) {
 		return
 	}
 	last := n.Total > 0 && n.Done >= n.Total
-	if !p.terminal || now.Sub(p.since) < patience || !last && now.Sub(p.drawn) < 50*time.Millisecond {
+	if !p.terminal || now.Sub(p.since) < beforeBar || !last && now.Sub(p.drawn) < 50*time.Millisecond {
 		return
 	}
 	p.drawn, p.open = now, true

@@ -41,6 +41,7 @@ func reading(files, bytes int64) missions.Notice {
 }
 
 func TestProgressOfReading(t *testing.T) {
+	t.Parallel()
 	m := newMeter(true)
 	if got := m.after(0, reading(0, 0)) + m.after(900*time.Millisecond, reading(10_000, 90)); got != "" {
 		t.Errorf("drawn within a second: %q", got)
@@ -78,6 +79,7 @@ func TestProgressOfReading(t *testing.T) {
 }
 
 func TestProgressOffATerminal(t *testing.T) {
+	t.Parallel()
 	m := newMeter(false)
 	if got := m.after(0, reading(1, 1)) + m.after(time.Minute, reading(50_000, 200)); got != "" {
 		t.Errorf("drawn %q", got)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // pty is a program on a terminal of its own.
@@ -31,8 +32,6 @@ type pty struct {
 	said bytes.Buffer
 	seen int
 }
-
-const ptyPatience = time.Minute
 
 // onTerminal starts a program as the leader of a session on a new terminal, in
 // an empty home and workspace.
@@ -108,7 +107,7 @@ func (p *pty) typed(s string) {
 func (p *pty) expect(pattern string) string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(ptyPatience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		p.mu.Lock()
 		text := p.said.String()[p.seen:]
 		if at := re.FindStringSubmatchIndex(text); at != nil {
@@ -127,7 +126,7 @@ func (p *pty) expect(pattern string) string {
 func (p *pty) insist(s, pattern string) {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	for deadline := time.Now().Add(ptyPatience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		p.mu.Lock()
 		said := re.MatchString(p.said.String()[p.seen:])
 		p.mu.Unlock()
@@ -145,7 +144,7 @@ func (p *pty) code() int {
 	select {
 	case <-p.ended:
 		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(ptyPatience):
+	case <-time.After(patience.Of(time.Minute)):
 		p.t.Fatalf("it has not ended; %s", p.scene())
 	}
 	return -1

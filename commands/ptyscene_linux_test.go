@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // inFront waits until the terminal is that of the program's group whose command
@@ -22,7 +24,7 @@ func (p *pty) inFront(words string) {
 			return m.group == group && strings.HasPrefix(m.command, words)
 		})
 	}
-	for deadline := time.Now().Add(ptyPatience); !front(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !front(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%q never had the terminal; %s", words, p.scene())
 		}

@@ -104,6 +104,7 @@ func runnable(verbs []*verb, above string) (list []string) {
 
 // TestReadOnlyHome runs every command in a home whose file system can only be read.
 func TestReadOnlyHome(t *testing.T) {
+	t.Parallel()
 	table := inReadOnlyHome()
 	for _, name := range runnable(allVerbs(), "") {
 		if table[name] == nil {

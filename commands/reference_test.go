@@ -8,6 +8,7 @@ import (
 
 // docs/cli.md is what `go run . docs-cli` prints.
 func TestReference(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join("..", "docs", "cli.md")
 	want := reference()
 	got, err := os.ReadFile(file)

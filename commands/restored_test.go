@@ -9,6 +9,7 @@ import (
 )
 
 func TestRestoreCounts(t *testing.T) {
+	t.Parallel()
 	for want, r := range map[string]missions.RestoreResult{
 		"1 changed, 0 created, 0 deleted":                                         {Modify: []string{"a"}},
 		"0 changed, 0 created, 0 deleted; conversation: 3 events kept, 2 dropped": {Conversation: missions.ConversationRestore{Kept: 3, Dropped: 2, Switched: true}},
@@ -21,6 +22,7 @@ func TestRestoreCounts(t *testing.T) {
 }
 
 func TestGitPlace(t *testing.T) {
+	t.Parallel()
 	const head = "3f2ac1d0e5b94a7788990011223344556677aabb"
 	for want, g := range map[string]missions.GitState{
 		"no repository":          {},
@@ -37,6 +39,7 @@ func TestGitPlace(t *testing.T) {
 // TestRestoredNamesMission: what is to be typed next says whose it is, since another
 // mission may work there too.
 func TestRestoredNamesMission(t *testing.T) {
+	t.Parallel()
 	r := missions.RestoreResult{Name: "login", Target: strings.Repeat("a", 40), Snapshot: strings.Repeat("b", 40), Done: true}
 	queued := missions.RestoreResult{Name: "login", Queued: true}
 	for want, said := range map[string]struct {

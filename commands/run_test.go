@@ -96,6 +96,7 @@ func (b *bench) run(args ...string) int {
 }
 
 func TestRunInterrupted(t *testing.T) {
+	t.Parallel()
 	var b *bench
 	b = newBench(t, fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
 		b.signals <- os.Interrupt
@@ -115,6 +116,7 @@ func TestRunInterrupted(t *testing.T) {
 
 // TestInterruptedFirstSnapshot says how to go on.
 func TestInterruptedFirstSnapshot(t *testing.T) {
+	t.Parallel()
 	var b *bench
 	b = newBench(t, fake{begin: func(ctx context.Context, _ missions.NewMissionRequest) (missions.Mission, error) {
 		b.signals <- os.Interrupt
@@ -130,6 +132,7 @@ func TestInterruptedFirstSnapshot(t *testing.T) {
 }
 
 func TestRunExitCodes(t *testing.T) {
+	t.Parallel()
 	for kind, want := range map[missions.Kind]int{
 		missions.KindFailed: 1, missions.KindUsage: 2, missions.KindNotFound: 10, missions.KindAmbiguous: 10, missions.KindBusy: 11,
 		missions.KindConflict: 12, missions.KindDamaged: 13, missions.KindNoDaemon: 14, missions.KindTimeout: 15, missions.KindInterrupted: 130,
@@ -162,6 +165,7 @@ func TestRunExitCodes(t *testing.T) {
 }
 
 func TestRunTellsProgress(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
 		for range 3 {
 			missions.Notify(ctx, missions.Notice{Text: "waiting for one: it is in turn 3"})
@@ -194,6 +198,7 @@ func TestRunTellsProgress(t *testing.T) {
 }
 
 func TestRestoreAsksWhose(t *testing.T) {
+	t.Parallel()
 	var asked []missions.RestoreRequest
 	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), Modify: []string{"mine"}, Foreign: []missions.Kept{{Path: "theirs\x1b", Reason: "mission two"}}}
 	b := newBench(t, fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
@@ -229,6 +234,7 @@ func TestRestoreAsksWhose(t *testing.T) {
 }
 
 func TestRestorePartly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
 		return missions.RestoreResult{Target: strings.Repeat("a", 40), Done: true, Displaced: []missions.Kept{{Path: "a.txt", Reason: "saved meanwhile"}}}, nil
 	}})
@@ -238,6 +244,7 @@ func TestRestorePartly(t *testing.T) {
 }
 
 func TestLogIsCutToTheTerminal(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{log: func(context.Context, missions.LogRequest) ([]missions.Entry, error) {
 		return []missions.Entry{
 			{ID: strings.Repeat("a", 40), Address: "one@2", Turn: 2, Mission: "m", State: missions.StateIdle, Message: "idle: " + strings.Repeat("世界\n", 40)},
@@ -262,6 +269,7 @@ func TestLogIsCutToTheTerminal(t *testing.T) {
 }
 
 func TestMissionTree(t *testing.T) {
+	t.Parallel()
 	m := func(id, parent string) missions.Mission {
 		m := missions.Mission{ID: id, Name: id}
 		if parent != "" {
@@ -280,6 +288,7 @@ func TestMissionTree(t *testing.T) {
 }
 
 func TestHookFailsOpen(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, fake{hook: func(_ context.Context, r missions.HookRequest) (missions.HookResult, error) {
 		switch r.Event {
 		case "panic":

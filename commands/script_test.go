@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // The scripts specify the command line: names, flags, exit codes, error texts.
 // Each ends with umbra doctor and git fsck --full.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -110,7 +113,7 @@ func scriptWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitfor FILE")
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
@@ -142,7 +145,7 @@ func scriptWaitLog(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitlog RE")
 	}
 	re, log := regexp.MustCompile(args[0]), []byte(nil)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if log, _ = os.ReadFile(filepath.Join(ts.Getenv("UMBRA_HOME"), "automations.log")); re.Match(log) {
 			return
 		}
@@ -156,7 +159,7 @@ func scriptWaitEntry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitentry RE")
 	}
 	re := regexp.MustCompile(args[0])
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ts.Check(ts.Exec("umbra", "log"))
 		if re.MatchString(ts.ReadFile("stdout")) {
 			return
@@ -172,7 +175,7 @@ func scriptGone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pid, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if state, err := os.ReadFile("/proc/" + args[0] + "/stat"); syscall.Kill(pid, 0) != nil || err == nil && strings.Contains(string(state), ") Z ") {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 // TestStatusFits: no terminal has to break a line of status, but for a command that
 // is to be copied; and all that is said elsewhere in full is said.
 func TestStatusFits(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	workspace := "/home/ada/" + strings.Repeat("code/", 12) + "parser"
 	fix := "umbra project move " + workspace + " NEW"

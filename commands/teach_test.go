@@ -26,6 +26,7 @@ func eachVerb(fn func(at []string, v *verb)) {
 
 // TestLessons: every command has examples, and names commands that there are.
 func TestLessons(t *testing.T) {
+	t.Parallel()
 	eachVerb(func(at []string, v *verb) {
 		path := strings.Join(at, " ")
 		l := lessonOf(at)
@@ -51,6 +52,7 @@ func TestLessons(t *testing.T) {
 // TestExamples runs the examples of every command's help in order, where
 // Claude Code is the scripted agent.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	p := newTypist(t)
 	p.program("systemctl", "exit 0")
 	for _, l := range lessons() {
@@ -83,6 +85,7 @@ wait $!`)
 
 // TestManPages: what reads manual pages finds nothing wrong with any of them.
 func TestManPages(t *testing.T) {
+	t.Parallel()
 	mandoc, err := exec.LookPath("mandoc")
 	if err != nil {
 		t.Fatalf("%v: scripts/check installs it", err)

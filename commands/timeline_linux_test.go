@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A screen is umbra in a terminal of tmux, driven by keys.
@@ -106,7 +108,7 @@ func (s *screen) types(text string) {
 func (s *screen) sees(want ...string) {
 	s.Helper()
 	var shown string
-	for end := time.Now().Add(ptyPatience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		shown = s.tmux("capture-pane", "-p")
 		missing := false
 		for _, w := range want {
@@ -207,7 +209,7 @@ func (s *screen) locksNothing() {
 			s.Fatal(err)
 		}
 		// a command that was just run in it, or a request, may be about to let go
-		for end := time.Now().Add(ptyPatience); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(20 * time.Millisecond) {
 			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil || time.Now().After(end) {
 				break
 			}
@@ -249,7 +251,7 @@ func (s *screen) opens() {
 	s.sees("made charlie", "snapshots")
 	s.keys("O")
 	edited := filepath.Join(filepath.Dir(s.dir), "edited")
-	for end := time.Now().Add(ptyPatience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(20 * time.Millisecond) {
 		got, _ := os.ReadFile(edited)
 		if string(got) == "charlie\n" {
 			break
@@ -287,6 +289,7 @@ func (s *screen) holds(want string) {
 
 // Without a terminal that can be drawn on, the timeline says what to type.
 func TestTimelineNeedsATerminal(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t)
 	cmd := exec.Command("umbra", "timeline")
 	cmd.Dir, cmd.Env = s.dir, s.env

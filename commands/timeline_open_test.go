@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // desk is who is told of signals: package signal's part in a test.
@@ -68,6 +69,7 @@ func opening(t *testing.T, d *desk, environ ...string) *call {
 
 // A file is shown in the pager, which is told to stay where it fits the screen.
 func TestPageFile(t *testing.T) {
+	t.Parallel()
 	shown := filepath.Join(t.TempDir(), "shown")
 	c := opening(t, newDesk(), "LESS=FR", `UMBRA_PAGER=(cat; echo "$LESS") >`+shown)
 	if note, err := c.openFile("a.txt", []byte("as it was\n"), false); note != "" || err != nil {
@@ -134,6 +136,7 @@ func TestEditCopy(t *testing.T) {
 // What is typed to a program that has the terminal is not this command's, which
 // hears all the time: it would end otherwise.
 func TestAside(t *testing.T) {
+	t.Parallel()
 	d := newDesk()
 	ctx, signals := listen(Env{Notify: d.notify, Unnotify: d.unnotify})
 	defer signals.stop()
@@ -151,7 +154,7 @@ func TestAside(t *testing.T) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Error("a Ctrl-C afterwards is not heard")
 	}
 	if signals.came() != syscall.SIGINT {
@@ -161,6 +164,7 @@ func TestAside(t *testing.T) {
 
 // TestFromHome: what lies in the home directory is said so, and nothing else.
 func TestFromHome(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ home, path, want string }{
 		{"/home/ada", "/home/ada/code/app", "~/code/app"},
 		{"/home/ada", "/home/ada", "~"},

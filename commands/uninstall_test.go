@@ -15,6 +15,7 @@ import (
 // TestUninstallTellsWhatItDid: what was removed is said also where a daemon that
 // does not stop ends the rest.
 func TestUninstallTellsWhatItDid(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	b.env.Connect = func(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
 		return inProcess(env, globals)
@@ -43,6 +44,7 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 // TestUninstallBesideALaunch: an agent whose keeper has not told of its start yet is at
 // work.
 func TestUninstallBesideALaunch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, nil)
 	b.env.Connect = func(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
 		return inProcess(env, globals)

@@ -11,6 +11,7 @@ import (
 // TestLaunchdPlist reads the property list as any reader of XML does: it is not
 // run here, where there is no launchd.
 func TestLaunchdPlist(t *testing.T) {
+	t.Parallel()
 	command := []string{"/Users/ada & co/umbra", "daemon", "run", "--home", "/Users/<ada>"}
 	text := launchdPlist(command, "/bin:/opt/a&b")
 	var strs []string
@@ -52,6 +53,7 @@ func TestLaunchdPlist(t *testing.T) {
 
 // TestSystemdUnit: what means something to systemd in a path is told as it is.
 func TestSystemdUnit(t *testing.T) {
+	t.Parallel()
 	text := systemdUnit([]string{`/home/a b/100%/umbra`, "--home", `/h/$x"\`}, `/bin:/a%b $c`)
 	for _, want := range []string{
 		`ExecStart="/home/a b/100%%/umbra" "--home" "/h/$$x\"\\"` + "\n",
@@ -66,6 +68,7 @@ func TestSystemdUnit(t *testing.T) {
 
 // TestUnitsOfOtherSystems: where no unit is known, what to do is said.
 func TestUnitsOfOtherSystems(t *testing.T) {
+	t.Parallel()
 	c := &call{Env: Env{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada"}[name] }}}
 	if u, err := c.unitOf("darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+launchdName+".plist" || u.manager != "launchctl" {
 		t.Errorf("darwin: %+v %v", u, err)

@@ -8,6 +8,7 @@ import (
 
 // TestBuild: the version is the module's, else the commit's, else unknown.
 func TestBuild(t *testing.T) {
+	t.Parallel()
 	stamped := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
 	}

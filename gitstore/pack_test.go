@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // indexed gives a pack that has an index of these entries and no content.
@@ -103,7 +104,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 	noErr(t, indexing.Start())
 	_, err = stdin.Write([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x09")) // and no more of it
 	noErr(t, err)
-	for deadline := time.Now().Add(time.Minute); left() == before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); left() == before && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
 	noErr(t, indexing.Process.Kill())

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // waitForRepack repacks once nobody else does.
 func waitForRepack(t *testing.T, s *Store) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(5 * time.Millisecond) {
 		_, err := s.Repack(context.Background())
 		if err == nil {
 			return
@@ -48,7 +50,7 @@ func TestRepackWaitsForOrphans(t *testing.T) {
 	cmd.Stderr = nil
 	noErr(t, cmd.Start())
 	var pid int
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(5 * time.Millisecond) {
 		if text, err := os.ReadFile(note); err == nil {
 			_, err := fmt.Sscan(string(text), &pid)
 			noErr(t, err)
@@ -105,7 +107,7 @@ func TestRepackIsStopped(t *testing.T) {
 	var pid int
 	_, err := fmt.Sscan(string(must[[]byte](t)(os.ReadFile(note))), &pid)
 	noErr(t, err)
-	for deadline := time.Now().Add(time.Minute); runs(pid); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); runs(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("git's child goes on")
 		}
@@ -144,7 +146,7 @@ func TestCheckKeepsRepackAway(t *testing.T) {
 		_, err := s.Check(ctx)
 		checked <- err
 	}()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(note); err == nil {
 			break
 		}

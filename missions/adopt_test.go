@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // servedBlind makes the bench one that serves, and is told of nothing.
@@ -45,7 +46,7 @@ func TestAdoptionOutlivesItsHooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 		defer cancel()
 		r, err := b.local.Hook(ctx, HookRequest{Caller: b.caller(), Agent: "claude", Payload: raw})
 		if err != nil || r.Problem != "" || r.Mission != "" || ctx.Err() != nil {
@@ -95,7 +96,7 @@ func TestAdoptionEndsWithItsService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Of(time.Minute))
 	defer cancel()
 	if _, err := b.local.Hook(ctx, HookRequest{Caller: b.caller(), Agent: "claude", Payload: raw}); err != nil {
 		t.Fatal(err)

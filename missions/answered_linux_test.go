@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestCommandAnswers: an agent that runs a command which was begun after its question
@@ -58,7 +59,7 @@ func TestCommandAnswers(t *testing.T) {
 	if _, err := io.WriteString(in, "\n"); err != nil { // in the background, by one from before
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); state(time.Minute) == StateWaiting; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); state(time.Minute) == StateWaiting; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("its command answers nothing")
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // keptAgent is a mission of Claude Code under a keeper, which is this process,
@@ -86,7 +87,7 @@ func (k *keptAgent) end() Next {
 	k.Helper()
 	select {
 	case <-k.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		panic("the agent was not ended") // whichever goroutine waits for it
 	}
 	next, err := k.local.Keep(context.Background(), KeepRequest{Caller: k.keeper(), Mission: k.id, Launch: k.launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: 143})

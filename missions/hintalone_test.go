@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // has reports whether the last snapshot of a mission has a file with that text.
@@ -63,7 +64,7 @@ func TestHintAlone(t *testing.T) {
 	b.mission("work")
 	hint := func(event string) HookResult {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 		defer cancel()
 		r, err := b.local.Hook(ctx, HookRequest{Caller: b.caller(), Agent: "vim", Event: event, Payload: []byte("a.txt"), Alone: true})
 		if err != nil || r.Problem != "" {

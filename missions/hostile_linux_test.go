@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestFilesThatNeverEnd: a FIFO, or a device that gives bytes for ever, where
@@ -67,7 +69,7 @@ func neverEnds(t *testing.T, name string, place func(path string) error) {
 		if got.err == nil && b.cat(got.ID, "a.txt") != "two\n" {
 			t.Error("the snapshot is not what is on disk")
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Fatal("the snapshot hangs")
 	}
 }
@@ -90,7 +92,7 @@ func TestTranscriptThatNeverEnds(t *testing.T) {
 		if got.Snapshot == "" {
 			t.Error("no snapshot")
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Fatal("the hook hangs")
 	}
 }

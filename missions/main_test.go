@@ -3,27 +3,20 @@ package missions
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/scripts/lab"
 )
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-// runTests runs them in an environment that says nothing: a test's user is its bench's,
-// handed in by Caller.Env, so that tests can run beside each other.
+// runTests has each test's user come from its bench alone.
 func runTests(m *testing.M) int {
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") {
-			os.Unsetenv(name)
-		}
-	}
-	nobody, err := os.MkdirTemp("", "umbra-nobody-")
+	remove, err := lab.Nobody()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(nobody)
-	os.Setenv("HOME", nobody)
-	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	defer remove()
 	return m.Run()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // heldNames takes a project's naming lock, as another process would.
@@ -88,7 +89,7 @@ func TestNameTakenMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		// It holds its workspace while it waits for its name.
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(time.Millisecond) {
 			tree, err := lock.TryTree(b.local.home.Dir, m.bind.Workspace, lock.Self("another"))
 			if err != nil {
 				break

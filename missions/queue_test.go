@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // history reads a mission's snapshots and checks that they are one line.
@@ -294,7 +295,7 @@ func TestClose(t *testing.T) {
 		list, _, err := b.local.journal.Requests(m.ID)
 		return err == nil && len(list) == 1 && list[0].Status == journal.InProgress
 	}
-	for deadline := time.Now().Add(time.Minute); !waiting(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !waiting(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the request is not in the journal")
 		}

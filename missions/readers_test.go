@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestReadersDoNotWait reads a mission, and works in another project, while its
@@ -18,7 +19,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	m := b.mission("work")
 	elsewhere := b.caller()
 	elsewhere.Cwd = t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	if _, err := b.local.NewMission(ctx, NewMissionRequest{Caller: elsewhere, Name: "apart", Command: []string{"sh"}}); err != nil {
 		t.Fatal(err)

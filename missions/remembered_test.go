@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 const laterSession = "22222222-2222-4222-8222-222222222222"
@@ -148,7 +150,7 @@ func TestProjectsAreApart(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Fatal("one project waits for another to be opened")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // told are the paths of which a plain watcher has been told when a file that is
@@ -19,7 +20,7 @@ func told(t *testing.T, plain *fsnotify.Watcher, root string) map[string]bool {
 	last := filepath.Join(root, "last")
 	write(t, last, "")
 	paths := map[string]bool{}
-	deadline := time.After(patience)
+	deadline := time.After(patience.Of(time.Minute))
 	for !paths[last] {
 		select {
 		case e := <-plain.Events:

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-)
 
-const patience = time.Minute
+	"github.com/umbra-vcs/umbra/scripts/patience"
+)
 
 // fakeClock stands until it is moved.
 type fakeClock struct {
@@ -72,7 +72,7 @@ func noLeaks(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience.Of(time.Minute)); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				buf := make([]byte, 1<<16)
 				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
@@ -164,7 +164,7 @@ func watchTree(t testing.TB, w *Watcher, root string) *Tree {
 
 func barrier(t testing.TB, tree *Tree) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	if err := tree.Barrier(ctx); err != nil {
 		t.Fatalf("Barrier: %v", err)
@@ -232,9 +232,9 @@ func must(t testing.TB, err error) {
 // eventually waits for a condition that no barrier can wait for.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
+			t.Fatalf("not within %v: %s", patience.Of(time.Minute), what)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 const (
@@ -66,7 +67,7 @@ func TestQuietRings(t *testing.T) {
 	clock.advance(settle)
 	select {
 	case <-tree.Quiet():
-	case <-time.After(patience):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Fatal("no ring")
 	}
 	write(t, root+"/f", "2")
@@ -141,7 +142,7 @@ func TestSystemClock(t *testing.T) {
 	write(t, root+"/f", "1")
 	select {
 	case <-tree.Quiet():
-	case <-time.After(patience):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Fatal("never quiet")
 	}
 }

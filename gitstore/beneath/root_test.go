@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // bothWays runs a test with the kernel's confinement and step by step.
@@ -221,7 +222,7 @@ func TestParentReplacedBySymlinkMeanwhile(t *testing.T) {
 			}
 		})
 		made, refused := 0, 0
-		for deadline := time.Now().Add(time.Minute); (made < 500 || refused < 500) && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(patience.Of(time.Minute)); (made < 500 || refused < 500) && time.Now().Before(deadline); {
 			f, err := r.Create("d/x", 0o644)
 			switch {
 			case err == nil:

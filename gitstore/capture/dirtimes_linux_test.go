@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // byTimes is a walk that goes by the directories' times, and the directories
@@ -39,7 +40,7 @@ func (l *lab) listing(options Options) (*Result, []string) {
 // always, are old enough.
 func (l *lab) settleTimes(always ...string) {
 	l.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; {
 		r, listed := l.byTimes()
 		if slices.Equal(listed, always) && r.Stats.ReadFiles == 0 {
 			return
@@ -200,7 +201,7 @@ func TestRulesThatFailedLeaveNoTimes(t *testing.T) {
 	// Under rules that ignore it, a new file changes nothing.
 	l.must(os.WriteFile(l.sources.Excludes, []byte("new\n"), 0o600))
 	l.write("d/new", "new")
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; {
 		old := l.scanner.base.at("d").dir.listed
 		_, err := l.try(Dirty{All: true}, Options{ByTimes: true}) // not accepted
 		l.must(err)

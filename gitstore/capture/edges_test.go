@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 func (l *lab) wantFiles(r *Result, want map[string]string) {
@@ -82,7 +83,7 @@ func TestStampTrusts(t *testing.T) {
 // so that a test can tell what is read again.
 func (l *lab) settle() *Result {
 	l.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); ; {
 		r := l.walk()
 		if l.walk().Stats.ReadFiles == 0 {
 			return r

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestWalkOfManyDirectories changes some of many directories, and walks with
@@ -64,7 +66,7 @@ func TestWalkOfNothingNewAllocatesLittle(t *testing.T) {
 	l.write("link-to", "x")
 	l.must(os.Symlink("link-to", l.path("link")))
 	first := l.walk()
-	for deadline := time.Now().Add(time.Minute); first.Stats.ReadFiles > 0; {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); first.Stats.ReadFiles > 0; {
 		// Until the stat data are old enough to be trusted.
 		if time.Now().After(deadline) {
 			t.Fatalf("still reads %d files", first.Stats.ReadFiles)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // loopMounted is a file system of a kind of its own, in an image of so many
@@ -51,7 +52,7 @@ func loopMounted(t *testing.T, megabytes int64, mkfs ...string) string {
 // in the tick of the capture it does not.
 func (l *lab) settled(paths ...string) Source {
 	l.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); {
 		src, all := l.snapshot(), true
 		for _, path := range paths {
 			all = all && knows(l.t, src, path)

@@ -44,16 +44,16 @@ var ErrInUse = errors.New("another process has the index open")
 // errFormat marks an index of another format.
 var errFormat = errors.New("of another format")
 
-// patience is how long Open waits for another process to let go: a child that
+// busyPatience is how long Open waits for another process to let go: a child that
 // is just being started holds a copy of the lock for a moment.
-const patience = 500 * time.Millisecond
+const busyPatience = 500 * time.Millisecond
 
 // Open opens the index kept in dir, making it if it is missing. One that is
 // damaged, or of another format, is deleted and made anew: rebuilt then says
 // why.
 func Open(dir string) (x *Index, rebuilt, err error) {
 	x, err = open(dir)
-	for deadline := time.Now().Add(patience); errors.Is(err, ErrInUse) && time.Now().Before(deadline); x, err = open(dir) {
+	for deadline := time.Now().Add(busyPatience); errors.Is(err, ErrInUse) && time.Now().Before(deadline); x, err = open(dir) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err == nil || errors.Is(err, ErrInUse) {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // The test binary plays the process that is killed.
@@ -197,7 +199,7 @@ func TestLost(t *testing.T) {
 			select {
 			case err := <-closed:
 				must(t, err)
-			case <-time.After(time.Minute):
+			case <-time.After(patience.Of(time.Minute)):
 				t.Fatal("close hangs")
 			}
 			get(t, opened(t, dir), "a", "")
@@ -294,7 +296,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	var n int
-	for deadline := time.Now().Add(time.Minute); n <= mostTables; n = x.db.Levels()[0].NumTables {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); n <= mostTables; n = x.db.Levels()[0].NumTables {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d tables: nothing to tidy", n)
 		}

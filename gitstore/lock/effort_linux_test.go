@@ -6,12 +6,14 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // until waits for what a process does, with a minute's patience.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("no %s", what)
 		}

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestOnExit is told of the end of a process that was killed, also before
@@ -27,7 +29,7 @@ func TestOnExit(t *testing.T) {
 		if liveness != Gone {
 			t.Errorf("told, and it is %v", liveness)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Error("not told")
 	}
 	stop()

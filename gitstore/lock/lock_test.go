@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/scripts/hazards"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // The test binary plays the other processes too.
@@ -113,7 +114,7 @@ func must(t *testing.T, err error) {
 }
 
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -369,7 +370,7 @@ func TestEndedChildIsGone(t *testing.T) {
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); child.Liveness() != Gone; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); child.Liveness() != Gone; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it has ended, and is not gone")
 		}

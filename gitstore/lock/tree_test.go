@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 func TestNestedWorkspacesMeet(t *testing.T) {
@@ -58,7 +60,7 @@ func TestTreesNeitherOverlapNorDeadlock(t *testing.T) {
 	home, top, owner := t.TempDir(), t.TempDir(), Self("test")
 	dirs := []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b"), filepath.Join(top, "a", "b", "c")}
 	must(t, os.MkdirAll(dirs[2], 0o755))
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	var inside atomic.Int32
 	var workers sync.WaitGroup

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // Versions of Claude Code that tests name: what most people run, the one that npm
@@ -92,7 +94,7 @@ func installed(t testing.TB, agent, version string) Client {
 	if testing.Short() {
 		t.Skip("-short leaves out the real agents")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(10*time.Minute))
 	defer cancel()
 	client, err := Install(ctx, agent, version)
 	if err != nil {

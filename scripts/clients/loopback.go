@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // isolated marks the process that runs the tests in its own network.
@@ -35,7 +37,7 @@ func Main(m *testing.M) int {
 	if testing.Short() {
 		return m.Run()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(10*time.Minute))
 	defer cancel()
 	if _, err := InstallTested(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

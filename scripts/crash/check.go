@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // compare holds the snapshots that were told of since it was called last against
@@ -148,7 +150,7 @@ func (w *world) started(ctx context.Context) error {
 
 // cleared waits until a daemon has left nothing over in some places.
 func cleared(places ...string) (left error) {
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		left = nil
 		for _, place := range places {
 			left = errors.Join(left, leftovers(place))

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // execute runs a scene's command, and has its process, or the daemon that does
 // the work, die so. When it returns, no daemon of the world's runs.
 func (w *world) execute(ctx context.Context, s scene, d death) (fate, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(2*time.Minute))
 	defer cancel()
 	u, dir := w.umbra, w.work
 	if s.umbra != nil {

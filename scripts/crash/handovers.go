@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // stageTrials is how often an agent is ended and launched again in one stage.
@@ -94,7 +96,7 @@ func (s *stage) strike(who string, after time.Duration) func() error {
 
 // await waits until no handover is under way, or the daemon is dead.
 func (s *stage) await(ctx context.Context, dead func() bool) {
-	for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); !dead() && time.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		if under, err := s.handing(); err == nil && under == "" {
 			return
 		}
@@ -121,7 +123,7 @@ func ending(ctx context.Context, w *world) (scene, error) {
 // daemon is dead.
 func (s *stage) end(ctx context.Context, dead func() bool) {
 	_ = s.strike("agent", 0)() // of one that lives on the mission tells
-	for deadline := time.Now().Add(10 * time.Second); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); s.kept() && !dead() && time.Now().Before(deadline) && ctx.Err() == nil; {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
@@ -193,7 +195,7 @@ func (w *world) endHanding(ctx context.Context, st *stage, old manifest, to mome
 // settled waits until no handover is under way, and reports whether the agent is
 // there again, or has ended for good and that is noted.
 func (s *stage) settled(ctx context.Context) (back bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
 	for {
 		list, err := s.missions(ctx)
@@ -236,7 +238,7 @@ func (s *stage) resume(ctx context.Context, n int) error {
 }
 
 func (s *stage) run(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
 	_, said, err := s.umbra.Run(ctx, s.root, append(args, "--no-daemon")...)
 	return said, err

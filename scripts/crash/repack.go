@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // overdue is how many packs a repository has when a daemon packs them together
@@ -39,7 +41,7 @@ func repacking(ctx context.Context, w *world) (scene, error) {
 		w.ack(out, held)
 	}
 	return scene{args: []string{"snapshot"}, old: held, told: true, linger: func(dead func() bool) {
-		for deadline := time.Now().Add(10 * time.Second); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(patience.Of(time.Minute)); !dead() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if n, err := w.packs(); err == nil && n < overdue/2 {
 				time.Sleep(100 * time.Millisecond) // the last it does
 				return

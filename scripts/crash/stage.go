@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A stage has a scripted agent under a keeper, in a home and a workspace of its
@@ -135,7 +136,7 @@ func (s *stage) launch(args ...string) error {
 
 // shows waits until the agent has shown a text after so many bytes.
 func (s *stage) shows(ctx context.Context, after int, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
 	for {
 		all := s.shown.String()
@@ -160,7 +161,7 @@ func (s *stage) say(ctx context.Context, n int) error {
 		return err
 	}
 	// A machine that is busy may have let go of a hook.
-	if _, said, err := s.umbra.Run(ctx, s.root, "mission", "wait", "live", "--state", "idle", "--timeout", patience.String()); err != nil {
+	if _, said, err := s.umbra.Run(ctx, s.root, "mission", "wait", "live", "--state", "idle", "--timeout", patience.Of(time.Minute).String()); err != nil {
 		return fmt.Errorf("wait for the end of the turn: %w %s", err, said)
 	}
 	held, _, err := survey(s.root)
@@ -186,7 +187,7 @@ func (s *stage) noted() (int, error) {
 }
 
 func (s *stage) missions(ctx context.Context) ([]lab.Mission, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
 	var list []lab.Mission
 	return list, s.umbra.JSON(ctx, s.root, &list, "mission", "ls")
@@ -254,7 +255,7 @@ func (s *stage) close() error {
 	_, _ = s.prompt.Write([]byte("exit\n"))
 	select {
 	case <-s.ended:
-	case <-time.After(patience):
+	case <-time.After(patience.Of(time.Minute)):
 		_ = s.keeper.Process.Kill()
 		<-s.ended
 	}

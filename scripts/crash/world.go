@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // files is how many a workspace has at first.
@@ -163,7 +164,7 @@ func (w *world) git(ctx context.Context, root string, args ...string) (string, e
 
 // alone runs a command that nobody kills, without a daemon.
 func (w *world) alone(ctx context.Context, dir string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
 	_, out, err := w.umbra.Run(ctx, dir, append([]string{"--no-daemon"}, args...)...)
 	if partly(err) {
@@ -265,10 +266,6 @@ func (w *world) many() error {
 	large := strings.Repeat(fmt.Sprintf("%x of a large file\n", w.rand.Uint64()), largeSize/20)
 	return w.write(filepath.Join(w.work, "many", "large"), large)
 }
-
-// patience is how long a command may take that nothing disturbs: far longer than
-// it does, so that one that is over means that something is stuck.
-const patience = 60 * time.Second
 
 // shadow runs git on the mission's shadow repository.
 func (w *world) shadow(ctx context.Context, args ...string) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -29,7 +30,7 @@ func TestClaude(t *testing.T) {
 			if err := client.Prepare(home, server.URL, workspace); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), patience.Of(2*time.Minute))
 			defer cancel()
 			env := client.Env(home, server.URL)
 			say := func(prompt, want string, args ...string) clients.Result {

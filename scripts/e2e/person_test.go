@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -129,13 +130,13 @@ func (o output) String() string {
 // command is a program to be run in dir, ended after two minutes, and given up on
 // where a child that it has left keeps its output open for another.
 func (p *person) command(dir string, args ...string) (*exec.Cmd, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(2*time.Minute))
 	path := args[0]
 	if path == "umbra" {
 		path = umbraPath()
 	}
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(p.env, "PWD="+dir), time.Minute
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(p.env, "PWD="+dir), patience.Of(time.Minute)
 	return cmd, cancel
 }
 
@@ -227,15 +228,14 @@ type entry struct {
 	Partial  bool     `json:"partial"`
 }
 
-// wait polls until done says so; without it the test fails after three minutes:
-// on a busy machine an agent takes one to start. What takes long is asked for less
+// wait polls until done says so; without it the test fails: on a busy machine an agent takes one to start. What takes long is asked for less
 // often, since asking starts a process, which takes from what is waited for.
 func (p *person) wait(what string, done func() bool) {
 	p.Helper()
 	for begun := time.Now(); !done(); {
 		waited := time.Since(begun)
-		if waited > 3*time.Minute {
-			p.Fatalf("waited three minutes for %s", what)
+		if waited > patience.Of(3*time.Minute) {
+			p.Fatalf("waited %s for %s", waited, what)
 		}
 		time.Sleep(min(max(50*time.Millisecond, waited/10), 250*time.Millisecond))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -38,7 +39,7 @@ func forkWhileRunning(t *testing.T, p *person) {
 	held := strings.Replace(prompt, "[[say", "[[wait model]] [[say", 1)
 	lines[0] = "user: " + held
 	turn := p.start(append([]string{"mission", "resume", "m"}, args(held)...)...)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	lastStep := func(r standin.Request) bool {
 		return standin.Prompted("bravo, please")(r) && strings.Contains(fmt.Sprint(standin.Lines(standin.History(r))), "bravo in m]")

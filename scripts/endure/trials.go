@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A trial is something that goes wrong between two edits, and right again before
@@ -114,9 +115,9 @@ func (s *soak) proveWalk(ctx context.Context) error {
 // made before.
 func (s *soak) watched(ctx context.Context) error {
 	const some = 10 // directories: more than there are without the workspace
-	patience, cancel := context.WithTimeout(ctx, time.Minute)
+	limited, cancel := context.WithTimeout(ctx, patience.Of(time.Minute))
 	defer cancel()
-	if err := s.umbra.Watched(patience, some); err != nil {
+	if err := s.umbra.Watched(limited, some); err != nil {
 		return err
 	}
 	if err := s.snapshot(ctx); err != nil { // the first look

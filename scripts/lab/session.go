@@ -7,6 +7,8 @@ import (
 	"maps"
 	"path/filepath"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A Session is a conversation with Claude Code as Umbra hears of it: each event
@@ -33,15 +35,12 @@ func (u *Umbra) NewSession(workspace string, n int) *Session {
 	}
 }
 
-// beginPatience is how long a session may take to become a mission.
-const beginPatience = 2 * time.Minute
-
 // Begin starts the session, sends the first prompt and finds the mission that
 // Umbra makes of it.
 func (s *Session) Begin(ctx context.Context) error {
 	// A tree that takes longer to import than a hook may wait is imported after
 	// it: these two don't say how they fared.
-	ctx, cancel := context.WithTimeout(ctx, beginPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(2*time.Minute))
 	defer cancel()
 	s.lenient = true
 	if _, err := s.event(ctx, "SessionStart", map[string]any{"source": "startup"}); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A Stage is a place to measure in: a fresh file system of its own where one may
@@ -86,7 +88,7 @@ func (s *Stage) Close() error {
 // unmount waits for a process that has ended to let go of its files.
 func (s *Stage) unmount() error {
 	// The context of a run that was interrupted is over by now.
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	for {
 		_, _, err := Command{Args: []string{"umount", s.Dir}, Env: os.Environ()}.Run(ctx)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // Build makes a program of the source at top, umbra itself being ".", as a
@@ -179,7 +181,7 @@ func (u *Umbra) Watched(ctx context.Context, least int) error {
 // Stop stops the daemon and returns when its process is gone.
 func (u *Umbra) Stop() error {
 	// The context of a run that was interrupted is over by now.
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	d, err := u.Daemon(ctx)
 	if err != nil || !d.Running {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/api"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -194,7 +195,7 @@ func TestHangsInACall(t *testing.T) {
 		<-r.Context().Done()
 	})
 	c := b.connect(impatient)
-	ctx, cancel := context.WithTimeout(b.ctx(), time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx(), patience.Of(time.Minute))
 	defer cancel()
 	_, err := c.Hook(ctx, missions.HookRequest{Caller: b.caller(), Agent: "claude"})
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || ctx.Err() != nil {

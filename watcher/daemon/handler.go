@@ -178,9 +178,9 @@ type answer struct {
 	over    bool
 }
 
-// patience is how long a client may leave its answer unread: whoever reports
+// unreadPatience is how long a client may leave its answer unread: whoever reports
 // progress may hold a workspace meanwhile.
-const patience = 2 * time.Second
+const unreadPatience = 2 * time.Second
 
 func (a *answer) notice(n missions.Notice) {
 	p, err := json.Marshal(n)
@@ -212,7 +212,7 @@ func (a *answer) write(line []byte) error {
 		a.begun = true
 		a.w.Header().Set("Content-Type", api.ContentType)
 	}
-	if err := a.control.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := a.control.SetWriteDeadline(time.Now().Add(unreadPatience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	_, err := a.w.Write(line)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -76,7 +77,7 @@ func (b *bench) connect(change ...func(*client.Options)) *client.Client {
 
 func (b *bench) tryConnect(change ...func(*client.Options)) (*client.Client, error) {
 	// A slow machine is not what is tried, but where a test says so.
-	o := client.Options{Home: b.home, Version: "test", Environ: os.Environ(), Timeout: 10 * time.Second, Patience: time.Minute}
+	o := client.Options{Home: b.home, Version: "test", Environ: os.Environ(), Timeout: patience.Of(time.Minute), Patience: patience.Of(time.Minute)}
 	for _, c := range change {
 		c(&o)
 	}
@@ -88,7 +89,7 @@ func impatient(o *client.Options) { o.Patience = 0 }
 
 // ctx ends before the test's own time does.
 func (b *bench) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	b.Cleanup(cancel)
 	return ctx
 }
@@ -124,7 +125,7 @@ func (b *bench) write(name, content string) {
 // until waits for a condition, and fails the test if it does not come.
 func (b *bench) until(what string, there func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(time.Minute) // what has the lowest priority waits on a busy machine
+	deadline := time.Now().Add(patience.Of(time.Minute)) // what has the lowest priority waits on a busy machine
 	for !there() {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(b.home.LogFile())

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -90,7 +91,7 @@ func playHook(dir string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Of(time.Minute))
 	defer cancel()
 	r, err := client.Hook(ctx, client.Options{Home: home}, missions.HookRequest{Agent: "claude"})
 	fmt.Println(r.Mission)

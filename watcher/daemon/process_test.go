@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/api"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -185,7 +186,7 @@ func TestHungDaemon(t *testing.T) {
 	must(t, err)
 	defer lock.Release()
 	b.impostor(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	_, err = b.tryConnect(impatient, func(o *client.Options) { o.Timeout = 1500 * time.Millisecond })
+	_, err = b.tryConnect(impatient, func(o *client.Options) { o.Timeout = patience.Of(1500 * time.Millisecond) })
 	e := missions.AsError(err)
 	if err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "does not answer") || !strings.Contains(e.Message, strconv.Itoa(os.Getpid())) {
 		t.Errorf("error %v", err)
@@ -300,7 +301,7 @@ func TestRefusedPeer(t *testing.T) {
 	b.impostor(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "this daemon serves user 1", http.StatusForbidden)
 	})
-	_, err := b.tryConnect(func(o *client.Options) { o.Timeout = 200 * time.Millisecond })
+	_, err := b.tryConnect(func(o *client.Options) { o.Timeout = patience.Of(time.Second) })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "serves user 1") {
 		t.Errorf("error %v", err)
 	}
@@ -309,11 +310,11 @@ func TestRefusedPeer(t *testing.T) {
 // TestDaemonThatCannotStart says why it could not.
 func TestDaemonThatCannotStart(t *testing.T) {
 	b := newBench(t)
-	_, err := b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/bin/false"}, 300*time.Millisecond })
+	_, err := b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/bin/false"}, patience.Of(time.Second) })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !strings.Contains(e.Message, "ended: exit status 1") {
 		t.Errorf("error %v", err)
 	}
-	_, err = b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/nowhere/umbra"}, 300*time.Millisecond })
+	_, err = b.tryConnect(func(o *client.Options) { o.Start, o.Timeout = []string{"/nowhere/umbra"}, patience.Of(time.Second) })
 	if e := missions.AsError(err); err == nil || e.Kind != missions.KindNoDaemon || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}

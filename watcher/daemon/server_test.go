@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/api"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -146,7 +147,7 @@ func TestUnreadAnswer(t *testing.T) {
 	fmt.Fprint(conn, "POST /v1/snapshot HTTP/1.1\r\nHost: umbra\r\nContent-Length: 2\r\n\r\n{}")
 	select {
 	case <-done:
-	case <-time.After(time.Minute):
+	case <-time.After(patience.Of(time.Minute)):
 		t.Error("held up by a client that does not read")
 	}
 }
@@ -218,7 +219,7 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 		wrote <- err
 	}()
 	go func() {
-		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: 2 * time.Second})
+		_, err := waiting.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateClosed}, Timeout: patience.Of(3 * time.Second)})
 		waited <- err
 	}()
 	<-began

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -30,7 +31,7 @@ func TestStayingServes(t *testing.T) {
 	m := b.mission(c, "work")
 	b.agent(c, m)
 	b.write("a.txt", "one\n")
-	list, err := c.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateIdle}, Timeout: 20 * time.Second})
+	list, err := c.Wait(b.ctx(), missions.WaitRequest{Caller: b.caller(), States: []missions.StateName{missions.StateIdle}, Timeout: patience.Of(time.Minute)})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("waited: %+v %v", list, err)
 	}

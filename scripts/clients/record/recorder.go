@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -153,7 +154,7 @@ func (r *recorder) newest(id, file string) string {
 }
 
 func (r *recorder) turn(ctx context.Context, words []string, prompt string) (said []byte) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, patience.Of(2*time.Minute))
 	defer cancel()
 	words = slices.Clone(words)
 	if !r.stdin {
