@@ -70,11 +70,7 @@ func (c Client) Prepare(home, baseURL string, workspaces ...string) error {
 		if err != nil {
 			return err
 		}
-		projects[real] = map[string]any{
-			"hasTrustDialogAccepted":        true,
-			"hasCompletedProjectOnboarding": true,
-			"allowedTools":                  []string{}, // 1.0 dies without
-		}
+		projects[real] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}
 	}
 	settings, err := json.Marshal(map[string]any{
 		"hasCompletedOnboarding":        true,

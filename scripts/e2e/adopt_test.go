@@ -15,7 +15,7 @@ import (
 // settings to the byte.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
-	for version, env := range map[string][]string{clients.ClaudeCurrent: nil, clients.ClaudeOlder: {"UMBRA_NO_DAEMON=1"}} {
+	for version, env := range map[string][]string{clients.ClaudeCurrent: nil, clients.ClaudeMiddle: {"UMBRA_NO_DAEMON=1"}} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, version, env...)

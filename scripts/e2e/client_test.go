@@ -21,7 +21,7 @@ import (
 // with the history of the ones before, tool call and result included.
 func TestClaude(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder, clients.ClaudeOldest} {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			client := clients.Claude(t, version)

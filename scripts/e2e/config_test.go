@@ -16,34 +16,22 @@ import (
 // by those of now when it is told to.
 func TestForkHasConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeOlder} {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")
-			all := []string{"instructions-", "language-", "own-agent-", "own-skill-"}
-			if version != clients.ClaudeCurrent {
-				all = all[:2] // 2.0 reads agents and skills nowhere else
-			}
-			p.configure("EARLIER")
-			p.umbra("mission", "new", "--name", "source", "--", "claude", "-p", "--dangerously-skip-permissions", "alpha [[say one]]")
-			p.sent("alpha", "EARLIER", all...)
-			if version == clients.ClaudeCurrent {
-				p.configuredOnTerminal(all)
-			}
-			p.configure("LATER")
-			p.umbra("fork", "source", "--name", "then", "--prompt", "bravo [[say two]]")
-			p.sent("bravo", "EARLIER", all...)
-			if version == clients.ClaudeCurrent {
-				p.umbra("mission", "resume", "then", "--prompt", "/own-command", "--", "claude", "-p")
-				body := p.sent("do as own-command-EARLIER says", "EARLIER", all...)
-				if strings.Contains(body, "LATER") {
-					t.Error("the configuration of now was sent too")
-				}
-			}
-			p.umbra("fork", "source", "--name", "now", "--config", "now", "--prompt", "charlie [[say three]]")
-			p.sent("charlie", "LATER", all[:2]...) // agents that the conversation knows are not told again
-		})
+	p := newPerson(t, clients.ClaudeCurrent, "UMBRA_NO_DAEMON=1")
+	all := []string{"instructions-", "language-", "own-agent-", "own-skill-"}
+	p.configure("EARLIER")
+	p.umbra("mission", "new", "--name", "source", "--", "claude", "-p", "--dangerously-skip-permissions", "alpha [[say one]]")
+	p.sent("alpha", "EARLIER", all...)
+	p.configuredOnTerminal(all)
+	p.configure("LATER")
+	p.umbra("fork", "source", "--name", "then", "--prompt", "bravo [[say two]]")
+	p.sent("bravo", "EARLIER", all...)
+	p.umbra("mission", "resume", "then", "--prompt", "/own-command", "--", "claude", "-p")
+	body := p.sent("do as own-command-EARLIER says", "EARLIER", all...)
+	if strings.Contains(body, "LATER") {
+		t.Error("the configuration of now was sent too")
 	}
+	p.umbra("fork", "source", "--name", "now", "--config", "now", "--prompt", "charlie [[say three]]")
+	p.sent("charlie", "LATER", all[:2]...) // agents that the conversation knows are not told again
 }
 
 // configure writes a configuration of which every part holds the word, or these

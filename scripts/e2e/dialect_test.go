@@ -78,9 +78,6 @@ func claudeDialect() dialect {
 			}
 		},
 		plain: func(line string) string {
-			if _, prompt, ok := strings.Cut(line, claudeExit); ok && prompt != "" {
-				return "user: " + prompt
-			}
 			// Versions put other words behind a written file's name.
 			if rest, ok := strings.CutPrefix(line, createdIn); ok {
 				name, _, _ := strings.Cut(rest, " ")
@@ -91,13 +88,9 @@ func claudeDialect() dialect {
 	}
 }
 
-// claudeExit is the end of what 1.0's /exit says, which 1.0 may send in one message with
-// the next prompt.
-const claudeExit = "<local-command-stdout>Bye!</local-command-stdout>\n"
-
 // claudePrompts is the mark before Claude Code's input, which is the last one on a screen,
-// and before each prompt above it; 1.0 has a frame around its input.
-var claudePrompts = regexp.MustCompile(`(?m)^(?:│ )?[>❯][ \x{a0}]`)
+// and before each prompt above it.
+var claudePrompts = regexp.MustCompile(`(?m)^[>❯][ \x{a0}]`)
 
 func claudeBox(screen string) string {
 	marks := claudePrompts.FindAllStringIndex(screen, -1)

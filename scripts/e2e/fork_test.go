@@ -13,7 +13,7 @@ import (
 // its own history.
 func TestFork(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder, clients.ClaudeOldest} {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, version, "UMBRA_NO_DAEMON=1")

@@ -2,34 +2,11 @@ package e2e
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 )
-
-// TestQueuedPrompt queues a prompt while Claude Code 2.0 works, which is a turn of its
-// own of whose beginning no hook tells. What the agent does in it is the mission's own.
-func TestQueuedPrompt(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, clients.ClaudeOlder)
-	s := p.terminal(umbraPath(), "mission", "new", "--name", "tui", "--", "claude", "--dangerously-skip-permissions")
-	s.see(ready)
-	s.prompts("tui", `alpha, please [[bash cmd="echo in the middle"]] [[wait model]] [[say alpha done]]`, 1)
-	s.queues("bravo, please [[write path=q.txt content=q]] [[say bravo done]]")
-	p.server.Release("model")
-	s.see("bravo done")
-	process := s.is("tui", "idle", 2).PID
-	if r := asked[handed](p, "restore", "tui@1"); r.Handover.How != "relaunched" {
-		t.Errorf("the restore says %+v", r)
-	}
-	s.relaunched(process, "alpha done", "bravo done")
-	if _, err := os.Stat(filepath.Join(p.repo, "q.txt")); err == nil {
-		t.Error("q.txt is there still")
-	}
-	s.stops("tui")
-}
 
 // TestQueuedPromptIsGivenBack ends Claude Code in the middle of a turn while a prompt
 // waits for the end of it: the prompt is in what the restore says, in the terminal, and in

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The Messages API, as Claude Code 1.0.128 to 2.1.329 speaks it.
+// The Messages API, as Claude Code 2.0.77 to 2.1.329 speaks it.
 // https://docs.anthropic.com/en/api/messages and …/messages-streaming
 const (
 	messagesPath    = "/v1/messages"

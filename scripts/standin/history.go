@@ -15,7 +15,7 @@ type Message struct {
 	Calls   []Call
 	Results []Result
 	// Reminders are what the client said to the model beside the conversation
-	// (Claude Code's <system-reminder> and <user-prompt-submit-hook> blocks and messages of the role system,
+	// (Claude Code's <system-reminder> blocks and messages of the role system,
 	// Gemini CLI's <session_context> and <hook_context>), such as a hook's
 	// additional context.
 	Reminders []string
@@ -60,9 +60,8 @@ func Lines(history []Message) []string {
 	return lines
 }
 
-// reminder is what Claude Code wraps its own words in, within the user's message, and
-// 1.0 what its hooks say.
-var reminder = regexp.MustCompile(`(?s)<(?:system-reminder|user-prompt-submit-hook)>\s*(.*?)\s*</(?:system-reminder|user-prompt-submit-hook)>\n?`)
+// reminder is what Claude Code wraps its own words in, within the user's message.
+var reminder = regexp.MustCompile(`(?s)<system-reminder>\s*(.*?)\s*</system-reminder>\n?`)
 
 // strip parts a text from the reminders in it.
 func strip(text string) (rest string, reminders []string) {

@@ -33,7 +33,7 @@ func hear(home string) string {
 
 func agents() []agent {
 	list := []agent{codex(), gemini(), openCode()}
-	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder, clients.ClaudeOldest} {
+	for _, version := range []string{clients.ClaudeCurrent, clients.ClaudeMiddle, clients.ClaudeOlder} {
 		list = append(list, claude(version))
 	}
 	return list

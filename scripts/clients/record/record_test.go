@@ -17,11 +17,11 @@ func TestMain(m *testing.M) { os.Exit(clients.Main(m)) }
 // TestRecord records a client anew: what it writes has the shape of what is kept, so
 // that the command still works when it is needed, for a version that comes.
 func TestRecord(t *testing.T) {
-	clients.Claude(t, clients.ClaudeOlder)
+	clients.Claude(t, clients.ClaudeMiddle)
 	if _, err := os.Stat(place); err == nil {
 		t.Fatalf("%s is there: another recording runs, or was killed", place)
 	}
-	list, err := named([]string{"claude@" + clients.ClaudeOlder})
+	list, err := named([]string{"claude@" + clients.ClaudeMiddle})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -29,7 +29,7 @@ func TestRecord(t *testing.T) {
 	if err := record(context.Background(), list[0], out); err != nil {
 		t.Fatal(err)
 	}
-	kept := filepath.Join("..", "..", "..", "sessions", "claude", "testdata", clients.ClaudeOlder, "recorded")
+	kept := filepath.Join("..", "..", "..", "sessions", "claude", "testdata", clients.ClaudeMiddle, "recorded")
 	for _, name := range []string{"talk.jsonl", "failed.jsonl", "interrupted.jsonl", "forked.jsonl"} {
 		got, want := shape(t, filepath.Join(out, name)), shape(t, filepath.Join(kept, name))
 		if !slices.Equal(got, want) {
@@ -59,7 +59,7 @@ func shape(t *testing.T, file string) (types []string) {
 }
 
 func TestNamed(t *testing.T) {
-	for words, want := range map[string]int{"": 7, "claude": 4, "codex gemini": 2, "claude@2.0.77 opencode@" + clients.OpenCodeCurrent: 2} {
+	for words, want := range map[string]int{"": 6, "claude": 3, "codex gemini": 2, "claude@2.0.77 opencode@" + clients.OpenCodeCurrent: 2} {
 		if list, err := named(strings.Fields(words)); err != nil || len(list) != want {
 			t.Errorf("%q names %d clients, %v; want %d", words, len(list), err, want)
 		}

@@ -142,11 +142,11 @@ func (r *recorder) files() []string {
 	return files
 }
 
-// newest is the file of a session now: 1.0 of Claude Code, and Gemini CLI, go on in another.
+// newest is the file of a session now: Gemini CLI goes on in another.
 func (r *recorder) newest(id, file string) string {
 	at := time.Time{}
 	for _, name := range r.files() {
-		if info, err := os.Stat(name); err == nil && info.ModTime().After(at) && (r.id(name) == id || r.name == "claude") {
+		if info, err := os.Stat(name); err == nil && info.ModTime().After(at) && r.id(name) == id {
 			file, at = name, info.ModTime()
 		}
 	}
