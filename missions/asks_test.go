@@ -18,7 +18,7 @@ func TestAsksForItsLastTool(t *testing.T) {
 	c.hook("SessionStart", map[string]any{"source": "startup"})
 	c.hook("UserPromptSubmit", map[string]any{"prompt": "do it"})
 	c.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": b.dir + "/a.txt"}})
-	c.hook("Notification", map[string]any{"message": "Claude needs your permission to use Write"})
+	c.hook("Notification", map[string]any{"notification_type": "permission_prompt", "message": "Claude needs your permission to use Write"})
 	m := b.only()
 	if m.State != StateWaiting || len(m.Pending) != 1 || m.Pending[0].Tool != "Write" || m.Pending[0].Target != "a.txt" {
 		t.Errorf("the mission is %s and asks %+v", m.State, m.Pending)

@@ -24,15 +24,22 @@ func clientOf(a sessions.Adapter, e sessions.Event) string {
 	return v.Client(e.Transcript)
 }
 
-// newerClient says what a version of the agent means that Umbra does not know;
-// "" for one that it does.
-func newerClient(a sessions.Adapter, client string) string {
+// untriedClient says what it means that Umbra was not tried with a version of the
+// agent; "" for one between the oldest and the newest that it was tried with.
+func untriedClient(a sessions.Adapter, client string) string {
 	v, ok := a.(sessions.Versioned)
-	if !ok || client == "" || !newerVersion(client, v.Newest()) {
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s %s is newer than %s, the newest that this umbra was tried with. Snapshots, restores and forks go on: what it does not know in a conversation it keeps as it is. Try a fork before you rely on one, and look for a newer umbra",
-		a.Name(), client, v.Newest())
+	switch oldest, newest := v.Tried(); {
+	case newerVersion(client, newest):
+		return fmt.Sprintf("%s %s is newer than %s, the newest that this umbra was tried with. Snapshots, restores and forks go on: what it does not know in a conversation it keeps as it is. Try a fork before you rely on one, and look for a newer umbra",
+			a.Name(), client, newest)
+	case versionPart(strings.Split(client, "."), 0) >= 0 && newerVersion(oldest, client):
+		return fmt.Sprintf("%s %s is too old: this umbra needs %s or newer. It keeps your files, but its turns may be wrong, and so may a conversation that it restores or forks. Update %s",
+			a.Name(), client, oldest, a.Name())
+	}
+	return ""
 }
 
 // newerVersion compares the numbers of two versions; what is no number counts as

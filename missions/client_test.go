@@ -5,21 +5,26 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/sessions/claude"
+	"github.com/umbra-vcs/umbra/sessions/codex"
 )
 
-func TestNewerClient(t *testing.T) {
+func TestUntriedClient(t *testing.T) {
 	t.Parallel()
-	newest := claude.Adapter{}.Newest()
-	for version, newer := range map[string]bool{
-		"": false, newest: false, "1.0.128": false, "2.1.9": false, "odd": false, "2.1": false,
-		newest + ".1": true, "2.2.0": true, "10.0": true, "2.1.1000-beta": false,
+	oldest, newest := claude.Adapter{}.Tried()
+	for version, says := range map[string]string{
+		"": "", oldest: "", newest: "", "2.0.77": "", "2.1.9": "", "odd": "", "2.1": "", "2.1.1000-beta": "",
+		newest + ".1": " is newer than " + newest, "2.2.0": " is newer than " + newest, "10.0": " is newer than " + newest,
+		"1.0.128": " is too old: this umbra needs " + oldest + " or newer", "2.0.0": " is too old", "0.2": " is too old",
 	} {
-		if got := newerClient(claude.Adapter{}, version); (got != "") != newer || newer && !strings.Contains(got, version) {
+		if got := untriedClient(claude.Adapter{}, version); (got != "") != (says != "") || !strings.Contains(got, says) || !strings.Contains(got, version) && says != "" {
 			t.Errorf("%s: %q", version, got)
 		}
 	}
-	if got := newerClient(nil, "9.9"); got != "" {
+	if got := untriedClient(nil, "9.9"); got != "" {
 		t.Errorf("an agent that is not known: %q", got)
+	}
+	if got := untriedClient(codex.Adapter{}, "0.1.0"); got != "" {
+		t.Errorf("an agent whose oldest version is not known: %q", got)
 	}
 }
 

@@ -79,7 +79,6 @@ func TestGuard(t *testing.T) {
 		{"Write", "file_path", filepath.Join(b.dir, "a.txt"), use("a.txt")},
 		{"Write", "file_path", filepath.Join(b.dir, "sub/new.txt"), use("sub/new.txt")},
 		{"Edit", "file_path", filepath.Join(b.dir, "a.txt"), use("a.txt")},
-		{"MultiEdit", "file_path", filepath.Join(b.dir, "a.txt"), use("a.txt")},
 		{"NotebookEdit", "notebook_path", filepath.Join(b.dir, "a.ipynb"), use("a.ipynb")},
 		{"Write", "file_path", b.dir + "/./sub/../a.txt", use("a.txt")},
 		{"Write", "file_path", filepath.Join(elsewhere, "back", "a.txt"), use("a.txt")},

@@ -127,11 +127,6 @@ func (l *Local) UninstallHooks(ctx context.Context, r HooksRequest) (HooksResult
 	if err != nil {
 		return HooksResult{}, err
 	}
-	if c, ok := at.Adapter.(sessions.Companion); ok && at.scope == sessions.ScopeUser {
-		if _, err := removeExtras(c.Leftovers(callerEnv(r.Caller))); err != nil {
-			return HooksResult{}, err
-		}
-	}
 	return l.hooksState(at, r, changed || removed)
 }
 

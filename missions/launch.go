@@ -152,7 +152,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	cmd, err := a.Launch(sessions.Launch{
 		Config: config,
 		Env:    m.adapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.life.LastTurn() > 0, Prompt: prompt,
-		How: m.Resume, Transcript: m.bind.Session, Now: l.now(),
+		How: m.Resume, Transcript: m.bind.Session,
 		HookCommand: hookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.launchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(joinPath(launch.Dir, name)) },
 	})
@@ -163,7 +163,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 		launch.Notes = append(launch.Notes, m.unmovable())
 	}
 	m.tellConfig(config, cmd, launch)
-	if err := l.placeLaunch(m, cmd.Files, launch); err != nil {
+	if err := l.placeLaunch(m, cmd.Files); err != nil {
 		return false, err
 	}
 	launch.Argv, m.live.Hooked = cmd.Argv, cmd.Hooked
@@ -171,7 +171,7 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 	if resume {
 		m.keepStore(a, launch)
 	}
-	if note := newerClient(a, m.live.Client); note != "" {
+	if note := untriedClient(a, m.live.Client); note != "" {
 		launch.Notes = append(launch.Notes, note)
 	}
 	if !cmd.Hooked {
@@ -210,21 +210,13 @@ func (m *loaded) keepStore(a sessions.Adapter, launch *Launch) {
 	}
 }
 
-// placeLaunch places the files of a launch, and takes away those of an earlier one. It
-// notes which are missing that the agent can do without.
-func (l *Local) placeLaunch(m *loaded, files []sessions.File, launch *Launch) error {
+// placeLaunch places the files of a launch, and takes away those of an earlier one.
+func (l *Local) placeLaunch(m *loaded, files []sessions.File) error {
 	if err := os.RemoveAll(l.launchDir(m)); err != nil {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
 	}
 	for _, f := range files {
-		home := l.home.Dir
-		if !within(home, f.Path) {
-			home = "" // beside the agent's sessions
-		}
-		err := placeFile(home, f)
-		if err != nil && f.Else != "" {
-			launch.Notes = append(launch.Notes, fmt.Sprintf("%s: %v", f.Else, err))
-		} else if err != nil {
+		if err := placeFile(l.home.Dir, f); err != nil {
 			return err
 		}
 	}
@@ -238,11 +230,7 @@ func placeFile(home string, f sessions.File) error {
 	if err := f.Write(&content); err != nil {
 		return fmt.Errorf("make %s: %w", f.Path, err)
 	}
-	err := journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
-	if err != nil || f.ModTime.IsZero() {
-		return err
-	}
-	return os.Chtimes(f.Path, time.Time{}, f.ModTime)
+	return journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
 }
 
 // clearLaunch takes away what the launch of an agent had that has ended: settings

@@ -45,7 +45,7 @@ func recordedHooks(t *testing.T, version string) []recordedHook {
 // is a mission with as many turns as it had prompts, closed at its end.
 func TestRecordedHooks(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
+	for _, version := range []string{"2.0.77", "2.1.197", "2.1.329"} {
 		t.Run(version, func(t *testing.T) {
 			b := newBench(t)
 			b.local.adapters = Agents()
@@ -96,7 +96,7 @@ func TestRecordedHooks(t *testing.T) {
 			}
 			for _, m := range list {
 				twice := 1
-				if version == "1.0.128" || version == "2.0.77" {
+				if version == "2.0.77" {
 					twice = 2 // a prompt without an id can't be told from the next
 				}
 				want := twice * prompts[m.SessionID]

@@ -287,7 +287,7 @@ func (l *Local) view(m *loaded) Mission {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}
 	v.Client = m.live.Client
-	if note := newerClient(l.adapter(m.Agent), m.live.Client); note != "" {
+	if note := untriedClient(l.adapter(m.Agent), m.live.Client); note != "" {
 		v.Notes = append(v.Notes, note)
 	}
 	if err := m.bound(); err != nil && !m.removed {

@@ -176,7 +176,7 @@ func TestAsksBeforeItsHook(t *testing.T) {
 		registry.says(t, fmt.Sprintf(`"status":"waiting","waitingFor":"permission prompt","statusUpdatedAt":%d`, after.UnixMilli()))
 		is(StateWaiting, 1)
 	}
-	c.hook("Notification", map[string]any{"message": "Claude needs your permission to use Write"})
+	c.hook("Notification", map[string]any{"notification_type": "permission_prompt", "message": "Claude needs your permission to use Write"})
 	is(StateWaiting, 1)
 	registry.says(t, fmt.Sprintf(`"status":"busy","statusUpdatedAt":%d`, after.Add(-2*time.Second).UnixMilli()))
 	is(StateWaiting, 1)

@@ -20,7 +20,7 @@ func TestQuestionOfItsCall(t *testing.T) {
 		fields map[string]any
 	}{
 		"that is told":     {"PermissionRequest", about("t1", "Bash", "ls")},
-		"that is not told": {"Notification", map[string]any{"message": "Claude needs your permission"}},
+		"that is not told": {"Notification", map[string]any{"notification_type": "permission_prompt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startTalker(t)

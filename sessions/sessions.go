@@ -160,9 +160,6 @@ type Foreign interface {
 type Companion interface {
 	// HookExtras are the files that go beside the hooks of a scope.
 	HookExtras(env Environ, scope Scope, projectDir string) []Extra
-	// Leftovers are the files of launches beside the agent's sessions, which go with
-	// the user's hooks. They have no Content.
-	Leftovers(env Environ) []Extra
 }
 
 // Versioned is an Adapter that can tell which version of its agent has written a
@@ -171,8 +168,8 @@ type Versioned interface {
 	// Client is the version that wrote the session's file last, "" if it does not
 	// tell. It reads the end of the file only.
 	Client(path string) string
-	// Newest is the newest version whose files the adapter was tried on.
-	Newest() string
+	// Tried are the oldest and the newest version whose files the adapter was tried on.
+	Tried() (oldest, newest string)
 }
 
 // Packaged is a Versioned whose sessions do not tell, but the program that runs.
@@ -367,9 +364,6 @@ type File struct {
 	Side string
 	// ModTime is when it counts as changed last; zero is now.
 	ModTime time.Time
-	// Else is what may happen without it, of a file of a launch that the agent can do
-	// without; "": it is not launched.
-	Else string
 }
 
 // Launch says how an agent is to be started.
@@ -384,9 +378,8 @@ type Launch struct {
 	Prompt      string
 	How         []string // what a tool of a Foreign adapter has said of how it is resumed
 	Transcript  string   // where the session to resume is
-	Now         time.Time
-	HookCommand string // empty: no hooks for this launch
-	SettingsDir string // where a file for this launch alone may be put
+	HookCommand string   // empty: no hooks for this launch
+	SettingsDir string   // where a file for this launch alone may be put
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
 	Env    Environ // what the agent will see

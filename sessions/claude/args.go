@@ -2,7 +2,7 @@ package claude
 
 import "github.com/umbra-vcs/umbra/sessions/cmdline"
 
-// grammar is the options of versions 1.0.128 to 2.1.329, hidden ones too, that take a
+// grammar is the options of versions 2.0.77 to 2.1.329, hidden ones too, that take a
 // value. Every other option stands alone.
 func grammar() cmdline.Grammar {
 	return cmdline.Grammar{

@@ -53,7 +53,7 @@ type parents map[string]string
 // add notes a line. A compaction goes on from what it sums up, if it says what that is.
 func (p parents) add(l line, kind class) {
 	switch {
-	case len(l.uuid) == 0 || kind == classSidechain:
+	case len(l.uuid) == 0:
 	case kind != classBoundary:
 		p[string(l.uuid)] = string(l.parent)
 	case len(l.logical) > 0:

@@ -1,9 +1,8 @@
 // Package claude knows Claude Code: where its transcripts and their side files
 // live, how they are read, cut and rewritten, how it is launched and resumed,
-// and what its hooks say. It covers versions 1.0.128, 2.0.77, 2.1.197 and
-// 2.1.329, whose formats it learnt by watching them, and takes what it does not
-// know as foreign lines to keep. It must not write files, nor know of missions
-// or Git.
+// and what its hooks say. It covers versions 2.0.77, 2.1.197 and 2.1.329, whose
+// formats it learnt by watching them, and takes what it does not know as foreign
+// lines to keep. It must not write files, nor know of missions or Git.
 package claude
 
 import (

@@ -17,10 +17,9 @@ import (
 const commandName = "checkpoint"
 
 // commandFile makes Claude Code take the command for one it knows, offer it as
-// its user types, and hand it to the prompt hook. Without the file 2.0 and 2.1
-// take it for another name of /rewind, and 1.0 for a mistake. The model sees the
-// text only if no hook has answered: 1.0 and 2.0 run none for what is typed
-// while they work.
+// its user types, and hand it to the prompt hook. Without the file it is another
+// name of /rewind. The model sees the text only if no hook has answered: 2.0 runs
+// none for what is typed while it works.
 const commandFile = `---
 description: "Umbra: take a snapshot, or list, show, diff, restore, undo"
 argument-hint: "[NAME] | list | show MOMENT | diff [FROM] [TO] | restore MOMENT | undo | redo | help"
@@ -79,7 +78,7 @@ func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
 // projectDirs are the directories in which Claude Code looks for a project's
 // commands: from where it works up to the top of the Git repository, and without one
 // up to the root, but not in the home directory nor above it. 2.0.77 looks above a
-// repository too, and 1.0.128 nowhere but in cwd.
+// repository too.
 func projectDirs(home, cwd string) []string {
 	var dirs []string
 	for dir := filepath.Clean(cwd); dir != filepath.Clean(home); dir = filepath.Dir(dir) {

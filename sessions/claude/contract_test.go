@@ -42,10 +42,8 @@ const (
 
 func TestContract(t *testing.T) {
 	for _, c := range []struct{ version, name, unanswered string }{
-		{"1.0.128", "tools.jsonl", oldPrompt},
 		{"2.0.77", "tools.jsonl", `{"type":"queue-operation","operation":"dequeue"}` + "\n" + oldPrompt},
 		{"2.1.197", "tools.jsonl", newPrompt},
-		{"1.0.128", "recorded/talk.jsonl", oldPrompt},
 		{"2.0.77", "recorded/talk.jsonl", oldPrompt},
 		{"2.1.197", "recorded/talk.jsonl", newPrompt},
 		{"2.1.329", "recorded/talk.jsonl", newPrompt},
@@ -66,7 +64,7 @@ func TestContractCatches(t *testing.T) {
 
 // TestRecorded reads what each version was recorded to write.
 func TestRecorded(t *testing.T) {
-	for _, version := range []string{"1.0.128", "2.0.77", "2.1.197", "2.1.329"} {
+	for _, version := range []string{"2.0.77", "2.1.197", "2.1.329"} {
 		t.Run(version, func(t *testing.T) {
 			sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: "testdata/" + version + "/recorded"})
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
-// Event reads one hook payload of versions 1.0 to 2.1. An event it does not know
+// Event reads one hook payload of versions 2.0 to 2.1. An event it does not know
 // is KindOther; input that is no object with an event and a session is
 // ErrBadPayload.
 func (a Adapter) Event(env sessions.Environ, name string, input []byte) (sessions.Event, error) {
@@ -27,9 +27,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	if err := check(e); err != nil {
 		return sessions.Event{}, err
 	}
-	if e.Kind = kindOf(e, f); e.Kind == sessions.KindSessionStart && e.Source == "resume" && isStray(e.Transcript, f["context_tokens"] != nil) {
-		e.Kind = sessions.KindOther
-	}
+	e.Kind = kindOf(e, f)
 	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, e.Cwd) {
 		e.Kind, e.Command = sessions.KindCommand, words
 	}
@@ -106,9 +104,8 @@ func kindOf(e sessions.Event, f hooks.Fields) sessions.Kind {
 	case "PermissionRequest":
 		return sessions.KindPermission
 	case "Notification":
-		// 1.0 has no type; its other notice is "Claude is waiting for your input".
-		kind, message := f.Text("notification_type"), f.Text("message")
-		if kind == "permission_prompt" || asksWithin[kind] && !isOfAnother(kind, message) || kind == "" && strings.Contains(message, "permission") {
+		kind := f.Text("notification_type")
+		if kind == "permission_prompt" || asksWithin[kind] && !isOfAnother(kind, f.Text("message")) {
 			return sessions.KindPermission
 		}
 	case "Stop":

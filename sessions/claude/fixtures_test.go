@@ -11,7 +11,6 @@ import (
 // transcripts are real ones, written by the real clients; only system prompts
 // are elided in them.
 var transcripts = []string{
-	"1.0.128/tools.jsonl",
 	"2.0.77/tools.jsonl",
 	"2.1.197/tools.jsonl",
 	"2.1.329/basic-p.jsonl",

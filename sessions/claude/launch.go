@@ -55,7 +55,6 @@ func (a Adapter) Launch(o sessions.Launch) (sessions.Command, error) {
 		}
 		l.sayWithout()
 	}
-	l.staysTogether()
 	l.addHooks()
 	l.cmd.Argv = append(slices.Clone(o.Command[:at+1]), l.words()...)
 	return l.cmd, nil

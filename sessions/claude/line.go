@@ -27,7 +27,6 @@ type line struct {
 	lastPrompt []byte
 	compact    []byte // compactMetadata
 	leaf       []byte
-	sidechain  bool
 	meta       bool
 	summary    bool // isCompactSummary
 	apiError   bool
@@ -76,8 +75,6 @@ func parseLine(b []byte) (line, bool) {
 			l.compact = value
 		case "leafUuid":
 			l.leaf = jsontext.Raw(value)
-		case "isSidechain":
-			l.sidechain = jsontext.IsTrue(value)
 		case "isMeta":
 			l.meta = jsontext.IsTrue(value)
 		case "isCompactSummary":
@@ -195,7 +192,6 @@ const (
 	classInterrupt              // the user stopped the turn
 	classBoundary               // a compaction begins
 	classSummary                // the summary of a compaction
-	classSidechain              // a subagent's own lines (1.0)
 )
 
 // makesPrompt reports whether a line says that the slash command before it has become a
@@ -217,9 +213,6 @@ var tails = map[string]bool{
 func (l line) classify() (class, message) {
 	switch l.kind {
 	case "user", "assistant":
-		if l.sidechain {
-			return classSidechain, message{}
-		}
 		m := parseMessage(l.message)
 		if l.kind == "assistant" {
 			return l.classifyAnswer(m), m
@@ -234,9 +227,6 @@ func (l line) classify() (class, message) {
 		}
 		return classTail, message{}
 	case "attachment":
-		if l.sidechain {
-			return classSidechain, message{}
-		}
 		if string(jsontext.Raw(jsontext.Lookup(l.attachment, "type"))) == "queued_command" {
 			return classQueued, message{}
 		}
@@ -280,7 +270,7 @@ func (l line) classifyUser(m message) class {
 	switch {
 	case bytes.HasPrefix(first, []byte(interruptMark)):
 		return classInterrupt
-	case l.meta || hasAnyPrefix(first, addedMarks):
+	case l.meta:
 		return classMeta
 	case hasAnyPrefix(first, localMarks):
 		return classLocal
@@ -294,7 +284,6 @@ const interruptMark = "[Request interrupted by user"
 
 var (
 	localMarks   = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user-memory-input>"}
-	addedMarks   = []string{"<user-prompt-submit-hook>", "<session-start-hook>"} // a hook's context, in 1.0 a line like a prompt
 	commandMarks = []string{"<command-name>", "<command-message>"}
 )
 

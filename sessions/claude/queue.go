@@ -10,8 +10,8 @@ import (
 )
 
 // queue follows the prompts that were sent while the agent worked, by the lines that
-// Claude Code 2 writes of them; 1.0 writes none. Where a line does not say which prompt
-// it is about, as in 2.0, that is the one which has waited longest.
+// Claude Code writes of them. Where a line does not say which prompt it is about, as in
+// 2.0, that is the one which has waited longest.
 type queue struct {
 	waiting []sessions.Text
 	took    string // its text

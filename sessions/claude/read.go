@@ -91,7 +91,7 @@ func (p *parser) line(b []byte, start int64) error {
 			t.End = at
 		}
 		t.Done = p.conv.State != sessions.StateRunning && len(p.open) == 0
-		t.Over = t.Done && (t.Over && (c == classTail || c == classOther || c == classSidechain) || p.ended)
+		t.Over = t.Done && (t.Over && (c == classTail || c == classOther) || p.ended)
 	}
 	return nil
 }
@@ -131,8 +131,6 @@ func (p *parser) take(l line, c class, m message, start int64) {
 		if p.conv.State == sessions.StateEmpty {
 			p.conv.State = sessions.StateIdle
 		}
-	case classSidechain:
-		p.sidechain(l)
 	}
 }
 
@@ -223,32 +221,6 @@ func (p *parser) results(m message) {
 		}
 	})
 	p.conv.State = sessions.StateRunning
-}
-
-// sidechain notes what a subagent inside the session's own file did (1.0). Its
-// calls are covered by the open call of the Task tool that started it.
-func (p *parser) sidechain(l line) {
-	t := p.turn()
-	if t == nil {
-		return
-	}
-	blocks(parseMessage(l.message).content, func(b block) {
-		switch b.kind {
-		case "tool_use":
-			tool := toolOf(l, b)
-			if tool.Agent == "" {
-				tool.Agent = "sidechain"
-			}
-			t.Tools = append(t.Tools, tool)
-		case "tool_result":
-			for i := len(t.Tools) - 1; i >= 0; i-- {
-				if t.Tools[i].ID == b.id {
-					t.Tools[i].Done, t.Tools[i].Failed = true, b.fail
-					return
-				}
-			}
-		}
-	})
 }
 
 func (p *parser) count(t *sessions.Turn, m message) {

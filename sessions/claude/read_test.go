@@ -25,7 +25,6 @@ func TestReadReal(t *testing.T) {
 		prompts []string // first words
 		tools   []string // of the first turn
 	}{
-		{"1.0.128/tools.jsonl", []string{"hooks PLATYPUS"}, []string{"Write /home/dev/w8/B", "Bash echo C > C", "Task sub", "Bash seq 1 20000"}},
 		{"2.0.77/tools.jsonl", []string{"hooks PLATYPUS"}, []string{"Write /home/dev/w8/B", "Bash echo C > C", "Task sub", "Bash seq 1 20000"}},
 		{"2.1.197/tools.jsonl", []string{"hooks PLATYPUS"}, []string{"Write /home/dev/w8/B", "Bash echo C > C"}},
 		{"2.1.329/basic-p.jsonl", []string{"hello"}, nil},
@@ -101,7 +100,6 @@ func TestState(t *testing.T) {
 		{"thoughts", []string{cutPrompt, cutThink}, sessions.StateRunning, 1},
 		{"call", []string{cutPrompt, cutUse}, sessions.StateRunning, 1},
 		{"result", []string{cutPrompt, cutUse, cutResult}, sessions.StateRunning, 1},
-		{"context of a hook", []string{cutPrompt, cutAdded, cutAnswer}, sessions.StateIdle, 1},
 		{"interrupted", []string{cutPrompt, cutUse, cutResult, cutStop}, sessions.StateInterrupted, 1},
 		{"refused", []string{cutPrompt, cutRefused}, sessions.StateError, 1},
 		{"next prompt", []string{cutPrompt, cutRefused, cutPrompt2}, sessions.StateRunning, 2},

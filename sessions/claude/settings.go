@@ -7,9 +7,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/hooks"
 )
 
-// shape names the events that all versions know. 1.0 and 2.0 throw a whole
-// settings file away, the user's own keys with it, if it names one event they
-// don't know, such as PostToolBatch or PermissionRequest. The timeout is in
+// shape names the events that all versions know. 2.0 throws a whole
+// settings file away, the user's own keys with it, if it names one event it
+// does not know, such as PostToolBatch or PermissionRequest. The timeout is in
 // seconds: a hook lets go of the agent after ten.
 func shape() hooks.Shape {
 	return hooks.Shape{

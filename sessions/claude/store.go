@@ -46,7 +46,7 @@ func isDirName(s string) bool {
 }
 
 // maxSlug is the length above which 2.1 shortens a directory's name and adds a
-// hash. 1.0 and 2.0 do not shorten: with such a path they keep no session.
+// hash. 2.0 does not shorten: with such a path it keeps no session.
 const maxSlug = 200
 
 // slug is the directory name of a working directory: every UTF-16 code unit
@@ -109,7 +109,7 @@ func homeOf(r io.Reader, dir string) (string, error) {
 	first, match := "", ""
 	split := jsonlines.Splitter{Line: func(b []byte, start int64) error {
 		l, ok := parseLine(b)
-		if !ok || l.sidechain {
+		if !ok {
 			return nil
 		}
 		cwd := jsontext.Text(l.cwd)

@@ -22,16 +22,16 @@ var asks = map[string]bool{"AskUserQuestion": true, "ExitPlanMode": true}
 // readers are the tools that change no file of the workspace. Every other tool,
 // a foreign one above all, is taken to write.
 var readers = map[string]bool{
-	"Read": true, "Glob": true, "Grep": true, "LS": true, "NotebookRead": true,
+	"Read": true, "Glob": true, "Grep": true, "NotebookRead": true,
 	"WebFetch": true, "WebSearch": true, "ToolSearch": true,
-	"TodoRead": true, "TodoWrite": true,
+	"TodoWrite":  true,
 	"TaskCreate": true, "TaskGet": true, "TaskList": true, "TaskUpdate": true, "TaskOutput": true,
 	"BashOutput": true, "AskUserQuestion": true, "EnterPlanMode": true, "ExitPlanMode": true,
 	"ListMcpResourcesTool": true, "ReadMcpResourceTool": true,
 }
 
 // writers are the tools that write one file, and the input that names it.
-var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+var writers = map[string]string{"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 
 func toolOf(l line, b block) sessions.Tool {
 	return sessions.Tool{ID: b.id, Name: jsontext.Text(b.name), Target: target(b.input), At: l.at(), Agent: string(l.agent)}

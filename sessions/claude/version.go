@@ -12,8 +12,8 @@ import (
 // nearly every line has.
 const versionTail = 64 << 10
 
-// Newest implements sessions.Versioned.
-func (Adapter) Newest() string { return "2.1.329" }
+// Tried implements sessions.Versioned.
+func (Adapter) Tried() (oldest, newest string) { return "2.0.77", "2.1.329" }
 
 // Client implements sessions.Versioned.
 func (Adapter) Client(path string) string {

@@ -8,8 +8,8 @@ import (
 
 var _ sessions.Versioned = Adapter{}
 
-// Newest implements sessions.Versioned.
-func (Adapter) Newest() string { return "0.169.0" }
+// Tried implements sessions.Versioned.
+func (Adapter) Tried() (oldest, newest string) { return "", "0.169.0" }
 
 // Client implements sessions.Versioned. Only the first line names a version: that
 // which began the session.

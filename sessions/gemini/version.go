@@ -10,8 +10,8 @@ import (
 
 var _ sessions.Packaged = Adapter{}
 
-// Newest implements sessions.Versioned.
-func (Adapter) Newest() string { return "0.61.0" }
+// Tried implements sessions.Versioned.
+func (Adapter) Tried() (oldest, newest string) { return "", "0.61.0" }
 
 // Client implements sessions.Versioned: no session tells.
 func (Adapter) Client(string) string { return "" }

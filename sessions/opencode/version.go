@@ -10,8 +10,8 @@ import (
 
 var _ sessions.Versioned = Adapter{}
 
-// Newest implements sessions.Versioned.
-func (Adapter) Newest() string { return "1.18.33" }
+// Tried implements sessions.Versioned.
+func (Adapter) Tried() (oldest, newest string) { return "", "1.18.33" }
 
 // headSize is how much of a session's file is searched for its own first line.
 const headSize = 64 << 10
