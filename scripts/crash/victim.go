@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // A death says how a process is killed: at a failpoint, or after a time; or which
@@ -174,7 +175,7 @@ func (v *victim) dies() bool {
 	select {
 	case <-v.ended:
 		return true
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience.Of(time.Minute)):
 		return false
 	}
 }

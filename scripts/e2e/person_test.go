@@ -45,7 +45,6 @@ func newPersonWith(t *testing.T, client clients.Client, env ...string) *person {
 // newPersonAt is newPersonWith whose repository has that path in the folder src.
 func newPersonAt(t *testing.T, client clients.Client, place string, env ...string) *person {
 	t.Helper()
-	inTime(t)
 	server := standin.New(t)
 	home := t.TempDir()
 	repo := filepath.Join(home, "src", place)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/scripts/clients"
 	"github.com/umbra-vcs/umbra/scripts/lab"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/scripts/standin"
 )
 
@@ -101,7 +102,7 @@ func (s *terminal) enters(line, what string, done func() bool) {
 			return true
 		}
 		now := s.input()
-		if strings.Contains(now, beforeScript(line)) && (now != typed || time.Since(entered) > 5*time.Second) {
+		if strings.Contains(now, beforeScript(line)) && (now != typed || time.Since(entered) > patience.Of(5*time.Second)) {
 			typed, entered = now, time.Now()
 			s.tmux("send-keys", "Enter")
 		}
@@ -136,7 +137,7 @@ func (s *terminal) types(line string) {
 		if strings.Contains(s.screen(), start) {
 			return true
 		}
-		if time.Since(typed) > 20*time.Second {
+		if time.Since(typed) > patience.Of(20*time.Second) {
 			s.tmux("send-keys", "C-u")
 			s.tmux("send-keys", "-l", line)
 			typed = time.Now()

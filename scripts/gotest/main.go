@@ -2,20 +2,27 @@
 // ran: it shows each package's closing line, what failed with its output, what
 // was skipped and why, and at the very end "N passed, N failed". It runs tests
 // and judges none; its exit code is non-zero if anything failed. Where "--" is among
-// the arguments, what follows is for another `go test`, run after the first and
-// counted with it.
+// the arguments, what follows is for another `go test`, run beside the first and
+// counted with it. Where SIGTERM or Ctrl-C ends it, it has tests that hang show where
+// they are, names them, and counts them as failed.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	"os/signal"
 	"slices"
+	"sync"
+	"syscall"
+	"time"
 )
 
 func main() {
-	code, err := run(os.Args[1:], os.Stdout)
+	cut := make(chan os.Signal, 1)
+	signal.Notify(cut, os.Interrupt, syscall.SIGTERM)
+	code, err := run(os.Args[1:], os.Stdout, cut)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gotest:", err)
 		code = 1
@@ -23,48 +30,55 @@ func main() {
 	os.Exit(code)
 }
 
-// run reports on out; the error is one of running go, not of a test.
-func run(args []string, out io.Writer) (int, error) {
+// lastWords is how long tests that are cut off have to show where they are.
+const lastWords = 30 * time.Second
+
+// run reports on out, and ends early when cut says so; the error is one of running go,
+// not of a test.
+func run(args []string, out io.Writer, cut <-chan os.Signal) (int, error) {
 	tally := newTally(out)
-	for rest := args; rest != nil; {
+	var runs []*gorun
+	var startErr error
+	for rest := args; rest != nil && startErr == nil; {
 		now := rest
 		rest = nil
 		if at := slices.Index(now, "--"); at >= 0 {
 			now, rest = now[:at], now[at+1:]
 		}
-		if err := tally.run(now); err != nil {
-			tally.close()
-			return 1, err
+		var t *gorun
+		if t, startErr = start(now); startErr == nil {
+			runs = append(runs, t)
 		}
 	}
-	tally.close()
-	if tally.failed > 0 {
-		return 1, nil
+	errs := make([]error, len(runs))
+	var all sync.WaitGroup
+	for i, t := range runs {
+		all.Go(func() { errs[i] = t.count(tally) })
+	}
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-cut:
+		tally.cutOff(time.Now())
+		for _, t := range runs {
+			t.signal(syscall.SIGQUIT)
+		}
+		select {
+		case <-ended:
+		case <-time.After(lastWords):
+			for _, t := range runs {
+				t.signal(syscall.SIGKILL)
+			}
+			<-ended
+		}
+	}
+	failed := tally.close()
+	if err := errors.Join(append(errs, startErr)...); err != nil || failed > 0 {
+		return 1, err
 	}
 	return 0, nil
-}
-
-// run counts what one `go test` with these arguments runs.
-func (t *tally) run(args []string) error {
-	before := t.failed
-	clear(t.failing) // a package may be tested again
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Stderr = os.Stderr
-	events, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	readErr := t.read(events)
-	waitErr := cmd.Wait()
-	if readErr != nil {
-		return fmt.Errorf("read test events: %w", readErr)
-	}
-	if waitErr != nil && t.failed == before {
-		t.failed++
-		fmt.Fprintf(t.out, "FAIL\tgo test: %v, though no test failed\n", waitErr)
-	}
-	return nil
 }

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // An event is one line of `go test -json` (`go doc test2json`).
@@ -21,43 +24,57 @@ type event struct {
 // A tally counts tests and subtests as they end. A package that fails without
 // a failed test (it does not build, it panics, it times out) counts as one.
 type tally struct {
+	mu      sync.Mutex
 	out     io.Writer
-	output  map[string][]string // by package and test, until it ends
-	failing map[string]bool     // packages with a failed test
+	output  map[string][]string  // by package and test, until it ends
+	failing map[string]bool      // packages with a failed test
+	running map[string]time.Time // since when a package's test runs
+	cut     bool
+	hung    []string // what ran when all was cut off
 	skips   []string
 	passed  int
 	failed  int
 }
 
 func newTally(out io.Writer) *tally {
-	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}}
+	return &tally{out: out, output: map[string][]string{}, failing: map[string]bool{}, running: map[string]time.Time{}}
 }
 
-// read takes events until the end. A line that is no event, such as one that a
-// child of a test wrote past the test's own output, is shown as it is.
-func (t *tally) read(events io.Reader) error {
+// read takes events of one `go test` until the end, and says whether anything failed
+// in it. A line that is no event, such as one that a child of a test wrote past the
+// test's own output, is shown as it is.
+func (t *tally) read(events io.Reader) (failed bool, err error) {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadString('\n')
 		if line != "" {
 			var e event
+			t.mu.Lock()
 			if json.Unmarshal([]byte(line), &e) == nil && e.Action != "" {
 				t.add(e)
+				failed = failed || e.Action == "fail"
 			} else {
 				fmt.Fprint(t.out, line)
 			}
+			t.mu.Unlock()
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return failed, nil
 		}
 		if err != nil {
-			return err
+			return failed, err
 		}
 	}
 }
 
 func (t *tally) add(e event) {
 	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "run", "cont":
+		t.running[key] = time.Now()
+	case "pause", "pass", "skip", "fail":
+		delete(t.running, key)
+	}
 	switch e.Action {
 	case "output":
 		if e.Test == "" && closing(e.Output) {
@@ -87,7 +104,9 @@ func (t *tally) add(e event) {
 
 func (t *tally) fail(e event, key string) {
 	if e.Test != "" {
-		t.failed++
+		if !t.cut {
+			t.failed++
+		}
 		t.failing[e.Package] = true
 		fmt.Fprintf(t.out, "FAIL\t%s %s\n", e.Package, e.Test)
 		for _, line := range t.output[key] {
@@ -96,7 +115,7 @@ func (t *tally) fail(e event, key string) {
 		delete(t.output, key)
 		return
 	}
-	if !t.failing[e.Package] {
+	if !t.failing[e.Package] && !t.cut {
 		t.failed++
 	}
 	for k := range t.output {
@@ -115,15 +134,45 @@ func (t *tally) show(key string) {
 	delete(t.output, key)
 }
 
-// close prints the skipped tests and the count.
-func (t *tally) close() {
+// cutOff counts what runs still as failed, and keeps its names for the end.
+func (t *tally) cutOff(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cut = true
+	for key, since := range t.running {
+		t.hung = append(t.hung, fmt.Sprintf("%s, after %s", key, now.Sub(since).Round(time.Second)))
+	}
+	t.failed += max(1, len(t.hung))
+	slices.Sort(t.hung)
+}
+
+// lost counts a `go test` that failed, though nothing did in it.
+func (t *tally) lost(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cut {
+		return
+	}
+	t.failed++
+	fmt.Fprintf(t.out, "FAIL\tgo test: %v, though no test failed\n", err)
+}
+
+// close prints the skipped tests, what was cut off, and the count; it returns how many
+// failed.
+func (t *tally) close() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, line := range t.skips {
 		fmt.Fprintln(t.out, "skip\t"+line)
 	}
 	if len(t.skips) > 0 {
 		fmt.Fprintf(t.out, "%d skipped, see above\n", len(t.skips))
 	}
+	for _, line := range t.hung {
+		fmt.Fprintln(t.out, "cut off\t"+line)
+	}
 	fmt.Fprintf(t.out, "%d passed, %d failed\n", t.passed, t.failed)
+	return t.failed
 }
 
 // closing tells the line with which `go test` ends a package.

@@ -5,28 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRun runs a module of its own, so that what it counts is what go says.
 func TestRun(t *testing.T) {
-	dir := t.TempDir()
-	for path, text := range map[string]string{
-		"go.mod":                "module example.test\n\ngo 1.26.0\n",
+	module(t, map[string]string{
 		"good/good_test.go":     "package good\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(t *testing.T) {}) }\nfunc TestB(t *testing.T) { t.Skip(\"no moon\") }\n",
 		"bad/bad_test.go":       "package bad\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) { t.Error(\"so it goes\") }\nfunc TestD(t *testing.T) {}\n",
 		"dead/dead_test.go":     "package dead\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { println(\"last words\"); os.Exit(3) }\n",
 		"broken/broken.go":      "package broken\n\nvar x int = \"one\"\n",
 		"broken/broken_test.go": "package broken\n\nimport \"testing\"\n\nfunc TestE(t *testing.T) {}\n",
-	} {
-		file := filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
+	})
 
 	for _, c := range []struct {
 		args string
@@ -44,7 +34,7 @@ func TestRun(t *testing.T) {
 		{"./bad -- ./nowhere -- ./good", 1, "3 passed, 2 failed", []string{"FAIL\t./nowhere", "ok  \texample.test/good"}},
 	} {
 		var out strings.Builder
-		code, err := run(strings.Fields(c.args), &out)
+		code, err := run(strings.Fields(c.args), &out, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,4 +49,50 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCutOff: what hangs is named, shows where it is, and is counted; so is what had
+// ended before.
+func TestCutOff(t *testing.T) {
+	module(t, map[string]string{
+		"slow/slow_test.go": "package slow\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {}\nfunc TestStuck(t *testing.T) { os.WriteFile(\"begun\", nil, 0o600); time.Sleep(time.Hour) }\nfunc TestZ(t *testing.T) {}\n",
+	})
+	cut := make(chan os.Signal, 1)
+	go func() {
+		for {
+			if _, err := os.Stat("slow/begun"); err == nil {
+				cut <- os.Interrupt
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	var out strings.Builder
+	code, err := run([]string{"./slow"}, &out, cut)
+	text := out.String()
+	for _, want := range []string{"slow_test.go:10", "\ncut off\texample.test/slow TestStuck, after", "\n1 passed, 1 failed\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	if code == 0 || err != nil {
+		t.Errorf("it ends with %d, %v", code, err)
+	}
+}
+
+// module makes one of these files, and works there.
+func module(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module example.test\n\ngo 1.26.0\n"
+	for path, text := range files {
+		file := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
 }
