@@ -12,13 +12,11 @@ import (
 // Inherited is the beginning of a fork's conversation, which is made again from
 // the source's record instead of being stored twice.
 type Inherited struct {
-	// Length is how many bytes of the file it makes, Lines how many lines (0 in
-	// older records), SHA256 their hash in hexadecimal.
+	// Length is how many bytes of the file it makes, Lines how many lines, SHA256
+	// their hash in hexadecimal.
 	Length int64  `json:"length"`
-	Lines  int    `json:"lines,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-	// Content is their blob id, in older records instead of SHA256.
-	Content ID `json:"content,omitzero"`
+	Lines  int    `json:"lines"`
+	SHA256 string `json:"sha256"`
 	// Record holds the source's conversation, of which SourceLength bytes were
 	// used.
 	Record       ID    `json:"record"`
@@ -36,16 +34,8 @@ type InheritedProof struct {
 	lines  int
 }
 
-// NewInheritedProof is for a part that is being written for the first time.
+// NewInheritedProof is for a part that is written, made again or read.
 func NewInheritedProof() *InheritedProof { return &InheritedProof{sum: sha256.New()} }
-
-// Proof is for a part that is made again or read.
-func (in *Inherited) Proof() *InheritedProof {
-	if in.SHA256 == "" {
-		return &InheritedProof{sum: newVerifier(TypeBlob, in.Length)}
-	}
-	return NewInheritedProof()
-}
 
 // Write implements io.Writer; it never fails.
 func (p *InheritedProof) Write(b []byte) (int, error) {
@@ -61,13 +51,7 @@ func (p *InheritedProof) Describe(in *Inherited) {
 
 // Proves reports whether what was written is the part.
 func (p *InheritedProof) Proves(in *Inherited) bool {
-	if p.length != in.Length {
-		return false
-	}
-	if in.SHA256 == "" {
-		return ID(p.sum.Sum(nil)) == in.Content
-	}
-	return hex.EncodeToString(p.sum.Sum(nil)) == in.SHA256
+	return p.length == in.Length && hex.EncodeToString(p.sum.Sum(nil)) == in.SHA256
 }
 
 // begins reports whether a file of that length begins with the part.
@@ -75,7 +59,7 @@ func (in *Inherited) begins(file io.ReaderAt, length int64) (bool, error) {
 	if length < in.Length {
 		return false, nil
 	}
-	proof := in.Proof()
+	proof := NewInheritedProof()
 	if _, err := io.Copy(proof, io.NewSectionReader(file, 0, in.Length)); err != nil {
 		return false, err
 	}

@@ -213,7 +213,7 @@ func (d *examination) conversation(m *loaded, s *gitstore.Snapshot) error {
 		return err
 	}
 	in := *own.Meta.Inherited
-	part := inheritance{in.Content, in.SHA256, in.Record, in.SourceLength, string(in.Recipe)}
+	part := inheritance{in.SHA256, in.Record, in.SourceLength, string(in.Recipe)}
 	if d.inherited[part] {
 		return nil
 	}
@@ -231,11 +231,10 @@ func (d *examination) conversation(m *loaded, s *gitstore.Snapshot) error {
 
 // inheritance is an inherited part of a conversation, and how it is made.
 type inheritance struct {
-	content gitstore.ID
-	sha256  string
-	record  gitstore.ID
-	length  int64
-	recipe  string
+	sha256 string
+	record gitstore.ID
+	length int64
+	recipe string
 }
 
 // workspace looks whether the workspace is there, and for what is not to be in it.

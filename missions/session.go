@@ -43,7 +43,7 @@ type recipe struct {
 func (r recipe) rewrite() sessions.Rewrite {
 	return sessions.Rewrite{
 		OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: max(r.Version, 1),
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
 	}
 }
 
@@ -145,7 +145,7 @@ func (l *Local) countEvents(m *loaded, file *os.File, before, now gitstore.Sessi
 	from, count := int64(0), lineCounter(0)
 	if before.SessionID == now.SessionID && before.Generation == now.Generation && m.tip != nil && m.record == m.tip.Record {
 		from, count = before.Length-before.Torn, lineCounter(m.lastEvents())
-	} else if in := now.Inherited; in != nil && in.Lines > 0 {
+	} else if in := now.Inherited; in != nil {
 		from, count = in.Length, lineCounter(in.Lines)
 	} else if earlier, err := l.linesBefore(m); err != nil {
 		return 0, fmt.Errorf("session of %s: %w", m.Name, err)
@@ -250,7 +250,7 @@ func (l *Local) inherit(p *project, in gitstore.Inherited) (io.ReadCloser, error
 	out, w := io.Pipe()
 	go func() {
 		defer source.Close()
-		proof := in.Proof()
+		proof := gitstore.NewInheritedProof()
 		err := a.Rewrite(io.MultiWriter(w, proof), source, in.SourceLength, r.rewrite())
 		if err == nil && !proof.Proves(&in) {
 			err = fmt.Errorf("made again, it differs from what was recorded: %w", gitstore.ErrDamaged)

@@ -69,8 +69,7 @@ type stored struct {
 	Talk   *tallied         `json:"talk,omitempty"`
 	Left   *Tally           `json:"talk_left,omitempty"`
 	Behind map[string]Tally `json:"talk_behind,omitempty"`
-	// Step is the place in its turn of the snapshot that the record is of; absent
-	// where the turn began before places were recorded.
+	// Step is the place in its turn of the snapshot that the record is of.
 	Step *turnStep `json:"step,omitempty"`
 }
 

@@ -102,8 +102,8 @@ type Adapter interface {
 	// unterminated last line, and never touches signed blocks.
 	Rewrite(w io.Writer, r io.Reader, length int64, to Rewrite) error
 	// RewriteVersion is the version of what Rewrite makes now, from 1 on. What a
-	// fork has inherited is stored as how it was made: whatever a version has
-	// made once it must make again for ever, byte for byte.
+	// fork has inherited is stored as how it was made: whatever a released version
+	// has made once it must make again for ever, byte for byte.
 	RewriteVersion() int
 	// PlaceSides maps the side files of a session to those of its rewritten
 	// copy: where they go and what is in them. open reads a side's bytes.
@@ -351,9 +351,6 @@ func (to Rewrite) Known(newest int) error {
 	}
 	return nil
 }
-
-// Since reports whether a version, or one after it, is to make it.
-func (to Rewrite) Since(version int) bool { return to.Version == 0 || to.Version >= version }
 
 // File is a file an adapter wants placed: never over an existing one.
 type File struct {

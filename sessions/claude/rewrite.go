@@ -23,10 +23,9 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 	return rewriteLines(w, io.LimitReader(r, length), to)
 }
 
-// rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays. Version 1 left paths behind flags and
-// in diffs.
-const rewriteVersion = 2
+// rewriteVersion is counted up when Rewrite is to give other bytes for any input; the
+// code for each version that was released stays.
+const rewriteVersion = 1
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -53,7 +52,7 @@ type rewriter struct {
 
 func newRewriter(to sessions.Rewrite, plain bool) *rewriter {
 	return &rewriter{
-		Editor: jsonlines.NewEditor(to, plain, to.Since(2), signedBlocks), to: to,
+		Editor: jsonlines.NewEditor(to, plain, signedBlocks), to: to,
 		oldID: jsonlines.NewFinder([]byte(to.OldID)), oldSlug: slug(to.OldCwd), newSlug: slug(to.NewCwd),
 	}
 }

@@ -87,6 +87,5 @@ func TestRecorded(t *testing.T) {
 	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: filepath.Join("testdata", version, "recorded"), Apart: true})
 }
 
-// TestRewriteJoined: a path is found behind a flag and in a diff, but by the versions
-// of rewriting before.
-func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}, 4) }
+// TestRewriteJoined: a path is found behind a flag and in a diff.
+func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}) }

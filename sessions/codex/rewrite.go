@@ -24,7 +24,7 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 	if err := rewriteLines(end, io.LimitReader(r, length), to, nil); err != nil {
 		return err
 	}
-	if to.Version == 1 || to.OldID == to.NewID {
+	if to.OldID == to.NewID {
 		return nil
 	}
 	return end.close()
@@ -36,13 +36,9 @@ func rewriteLines(w io.Writer, r io.Reader, to sessions.Rewrite, agents []string
 	return jsonlines.Rewrite(w, r, func() jsonlines.Rewriter { return newRewriter(to, agents).line })
 }
 
-// rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays. Version 1 left the last turn
-// open, version 2 the ids of subagents as they were, version 3 paths behind flags and in
-// diffs. Version 5 makes what version 4 makes, of a conversation that is in several files
-// (sessions.Segmented), which an Umbra that reads one of them alone must not take for
-// damaged.
-const rewriteVersion = 5
+// rewriteVersion is counted up when Rewrite is to give other bytes for any input; the
+// code for each version that was released stays.
+const rewriteVersion = 1
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -65,11 +61,11 @@ type renamed struct {
 const agentMember = `"agent_thread_id":"`
 
 func newRewriter(to sessions.Rewrite, agents []string) *rewriter {
-	w := &rewriter{Editor: jsonlines.NewEditor(to, false, to.Since(4), sealed), agent: jsonlines.NewFinder([]byte(agentMember))}
+	w := &rewriter{Editor: jsonlines.NewEditor(to, false, sealed), agent: jsonlines.NewFinder([]byte(agentMember))}
 	if to.OldID == "" || to.OldID == to.NewID {
 		return w
 	}
-	w.shift, w.agents = shiftOf(to), to.Since(3)
+	w.shift, w.agents = shiftOf(to), true
 	w.rename(to.OldID, to.NewID)
 	for _, id := range agents {
 		w.rename(id, w.shift.id(id))

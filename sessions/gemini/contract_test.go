@@ -28,6 +28,5 @@ func TestRecorded(t *testing.T) {
 	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: "testdata/0.61.0/recorded", Mute: true})
 }
 
-// TestRewriteJoined: a path is found behind a flag and in a diff, but by the versions
-// of rewriting before.
-func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}, 2) }
+// TestRewriteJoined: a path is found behind a flag and in a diff.
+func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}) }

@@ -21,10 +21,9 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 	return rewriteLines(w, io.LimitReader(r, length), to)
 }
 
-// rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays. Version 1 left paths behind flags and
-// in diffs.
-const rewriteVersion = 2
+// rewriteVersion is counted up when Rewrite is to give other bytes for any input; the
+// code for each version that was released stays.
+const rewriteVersion = 1
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -53,7 +52,7 @@ type change struct{ from, to string }
 const stampForm = "2006-01-02T15:04:05.000Z"
 
 func newRewriter(to sessions.Rewrite, plain bool) *rewriter {
-	rw := &rewriter{Editor: jsonlines.NewEditor(to, plain, to.Since(2), signedParts), fields: map[string]change{
+	rw := &rewriter{Editor: jsonlines.NewEditor(to, plain, signedParts), fields: map[string]change{
 		"sessionId":   {to.OldID, to.NewID},
 		"projectHash": {hashOf(to.OldCwd), hashOf(to.NewCwd)},
 	}}

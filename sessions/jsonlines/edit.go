@@ -32,14 +32,12 @@ type Editor struct {
 }
 
 // NewEditor returns the editor of a rewrite. plain says that the text is no
-// JSON; joined that a path is found behind a flag and in a diff too, which the first
-// versions of rewriting did not. signed finds the stretches of a line under the model's
-// signature; it is asked only if there is something to edit.
-func NewEditor(to sessions.Rewrite, plain, joined bool, signed func(line []byte) []Span) *Editor {
+// JSON. signed finds the stretches of a line under the model's signature; it is asked
+// only if there is something to edit.
+func NewEditor(to sessions.Rewrite, plain bool, signed func(line []byte) []Span) *Editor {
 	e := &Editor{to: to, signed: signed}
 	for _, p := range [][2]string{{to.OldRoot, to.NewRoot}, {to.OldName, to.NewName}} {
 		if m := newPathMatcher(p[0], p[1], plain); m != nil {
-			m.joined = joined
 			e.paths = append(e.paths, m)
 		}
 	}

@@ -24,7 +24,6 @@ type pathMatcher struct {
 	span   int    // elems in the anchor
 	to     []rune
 	plain  bool // plain text: write no JSON escapes
-	joined bool // find it behind a flag and in a diff, too
 }
 
 // elem is one character of the path and the forms it may have, longest first.
@@ -148,7 +147,7 @@ func (m *pathMatcher) verify(b []byte, i int) (match, bool) {
 		}
 		end += n
 	}
-	if !startsPath(b, start) && !(m.joined && joined(b, start)) || !endsPath(b, end) {
+	if !startsPath(b, start) && !joined(b, start) || !endsPath(b, end) {
 		return match{}, false
 	}
 	return match{start, end, st}, true

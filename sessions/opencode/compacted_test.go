@@ -16,26 +16,23 @@ const (
 	compactedID = "ses_df6383f6affe6arf2xuXRxs7ka"
 )
 
-func compactedTo(version int) sessions.Rewrite {
+func compactedCopy() sessions.Rewrite {
 	to := toFork("ses_dfdc194c8ffeAAAAAAAAAAAAAA")
-	to.OldID, to.Version = compactedID, version
+	to.OldID = compactedID
 	return to
 }
 
 // TestCompactedTail: the copy of a compaction keeps what was said from the copy's own
-// message on. By the versions before, it was that of its source.
+// message on.
 func TestCompactedTail(t *testing.T) {
 	b := fixture(t, "compacted.jsonl")
 	tail := func(id string) []byte { return []byte(`"tail_start_id":"` + id + `"`) }
-	out := rewritten(t, b, compactedTo(0))
-	own := string(turnOf(compactedID, compactedTo(0).NewID).id([]byte(kept)))
+	out := rewritten(t, b, compactedCopy())
+	own := string(turnOf(compactedID, compactedCopy().NewID).id([]byte(kept)))
 	if own == kept || !bytes.Contains(out, tail(own)) || !bytes.Contains(out, []byte(`"id":"`+own+`","role":"user"`)) || bytes.Contains(out, []byte(kept)) {
 		t.Errorf("it became %s", out[bytes.LastIndex(out, []byte(`"compaction"`)):])
 	}
-	if old := rewritten(t, b, compactedTo(4)); !bytes.Equal(old, bytes.ReplaceAll(out, tail(own), tail(kept))) {
-		t.Error("version 4 differs in more")
-	}
-	back := compactedTo(0)
+	back := compactedCopy()
 	back.OldID, back.NewID, back.OldCwd, back.NewCwd, back.OldRoot, back.NewRoot = back.NewID, back.OldID, back.NewCwd, back.OldCwd, back.NewRoot, back.OldRoot
 	if !bytes.Equal(rewritten(t, out, back), b) {
 		t.Error("there and back it differs")
@@ -70,20 +67,17 @@ func TestIDsNamed(t *testing.T) {
 		`"new_message_id":"` + kept + `","messageIDs":["` + kept + `",7],"metadata":{"openai":{"itemId":"` + kept + `"}},` +
 		`"state":{"input":{"messageID":"` + kept + `"},"output":"{\"id\":\"` + kept + `\"}","error":{"id":"` + kept + `"},` +
 		`"attachments":[{"id":"` + kept + `","messageID":"` + kept + `","sessionID":"` + compactedID + `","filename":"` + kept + `"}]}}}` + "\n"
-	own := string(turnOf(compactedID, compactedTo(0).NewID).id([]byte(kept)))
-	want := strings.ReplaceAll(line, compactedID, compactedTo(0).NewID)
+	own := string(turnOf(compactedID, compactedCopy().NewID).id([]byte(kept)))
+	want := strings.ReplaceAll(line, compactedID, compactedCopy().NewID)
 	for _, name := range []string{`"new_message_id":"`, `"messageIDs":["`, `[{"id":"`} {
 		want = strings.Replace(want, name+kept, name+own, 1)
 	}
 	want = strings.Replace(want, own+`","messageID":"`+kept, own+`","messageID":"`+own, 1)
-	if got := string(rewritten(t, []byte(line), compactedTo(0))); got != want {
+	if got := string(rewritten(t, []byte(line), compactedCopy())); got != want {
 		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
-	if got := string(rewritten(t, []byte(line), compactedTo(4))); strings.Contains(got, own) {
-		t.Errorf("version 4 gives %s", got)
-	}
 	deep := strings.Repeat(`{"x":`, 1e5) + `{"id":"` + kept + `"}` + strings.Repeat("}", 1e5)
-	if got := rewritten(t, []byte(`{"type":"part","value":`+deep+"}\n"), compactedTo(0)); !bytes.Contains(got, []byte(kept)) {
+	if got := rewritten(t, []byte(`{"type":"part","value":`+deep+"}\n"), compactedCopy()); !bytes.Contains(got, []byte(kept)) {
 		t.Error("an id is found at any depth")
 	}
 }

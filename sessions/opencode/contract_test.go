@@ -83,6 +83,5 @@ func TestRecorded(t *testing.T) {
 	sessionstest.Recorded(t, sessionstest.Recording{Adapter: Adapter{}, Dir: version + "recorded"})
 }
 
-// TestRewriteJoined: a path is found behind a flag and in a diff, but by the versions
-// of rewriting before.
-func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}, 4) }
+// TestRewriteJoined: a path is found behind a flag and in a diff.
+func TestRewriteJoined(t *testing.T) { sessionstest.Joined(t, Adapter{}) }

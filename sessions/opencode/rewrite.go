@@ -27,26 +27,15 @@ func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewri
 	if err := to.Known(rewriteVersion); err != nil {
 		return err
 	}
-	turn, version := turnOf(to.OldID, to.NewID), to.Version
-	if version == 0 {
-		version = rewriteVersion
-	}
-	shield := signed
-	if version < 3 {
-		shield = signedWhole
-	}
+	turn := turnOf(to.OldID, to.NewID)
 	return jsonlines.Rewrite(w, io.LimitReader(r, length), func() jsonlines.Rewriter {
-		return (&rewriter{Editor: jsonlines.NewEditor(to, false, to.Since(4), shield), to: to, turn: turn, version: version}).line
+		return (&rewriter{Editor: jsonlines.NewEditor(to, false, signed), to: to, turn: turn}).line
 	})
 }
 
-// rewriteVersion is counted up when Rewrite is to give other bytes for any
-// input; the code for the versions before stays. Version 1 left the ids of
-// subagents' sessions, version 2 those in the results of signed calls, with the
-// paths there, and the sessions of subagents themselves; version 3 paths behind flags and
-// in diffs; version 4 the ids of messages and parts that stand deeper in a value, or
-// under a name that it did not know.
-const rewriteVersion = 5
+// rewriteVersion is counted up when Rewrite is to give other bytes for any input; the
+// code for each version that was released stays.
+const rewriteVersion = 1
 
 // RewriteVersion implements sessions.Adapter.
 func (Adapter) RewriteVersion() int { return rewriteVersion }
@@ -105,9 +94,8 @@ func signedWhole(b []byte) []jsonlines.Span {
 
 type rewriter struct {
 	*jsonlines.Editor
-	to      sessions.Rewrite
-	turn    turn
-	version int
+	to   sessions.Rewrite
+	turn turn
 }
 
 // line appends the rewritten line to dst; one that is no JSON object as it is.
@@ -131,9 +119,7 @@ func (w *rewriter) line(dst, b []byte) []byte {
 	if !c.Whole() {
 		return append(dst, b...)
 	}
-	if w.version > 1 {
-		w.sessions(b, part)
-	}
+	w.sessions(b, part)
 	w.Paths(b)
 	return w.Apply(dst, b)
 }
@@ -155,7 +141,7 @@ func (w *rewriter) value(b []byte, at int) {
 		case "path", "revert":
 			w.value(b, end-len(value))
 		default:
-			if w.version > 4 && (bytes.Contains(value, messageMark) || bytes.Contains(value, partMark)) {
+			if bytes.Contains(value, messageMark) || bytes.Contains(value, partMark) {
 				w.named(b, string(key), value, end, deepest)
 			}
 		}
@@ -243,7 +229,7 @@ func (w *rewriter) identity(end int, value []byte) {
 		w.Replace(inside, []byte(w.to.NewID))
 	} else if turned := w.turn.id(id); turned != nil {
 		w.Replace(inside, turned)
-	} else if turned := w.turn.session(id); turned != nil && w.version > 2 {
+	} else if turned := w.turn.session(id); turned != nil {
 		w.Replace(inside, turned)
 	}
 }

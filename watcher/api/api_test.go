@@ -14,7 +14,7 @@ func TestResultLine(t *testing.T) {
 	if cut, ok := CutResult(line); !ok || string(cut) != `{"a":[1,{}]}` {
 		t.Errorf("cut %s %v", cut, ok)
 	}
-	// An older daemon may send both.
+	// A line with both is an error.
 	both := []byte(`{"result":{"a":1},"error":{"kind":"failed","message":"m"}}` + "\n")
 	if cut, ok := CutResult(both); ok && json.Valid(cut) {
 		t.Errorf("an error was cut away: %s", cut)
