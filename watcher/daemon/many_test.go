@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -43,7 +45,7 @@ func (s *speaker) hook(event string, fields map[string]any) error {
 	caller := s.caller()
 	caller.Cwd = s.work
 	caller.Env["CLAUDE_PID"] = strconv.Itoa(os.Getpid())
-	r, err := client.Hook(s.ctx(), client.Options{Home: s.home, Version: "test"}, missions.HookRequest{Caller: caller, Agent: "claude", Payload: p})
+	r, err := client.Hook(s.ctx(), client.Options{Home: s.home, Version: "test", Patience: patience.Of(time.Minute)}, missions.HookRequest{Caller: caller, Agent: "claude", Payload: p})
 	if err == nil && r.Problem != "" {
 		err = fmt.Errorf("%s: %s", event, r.Problem)
 	}

@@ -124,7 +124,7 @@ func (b *bench) starting(o *client.Options) {
 		// has left.
 		for again := true; again; again = b.players() > 0 {
 			time.Sleep(5 * time.Millisecond)
-			if _, err := client.Leave(context.Background(), client.Options{Home: b.home}); err != nil {
+			if _, err := client.Leave(context.Background(), client.Options{Home: b.home, Patience: patience.Of(time.Minute)}); err != nil {
 				b.Errorf("stop the daemon: %v", err)
 				return
 			}

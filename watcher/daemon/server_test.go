@@ -225,7 +225,7 @@ func TestLeaveLetsWritesEnd(t *testing.T) {
 	<-began
 	b.until("both calls run", func() bool { return s.inFlight.Load() == 2 })
 	go func() { <-s.Leaving(); _ = s.Close() }()
-	there, err := client.Leave(b.ctx(), client.Options{Home: b.home})
+	there, err := client.Leave(b.ctx(), client.Options{Home: b.home, Patience: patience.Of(time.Minute)})
 	if err != nil || !there {
 		t.Errorf("leave: %v %v", there, err)
 	}

@@ -88,7 +88,7 @@ func TestStayingPauses(t *testing.T) {
 func TestStayingMakesWay(t *testing.T) {
 	b := newBench(t)
 	b.stay()
-	there, err := client.Leave(b.ctx(), client.Options{Home: b.home})
+	there, err := client.Leave(b.ctx(), client.Options{Home: b.home, Patience: patience.Of(time.Minute)})
 	if err != nil || !there {
 		t.Fatalf("leave: %v %v", there, err)
 	}
@@ -113,7 +113,7 @@ func TestLeaveWaitsForOneThatBegins(t *testing.T) {
 	}
 	left := make(chan answer, 1)
 	go func() {
-		there, err := client.Leave(b.ctx(), client.Options{Home: b.home})
+		there, err := client.Leave(b.ctx(), client.Options{Home: b.home, Patience: patience.Of(time.Minute)})
 		left <- answer{there, err}
 	}()
 	must(t, held.Release())
