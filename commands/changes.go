@@ -64,6 +64,6 @@ func (o changeOptions) write(p *printer, from string, files []missions.FileChang
 // sayUnpaired says that renames were not looked for among new files.
 func (c *call) sayUnpaired(files int) {
 	if files > 0 {
-		c.notice("%s may be renamed ones: too many or too large to be compared with those that are gone (umbra git -- diff -M -l0 does)", count(files, "new file"))
+		c.notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git -- diff -M -l0 does)", count(files, "new file"))
 	}
 }

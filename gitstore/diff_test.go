@@ -1,89 +1,17 @@
 package gitstore
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/umbra-vcs/umbra/scripts/patience"
 )
-
-// lcs is the length of the longest common subsequence, by the table.
-func lcs(a, b [][]byte) int {
-	row := make([]int, len(b)+1)
-	for i := range a {
-		diag := 0
-		for j := range b {
-			up := row[j+1]
-			if bytes.Equal(a[i], b[j]) {
-				row[j+1] = diag + 1
-			} else {
-				row[j+1] = max(row[j], up)
-			}
-			diag = up
-		}
-	}
-	return row[len(b)]
-}
-
-func TestDiffLinesIsShortest(t *testing.T) {
-	t.Parallel()
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for range 3000 {
-		side := func() [][]byte {
-			out := make([][]byte, rnd.IntN(30))
-			for i := range out {
-				out[i] = []byte{byte('a' + rnd.IntN(1+rnd.IntN(8))), '\n'}
-			}
-			return out
-		}
-		a, b := side(), side()
-		kept, at := 0, 0
-		var built [][]byte
-		for _, e := range diffLines(a, b) {
-			if e.aFrom != at {
-				t.Fatalf("edits of %q and %q do not join", a, b)
-			}
-			at = e.aTo
-			if e.equal {
-				kept += e.aTo - e.aFrom
-				built = append(built, a[e.aFrom:e.aTo]...)
-			} else {
-				built = append(built, b[e.bFrom:e.bTo]...)
-			}
-		}
-		if !slices.EqualFunc(built, b, bytes.Equal) || at != len(a) {
-			t.Fatalf("edits of %q do not give %q", a, b)
-		}
-		if want := lcs(a, b); kept != want {
-			t.Fatalf("kept %d of %d lines of %q and %q", kept, want, a, b)
-		}
-	}
-}
-
-func TestDiffLinesIsBounded(t *testing.T) {
-	t.Parallel()
-	side := func(seed uint64) [][]byte {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		out := make([][]byte, 100_000)
-		for i := range out {
-			out[i] = []byte{byte('a' + rnd.IntN(20)), '\n'}
-		}
-		return out
-	}
-	start := time.Now()
-	diffLines(side(1), side(2))
-	if d := time.Since(start); d > patience.Of(time.Minute) {
-		t.Errorf("took %v", d)
-	}
-}
 
 // writeTree stores files given as path -> mode and content.
 func writeTree(t testing.TB, b *Batch, files map[string]testFile) ID {
@@ -206,42 +134,64 @@ func TestDiffTreesIn(t *testing.T) {
 	}
 }
 
-func TestWriteDiffApplies(t *testing.T) {
+// TestDiffer: of any trees, one after the other, git makes the later one of the earlier
+// one and the patch, and the lines that are counted are those of the patch.
+func TestDiffer(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	rnd := rand.New(rand.NewPCG(7, 8))
-	for i := range 20 {
+	d, index := s.Differ(ctx, DiffPatch), filepath.Join(t.TempDir(), "index")
+	defer d.Close()
+	for range 20 {
 		b := s.NewBatch()
 		from, to := writeTree(t, b, randomTree(rnd)), writeTree(t, b, randomTree(rnd))
 		noErr(t, b.Flush(ctx))
 		b.Discard()
-		files := must[Differences](t)(s.DiffFiles(ctx, from, to, nil)).Files
-		var patch bytes.Buffer
-		noErr(t, s.WriteDiff(ctx, &patch, files))
-		if patch.Len() == 0 {
+		diff := must[Differences](t)(d.Trees(from, to))
+		names := s.Differ(ctx, DiffNames)
+		listed := must[Differences](t)(names.Trees(from, to))
+		names.Close()
+		added, deleted := 0, 0
+		for i, f := range diff.Files {
+			added, deleted = added+f.LinesAdded, deleted+f.LinesDeleted
+			if l := listed.Files[i]; l.Path != f.Path || l.Change != f.Change || l.OldPath != f.OldPath {
+				t.Errorf("by names %+v, with its lines %+v", l, f)
+			}
+		}
+		if diff.Patch == "" {
 			continue
 		}
-		index := filepath.Join(t.TempDir(), fmt.Sprint("index", i))
-		git := func(args ...string) []byte {
+		git := func(args ...string) string {
 			t.Helper()
-			out, err := RunGit(ctx, GitCommand{Dir: s.Dir(), GitDir: s.Dir(), Env: []string{"GIT_INDEX_FILE=" + index},
-				Stdin: bytes.NewReader(patch.Bytes()), Args: args})
+			out, err := RunGit(ctx, GitCommand{
+				Dir: s.Dir(), GitDir: s.Dir(), Env: []string{"GIT_INDEX_FILE=" + index},
+				Stdin: strings.NewReader(diff.Patch), Args: args,
+			})
 			if err != nil {
-				t.Fatalf("%v\n%s", err, patch.Bytes())
+				t.Fatalf("%v\n%s", err, diff.Patch)
 			}
-			return out
+			return strings.TrimSpace(string(out))
 		}
 		git("read-tree", from.String())
-		git("apply", "--cached", "--whitespace=nowarn", "-")
-		if got := strings.TrimSpace(string(git("write-tree"))); got != to.String() {
-			t.Fatalf("patch gives %s, want %s:\n%s", got, to, patch.Bytes())
+		for line := range strings.Lines(git("apply", "--numstat", "-")) {
+			var more, fewer int
+			if _, err := fmt.Sscan(line, &more, &fewer); err != nil {
+				t.Fatal(line, err)
+			}
+			added, deleted = added-more, deleted-fewer
 		}
-		os.Remove(index)
+		if added != 0 || deleted != 0 {
+			t.Errorf("counted %+d lines and %+d that are not in the patch:\n%s", added, deleted, diff.Patch)
+		}
+		git("apply", "--cached", "--whitespace=nowarn", "-")
+		if got := git("write-tree"); got != to.String() {
+			t.Fatalf("patch gives %s, want %s:\n%s", got, to, diff.Patch)
+		}
 	}
 }
 
-func TestDiffStatCounts(t *testing.T) {
+func TestDifferCounts(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
@@ -249,44 +199,136 @@ func TestDiffStatCounts(t *testing.T) {
 	defer b.Discard()
 	from := writeTree(t, b, map[string]testFile{
 		"keep": {ModeFile, "same\n"}, "edit": {ModeFile, "1\n2\n3\n"}, "gone": {ModeFile, "a\nb\n"},
-		"move": {ModeFile, "moved\n"}, "bin": {ModeFile, "\x00\x01"},
+		"move": {ModeFile, "moved\n"}, "bin": {ModeFile, "\x00\x01"}, "empty": {ModeFile, ""},
 	})
 	to := writeTree(t, b, map[string]testFile{
-		"keep": {ModeFile, "same\n"}, "edit": {ModeFile, "1\nTWO\n3\n4\n"}, "made": {ModeFile, "x\n"},
-		"dir/move": {ModeFile, "moved\n"}, "bin": {ModeFile, "\x00\x02"},
+		"keep": {ModeFile, "same\n"}, "edit": {ModeExec, "1\nTWO\n3\n4\n"}, "made\n": {ModeFile, "x\n"},
+		"dir/move": {ModeFile, "moved\n"}, "bin": {ModeFile, "\x00\x02"}, "void": {ModeFile, ""},
 	})
 	noErr(t, b.Flush(ctx))
-	got := must[DiffStat](t)(s.DiffStat(ctx, from, to))
-	want := DiffStat{Added: 2, Modified: 2, Deleted: 2, LinesAdded: 3, LinesDeleted: 3}
-	if got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	for _, f := range must[Differences](t)(s.DiffFiles(ctx, from, to, nil)).Files {
-		if f.Path == "dir/move" && f.OldPath != "move" || f.Path == "bin" && !f.Binary {
-			t.Errorf("%+v", f)
+	counted := func(a, b ID, paths ...string) string {
+		t.Helper()
+		d := s.Differ(ctx, DiffLines, paths...)
+		defer d.Close()
+		var list []string
+		for _, f := range must[Differences](t)(d.Trees(a, b)).Files {
+			list = append(list, fmt.Sprintf("%c %q %q +%d -%d %t", f.Type(), f.OldPath, f.Path, f.LinesAdded, f.LinesDeleted, f.Binary))
 		}
+		return strings.Join(list, "\n")
+	}
+	want := `M "" "bin" +0 -0 true
+R "move" "dir/move" +0 -0 false
+M "" "edit" +2 -1 false
+D "" "empty" +0 -0 false
+D "" "gone" +0 -2 false
+A "" "made\n" +1 -0 false
+A "" "void" +0 -0 false`
+	if got := counted(from, to); got != want {
+		t.Errorf("it is\n%s\nwant\n%s", got, want)
+	}
+	if got := counted(from, to, "dir", "gone", "*"); got != `A "" "dir/move" +1 -0 false`+"\n"+`D "" "gone" +0 -2 false` {
+		t.Errorf("of some paths it is\n%s", got)
+	}
+	if got := counted(ID{}, from, "edit"); got != `A "" "edit" +3 -0 false` {
+		t.Errorf("of a first tree it is\n%s", got)
+	}
+	if got := counted(to, to); got != "" {
+		t.Errorf("of one tree it is\n%s", got)
 	}
 }
 
-// TestDiffOfSomeFiles: what nobody asks for is not read, so that one file of many
-// is compared at once; a rename is found all the same.
-func TestDiffOfSomeFiles(t *testing.T) {
+// TestDifferAfterDamage: what is lost fails one comparison, with what git says of it,
+// and not the next; and what nobody asks for is not read.
+func TestDifferAfterDamage(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
-	from := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n"}, "lost": {ModeFile, "a\n"}, "move": {ModeFile, "moved\n"}})
-	to := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n2\n"}, "lost": {ModeFile, "b\n"}, "moved": {ModeFile, "moved\n"}})
+	from := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n"}, "lost": {ModeFile, "a\n"}})
+	to := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n2\n"}, "lost": {ModeFile, "b\n"}})
+	next := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n2\n"}, "lost": {ModeFile, "a\n"}})
 	noErr(t, b.Flush(ctx))
 	lost := HashObject(TypeBlob, []byte("b\n")).String()
 	noErr(t, os.Remove(filepath.Join(s.Dir(), "objects", lost[:2], lost[2:])))
-	if _, err := s.DiffFiles(ctx, from, to, nil); err == nil {
-		t.Fatal("a lost file is compared")
+	d := s.Differ(ctx, DiffPatch)
+	defer d.Close()
+	if _, err := d.Trees(from, to); err == nil || !strings.Contains(err.Error(), lost) {
+		t.Fatalf("of a lost file it says %v", err)
 	}
-	d, err := s.DiffFiles(ctx, from, to, func(r Rename) bool { return r.Path != "lost" })
-	got := d.Files
-	if err != nil || len(got) != 2 || got[0].LinesAdded != 1 || got[1].OldPath != "move" {
-		t.Errorf("without it: %+v %v", got, err)
+	if diff := must[Differences](t)(d.Trees(from, next)); len(diff.Files) != 1 || !strings.HasSuffix(diff.Patch, "@@ -1 +1,2 @@\n 1\n+2\n") {
+		t.Errorf("after it: %+v", diff)
+	}
+	some := s.Differ(ctx, DiffLines, "edit")
+	defer some.Close()
+	if diff := must[Differences](t)(some.Trees(from, to)); len(diff.Files) != 1 || diff.Files[0].LinesAdded != 1 {
+		t.Errorf("beside it: %+v", diff)
+	}
+	ended, end := context.WithCancel(ctx)
+	late := s.Differ(ended, DiffLines)
+	defer late.Close()
+	end()
+	if _, err := late.Trees(from, to); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end it says %v", err)
+	}
+}
+
+// TestDifferOfScratch: a scratch's own objects are compared with the repository's.
+func TestDifferOfScratch(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ctx := context.Background()
+	b := s.NewBatch()
+	defer b.Discard()
+	from := writeTree(t, b, map[string]testFile{"edit": {ModeFile, "1\n"}})
+	noErr(t, b.Flush(ctx))
+	scratch := must[*Store](t)(s.Scratch())
+	defer scratch.Close()
+	present := scratch.NewBatch()
+	defer present.Discard()
+	to := writeTree(t, present, map[string]testFile{"edit": {ModeFile, "1\n2\n"}})
+	noErr(t, present.Flush(ctx))
+	d := scratch.Differ(ctx, DiffLines)
+	defer d.Close()
+	if diff := must[Differences](t)(d.Trees(from, to)); len(diff.Files) != 1 || diff.Files[0].LinesAdded != 1 {
+		t.Errorf("it is %+v", diff)
+	}
+}
+
+// TestRenamesAreBounded: where too many files went and came, those that were edited
+// are left as they are, which is said; those of the same content, and those that
+// alone have their name, are paired all the same.
+func TestRenamesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ctx := context.Background()
+	before, after := map[string]testFile{}, map[string]testFile{}
+	for i := range renameLimit + 1 {
+		data := fmt.Sprintf("file %d\nhas\nthree lines\n", i)
+		before[fmt.Sprintf("old/%d", i)], after[fmt.Sprintf("new/%d.txt", i)] = testFile{ModeFile, data}, testFile{ModeFile, data + "more\n"}
+	}
+	before["a/same"], after["b/other"] = testFile{ModeFile, "the same\n"}, testFile{ModeFile, "the same\n"}
+	before["a/alone"], after["b/alone"] = testFile{ModeFile, "1\n2\n3\n4\n5\n"}, testFile{ModeFile, "1\n2\n3\n4\n5\n6\n"}
+	b := s.NewBatch()
+	defer b.Discard()
+	from, to := writeTree(t, b, before), writeTree(t, b, after)
+	noErr(t, b.Flush(ctx))
+	d := s.Differ(ctx, DiffNames)
+	defer d.Close()
+	diff := must[Differences](t)(d.Trees(from, to))
+	names := map[string]string{}
+	for _, f := range diff.Files {
+		if f.OldPath != "" {
+			names[f.Path] = f.OldPath
+		}
+	}
+	if want := map[string]string{"b/other": "a/same", "b/alone": "a/alone"}; !maps.Equal(names, want) || diff.Unpaired != renameLimit+1 {
+		t.Errorf("renamed are %v and %d were not compared, want %v and %d", names, diff.Unpaired, want, renameLimit+1)
+	}
+	few := s.Differ(ctx, DiffLines, "old/7", "new/7.txt")
+	defer few.Close()
+	diff = must[Differences](t)(few.Trees(from, to))
+	if len(diff.Files) != 1 || diff.Files[0].OldPath != "old/7" || diff.Unpaired != 0 || diff.Files[0].LinesAdded != 1 {
+		t.Errorf("of one file that was asked for: %+v", diff)
 	}
 }

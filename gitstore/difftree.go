@@ -22,7 +22,7 @@ const (
 	Modified ChangeType = 'M'
 	// TypeChanged is a change between file, symbolic link and gitlink.
 	TypeChanged ChangeType = 'T'
-	// Renamed is given only by FindRenames and SimilarRenames.
+	// Renamed is given only by a Differ.
 	Renamed ChangeType = 'R'
 )
 

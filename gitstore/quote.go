@@ -25,6 +25,11 @@ func QuotePath(path string) string {
 	if plain {
 		return path
 	}
+	return quoteC(path)
+}
+
+// quoteC is QuotePath that quotes whatever it is given.
+func quoteC(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {

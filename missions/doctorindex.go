@@ -29,8 +29,13 @@ func (d *examination) index(ctx context.Context, projects []*project) error {
 		return d.fill(ctx, projects)
 	}
 	var wrong []string
+	counting := map[*project]*gitstore.Differ{}
+	for _, p := range projects {
+		counting[p] = p.differ(ctx, gitstore.DiffLines, nil)
+		defer counting[p].Close()
+	}
 	err := d.l.index.Each(func(key string, value json.RawMessage) bool {
-		if id, ok := strings.CutPrefix(key, "snapshot/"); ok && !d.indexed(ctx, projects, id, value) {
+		if id, ok := strings.CutPrefix(key, "snapshot/"); ok && !d.indexed(ctx, counting, id, value) {
 			wrong = append(wrong, id)
 		}
 		return ctx.Err() == nil
@@ -54,7 +59,7 @@ func (d *examination) fill(ctx context.Context, projects []*project) error {
 				if err != nil {
 					return err
 				}
-				if _, err := d.l.facts(ctx, p, s, false); err != nil {
+				if _, err := d.l.facts(ctx, p, s, nil); err != nil {
 					return err
 				}
 			}
@@ -65,7 +70,7 @@ func (d *examination) fill(ctx context.Context, projects []*project) error {
 
 // indexed reports whether an entry of the index says what the refs say. One of
 // a snapshot that is no longer reachable is of no harm.
-func (d *examination) indexed(ctx context.Context, projects []*project, id string, value json.RawMessage) bool {
+func (d *examination) indexed(ctx context.Context, counting map[*project]*gitstore.Differ, id string, value json.RawMessage) bool {
 	snapshot, err := gitstore.ParseID(id)
 	if err != nil {
 		return false
@@ -74,12 +79,15 @@ func (d *examination) indexed(ctx context.Context, projects []*project, id strin
 	if json.Unmarshal(value, &have) != nil {
 		return false
 	}
-	for _, p := range projects {
+	for p, lines := range counting {
 		s, err := p.store.Snapshot(snapshot)
 		if err != nil {
 			continue
 		}
-		want, err := p.facts(ctx, s, have.Lined)
+		if !have.Lined {
+			lines = nil
+		}
+		want, err := p.facts(ctx, s, lines)
 		if err != nil {
 			return false
 		}

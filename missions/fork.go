@@ -51,7 +51,7 @@ func (l *Local) forkFrom(ctx context.Context, at found, present bool, r ForkRequ
 	if err != nil {
 		return ForkResult{}, err
 	}
-	if result.Source, err = l.entry(ctx, at.loaded, at.step, false); err != nil {
+	if result.Source, err = l.entry(ctx, at.loaded, at.step, nil); err != nil {
 		return ForkResult{}, err
 	}
 	if err := l.forkJobs(ctx, at, present, r, &result); err != nil {

@@ -141,11 +141,13 @@ func (l *Local) acquaint(ctx context.Context, m *loaded) error {
 		}
 		unknown = append(unknown, s)
 	}
+	lines := m.project.differ(ctx, gitstore.DiffLines, nil)
+	defer lines.Close()
 	for _, s := range slices.Backward(unknown) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := l.facts(ctx, m.project, s, true); err != nil {
+		if _, err := l.facts(ctx, m.project, s, lines); err != nil {
 			return err
 		}
 	}

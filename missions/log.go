@@ -54,6 +54,8 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 	pins := at.project.pinsBySnapshot()
 	entries = []Entry{}
 	trail := trail{project: at.project, path: filter.path}
+	told := logged{project: at.project, request: r}
+	defer told.close()
 	err = at.project.eachTurn(at.step.ID, func(turn []step) error {
 		prompt, asked := askedIn(turn)
 		for _, s := range turn {
@@ -67,7 +69,7 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 				}
 				continue
 			}
-			e, err := l.entry(ctx, at.loaded, s, r.Lines)
+			e, err := l.entry(ctx, at.loaded, s, told.counting(ctx))
 			if err != nil {
 				return err
 			}
@@ -81,7 +83,7 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 				e.Pins = names
 			}
 			if r.Changes || r.Patch {
-				if err := at.project.addChanges(ctx, &e, s.Snapshot, names(path, from), r.Patch); err != nil {
+				if err := told.addChanges(ctx, &e, s.Snapshot, names(path, from)); err != nil {
 					return err
 				}
 			}
@@ -210,8 +212,8 @@ type facts struct {
 }
 
 // entry projects a snapshot. Its address and names are those of the mission it
-// was asked by.
-func (l *Local) entry(ctx context.Context, m *loaded, s step, lines bool) (Entry, error) {
+// was asked by. Lines are not counted if lines is nil.
+func (l *Local) entry(ctx context.Context, m *loaded, s step, lines *gitstore.Differ) (Entry, error) {
 	f, err := l.facts(ctx, m.project, s.Snapshot, lines)
 	if err != nil {
 		return Entry{}, err
@@ -221,8 +223,8 @@ func (l *Local) entry(ctx context.Context, m *loaded, s step, lines bool) (Entry
 	return e, nil
 }
 
-func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lines bool) (facts, error) {
-	if f, ok := l.indexedFacts(s.ID, lines); ok {
+func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lines *gitstore.Differ) (facts, error) {
+	if f, ok := l.indexedFacts(s.ID, lines != nil); ok {
 		return f, nil
 	}
 	f, err := p.facts(ctx, s, lines)
@@ -248,7 +250,7 @@ func (l *Local) indexedFacts(id gitstore.ID, lines bool) (facts, bool) {
 }
 
 // facts reads a snapshot, its record and what it changed.
-func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (facts, error) {
+func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines *gitstore.Differ) (facts, error) {
 	e := Entry{
 		ID: s.ID.String(), Mission: s.Mission, State: StateName(s.State), At: s.At, Message: s.Message,
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, Restored: idText(s.RestoredFrom),
@@ -270,9 +272,9 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines bool) (
 	err := p.addRecordFacts(&e, s)
 	if objectLost(err) {
 		e.Partial = true // doctor says what is lost; the others are to be seen
-		return facts{Entry: e, Lined: lines, unrecorded: true}, nil
+		return facts{Entry: e, Lined: lines != nil, unrecorded: true}, nil
 	}
-	return facts{Entry: e, Lined: lines}, err
+	return facts{Entry: e, Lined: lines != nil}, err
 }
 
 func idText(id gitstore.ID) string {
@@ -316,7 +318,7 @@ func (p *project) recordDoc(s *gitstore.Snapshot, name string) ([]byte, error) {
 // new are no change, and reading all of them takes seconds.
 const mostLined = 1000
 
-func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.ID, lines bool) error {
+func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
 	err := p.store.DiffTrees(from, to, func(c gitstore.Change) error {
 		switch c.Type() {
 		case gitstore.Added:
@@ -328,12 +330,19 @@ func (p *project) countChanges(ctx context.Context, e *Entry, from, to gitstore.
 		}
 		return ctx.Err()
 	})
-	if err != nil || !lines || e.Files.Added+e.Files.Modified+e.Files.Deleted > mostLined {
+	if err != nil || lines == nil || e.Files.Added+e.Files.Modified+e.Files.Deleted > mostLined {
 		return err
 	}
-	sum, err := p.store.DiffStat(ctx, from, to)
-	e.Lines = &LineCounts{Added: sum.LinesAdded, Deleted: sum.LinesDeleted}
-	return err
+	d, err := lines.Trees(from, to)
+	if err != nil {
+		return notCompared(from, to, err)
+	}
+	e.Lines = &LineCounts{}
+	for _, f := range d.Files {
+		e.Lines.Added += f.LinesAdded
+		e.Lines.Deleted += f.LinesDeleted
+	}
+	return nil
 }
 
 // pinsBySnapshot lists the pins of each snapshot.

@@ -9,18 +9,52 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// logged compares for a log what snapshots changed, with as few processes of git as
+// can be.
+type logged struct {
+	project *project
+	request LogRequest
+
+	lines   *gitstore.Differ
+	changes *gitstore.Differ // of the paths
+	paths   []string
+}
+
+func (t *logged) close() {
+	for _, d := range []*gitstore.Differ{t.lines, t.changes} {
+		if d != nil {
+			d.Close()
+		}
+	}
+}
+
+// counting counts lines, nil if that was not asked for.
+func (t *logged) counting(ctx context.Context) *gitstore.Differ {
+	if t.lines == nil && t.request.Lines {
+		t.lines = t.project.differ(ctx, gitstore.DiffLines, nil)
+	}
+	return t.lines
+}
+
 // addChanges adds what a snapshot changed against the one before, below paths if
 // there are any. The first snapshot of all has nothing before it.
-func (p *project) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot, paths []string, patch bool) error {
+func (t *logged) addChanges(ctx context.Context, e *Entry, s *gitstore.Snapshot, paths []string) error {
 	parent := s.Parent()
 	if parent.IsZero() {
 		return nil
 	}
-	before, err := p.store.Snapshot(parent)
+	before, err := t.project.store.Snapshot(parent)
 	if err != nil {
 		return err
 	}
-	c, err := p.difference(ctx, before.Tree, s.Tree, paths, patch)
+	if t.changes != nil && !slices.Equal(t.paths, paths) {
+		t.changes.Close()
+		t.changes = nil
+	}
+	if t.changes == nil {
+		t.changes, t.paths = t.project.differ(ctx, diffDetail(t.request.Patch), paths), paths
+	}
+	c, err := compared(t.changes, before.Tree, s.Tree)
 	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired
 	return err
 }

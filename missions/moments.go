@@ -41,7 +41,7 @@ type Entry struct {
 	Changed []FileChange `json:"changed,omitempty"`
 	Patch   string       `json:"patch,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
-	// too many to be compared with those that are gone, or too large.
+	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
 	// Said is what was said in the turn, with the newest of its snapshots that the
 	// log lists.
@@ -100,7 +100,7 @@ type Shown struct {
 	Files        []FileChange `json:"files"`
 	Patch        string       `json:"patch,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
-	// too many to be compared with those that are gone, or too large.
+	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
 }
 
@@ -141,7 +141,7 @@ type Difference struct {
 	Conversation ConversationDiff `json:"conversation"`
 	Patch        string           `json:"patch,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
-	// too many to be compared with those that are gone, or too large.
+	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
 }
 

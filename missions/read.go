@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path"
@@ -55,7 +54,9 @@ func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	e, err := l.entry(ctx, at.loaded, at.step, true)
+	lines := at.project.differ(ctx, gitstore.DiffLines, nil)
+	defer lines.Close()
+	e, err := l.entry(ctx, at.loaded, at.step, lines)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -76,7 +77,7 @@ func (l *Local) Show(ctx context.Context, r ShowRequest) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	d, err := at.project.difference(ctx, from, at.step.Tree, paths, !r.Brief)
+	d, err := at.project.difference(ctx, from, at.step.Tree, paths, diffDetail(!r.Brief))
 	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
 	return shown, err
 }
@@ -168,7 +169,7 @@ func (l *Local) Diff(ctx context.Context, r DiffRequest) (Difference, error) {
 	if err != nil {
 		return Difference{}, err
 	}
-	changed, err := p.difference(ctx, from.step.Tree, tree, paths, r.Patch)
+	changed, err := p.difference(ctx, from.step.Tree, tree, paths, diffDetail(r.Patch))
 	if err != nil {
 		return Difference{}, err
 	}
@@ -230,34 +231,55 @@ type changed struct {
 	unpaired int
 }
 
-// difference lists what differs between two trees, and the patch if asked for.
-func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []string, patch bool) (changed, error) {
-	d, err := p.store.DiffFiles(ctx, from, to, func(r gitstore.Rename) bool {
-		return len(paths) == 0 || slices.ContainsFunc(paths, func(dir string) bool {
-			return dir == "" || within(dir, r.Path) || r.OldPath != "" && within(dir, r.OldPath)
-		})
-	})
-	if err != nil {
-		return changed{}, Errorf(KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
+// diffDetail is how much is to be told of changes.
+func diffDetail(patch bool) gitstore.DiffDetail {
+	if patch {
+		return gitstore.DiffPatch
 	}
-	c := changed{files: []FileChange{}, unpaired: d.Unpaired}
-	for _, f := range d.Files {
+	return gitstore.DiffLines
+}
+
+// differ compares trees of a project: what is below some paths, or all.
+func (p *project) differ(ctx context.Context, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
+	if slices.Contains(paths, "") {
+		paths = nil
+	}
+	return p.store.Differ(ctx, detail, paths...)
+}
+
+// difference tells what differs between two trees.
+func (p *project) difference(ctx context.Context, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (changed, error) {
+	d := p.differ(ctx, detail, paths)
+	defer d.Close()
+	return compared(d, from, to)
+}
+
+func compared(d *gitstore.Differ, from, to gitstore.ID) (changed, error) {
+	diff, err := d.Trees(from, to)
+	if err != nil {
+		return changed{}, notCompared(from, to, err)
+	}
+	c := changed{files: []FileChange{}, patch: diff.Patch, unpaired: diff.Unpaired}
+	for _, f := range diff.Files {
 		c.files = append(c.files, FileChange{
 			Path: f.Path, OldPath: f.OldPath, Similarity: f.Similarity, Type: changeType(f), Added: f.LinesAdded, Deleted: f.LinesDeleted, Binary: f.Binary,
 		})
 	}
-	if !patch {
-		return c, nil
-	}
-	var b bytes.Buffer
-	if err := p.store.WriteDiff(ctx, &b, d.Files); err != nil {
-		return changed{}, err
-	}
-	c.patch = b.String()
 	return c, nil
 }
 
-func changeType(f gitstore.FileStat) string {
+// notCompared says why git did not compare two trees.
+func notCompared(from, to gitstore.ID, err error) error {
+	if errors.Is(err, gitstore.ErrNoGit) {
+		return Errorf(KindFailed, "install git 2.38 or newer", "%w", err)
+	}
+	if _, ok := errors.AsType[*gitstore.GitError](err); ok {
+		return Errorf(KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
+	}
+	return err
+}
+
+func changeType(f gitstore.FileDiff) string {
 	switch f.Type() {
 	case gitstore.Added:
 		return "added"

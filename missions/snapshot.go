@@ -35,7 +35,7 @@ func (l *Local) Snapshot(ctx context.Context, r SnapshotRequest) (Entry, error) 
 			return Entry{}, err
 		}
 	}
-	e, err := l.entry(ctx, at.loaded, at.step, false)
+	e, err := l.entry(ctx, at.loaded, at.step, nil)
 	if problem, gerr := l.gitProblemThen(ctx, at.loaded); gerr == nil && problem != nil { // else nobody waits for what is taken
 		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
 	}

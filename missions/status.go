@@ -105,7 +105,7 @@ func (l *Local) lastEntry(ctx context.Context, m *loaded) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := l.entry(ctx, m, at.step, false)
+	e, err := l.entry(ctx, m, at.step, nil)
 	return &e, err
 }
 

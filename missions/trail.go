@@ -57,35 +57,46 @@ func (f found) nameThen(ctx context.Context, path string) (string, error) {
 }
 
 // nameBefore is what a new file was called in the tree before, by Git's rule for
-// renames (gitstore.SimilarRenames), as with git log --follow: of that file alone;
-// "" if there is none.
+// renames, as with git log --follow: of that file alone; "" if there is none.
 func (p *project) nameBefore(ctx context.Context, before, after gitstore.ID, path string) (string, error) {
-	renames, err := p.renames(ctx, before, after, func(r gitstore.Rename) bool { return r.Path == path || r.Type() == gitstore.Deleted })
-	for _, r := range renames {
-		if r.Path == path {
-			return r.OldPath, err
+	files, err := p.renames(ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
+	for _, f := range files {
+		if f.Path == path {
+			return f.OldPath, err
 		}
 	}
 	return "", err
 }
 
-// renames are the changes between two trees, with those paired that keep is true of.
-func (p *project) renames(ctx context.Context, before, after gitstore.ID, keep func(gitstore.Rename) bool) ([]gitstore.Rename, error) {
-	changes, err := p.changes(ctx, before, after)
-	if err != nil {
-		return nil, err
-	}
-	list, _, err := p.store.SimilarRenames(ctx, changes, keep)
-	return list, err
-}
+// mostArguments is how many bytes of paths git is given, well below what systems let
+// a program be started with.
+const mostArguments = 256 << 10
 
-// changes are what differs between two trees.
-func (p *project) changes(ctx context.Context, before, after gitstore.ID) (list []gitstore.Change, err error) {
-	err = p.store.DiffTrees(before, after, func(c gitstore.Change) error {
-		list = append(list, c)
+// renames are those of the changes between two trees that are kept, paired. Of more
+// paths than git can be given all are paired.
+func (p *project) renames(ctx context.Context, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
+	var paths []string
+	bytes, types := 0, map[gitstore.ChangeType]bool{}
+	err := p.store.DiffTrees(before, after, func(c gitstore.Change) error {
+		if keep(c) {
+			paths, types[c.Type()] = append(paths, c.Path), true
+			bytes += len(c.Path) + 1
+		}
 		return ctx.Err()
 	})
-	return list, err
+	if err != nil || !types[gitstore.Added] || !types[gitstore.Deleted] {
+		return nil, err
+	}
+	if bytes > mostArguments {
+		paths = nil
+	}
+	d := p.differ(ctx, gitstore.DiffNames, paths)
+	defer d.Close()
+	diff, err := d.Trees(before, after)
+	if err != nil {
+		return nil, notCompared(before, after, err)
+	}
+	return diff.Files, nil
 }
 
 // entryAt is the entry at a path of a tree, or the zero one.

@@ -79,12 +79,10 @@ func TestTrail(t *testing.T) {
 		t.Errorf("of a directory it lists %d", len(got))
 	}
 
-	// a path that is given is either name
-	for _, path := range []string{"old.go", "new.go"} {
-		d, err := b.local.Diff(context.Background(), DiffRequest{Caller: b.caller(), From: "work@0.1", To: "work@0.2", Paths: []string{path}, Patch: true})
-		if err != nil || len(d.Files) != 1 || d.Files[0].OldPath != "old.go" || !strings.Contains(d.Patch, "rename to new.go") {
-			t.Errorf("%s: %v %+v\n%s", path, err, d.Files, d.Patch)
-		}
+	// of paths both names are to be among them, as for git
+	d, err := b.local.Diff(context.Background(), DiffRequest{Caller: b.caller(), From: "work@0.1", To: "work@0.2", Paths: []string{"old.go", "new.go"}, Patch: true})
+	if err != nil || len(d.Files) != 1 || d.Files[0].OldPath != "old.go" || !strings.Contains(d.Patch, "rename to new.go") {
+		t.Errorf("%v %+v\n%s", err, d.Files, d.Patch)
 	}
 	s, err := b.local.Show(context.Background(), ShowRequest{Caller: b.caller(), Moment: moved.ID, Paths: []string{"other.go"}})
 	if err != nil || len(s.Files) != 1 || s.Files[0].Type != "deleted" {

@@ -88,8 +88,8 @@ func (p *project) nameAfter(ctx context.Context, before, after gitstore.ID, path
 	if now, err := p.entryAt(after, path); err != nil || !now.ID.IsZero() {
 		return path, err
 	}
-	renames, err := p.renames(ctx, before, after, func(r gitstore.Rename) bool { return r.Path == path || r.Type() == gitstore.Added })
-	at := slices.IndexFunc(renames, func(r gitstore.Rename) bool { return r.OldPath == path })
+	renames, err := p.renames(ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
+	at := slices.IndexFunc(renames, func(f gitstore.FileDiff) bool { return f.OldPath == path })
 	if err != nil || at < 0 {
 		return path, err
 	}
