@@ -16,20 +16,16 @@ import (
 // DiffDetail is how much a Differ tells of two trees.
 type DiffDetail int
 
-// The details; each tells what the ones above it tell, but DiffWords has no DiffPatch.
+// The details; each tells what the ones above it tell.
 const (
 	DiffNames DiffDetail = iota // which files differ, renames paired
 	DiffLines                   // and how many of their lines
 	DiffPatch                   // and the patch, which git apply takes but for binary files
-	DiffWords                   // and the changed words, as git diff --word-diff=porcelain has them
 )
 
 const (
 	// renameLimit is Git's default for diff.renameLimit.
 	renameLimit = 1000
-	// wordPattern is what a word is: letters, digits and all that is not ASCII; or
-	// blanks; or one other character.
-	wordPattern = `[[:alnum:]_\x80-\xff]+|[[:blank:]]+|[^[:space:]]`
 	// pairEnd is sent after each pair of trees. Git prints it again, and flushes: no
 	// line of a patch begins so.
 	pairEnd = "end of pair\n"
@@ -147,11 +143,8 @@ func (d *Differ) command() GitCommand {
 	if d.detail >= DiffLines {
 		args = append(args, "--numstat")
 	}
-	switch d.detail {
-	case DiffPatch:
+	if d.detail >= DiffPatch {
 		args = append(args, "-p")
-	case DiffWords:
-		args = append(args, "-p", "--word-diff=porcelain", "--word-diff-regex="+wordPattern)
 	}
 	c := GitCommand{
 		Dir: d.store.dir, GitDir: d.store.dir, Config: []string{"core.bigFileThreshold=32m"},
