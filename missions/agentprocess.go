@@ -23,8 +23,10 @@ func AgentAbove(agent string, c Caller, pid int) int {
 		if a.Name() != agent {
 			continue
 		}
-		if _, told := a.PID(callerEnv(c)); told {
-			return 0
+		if t, ok := a.(sessions.Telling); ok {
+			if _, told := t.PID(callerEnv(c)); told {
+				return 0
+			}
 		}
 		return above(a, pid)
 	}
@@ -152,8 +154,8 @@ func (m *loaded) lastSign() time.Time {
 // sessionProcess is the process in which the mission's session is open, as the
 // agent's own files say.
 func (l *Local) sessionProcess(m *loaded) (pid int, alive bool) {
-	a := l.adapter(m.Agent)
-	if a == nil || m.stored.Session == "" {
+	a, ok := l.adapter(m.Agent).(sessions.Registering)
+	if !ok || m.stored.Session == "" {
 		return 0, false
 	}
 	return a.Live(m.adapterEnv(), m.stored.Session)

@@ -14,6 +14,15 @@ func Agents() []sessions.Adapter {
 	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}}
 }
 
+// agentVariables names the environment variables that an adapter reads, and that are
+// kept with a mission.
+func agentVariables(a sessions.Adapter) []string {
+	if r, ok := a.(sessions.Relocatable); ok {
+		return r.Variables()
+	}
+	return nil
+}
+
 // callerEnv is the part of a caller's environment that adapters read.
 func callerEnv(c Caller) sessions.Environ {
 	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}

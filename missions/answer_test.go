@@ -16,7 +16,7 @@ import (
 // lateWriter writes something once, when the session is looked at for the first
 // time: that look does not see it, a later one does.
 type lateWriter struct {
-	sessions.Adapter
+	claude.Adapter
 	once  sync.Once
 	write func()
 }
@@ -42,7 +42,7 @@ func TestStopAwaitsAnswer(t *testing.T) {
 				c.line("user", "u3", "u2", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t1","content":%q}]`, strings.Repeat("x", padding))),
 			)
 			c.local.working.Wait()
-			c.local.adapters = []sessions.Adapter{&lateWriter{Adapter: claude.Adapter{}, write: func() {
+			c.local.adapters = []sessions.Adapter{&lateWriter{write: func() {
 				c.say(c.line("assistant", "u4", "u3", `[{"type":"text","text":"done"}]`))
 			}}}
 			c.hook("Stop", map[string]any{"prompt_id": "p1", "last_assistant_message": "done"})

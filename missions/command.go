@@ -18,8 +18,8 @@ type AskedCommand struct {
 // AskedCommand.
 func CommandReply(agent, answer string) []byte {
 	for _, a := range Agents() {
-		if a.Name() == agent {
-			return a.Reply(sessions.Event{Kind: sessions.KindCommand}, sessions.Answer{Block: answer})
+		if h, ok := a.(sessions.Hooked); ok && a.Name() == agent {
+			return h.Reply(sessions.Event{Kind: sessions.KindCommand}, sessions.Answer{Block: answer})
 		}
 	}
 	return nil

@@ -278,9 +278,7 @@ func (l *Local) blank(p *project, n newMission, g ground) *loaded {
 // git its configuration.
 func keptVars(a sessions.Adapter, env sessions.Environ) map[string]string {
 	names := []string{"XDG_CONFIG_HOME"} // where git looks for the user's own excludes
-	if a != nil {
-		names = append(names, a.Variables()...)
-	}
+	names = append(names, agentVariables(a)...)
 	vars := map[string]string{"HOME": env.Home}
 	for _, name := range names {
 		if v, ok := env.Vars[name]; ok && v != "" {

@@ -60,6 +60,10 @@ func cutFailed(s *gitstore.Snapshot, err error) error {
 // cutEnd finds the cut in the end of a conversation of so many lines; false if
 // that does not tell.
 func (l *Local) cutEnd(p *project, a sessions.Adapter, plan *talkPlan, lines int) (sessions.Cut, bool, error) {
+	cutter, ok := a.(sessions.EndCutting)
+	if !ok {
+		return sessions.Cut{}, false, nil
+	}
 	first := int64(0) // of the bytes that the record itself holds
 	if in := plan.source.Inherited; in != nil {
 		first = in.Length
@@ -69,7 +73,7 @@ func (l *Local) cutEnd(p *project, a sessions.Adapter, plan *talkPlan, lines int
 		return sessions.Cut{}, false, err
 	}
 	for tail := int64(cutTail); plan.source.Length-tail > first; tail *= 8 {
-		cut, told, err := l.cutFrom(p, a, plan, plan.source.Length-tail)
+		cut, told, err := l.cutFrom(p, cutter, plan, plan.source.Length-tail)
 		if told {
 			cut.Events, cut.Length = lines-cut.Dropped, cut.Length+shift
 		}
@@ -81,7 +85,7 @@ func (l *Local) cutEnd(p *project, a sessions.Adapter, plan *talkPlan, lines int
 }
 
 // cutFrom reads the conversation from about offset on.
-func (l *Local) cutFrom(p *project, a sessions.Adapter, plan *talkPlan, offset int64) (sessions.Cut, bool, error) {
+func (l *Local) cutFrom(p *project, a sessions.EndCutting, plan *talkPlan, offset int64) (sessions.Cut, bool, error) {
 	r, from, err := l.talkFrom(p, plan.record, plan.beside, offset)
 	if err != nil {
 		return sessions.Cut{}, false, err

@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions/editors"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // hintGit is the name by which the user's own Git gives hints; editors has those
@@ -30,7 +31,9 @@ const (
 func HookNames() []string {
 	var names []string
 	for _, a := range Agents() {
-		names = append(names, a.Name())
+		if _, installs := a.(sessions.Installing); installs {
+			names = append(names, a.Name())
+		}
 	}
 	return append(names, Hinters()...)
 }

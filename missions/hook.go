@@ -20,13 +20,14 @@ import (
 // makes no sense at all is an error.
 func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 	adapter := l.adapter(r.Agent)
+	hooked, ok := adapter.(sessions.Hooked)
 	switch {
 	case GivesHints(r.Agent):
 		return l.heardHint(ctx, r)
-	case adapter == nil:
+	case !ok:
 		return HookResult{}, Errorf(KindUsage, "umbra hook generic is for any other tool", "no hooks for agent %q", r.Agent)
 	}
-	event, err := adapter.Event(callerEnv(r.Caller), r.Event, r.Payload)
+	event, err := hooked.Event(callerEnv(r.Caller), r.Event, r.Payload)
 	if err != nil {
 		err = Errorf(KindUsage, "", "hook %s: %w", r.Agent, err)
 		l.noteRefused(ctx, adapter, r, err)
@@ -50,7 +51,7 @@ func (l *Local) Hook(ctx context.Context, r HookRequest) (HookResult, error) {
 			answer.Notice = cmp.Or(l.noteProblem(ctx, result, event, err), answer.Notice)
 		}
 	}
-	result.Output = adapter.Reply(event, answer)
+	result.Output = hooked.Reply(event, answer)
 	return result, nil
 }
 

@@ -17,7 +17,7 @@ const settingsMode = 0o600
 
 // hookPlace is where an agent's hooks go.
 type hookPlace struct {
-	sessions.Adapter
+	sessions.Installing
 	file   string
 	scope  sessions.Scope
 	extras []sessions.Extra
@@ -28,11 +28,12 @@ type hookPlace struct {
 // hooked finds the adapter and the settings file that a request is about, and the
 // files that go beside it.
 func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
-	a := l.adapter(r.Name)
-	if a == nil {
+	agent := l.adapter(r.Name)
+	a, ok := agent.(sessions.Installing)
+	if !ok && !isForeign(agent) {
 		return hookPlace{}, Errorf(KindUsage, "docs/agents.md, “Any other tool”, says how another one tells Umbra", "there are no hooks for %q, but for %s", r.Name, strings.Join(HookNames(), ", "))
 	}
-	if isForeign(a) {
+	if !ok {
 		return hookPlace{}, Errorf(KindUsage, "docs/agents.md, “Any other tool”, says what to give it", "there is nothing to install for %s: a tool calls `umbra hook %s` by itself", r.Name, r.Name)
 	}
 	scope := sessions.ScopeUser
@@ -49,7 +50,7 @@ func (l *Local) hooked(r HooksRequest) (hookPlace, error) {
 		return hookPlace{}, err
 	}
 	env := callerEnv(r.Caller)
-	at := hookPlace{Adapter: a, scope: scope, file: a.HookFile(env, scope, g.Top), keep: []string{a.Root(env), env.Home, g.Top}}
+	at := hookPlace{Installing: a, scope: scope, file: a.HookFile(env, scope, g.Top), keep: []string{a.Root(env), env.Home, g.Top}}
 	if scope == sessions.ScopeUser { // a project's would hide the user's own
 		at.status, _ = a.(sessions.StatusLiner)
 	}
@@ -219,12 +220,12 @@ func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksRes
 			break
 		}
 	}
-	if t, ok := at.Adapter.(sessions.Truster); ok && result.Installed {
+	if t, ok := at.Installing.(sessions.Truster); ok && result.Installed {
 		if why := t.Distrusted(callerEnv(r.Caller), at.file, os.ReadFile); why != "" {
 			result.Problems = append(result.Problems, why)
 		}
 	}
-	if at.HooksOff(settings) {
+	if at.off(settings) {
 		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", at.file))
 	}
 	if result.Installed && len(missing) > 0 {
@@ -238,6 +239,12 @@ func (l *Local) hooksState(at hookPlace, r HooksRequest, changed bool) (HooksRes
 		err = at.describeExtras(&result)
 	}
 	return result, err
+}
+
+// off reports whether settings switch all hooks off.
+func (at hookPlace) off(settings []byte) bool {
+	s, ok := at.Installing.(sessions.Silencing)
+	return ok && s.HooksOff(settings)
 }
 
 // adopts says in words which sessions become missions.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions/userfile"
-	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
 // TestHooksSwitchedOff says that no hook runs where the settings forbid it.
@@ -73,7 +72,7 @@ func TestHooksLeaveNoDirectory(t *testing.T) {
 // meddler is an agent that writes into its settings while hooks are installed, as
 // one does whose user answers a question with “always”.
 type meddler struct {
-	sessions.Adapter
+	claude.Adapter
 	write func()
 }
 
@@ -105,8 +104,7 @@ func TestHooksBesideAgent(t *testing.T) {
 			}
 		})
 	}
-	claude := Agents()[slices.IndexFunc(Agents(), func(a sessions.Adapter) bool { return a.Name() == "claude" })]
-	at := hookPlace{Adapter: meddler{claude, says(`{"model": "opus"`)}, file: file}
+	at := hookPlace{Installing: meddler{write: says(`{"model": "opus"`)}, file: file}
 	if changed, err := at.putIn("/usr/bin/umbra"); !changed || err != nil {
 		t.Fatal(changed, err)
 	}
@@ -114,7 +112,7 @@ func TestHooksBesideAgent(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "opus") || !strings.Contains(string(text), "umbra hook claude") {
 		t.Fatalf("%s, %v", text, err)
 	}
-	at.Adapter = meddler{claude, says(`{"verbose": true,`)}
+	at.Installing = meddler{write: says(`{"verbose": true,`)}
 	if changed, err := at.takeOut(); !changed || err != nil {
 		t.Fatal(changed, err)
 	}

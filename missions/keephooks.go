@@ -129,12 +129,12 @@ type goneHooks struct {
 // directory is gone with them is not there any more; and of settings that can't be
 // read nothing is known.
 func (l *Local) goneFrom(h installedHooks) (goneHooks, bool) {
-	a := l.adapter(h.Agent)
+	a, ok := l.adapter(h.Agent).(sessions.Installing)
 	dir, err := os.Stat(filepath.Dir(h.File))
-	if a == nil || isForeign(a) || err != nil {
+	if !ok || err != nil {
 		return goneHooks{}, false
 	}
-	g := goneHooks{installedHooks: h, at: hookPlace{Adapter: a, file: h.File, scope: h.Scope}, since: dir.ModTime()}
+	g := goneHooks{installedHooks: h, at: hookPlace{Installing: a, file: h.File, scope: h.Scope}, since: dir.ModTime()}
 	if h.Scope == sessions.ScopeUser {
 		g.at.status, _ = a.(sessions.StatusLiner)
 	}
@@ -146,7 +146,7 @@ func (l *Local) goneFrom(h installedHooks) (goneHooks, bool) {
 		return goneHooks{}, false
 	}
 	commands, _, err := a.HookCommands(settings)
-	g.off = settings != nil && a.HooksOff(settings)
+	g.off = settings != nil && g.at.off(settings)
 	return g, err == nil && len(commands) == 0
 }
 

@@ -196,12 +196,16 @@ func (l *Local) prepareAgent(ctx context.Context, m *loaded, a sessions.Adapter,
 // shell that it is resumed in may name another store than the one it was begun in.
 // Where the session is in neither, the shell's word counts.
 func (m *loaded) keepStore(a sessions.Adapter, launch *Launch) {
+	r, ok := a.(sessions.Relocatable)
+	if !ok {
+		return
+	}
 	env := m.adapterEnv()
 	root := a.Root(env)
 	if !within(root, m.bind.Session) && !within(resolvedOr(root), m.bind.Session) {
 		return
 	}
-	for _, name := range a.StoreVariables() {
+	for _, name := range r.StoreVariables() {
 		if value := env.Vars[name]; value != "" {
 			launch.Env[name] = value
 		} else {

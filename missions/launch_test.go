@@ -52,7 +52,11 @@ func TestLaunchIsForOneKeeper(t *testing.T) {
 // environment says; one that is elsewhere is left to that. So it is for all agents.
 func TestResumeKeepsStore(t *testing.T) {
 	t.Parallel()
-	for _, a := range Agents() {
+	for _, agent := range Agents() {
+		a := agent.(interface {
+			sessions.Adapter
+			sessions.Relocatable
+		})
 		for _, name := range a.StoreVariables() {
 			if !slices.Contains(a.Variables(), name) || !slices.Contains(CallerVariables(), name) {
 				t.Errorf("%s: %s is not kept with a mission, or not asked of a caller", a.Name(), name)

@@ -7,10 +7,10 @@ package missions
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Service is everything Umbra does. It has two implementations, in process and
@@ -119,7 +119,10 @@ func CallerVariables() []string {
 	}
 	names = append(names, settings.Variables()...)
 	for _, a := range Agents() {
-		names = slices.Concat(names, a.Variables(), a.HookVariables())
+		names = append(names, agentVariables(a)...)
+		if t, ok := a.(sessions.Telling); ok {
+			names = append(names, t.HookVariables()...)
+		}
 	}
 	return names
 }

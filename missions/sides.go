@@ -36,9 +36,17 @@ func (k knownSides) learn(path string, stamp fileStamp, id gitstore.ID, now time
 	}
 }
 
+// sidesNow are the files beside the mission's session as they are on disk.
+func (m *loaded) sidesNow(a sessions.Adapter) ([]sessions.Side, error) {
+	if s, ok := a.(sessions.Sided); ok {
+		return s.Sides(m.adapterEnv(), m.session())
+	}
+	return nil, nil
+}
+
 // putSides brings what a record holds beside a session up to what is there now.
 func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, ws *workspace, batch *gitstore.Batch) error {
-	list, err := a.Sides(m.adapterEnv(), m.session())
+	list, err := m.sidesNow(a)
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
@@ -65,7 +73,7 @@ func (l *Local) putSides(t *gitstore.RecordTree, a sessions.Adapter, m *loaded, 
 // now. What is gone since is no reason for another one, which would not hold it: the
 // conversation may begin in it.
 func (l *Local) sidesRecorded(m *loaded, a sessions.Adapter, ws *workspace) (bool, error) {
-	list, err := a.Sides(m.adapterEnv(), m.session())
+	list, err := m.sidesNow(a)
 	if err != nil {
 		return false, err
 	}

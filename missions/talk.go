@@ -116,6 +116,10 @@ func (l *Local) place(p *project, plan *talkPlan, env sessions.Environ, to sessi
 
 // placeSides puts the copied session's side files beside it.
 func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env sessions.Environ, to sessions.Rewrite, out *placed) error {
+	sided, ok := a.(sessions.Sided)
+	if !ok {
+		return nil
+	}
 	stored, err := p.store.SessionSides(plan.record)
 	if err != nil {
 		return Errorf(KindDamaged, "umbra doctor", "side files of record %s: %w", plan.record.Short(), err)
@@ -130,7 +134,7 @@ func (l *Local) placeSides(p *project, plan *talkPlan, a sessions.Adapter, env s
 		r, _, err := p.store.BlobReader(byName[name].ID)
 		return r, err
 	}
-	files, err := a.PlaceSides(env, names, open, to)
+	files, err := sided.PlaceSides(env, names, open, to)
 	if err != nil {
 		return fmt.Errorf("side files of the session: %w", err)
 	}

@@ -67,13 +67,12 @@ func (l *Local) unheard(m *loaded) string {
 // distrusted is why a mission's agent does not run all hooks of its user's; "" if nothing
 // is known against it.
 func (l *Local) distrusted(m *loaded) string {
-	a := l.adapter(m.Agent)
-	t, ok := a.(sessions.Truster)
+	t, ok := l.adapter(m.Agent).(sessions.Truster)
 	if !ok {
 		return ""
 	}
 	env := m.adapterEnv()
-	return t.Distrusted(env, a.HookFile(env, sessions.ScopeUser, ""), func(name string) ([]byte, error) {
+	return t.Distrusted(env, t.HookFile(env, sessions.ScopeUser, ""), func(name string) ([]byte, error) {
 		return os.ReadFile(joinPath(m.cwd(), name))
 	})
 }

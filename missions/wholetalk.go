@@ -124,7 +124,7 @@ func (l *Local) openTalk(m *loaded, a sessions.Adapter) (*joined, int64, error) 
 
 // joinPresent puts before the agent's newest file what that goes on from.
 func joinPresent(m *loaded, a sessions.Adapter, e earlier, j *joined) error {
-	sides, err := a.Sides(m.adapterEnv(), m.session())
+	sides, err := m.sidesNow(a)
 	if err != nil {
 		return err
 	}

@@ -35,28 +35,15 @@ var (
 // tells where the agent's store is and how it names its directories.
 type Environ struct {
 	Home string            // the user's home directory
-	Vars map[string]string // only the adapter's own variables (see Adapter.Variables and Adapter.HookVariables)
+	Vars map[string]string // only the adapter's own variables (see Relocatable and Telling)
 }
 
-// Adapter is one agent. Its methods are pure but for reading the agent's files
-// and are safe for concurrent use.
+// Adapter is one agent: what every agent has. What only some have are the roles
+// beside it, found by type assertion: Hooked, Installing, Sided and so on. Methods
+// are pure but for reading the agent's files, and are safe for concurrent use.
 type Adapter interface {
 	// Name is the agent's word on Umbra's command line: "claude".
 	Name() string
-	// Variables names the environment variables the adapter reads, such as
-	// CLAUDE_CONFIG_DIR. Only these are kept with a mission; never secrets.
-	Variables() []string
-	// StoreVariables names those of Variables that decide where the conversations
-	// are: Root and Path follow from them and the home directory. An agent that goes
-	// on with a conversation is given them as they were when it was begun.
-	StoreVariables() []string
-	// HookVariables names further variables that Event reads from a hook's
-	// environment. They belong to one run of the agent: they are passed to
-	// Event and kept nowhere; never secrets.
-	HookVariables() []string
-	// PID is the agent's process, as the environment of its hooks says; told is
-	// false where this version says nothing.
-	PID(env Environ) (pid int, told bool)
 	// Runs reports whether argv starts this agent, by its program's base name.
 	Runs(argv []string) bool
 	// Root is the directory of the agent's store on this machine.
@@ -75,12 +62,6 @@ type Adapter interface {
 	// Open reads a session's identity from its main file's lines.
 	// ErrNoSession if there is no such file.
 	Open(path string) (Session, error)
-	// Sides lists the session's side files, as they are on disk now, in the
-	// order of their names.
-	Sides(env Environ, s Session) ([]Side, error)
-	// Live reports the process that has the session open, if the agent keeps
-	// a registry of such and the process still lives.
-	Live(env Environ, id string) (pid int, ok bool)
 
 	// Read parses a whole conversation. It never fails on foreign or damaged
 	// lines: it counts them.
@@ -92,11 +73,6 @@ type Adapter interface {
 	// no tool call lacks its result, without a trailing prompt that has no
 	// answer. ErrEmptyCut if there is none.
 	Cut(r io.Reader) (Cut, error)
-	// CutEnd is Cut for a conversation of which r gives only what follows its
-	// first bytes, from on. Length is that of the whole; Events counts the lines
-	// that r gave. It is false where what came before may matter: then more is
-	// to be read.
-	CutEnd(r io.Reader, from int64) (Cut, bool, error)
 	// Rewrite streams the first length bytes of a session to w under a new
 	// identity and place. It keeps lines it does not understand, drops an
 	// unterminated last line, and never touches signed blocks.
@@ -105,106 +81,9 @@ type Adapter interface {
 	// fork has inherited is stored as how it was made: whatever a released version
 	// has made once it must make again for ever, byte for byte.
 	RewriteVersion() int
-	// PlaceSides maps the side files of a session to those of its rewritten
-	// copy: where they go and what is in them. open reads a side's bytes.
-	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
 
 	// Launch is the command line that starts the agent for a mission.
 	Launch(o Launch) (Command, error)
-
-	// Event reads one hook payload. name is the event's name if the hook's
-	// command line gave it, else "". ErrBadPayload for foreign input.
-	Event(env Environ, name string, payload []byte) (Event, error)
-	// Reply is what the hook prints for the agent.
-	Reply(e Event, a Answer) []byte
-	// HookFile is the settings file that hooks of this scope live in.
-	HookFile(env Environ, scope Scope, projectDir string) string
-	// InstallHooks merges Umbra's hooks into settings (nil: no file yet). It
-	// is idempotent, keeps unknown keys, order and formatting.
-	InstallHooks(settings []byte, hookCommand string) ([]byte, error)
-	// UninstallHooks takes exactly Umbra's hooks out again. remove reports
-	// that nothing is left and the file was Umbra's own to create.
-	UninstallHooks(settings []byte) (out []byte, remove bool, err error)
-	// HookCommands returns Umbra's hook command lines found in settings, one
-	// for each event, and the events that lack one.
-	HookCommands(settings []byte) (commands []string, missing []string, err error)
-	// HooksOff reports whether these settings keep the agent from running any
-	// hook.
-	HooksOff(settings []byte) bool
-}
-
-// Truster is an Adapter whose agent runs only those hooks that its user has
-// looked at.
-type Truster interface {
-	// Distrusted says why the agent does not run the hooks that are installed in
-	// a file yet, and what its user has to do; "" if nothing is known against it.
-	// read reads a settings file of the agent's.
-	Distrusted(env Environ, file string, read func(string) ([]byte, error)) string
-}
-
-// Replacing is an Adapter whose agent writes again, later in its file, what it has
-// said in an earlier turn: a conversation can only be read from its beginning on.
-type Replacing interface{ Replaces() }
-
-// Foreign is the Adapter of tools that Umbra does not know and that call it by
-// themselves. Its conversations are bytes: what was said in one, hooks tell alone.
-type Foreign interface {
-	Adapter
-	// Resumable reports whether a tool that says of itself that it is resumed by
-	// these words (see Event.Resume) can go on from a copy of its conversation.
-	Resumable(how []string) bool
-}
-
-// Companion is an Adapter whose hooks come with further files, such as the one
-// by which the agent offers its user a command for Umbra.
-type Companion interface {
-	// HookExtras are the files that go beside the hooks of a scope.
-	HookExtras(env Environ, scope Scope, projectDir string) []Extra
-}
-
-// Versioned is an Adapter that can tell which version of its agent has written a
-// session.
-type Versioned interface {
-	// Client is the version that wrote the session's file last, "" if it does not
-	// tell. It reads the end of the file only.
-	Client(path string) string
-	// Tried are the oldest and the newest version whose files the adapter was tried on.
-	Tried() (oldest, newest string)
-}
-
-// Packaged is a Versioned whose sessions do not tell, but the program that runs.
-type Packaged interface {
-	Versioned
-	// Installed is the version of the program that a command line runs, "" if that
-	// is not the agent or does not tell.
-	Installed(argv []string) string
-}
-
-// StatusLiner is an Adapter whose agent draws a line that a command prints, which
-// its settings name: one command, so a user's own stays.
-type StatusLiner interface {
-	// InstallStatusLine adds command's line to settings that hold hooks already.
-	// theirs reports a line of the user's own: then nothing is changed.
-	InstallStatusLine(settings []byte, command string) (out []byte, theirs bool, err error)
-	// UninstallStatusLine takes exactly Umbra's out again.
-	UninstallStatusLine(settings []byte) ([]byte, error)
-}
-
-// Extra is a file that comes with hooks. It is only ever written where none is,
-// or one of Umbra's.
-type Extra struct {
-	Path    string
-	Content []byte
-	What    string // what it gives the user, in a few words: "the command /checkpoint"
-	// Own reports whether content is one that Umbra has written, now or before.
-	Own func(content []byte) bool
-}
-
-// Switcher is an adapter whose agent goes over to another session by what its
-// user types in it.
-type Switcher interface {
-	// Switch is what to type; with no id, to begin a new session.
-	Switch(id string) string
 }
 
 // Session is one conversation on this machine.
@@ -400,88 +279,4 @@ type Command struct {
 	// Hooked reports whether the launch reports events by hooks; Why not.
 	Hooked bool
 	Why    string
-}
-
-// Scope says whose settings hooks are installed in.
-type Scope string
-
-// The scopes of hooks.
-const (
-	ScopeUser    Scope = "user"
-	ScopeProject Scope = "project" // the agent's local, unshared settings file
-	ScopeShared  Scope = "shared"  // the project's settings that are committed
-)
-
-// Kind is what a hook event means for a mission.
-type Kind string
-
-// The kinds of hook events. Every other event is KindOther: it is answered and
-// otherwise ignored.
-const (
-	KindSessionStart Kind = "session-start"
-	KindPrompt       Kind = "prompt"      // the user's prompt, before the model sees it
-	KindGoesOn       Kind = "goes-on"     // a prompt of the agent's own: what it left in the background has reported
-	KindCommand      Kind = "command"     // words for Umbra, typed where a prompt goes: answered, and never sent
-	KindToolBefore   Kind = "tool-before" // a tool is about to run
-	KindToolAfter    Kind = "tool-after"
-	KindToolBatch    Kind = "tool-batch" // all results of one answer are on disk
-	KindPermission   Kind = "permission" // the agent asks its user, about the tool call of that id if it tells one
-	KindAnswered     Kind = "answered"   // what it asked about the call of that id is answered
-	KindStop         Kind = "stop"       // the turn ended
-	KindError        Kind = "error"      // the turn ended in an error
-	KindSessionEnd   Kind = "session-end"
-	KindStatusLine   Kind = "status-line" // the agent draws its status line
-	KindOther        Kind = "other"
-)
-
-// Event is one hook call of an agent.
-type Event struct {
-	Kind       Kind
-	Name       string // the agent's own name of the event
-	SessionID  string
-	Transcript string // absolute path of the session's main file
-	Cwd        string
-	Source     string // session-start: startup, resume, fork, compact, clear
-	Reason     string // session-end
-	Prompt     string
-	PromptID   string
-	Command    string // command: what was typed behind its name
-	Tool       Tool
-	Writes     bool // tool-before: the tool can change files
-	Asks       bool // tool-before: the tool is itself a question to the agent's user, open until it has ended
-	Within     bool // permission: a question only within a turn; between turns another's, or none
-	// Files are, before a tool whose own work it is to write files, those files
-	// as its input names them; nil for any other tool, above all a shell.
-	Files   []string
-	Agent   string // set inside a subagent
-	Message string // stop: the last thing the agent said; error: what went wrong
-	// Stopped reports, at a stop, that the agent's user has interrupted the turn.
-	Stopped bool
-	// Background reports that work of the turn goes on after its stop.
-	Background bool
-	// Headless reports that the agent runs without a person at it.
-	Headless bool
-	// Lone reports that ends of turns are all that this run of the agent tells
-	// of: its hooks do not run.
-	Lone bool
-	// PID is the agent's process, 0 if the hook's environment does not tell.
-	PID int
-
-	// What follows is said by tools of a Foreign adapter alone.
-	Program string   // the tool's name for people
-	Resume  []string // the command that starts it on a conversation again; nil if it is not said
-	Usage   Usage    // what was used since the last event that told of it
-}
-
-// Usage is what an agent's model has cost.
-type Usage struct {
-	Input, Output int64   // tokens
-	Cost          float64 // US dollars
-}
-
-// Answer is what Umbra has to say to a hook.
-type Answer struct {
-	Context string // text for the model, added to the prompt
-	Block   string // the reason to stop the prompt or tool, or a command's answer; "" lets it go on
-	Notice  string // a line for the person
 }

@@ -32,12 +32,6 @@ func (Adapter) Variables() []string { return []string{varHome} }
 // StoreVariables names the same.
 func (a Adapter) StoreVariables() []string { return a.Variables() }
 
-// HookVariables are none: the hooks' environment says nothing of the run.
-func (Adapter) HookVariables() []string { return nil }
-
-// PID is not told by Codex.
-func (Adapter) PID(sessions.Environ) (pid int, told bool) { return 0, false }
-
 // script is how the npm package's own script is called.
 const script = "@openai/codex/bin/codex.js"
 

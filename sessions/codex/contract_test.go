@@ -79,6 +79,14 @@ func read(t testing.TB, b []byte) sessions.Conversation {
 
 func TestContract(t *testing.T) { sessionstest.Test(t, subject(t)) }
 
+// TestBareContract: an adapter in none of the roles, of twelve methods, keeps to the
+// contract too.
+func TestBareContract(t *testing.T) {
+	s := subject(t)
+	s.Adapter = struct{ sessions.Adapter }{s.Adapter}
+	sessionstest.Test(t, s)
+}
+
 // TestContractCatches: the suite finds each fault.
 func TestContractCatches(t *testing.T) { sessionstest.Catches(t, subject(t)) }
 

@@ -46,9 +46,6 @@ func (Adapter) HookCommands(settings []byte) (commands, missing []string, err er
 	return shape().Commands(settings)
 }
 
-// HooksOff is false: hooks.json can't switch them off, config.toml does.
-func (Adapter) HooksOff([]byte) bool { return false }
-
 var _ sessions.Truster = Adapter{}
 
 // Distrusted implements sessions.Truster: what Codex has been told to trust is

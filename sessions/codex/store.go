@@ -219,6 +219,3 @@ func (Adapter) Open(path string) (sessions.Session, error) {
 	}
 	return s, nil
 }
-
-// Live is not told: Codex keeps no registry of who has a session open.
-func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }

@@ -30,12 +30,6 @@ func (Adapter) Variables() []string { return []string{varHome} }
 // StoreVariables names the same.
 func (a Adapter) StoreVariables() []string { return a.Variables() }
 
-// HookVariables is empty: a hook's input says all there is to know.
-func (Adapter) HookVariables() []string { return nil }
-
-// PID is never told: the process is the one above the hook.
-func (Adapter) PID(sessions.Environ) (pid int, told bool) { return 0, false }
-
 // Root is .gemini in $GEMINI_CLI_HOME, else in the home directory.
 func (Adapter) Root(env sessions.Environ) string {
 	home := env.Vars[varHome]

@@ -52,6 +52,3 @@ func (Adapter) HooksOff(settings []byte) bool {
 func hooksEnabled(settings []byte) string {
 	return string(jsontext.Lookup(jsontext.Lookup(settings, "hooksConfig"), "enabled"))
 }
-
-// Live is never known: the client keeps no registry of its processes.
-func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }

@@ -45,7 +45,7 @@ func TestContract(t *testing.T) {
 func TestContractFindsFaults(t *testing.T) {
 	whole := Adapter{Dir: t.TempDir()}
 	for name, broken := range map[string]sessions.Adapter{
-		"cut": cuts{whole}, "changed": changes{whole}, "resumed": resumes{whole}, "takes all": takes{whole}, "installs": installs{whole},
+		"cut": cuts{whole}, "changed": changes{whole}, "resumed": resumes{whole}, "takes all": takes{whole}, "installs": installs{Adapter: whole},
 	} {
 		if problems := subject(t, broken).Check(); len(problems) == 0 {
 			t.Errorf("%s: nothing was found", name)
@@ -75,6 +75,15 @@ type takes struct{ Adapter }
 
 func (takes) Runs([]string) bool { return true }
 
-type installs struct{ Adapter }
+type installs struct {
+	Adapter
+	settings
+}
 
-func (installs) InstallHooks(settings []byte, _ string) ([]byte, error) { return settings, nil }
+// settings are hooks of a tool that would call none.
+type settings struct{}
+
+func (settings) HookFile(sessions.Environ, sessions.Scope, string) string    { return "" }
+func (settings) InstallHooks(in []byte, _ string) ([]byte, error)            { return in, nil }
+func (settings) UninstallHooks(in []byte) ([]byte, bool, error)              { return in, false, nil }
+func (settings) HookCommands([]byte) (commands, missing []string, err error) { return nil, nil, nil }

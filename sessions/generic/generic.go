@@ -6,9 +6,6 @@
 package generic
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -28,18 +25,6 @@ var _ sessions.Foreign = Adapter{}
 
 // Name is "generic".
 func (Adapter) Name() string { return Name }
-
-// Variables are none: a tool says itself where its conversation is.
-func (Adapter) Variables() []string { return nil }
-
-// StoreVariables are none: the tool says where its conversation is.
-func (Adapter) StoreVariables() []string { return nil }
-
-// HookVariables are none.
-func (Adapter) HookVariables() []string { return nil }
-
-// PID is told by the payload alone.
-func (Adapter) PID(sessions.Environ) (pid int, told bool) { return 0, true }
 
 // Runs is false: no command is known to start such a tool until it has called.
 func (Adapter) Runs([]string) bool { return false }
@@ -71,36 +56,3 @@ func (a Adapter) Open(path string) (sessions.Session, error) {
 	}
 	return s, nil
 }
-
-// Sides are none.
-func (Adapter) Sides(sessions.Environ, sessions.Session) ([]sessions.Side, error) { return nil, nil }
-
-// Live is not told.
-func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }
-
-// PlaceSides places nothing: there are none.
-func (Adapter) PlaceSides(_ sessions.Environ, sides []string, _ func(string) (io.ReadCloser, error), _ sessions.Rewrite) ([]sessions.File, error) {
-	if len(sides) > 0 {
-		return nil, fmt.Errorf("place side file %q: this agent has none", sides[0])
-	}
-	return nil, nil
-}
-
-var errNothingToInstall = errors.New("there is nothing to install: a tool calls `umbra hook generic` itself")
-
-// HookFile is none.
-func (Adapter) HookFile(sessions.Environ, sessions.Scope, string) string { return "" }
-
-// InstallHooks fails: no settings are known.
-func (Adapter) InstallHooks([]byte, string) ([]byte, error) { return nil, errNothingToInstall }
-
-// UninstallHooks finds nothing.
-func (Adapter) UninstallHooks(settings []byte) (out []byte, remove bool, err error) {
-	return settings, false, nil
-}
-
-// HookCommands finds none.
-func (Adapter) HookCommands([]byte) (commands, missing []string, err error) { return nil, nil, nil }
-
-// HooksOff is false.
-func (Adapter) HooksOff([]byte) bool { return false }

@@ -51,7 +51,7 @@ func subject(t testing.TB, a sessions.Adapter, command ...string) sessionstest.S
 	stopped, said := lines(fixture(t, "stopped.jsonl")), len(lines(s.Transcript))
 	s.Unanswered = bytes.Join(stopped[said:said+3], nil)
 	for _, payload := range lines(fixture(t, "hooks.jsonl")) {
-		e, err := a.Event(s.Env, "", payload)
+		e, err := Adapter{}.Event(s.Env, "", payload)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,11 +26,6 @@ func (Adapter) Cut(r io.Reader) (sessions.Cut, error) {
 	return cut, nil
 }
 
-// CutEnd tells nothing: any line may replace one before it.
-func (Adapter) CutEnd(io.Reader, int64) (sessions.Cut, bool, error) {
-	return sessions.Cut{}, false, nil
-}
-
 type cutter struct {
 	length  int64 // bytes up to the last good end
 	kept    int   // lines up to there

@@ -141,6 +141,3 @@ func (Adapter) HookCommands(settings []byte) (commands, missing []string, err er
 	}
 	return []string{command}, missing, nil
 }
-
-// HooksOff is false: a plugin's own file switches nothing off.
-func (Adapter) HooksOff([]byte) bool { return false }

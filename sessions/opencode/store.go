@@ -55,6 +55,3 @@ func directoryOf(r io.Reader) (dir string, err error) {
 	}
 	return dir, nil
 }
-
-// Live tells nothing: OpenCode keeps no registry of the sessions that are open.
-func (Adapter) Live(sessions.Environ, string) (pid int, ok bool) { return 0, false }

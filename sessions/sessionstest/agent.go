@@ -50,47 +50,58 @@ func (s Subject) checkLaunch(r *report) {
 }
 
 func (s Subject) checkEvents(r *report) {
+	a, hooked := as[sessions.Hooked](s.Adapter)
+	if !hooked {
+		return
+	}
 	for kind, payload := range s.Payloads {
-		e, err := s.Adapter.Event(s.Env, "", payload)
+		e, err := a.Event(s.Env, "", payload)
 		if err != nil || e.Kind != kind || e.Name == "" || e.SessionID == "" || e.Cwd == "" {
 			r.bad("the payload of %s is %+v, %v", kind, e, err)
 		}
 		if kind == sessions.KindPrompt && e.Prompt == "" || kind == sessions.KindToolBefore && e.Tool.Name == "" {
 			r.bad("the payload of %s lacks what it is about: %+v", kind, e)
 		}
-		if _, err := s.Adapter.Event(s.Env, "", payload[:len(payload)/2]); !errors.Is(err, sessions.ErrBadPayload) {
+		if _, err := a.Event(s.Env, "", payload[:len(payload)/2]); !errors.Is(err, sessions.ErrBadPayload) {
 			r.bad("half a payload of %s: %v", kind, err)
 		}
 	}
 	for _, in := range []string{"", "null", "[]", "{}", "not JSON"} {
-		if _, err := s.Adapter.Event(s.Env, "", []byte(in)); !errors.Is(err, sessions.ErrBadPayload) {
+		if _, err := a.Event(s.Env, "", []byte(in)); !errors.Is(err, sessions.ErrBadPayload) {
 			r.bad("the payload %q: %v", in, err)
 		}
 	}
 }
 
 func (s Subject) checkReply(r *report) {
+	a, hooked := as[sessions.Hooked](s.Adapter)
+	if !hooked {
+		return
+	}
 	for kind, payload := range s.Payloads {
-		e, err := s.Adapter.Event(s.Env, "", payload)
+		e, err := a.Event(s.Env, "", payload)
 		if err != nil {
 			continue // reported by checkEvents
 		}
-		if out := s.Adapter.Reply(e, sessions.Answer{}); len(out) > 0 {
+		if out := a.Reply(e, sessions.Answer{}); len(out) > 0 {
 			r.bad("with nothing to say, the hook of %s prints %q", kind, out)
 		}
 		if kind != sessions.KindPrompt {
 			continue
 		}
-		for _, a := range []sessions.Answer{{Context: "sayThis"}, {Block: "sayThis"}} {
-			if out := s.Adapter.Reply(e, a); !bytes.Contains(out, []byte("sayThis")) {
-				r.bad("the hook of a prompt prints %q for %+v", out, a)
+		for _, answer := range []sessions.Answer{{Context: "sayThis"}, {Block: "sayThis"}} {
+			if out := a.Reply(e, answer); !bytes.Contains(out, []byte("sayThis")) {
+				r.bad("the hook of a prompt prints %q for %+v", out, answer)
 			}
 		}
 	}
 }
 
 func (s Subject) checkSettings(r *report) {
-	a := s.Adapter
+	a, installs := as[sessions.Installing](s.Adapter)
+	if !installs {
+		return
+	}
 	for _, in := range append(slices.Clone(s.Settings), nil) {
 		out, err := a.InstallHooks(in, s.HookCommand)
 		if err != nil {

@@ -27,8 +27,10 @@ func (s Subject) checkIdentity(r *report) {
 	if _, err := a.Open(a.Path(s.Env, s.Cwd, otherID)); !errors.Is(err, sessions.ErrNoSession) {
 		r.bad("opening no session: %v", err)
 	}
-	if pid, ok := a.Live(s.Env, otherID); ok {
-		r.bad("process %d has no session open", pid)
+	if a, registers := as[sessions.Registering](a); registers {
+		if pid, ok := a.Live(s.Env, otherID); ok {
+			r.bad("process %d has no session open", pid)
+		}
 	}
 }
 
@@ -169,8 +171,12 @@ func (s Subject) checkCut(r *report) {
 
 // checkCutEnd compares a cut with those found from the conversation's end alone.
 func (s Subject) checkCutEnd(r *report, b []byte, whole sessions.Cut) {
+	a, cuts := as[sessions.EndCutting](s.Adapter)
+	if !cuts {
+		return
+	}
 	for from := 0; from < len(b); from += max(1, len(b)/4) {
-		cut, told, err := s.Adapter.CutEnd(bytes.NewReader(b[from:]), int64(from))
+		cut, told, err := a.CutEnd(bytes.NewReader(b[from:]), int64(from))
 		if err != nil {
 			r.bad("cut from %d on with error %v", from, err)
 		}

@@ -14,10 +14,17 @@ type fault struct {
 	broken func(whole, Subject) sessions.Adapter // nil: such an adapter can't have it
 }
 
-// whole is an adapter that a fault changes in one thing.
-type whole struct{ sessions.Adapter }
+// An all is an adapter in the roles that the faults are of.
+type all interface {
+	sessions.Installing
+	sessions.Hooked
+	sessions.Sided
+}
 
-func (w whole) unwrap() sessions.Adapter { return w.Adapter }
+// whole is an adapter that a fault changes in one thing.
+type whole struct{ all }
+
+func (w whole) unwrap() sessions.Adapter { return w.all }
 
 // as is what an adapter, or the one that a fault has changed, is beside.
 func as[T any](a sessions.Adapter) (T, bool) {
@@ -38,7 +45,11 @@ func as[T any](a sessions.Adapter) (T, bool) {
 // the suite's saying so: it breaks a sound adapter in one way after the other.
 func Catches(t *testing.T, s Subject) {
 	t.Helper()
-	sound := whole{s.Adapter}
+	in, ok := s.Adapter.(all)
+	if !ok {
+		t.Fatalf("%s has no hooks or no side files to be broken", s.Adapter.Name())
+	}
+	sound := whole{in}
 	s.Adapter = sound
 	Test(t, s)
 	for _, faults := range [][]fault{identityFaults(), readFaults(), cutFaults(), rewriteFaults(), launchFaults(), eventFaults(), settingsFaults(), configFaults()} {

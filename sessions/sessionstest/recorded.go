@@ -134,7 +134,7 @@ func (r recording) hooks() {
 	r.Helper()
 	seen := map[sessions.Kind]bool{}
 	for payload := range bytes.Lines(r.file("hooks")) {
-		e, err := r.Adapter.Event(sessions.Environ{}, "", bytes.TrimSpace(payload))
+		e, err := r.Adapter.(sessions.Hooked).Event(sessions.Environ{}, "", bytes.TrimSpace(payload))
 		if err != nil && !errors.Is(err, sessions.ErrBadPayload) || err == nil && (e.SessionID == "" || e.Cwd != "/tmp/dev/w") {
 			r.Errorf("the hook said %s, understood as %+v, %v", payload, e, err)
 		}

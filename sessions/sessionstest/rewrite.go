@@ -82,14 +82,18 @@ func (s Subject) checkRenamed(r *report, to sessions.Rewrite) {
 }
 
 func (s Subject) checkSides(r *report) {
+	a, sided := as[sessions.Sided](s.Adapter)
+	if !sided {
+		return
+	}
 	to := sessions.Rewrite{OldID: s.ID, NewID: otherID, OldCwd: s.Cwd, NewCwd: s.Cwd + "/x"}
 	open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("x")), nil }
 	for _, name := range []string{"../x", "/etc/passwd", "a/../../x", ""} {
-		if files, err := s.Adapter.PlaceSides(s.Env, []string{name}, open, to); err == nil && len(files) > 0 {
+		if files, err := a.PlaceSides(s.Env, []string{name}, open, to); err == nil && len(files) > 0 {
 			r.bad("a side file named %q is placed at %s", name, files[0].Path)
 		}
 	}
-	sides, err := s.Adapter.Sides(s.Env, sessions.Session{ID: otherID, Path: s.Adapter.Path(s.Env, s.Cwd, otherID), Cwd: s.Cwd})
+	sides, err := a.Sides(s.Env, sessions.Session{ID: otherID, Path: s.Adapter.Path(s.Env, s.Cwd, otherID), Cwd: s.Cwd})
 	if err != nil || len(sides) > 0 {
 		r.bad("a session without files has the side files %v, %v", sides, err)
 	}

@@ -1,0 +1,79 @@
+package sessions
+
+import "io"
+
+// Relocatable is an Adapter whose agent's store goes by environment variables too.
+type Relocatable interface {
+	// Variables names the environment variables the adapter reads, such as
+	// CLAUDE_CONFIG_DIR. Only these are kept with a mission; never secrets.
+	Variables() []string
+	// StoreVariables names those of Variables that decide where the conversations
+	// are: Root and Path follow from them and the home directory. An agent that goes
+	// on with a conversation is given them as they were when it was begun.
+	StoreVariables() []string
+}
+
+// Sided is an Adapter whose agent's sessions have further files.
+type Sided interface {
+	// Sides lists the session's side files, as they are on disk now, in the
+	// order of their names.
+	Sides(env Environ, s Session) ([]Side, error)
+	// PlaceSides maps the side files of a session to those of its rewritten
+	// copy: where they go and what is in them. open reads a side's bytes.
+	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
+}
+
+// Registering is an Adapter whose agent keeps a registry of the sessions that are
+// open.
+type Registering interface {
+	// Live reports the process that has the session open, if it still lives.
+	Live(env Environ, id string) (pid int, ok bool)
+}
+
+// EndCutting is an Adapter that can cut a conversation without reading its beginning.
+type EndCutting interface {
+	// CutEnd is Cut for a conversation of which r gives only what follows its
+	// first bytes, from on. Length is that of the whole; Events counts the lines
+	// that r gave. It is false where what came before may matter: then more is
+	// to be read.
+	CutEnd(r io.Reader, from int64) (Cut, bool, error)
+}
+
+// Replacing is an Adapter whose agent writes again, later in its file, what it has
+// said in an earlier turn: a conversation can only be read from its beginning on.
+type Replacing interface{ Replaces() }
+
+// Foreign is the Adapter of tools that Umbra does not know and that call it by
+// themselves. Its conversations are bytes: what was said in one, hooks tell alone.
+type Foreign interface {
+	Adapter
+	Hooked
+	// Resumable reports whether a tool that says of itself that it is resumed by
+	// these words (see Event.Resume) can go on from a copy of its conversation.
+	Resumable(how []string) bool
+}
+
+// Versioned is an Adapter that can tell which version of its agent has written a
+// session.
+type Versioned interface {
+	// Client is the version that wrote the session's file last, "" if it does not
+	// tell. It reads the end of the file only.
+	Client(path string) string
+	// Tried are the oldest and the newest version whose files the adapter was tried on.
+	Tried() (oldest, newest string)
+}
+
+// Packaged is a Versioned whose sessions do not tell, but the program that runs.
+type Packaged interface {
+	Versioned
+	// Installed is the version of the program that a command line runs, "" if that
+	// is not the agent or does not tell.
+	Installed(argv []string) string
+}
+
+// Switcher is an adapter whose agent goes over to another session by what its
+// user types in it.
+type Switcher interface {
+	// Switch is what to type; with no id, to begin a new session.
+	Switch(id string) string
+}
