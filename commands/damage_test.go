@@ -245,8 +245,6 @@ func TestDoctorFindsDamage(t *testing.T) {
 		{"config missing", in("config"), remove, false},
 		{"config empty", in("config"), empty, false},
 		{"config truncated", in("config"), truncate, false},
-		{"stat cache garbled", func() string { return d.one("statcache/*") }, garble, false},
-		{"stat cache empty", func() string { return d.one("statcache/*") }, empty, false},
 		{"live state garbled", func() string {
 			path := filepath.Join(d.home, "journal/live", filepath.Base(ref("agents")())+".log")
 			d.must(os.MkdirAll(filepath.Dir(path), 0o700))

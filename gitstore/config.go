@@ -163,58 +163,28 @@ func RepairConfig(dir, projectID string) error {
 	return nil
 }
 
-// replaceDamaged replaces a file of a repository by another, durably and without an
-// instant in which there is none; the old one stays beside it.
+// replaceDamaged replaces a file of a repository by another, durably; what the old one
+// held is kept beside it.
 func replaceDamaged(dir, name string, data []byte) error {
 	path, fresh := filepath.Join(dir, name), filepath.Join(dir, "tmp_"+name)
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	old, err := disk.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path+".damaged", old, 0o600)
+	}
+	if err := ignoring(err, fs.ErrNotExist); err != nil {
 		return err
 	}
 	var s syncer
-	if err := s.writeFile(fresh, data, 0o600); err != nil {
+	if err := ignoring(os.Remove(fresh), fs.ErrNotExist); err != nil {
 		return err
 	}
-	if err := s.keepDamaged(path, os.Link); err != nil {
+	if err := s.writeFile(fresh, data, 0o600); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
 	return s.dir(dir)
-}
-
-// keepDamaged gives a file a second name beside it, "NAME.damaged" or, if an earlier
-// one is kept there, "NAME.damaged.2" and so on; where no link can be made, what it
-// holds is copied there. The file itself stays; a directory in its place is renamed.
-func (s *syncer) keepDamaged(path string, link func(from, to string) error) error {
-	for n := 1; ; n++ {
-		kept := path + ".damaged"
-		if n > 1 {
-			kept += "." + strconv.Itoa(n)
-		}
-		if isThere(kept) {
-			continue
-		}
-		if info, err := os.Lstat(path); err == nil && info.IsDir() {
-			return os.Rename(path, kept)
-		}
-		err := link(path, kept)
-		if err != nil && noLink(err) {
-			err = s.copyFile(path, kept)
-		}
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		return ignoring(err, fs.ErrNotExist)
-	}
-}
-
-func (s *syncer) copyFile(from, to string) error {
-	data, err := disk.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return s.writeFile(to, data, 0o600)
 }
 
 // checkObjectFormat refuses a repository whose objects are not named by SHA-1.

@@ -42,10 +42,6 @@ func (s *Store) RottenFiles(ctx context.Context) ([]RottenFile, error) {
 		if err != nil {
 			return nil
 		}
-		if e.IsDir() {
-			list = append(list, RottenFile{path, "a directory stands in its place"})
-			return fs.SkipDir
-		}
 		if why := s.rottenLoose(path, id); why != "" {
 			list = append(list, RottenFile{path, why})
 		}

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
@@ -22,9 +20,6 @@ import (
 func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, error) {
 	d := &examination{l: l, request: r}
 	d.result = DoctorResult{Checked: []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7"}, Problems: []Problem{}, Fixed: []Problem{}}
-	if err := d.locks(); err != nil {
-		return d.result, err
-	}
 	projects, problems := d.openProjects()
 	if err := d.journal(ctx); err != nil {
 		return d.result, err
@@ -40,7 +35,6 @@ func (l *Local) Doctor(ctx context.Context, r DoctorRequest) (DoctorResult, erro
 	}
 	d.unstick(ctx)
 	d.places(projects)
-	d.caches()
 	if len(problems) == 0 { // else what seems to be no more may be what can't be read
 		if err := d.leftovers(projects); err != nil {
 			return d.result, err
@@ -367,17 +361,6 @@ func (d *examination) unstick(ctx context.Context) {
 			}
 		}
 		d.found(p, func() error { return err })
-	}
-}
-
-// caches are what is known of the workspaces' files, to be dropped if it can't be
-// read.
-func (d *examination) caches() {
-	files, _ := filepath.Glob(filepath.Join(d.l.home.Dir, "statcache", "[0-9a-f]*")) // not what is being written
-	for _, file := range files {
-		if err := capture.CheckCache(file); err != nil {
-			d.found(Problem{Message: fmt.Sprintf("what was known of a workspace's files is damaged, and all of them are read the next time: %v", err)}, func() error { return os.Remove(file) })
-		}
 	}
 }
 

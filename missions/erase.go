@@ -98,9 +98,6 @@ func (h Home) lockAll() (release func(), err error) {
 		}
 	}
 	for _, file := range files {
-		if setAsideName(file.Name()) {
-			continue
-		}
 		l, err := lock.Try(h.path("locks", file.Name()), lock.Exclusive, lock.Self("umbra uninstall"))
 		if err != nil {
 			release()

@@ -28,7 +28,7 @@ func (h Home) Hold(command string) (*HomeLock, error) {
 		return nil, Errorf(KindBusy, "umbra daemon status", "%w: %s", ErrHomeHeld, err)
 	}
 	if file, ok := errors.AsType[*lock.FileError](err); ok {
-		return nil, unlockable(file, " --no-daemon")
+		return nil, unlockable(file)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("take the home lock: %w", err)

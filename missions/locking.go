@@ -17,7 +17,7 @@ import (
 // user is told.
 func busy(err error) error {
 	if file, ok := errors.AsType[*lock.FileError](err); ok {
-		return unlockable(file, "")
+		return unlockable(file)
 	}
 	var held *lock.HeldError
 	if !errors.As(err, &held) {
@@ -30,11 +30,10 @@ func busy(err error) error {
 }
 
 // unlockable is the error of a lock that is not what it must be. It says nothing of
-// what the lock is for: see unopened. The flags are those with which doctor comes to
-// look at it.
-func unlockable(err *lock.FileError, flags string) error {
+// what the lock is for: see unopened.
+func unlockable(err *lock.FileError) error {
 	if lock.Check(err.Path) != nil {
-		return Errorf(KindDamaged, "umbra doctor --fix"+flags+" sets aside what is there", "%w", err)
+		return Errorf(KindDamaged, "mv "+shellQuote(err.Path)+" "+shellQuote(err.Path+".away"), "%w", err)
 	}
 	return Errorf(KindFailed, "", "%w", err)
 }

@@ -64,25 +64,6 @@ func OpenScanner(w Workspace, file string, generation uint64) (*Scanner, error) 
 	return s, nil
 }
 
-// CheckCache tells whether a file that Save has written is damaged. One of
-// another version is not.
-func CheckCache(file string) error {
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !bytes.HasPrefix(data, []byte(cacheMagic)) && bytes.HasPrefix(data, []byte(cacheFamily)) {
-		return nil
-	}
-	if _, err := (&decoder{}).open(data); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
-}
-
 // Save gives the state of the capture accepted last to write, which stores it
 // in the file for OpenScanner. It does nothing before the first Accept.
 func (s *Scanner) Save(generation uint64, write func(data []byte) error) error {
