@@ -61,8 +61,15 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 	for _, s := range r.SetAside {
 		p.line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s", clean(s.Project), size(s.Bytes), clean(shellArg(s.Path)))
 	}
+	for _, l := range r.Lost {
+		p.line("%s", p.paint(dim, clean(strings.TrimSpace(l.Project+" "+l.Mission)+": "+l.Message)))
+	}
 	writeProblems(p, r.Problems)
-	if len(r.Problems) == 0 {
+	switch {
+	case len(r.Problems) > 0:
+	case len(r.Lost) > 0:
+		p.line("%s", p.paint(green, "all else is well"))
+	default:
 		p.line("%s", p.paint(green, "all is well"))
 	}
 }

@@ -115,7 +115,7 @@ func writeLog(p *printer, list []missions.Entry, o logOptions) {
 
 // row is a snapshot's line; a narrow terminal has what happened below it.
 func (o logOptions) row(p *printer, e missions.Entry) tableRow {
-	cells, more := logRow(p, e), o.more(e, "  ")
+	cells, more := logRow(p, e), lostBefore(e, o.more(e, "  "))
 	if !p.terminal || p.width >= widthForOneLine {
 		return tableRow{cells: cells, after: more}
 	}
@@ -218,6 +218,24 @@ func (o logOptions) more(e missions.Entry, indent string) func(*printer) {
 	}
 }
 
+// lostBefore prints, after what more there is of a snapshot, that the one before it is
+// lost.
+func lostBefore(e missions.Entry, more func(*printer)) func(*printer) {
+	if e.LostBefore == "" {
+		return more
+	}
+	said := "  -- the snapshot before, " + short(e.LostBefore) + ", is lost"
+	if e.Parent == "" {
+		said += ", and all before it"
+	}
+	return func(p *printer) {
+		if more != nil {
+			more(p)
+		}
+		p.line("%s", p.paint(dim, said))
+	}
+}
+
 // writeGraph prints snapshots beside the lines of their histories.
 func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o logOptions) {
 	g, heads := newGraph(list, family), map[string][]string{}
@@ -231,7 +249,7 @@ func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o 
 			e.Message = "(" + strings.Join(names, ", ") + ") " + e.Message
 		}
 		cells := slices.Concat([]cell{{lane, plain}}, logRow(p, e))
-		row := tableRow{cells: cells, after: o.more(e, "")}
+		row := tableRow{cells: cells, after: lostBefore(e, o.more(e, ""))}
 		if len(above) > 0 {
 			row.before = func(p *printer) { p.line("%s", strings.Join(above, "\n")) }
 		}

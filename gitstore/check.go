@@ -42,9 +42,9 @@ type checker struct {
 	store    *Store
 	roots    []ID
 	problems []Problem
-	shallow  Shallow
-	chunks   map[chunk]bool
-	lost     map[ID]bool // what can't be read, which is said once
+	lost     map[ID]bool // what can't be read, which is said once; nil if nobody has looked
+
+	unrecorded bool // a record can't be read
 }
 
 // Check looks for everything in the repository that breaks I1, I2, I3 or, of its
@@ -55,13 +55,13 @@ type checker struct {
 // Roots are what is written and not published.
 func (s *Store) Check(ctx context.Context, roots ...ID) ([]Problem, error) {
 	s.recent.forget()
-	c := &checker{ctx: ctx, store: s, roots: roots, chunks: map[chunk]bool{}}
+	c := &checker{ctx: ctx, store: s, roots: roots}
 	list, err := s.Refs("")
 	if err != nil {
 		return nil, err
 	}
 	c.badRefs(list)
-	if c.shallow, err = s.Shallow(); err != nil {
+	if _, err := s.readBoundary(); err != nil {
 		c.add(Problem{Invariant: "I1", Message: err.Error()})
 	}
 	if err := c.objects(); err != nil {
@@ -78,6 +78,11 @@ func (s *Store) Check(ctx context.Context, roots ...ID) ([]Problem, error) {
 			c.mission(ref, TrashRecordRef(ref.Name.Mission()))
 		case RefPin:
 			c.pin(ref)
+		}
+	}
+	if c.unrecorded && c.lost == nil { // git knows nothing of what a trailer names
+		if err := c.explain(nil); err != nil {
+			return nil, err
 		}
 	}
 	if err := c.locks(); err != nil {

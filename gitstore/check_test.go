@@ -84,7 +84,7 @@ func TestCheckFinds(t *testing.T) {
 		}, ""},
 		"no record": {func(t *testing.T, s *Store, c, _ []ID) {
 			publish(t, s, AgentRef(testMission), c[2], &Snapshot{Parents: c[2:], Trailers: Trailers{Mission: testMission, Record: testID(8)}})
-		}, "I3"},
+		}, "I1"},
 		"shallow": {func(t *testing.T, s *Store, c, r []ID) {
 			write(t, s, "shallow", c[1].String()+"\n"+r[1].String()+"\n")
 			removeObject(t, s, c[0])

@@ -31,7 +31,7 @@ func (c *checker) mission(ref Ref, recordRef RefName) {
 		if snap.Mission != mission {
 			// The rest belongs to the source of a fork. A fork's ref starts
 			// there, and only its record says so until its own first snapshot.
-			if child == nil && len(records) == 0 || child != nil && child.ForkedFrom != snap.ID {
+			if child == nil && len(records) == 0 || child != nil && child.ForkedFrom != snap.ID && child.Lost.IsZero() {
 				add("I2", "", "snapshot %s of mission %s is in its history, without a trailer that says so", snap.ID, snap.Mission)
 			}
 			return
@@ -46,16 +46,18 @@ func (c *checker) mission(ref Ref, recordRef RefName) {
 	}
 }
 
-// recordChain gives the records from a ref on, as a set, and those that are kept where
-// it is broken.
+// recordChain gives the records from a ref on, as a set.
 func (c *checker) recordChain(ref RefName) (map[ID]bool, error) {
 	tip, err := c.store.Ref(ref)
 	if err != nil {
 		return nil, err
 	}
 	chain := map[ID]bool{}
-	if err := c.store.addRecords(chain, tip); err != nil {
-		return chain, errors.Join(err, c.store.addKept(chain)) // what it cuts off is kept apart
+	for record, err := range c.store.History(tip, HistoryOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		chain[record.ID] = true
 	}
 	return chain, c.ctx.Err()
 }
@@ -65,49 +67,15 @@ func (c *checker) snapshotRecord(snap *Snapshot, records map[ID]bool, add func(i
 		add("I3", "", "snapshot %s names no record", snap.ID)
 		return
 	}
-	if _, err := c.store.Record(snap.Record); err != nil {
-		if !c.isLost(err) {
-			add("I3", "", "record of snapshot %s: %v", snap.ID, err)
-		}
-		return
-	}
-	if !records[snap.Record] {
+	_, err := c.store.Record(snap.Record)
+	switch {
+	case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged):
+		c.unrecorded = true
+	case err != nil:
+		add("I3", "", "record of snapshot %s: %v", snap.ID, err)
+	case !records[snap.Record]:
 		add("I3", fixCommand, "record %s of snapshot %s is not reachable from the records ref", snap.Record, snap.ID)
-		return
 	}
-	if err := c.session(snap.Record); err != nil && !c.isLost(err) {
-		add("I3", "", "session of snapshot %s: %v", snap.ID, err)
-	}
-}
-
-// session reads the chunks of a record that no earlier record had.
-func (c *checker) session(record ID) error {
-	r, err := c.store.OpenSession(record)
-	if errors.Is(err, ErrNoEntry) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if in := r.Meta.Inherited; in != nil {
-		if _, err := c.store.Record(in.Record); err != nil {
-			return fmt.Errorf("its inherited part: %w", err)
-		}
-	}
-	for _, part := range r.chunks {
-		if c.chunks[part] {
-			continue
-		}
-		data, err := c.store.Blob(part.id)
-		if err != nil {
-			return err
-		}
-		if int64(len(data)) != part.size {
-			return damaged("chunk at %d has %d bytes, not %d", part.offset, len(data), part.size)
-		}
-		c.chunks[part] = true
-	}
-	return nil
 }
 
 // pin checks that a pinned snapshot's record is kept.

@@ -61,12 +61,12 @@ func (c *checker) fsck() ([]string, error) {
 // other, which is as good as nothing, until somebody needs what is in it.
 func (c *checker) indexes() error {
 	files, err := c.store.unpaired()
-	c.rotten(files, nil)
+	c.rotten(files)
 	return err
 }
 
-// explain says in words what is wrong with the objects. What fsck says of it
-// goes with it.
+// explain says in words what is wrong with the objects: which files are damaged, and
+// what snapshots have lost. What fsck said is told only where that explains nothing.
 func (c *checker) explain(lines []string) error {
 	files, err := c.store.RottenFiles(c.ctx)
 	if err != nil {
@@ -76,21 +76,14 @@ func (c *checker) explain(lines []string) error {
 	if err != nil {
 		return err
 	}
-	mine, lines := split(lines, func(line string) bool {
-		return slices.ContainsFunc(files, func(f RottenFile) bool { return names(line, f.Path) })
-	})
-	c.rotten(files, mine)
-	mine, lines = split(lines, func(line string) bool {
-		return slices.ContainsFunc(lost, func(l Loss) bool { return strings.Contains(line, l.ID.String()) })
-	})
+	c.rotten(files)
 	c.lost = map[ID]bool{}
 	for _, l := range lost {
 		c.lost[l.ID] = true
 	}
 	if len(lost) > 0 {
-		c.add(Problem{Invariant: "I1", Message: things(len(lost), "object") + " that snapshots hold can't be read", Fix: fixCommand, Details: mine, Lost: lost})
+		c.add(Problem{Invariant: "I1", Message: things(len(lost), "object") + " that snapshots hold can't be read", Fix: fixCommand, Lost: lost})
 	}
-	_, lines = split(lines, c.said)
 	if len(lines) > 0 && len(c.problems) == 0 {
 		c.add(Problem{Invariant: "I1", Message: "git finds something wrong here that umbra can't tell more of", Fix: "umbra doctor --json, for git's own words", Details: lines})
 	}
@@ -98,67 +91,35 @@ func (c *checker) explain(lines []string) error {
 }
 
 // rotten reports files, those of a pack and its index as one.
-func (c *checker) rotten(files []RottenFile, lines []string) {
+func (c *checker) rotten(files []RottenFile) {
 	if len(files) == 0 {
 		return
 	}
 	loose := 0
-	said := map[string]bool{}
 	var what []string
 	for _, f := range files {
 		name := filepath.Base(f.Path)
-		if filepath.Dir(f.Path) != c.store.packDir() {
+		ext := filepath.Ext(name)
+		text := "the pack " + strings.TrimSuffix(name, ext) + ": " + f.Why
+		switch {
+		case filepath.Dir(f.Path) != c.store.packDir():
 			loose++
-			continue
-		}
-		kind := "the pack "
-		if filepath.Ext(name) == ".idx" {
-			kind = "the index of the pack "
-		}
-		if text := kind + strings.TrimSuffix(name, filepath.Ext(name)) + ": " + f.Why; !said[text] {
-			said[text] = true
+		case ext == ".idx":
+			what = append(what, "the index of "+text)
+		default:
 			what = append(what, text)
 		}
 	}
 	if loose > 0 {
 		what = append(what, things(loose, "file")+" of one object each: damaged")
 	}
-	c.add(Problem{Invariant: "I1", Message: strings.Join(what, "; "), Fix: fixCommand, Details: lines, Rotten: files})
-}
-
-// said tells of a line of fsck's that another problem says already, or that says
-// only where something is.
-func (c *checker) said(line string) bool {
-	if strings.HasPrefix(line, "broken link") || strings.HasPrefix(line, "to ") {
-		return true
-	}
-	return slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Ref != "" && strings.Contains(line, p.Ref) })
+	c.add(Problem{Invariant: "I1", Message: strings.Join(what, "; "), Fix: fixCommand, Rotten: files})
 }
 
 // isLost tells of an error about an object that was reported already.
 func (c *checker) isLost(err error) bool {
 	var object *ObjectError
 	return errors.As(err, &object) && c.lost[object.ID]
-}
-
-// names tells whether a line of fsck's is about a file: by its path, or by the id
-// that a loose object's path makes.
-func names(line, path string) bool {
-	base := filepath.Base(path)
-	id := filepath.Base(filepath.Dir(path)) + base
-	return strings.Contains(line, strings.TrimSuffix(base, filepath.Ext(base))) || len(id) == 2*IDSize && strings.Contains(line, id)
-}
-
-// split parts lines into those that match and the rest.
-func split(lines []string, match func(string) bool) (yes, no []string) {
-	for _, line := range lines {
-		if match(line) {
-			yes = append(yes, line)
-		} else {
-			no = append(no, line)
-		}
-	}
-	return yes, no
 }
 
 // things counts.

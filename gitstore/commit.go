@@ -22,6 +22,8 @@ type Commit struct {
 	Parents   []ID
 	Author    Signature
 	Committer Signature
+	// Lost is the first parent, if a Store has a boundary in its place.
+	Lost ID
 	// Message is everything after the headers, bytes as stored.
 	Message string
 }

@@ -1,40 +1,9 @@
 package gitstore
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
 	"iter"
-	"path/filepath"
 	"time"
-
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
-
-// Shallow is the boundary that pruning leaves: commits whose parents are not all
-// kept.
-type Shallow map[ID]struct{}
-
-// Shallow reads the repository's boundary; it is empty if nothing was pruned.
-func (s *Store) Shallow() (Shallow, error) {
-	data, err := disk.ReadFile(filepath.Join(s.dir, "shallow"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := Shallow{}
-	for line := range bytes.Lines(data) {
-		id, err := ParseID(string(bytes.TrimSpace(line)))
-		if err != nil {
-			return nil, fmt.Errorf("read shallow: %w", err)
-		}
-		out[id] = struct{}{}
-	}
-	return out, nil
-}
 
 // HistoryOptions bound a walk. Zero values do not bound.
 type HistoryOptions struct {
@@ -48,12 +17,11 @@ type HistoryOptions struct {
 }
 
 // History gives the commits from tip along first parents, newest first, down to
-// the root or the shallow boundary, whose commits are given without parents. It
-// reads commits only. An error ends it.
+// the root, over what is lost where a boundary says so. It reads commits only. An
+// error ends it.
 func (s *Store) History(tip ID, opts HistoryOptions) iter.Seq2[*Commit, error] {
 	return func(yield func(*Commit, error) bool) {
-		shallow, err := s.Shallow()
-		if err != nil {
+		if _, err := s.readBoundary(); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -62,9 +30,6 @@ func (s *Store) History(tip ID, opts HistoryOptions) iter.Seq2[*Commit, error] {
 			if err != nil {
 				yield(nil, err)
 				return
-			}
-			if _, cut := shallow[tip]; cut {
-				c.Parents = nil
 			}
 			if !opts.Since.IsZero() && c.Committer.When.Before(opts.Since) {
 				return

@@ -1,10 +1,15 @@
 package gitstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // Loss is something that snapshots hold and that can't be read.
@@ -19,6 +24,34 @@ type Loss struct {
 	Record bool
 	// Snapshots are those that hold it, the newest first.
 	Snapshots []ID
+	// Known is set if AcceptLost was called for it.
+	Known bool
+}
+
+// lostFile lists the ids of what is lost for good, one a line.
+const lostFile = "umbra/lost"
+
+// AcceptLost notes what is lost for good, and that the user was told of it.
+func (s *Store) AcceptLost(ctx context.Context, lost []Loss) error {
+	return s.rewrite(ctx, lostFile, func() ([]byte, error) {
+		known, err := s.knownLost()
+		for _, l := range lost {
+			known[l.ID] = true
+		}
+		return idLines(known), err
+	})
+}
+
+// knownLost is what AcceptLost has noted; what a power cut has torn is noted again.
+func (s *Store) knownLost() (map[ID]bool, error) {
+	text, err := disk.ReadFile(filepath.Join(s.dir, lostFile))
+	known := map[ID]bool{}
+	for line := range bytes.Lines(text) {
+		if id, err := ParseID(string(bytes.TrimSpace(line))); err == nil {
+			known[id] = true
+		}
+	}
+	return known, ignoring(err, fs.ErrNotExist)
 }
 
 // Losses reads everything that refs and roots lead to and lists what can't be
@@ -47,7 +80,11 @@ func (s *Store) Losses(ctx context.Context, roots ...ID) ([]Loss, error) {
 	if len(r.unread) == 0 {
 		return nil, nil
 	}
-	l := &lossLister{ctx: ctx, store: s, unread: r.unread, below: map[ID][]lostAt{}, at: map[lossKey]int{}}
+	known, err := s.knownLost()
+	if err != nil {
+		return nil, err
+	}
+	l := &lossLister{ctx: ctx, store: s, known: known, unread: r.unread, below: map[ID][]lostAt{}, at: map[lossKey]int{}}
 	return l.all()
 }
 
@@ -71,6 +108,7 @@ type lossLister struct {
 	ctx    context.Context
 	store  *Store
 	unread map[ID]error
+	known  map[ID]bool
 	below  map[ID][]lostAt // by tree
 	at     map[lossKey]int
 	found  []Loss
@@ -175,7 +213,7 @@ func (l *lossLister) add(key lossKey, snapshot ID, err error) {
 	if !ok {
 		i = len(l.found)
 		l.at[key] = i
-		l.found = append(l.found, Loss{ID: key.id, Err: err, Mission: key.mission, Path: key.path, Record: key.record})
+		l.found = append(l.found, Loss{ID: key.id, Err: err, Mission: key.mission, Path: key.path, Record: key.record, Known: l.known[key.id]})
 	}
 	if !snapshot.IsZero() {
 		l.found[i].Snapshots = append(l.found[i].Snapshots, snapshot)

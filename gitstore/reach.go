@@ -19,8 +19,7 @@ func (s *Store) reach(ctx context.Context, roots []ID) (*reach, error) {
 	if err != nil {
 		return nil, err
 	}
-	shallow, err := s.Shallow()
-	if err != nil {
+	if _, err := s.readBoundary(); err != nil {
 		return nil, err
 	}
 	r := &reach{store: s, seen: map[ID]ObjectType{}, unread: map[ID]error{}}
@@ -44,8 +43,9 @@ func (s *Store) reach(ctx context.Context, roots []ID) (*reach, error) {
 			continue
 		}
 		r.tree(c.Tree)
-		if _, cut := shallow[id]; !cut {
-			queue = append(queue, c.Parents...)
+		queue = append(queue, c.Parents...)
+		if record := ParseSnapshot(c).Record; !record.IsZero() {
+			queue = append(queue, record)
 		}
 	}
 	return r, nil

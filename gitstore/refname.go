@@ -24,8 +24,11 @@ const (
 	// RefPin is refs/pins/<name>: a pinned snapshot.
 	RefPin RefKind = "refs/pins/"
 	// RefKeep is refs/keep/<snapshot>: the record of a pinned snapshot, or of one that
-	// a later record, which is lost, has cut off.
+	// is lost itself.
 	RefKeep RefKind = "refs/keep/"
+	// RefBefore is refs/before/<commit>: the newest commit that is left of those
+	// before the commit's parent, which is lost.
+	RefBefore RefKind = "refs/before/"
 	// RefTrashAgent is refs/trash/agents/<mission-id>: a removed mission.
 	RefTrashAgent RefKind = "refs/trash/agents/"
 	// RefTrashRecord is refs/trash/records/<mission-id>: its records.
@@ -34,7 +37,7 @@ const (
 
 // RefKinds returns every namespace of the shadow repository.
 func RefKinds() []RefKind {
-	return []RefKind{RefAgent, RefRecord, RefHead, RefPin, RefKeep, RefTrashAgent, RefTrashRecord}
+	return []RefKind{RefAgent, RefRecord, RefHead, RefPin, RefKeep, RefBefore, RefTrashAgent, RefTrashRecord}
 }
 
 // unbornHead is where HEAD points: no mission's name can start with "_".
@@ -66,6 +69,9 @@ func PinRef(pin string) RefName { return RefName(string(RefPin) + pin) }
 
 // KeepRef keeps the record of a pinned snapshot reachable.
 func KeepRef(snapshot ID) RefName { return RefName(string(RefKeep) + snapshot.String()) }
+
+// BeforeRef keeps what came before a commit whose parent is lost.
+func BeforeRef(commit ID) RefName { return RefName(string(RefBefore) + commit.String()) }
 
 // TrashAgentRef names the snapshots of a removed mission.
 func TrashAgentRef(missionID string) RefName { return RefName(string(RefTrashAgent) + missionID) }
@@ -118,9 +124,9 @@ func (r RefName) Validate() error {
 		if !isUUID(arg) {
 			return bad("the last part is not a UUID in lower case")
 		}
-	case RefKeep:
+	case RefKeep, RefBefore:
 		if len(arg) != 2*IDSize || !isLowerHex(arg) {
-			return bad("the last part is not a snapshot id")
+			return bad("the last part is not the id of a commit")
 		}
 	case RefHead, RefPin:
 		if reason := badRefComponent(arg); reason != "" {

@@ -232,19 +232,31 @@ func lostRef(have refValue, err error) error {
 }
 
 func (s *Store) rewritePacked(ctx context.Context, without string) error {
-	lock, err := s.lockRef(ctx, packedRefsFile, nil, Derived)
+	return s.rewrite(ctx, packedRefsFile, func() ([]byte, error) {
+		packed, err := s.packedRefs()
+		if err != nil {
+			return nil, err
+		}
+		if len(packed.bad) > 0 {
+			return nil, &packed.bad[0]
+		}
+		return packed.without(without), nil
+	})
+}
+
+// rewrite replaces a file of the repository, durably, by what is made of it under its
+// lock.
+func (s *Store) rewrite(ctx context.Context, name string, content func() ([]byte, error)) error {
+	lock, err := s.lockRef(ctx, name, nil, Derived)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
-	packed, err := s.packedRefs()
+	data, err := content()
 	if err != nil {
 		return err
 	}
-	if len(packed.bad) > 0 {
-		return &packed.bad[0]
-	}
-	if err := lock.rewrite(packed.without(without)); err != nil {
+	if err := lock.rewrite(data); err != nil {
 		return err
 	}
 	if err := s.sync.file(lock.file); err != nil {
@@ -253,7 +265,7 @@ func (s *Store) rewritePacked(ctx context.Context, without string) error {
 	if err := lock.publish(); err != nil {
 		return err
 	}
-	return s.sync.dir(s.dir)
+	return s.sync.dir(filepath.Dir(filepath.Join(s.dir, name)))
 }
 
 // renameOver moves a finished lock file onto its ref. Directories that Git left

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // damagedDir is where what is rotten is set aside, in a directory for each time.
@@ -139,8 +137,7 @@ func (s *Store) makeIndex(ctx context.Context, base string, before func() error)
 	return true, errors.Join(s.sync.dir(s.packDir()), s.rescan())
 }
 
-// rescue writes again what can be read of a damaged pack: by its index, or
-// without one as git finds it.
+// rescue writes again what can be read of a damaged pack by its index.
 func (g *salvaging) rescue(base string) error {
 	if !isThere(base + ".pack") {
 		return nil
@@ -152,7 +149,7 @@ func (g *salvaging) rescue(base string) error {
 		p, err = openPack(base, info, &s.open)
 	}
 	if err != nil || p.verifyIndex(g.ctx) != nil {
-		return g.unpack(base)
+		return nil // two files are damaged at once: nothing says where an object begins
 	}
 	kept := p.kept()
 	batch := s.NewBatch()
@@ -176,54 +173,6 @@ func (g *salvaging) rescue(base string) error {
 		s.Distrust(id) // so that it is written
 		if _, err := batch.Write(t, data); err != nil {
 			return err
-		}
-	}
-	return batch.Flush(g.ctx)
-}
-
-// unpack has git read a pack that has no index from its beginning, as far as it
-// can, into a directory of its own.
-func (g *salvaging) unpack(base string) error {
-	f, err := os.Open(base + ".pack")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	dir := filepath.Join(g.aside, "unpacked")
-	if err := disk.MakeDirs(g.aside, filepath.Join(dir, "pack")); err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	// It fails where the pack does: what it came to before is what there is.
-	_, _ = RunGit(g.ctx, GitCommand{
-		Dir: g.store.dir, GitDir: g.store.dir, Gentle: true, Stdin: f,
-		Env: []string{"GIT_OBJECT_DIRECTORY=" + dir}, Args: []string{"unpack-objects", "-r", "-q"},
-	})
-	from, err := openObjectDir(dir)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	batch := g.store.NewBatch()
-	defer batch.Discard()
-	fans, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, fan := range fans {
-		names, err := os.ReadDir(filepath.Join(dir, fan.Name()))
-		if err != nil {
-			return err
-		}
-		for _, e := range names {
-			id, err := ParseID(fan.Name() + e.Name())
-			if err != nil {
-				continue
-			}
-			g.store.Distrust(id)
-			if err := batch.Import(from, id); err != nil {
-				return err
-			}
 		}
 	}
 	return batch.Flush(g.ctx)

@@ -18,6 +18,10 @@ type Snapshot struct {
 	Author  Signature
 	At      time.Time
 
+	// Lost is the snapshot before, if that is lost: Parents is then what is left of
+	// those before it.
+	Lost ID
+
 	// State is the first word of the subject, Message the rest: "what
 	// happened", at most 100 characters together.
 	State   string
@@ -148,7 +152,7 @@ func oneLine(s string) string {
 // last paragraph, as Git does, and never in the subject; the last value of a key
 // counts; values that do not parse are left zero.
 func ParseSnapshot(c *Commit) *Snapshot {
-	s := &Snapshot{ID: c.ID, Tree: c.Tree, Parents: c.Parents, Author: c.Author, At: c.Committer.When}
+	s := &Snapshot{ID: c.ID, Tree: c.Tree, Parents: c.Parents, Lost: c.Lost, Author: c.Author, At: c.Committer.When}
 	first, body, _ := strings.Cut(c.Message, "\n")
 	state, message, ok := strings.Cut(first, ": ")
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,8 @@ type Store struct {
 	closed     bool
 	segment    *segment
 	distrusted map[ID]bool
+
+	bounds atomic.Pointer[boundary] // as it was read last
 }
 
 // CreateOptions are what a new shadow repository is told about itself.

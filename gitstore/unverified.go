@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -62,101 +61,55 @@ func (b *borrowing) notePack(name string) error {
 	return f.Close()
 }
 
-// Unproved is something borrowed that was not compared with its ids yet, or that
-// was, and found damaged.
-type Unproved struct {
-	// Name is that of a pack, or of a list of loose objects.
-	Name string
-	// Lost is how many objects of a damaged pack could be had from nowhere else
-	// when that was tried last, at Tried; zero if it was not tried.
-	Lost  int
-	Tried time.Time
-}
-
-// Unverified lists what was borrowed and has not been compared with its ids, or
-// is damaged and could not be replaced.
-func (s *Store) Unverified() ([]Unproved, error) {
-	dir := filepath.Join(s.dir, unverifiedDir)
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var list []Unproved
+// Unverified lists what was borrowed and has not been compared with its ids, by the
+// names of packs and of lists of loose objects.
+func (s *Store) Unverified() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, unverifiedDir))
+	var names []string
 	for _, e := range entries {
-		u := Unproved{Name: e.Name()}
-		if !strings.HasPrefix(u.Name, loosePrefix) {
-			u.Lost, u.Tried = readOutcome(filepath.Join(dir, u.Name))
-		}
-		list = append(list, u)
+		names = append(names, e.Name())
 	}
-	return list, err
-}
-
-const outcomeFormat = "lost %d at %d\n"
-
-// GiveUp notes of damaged packs that so many of their objects could be had from
-// nowhere, so that nobody tries again too soon.
-func (s *Store) GiveUp(packs []string, lost int, now time.Time) error {
-	for _, name := range packs {
-		text := fmt.Appendf(nil, outcomeFormat, lost, now.Unix())
-		if err := os.WriteFile(filepath.Join(s.dir, unverifiedDir, name), text, 0o600); err != nil {
-			return err
-		}
-		lost = 0 // they are counted together
-	}
-	return nil
-}
-
-// readOutcome reads what GiveUp has noted; a torn note is none.
-func readOutcome(file string) (lost int, tried time.Time) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, time.Time{}
-	}
-	var at int64
-	if _, err := fmt.Sscanf(string(text), outcomeFormat, &lost, &at); err != nil {
-		return 0, time.Time{}
-	}
-	return lost, time.Unix(at, 0)
+	return names, ignoring(err, fs.ErrNotExist)
 }
 
 // Damage is what Verify found to be other than its name says.
 type Damage struct {
-	// Packs are names of packs, for Replace. They stay unverified.
-	Packs []string
+	// Packs are for Salvage. They stay unverified until then.
+	Packs []RottenFile
 	// Objects can't be read. They are distrusted, so a capture that meets their
 	// content writes them again.
 	Objects []ID
+	// Source is where the first of the packs was borrowed, "" if that is not known.
+	Source string
 }
 
 // Any tells whether anything is damaged.
 func (d *Damage) Any() bool { return len(d.Packs)+len(d.Objects) > 0 }
 
-// Verify compares what was borrowed with its ids and takes it off the list, but
-// for what was given up after the time since. It reads all of it, so it belongs
-// into the background; cut off by the context, it goes on with the next pack
-// another time. A damaged loose object is removed: what has its name here is of
-// no use.
-func (s *Store) Verify(ctx context.Context, since time.Time) (Damage, error) {
+// Verify compares what was borrowed with its ids and takes it off the list. It reads
+// all of it, so it belongs into the background; cut off by the context, it goes on
+// with the next pack another time. A damaged loose object is removed: what has its
+// name here is of no use.
+func (s *Store) Verify(ctx context.Context) (Damage, error) {
 	var damage Damage
 	list, err := s.Unverified()
 	if err != nil {
 		return damage, err
 	}
-	for _, u := range list {
+	for _, name := range list {
 		if err := ctx.Err(); err != nil {
 			return damage, err
 		}
-		if u.Tried.After(since) {
-			continue
-		}
-		name := u.Name
 		file := filepath.Join(s.dir, unverifiedDir, name)
 		var bad []ID
 		if strings.HasPrefix(name, loosePrefix) {
 			bad, err = s.verifyLoose(ctx, file)
 		} else if bad, err = s.verifyPack(ctx, name); errors.Is(err, ErrDamaged) {
-			damage.Packs = append(damage.Packs, name)
+			pack := filepath.Join(s.packDir(), name)
+			if len(damage.Packs) == 0 {
+				damage.Source = sourceOf(pack)
+			}
+			damage.Packs = append(damage.Packs, RottenFile{Path: pack + ".pack", Why: err.Error()})
 			damage.Objects = append(damage.Objects, bad...)
 			continue
 		}
@@ -174,6 +127,16 @@ func (s *Store) Verify(ctx context.Context, since time.Time) (Damage, error) {
 	}
 	s.Distrust(damage.Objects...)
 	return damage, nil
+}
+
+// sourceOf is where a borrowed pack came from, "" if that is not known.
+func sourceOf(pack string) string {
+	text, err := os.ReadFile(pack + keepSuffix)
+	if err != nil {
+		return ""
+	}
+	path, _ := strings.CutPrefix(strings.TrimSpace(string(text)), keepIntro)
+	return path
 }
 
 // verifyLoose reads the loose objects of a list, wherever they are by now.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // overwrite changes bytes of a file that is linked, as a failing disk does.
@@ -24,11 +23,7 @@ func overwrite(t testing.TB, path string, at int64, data []byte) {
 
 func unverified(t testing.TB, s *Store) []string {
 	t.Helper()
-	var names []string
-	for _, u := range must[[]Unproved](t)(s.Unverified()) {
-		names = append(names, u.Name)
-	}
-	return names
+	return must[[]string](t)(s.Unverified())
 }
 
 // verified is Verify, where there is git or not.
@@ -38,7 +33,7 @@ func verified(t *testing.T, s *Store, withGit bool) (d Damage) {
 		if !withGit {
 			t.Setenv("PATH", "")
 		}
-		d = must[Damage](t)(s.Verify(context.Background(), time.Now()))
+		d = must[Damage](t)(s.Verify(context.Background()))
 	})
 	return d
 }
@@ -61,12 +56,12 @@ func TestVerifyWhole(t *testing.T) {
 		if len(got) != 2 || !strings.HasPrefix(got[0], "loose-") || !strings.HasPrefix(got[1], "pack-") {
 			t.Fatalf("borrowed: %v", got)
 		}
-		if from := s.Source(got[1]); from != filepath.Join(l.dir, ".git/objects/pack", got[1]) {
+		if from := sourceOf(filepath.Join(s.packDir(), got[1])); from != filepath.Join(l.dir, ".git/objects/pack", got[1]) {
 			t.Errorf("the pack is from %q", from)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := s.Verify(ctx, time.Now()); !errors.Is(err, context.Canceled) || len(unverified(t, s)) != 2 {
+		if _, err := s.Verify(ctx); !errors.Is(err, context.Canceled) || len(unverified(t, s)) != 2 {
 			t.Errorf("cut off: %v", err)
 		}
 		if d := verified(t, s, withGit); d.Any() || len(unverified(t, s)) > 0 {
@@ -76,7 +71,7 @@ func TestVerifyWhole(t *testing.T) {
 }
 
 // TestVerifyDamagedPack finds the bad objects, has them written again by
-// whoever meets their content, and replaces the pack.
+// whoever meets their content, and sets the pack aside.
 func TestVerifyDamagedPack(t *testing.T) {
 	for _, withGit := range []bool{true, false} {
 		ctx := context.Background()
@@ -90,15 +85,11 @@ func TestVerifyDamagedPack(t *testing.T) {
 		at := s.locate([]ID{victim})[0]
 		overwrite(t, at.pack.base+".pack", at.offset+6, []byte{1, 2, 3, 4})
 		d := verified(t, s, withGit)
-		name := filepath.Base(at.pack.base)
-		if !slices.Equal(d.Packs, []string{name}) || !slices.Contains(d.Objects, victim) {
+		if len(d.Packs) != 1 || d.Packs[0].Path != at.pack.base+".pack" || !slices.Contains(d.Objects, victim) {
 			t.Fatalf("git %t: %+v", withGit, d)
 		}
-		if got := unverified(t, s); !slices.Equal(got, d.Packs) {
+		if got := unverified(t, s); !slices.Equal(got, []string{filepath.Base(at.pack.base)}) {
 			t.Errorf("unverified: %v", got)
-		}
-		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs, nil)); !slices.Equal(lost, []ID{victim}) || !isThere(at.pack.base+".pack") {
-			t.Errorf("lost %v", lost)
 		}
 		content := l.content(victim)
 		b := s.NewBatch()
@@ -106,9 +97,7 @@ func TestVerifyDamagedPack(t *testing.T) {
 		noErr(t, b.Flush(ctx))
 		b.Discard()
 		noErr(t, os.RemoveAll(l.dir))
-		if lost := must[[]ID](t)(s.Replace(ctx, d.Packs, nil)); len(lost) > 0 {
-			t.Errorf("lost %v", lost)
-		}
+		must[string](t)(s.Salvage(ctx, d.Packs, nil))
 		if left := must[[]string](t)(filepath.Glob(at.pack.base + "*")); len(left)+len(unverified(t, s)) > 0 {
 			t.Errorf("left: %v", left)
 		}
@@ -135,7 +124,7 @@ func TestVerifyDamagedLoose(t *testing.T) {
 	victim := wanted[2].ID
 	content := l.content(victim)
 	overwrite(t, s.own().loosePath(victim), 30, []byte{1, 2, 3, 4})
-	d := must[Damage](t)(s.Verify(ctx, time.Now()))
+	d := must[Damage](t)(s.Verify(ctx))
 	if !slices.Equal(d.Objects, []ID{victim}) || len(d.Packs)+len(unverified(t, s)) > 0 {
 		t.Fatalf("%+v", d)
 	}

@@ -1,52 +1,34 @@
 package missions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 )
 
-// replacePatience is how long the captures of a project are waited for, to
-// replace a pack while none runs.
+// replacePatience is how long the captures of a project are waited for, to set a
+// damaged file aside while none runs.
 const replacePatience = 5 * time.Second
 
-// lostPatience is how long nobody but doctor tries again to replace a borrowed
-// pack of which something is lost: each time its project is read whole.
-const lostPatience = 24 * time.Hour
-
 // unverified reports whether the project holds something that was borrowed from
-// the user's repository and not compared with its ids yet, but for what was given
-// up after the time since.
-func (p *project) unverified(since time.Time) bool {
+// the user's repository and not compared with its ids yet.
+func (p *project) unverified() bool {
 	list, err := p.store.Unverified()
-	return err == nil && slices.ContainsFunc(list, func(u gitstore.Unproved) bool { return !u.Tried.After(since) })
+	return err == nil && len(list) > 0
 }
 
 // lostError says that objects of snapshots can be had from nowhere.
 type lostError int
 
 func (e lostError) Error() string {
-	return objectsAre(int(e)) + " lost to snapshots: no workspace holds it any more"
-}
-
-// givenUp is the *lostError of what was borrowed, found damaged and given up, nil
-// if nothing was.
-func (p *project) givenUp() error {
-	list, err := p.store.Unverified()
-	lost := 0
-	for _, u := range list {
-		lost += u.Lost
-	}
-	if err == nil && lost > 0 {
-		return lostError(lost)
-	}
-	return err
+	return objectsAre(int(e)) + " lost to snapshots: no workspace holds it any more, and umbra doctor says where it was"
 }
 
 // damagedError says that something borrowed is not what its name says. The
@@ -57,11 +39,7 @@ type damagedError struct {
 }
 
 func (e *damagedError) Error() string {
-	from := "your repository"
-	if e.source != "" {
-		from = e.source
-	}
-	return fmt.Sprintf("of what was borrowed from %s, %s damaged, there too", from, objectsAre(e.objects))
+	return fmt.Sprintf("of what was borrowed from %s, %s damaged, there too", cmp.Or(e.source, "your repository"), objectsAre(e.objects))
 }
 
 func objectsAre(n int) string {
@@ -71,24 +49,19 @@ func objectsAre(n int) string {
 	return fmt.Sprintf("%d objects are", n)
 }
 
-// verifyBorrowed compares what was borrowed with its ids, but for what was given
-// up after the time since. What is damaged is a *damagedError; recapture then
-// brings back what is still in a workspace.
-func (p *project) verifyBorrowed(ctx context.Context, since time.Time) (gitstore.Damage, error) {
-	damage, err := p.store.Verify(ctx, since)
+// verifyBorrowed compares what was borrowed with its ids. What is damaged is a
+// *damagedError; mendBorrowed then brings back what can be had.
+func (p *project) verifyBorrowed(ctx context.Context) (gitstore.Damage, error) {
+	damage, err := p.store.Verify(ctx)
 	if err != nil || !damage.Any() {
 		return damage, err
 	}
-	wrong := &damagedError{objects: len(damage.Objects)}
-	if len(damage.Packs) > 0 {
-		wrong.source = p.store.Source(damage.Packs[0])
-	}
-	return damage, wrong
+	return damage, &damagedError{len(damage.Objects), damage.Source}
 }
 
-// recapture reads the project's workspaces again, whole: what they hold of the
-// damaged objects is stored anew. Then the damaged packs are replaced.
-func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damage) error {
+// recapture reads the project's workspaces again, whole: what they hold of damaged
+// or missing objects, which are distrusted, is stored anew.
+func (l *Local) recapture(ctx context.Context, p *project) {
 	missions, _ := l.missionsOf(p)
 	seen := map[Place]bool{}
 	for _, m := range missions {
@@ -106,15 +79,30 @@ func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damag
 			if err != nil {
 				return err
 			}
-			return regainDocs(ctx, p.store, captured, damage.Objects)
+			return storeDocs(ctx, p.store, captured)
 		})
 		if err != nil {
 			l.log.Warn("read again what was damaged", "mission", m.ID, "workspace", m.bind.Workspace, "error", err)
 		}
 	}
-	if len(damage.Packs) == 0 {
-		return nil
+}
+
+// storeDocs stores what records say of a capture: most snapshots of a workspace share
+// it, and none of them can be restored without.
+func storeDocs(ctx context.Context, store *gitstore.Store, c *capture.Result) error {
+	batch := store.NewBatch()
+	defer batch.Discard()
+	for _, doc := range captureDocs(c) {
+		if _, err := batch.Write(gitstore.TypeBlob, doc.content); err != nil {
+			return err
+		}
 	}
+	return batch.Flush(ctx)
+}
+
+// salvage is gitstore.Store.Salvage while nobody takes a snapshot of the project:
+// nobody relies meanwhile on what the files hold.
+func (l *Local) salvage(ctx context.Context, p *project, files []gitstore.RottenFile) error {
 	patient, cancel := context.WithTimeout(ctx, replacePatience)
 	defer cancel()
 	held, err := lock.Wait(patient, lock.ProjectFile(l.home.Dir, p.ID), lock.Exclusive, l.self)
@@ -123,14 +111,10 @@ func (l *Local) recapture(ctx context.Context, p *project, damage gitstore.Damag
 	}
 	defer func() { _ = held.Release() }()
 	roots, err := l.unpublished(p)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = p.store.Salvage(ctx, files, roots)
 	}
-	lost, err := p.store.Replace(ctx, damage.Packs, roots)
-	if err != nil || len(lost) == 0 {
-		return err
-	}
-	return errors.Join(lostError(len(lost)), p.store.GiveUp(damage.Packs, len(lost), l.now()))
+	return err
 }
 
 // unpublished are the first snapshots of headless sessions, and their records,
@@ -158,39 +142,45 @@ func (l *Local) unpublished(p *project) ([]gitstore.ID, error) {
 	return roots, nil
 }
 
-// mendBorrowed is verifyBorrowed, and what is damaged mended as far as can be.
-// The text says what was wrong, "" if nothing was.
-func (l *Local) mendBorrowed(ctx context.Context, p *project) (string, error) {
-	since := l.now().Add(-lostPatience)
-	if !p.unverified(since) {
-		return "", p.givenUp()
+// mendBorrowed stores again what can be had of what is damaged of what was borrowed:
+// from the workspaces, and from the damaged packs, which are set aside.
+func (l *Local) mendBorrowed(ctx context.Context, p *project, damage gitstore.Damage) error {
+	l.recapture(ctx, p)
+	if len(damage.Packs) > 0 {
+		if err := l.salvage(ctx, p, damage.Packs); err != nil {
+			return err
+		}
 	}
-	damage, err := p.verifyBorrowed(ctx, since)
-	var wrong *damagedError
-	if !errors.As(err, &wrong) {
-		return "", err
+	lost := 0
+	for _, id := range damage.Objects {
+		if _, _, err := p.store.Object(id); err != nil {
+			lost++
+		}
 	}
-	l.log.Warn("verify what was borrowed", "project", p.Name, "error", wrong)
-	if err := l.recapture(ctx, p, damage); err != nil {
-		return "", fmt.Errorf("%w; %w", wrong, err)
+	if lost > 0 {
+		return lostError(lost)
 	}
-	return wrong.Error() + "; what snapshots need of them was stored again", p.givenUp()
+	return nil
 }
 
 // borrowed verifies at once what is not verified yet of what was borrowed from
 // the user's repository.
 func (d *examination) borrowed(ctx context.Context, p *project) error {
-	now := d.l.now()
-	if !p.unverified(now) {
+	if !p.unverified() {
 		return nil
 	}
-	damage, err := p.verifyBorrowed(ctx, now)
-	var wrong *damagedError
-	switch {
-	case errors.As(err, &wrong):
-		d.found(Problem{Invariant: "I1", Project: p.Name, Message: wrong.Error()}, func() error { return d.l.recapture(ctx, p, damage) })
+	damage, err := p.verifyBorrowed(ctx)
+	if wrong := (*damagedError)(nil); errors.As(err, &wrong) {
+		d.found(Problem{Invariant: "I1", Project: p.Name, Message: wrong.Error()}, func() error {
+			err := d.l.mendBorrowed(ctx, p, damage)
+			if errors.As(err, new(lostError)) {
+				return nil // it is said with all that is lost
+			}
+			return err
+		})
 		return nil
-	case err == nil:
+	}
+	if err == nil {
 		d.result.Verified = append(d.result.Verified, p.Name)
 	}
 	return err

@@ -32,7 +32,7 @@ func borrower(t *testing.T) (*testBench, *project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !at.project.unverified(time.Now()) {
+	if !at.project.unverified() {
 		t.Fatal("nothing was borrowed")
 	}
 	return b, at.project
@@ -191,7 +191,7 @@ func TestBorrowedIsVerified(t *testing.T) {
 			} else if h, err := b.local.Housekeep(ctx, p.Dir); err != nil || h.Problem+h.Mended != "" {
 				t.Errorf("housekeeping: %+v %v", h, err)
 			}
-			if dirs := b.local.Unkempt(Due); len(dirs) > 0 || p.unverified(time.Now()) {
+			if dirs := b.local.Unkempt(Due); len(dirs) > 0 || p.unverified() {
 				t.Errorf("still unkempt: %v", dirs)
 			}
 			if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems)+len(d.Verified) > 0 {
@@ -229,9 +229,8 @@ func TestBorrowedDamageIsCapturedAgain(t *testing.T) {
 	}
 }
 
-// TestBorrowedDamageThatIsLost is said as long as it lasts, and nothing else is
-// lost by it. It is tried again by doctor, or when a day has passed, and holds up
-// no repack meanwhile.
+// TestBorrowedDamageThatIsLost is said, nothing else is lost by it, and it holds up
+// no repack. What comes back is read again.
 func TestBorrowedDamageThatIsLost(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -239,32 +238,31 @@ func TestBorrowedDamageThatIsLost(t *testing.T) {
 	want, was := b.read("d1/f4"), b.read("d1/f7")
 	b.damage("d1/f7")
 	b.write("d1/f7", "another\n")
-	for round := range 2 {
-		b.write("d1/f8", fmt.Sprintf("round %d\n", round))
-		b.snapshot("more to pack")
-		h, err := b.local.Housekeep(ctx, p.Dir)
-		if err != nil || !strings.Contains(h.Problem, "1 object is lost to snapshots") || h.Packed == 0 {
-			t.Errorf("housekeeping: %+v %v", h, err)
-		}
-		if dirs := b.local.Unkempt(Due); len(dirs) > 0 {
-			t.Errorf("round %d: due again at once: %v", round, dirs)
-		}
+	b.snapshot("more to pack")
+	h, err := b.local.Housekeep(ctx, p.Dir)
+	if err != nil || !strings.Contains(h.Problem, "1 object is lost to snapshots") || h.Packed == 0 {
+		t.Errorf("housekeeping: %+v %v", h, err)
 	}
-	now := b.local.clock
-	b.local.clock = func() time.Time { return time.Now().Add(lostPatience + time.Minute) }
-	if dirs := b.local.Unkempt(Due); len(dirs) != 1 {
-		t.Errorf("a day later: %v", dirs)
+	if dirs := b.local.Unkempt(Due); len(dirs) > 0 {
+		t.Errorf("due again at once: %v", dirs)
 	}
-	b.local.clock = now
 	if d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller()}); err != nil || len(d.Problems) == 0 {
 		t.Errorf("doctor: %+v %v", d, err)
 	}
 	if got := b.cat("work@start", "d1/f4"); got != want {
 		t.Errorf("%q", got)
 	}
+	d, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller(), Fix: true})
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Message, "lost for good") || !strings.Contains(d.Problems[0].Message, "d1/f7") {
+		t.Errorf("doctor --fix: %+v %v", d, err)
+	}
+	b.knownLost(b.history("work")[1].ID)
 	b.write("d1/f7", was) // it comes back
-	b.mended("damaged")
-	if got := b.cat("work@start", "d1/f7"); got != was || p.givenUp() != nil {
+	if _, err := b.local.Doctor(ctx, DoctorRequest{Caller: b.caller(), Fix: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.cat("work@start", "d1/f7"); got != was {
 		t.Errorf("%q", got)
 	}
+	b.healthy()
 }

@@ -217,7 +217,7 @@ func infoOf(w *wanted, c *capture.Result, s sessionState, now time.Time) snapsho
 	info := snapshotInfo{
 		Format: recordFormat, At: now, Triggers: w.triggers.texts(), Turn: w.Of.LastTurn(),
 		Files: c.Stats.Files, Bytes: c.Stats.Bytes, Events: s.Events, Changing: c.Changing,
-		Consistent: len(c.Changing) == 0, Late: w.Late, Moment: w.Moment, Partial: s.Partial, Corrected: c.Stats.Corrected, Requests: w.requests(),
+		Consistent: len(c.Changing) == 0, Late: w.Late, Moment: w.Moment, Partial: s.Partial || w.Partial, Corrected: c.Stats.Corrected, Requests: w.requests(),
 	}
 	if r, ok := w.Of.(Running); ok {
 		info.Prompt = r.Prompt

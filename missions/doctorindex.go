@@ -91,7 +91,7 @@ func (d *examination) indexed(ctx context.Context, counting map[*project]*gitsto
 		if err != nil {
 			return false
 		}
-		if want.unrecorded {
+		if want.unrecorded || !s.Lost.IsZero() {
 			continue // the index knows more than is left
 		}
 		a, err := json.Marshal(want)

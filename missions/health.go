@@ -140,9 +140,11 @@ type DoctorResult struct {
 	// SetAside are the directories of damaged files that were mended around:
 	// nothing reads them, and they count in the home's budget.
 	SetAside []SetAside `json:"set_aside,omitempty"`
-	Problems []Problem  `json:"problems"`
-	Fixed    []Problem  `json:"fixed"`
-	Rebuilt  bool       `json:"rebuilt"`
+	// Lost is what is lost for good and was said before, as a problem.
+	Lost     []Problem `json:"lost,omitempty"`
+	Problems []Problem `json:"problems"`
+	Fixed    []Problem `json:"fixed"`
+	Rebuilt  bool      `json:"rebuilt"`
 }
 
 // SetAside is a directory that the user may delete, with what it takes on disk.

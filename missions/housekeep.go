@@ -56,7 +56,7 @@ func (l *Local) Unkempt(u Urgency) []string {
 	var dirs []string
 	for _, p := range all {
 		b, err := p.store.Bulk()
-		if err == nil && u.needs(b) || u == Due && p.unverified(l.now().Add(-lostPatience)) {
+		if err == nil && u.needs(b) || u == Due && p.unverified() {
 			dirs = append(dirs, p.Dir)
 		}
 	}
@@ -88,9 +88,15 @@ func (l *Local) Housekeep(ctx context.Context, dir string) (Housekeeping, error)
 }
 
 func (l *Local) housekeep(ctx context.Context, p *project, h *Housekeeping) error {
-	mended, lost := l.mendBorrowed(ctx, p)
-	if h.Mended = mended; lost != nil && !errors.As(lost, new(lostError)) {
-		return lost
+	damage, err := p.verifyBorrowed(ctx)
+	if wrong := (*damagedError)(nil); errors.As(err, &wrong) {
+		l.log.Warn("verify what was borrowed", "project", p.Name, "error", wrong)
+		h.Mended = wrong.Error() + "; what could be read was stored again"
+		err = l.mendBorrowed(ctx, p, damage)
+	}
+	lost := err
+	if err != nil && !errors.As(err, new(lostError)) {
+		return err
 	}
 	held, err := lock.Try(lock.ProjectFile(l.home.Dir, p.ID), lock.Shared, l.self)
 	if err != nil {

@@ -224,11 +224,11 @@ func (l *Local) entry(ctx context.Context, m *loaded, s step, lines *gitstore.Di
 }
 
 func (l *Local) facts(ctx context.Context, p *project, s *gitstore.Snapshot, lines *gitstore.Differ) (facts, error) {
-	if f, ok := l.indexedFacts(s.ID, lines != nil); ok {
+	if f, ok := l.indexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
 		return f, nil
 	}
 	f, err := p.facts(ctx, s, lines)
-	if err == nil && !f.unrecorded && l.index != nil {
+	if err == nil && !f.unrecorded && s.Lost.IsZero() && l.index != nil {
 		if raw, err := json.Marshal(f); err == nil {
 			l.index.Put(factsKey(s.ID), raw)
 		}
@@ -254,7 +254,7 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines *gitsto
 	e := Entry{
 		ID: s.ID.String(), Mission: s.Mission, State: StateName(s.State), At: s.At, Message: s.Message,
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, Restored: idText(s.RestoredFrom),
-		ForkedFrom: idText(s.ForkedFrom), Partial: s.Partial, Late: s.Late, Pins: []string{},
+		ForkedFrom: idText(s.ForkedFrom), Partial: s.Partial, LostBefore: idText(s.Lost), Late: s.Late, Pins: []string{},
 	}
 	triggers := triggersOf(s)
 	e.Triggers, e.Operation = triggers.texts(), string(triggers.operation())

@@ -1,7 +1,6 @@
 package missions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -54,7 +52,8 @@ func (l *Local) regain(ctx context.Context, p *project, lost []gitstore.Loss) er
 			l.log.Warn("look for what is lost in the user's repository", "repository", repo.CommonDir, "error", err)
 		}
 	}
-	return l.recapture(ctx, p, gitstore.Damage{Objects: list})
+	l.recapture(ctx, p)
+	return nil
 }
 
 // importLost takes what it can of some objects from a repository of the user's.
@@ -115,29 +114,8 @@ func (l *Local) regainSession(ctx context.Context, m *loaded, lost []gitstore.Lo
 	return batch.Flush(ctx)
 }
 
-// regainDocs writes again what records say of a capture, where the present one says
-// just what is lost: most snapshots of a workspace share it, and none of them can be
-// restored without.
-func regainDocs(ctx context.Context, store *gitstore.Store, c *capture.Result, lost []gitstore.ID) error {
-	batch := store.NewBatch()
-	defer batch.Discard()
-	for _, doc := range captureDocs(c) {
-		id, err := gitstore.HashBlob(bytes.NewReader(doc.content), int64(len(doc.content)))
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(lost, id) {
-			continue
-		}
-		if _, err := batch.Write(gitstore.TypeBlob, doc.content); err != nil {
-			return err
-		}
-	}
-	return batch.Flush(ctx)
-}
-
-// mendLost brings back what it can of what snapshots hold and can't be read, says
-// how much that was, and returns what is wrong then.
+// mendLost brings back what it can of what snapshots hold and can't be read, lets
+// histories go on over what is lost in them, says both, and returns what is wrong then.
 func (d *examination) mendLost(ctx context.Context, p *project, problems []gitstore.Problem) ([]gitstore.Problem, error) {
 	was := lostOf(problems)
 	if len(was) == 0 {
@@ -151,21 +129,48 @@ func (d *examination) mendLost(ctx context.Context, p *project, problems []gitst
 		return nil, err
 	}
 	had, left := objectsOf(was), objectsOf(lostOf(problems))
-	if d.fallBack(ctx, p) {
-		if problems, err = d.check(ctx, p); err != nil {
-			return nil, err
-		}
-	}
-	if err := d.keepCutOff(ctx, p); err != nil {
-		d.l.log.Warn("keep what is cut off", "project", p.Name, "error", err)
-	}
 	if back := had - left; back > 0 {
-		d.found(Problem{
-			Invariant: "I1", Project: p.Name,
-			Message: fmt.Sprintf("%d of %d objects that snapshots hold and that were missing or damaged were read again", back, had),
-		}, func() error { return nil })
+		d.mended(p, "", fmt.Sprintf("%d of %d objects that snapshots hold and that were missing or damaged were read again", back, had))
 	}
-	return problems, nil
+	if left == 0 {
+		return problems, nil
+	}
+	d.goOn(ctx, p)
+	if err := d.bound(ctx, p); err != nil {
+		d.l.log.Warn("let histories go on over what is lost", "project", p.Name, "error", err)
+	}
+	if problems, err = d.check(ctx, p); err != nil {
+		return nil, err
+	}
+	return problems, p.store.AcceptLost(ctx, lostOf(problems))
+}
+
+// bound lets histories go on over commits that are lost in the middle of them.
+func (d *examination) bound(ctx context.Context, p *project) error {
+	roots, err := d.l.unpublished(p)
+	if err != nil {
+		return err
+	}
+	made, err := p.store.Bound(ctx, roots...)
+	for _, b := range made {
+		what, rest := "snapshot", ", and nothing before it is left"
+		if b.Record {
+			what = "record"
+		}
+		if !b.Before.IsZero() {
+			rest = fmt.Sprintf(": the %ss before it, from %s back, are whole, and are part of the history again", what, b.Before.Short())
+		}
+		d.mended(p, b.Mission, fmt.Sprintf("%s %s is lost for good%s", what, b.Lost.Short(), rest))
+	}
+	return err
+}
+
+// mended says what was mended of a project, or of a mission.
+func (d *examination) mended(p *project, mission, message string) {
+	if m, err := d.l.loadAny(p, mission); err == nil {
+		mission = m.Name
+	}
+	d.found(Problem{Invariant: "I1", Project: p.Name, Mission: mission, Message: message}, func() error { return nil })
 }
 
 // saidLost tells of an error about an object of which it was said that it can't
@@ -192,28 +197,32 @@ func objectsOf(lost []gitstore.Loss) int {
 }
 
 // lost says what snapshots hold and can't be read, in a line for the files of
-// each mission and one for its records. After mending it is lost for good.
+// each mission and one for its records. After mending it is lost for good, which is
+// a problem once.
 func (d *examination) lost(p *project, problem gitstore.Problem) {
 	d.unreadable = map[gitstore.ID]bool{}
 	groups := map[lostGroup][]gitstore.Loss{}
 	for _, loss := range problem.Lost {
 		d.unreadable[loss.ID] = true
-		g := lostGroup{loss.Mission, loss.Record, loss.Path == "" && !loss.Record}
+		g := lostGroup{loss.Mission, loss.Record, loss.Path == "" && !loss.Record, loss.Known}
 		groups[g] = append(groups[g], loss)
 	}
-	missions, _ := d.l.missionsOf(p)
 	for _, g := range slices.SortedFunc(maps.Keys(groups), lostGroup.compare) {
 		name := g.mission
-		for _, m := range missions {
-			if m.ID == g.mission {
-				name = m.Name
-			}
+		if m, err := d.l.loadAny(p, g.mission); err == nil {
+			name = m.Name
 		}
-		said := Problem{Invariant: "I1", Project: p.Name, Mission: name, Message: g.message(groups[g], d.request.Fix), Details: problem.Details}
+		said := Problem{Invariant: "I1", Project: p.Name, Mission: name, Message: g.message(groups[g], d.request.Fix || g.known)}
 		for _, loss := range groups[g] {
 			said.Details = append(said.Details, detailOf(loss))
 		}
-		if !d.request.Fix {
+		switch {
+		case g.known:
+			d.result.Lost = append(d.result.Lost, said)
+			continue
+		case d.request.Fix:
+			said.Message += " (from now on umbra doctor only notes it)"
+		default:
 			said.Fix = problem.Fix
 		}
 		d.found(said, nil)
@@ -225,10 +234,11 @@ type lostGroup struct {
 	mission string
 	record  bool
 	history bool // snapshots themselves
+	known   bool // it was said before
 }
 
 func (g lostGroup) compare(o lostGroup) int {
-	return strings.Compare(fmt.Sprint(g.mission, g.record, g.history), fmt.Sprint(o.mission, o.record, o.history))
+	return strings.Compare(fmt.Sprint(g.mission, g.record, g.history, g.known), fmt.Sprint(o.mission, o.record, o.history, o.known))
 }
 
 func (g lostGroup) message(list []gitstore.Loss, mended bool) string {
@@ -263,7 +273,7 @@ func (g lostGroup) message(list []gitstore.Loss, mended bool) string {
 	case g.mission == "":
 		return fmt.Sprintf("%s: %s of records that no snapshot names", state, objectsAre(len(list)))
 	case g.history && in == "":
-		return fmt.Sprintf("%s: snapshot %s, and that it followed those before it", state, list[0].ID.Short())
+		return fmt.Sprintf("%s: snapshot %s, at which the history breaks off", state, list[0].ID.Short())
 	case g.history:
 		return fmt.Sprintf("%s%s: all files", state, in)
 	case g.record:

@@ -28,9 +28,6 @@ func (d *examination) shadow(ctx context.Context, p *project) ([]gitstore.Proble
 // whether that was anything.
 func (d *examination) mendAll(ctx context.Context, p *project, problems []gitstore.Problem) (mended bool) {
 	for _, problem := range problems {
-		if d.mendRecords(ctx, p, problem.Lost) {
-			return true // what comes after it in the list may be no more
-		}
 		mend := d.mendOf(ctx, p, problem)
 		if mend == nil {
 			continue
@@ -88,13 +85,7 @@ func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.P
 	case len(problem.Lost) > 0:
 		return nil // once all else is mended
 	case len(problem.Rotten) > 0:
-		return func() error {
-			roots, err := d.l.unpublished(p)
-			if err == nil {
-				_, err = p.store.Salvage(ctx, problem.Rotten, roots)
-			}
-			return err
-		}
+		return func() error { return d.l.salvage(ctx, p, problem.Rotten) }
 	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.store.Sweep(ctx)
@@ -109,9 +100,6 @@ func (d *examination) mendOf(ctx context.Context, p *project, problem gitstore.P
 	case problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.store.RepairRecords(ctx)
-			if kind := name.Kind(); kind == gitstore.RefAgent || kind == gitstore.RefTrashAgent {
-				err = errors.Join(err, p.store.KeepRecords(ctx, name))
-			}
 			return err
 		}
 	}

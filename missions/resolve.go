@@ -427,11 +427,6 @@ func (l *Local) snapshotNamed(p *project, name string) (*loaded, gitstore.ID, er
 	}
 	for _, id := range ids {
 		m, err := l.holder(p, id)
-		if err != nil {
-			if kept := l.keeper(p, id); kept != nil {
-				return kept, id, nil
-			}
-		}
 		if m != nil || err != nil {
 			return m, id, err
 		}

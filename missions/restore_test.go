@@ -39,8 +39,8 @@ func (b *testBench) restore(moment string, change ...func(*RestoreRequest)) Rest
 func (b *testBench) healthy() {
 	b.Helper()
 	d, err := b.local.Doctor(context.Background(), DoctorRequest{Caller: b.caller()})
-	if err != nil || len(d.Problems) > 0 {
-		b.Errorf("doctor: %+v %v", d.Problems, err)
+	if err != nil || len(d.Problems)+len(d.Lost) > 0 {
+		b.Errorf("doctor: %+v, lost %+v, %v", d.Problems, d.Lost, err)
 	}
 }
 

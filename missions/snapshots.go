@@ -27,7 +27,7 @@ func (h *snapshots) snapshot(store *gitstore.Store, id gitstore.ID) (*gitstore.S
 	h.mu.Lock()
 	s := h.known[id]
 	h.mu.Unlock()
-	if s != nil {
+	if s != nil && !store.Bounded(id) {
 		return s, nil
 	}
 	c, err := store.Commit(id)
@@ -35,6 +35,9 @@ func (h *snapshots) snapshot(store *gitstore.Store, id gitstore.ID) (*gitstore.S
 		return nil, err
 	}
 	s = gitstore.ParseSnapshot(c)
+	if !s.Lost.IsZero() {
+		return s, nil // the lost one may come back
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.known) >= mostSnapshots {
@@ -47,8 +50,7 @@ func (h *snapshots) snapshot(store *gitstore.Store, id gitstore.ID) (*gitstore.S
 // walk is gitstore.Store.Snapshots, from memory where it can.
 func (h *snapshots) walk(store *gitstore.Store, tip gitstore.ID) iter.Seq2[*gitstore.Snapshot, error] {
 	return func(yield func(*gitstore.Snapshot, error) bool) {
-		shallow, err := store.Shallow()
-		if err != nil {
+		if err := store.Reread(); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -57,11 +59,6 @@ func (h *snapshots) walk(store *gitstore.Store, tip gitstore.ID) iter.Seq2[*gits
 			if err != nil {
 				yield(nil, err)
 				return
-			}
-			if _, cut := shallow[id]; cut {
-				end := *s
-				end.Parents = nil
-				s = &end
 			}
 			if s.Mission == "" || !yield(s, nil) {
 				return

@@ -63,7 +63,7 @@ func (p *project) nameAt(ctx context.Context, m *loaded, at gitstore.ID, path st
 	trail := trail{project: p, path: path}
 	for s, err := range p.snapshots.walk(p.store, m.tip.ID) {
 		if err != nil {
-			return path, nil // see keepCutOff: what lists it says what is lost
+			return path, nil // what lists it says what is lost
 		}
 		if s.ID == at {
 			return trail.path, nil

@@ -129,6 +129,8 @@ type Take struct {
 	Named bool `json:"named,omitempty"`
 	// Late marks a moment that was noticed after it had passed.
 	Late bool `json:"late,omitempty"`
+	// Partial marks a snapshot before which something was lost.
+	Partial bool `json:"partial,omitempty"`
 	// Moment is when that was, if there was no room for the snapshot then.
 	Moment time.Time `json:"moment,omitzero"`
 	// Whole has all of the session's file compared with what is recorded.
