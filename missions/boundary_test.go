@@ -163,3 +163,24 @@ func TestLostComesBack(t *testing.T) {
 		t.Errorf("history: %+v", list)
 	}
 }
+
+// TestLogOverLostFiles: a file that is lost ends no log, which says that the snapshot
+// is partial.
+func TestLogOverLostFiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "0\n")
+	m := b.mission("work")
+	for n := range 3 {
+		b.write("a.txt", fmt.Sprintln("change", n))
+		b.snapshot(fmt.Sprint(n))
+	}
+	b.loseObject(m, strings.TrimSpace(b.git("--git-dir", m.ShadowRepo, "rev-parse", "work~1:a.txt")))
+	b = b.again()
+	for _, patch := range []bool{false, true} {
+		list, err := b.local.Log(context.Background(), LogRequest{Caller: b.caller(), Lines: true, Patch: patch})
+		if err != nil || len(list) != 4 || !list[1].Partial || list[3].Partial {
+			t.Errorf("patch %t: %+v, %v", patch, list, err)
+		}
+	}
+}

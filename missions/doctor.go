@@ -122,6 +122,9 @@ func (d *examination) project(ctx context.Context, p *project) error {
 			continue // by the missions' names
 		}
 		if len(problem.Lost) > 0 {
+			for _, loss := range problem.Lost {
+				said[loss.Mission] = true
+			}
 			d.lost(p, problem)
 			continue
 		}

@@ -83,9 +83,11 @@ func (l *Local) followed(ctx context.Context, at found, filter filter, r LogRequ
 				e.Pins = names
 			}
 			if r.Changes || r.Patch {
-				if err := told.addChanges(ctx, &e, s.Snapshot, names(path, from)); err != nil {
+				err := told.addChanges(ctx, &e, s.Snapshot, names(path, from))
+				if err != nil && !filesLost(err) {
 					return err
 				}
+				e.Partial = e.Partial || err != nil
 			}
 			entries = append(entries, e)
 			if r.Limit > 0 && len(entries) >= r.Limit {
@@ -249,6 +251,10 @@ func (l *Local) indexedFacts(id gitstore.ID, lines bool) (facts, bool) {
 	return f, ok
 }
 
+// filesLost tells of an error that says that what a snapshot holds can't be read, by us
+// or by git.
+func filesLost(err error) bool { return objectLost(err) || AsError(err).Kind == KindDamaged }
+
 // facts reads a snapshot, its record and what it changed.
 func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines *gitstore.Differ) (facts, error) {
 	e := Entry{
@@ -266,11 +272,12 @@ func (p *project) facts(ctx context.Context, s *gitstore.Snapshot, lines *gitsto
 		}
 		e.Parent, from = parent.String(), prev.Tree
 	}
-	if err := p.countChanges(ctx, &e, from, s.Tree, lines); err != nil {
-		return facts{}, err
+	counted := p.countChanges(ctx, &e, from, s.Tree, lines)
+	if counted != nil && !filesLost(counted) {
+		return facts{}, counted
 	}
 	err := p.addRecordFacts(&e, s)
-	if objectLost(err) {
+	if objectLost(err) || err == nil && counted != nil {
 		e.Partial = true // doctor says what is lost; the others are to be seen
 		return facts{Entry: e, Lined: lines != nil, unrecorded: true}, nil
 	}

@@ -116,7 +116,7 @@ func TestLostFilesAreReadAgain(t *testing.T) {
 					t.Errorf("%+v", p)
 				}
 			}
-			if len(d.Problems) != 2 || !strings.Contains(said, ": d1\n") || !strings.Contains(said, ": all files\n") {
+			if len(d.Problems) != 2 || !strings.Contains(said, ": d1 (") || !strings.Contains(said, ": all files (") {
 				t.Errorf("it does not say what is lost: %+v", d.Problems)
 			}
 		})
