@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
@@ -94,8 +96,9 @@ type Boundary struct {
 
 // Bound makes a boundary wherever a commit is lost in the middle of a history that
 // refs or roots lead to: what is whole before it stays a part of that history. A
-// boundary whose lost commit is there again is taken away. It takes a git.
-func (s *Store) Bound(ctx context.Context, roots ...ID) ([]Boundary, error) {
+// boundary whose lost commit is there again is taken away. At is what Newest asks. It
+// takes a git.
+func (s *Store) Bound(ctx context.Context, at func(*Snapshot) time.Time, roots ...ID) ([]Boundary, error) {
 	if err := s.regained(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +119,7 @@ func (s *Store) Bound(ctx context.Context, roots ...ID) ([]Boundary, error) {
 	if len(ends) == 0 {
 		return nil, nil
 	}
-	b := &bounding{ctx: ctx, store: s}
+	b := &bounding{ctx: ctx, store: s, at: at}
 	if b.snapshots, err = s.StoredSnapshots(ctx); err != nil {
 		return nil, err
 	}
@@ -135,6 +138,7 @@ type bounding struct {
 	ctx       context.Context
 	store     *Store
 	snapshots []*Snapshot // all that are stored
+	at        func(*Snapshot) time.Time
 	made      []Boundary
 }
 
@@ -168,25 +172,22 @@ func (b *bounding) from(end *Commit, record bool) error {
 // snapshotBefore is the newest snapshot that is left of those before a lost one.
 func (b *bounding) snapshotBefore(after *Snapshot) ID {
 	later := b.later(AgentRef(after.Mission), TrashAgentRef(after.Mission))
-	newest := b.store.Newest(b.snapshots, after.Record, after.Mission, func(s *Snapshot) bool {
-		return !later[s.ID] && !s.At.After(after.At)
-	})
+	earlier := slices.DeleteFunc(slices.Clone(b.snapshots), func(s *Snapshot) bool { return later[s.ID] || s.At.After(after.At) })
+	newest := b.store.Newest(earlier, after.Record, after.Mission, b.at)
 	if newest == nil {
 		return ID{}
 	}
 	return newest.ID
 }
 
-// Newest is the newest of some snapshots of a mission that will do, nil if none does.
-// A record tells, and those before it: records follow each other as snapshots do, a
-// fork's those of its source. Where they are lost too the times tell.
-func (s *Store) Newest(list []*Snapshot, record ID, mission string, will func(*Snapshot) bool) *Snapshot {
+// Newest is the newest of some snapshots of a mission, nil if none is. A record tells,
+// and those before it: records follow each other as snapshots do, a fork's those of
+// its source. Where they are lost too the times tell, and within a second what at says.
+func (s *Store) Newest(list []*Snapshot, record ID, mission string, at func(*Snapshot) time.Time) *Snapshot {
 	by, followed := map[ID]*Snapshot{}, map[ID]bool{}
 	for _, snap := range list {
-		if will(snap) {
-			by[snap.Record] = snap
-			followed[snap.Parent()] = true
-		}
+		by[snap.Record] = snap
+		followed[snap.Parent()] = true
 	}
 	for r, err := range s.History(record, HistoryOptions{}) {
 		if err != nil {
@@ -198,7 +199,10 @@ func (s *Store) Newest(list []*Snapshot, record ID, mission string, will func(*S
 	}
 	var newest *Snapshot
 	for _, snap := range by {
-		if snap.Mission == mission && !followed[snap.ID] && (newest == nil || snap.At.After(newest.At)) {
+		if snap.Mission != mission || followed[snap.ID] {
+			continue
+		}
+		if newest == nil || cmp.Or(snap.At.Compare(newest.At), at(snap).Compare(at(newest))) > 0 {
 			newest = snap
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 )
@@ -16,11 +17,19 @@ func (p *project) newestOf(ctx context.Context, mission string) (gitstore.ID, er
 		return gitstore.ID{}, err
 	}
 	head, err := p.store.Ref(gitstore.RecordRef(mission))
-	newest := p.store.Newest(list, head, mission, func(*gitstore.Snapshot) bool { return true })
+	newest := p.store.Newest(list, head, mission, p.takenAt)
 	if newest == nil {
 		return gitstore.ID{}, errors.Join(errors.New("none of its snapshots is left"), err)
 	}
 	return newest.ID, nil
+}
+
+// takenAt is when a snapshot was taken, to the nanosecond if its record can be read.
+func (p *project) takenAt(s *gitstore.Snapshot) time.Time {
+	if info, err := p.snapshotInfo(s); err == nil {
+		return info.At
+	}
+	return s.At
 }
 
 // goOn lets the missions whose newest snapshot, or its record, is lost go on from the

@@ -151,7 +151,7 @@ func (d *examination) bound(ctx context.Context, p *project) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.store.Bound(ctx, roots...)
+	made, err := p.store.Bound(ctx, p.takenAt, roots...)
 	for _, b := range made {
 		what, rest := "snapshot", ", and nothing before it is left"
 		if b.Record {
