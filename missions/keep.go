@@ -20,7 +20,7 @@ func (l *Local) Keep(ctx context.Context, r KeepRequest) (Next, error) {
 	}
 	exit := Next{Do: DoExit}
 	if r.Failed == "" {
-		next, relieved, err := l.relieve(ctx, m, r)
+		next, relieved, err := l.relieved(ctx, m, r)
 		if err == nil && relieved {
 			return next, nil
 		}

@@ -31,7 +31,7 @@ func (l *Local) Launch(ctx context.Context, r LaunchRequest) (Launch, error) {
 	if err := l.mayLaunch(m, r.KeeperID); err != nil {
 		return Launch{}, err
 	}
-	if m, err = l.recreate(ctx, m, r); err != nil {
+	if m, err = l.restored(ctx, m, r); err != nil {
 		return Launch{}, err
 	}
 	release, err := l.launching(ctx, r.Caller)

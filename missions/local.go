@@ -34,6 +34,14 @@ type Local struct {
 	syncForks  func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
 
 	startAutomation func(Automation) error // nil: none is run
+	effects         effects
+	// finish recovers what a killed process left undone in a mission's workspace, and
+	// reports whether there was any.
+	finish func(ctx context.Context, m *loaded) (found bool, err error)
+	// restored makes a lost workspace again that a launch asks for.
+	restored func(ctx context.Context, m *loaded, r LaunchRequest) (*loaded, error)
+	// relieved answers a keeper whose agent was ended by a handover with what to launch.
+	relieved func(ctx context.Context, m *loaded, r KeepRequest) (next Next, relieved bool, err error)
 
 	restoreStep func(name string) error // restore.Work.Step, for tests
 	watching    Watching
@@ -142,6 +150,8 @@ func NewLocal(o Options) (*Local, error) {
 		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
 	}
 	l.uptime = lock.Uptime
+	l.effects = effects{settle: l.settleAll, perform: l.performPending, automate: l.automate}
+	l.finish, l.restored, l.relieved = l.finishCutOff, l.recreate, l.relieve
 	l.startAutomation, l.configured = o.Automate, stampOf(o.Home.ConfigFile())
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.leaving, l.leave = context.WithCancel(l.closing)

@@ -46,7 +46,7 @@ type holder func(context.Context, *loaded, func(*loaded) error) error
 // the middle of a restore.
 func (l *Local) locked(ctx context.Context, m *loaded, fn func(*loaded) error) error {
 	return l.holding(ctx, m, func(m *loaded) error {
-		found, err := l.finishCutOff(ctx, m)
+		found, err := l.finish(ctx, m)
 		if err != nil {
 			return err
 		}

@@ -85,15 +85,15 @@ func (l *Local) carryOut(ctx context.Context, p *project, mission string, batch 
 			l.log.Warn("name a mission", "mission", m.ID, "error", err)
 		}
 		if settles(list) {
-			if err := l.settleAll(ctx, m); err != nil {
+			if err := l.effects.settle(ctx, m); err != nil {
 				l.log.Warn("settle quarantine", "mission", m.ID, "error", err)
 			}
 		}
 		if after.perform {
-			l.performPending(ctx, m)
+			l.effects.perform(ctx, m)
 		}
 		for _, on := range after.automate {
-			l.automate(m, on)
+			l.effects.automate(m, on)
 		}
 		for _, r := range batch {
 			r.answer.mission = m
@@ -129,13 +129,21 @@ func (l *Local) endUnseen(ctx context.Context, m *loaded, batch []*request) erro
 		}
 		l.saveLive(m)
 		for _, on := range after.automate {
-			l.automate(m, on)
+			l.effects.automate(m, on)
 		}
 		for _, r := range batch {
 			r.answer.mission = m
 		}
 		return nil
 	})
+}
+
+// effects is what a snapshot causes beyond itself, which what restores and what
+// launches agents own. Each is called with the mission's workspace held.
+type effects struct {
+	settle   func(ctx context.Context, m *loaded) error // looks again at what restores have taken out
+	perform  func(ctx context.Context, m *loaded)       // does what was queued for the end of the turn
+	automate func(m *loaded, on string)                 // starts the user's command for a change of state
 }
 
 // aftermath is what is done when the snapshots have been taken and the state is
