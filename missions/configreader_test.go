@@ -1,6 +1,7 @@
 package missions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +36,7 @@ func TestConfigBounds(t *testing.T) {
 	files := func(dir string, size int64) error {
 		for i := range 3 * room {
 			name := filepath.Join(dir, fmt.Sprint(i))
-			if err := errorsOf(os.WriteFile(name, nil, 0o644), os.Truncate(name, size)); err != nil {
+			if err := cmp.Or(os.WriteFile(name, nil, 0o644), os.Truncate(name, size)); err != nil {
 				return err
 			}
 		}
@@ -60,7 +61,7 @@ func TestConfigBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			big := filepath.Join(root, "skills", "big")
-			if err := errorsOf(
+			if err := cmp.Or(
 				os.MkdirAll(big, 0o755), os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.MkdirAll(filepath.Join(root, "skills", "small"), 0o755), os.WriteFile(filepath.Join(root, "CLAUDE.md"), []byte("one"), 0o644),
 				os.WriteFile(filepath.Join(root, "skills", "small", "SKILL.md"), []byte("small"), 0o644),
 				os.WriteFile(filepath.Join(root, "rules", "late.md"), []byte("late"), 0o644), tt.fill(big),
@@ -88,7 +89,7 @@ func TestConfigOfManyParts(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	const parts, each = 4, 60
-	if err := errorsOf(os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "rules", "late.md"), nil, 0o644)); err != nil {
+	if err := cmp.Or(os.MkdirAll(filepath.Join(root, "rules"), 0o755), os.WriteFile(filepath.Join(root, "rules", "late.md"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range parts * each {
@@ -118,11 +119,11 @@ func TestConfigOfPrograms(t *testing.T) {
 	root := t.TempDir()
 	large := filepath.Join(root, "skills", "s", "large.bin")
 	for _, name := range []string{"skills/s/SKILL.md", "skills/s/.venv/lib/x.py", "skills/s/node_modules/x.js", "skills/s/__pycache__/x.pyc", "skills/s/.git/config", "skills/s/large.bin"} {
-		if err := errorsOf(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755), os.WriteFile(filepath.Join(root, name), []byte("x"), 0o644)); err != nil {
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755), os.WriteFile(filepath.Join(root, name), []byte("x"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errorsOf(os.Truncate(large, mostConfigFile+1), syscall.Mkfifo(filepath.Join(root, "agents"), 0o600)); err != nil {
+	if err := cmp.Or(os.Truncate(large, mostConfigFile+1), syscall.Mkfifo(filepath.Join(root, "agents"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	c, left := configOf(root, 0, 0)

@@ -54,7 +54,11 @@ type Removed struct {
 	Back bool `json:"back,omitempty"`
 	// Unknown marks what may be a removed mission's: not all of them can be read.
 	Unknown bool `json:"unknown,omitempty"`
+}
 
+// removedMission is Removed with what it was read from.
+type removedMission struct {
+	Removed
 	mission *loaded  // nil where it is Back, or no mission's
 	project *project // nil where it is no mission's
 }
@@ -87,7 +91,7 @@ func (r TrashResult) Size() (bytes int64) {
 // Empties reports whether emptying the trash as asked removes what is m's: what may
 // be anybody's, or a mission's that is back, only where it is named.
 func (r TrashRequest) Empties(m Removed) bool {
-	return !m.Unknown && !m.Back || slices.ContainsFunc(r.Missions, m.is)
+	return !m.Unknown && !m.Back || slices.ContainsFunc(r.Missions, m.Called)
 }
 
 // Trash lists what is in the trash, or empties it: the directories there, never a
@@ -108,14 +112,14 @@ func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) 
 			m.Items = slices.DeleteFunc(m.Items, func(i TrashItem) bool { return !i.At.Before(r.Before) })
 		}
 		if r.Empty {
-			if !r.Empties(m) {
+			if !r.Empties(m.Removed) {
 				continue
 			}
 			var left []LeftInTrash
 			m.Items, left = l.emptyTrash(ctx, m)
 			result.Left = append(result.Left, left...)
 		}
-		result.Removed = append(result.Removed, m)
+		result.Removed = append(result.Removed, m.Removed)
 	}
 	result.Bytes = result.Size()
 	result.Emptied = r.Empty
@@ -123,7 +127,7 @@ func (l *Local) Trash(ctx context.Context, r TrashRequest) (TrashResult, error) 
 }
 
 // narrowed are those that a request names, each once.
-func (l *Local) narrowed(all []Removed, problems []Problem, r TrashRequest) ([]Removed, error) {
+func (l *Local) narrowed(all []removedMission, problems []Problem, r TrashRequest) ([]removedMission, error) {
 	if len(r.Missions) == 0 {
 		return all, nil
 	}
@@ -135,26 +139,28 @@ func (l *Local) narrowed(all []Removed, problems []Problem, r TrashRequest) ([]R
 		}
 		named[m.ID] = true
 	}
-	return slices.DeleteFunc(all, func(m Removed) bool { return !named[m.ID] }), nil
+	return slices.DeleteFunc(all, func(m removedMission) bool { return !named[m.ID] }), nil
 }
 
-func (m Removed) is(wanted string) bool {
+// Called reports whether a word means the mission: its name, its id or the beginning
+// of that.
+func (m Removed) Called(wanted string) bool {
 	return wanted != "" && m.Name == wanted || m.ID == wanted || len(wanted) >= 4 && strings.HasPrefix(m.ID, wanted)
 }
 
 // pickRemoved finds the one that a word means, a name, an id or the beginning of
 // that: in the caller's project first. What can't be read may have the name too.
-func (l *Local) pickRemoved(c Caller, all []Removed, problems []Problem, wanted string) (Removed, error) {
-	if at := slices.IndexFunc(all, func(m Removed) bool { return m.ID == wanted }); at >= 0 {
+func (l *Local) pickRemoved(c Caller, all []removedMission, problems []Problem, wanted string) (removedMission, error) {
+	if at := slices.IndexFunc(all, func(m removedMission) bool { return m.ID == wanted }); at >= 0 {
 		return all[at], nil
 	}
 	at, err := l.stand(c)
 	if err != nil && at.Dir == "" {
-		return Removed{}, err
+		return removedMission{}, err
 	}
-	var found, here []Removed
+	var found, here []removedMission
 	for _, m := range all {
-		if !m.is(wanted) {
+		if !m.Called(wanted) {
 			continue
 		}
 		found = append(found, m)
@@ -162,37 +168,37 @@ func (l *Local) pickRemoved(c Caller, all []Removed, problems []Problem, wanted 
 			here = append(here, m)
 		}
 	}
-	byName := slices.ContainsFunc(found, func(m Removed) bool { return m.Name == wanted })
+	byName := slices.ContainsFunc(found, func(m removedMission) bool { return m.Name == wanted })
 	switch {
 	case len(here) > 0:
 		found = here
 	case len(problems) > 0 && (byName || len(found) == 0):
-		return Removed{}, Errorf(KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "what %q names in the trash can't be told: %s", wanted, problems[0].Message)
+		return removedMission{}, Errorf(KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "what %q names in the trash can't be told: %s", wanted, problems[0].Message)
 	}
 	switch len(found) {
 	case 0:
-		return Removed{}, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", wanted)
+		return removedMission{}, Errorf(KindNotFound, "umbra trash ls", "no mission %q in the trash", wanted)
 	case 1:
 		return found[0], nil
 	}
-	return Removed{}, Errorf(KindAmbiguous, "umbra trash ls has their ids", "%q could be %d removed missions", wanted, len(found))
+	return removedMission{}, Errorf(KindAmbiguous, "umbra trash ls has their ids", "%q could be %d removed missions", wanted, len(found))
 }
 
 // removed lists the missions in the trash, and what could not be read of them.
-func (l *Local) removed() (all []Removed, projects []*project, problems []Problem) {
+func (l *Local) removed() (all []removedMission, projects []*project, problems []Problem) {
 	projects, problems = l.allProjects()
 	for _, p := range projects {
 		list, bad := l.removedFrom(p)
 		problems = append(problems, bad...)
 		for _, m := range list {
-			all = append(all, Removed{ID: m.ID, Name: m.Name, Project: p.Name, Ref: string(gitstore.TrashAgentRef(m.ID)), mission: m, project: p})
+			all = append(all, removedMission{Removed{ID: m.ID, Name: m.Name, Project: p.Name, Ref: string(gitstore.TrashAgentRef(m.ID))}, m, p})
 		}
 	}
 	return all, projects, problems
 }
 
 // trash lists removed missions, and what else is in the trash's directories.
-func (l *Local) trash() ([]Removed, []Problem, error) {
+func (l *Local) trash() ([]removedMission, []Problem, error) {
 	all, projects, problems := l.removed()
 	dirs, err := os.ReadDir(l.home.path("trash"))
 	if err != nil {
@@ -200,7 +206,7 @@ func (l *Local) trash() ([]Removed, []Problem, error) {
 	}
 	listed := len(problems) == 0
 	for _, dir := range dirs {
-		at := slices.IndexFunc(all, func(m Removed) bool { return m.ID == dir.Name() })
+		at := slices.IndexFunc(all, func(m removedMission) bool { return m.ID == dir.Name() })
 		if at < 0 {
 			m, bad := l.unclaimed(projects, dir.Name())
 			problems = append(problems, bad...)
@@ -216,8 +222,8 @@ func (l *Local) trash() ([]Removed, []Problem, error) {
 
 // unclaimed is what a directory in the trash is that no removed mission has: of one
 // that is back, or of none.
-func (l *Local) unclaimed(projects []*project, id string) (Removed, []Problem) {
-	m := Removed{ID: id}
+func (l *Local) unclaimed(projects []*project, id string) (removedMission, []Problem) {
+	m := removedMission{Removed: Removed{ID: id}}
 	if !uuidForm().MatchString(id) {
 		return m, nil
 	}
@@ -274,7 +280,7 @@ func trashItem(path string) (TrashItem, error) {
 
 // emptyTrash removes a mission's items, and returns those that are gone and those
 // that are not.
-func (l *Local) emptyTrash(ctx context.Context, m Removed) (gone []TrashItem, left []LeftInTrash) {
+func (l *Local) emptyTrash(ctx context.Context, m removedMission) (gone []TrashItem, left []LeftInTrash) {
 	busy := l.atWork(m.ID)
 	for _, item := range m.Items {
 		still := LeftInTrash{Path: item.Path, Why: "an operation that may need it is not finished", Fix: "umbra status"}
