@@ -147,7 +147,7 @@ func NewLocal(o Options) (*Local, error) {
 		home: o.Home, config: o.Config, getenv: o.Getenv, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
 		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
 		known: newRemembered(), nobodys: newNobodys(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, owed: map[string]*owing{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
-		walks: walks{made: map[string]*Walks{}, due: map[string]string{}}, order: map[Place]*sync.Mutex{},
+		walks: newWalks(), order: map[Place]*sync.Mutex{},
 	}
 	l.uptime = lock.Uptime
 	l.effects = effects{settle: l.settleAll, perform: l.performPending, automate: l.automate}
@@ -169,15 +169,32 @@ func (l *Local) Leave() { l.leave() }
 // Requests that were not answered stay in the journal: the next process that
 // serves the home makes up for them.
 func (l *Local) Close() error {
+	l.endWorkers()
+	l.saveWorkspaces()
+	return l.closeProjects()
+}
+
+// endWorkers ends what is being carried out; none begins any more.
+func (l *Local) endWorkers() {
 	l.mu.Lock()
 	l.close()
 	l.mu.Unlock()
 	l.working.Wait()
+}
+
+// saveWorkspaces writes what is cached of workspaces.
+func (l *Local) saveWorkspaces() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ws := range l.workspaces {
 		ws.save()
 	}
+}
+
+// closeProjects closes the repositories that are open.
+func (l *Local) closeProjects() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var errs []error
 	for dir, open := range l.stores {
 		errs = append(errs, open.close())

@@ -29,6 +29,8 @@ type walks struct {
 	due  map[string]string // why the next capture is to walk, by workspace
 }
 
+func newWalks() walks { return walks{made: map[string]*Walks{}, due: map[string]string{}} }
+
 // Verify walks over a workspace although its watcher says what has changed, and
 // takes a snapshot if that was not all. While a mission there is in a turn the
 // next snapshot walks. It is for the process that watches; why is for people.
