@@ -128,7 +128,7 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	file := &logFile{name: home.LogFile()}
 	space := missions.NewSpace(home, config.Storage, nil)
 	local, err := missions.NewLocal(missions.Options{
-		Home: home, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: missions.Agents(), Clock: env.Now, Version: version(),
+		Home: home, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: missions.Agents(), Clock: env.Now,
 		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {

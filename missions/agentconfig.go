@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -59,7 +57,7 @@ func (l *Local) keepConfig(ctx context.Context, agent string, env sessions.Envir
 
 // configLine is the ref of the versions of one root: an agent may have several.
 func configLine(agent, root string) gitstore.RefName {
-	return gitstore.AgentRef(uuid.NewSHA1(uuid.NameSpaceURL, []byte("umbra:config:"+agent+":"+root)).String())
+	return gitstore.AgentRef(NamedID("umbra:config:" + agent + ":" + root))
 }
 
 // agentStore opens the repository of an agent's configuration.
@@ -71,7 +69,7 @@ func (l *Local) agentStore(ctx context.Context, agent string, making bool) (*git
 			return nil, busy(err)
 		}
 		defer held.Release()
-		store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: uuid.NewString()})
+		store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: NewRequestID()})
 		if !errors.Is(err, fs.ErrExist) {
 			return store, err
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
@@ -98,7 +96,7 @@ func (h Home) isIndex(string) bool {
 	return false
 }
 
-func isID(name string) bool { return uuid.Validate(name) == nil }
+func isID(name string) bool { return IsID(name) }
 
 // isOfHome reports whether a home's entry of that name is Umbra's.
 func isOfHome(name string) bool {

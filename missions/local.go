@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
@@ -50,7 +48,6 @@ type Local struct {
 	snapshots   *snapshots
 	log         *slog.Logger
 	journal     *journal.Journal
-	version     string
 	self        lock.Owner
 
 	closing context.Context // ends with Close
@@ -93,7 +90,6 @@ type Options struct {
 	Index    Index            // nil: no cache
 	Space    *Space           // nil: the system's
 	Log      *slog.Logger     // nil: silent
-	Version  string           // of the binary, for messages
 	// Automate starts one of the user's commands in a process of its own, from any
 	// goroutine; nil: none is run.
 	Automate func(Automation) error
@@ -145,7 +141,7 @@ func NewLocal(o Options) (*Local, error) {
 	}
 	l := &Local{
 		home: o.Home, config: o.Config, getenv: o.Getenv, broken: o.Broken, adapters: o.Adapters, clock: o.Clock, syncForks: fork.Sync,
-		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, version: o.Version, self: lock.Self("umbra"),
+		watching: o.Watching, index: o.Index, space: o.Space, log: o.Log, journal: j, self: lock.Self("umbra"),
 		known: newRemembered(), nobodys: newNobodys(), counters: newCounters(), looks: newLooks(), newest: newNewest(), mostCounted: mostCounted, gitPatience: usergit.Patience, snapshots: newSnapshots(), stores: map[string]*openStore{}, queues: map[string]*queue{}, owed: map[string]*owing{}, adoptions: map[string]*adoption{}, workspaces: map[Place]*workspace{},
 		walks: newWalks(), order: map[Place]*sync.Mutex{},
 	}
@@ -219,13 +215,11 @@ func (l *Local) startWorker() bool {
 
 func (l *Local) now() time.Time { return l.clock() }
 
-func (l *Local) newID() string { return uuid.NewString() }
+func (l *Local) newID() string { return NewRequestID() }
 
 // newSession makes the id of a conversation that an agent is to go on in.
 func (l *Local) newSession(a sessions.Adapter) string { return a.NewID(l.newID(), l.now()) }
 
-// NewRequestID makes an id for a request that may have to be made again.
-func NewRequestID() string { return uuid.NewString() }
 
 // adoptedID is the id of the mission for a session started by hand: the same
 // from whichever hook asks, so that two at once make one mission. The id of a
@@ -237,7 +231,7 @@ func (l *Local) adoptedID(all []*project, agent, session, back string) string {
 		if n > 0 {
 			name += ":" + itoa(n)
 		}
-		id := uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String()
+		id := NamedID(name)
 		removed := slices.ContainsFunc(all, func(p *project) bool {
 			_, err := p.store.Ref(gitstore.TrashAgentRef(id))
 			return !errors.Is(err, gitstore.ErrRefNotFound)

@@ -238,8 +238,8 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 }
 
 // isFree reports whether no process serves a home, or is about to.
-func isFree(home missions.Home) (bool, error) {
-	held, err := home.Hold("umbra daemon stop")
+func isFree(of missions.Home) (bool, error) {
+	held, err := of.Hold("umbra daemon stop")
 	if errors.Is(err, missions.ErrHomeHeld) {
 		return false, nil
 	}

@@ -131,7 +131,7 @@ func (s *Server) open() error {
 	s.watch = newWatching(o, config.Watch, s.log)
 	s.local, err = missions.NewLocal(missions.Options{
 		Home: o.Home, Config: config, Getenv: o.Getenv, Broken: broken, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
-		Clock: o.Clock, Log: s.log, Version: o.Version, Automate: o.Automate,
+		Clock: o.Clock, Log: s.log, Automate: o.Automate,
 	})
 	if err != nil {
 		return err
