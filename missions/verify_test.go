@@ -25,6 +25,7 @@ func (h *hearing) Return(string, Dirty) { h.back++ }
 // none that was missed.
 func TestUnheard(t *testing.T) {
 	t.Parallel()
+	b := newBench(t)
 	found := []string{"a", "d/b", "d/c/e", "dd/f"}
 	for name, c := range map[string]struct {
 		before, now Dirty
@@ -38,7 +39,8 @@ func TestUnheard(t *testing.T) {
 		"they are lost by now": {Dirty{}, Dirty{Full: true, Lost: true}, found},
 	} {
 		h := &hearing{heard: []Dirty{c.now}}
-		ws := &workspace{l: &Local{watching: h}, dirty: c.before}
+		b.local.watching = h
+		ws := &workspace{l: b.local, dirty: c.before}
 		if got := ws.unheard(t.Context(), found); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -46,7 +48,8 @@ func TestUnheard(t *testing.T) {
 			t.Errorf("%s: what was heard was not given back", name)
 		}
 	}
-	if got := (&workspace{l: &Local{watching: &hearing{}}}).unheard(t.Context(), nil); got != nil {
+	b.local.watching = &hearing{}
+	if got := (&workspace{l: b.local}).unheard(t.Context(), nil); got != nil {
 		t.Errorf("of nothing: %q", got)
 	}
 }

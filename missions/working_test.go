@@ -272,7 +272,8 @@ func TestClockSetInATurn(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	now, up := noon, time.Hour
-	l := &Local{clock: func() time.Time { return now }, uptime: func() time.Duration { return up }}
+	l := newBench(t).local
+	l.clock, l.uptime = func() time.Time { return now }, func() time.Duration { return up }
 	begun := l.instant()
 	for _, tt := range []struct {
 		name string
