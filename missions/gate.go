@@ -18,7 +18,7 @@ func Gate(s Service, space *Space) Service {
 
 // admit says why a call is refused.
 func (s *Space) admit(m Method, request any) error {
-	if r, ok := request.(interface{ onlyReads() bool }); ok && r.onlyReads() {
+	if r, ok := request.(interface{ OnlyReads() bool }); ok && r.OnlyReads() {
 		return nil
 	}
 	switch {
@@ -30,8 +30,17 @@ func (s *Space) admit(m Method, request any) error {
 	return nil
 }
 
-func (r RestoreRequest) onlyReads() bool { return r.Preview }
-func (r UndoRequest) onlyReads() bool    { return r.Preview }
-func (r RemoveRequest) onlyReads() bool  { return r.Preview }
-func (r TrashRequest) onlyReads() bool   { return !r.Empty }
-func (r DoctorRequest) onlyReads() bool  { return !r.Fix && !r.Rebuild }
+// OnlyReads reports whether a request changes nothing.
+func (r RestoreRequest) OnlyReads() bool { return r.Preview }
+
+// OnlyReads reports whether a request changes nothing.
+func (r UndoRequest) OnlyReads() bool { return r.Preview }
+
+// OnlyReads reports whether a request changes nothing.
+func (r RemoveRequest) OnlyReads() bool { return r.Preview }
+
+// OnlyReads reports whether a request changes nothing.
+func (r TrashRequest) OnlyReads() bool { return !r.Empty }
+
+// OnlyReads reports whether a request changes nothing.
+func (r DoctorRequest) OnlyReads() bool { return !r.Fix && !r.Rebuild }
