@@ -8,10 +8,10 @@ import (
 var (
 	// ErrMissing is wrapped by an *ObjectError when no object store holds the
 	// object, also after looking again for packs that others wrote (H39).
-	ErrMissing = errors.New("object is missing")
+	ErrMissing error = damage("object is missing")
 	// ErrDamaged is wrapped when stored bytes do not decode or do not hash to
 	// their id. It never means that something did not exist (H3).
-	ErrDamaged = errors.New("object is damaged")
+	ErrDamaged error = damage("object is damaged")
 	// ErrWrongType is wrapped when an object is of another type than asked for.
 	ErrWrongType = errors.New("object has another type")
 	// ErrNotSnapshot is wrapped for a commit that is no snapshot, such as a
@@ -51,3 +51,11 @@ func objectErr(id ID, err error) error {
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
+
+// damage is an error that says that something is lost or broken.
+type damage string
+
+func (d damage) Error() string { return string(d) }
+
+// Damaged is true.
+func (d damage) Damaged() bool { return true }

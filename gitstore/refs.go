@@ -17,7 +17,7 @@ var (
 	// ErrRefNotFound is wrapped by a *RefError for a ref that does not exist.
 	ErrRefNotFound = errors.New("no such ref")
 	// ErrRefBroken is wrapped for a ref whose value does not parse.
-	ErrRefBroken = errors.New("the ref's value does not parse")
+	ErrRefBroken error = damage("the ref's value does not parse")
 )
 
 // RefError says which ref an error is about.

@@ -4,11 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/journal"
-	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
 // Kind says what sort of error happened. It is part of the API: scripts read
@@ -76,6 +71,19 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Hint: hint, cause: errors.Unwrap(err)}
 }
 
+// advising is an error of a package below that knows what to type next, and whether
+// something stands in the way rather than that the words are wrong.
+type advising interface {
+	error
+	Advice() (hint string, conflict bool)
+}
+
+// damaging is an error of a package below that may tell of something lost or broken.
+type damaging interface {
+	error
+	Damaged() bool
+}
+
 // AsError returns err as an Error. One that is none becomes KindDamaged where the
 // store says that something is lost or broken, else KindFailed with no hint: an
 // unknown cause gets none.
@@ -86,20 +94,16 @@ func AsError(err error) *Error {
 		}
 		return &Error{Kind: e.Kind, Message: err.Error(), Hint: e.Hint, Details: e.Details, cause: err}
 	}
-	if e, ok := errors.AsType[*settings.Error](err); ok {
+	if e, ok := errors.AsType[advising](err); ok {
+		hint, conflict := e.Advice()
 		kind := KindUsage
-		if e.Conflict {
+		if conflict {
 			kind = KindConflict
 		}
-		return &Error{Kind: kind, Message: err.Error(), Hint: e.Hint, cause: err}
+		return &Error{Kind: kind, Message: err.Error(), Hint: hint, cause: err}
 	}
-	_, entry := errors.AsType[*journal.DamagedError](err)
-	if entry || errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged) || errors.Is(err, gitstore.ErrRefBroken) {
+	if e, ok := errors.AsType[damaging](err); ok && e.Damaged() {
 		return &Error{Kind: KindDamaged, Message: err.Error(), Hint: "umbra doctor", cause: err}
-	}
-	if _, ok := errors.AsType[*capture.BudgetError](err); ok {
-		const hint = "leave some of it out in .gitignore or .umbraignore, raise capture.max_files or max_bytes in config.yml, or insist with umbra mission new --force"
-		return &Error{Kind: KindConflict, Message: err.Error(), Hint: hint, cause: err}
 	}
 	return &Error{Kind: KindFailed, Message: err.Error(), cause: err}
 }

@@ -220,7 +220,6 @@ func (l *Local) newID() string { return NewRequestID() }
 // newSession makes the id of a conversation that an agent is to go on in.
 func (l *Local) newSession(a sessions.Adapter) string { return a.NewID(l.newID(), l.now()) }
 
-
 // adoptedID is the id of the mission for a session started by hand: the same
 // from whichever hook asks, so that two at once make one mission. The id of a
 // mission that was removed is not used again, but for that of back if it is given:

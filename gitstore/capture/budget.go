@@ -23,6 +23,11 @@ func (e *BudgetError) Error() string {
 		e.Files, e.Bytes, e.FileBudget, e.ByteBudget)
 }
 
+// Advice is what to do about it.
+func (e *BudgetError) Advice() (hint string, conflict bool) {
+	return "leave some of it out in .gitignore or .umbraignore, raise capture.max_files or max_bytes in config.yml, or insist with umbra mission new --force", true
+}
+
 func (s *Settings) over(files int, bytes int64) bool {
 	return s.FileBudget >= 0 && files > s.FileBudget || s.ByteBudget >= 0 && bytes > s.ByteBudget
 }

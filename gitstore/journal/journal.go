@@ -34,6 +34,9 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("journal entry %s: %v", e.Path, e.Err) }
 
+// Damaged is true.
+func (e *DamagedError) Damaged() bool { return true }
+
 // Unwrap gives the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 

@@ -12,6 +12,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.cause.Error() }
 
+// Advice is what to type next, and whether only a person can change the file.
+func (e *Error) Advice() (hint string, conflict bool) { return e.Hint, e.Conflict }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
