@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
 )
 
 // invocation is a command line put in order: urfave/cli sees flags only before
@@ -200,7 +201,7 @@ func (p *pass) unknownFlag(w string) error {
 		}
 	}
 	hint := p.seeHelp()
-	if near := missions.Nearest(strings.TrimLeft(name, "-"), known); near != "" {
+	if near := addresses.NearestWord(strings.TrimLeft(name, "-"), known); near != "" {
 		hint = "did you mean " + dashed(near) + "?"
 	}
 	if p.verb == nil {
@@ -220,7 +221,7 @@ func unknownVerb(of string, verbs []*verb, w string) error {
 		}
 	}
 	hint := of + " --help"
-	if near := missions.Nearest(w, known); near != "" {
+	if near := addresses.NearestWord(w, known); near != "" {
 		hint = "did you mean " + of + " " + near + "?"
 	}
 	return missions.Errorf(missions.KindUsage, hint, "%s has no command %q", of, w)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
 )
 
 // askedVerbs are the commands that can be typed in an agent, and the verbs that
@@ -46,7 +47,7 @@ const (
 // mission's agent runs, and prints the answer for the agent.
 func answerAsked(env Env, agent string, r missions.HookResult) error {
 	answer := cutAnswer(carryOut(env, r))
-	_, err := env.Stdout.Write(missions.CommandReply(agent, answer))
+	_, err := env.Stdout.Write(events.CommandReply(agent, answer))
 	return err
 }
 
@@ -213,7 +214,7 @@ func askedLog(env Env, mission string, args []string, until time.Time) (said str
 		for _, pin := range e.Pins {
 			message = "[" + pin + "] " + message
 		}
-		t.row(cell{strings.TrimPrefix(clean(e.Address), e.Name+"@"), cyan}, cell{age(p.now.Sub(e.At)), dim},
+		t.row(cell{strings.TrimPrefix(clean(e.Address), e.MissionName+"@"), cyan}, cell{age(p.now.Sub(e.At)), dim},
 			cell{changes(e), green}, cell{cut(message, mostAskedMessage), plain})
 	}
 	t.print(p, "")

@@ -91,7 +91,7 @@ func TestAskedIsAnswered(t *testing.T) {
 			t.Errorf("asked for mission %q", r.Caller.Mission)
 		}
 		if r.Limit == 15 {
-			return []missions.Entry{{Address: "m@2", Name: "m", Message: "turn ended " + strings.Repeat("x", 80), Pins: []string{"good"},
+			return []missions.Entry{{Address: "m@2", MissionName: "m", Message: "turn ended " + strings.Repeat("x", 80), Pins: []string{"good"},
 				At: time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC), Files: missions.FileCounts{Added: 1}}}, nil
 		}
 		return nil, missions.Errorf(missions.KindNotFound, "look again", "nothing there")
@@ -109,7 +109,7 @@ func TestAskedIsAnswered(t *testing.T) {
 		t.Errorf("restore: %q, want %q", got, want)
 	}
 	done := fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
-		return missions.RestoreResult{Name: "login", Snapshot: "1234", Done: true}, nil
+		return missions.RestoreResult{MissionName: "login", Snapshot: "1234", Done: true}, nil
 	}}
 	if got := ask("restore 2", done); !strings.HasSuffix(got, "to take it back: /checkpoint undo login") {
 		t.Errorf("what to type after a restore: %q", got)
@@ -124,7 +124,7 @@ func TestAskedIsAnswered(t *testing.T) {
 		t.Errorf("a verb without its argument: %q", got)
 	}
 	said := fake{log: func(context.Context, missions.LogRequest) ([]missions.Entry, error) {
-		return []missions.Entry{{Address: "m@2", Name: "m", Message: "say umbra undo"}}, nil
+		return []missions.Entry{{Address: "m@2", MissionName: "m", Message: "say umbra undo"}}, nil
 	}}
 	if got := ask("list", said); !strings.Contains(got, "say umbra undo") {
 		t.Errorf("what an agent said is changed: %q", got)

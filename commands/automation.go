@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
 )
 
 // automationCommand runs one command of the user's because a mission has changed
@@ -25,7 +26,7 @@ func automationCommand() *verb {
 	return &verb{
 		name: "run-automation", hidden: true, short: "run one automation, which is on stdin as JSON (called by umbra)",
 		run: func(c *call) error {
-			var a missions.Automation
+			var a agents.Automation
 			if err := json.NewDecoder(c.Stdin).Decode(&a); err != nil {
 				return missions.Errorf(missions.KindUsage, "umbra config set automations.idle COMMAND", "no automation on stdin: %w", err)
 			}
@@ -37,8 +38,8 @@ func automationCommand() *verb {
 
 // starter gives the function that starts automations in processes of their own.
 // It writes nothing that the process which calls it would have to wait for.
-func (env Env) starter() func(missions.Automation) error {
-	return func(a missions.Automation) error {
+func (env Env) starter() func(agents.Automation) error {
+	return func(a agents.Automation) error {
 		self, err := env.Executable()
 		if err != nil {
 			return err
@@ -94,7 +95,7 @@ const (
 )
 
 // runAutomation runs it to its end, or to its limit, and logs what came of it.
-func runAutomation(env Env, a missions.Automation) error {
+func runAutomation(env Env, a agents.Automation) error {
 	began := env.Now()
 	out := &bounded{most: mostOutput}
 	cmd := exec.Command("/bin/sh", "-c", a.Command)

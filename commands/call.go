@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // call is one run of a verb: the world, the global flags, the arguments, and
@@ -51,7 +53,7 @@ func (c *call) service() (missions.Service, error) {
 	}
 	c.svc, c.closer = svc, closer
 	if dir, err := c.homeDir(c.Env); err == nil {
-		c.unwritten = missions.Home{Dir: dir}.ReadOnly()
+		c.unwritten = home.Home{Dir: dir}.CheckWritable()
 	}
 	return svc, nil
 }
@@ -81,7 +83,7 @@ func callerOf(env Env) (missions.Caller, error) {
 		return missions.Caller{}, noDirectory(err)
 	}
 	caller := missions.Caller{Cwd: cwd, Mission: env.Getenv("UMBRA_MISSION"), Env: map[string]string{}}
-	for _, name := range missions.CallerVariables() {
+	for _, name := range projects.CallerVariables() {
 		if v := env.Getenv(name); v != "" {
 			caller.Env[name] = v
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -76,13 +78,13 @@ func (c *call) addWanted(f *found, t typed, word string) {
 }
 
 func (f *found) addHooks() {
-	for _, name := range missions.HookNames() {
+	for _, name := range events.HookNames() {
 		f.add(name, "")
 	}
 }
 
 func (f *found) addAgents() {
-	for _, a := range missions.Agents() {
+	for _, a := range projects.Agents() {
 		f.add(a.Name(), "")
 	}
 }
@@ -174,7 +176,7 @@ func (c *call) addAddresses(f *found, mission string, most int) {
 	for _, e := range c.entries(mission, most) {
 		address := e.Address
 		if mission == "" && most == soughtMoments {
-			address = strings.TrimPrefix(address, e.Name)
+			address = strings.TrimPrefix(address, e.MissionName)
 		}
 		f.add(address, momentText(c, e))
 	}
@@ -238,7 +240,7 @@ func (c *call) addPaths(f *found, t typed) {
 }
 
 // treeEntries lists a directory of a snapshot; directories end in a slash.
-func (c *call) treeEntries(r missions.Resolved, dir string) []string {
+func (c *call) treeEntries(r missions.ResolveResult, dir string) []string {
 	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
 	if err != nil {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // completePatience is how long a person who has typed Tab is kept waiting for
@@ -359,12 +360,12 @@ func (c *call) serviceFor() (missions.Service, missions.Caller, bool) {
 	if err != nil {
 		return nil, missions.Caller{}, false
 	}
-	home, well := missions.FindHome(dir)
+	home, well := home.Find(dir)
 	if !well {
 		return nil, missions.Caller{}, false
 	}
 	c.NoDaemon, c.reach = true, alone // Tab starts no daemon, but asks one that is there
-	if _, _, held := home.Holder(); held {
+	if _, _, held := home.LockHolder(); held {
 		c.reach = joining
 	}
 	svc, caller, _, err := c.asking()

@@ -11,7 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -117,13 +118,13 @@ func (c *call) configFile(o configOptions) (string, error) {
 		if err != nil {
 			return "", noDirectory(err)
 		}
-		return missions.ProjectConfig(cwd)
+		return projects.ProjectConfig(cwd)
 	}
 	dir, err := c.home()
 	if err != nil {
 		return "", err
 	}
-	return missions.Home{Dir: dir}.ConfigFile(), nil
+	return home.Home{Dir: dir}.ConfigFile(), nil
 }
 
 // settings are all keys as they count here.
@@ -163,14 +164,14 @@ func (c *call) whyUnwritten(o configOptions, err error) error {
 	if o.project || herr != nil || !errors.Is(err, syscall.EROFS) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return cmp.Or((missions.Home{Dir: dir}).ReadOnly(), err)
+	return cmp.Or((home.Home{Dir: dir}).CheckWritable(), err)
 }
 
 // makeHome makes Umbra's home, which the user's file is in.
 func (c *call) makeHome() error {
 	dir, err := c.home()
 	if err == nil {
-		_, err = missions.OpenHome(dir)
+		_, err = home.Open(dir)
 	}
 	return err
 }

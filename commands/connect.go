@@ -9,6 +9,9 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/local"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -49,7 +52,7 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 	switch {
 	case err == nil:
 		return served, served, nil
-	case errors.Is(err, client.ErrElsewhere), errors.Is(err, missions.ErrUnwritable):
+	case errors.Is(err, client.ErrElsewhere), errors.Is(err, home.ErrUnwritable):
 		return inProcess(env, globals)
 	case globals.reach == staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
 		if svc, closer, serr := stay(ctx, env, o); serr == nil {
@@ -70,7 +73,7 @@ func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Optio
 		if served, err := client.Connect(ctx, o); err == nil {
 			return served, served, nil
 		}
-	} else if !client.Sandboxed() && o.Home.Writable() == nil {
+	} else if !client.Sandboxed() && o.Home.ProbeWritable() == nil {
 		if svc, closer, err := stay(ctx, env, o); err == nil {
 			return svc, closer, nil
 		}
@@ -79,8 +82,8 @@ func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Optio
 }
 
 // held reports whether a process serves the home, begins to, or ends.
-func held(home missions.Home) bool {
-	_, _, held := home.Holder()
+func held(home home.Home) bool {
+	_, _, held := home.LockHolder()
 	return held
 }
 
@@ -90,7 +93,7 @@ func clientOptions(env Env, globals Globals) (client.Options, error) {
 	if err != nil {
 		return client.Options{}, err
 	}
-	home, err := missions.OpenHome(dir)
+	home, err := home.Open(dir)
 	if err != nil {
 		return client.Options{}, err
 	}
@@ -107,11 +110,11 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	home, err := missions.OpenHome(dir)
+	h, err := home.Open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	config, broken, err := home.KeptConfig()
+	config, broken, err := h.ReadConfig()
 	if err == nil && !globals.heeded {
 		err = broken
 	}
@@ -125,16 +128,16 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 		}
 		getenv = nil
 	}
-	file := &logFile{name: home.LogFile()}
-	space := missions.NewSpace(home, config.Storage, nil)
-	local, err := missions.NewLocal(missions.Options{
-		Home: home, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: missions.Agents(), Clock: env.Now,
+	file := &logFile{name: h.LogFile()}
+	space := home.NewSpace(h, config.Storage, nil)
+	service, err := local.New(local.Options{
+		Home: h, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: projects.Agents(), Clock: env.Now,
 		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return missions.Gate(local, space), closers{local, file}, nil
+	return local.Gate(service, space), closers{service, file}, nil
 }
 
 // closers are closed in order; the first error is returned.

@@ -136,7 +136,7 @@ func (c *call) printNoDaemon(o client.Options, why error) error {
 	if e.Kind != missions.KindNoDaemon {
 		return why
 	}
-	holder, pid, held := o.Home.Holder()
+	holder, pid, held := o.Home.LockHolder()
 	status := missions.DaemonStatus{Running: held, PID: pid, Problem: e.Message}
 	return c.print(status, func(p *printer) {
 		if !held {

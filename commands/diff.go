@@ -100,7 +100,7 @@ func writeDifference(p *printer, d missions.Difference, o diffOptions) {
 	o.changes.write(p, d.From, d.Files, d.Patch)
 	if o.conversing {
 		p.line("%s in between", count(d.Conversation.EventsAdded, "event"))
-		writeConversation(p, d.Conversation.Said)
+		writeConversation(p, d.Conversation.Lines)
 	}
 }
 

@@ -64,7 +64,7 @@ func runFork(c *call, o missionNewOptions, from string) error {
 	if !opened {
 		c.sayLaunch(r.Missions...)
 	}
-	if len(r.Left) > 0 {
+	if len(r.LeftOut) > 0 {
 		return partly
 	}
 	return nil
@@ -105,7 +105,7 @@ func writeForked(p *printer, r missions.ForkResult) {
 	for _, m := range r.Missions {
 		p.line("  %s in %s", clean(m.Name), clean(m.Workspace))
 	}
-	writeKept(p, "did not come along", r.Left)
+	writeKept(p, "did not come along", r.LeftOut)
 	const most = 10
 	for i, path := range r.PointsIn {
 		switch {

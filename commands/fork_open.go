@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -12,11 +13,11 @@ import (
 // `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
 // names it. It reports whether there is one.
 func (c *call) open(list []missions.Mission) (opened bool, err error) {
-	home, err := c.home()
+	h, err := c.home()
 	if err != nil {
 		return false, err
 	}
-	config, err := settings.Load(missions.Home{Dir: home}.ConfigFile())
+	config, err := settings.Load(home.Home{Dir: h}.ConfigFile())
 	if err == nil {
 		config, err = config.OverriddenBy(c.Getenv)
 	}
@@ -39,7 +40,7 @@ func (g Globals) homeDir(env Env) (string, error) {
 	if g.Home != "" {
 		return g.Home, nil
 	}
-	return missions.HomeDir(env.Getenv)
+	return home.DefaultDir(env.Getenv)
 }
 
 func (c *call) home() (string, error) { return c.Globals.homeDir(c.Env) }

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
 // isHint tells the command line of an editor or of Git: umbra hook vim save FILE….
 func isHint(args []string) bool {
-	return len(args) >= 3 && args[0] == "hook" && missions.GivesHints(args[1]) && !strings.HasPrefix(args[2], "-")
+	return len(args) >= 3 && args[0] == "hook" && events.GivesHints(args[1]) && !strings.HasPrefix(args[2], "-")
 }
 
 // hintRequest is a hint as the Service takes it.
@@ -29,7 +31,7 @@ func hintTime(name string) time.Duration {
 }
 
 // askHint hands a hint in to the process that serves the home.
-func askHint(env Env, home missions.Home) error {
+func askHint(env Env, home home.Home) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
@@ -50,7 +52,7 @@ func (c *call) hint() error {
 	if err != nil {
 		return err
 	}
-	if _, well := missions.FindHome(dir); !well {
+	if _, well := home.Find(dir); !well {
 		return nil // there is no mission anywhere
 	}
 	caller, err := c.caller()

@@ -15,6 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -52,7 +55,7 @@ func noteHook(env Env, globals Globals, err error) {
 	if herr != nil {
 		return
 	}
-	file := &logFile{name: missions.Home{Dir: dir}.LogFile()}
+	file := &logFile{name: home.Home{Dir: dir}.LogFile()}
 	defer file.Close()
 	slog.New(slog.NewTextHandler(file, nil)).Warn("hook", "error", missions.AsError(err).Message, "args", env.Args)
 }
@@ -73,11 +76,11 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	if len(env.Args) != 2 && !strict && !hint || env.Args[0] != "hook" || strings.HasPrefix(env.Args[1], "-") {
 		return 0, env, false
 	}
-	dir, err := missions.HomeDir(env.Getenv)
+	dir, err := home.DefaultDir(env.Getenv)
 	if err != nil {
 		return 0, env, false
 	}
-	home, well := missions.FindHome(dir)
+	home, well := home.Find(dir)
 	if !well {
 		return 0, env, false
 	}
@@ -105,7 +108,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 }
 
 // askHook hands an event in and prints what the agent expects.
-func askHook(env Env, home missions.Home, payload []byte, strict bool) error {
+func askHook(env Env, home home.Home, payload []byte, strict bool) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func askHook(env Env, home missions.Home, payload []byte, strict bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), hookTime(env.Args[1], "", payload)-env.Now().Sub(env.began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
-		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: missions.AgentAbove(env.Args[1], caller, os.Getppid())})
+		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: presence.FindAgentProcess(env.Args[1], caller, os.Getppid())})
 	if werr := answerHook(env, env.Args[1], result); err == nil {
 		err = werr
 	}
@@ -160,7 +163,7 @@ func (c *call) hook(o hookOptions) error {
 	if c.began.IsZero() {
 		c.began = c.Now()
 	}
-	if missions.GivesHints(c.arg(0)) {
+	if events.GivesHints(c.arg(0)) {
 		return c.hint()
 	}
 	if len(c.args) > 1 {
@@ -181,7 +184,7 @@ func (c *call) hook(o hookOptions) error {
 	if c.reach = joining; c.hangs {
 		c.NoDaemon, c.reach = true, alone
 	}
-	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, AgentPID: missions.AgentAbove(c.arg(0), caller, os.Getppid())}
+	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, AgentPID: presence.FindAgentProcess(c.arg(0), caller, os.Getppid())}
 	result, err := c.sendHook(request)
 	if err != nil && c.reach == joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // TestQuickHookGivesWay leaves to the long way what the short one can't do, with
@@ -26,11 +27,11 @@ func TestQuickHookGivesWay(t *testing.T) {
 		"no home":         {args: []string{"hook", "claude"}},
 		"an open home":    {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) { mustDo(t, os.Mkdir(dir, 0o755)) }},
 		"no daemon": {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) {
-			_, err := missions.OpenHome(dir)
+			_, err := home.Open(dir)
 			mustDo(t, err)
 		}},
 		"a dead daemon": {args: []string{"hook", "claude"}, home: func(t *testing.T, dir string) {
-			home, err := missions.OpenHome(dir)
+			home, err := home.Open(dir)
 			mustDo(t, err)
 			mustDo(t, os.WriteFile(home.SocketFile(), []byte(filepath.Join(dir, "gone.sock")+"\n"), 0o600))
 		}},
@@ -56,7 +57,7 @@ func TestQuickHookGivesWay(t *testing.T) {
 func TestQuickHookFailsOpen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fake{})
-	home, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	home, err := home.Open(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
 	b.env.Args = []string{"hook", "claude"}
 	code, _, done := quickHook(b.env) // nothing on stdin
@@ -73,7 +74,7 @@ func TestQuickHookFailsOpen(t *testing.T) {
 func TestQuickHookTellsWhenStrict(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fake{})
-	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	_, err := home.Open(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
 	b.env.Args = []string{"hook", "claude", "--strict"}
 	code, _, done := quickHook(b.env) // nothing on stdin
@@ -90,7 +91,7 @@ func TestQuickHookTellsWhenStrict(t *testing.T) {
 func TestQuickHookSurvivesAFault(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fake{})
-	_, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	_, err := home.Open(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
 	b.env.Args, b.env.Stdin = []string{"hook", "claude"}, strings.NewReader("{}")
 	b.env.Getwd = func() (string, error) { panic("a fault") }
@@ -111,7 +112,7 @@ func mustDo(t *testing.T, err error) {
 // has the home.
 func TestHeld(t *testing.T) {
 	t.Parallel()
-	home, err := missions.OpenHome(filepath.Join(t.TempDir(), "home"))
+	home, err := home.Open(filepath.Join(t.TempDir(), "home"))
 	mustDo(t, err)
 	if held(home) {
 		t.Error("nobody has the home")

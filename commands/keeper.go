@@ -18,7 +18,7 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 	if err != nil {
 		return err
 	}
-	request.KeeperID = os.Getpid()
+	request.KeeperPID = os.Getpid()
 	launch, err := svc.Launch(ctx, request)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ const (
 func reportStart(ctx context.Context, svc missions.Launches, launch missions.Launch, pid int, over <-chan struct{}) error {
 	for pause := startAgain; ; pause = min(2*pause, startAgainAtMost) {
 		_, err := svc.Keep(ctx, missions.KeepRequest{
-			Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), AgentPID: pid,
+			Mission: launch.Mission.ID, Launch: launch.ID, KeeperPID: os.Getpid(), AgentPID: pid,
 		})
 		if err == nil || missions.AsError(err).Kind != missions.KindNoDaemon {
 			return err
@@ -141,7 +141,7 @@ const endPatience = 2 * time.Minute
 
 // reportEnd tells the Service, here if no daemon can be had. A Ctrl-C too many,
 // meant for the agent, does not end it; a second one does.
-func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int, failed string) (missions.Next, error) {
+func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int, failed string) (missions.KeepResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	interrupts := make(chan os.Signal, 2)
@@ -163,7 +163,7 @@ func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int
 		caller.Cwd = launch.Dir // its own directory is gone: nothing is resolved against it
 	}
 	report := missions.KeepRequest{
-		Caller: caller, Mission: launch.Mission.ID, Launch: launch.ID, KeeperID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
+		Caller: caller, Mission: launch.Mission.ID, Launch: launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
 	}
 	telling := missions.WithNotify(ctx, c.progress.notice)
 	next, err := svc.Keep(telling, report)

@@ -16,7 +16,7 @@ import (
 type kept struct {
 	missions.Service
 	command []string
-	hears   func(missions.KeepRequest) (missions.Next, error)
+	hears   func(missions.KeepRequest) (missions.KeepResult, error)
 	busy    bool // until whoever tells of a start waits no more
 }
 
@@ -28,10 +28,10 @@ func (k kept) Launch(context.Context, missions.LaunchRequest) (missions.Launch, 
 	return missions.Launch{ID: "first", Argv: k.command, Dir: "/", Mission: missions.Mission{ID: "1", Name: "one"}}, nil
 }
 
-func (k kept) Keep(ctx context.Context, r missions.KeepRequest) (missions.Next, error) {
+func (k kept) Keep(ctx context.Context, r missions.KeepRequest) (missions.KeepResult, error) {
 	if k.busy && !r.Ended {
 		<-ctx.Done()
-		return missions.Next{}, ctx.Err()
+		return missions.KeepResult{}, ctx.Err()
 	}
 	return k.hears(r)
 }
@@ -61,14 +61,14 @@ func TestKeeperTellsOfTheStart(t *testing.T) {
 	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard")
 	var told atomic.Int32
-	hears := func(r missions.KeepRequest) (missions.Next, error) {
+	hears := func(r missions.KeepRequest) (missions.KeepResult, error) {
 		if r.Ended {
-			return missions.Next{Do: missions.DoExit}, nil
+			return missions.KeepResult{Do: missions.DoExit}, nil
 		}
 		if told.Add(1) < 4 {
-			return missions.Next{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
+			return missions.KeepResult{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
 		}
-		return missions.Next{Do: missions.DoExit}, os.WriteFile(heard, nil, 0o600)
+		return missions.KeepResult{Do: missions.DoExit}, os.WriteFile(heard, nil, 0o600)
 	}
 	wait := fmt.Sprintf("n=0; until [ -e '%s' ]; do n=$((n+1)); [ $n -lt 6000 ] || exit 3; sleep 0.01; done", heard)
 	if code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", wait}, hears: hears}); code != 0 || told.Load() != 4 {
@@ -81,12 +81,12 @@ func TestKeeperTellsOfTheStart(t *testing.T) {
 func TestKeeperOfAShortAgent(t *testing.T) {
 	t.Parallel()
 	ended := false
-	hears := func(r missions.KeepRequest) (missions.Next, error) {
+	hears := func(r missions.KeepRequest) (missions.KeepResult, error) {
 		if r.Ended {
 			ended = true
-			return missions.Next{Do: missions.DoExit}, nil
+			return missions.KeepResult{Do: missions.DoExit}, nil
 		}
-		return missions.Next{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
+		return missions.KeepResult{}, missions.Errorf(missions.KindNoDaemon, "", "nothing was done: it is stopping")
 	}
 	if code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears}); code != 7 || !ended {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
@@ -98,9 +98,9 @@ func TestKeeperOfAShortAgent(t *testing.T) {
 func TestKeeperOfABusyService(t *testing.T) {
 	t.Parallel()
 	ended := false
-	hears := func(r missions.KeepRequest) (missions.Next, error) {
+	hears := func(r missions.KeepRequest) (missions.KeepResult, error) {
 		ended = r.Ended
-		return missions.Next{Do: missions.DoExit}, nil
+		return missions.KeepResult{Do: missions.DoExit}, nil
 	}
 	code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears, busy: true})
 	if code != 7 || !ended || strings.Contains(said, "could not be noted") {

@@ -57,7 +57,7 @@ func runLog(c *call, o logOptions) error {
 	list, err := svc.Log(ctx, missions.LogRequest{
 		Caller: caller, Mission: c.arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
 		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, All: o.all, Lines: true,
-		Changes: o.changes.any(), Patch: o.changes.lines(), Said: o.said,
+		Changes: o.changes.any(), Patch: o.changes.lines(), WithConversation: o.said,
 	})
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ const leastPrompt = 12
 func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) {
 	title := fmt.Sprintf("turn %d", list[at].Turn)
 	if o.all {
-		title = list[at].Name + " " + title
+		title = list[at].MissionName + " " + title
 	}
 	took := ""
 	if o.whole() {
@@ -159,8 +159,8 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 	}
 	p.line("%s%s", p.paint(bold, title), p.paint(dim, took))
 	for _, e := range list[at:end] {
-		if len(e.Said) > 0 {
-			writeConversation(p, e.Said)
+		if len(e.ConversationLines) > 0 {
+			writeConversation(p, e.ConversationLines)
 			p.line("")
 		}
 	}
@@ -261,7 +261,7 @@ func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o 
 
 // used is what the turn in list[at:end] took, as far as it is known.
 func used(list []missions.Entry, at, end int) string {
-	took, _ := missions.Spent(list, at, end)
+	took, _ := missions.TurnTally(list, at, end)
 	var parts []string
 	if n := took.Tools; n > 0 {
 		parts = append(parts, count(n, "tool"))

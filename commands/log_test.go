@@ -128,8 +128,8 @@ func TestLogHeadings(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	list := []missions.Entry{
-		{ID: "a", Parent: "b", Address: "m@2", Turn: 2, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Prompt: "write the\x1b parser", Conversation: &missions.Tally{Prompts: 2, Tools: 123, Input: 1234567}},
-		{ID: "b", Address: "m@1", Turn: 1, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Conversation: &missions.Tally{Prompts: 1}},
+		{ID: "a", Parent: "b", Address: "m@2", Turn: 2, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Prompt: "write the\x1b parser", Tally: &missions.Tally{Prompts: 2, Tools: 123, Input: 1234567}},
+		{ID: "b", Address: "m@1", Turn: 1, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Tally: &missions.Tally{Prompts: 1}},
 	}
 	for width, want := range map[int]string{80: "turn 2  write the\\x1b parser  123 tools, 1.2M tokens\n", 30: "turn 2  write the\\x1b parser\n", 20: "turn 2  write the\\…\n"} {
 		if got, _, _ := strings.Cut(printed(width, func(p *printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
@@ -144,7 +144,7 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 31, 16, 30, 0, 0, time.UTC)
 	entry := func(turn, tools int) missions.Entry {
-		return missions.Entry{ID: strings.Repeat("a", 40), Parent: strings.Repeat("a", 40), Turn: turn, Mission: "m", At: at, Conversation: &missions.Tally{Prompts: turn, Tools: tools}}
+		return missions.Entry{ID: strings.Repeat("a", 40), Parent: strings.Repeat("a", 40), Turn: turn, Mission: "m", At: at, Tally: &missions.Tally{Prompts: turn, Tools: tools}}
 	}
 	list := []missions.Entry{entry(3, 9), entry(2, 4)}
 	for name, o := range map[string]logOptions{"path": {path: "a"}, "grep": {match: "a"}, "state": {state: "idle"}, "ops": {ops: true}} {

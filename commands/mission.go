@@ -40,11 +40,11 @@ func identity(m missions.Mission) string { return m.ID + " " + m.Name }
 // about is the last thing that happened in a mission, in a few words.
 func about(m missions.Mission) string {
 	switch {
-	case len(m.Pending) > 0:
-		return "asks: " + strings.TrimSpace(m.Pending[0].Tool+" "+m.Pending[0].Target)
+	case len(m.PendingPermissions) > 0:
+		return "asks: " + strings.TrimSpace(m.PendingPermissions[0].Tool+" "+m.PendingPermissions[0].Target)
 	case m.LastError != "":
 		return missions.ErrorLine(m.LastError)
-	case m.State == missions.StateClosed && m.ClosedHow == missions.HowLost:
+	case m.State == missions.StateClosed && m.CloseReason == missions.CloseReasonLost:
 		return "its process is gone without a word"
 	case m.State == missions.StateClosed && m.ExitCode != nil && *m.ExitCode != 0:
 		return fmt.Sprintf("ended with exit code %d", *m.ExitCode)

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 type missionNewOptions struct {
@@ -184,7 +185,7 @@ func (c *call) mayStart(o missionNewOptions, vars variables, dir string) error {
 
 // known is the program of the agent that was asked for, if there is such an agent.
 func (o missionNewOptions) known() []string {
-	for _, a := range missions.Agents() {
+	for _, a := range projects.Agents() {
 		if a.Name() == o.agent {
 			return []string{o.agent}
 		}

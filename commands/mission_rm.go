@@ -64,7 +64,7 @@ func (c *call) printRemoval(done missions.RemoveResult) error {
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be
 // lost needs --yes.
 func (c *call) confirmRemoval(r missions.RemoveResult) error {
-	lost := len(r.Ignored)+len(r.Unmerged)+len(r.Uncaught)+len(r.Others) > 0
+	lost := len(r.IgnoredFiles)+len(r.UnmergedCommits)+len(r.Uncaptured)+len(r.OtherMissions) > 0
 	if c.Yes || !lost && !c.canAsk() {
 		return nil
 	}
@@ -97,10 +97,10 @@ func describeRemoval(p *printer, r missions.RemoveResult, what string) {
 			p.line("    %s", clean(item))
 		}
 	}
-	listed(fmt.Sprintf("ignored files (%d)", len(r.Ignored)), r.Ignored)
-	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.Unmerged)), r.Unmerged)
-	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaught)), r.Uncaught)
-	listed("missions that worked in it too", r.Others)
+	listed(fmt.Sprintf("ignored files (%d)", len(r.IgnoredFiles)), r.IgnoredFiles)
+	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.UnmergedCommits)), r.UnmergedCommits)
+	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaptured)), r.Uncaptured)
+	listed("missions that worked in it too", r.OtherMissions)
 	listed("in the trash, from where umbra trash restore takes it back", r.Trash)
 	listed("stays", r.Kept)
 }

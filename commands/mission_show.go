@@ -42,9 +42,9 @@ func describeMission(p *printer, m missions.Mission) {
 		field("pid", fmt.Sprint(m.PID)+pidOf(m))
 	}
 	if m.ExitCode != nil {
-		field("ended", fmt.Sprintf("%s, exit code %d", m.ClosedHow, *m.ExitCode))
+		field("ended", fmt.Sprintf("%s, exit code %d", m.CloseReason, *m.ExitCode))
 	} else {
-		field("ended", string(m.ClosedHow))
+		field("ended", string(m.CloseReason))
 	}
 	field("workspace", m.Workspace)
 	if m.Cwd != m.Workspace {
@@ -58,11 +58,11 @@ func describeMission(p *printer, m missions.Mission) {
 	if m.LastTool != nil {
 		field("tool", strings.TrimSpace(m.LastTool.Name+" "+m.LastTool.Target))
 	}
-	if m.Talk != nil {
-		field("conversation", talkText(*m.Talk))
+	if m.Tally != nil {
+		field("conversation", talkText(*m.Tally))
 	}
 	field("error", m.LastError)
-	for _, q := range m.Pending {
+	for _, q := range m.PendingPermissions {
 		field("asks", strings.TrimSpace(q.Tool+" "+q.Target))
 	}
 	if m.Parent != nil {
@@ -73,17 +73,17 @@ func describeMission(p *printer, m missions.Mission) {
 	field("branch", m.Branch)
 	field("git", strings.TrimSpace(m.Git.Branch+" "+short(m.Git.Head)+" "+m.Git.Operation))
 	field("session", m.SessionID)
-	field("session file", m.Session)
+	field("session file", m.SessionPath)
 	if m.Config != "" {
 		how := ""
-		if m.Fixed {
+		if m.ConfigFixed {
 			how = " (it is launched with this one)"
 		}
 		field("configuration", short(m.Config)+how)
 	}
 	field("environment", strings.Join(m.EnvNames, " "))
-	field("to come", m.Action)
-	field("no fork now", m.ForkReason)
+	field("to come", m.PendingAction)
+	field("no fork now", m.ForkBlockedReason)
 	field("shadow", m.ShadowRepo)
 	field("made", p.when(m.CreatedAt))
 	if m.Diverged {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -82,7 +83,7 @@ func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Statu
 	if err != nil {
 		return missions.Status{}, err
 	}
-	home, well := missions.FindHome(dir)
+	home, well := home.Find(dir)
 	if !well {
 		return missions.Status{}, nil
 	}
@@ -116,8 +117,8 @@ func promptText(p *printer, s missions.Status) string {
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))
 	}
-	if s.Stopped != "" && len(parts) > 0 {
-		parts = append(parts, notSaving(p, s.Stopped))
+	if s.StoppedReason != "" && len(parts) > 0 {
+		parts = append(parts, notSaving(p, s.StoppedReason))
 	}
 	if n := len(s.Problems); n > 0 {
 		parts = append(parts, p.paint(red, count(n, "problem")))

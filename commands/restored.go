@@ -11,7 +11,7 @@ import (
 // The error is partly if something was displaced or left out.
 func (c *call) printRestored(did string, r missions.RestoreResult) error {
 	err := c.print(r, func(p *printer) { writeRestored(p, did, r) })
-	if err == nil && r.Done && len(r.Displaced)+len(r.Keep) > 0 {
+	if err == nil && r.Done && len(r.Displaced)+len(r.Kept) > 0 {
 		return partly
 	}
 	return err
@@ -22,7 +22,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	case r.Queued && r.Handover != nil:
 		p.line("the agent is ended for the %s, and is there again in a moment", did)
 	case r.Queued:
-		p.line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, clean(r.Name))
+		p.line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, clean(r.MissionName))
 	case !r.Done:
 		if r.Target != "" {
 			p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
@@ -31,7 +31,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		writeForeseen(p, r)
 	default:
 		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
-		writeKept(p, "left as they are", r.Keep)
+		writeKept(p, "left as they are", r.Kept)
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
 	writeNotTakenUp(p, r.NotTakenUp)
@@ -54,7 +54,7 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		if did == "undo" {
 			again = "to do it again: umbra redo"
 		}
-		p.line("%s %s", again, clean(r.Name))
+		p.line("%s %s", again, clean(r.MissionName))
 	}
 }
 
@@ -72,16 +72,16 @@ func writeNotTakenUp(p *printer, prompts []missions.Prompt) {
 
 // restoredTo names the moment: its id, and its address if it has one.
 func restoredTo(r missions.RestoreResult) string {
-	if r.Address == "" {
+	if r.TargetAddress == "" {
 		return short(r.Target)
 	}
-	return short(r.Target) + " (" + clean(r.Address) + ")"
+	return short(r.Target) + " (" + clean(r.TargetAddress) + ")"
 }
 
 func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
-	if n := r.Conversation.Dropped; n > 0 {
-		s += fmt.Sprintf("; conversation: %s kept, %d dropped", count(r.Conversation.Kept, "event"), n)
+	if n := r.Conversation.EventsDropped; n > 0 {
+		s += fmt.Sprintf("; conversation: %s kept, %d dropped", count(r.Conversation.EventsKept, "event"), n)
 	} else if r.Conversation.Switched {
 		s += "; conversation: as it was then"
 	}
@@ -99,17 +99,17 @@ func writePlan(p *printer, r missions.RestoreResult) {
 	list("change", yellow, r.Modify)
 	list("create", green, r.Create)
 	list("delete", red, r.Delete)
-	for _, k := range r.Keep {
+	for _, k := range r.Kept {
 		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
 	}
 	for _, k := range r.Foreign {
 		t.row(cell{"theirs", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
 	}
 	t.print(p, "  ")
-	if r.Conversation.Dropped > 0 || r.Conversation.Kept > 0 {
-		p.line("  conversation: %s kept, %d dropped", count(r.Conversation.Kept, "event"), r.Conversation.Dropped)
+	if r.Conversation.EventsDropped > 0 || r.Conversation.EventsKept > 0 {
+		p.line("  conversation: %s kept, %d dropped", count(r.Conversation.EventsKept, "event"), r.Conversation.EventsDropped)
 	}
-	if len(t.rows) == 0 && r.Conversation.Dropped == 0 {
+	if len(t.rows) == 0 && r.Conversation.EventsDropped == 0 {
 		p.line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {

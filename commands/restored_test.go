@@ -12,8 +12,8 @@ func TestRestoreCounts(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]missions.RestoreResult{
 		"1 changed, 0 created, 0 deleted":                                         {Modify: []string{"a"}},
-		"0 changed, 0 created, 0 deleted; conversation: 3 events kept, 2 dropped": {Conversation: missions.ConversationRestore{Kept: 3, Dropped: 2, Switched: true}},
-		"0 changed, 0 created, 0 deleted; conversation: as it was then":           {Conversation: missions.ConversationRestore{Kept: 3, Switched: true}},
+		"0 changed, 0 created, 0 deleted; conversation: 3 events kept, 2 dropped": {Conversation: missions.ConversationRestore{EventsKept: 3, EventsDropped: 2, Switched: true}},
+		"0 changed, 0 created, 0 deleted; conversation: as it was then":           {Conversation: missions.ConversationRestore{EventsKept: 3, Switched: true}},
 	} {
 		if got := restoreCounts(r); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -40,8 +40,8 @@ func TestGitPlace(t *testing.T) {
 // mission may work there too.
 func TestRestoredNamesMission(t *testing.T) {
 	t.Parallel()
-	r := missions.RestoreResult{Name: "login", Target: strings.Repeat("a", 40), Snapshot: strings.Repeat("b", 40), Done: true}
-	queued := missions.RestoreResult{Name: "login", Queued: true}
+	r := missions.RestoreResult{MissionName: "login", Target: strings.Repeat("a", 40), Snapshot: strings.Repeat("b", 40), Done: true}
+	queued := missions.RestoreResult{MissionName: "login", Queued: true}
 	for want, said := range map[string]struct {
 		did string
 		r   missions.RestoreResult

@@ -200,7 +200,7 @@ func TestRunTellsProgress(t *testing.T) {
 func TestRestoreAsksWhose(t *testing.T) {
 	t.Parallel()
 	var asked []missions.RestoreRequest
-	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), Modify: []string{"mine"}, Foreign: []missions.Kept{{Path: "theirs\x1b", Reason: "mission two"}}}
+	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), Modify: []string{"mine"}, Foreign: []missions.PathReason{{Path: "theirs\x1b", Reason: "mission two"}}}
 	b := newBench(t, fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 		asked = append(asked, r)
 		if !r.Mine && !r.All {
@@ -236,7 +236,7 @@ func TestRestoreAsksWhose(t *testing.T) {
 func TestRestorePartly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
-		return missions.RestoreResult{Target: strings.Repeat("a", 40), Done: true, Displaced: []missions.Kept{{Path: "a.txt", Reason: "saved meanwhile"}}}, nil
+		return missions.RestoreResult{Target: strings.Repeat("a", 40), Done: true, Displaced: []missions.PathReason{{Path: "a.txt", Reason: "saved meanwhile"}}}, nil
 	}})
 	if code := b.run("restore", "one@1"); code != 3 || !strings.Contains(b.stdout.String(), "a.txt") {
 		t.Errorf("exit code %d: %s", code, b.stdout.String())

@@ -39,7 +39,7 @@ func runShow(c *call, o changeOptions) error {
 	return err
 }
 
-func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
+func describeSnapshot(p *printer, s missions.ShowResult, o changeOptions) {
 	e := s.Entry
 	p.line("%s", p.paint(yellow, "snapshot "+e.ID))
 	var t table
@@ -49,7 +49,7 @@ func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 		}
 	}
 	field("address", e.Address)
-	field("mission", e.Name)
+	field("mission", e.MissionName)
 	field("state", string(e.State))
 	field("trigger", strings.Join(e.Triggers, " "))
 	if !e.At.IsZero() {
@@ -64,7 +64,7 @@ func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 	field("git", strings.TrimSpace(s.Git.Branch+" "+short(s.Git.Head)+" "+s.Git.Operation))
 	field("session", e.SessionID)
 	field("pins", strings.Join(e.Pins, " "))
-	field("restored from", e.Restored)
+	field("restored from", e.RestoredFrom)
 	field("forked from", e.ForkedFrom)
 	t.print(p, "")
 	p.line("\n    %s", clean(e.Message))
@@ -89,7 +89,7 @@ func describeSnapshot(p *printer, s missions.Shown, o changeOptions) {
 	}
 }
 
-func writeConversation(p *printer, said []missions.Said) {
+func writeConversation(p *printer, said []missions.ConversationLine) {
 	for i, s := range said {
 		if i == 0 {
 			p.line("")
@@ -111,7 +111,7 @@ func writeConversation(p *printer, said []missions.Said) {
 	}
 }
 
-func writeKept(p *printer, title string, list []missions.Kept) {
+func writeKept(p *printer, title string, list []missions.PathReason) {
 	if len(list) == 0 {
 		return
 	}

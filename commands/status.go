@@ -70,14 +70,14 @@ func writeStatus(p *printer, s missions.Status) {
 	}
 	t.print(p, "  ")
 	for _, m := range s.Missions {
-		if m.Action != "" {
-			p.folded("to come: " + clean(m.Name) + ": " + clean(m.Action))
+		if m.PendingAction != "" {
+			p.folded("to come: " + clean(m.Name) + ": " + clean(m.PendingAction))
 		}
 		for _, note := range m.Notes {
 			p.folded("note: " + clean(m.Name) + ": " + clean(note))
 		}
 	}
-	if e := s.Last; e != nil {
+	if e := s.LastSnapshot; e != nil {
 		said, at, when := "last snapshot: ", clean(e.Address), p.when(e.At)
 		p.line("%s%s %s %s", said, p.paint(cyan, at), when, p.rest(clean(e.Message), said, at, when, "  "))
 	}
@@ -116,7 +116,7 @@ func writeHousekeeping(p *printer, list []missions.Housekeeping) {
 }
 
 // writeLeftOut says what a project's own file keeps out of a mission's snapshots.
-func writeLeftOut(p *printer, o missions.LeftOut) {
+func writeLeftOut(p *printer, o missions.LeftOutFiles) {
 	names := make([]string, len(o.Paths))
 	for i, path := range o.Paths {
 		names[i] = clean(path)
@@ -129,7 +129,7 @@ func writeLeftOut(p *printer, o missions.LeftOut) {
 
 // writeWalks says how often a workspace was walked, and what came of it; in fewer
 // words on a terminal.
-func writeWalks(p *printer, w missions.Walks) {
+func writeWalks(p *printer, w missions.WorkspaceWalks) {
 	found := "no change that no event had told of"
 	if w.Corrected > 0 {
 		found = count(w.Corrected, "change") + " found that no event had told of"
@@ -157,14 +157,14 @@ func statusLine(p *printer, s missions.Status) string {
 	var parts []string
 	for _, m := range s.Missions {
 		if m.State != missions.StateClosed {
-			parts = append(parts, p.paint(stateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAt, m.Name, m.Turn)))
+			parts = append(parts, p.paint(stateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
 		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no mission")
 	}
-	if s.Stopped != "" {
-		parts = append(parts, notSaving(p, s.Stopped))
+	if s.StoppedReason != "" {
+		parts = append(parts, notSaving(p, s.StoppedReason))
 	}
 	if n := len(s.Problems); n > 0 {
 		parts = append(parts, p.paint(red, count(n, "problem")))

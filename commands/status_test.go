@@ -20,13 +20,13 @@ func TestStatusFits(t *testing.T) {
 			{Project: "parser", At: at, Packed: 12345, FreedBytes: 1 << 24},
 			{Project: "parser", At: at, Mended: "an object that was damaged was taken from the repository of the workspace"},
 		}},
-		Project:  &missions.Project{Name: "parser", Path: workspace},
-		Missions: []missions.Mission{{ID: "m", Name: "fix-login", Agent: "claude", State: missions.StateIdle, Workspace: workspace, Action: "restore fix-login@3", Notes: []string{"its hooks are of an older umbra, and some events have none"}}},
-		Last:     &missions.Entry{Address: "fix-login@12", At: at, Message: "prompt: " + strings.Repeat("words and more ", 20)},
-		Walks:    []missions.Walks{{Workspace: workspace, Count: 12, LastAt: at, LastWhy: "it was not looked at for a day"}, {Workspace: workspace, Count: 1, LastAt: at, LastWhy: "asked", Corrected: 3}},
-		Unread:   []missions.Unread{{Workspace: workspace, Files: 12345}},
-		LeftOut:  []missions.LeftOut{{Mission: "fix-login", File: ".umbraignore", Files: 12, Paths: []string{"build/one.o", "build/two.o", "build/three.o"}}},
-		Problems: []missions.Problem{{Invariant: "I6", Project: "parser", Mission: "fix-login", Message: "its workspace was moved, replaced, mounted over or removed", Fix: fix}},
+		Project:      &missions.Project{Name: "parser", Path: workspace},
+		Missions:     []missions.Mission{{ID: "m", Name: "fix-login", Agent: "claude", State: missions.StateIdle, Workspace: workspace, PendingAction: "restore fix-login@3", Notes: []string{"its hooks are of an older umbra, and some events have none"}}},
+		LastSnapshot: &missions.Entry{Address: "fix-login@12", At: at, Message: "prompt: " + strings.Repeat("words and more ", 20)},
+		Walks:        []missions.WorkspaceWalks{{Workspace: workspace, Count: 12, LastAt: at, LastWhy: "it was not looked at for a day"}, {Workspace: workspace, Count: 1, LastAt: at, LastWhy: "asked", Corrected: 3}},
+		Unread:       []missions.UnreadFiles{{Workspace: workspace, Files: 12345}},
+		LeftOut:      []missions.LeftOutFiles{{Mission: "fix-login", File: ".umbraignore", Files: 12, Paths: []string{"build/one.o", "build/two.o", "build/three.o"}}},
+		Problems:     []missions.Problem{{Invariant: "I6", Project: "parser", Mission: "fix-login", Message: "its workspace was moved, replaced, mounted over or removed", Fix: fix}},
 	}
 	for _, width := range []int{40, 60, 80, 120, 200} {
 		got := printed(width, func(p *printer) { writeStatus(p, s) })

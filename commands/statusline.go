@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -38,11 +39,11 @@ func quickStatusLine(env Env) (code int, next Env, done bool) {
 	if !ok {
 		return 0, env, false
 	}
-	dir, err := missions.HomeDir(env.Getenv)
+	dir, err := home.DefaultDir(env.Getenv)
 	if err != nil {
 		return 0, env, false
 	}
-	home, well := missions.FindHome(dir)
+	home, well := home.Find(dir)
 	if !well {
 		return 0, env, false
 	}
@@ -57,7 +58,7 @@ func quickStatusLine(env Env) (code int, next Env, done bool) {
 	}
 	c := &call{Env: env, Globals: Globals{Color: "auto"}}
 	p := c.printer(env.Stdout)
-	writeStatusLine(p, result.Line)
+	writeStatusLine(p, result.StatusLine)
 	_ = p.flush() // nobody would see what is wrong
 	return 0, env, true
 }
@@ -85,7 +86,7 @@ func (c *call) agentStatusLine(r missions.HookRequest) error {
 	if err != nil {
 		return err
 	}
-	return c.print(result.Line, func(p *printer) { writeStatusLine(p, result.Line) })
+	return c.print(result.StatusLine, func(p *printer) { writeStatusLine(p, result.StatusLine) })
 }
 
 // notSaving says in few words that no snapshots are taken, and why.

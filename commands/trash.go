@@ -97,7 +97,7 @@ func runTrashEmpty(c *call, o trashEmptyOptions) error {
 	}
 	listed.Removed = slices.DeleteFunc(listed.Removed, func(m missions.Removed) bool { return !request.Empties(m) })
 	listed.Bytes = listed.Size()
-	if o.preview || !listed.Some() {
+	if o.preview || !listed.HasItems() {
 		return c.print(listed, func(p *printer) { describeEmptying(p, listed, "would be removed") })
 	}
 	if err := c.confirmEmptying(listed); err != nil {
@@ -146,10 +146,10 @@ func describeEmptying(p *printer, r missions.TrashResult, what string) {
 		}
 	}
 	switch {
-	case !r.Some() && len(r.Left) > 0:
+	case !r.HasItems() && len(r.Left) > 0:
 		p.line("nothing was removed")
 		return
-	case !r.Some():
+	case !r.HasItems():
 		p.line("nothing to remove")
 		return
 	}

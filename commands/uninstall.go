@@ -130,7 +130,7 @@ func (u *uninstalling) mayErase() error {
 	if !u.data {
 		return nil
 	}
-	if err := u.at.Home.Erasable(); err != nil {
+	if err := u.at.Home.CheckErasable(); err != nil {
 		return err
 	}
 	if len(u.unread) > 0 && !u.force {
@@ -174,7 +174,7 @@ func (u *uninstalling) failed(err error) {
 }
 
 func (u *uninstalling) stopDaemon(ctx context.Context) error {
-	holder, _, held := u.at.Home.Holder()
+	holder, _, held := u.at.Home.LockHolder()
 	switch {
 	case !held:
 		return nil
@@ -200,7 +200,7 @@ func (u *uninstalling) stopDaemon(ctx context.Context) error {
 // the data goes what umbra mission rm would know of them.
 func (u *uninstalling) workspaces() {
 	for _, m := range u.missions {
-		if _, err := os.Lstat(m.Workspace); !m.Made || err != nil {
+		if _, err := os.Lstat(m.Workspace); !m.MadeByUmbra || err != nil {
 			continue
 		}
 		fix := "umbra mission rm " + m.Name + " --workspace, before it is uninstalled with --data"

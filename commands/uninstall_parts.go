@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // hooks takes out those of agents, editors and Git, the user's and those of every
@@ -21,10 +23,10 @@ func (u *uninstalling) hooks(ctx context.Context) {
 		u.failed(err)
 	}
 	seen := map[string]bool{}
-	for _, name := range missions.Hinters() {
+	for _, name := range events.Hinters() {
 		u.fitting(ctx, seen, name, places)
 	}
-	for _, agent := range missions.Agents() {
+	for _, agent := range projects.Agents() {
 		u.hook(ctx, seen, missions.HooksRequest{Caller: u.asks, Name: agent.Name()})
 		for _, place := range places {
 			there := u.asks

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // TestUninstallTellsWhatItDid: what was removed is said also where a daemon that
@@ -22,7 +23,7 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 	}
 	cwd := t.TempDir()
 	b.env.Getwd = func() (string, error) { return cwd, nil }
-	home, err := missions.OpenHome(b.env.Getenv("UMBRA_HOME"))
+	home, err := home.Open(b.env.Getenv("UMBRA_HOME"))
 	mustDo(t, err)
 	held, err := home.Hold("a daemon")
 	mustDo(t, err)
@@ -59,7 +60,7 @@ func TestUninstallBesideALaunch(t *testing.T) {
 	defer closer.Close()
 	caller, err := callerOf(b.env)
 	mustDo(t, err)
-	_, err = svc.Launch(t.Context(), missions.LaunchRequest{Caller: caller, Mission: "busy", KeeperID: os.Getpid()})
+	_, err = svc.Launch(t.Context(), missions.LaunchRequest{Caller: caller, Mission: "busy", KeeperPID: os.Getpid()})
 	mustDo(t, err)
 	if code := b.run("uninstall"); code != 11 || !strings.Contains(b.stderr.String(), "agents are at work in busy: nothing was done") {
 		t.Errorf("code %d: %s", code, b.stderr.String())

@@ -46,18 +46,18 @@ func diagram() string {
 	lives := []Lifecycle{
 		Initializing{1}, Idle{1}, Running{Turn: 1, PromptID: "p1"},
 		Running{Turn: 1, PromptID: "p1", Pending: []Permission{{Tool: "Bash"}}},
-		Failed{Turn: 1}, Closed{Turn: 1, How: HowExit},
+		Failed{Turn: 1}, Closed{Turn: 1, Reason: CloseReasonExit},
 	}
 	events := []struct {
 		name  string
 		event Event
 	}{
-		{"session begins", SessionBegan{}}, {"launch (hooks)", Launched{Hooked: true}}, {"launch (no hooks)", Launched{}},
+		{"session begins", SessionBegan{}}, {"launch (hooks)", AgentLaunched{HasHooks: true}}, {"launch (no hooks)", AgentLaunched{}},
 		{"prompt", PromptSubmitted{ID: "p2"}}, {"tool that writes", ToolStarting{Writes: true}}, {"tool that reads", ToolStarting{}},
 		{"tool ended", ToolFinished{}}, {"permission asked", ask}, {"permission answered", PermissionAnswered{}},
 		{"turn ended", TurnEnded{}}, {"turn ended, background work", TurnEnded{Background: true}},
-		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"goes on", WentOn{}}, {"files changed", Stirred{}}, {"quiet", Quieted{}}, {"quiet, at work", Settled{}}, {"editor or Git tells", Hinted{}},
-		{"session ended", SessionEnded{}}, {"process ended", Exited{}}, {"stopped", Stopped{}}, {"process gone", Vanished{}},
+		{"turn failed", TurnFailed{}}, {"turn stopped", TurnStopped{}}, {"goes on", TurnContinued{}}, {"files changed", FilesChanged{}}, {"quiet", BecameQuiet{}}, {"quiet, at work", PausedWhileWorking{}}, {"editor or Git tells", HintReceived{}},
+		{"session ended", SessionEnded{}}, {"process ended", AgentExited{}}, {"stopped", AgentStopped{}}, {"process gone", AgentVanished{}},
 	}
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> initializing\n")
@@ -68,14 +68,14 @@ func diagram() string {
 			next, effects := Transition(l, e.event)
 			var triggers []string
 			for _, effect := range effects {
-				if take, ok := effect.(Take); ok {
+				if take, ok := effect.(TakeSnapshot); ok {
 					triggers = append(triggers, string(take.Trigger))
 				}
 			}
-			if State(next) == State(l) && len(triggers) == 0 {
+			if StateOf(next) == StateOf(l) && len(triggers) == 0 {
 				continue
 			}
-			arrow := fmt.Sprintf("%s --> %s", State(l), State(next))
+			arrow := fmt.Sprintf("%s --> %s", StateOf(l), StateOf(next))
 			if !slices.Contains(arrows, arrow) {
 				arrows = append(arrows, arrow)
 			}

@@ -30,8 +30,8 @@ type HookResult struct {
 	// Asked is a command that a person has typed. Output says what to do where it
 	// can't be carried out.
 	Asked *AskedCommand `json:"asked,omitempty"`
-	// Line is what the agent's status line is to tell.
-	Line *StatusLine `json:"line,omitempty"`
+	// StatusLine is what the agent's status line is to tell.
+	StatusLine *StatusLine `json:"line,omitempty"`
 }
 
 // HooksRequest is about the hooks of an agent or editor.
@@ -76,20 +76,20 @@ type StatusRequest struct {
 
 // Status is one glance at Umbra.
 type Status struct {
-	Daemon   *DaemonStatus `json:"daemon,omitempty"` // absent in process
-	Home     string        `json:"home"`
-	Project  *Project      `json:"project,omitempty"`
-	Missions []Mission     `json:"missions"`
-	Last     *Entry        `json:"last_snapshot,omitempty"`
-	Walks    []Walks       `json:"walks,omitempty"` // since the daemon began to watch
+	Daemon       *DaemonStatus    `json:"daemon,omitempty"` // absent in process
+	Home         string           `json:"home"`
+	Project      *Project         `json:"project,omitempty"`
+	Missions     []Mission        `json:"missions"`
+	LastSnapshot *Entry           `json:"last_snapshot,omitempty"`
+	Walks        []WorkspaceWalks `json:"walks,omitempty"` // since the daemon began to watch
 	// Unread counts, by workspace, what was taken over by what Git says of it.
-	Unread []Unread `json:"unread,omitempty"`
+	Unread []UnreadFiles `json:"unread,omitempty"`
 	// LeftOut are the missions whose snapshots lack files for a project's own file.
-	LeftOut  []LeftOut `json:"left_out,omitempty"`
-	Problems []Problem `json:"problems"`
-	// Stopped is why no snapshots are taken now, in a few words: nothing may be
+	LeftOut  []LeftOutFiles `json:"left_out,omitempty"`
+	Problems []Problem      `json:"problems"`
+	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
-	Stopped string `json:"stopped,omitempty"`
+	StoppedReason string `json:"stopped,omitempty"`
 }
 
 // DaemonStatus describes the process that serves the socket.
@@ -118,7 +118,7 @@ type Problem struct {
 	// Details are what git says of it, or all that a message only counts.
 	Details []string `json:"details,omitempty"`
 
-	unlisted bool // the projects that there are are not known
+	ProjectsUnlisted bool `json:"-"` // the projects that there are are not known
 }
 
 // DoctorRequest asks for a check of every invariant.

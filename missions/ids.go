@@ -1,6 +1,8 @@
 package missions
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+)
 
 // NewRequestID makes an id that nothing else has, such as one for a request that may
 // have to be made again.

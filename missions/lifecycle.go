@@ -26,10 +26,10 @@ type Running struct {
 	PromptID string       `json:"prompt_id,omitempty"`
 	Tool     *ToolUse     `json:"tool,omitempty"` // the tool that runs now
 	Pending  []Permission `json:"pending,omitempty"`
-	// Again says that the turn had ended, and goes on; Noted that a snapshot says so,
+	// Continued says that the turn had ended, and goes on; Noted that a snapshot says so,
 	// after which what changes was changed by the agent.
-	Again bool `json:"again,omitempty"`
-	Noted bool `json:"noted,omitempty"`
+	Continued bool `json:"again,omitempty"`
+	Noted     bool `json:"noted,omitempty"`
 	// Background says that the turn was answered, and a subagent goes on with it.
 	Background bool `json:"background,omitempty"`
 	// Launched says that the agent was started, and is not known to be in a turn: one
@@ -50,16 +50,20 @@ type Failed struct {
 
 // Closed is a mission without an agent.
 type Closed struct {
-	Turn     int `json:"turn"`
-	How      How `json:"how"`
-	ExitCode int `json:"exit_code"`
+	Turn     int         `json:"turn"`
+	Reason   CloseReason `json:"how"`
+	ExitCode int         `json:"exit_code"`
 }
 
 func (Initializing) lifecycle() {}
-func (Running) lifecycle()      {}
-func (Idle) lifecycle()         {}
-func (Failed) lifecycle()       {}
-func (Closed) lifecycle()       {}
+
+func (Running) lifecycle() {}
+
+func (Idle) lifecycle() {}
+
+func (Failed) lifecycle() {}
+
+func (Closed) lifecycle() {}
 
 // LastTurn implements Lifecycle.
 func (l Initializing) LastTurn() int { return l.Turn }
@@ -76,8 +80,8 @@ func (l Failed) LastTurn() int { return l.Turn }
 // LastTurn implements Lifecycle.
 func (l Closed) LastTurn() int { return l.Turn }
 
-// State is the name a lifecycle is shown under.
-func State(l Lifecycle) StateName {
+// StateOf is the name a lifecycle is shown under.
+func StateOf(l Lifecycle) StateName {
 	switch l := l.(type) {
 	case Initializing:
 		return StateInitializing
@@ -110,8 +114,8 @@ func HasAgent(l Lifecycle) bool {
 	return false
 }
 
-// box is a Lifecycle in JSON: exactly one member is set.
-type box struct {
+// lifecycleJSON is a Lifecycle in JSON: exactly one member is set.
+type lifecycleJSON struct {
 	Initializing *Initializing `json:"initializing,omitempty"`
 	Running      *Running      `json:"running,omitempty"`
 	Idle         *Idle         `json:"idle,omitempty"`
@@ -119,8 +123,8 @@ type box struct {
 	Closed       *Closed       `json:"closed,omitempty"`
 }
 
-func marshalLifecycle(l Lifecycle) (json.RawMessage, error) {
-	var b box
+func MarshalLifecycle(l Lifecycle) (json.RawMessage, error) {
+	var b lifecycleJSON
 	switch l := l.(type) {
 	case Initializing:
 		b.Initializing = &l
@@ -138,8 +142,8 @@ func marshalLifecycle(l Lifecycle) (json.RawMessage, error) {
 	return json.Marshal(b)
 }
 
-func unmarshalLifecycle(p []byte) (Lifecycle, error) {
-	var b box
+func UnmarshalLifecycle(p []byte) (Lifecycle, error) {
+	var b lifecycleJSON
 	if err := json.Unmarshal(p, &b); err != nil {
 		return nil, fmt.Errorf("lifecycle: %w", err)
 	}

@@ -15,7 +15,7 @@ func LookPath(program, dir, path string) (string, error) {
 		if !filepath.IsAbs(full) {
 			full = filepath.Join(dir, program)
 		}
-		if !runnable(full) {
+		if !isRunnable(full) {
 			return "", Errorf(KindFailed, "", "%s can't be run: there is no such program", program)
 		}
 		return full, nil
@@ -24,21 +24,21 @@ func LookPath(program, dir, path string) (string, error) {
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(dir, at)
 		}
-		if full := filepath.Join(at, program); runnable(full) {
+		if full := filepath.Join(at, program); isRunnable(full) {
 			return full, nil
 		}
 	}
 	return "", Errorf(KindFailed, "install it, or give its path", "%s is not on PATH", program)
 }
 
-// absoluteOnly is a PATH without what would be looked for in the directory that
+// AbsolutePathList is a PATH without what would be looked for in the directory that
 // one is in: relative and empty entries.
-func absoluteOnly(path string) string {
+func AbsolutePathList(path string) string {
 	list := slices.DeleteFunc(filepath.SplitList(path), func(at string) bool { return !filepath.IsAbs(at) })
 	return strings.Join(list, string(filepath.ListSeparator))
 }
 
-func runnable(file string) bool {
+func isRunnable(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }

@@ -1,53 +1,55 @@
 package missions
 
-import "time"
+import (
+	"time"
+)
 
 // Mission is a mission as the user sees it: the projection that `mission show
 // --json` prints. It is computed, never stored.
 type Mission struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	Agent      string       `json:"agent"`
-	State      StateName    `json:"state"`
-	StateSince time.Time    `json:"state_since"`
-	Managed    Managed      `json:"managed"`
-	PID        int          `json:"pid,omitempty"`
-	Command    []string     `json:"command"`
-	Workspace  string       `json:"workspace"`
-	Cwd        string       `json:"cwd"`
-	Project    string       `json:"project"`
-	ProjectID  string       `json:"project_id"`
-	Ref        string       `json:"ref"`
-	Head       string       `json:"head"`
-	HeadAt     string       `json:"head_address,omitempty"` // its address, as in the log
-	SessionID  string       `json:"session_id,omitempty"`
-	Session    string       `json:"session_path,omitempty"`
-	Parent     *Parent      `json:"parent,omitempty"`
-	Config     string       `json:"config_commit,omitempty"` // the version of the agent's configuration
-	Fixed      bool         `json:"config_fixed,omitempty"`  // it is launched with that version
-	CreatedAt  time.Time    `json:"created_at"`
-	UpdatedAt  time.Time    `json:"updated_at"`
-	Turn       int          `json:"turn"`
-	LastPrompt *Prompt      `json:"last_prompt,omitempty"`
-	LastTool   *ToolUse     `json:"last_tool,omitempty"`
-	Talk       *Tally       `json:"conversation,omitempty"` // what was said so far
-	LastError  string       `json:"last_error,omitempty"`
-	ExitCode   *int         `json:"exit_code,omitempty"`
-	ClosedHow  How          `json:"closed_how,omitempty"`
-	Diverged   bool         `json:"diverged"`
-	Git        GitState     `json:"git"`
-	Pending    []Permission `json:"pending_permissions"`
-	Updates    int          `json:"pending_updates"`
-	Action     string       `json:"pending_action,omitempty"`
-	CanFork    bool         `json:"can_fork"`
-	ForkReason string       `json:"fork_blocked_reason,omitempty"`
-	ShadowRepo string       `json:"shadow_repo"`
-	EnvNames   []string     `json:"env_names,omitempty"`
-	Made       bool         `json:"workspace_made_by_umbra"`
-	Branch     string       `json:"branch,omitempty"`         // the branch made for a fork
-	Client     string       `json:"client_version,omitempty"` // the agent's version, once it has told
-	Notes      []string     `json:"notes,omitempty"`          // worth knowing, and nothing is wrong
-	Problems   []string     `json:"problems,omitempty"`
+	ID                 string       `json:"id"`
+	Name               string       `json:"name"`
+	Agent              string       `json:"agent"`
+	State              StateName    `json:"state"`
+	StateSince         time.Time    `json:"state_since"`
+	Managed            Managed      `json:"managed"`
+	PID                int          `json:"pid,omitempty"`
+	Command            []string     `json:"command"`
+	Workspace          string       `json:"workspace"`
+	Cwd                string       `json:"cwd"`
+	Project            string       `json:"project"`
+	ProjectID          string       `json:"project_id"`
+	Ref                string       `json:"ref"`
+	Head               string       `json:"head"`
+	HeadAddress        string       `json:"head_address,omitempty"` // its address, as in the log
+	SessionID          string       `json:"session_id,omitempty"`
+	SessionPath        string       `json:"session_path,omitempty"`
+	Parent             *Parent      `json:"parent,omitempty"`
+	Config             string       `json:"config_commit,omitempty"` // the version of the agent's configuration
+	ConfigFixed        bool         `json:"config_fixed,omitempty"`  // it is launched with that version
+	CreatedAt          time.Time    `json:"created_at"`
+	UpdatedAt          time.Time    `json:"updated_at"`
+	Turn               int          `json:"turn"`
+	LastPrompt         *Prompt      `json:"last_prompt,omitempty"`
+	LastTool           *ToolUse     `json:"last_tool,omitempty"`
+	Tally              *Tally       `json:"conversation,omitempty"` // what was said so far
+	LastError          string       `json:"last_error,omitempty"`
+	ExitCode           *int         `json:"exit_code,omitempty"`
+	CloseReason        CloseReason  `json:"closed_how,omitempty"`
+	Diverged           bool         `json:"diverged"`
+	Git                GitState     `json:"git"`
+	PendingPermissions []Permission `json:"pending_permissions"`
+	PendingUpdates     int          `json:"pending_updates"`
+	PendingAction      string       `json:"pending_action,omitempty"`
+	CanFork            bool         `json:"can_fork"`
+	ForkBlockedReason  string       `json:"fork_blocked_reason,omitempty"`
+	ShadowRepo         string       `json:"shadow_repo"`
+	EnvNames           []string     `json:"env_names,omitempty"`
+	MadeByUmbra        bool         `json:"workspace_made_by_umbra"`
+	Branch             string       `json:"branch,omitempty"`         // the branch made for a fork
+	ClientVersion      string       `json:"client_version,omitempty"` // the agent's version, once it has told
+	Notes              []string     `json:"notes,omitempty"`          // worth knowing, and nothing is wrong
+	Problems           []string     `json:"problems,omitempty"`
 }
 
 // Parent is where a fork came from.
@@ -95,15 +97,15 @@ const (
 	ManagedNone   Managed = "none"
 )
 
-// How says how a mission was closed.
-type How string
+// CloseReason says how a mission was closed.
+type CloseReason string
 
 // The ways a mission ends. An exit code of the agent is HowExit.
 const (
-	HowExit      How = "exit"
-	HowLost      How = "lost" // its process is gone without a word
-	HowDiscarded How = "discarded"
-	HowPromoted  How = "promoted"
+	CloseReasonExit      CloseReason = "exit"
+	CloseReasonLost      CloseReason = "lost" // its process is gone without a word
+	CloseReasonDiscarded CloseReason = "discarded"
+	CloseReasonPromoted  CloseReason = "promoted"
 )
 
 // StateName is the name of a lifecycle as shown.

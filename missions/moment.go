@@ -10,7 +10,7 @@ import (
 // for the default mission.
 type Moment struct {
 	Base string
-	At   MomentForm
+	Form MomentForm
 	N    int // Back: snapshots back. Turn, Inside: the turn; negative counts finished turns from the end
 	K    int // Inside: which snapshot of the turn
 	When string
@@ -21,18 +21,18 @@ type MomentForm int
 
 // The forms of moments.
 const (
-	Newest    MomentForm = iota // M, an id, a pin
-	Back                        // M~2
-	Turn                        // M@5, M@-1
-	Inside                      // M@5.0
-	First                       // M@start
-	ForkPoint                   // M@fork
-	ByTime                      // M@{10m}
+	MomentNewest    MomentForm = iota // M, an id, a pin
+	MomentBack                        // M~2
+	MomentTurn                        // M@5, M@-1
+	MomentInTurn                      // M@5.0
+	MomentFirst                       // M@start
+	MomentForkPoint                   // M@fork
+	MomentByTime                      // M@{10m}
 )
 
 var (
-	backForm = pattern(`^(.*)~([0-9]{1,9})$`)
-	turnForm = pattern(`^(-?[0-9]{1,9})(?:\.([0-9]{1,9}))?$`)
+	backPattern = LazyPattern(`^(.*)~([0-9]{1,9})$`)
+	turnPattern = LazyPattern(`^(-?[0-9]{1,9})(?:\.([0-9]{1,9}))?$`)
 )
 
 // ParseMoment reads the name of a moment. It does not look whether the moment
@@ -40,69 +40,71 @@ var (
 func ParseMoment(s string) (Moment, error) {
 	base, rest, at := strings.Cut(s, "@")
 	if !at {
-		return parseBack(s)
+		return parseMomentBack(s)
 	}
-	if base != "" && !baseForm(base) {
-		return Moment{}, badMoment(s)
+	if base != "" && !IsMomentBase(base) {
+		return Moment{}, momentError(s)
 	}
 	switch {
 	case rest == "start":
-		return Moment{Base: base, At: First}, nil
+		return Moment{Base: base, Form: MomentFirst}, nil
 	case rest == "fork":
-		return Moment{Base: base, At: ForkPoint}, nil
+		return Moment{Base: base, Form: MomentForkPoint}, nil
 	case strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") && len(rest) > 2:
-		return Moment{Base: base, At: ByTime, When: rest[1 : len(rest)-1]}, nil
+		return Moment{Base: base, Form: MomentByTime, When: rest[1 : len(rest)-1]}, nil
 	}
-	m := turnForm().FindStringSubmatch(rest)
+	m := turnPattern().FindStringSubmatch(rest)
 	if m == nil {
-		return Moment{}, badMoment(s)
+		return Moment{}, momentError(s)
 	}
 	turn, _ := strconv.Atoi(m[1])
 	if m[2] == "" {
 		if strings.HasPrefix(m[1], "-") && turn == 0 {
-			return Moment{}, badMoment(s)
+			return Moment{}, momentError(s)
 		}
-		return Moment{Base: base, At: Turn, N: turn}, nil
+		return Moment{Base: base, Form: MomentTurn, N: turn}, nil
 	}
 	if turn < 0 {
-		return Moment{}, badMoment(s)
+		return Moment{}, momentError(s)
 	}
 	k, _ := strconv.Atoi(m[2])
-	return Moment{Base: base, At: Inside, N: turn, K: k}, nil
+	return Moment{Base: base, Form: MomentInTurn, N: turn, K: k}, nil
 }
 
-func parseBack(s string) (Moment, error) {
-	if m := backForm().FindStringSubmatch(s); m != nil && (m[1] == "" || baseForm(m[1])) {
+func parseMomentBack(s string) (Moment, error) {
+	if m := backPattern().FindStringSubmatch(s); m != nil && (m[1] == "" || IsMomentBase(m[1])) {
 		n, _ := strconv.Atoi(m[2])
-		return Moment{Base: m[1], At: Back, N: n}, nil
+		return Moment{Base: m[1], Form: MomentBack, N: n}, nil
 	}
-	if !baseForm(s) {
-		return Moment{}, badMoment(s)
+	if !IsMomentBase(s) {
+		return Moment{}, momentError(s)
 	}
 	return Moment{Base: s}, nil
 }
 
-func baseForm(s string) bool { return nameForm().MatchString(s) || idPrefix().MatchString(s) }
+func IsMomentBase(s string) bool {
+	return NamePattern().MatchString(s) || IdPrefixPattern().MatchString(s)
+}
 
-func badMoment(s string) *Error {
+func momentError(s string) *Error {
 	return Errorf(KindNotFound, "a moment is a mission, a snapshot's id, a pin, or M@5, M@-1, M@5.0, M~2, M@start, M@{10m}: see `umbra log`",
 		"%q names no moment", s)
 }
 
 // String is the moment as it is typed; ParseMoment gives it back.
 func (m Moment) String() string {
-	switch m.At {
-	case Back:
-		return m.Base + "~" + itoa(m.N)
-	case Turn:
-		return m.Base + "@" + itoa(m.N)
-	case Inside:
-		return m.Base + "@" + itoa(m.N) + "." + itoa(m.K)
-	case First:
+	switch m.Form {
+	case MomentBack:
+		return m.Base + "~" + Itoa(m.N)
+	case MomentTurn:
+		return m.Base + "@" + Itoa(m.N)
+	case MomentInTurn:
+		return m.Base + "@" + Itoa(m.N) + "." + Itoa(m.K)
+	case MomentFirst:
 		return m.Base + "@start"
-	case ForkPoint:
+	case MomentForkPoint:
 		return m.Base + "@fork"
-	case ByTime:
+	case MomentByTime:
 		return m.Base + "@{" + m.When + "}"
 	}
 	return m.Base

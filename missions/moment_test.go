@@ -11,17 +11,17 @@ func TestParseMoment(t *testing.T) {
 	good := map[string]Moment{
 		"fix-login":           {Base: "fix-login"},
 		"3f2ac1":              {Base: "3f2ac1"},
-		"fix~2":               {Base: "fix", At: Back, N: 2},
-		"~1":                  {At: Back, N: 1},
-		"fix@5":               {Base: "fix", At: Turn, N: 5},
-		"@5":                  {At: Turn, N: 5},
-		"fix@-1":              {Base: "fix", At: Turn, N: -1},
-		"fix@5.0":             {Base: "fix", At: Inside, N: 5},
-		"fix@5.2":             {Base: "fix", At: Inside, N: 5, K: 2},
-		"fix@start":           {Base: "fix", At: First},
-		"fix@fork":            {Base: "fix", At: ForkPoint},
-		"fix@{10m}":           {Base: "fix", At: ByTime, When: "10m"},
-		"@{2026-01-31 16:40}": {At: ByTime, When: "2026-01-31 16:40"},
+		"fix~2":               {Base: "fix", Form: MomentBack, N: 2},
+		"~1":                  {Form: MomentBack, N: 1},
+		"fix@5":               {Base: "fix", Form: MomentTurn, N: 5},
+		"@5":                  {Form: MomentTurn, N: 5},
+		"fix@-1":              {Base: "fix", Form: MomentTurn, N: -1},
+		"fix@5.0":             {Base: "fix", Form: MomentInTurn, N: 5},
+		"fix@5.2":             {Base: "fix", Form: MomentInTurn, N: 5, K: 2},
+		"fix@start":           {Base: "fix", Form: MomentFirst},
+		"fix@fork":            {Base: "fix", Form: MomentForkPoint},
+		"fix@{10m}":           {Base: "fix", Form: MomentByTime, When: "10m"},
+		"@{2026-01-31 16:40}": {Form: MomentByTime, When: "2026-01-31 16:40"},
 	}
 	for text, want := range good {
 		got, err := ParseMoment(text)
@@ -86,7 +86,7 @@ func TestNames(t *testing.T) {
 		strings.Repeat("x", 100):    "",
 		"refactor everything into smaller modules": "refactor-everything-into",
 	} {
-		if got := nameFromPrompt(prompt); got != want {
+		if got := NameFromPrompt(prompt); got != want {
 			t.Errorf("%q: %q, want %q", prompt, got, want)
 		}
 	}

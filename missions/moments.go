@@ -1,32 +1,34 @@
 package missions
 
-import "time"
+import (
+	"time"
+)
 
 // Entry is a snapshot as `umbra log --json` prints it.
 type Entry struct {
-	ID       string    `json:"id"`
-	Address  string    `json:"address"` // can be typed
-	Parent   string    `json:"parent,omitempty"`
-	Mission  string    `json:"mission"`
-	Name     string    `json:"mission_name"`
-	State    StateName `json:"state"`
-	Triggers []string  `json:"triggers"`
-	At       time.Time `json:"at"`
-	Message  string    `json:"message"`
-	Turn     int       `json:"turn"`
+	ID          string    `json:"id"`
+	Address     string    `json:"address"` // can be typed
+	Parent      string    `json:"parent,omitempty"`
+	Mission     string    `json:"mission"`
+	MissionName string    `json:"mission_name"`
+	State       StateName `json:"state"`
+	Triggers    []string  `json:"triggers"`
+	At          time.Time `json:"at"`
+	Message     string    `json:"message"`
+	Turn        int       `json:"turn"`
 	// Prompt is what began the turn, in a log: on one line and cut, as the message of
 	// the prompt's own snapshot says it, which has none.
 	Prompt    string `json:"prompt,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	Events    int    `json:"session_events"`
-	// Conversation is what was said in the mission up to then.
-	Conversation *Tally      `json:"conversation,omitempty"`
+	// Tally is what was said in the mission up to then.
+	Tally        *Tally      `json:"conversation,omitempty"`
 	Files        FileCounts  `json:"files"`
 	Lines        *LineCounts `json:"lines,omitempty"` // absent where not counted: unasked, or in too many files
 	Bytes        int64       `json:"bytes"`
 	Skipped      int         `json:"skipped"`
 	Pins         []string    `json:"pins"`
-	Restored     string      `json:"restored_from,omitempty"`
+	RestoredFrom string      `json:"restored_from,omitempty"`
 	ForkedFrom   string      `json:"forked_from,omitempty"`
 	Operation    string      `json:"operation,omitempty"`
 	Partial      bool        `json:"partial"`
@@ -46,9 +48,9 @@ type Entry struct {
 	// Unpaired counts new files that may be renamed ones which were edited: they were
 	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
-	// Said is what was said in the turn, with the newest of its snapshots that the
+	// ConversationLines is what was said in the turn, with the newest of its snapshots that the
 	// log lists.
-	Said []Said `json:"said,omitempty"`
+	ConversationLines []ConversationLine `json:"said,omitempty"`
 }
 
 // FileCounts counts a snapshot's changes against the one before.
@@ -66,20 +68,20 @@ type LineCounts struct {
 
 // LogRequest asks for a mission's snapshots, newest first.
 type LogRequest struct {
-	Caller  Caller    `json:"caller"`
-	Mission string    `json:"mission,omitempty"`
-	Limit   int       `json:"limit,omitempty"` // 0: all
-	Since   string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
-	State   StateName `json:"state,omitempty"`
-	Path    string    `json:"path,omitempty"` // by its name at the moment; a file is followed over its renames
-	Grep    string    `json:"grep,omitempty"`
-	Ops     bool      `json:"ops,omitempty"`   // only Umbra's own operations
-	Lines   bool      `json:"lines,omitempty"` // count lines too
-	Graph   bool      `json:"graph,omitempty"` // the missions forked from it as well
-	All     bool      `json:"all,omitempty"`   // every mission of the project
-	Changes bool      `json:"changes,omitempty"`
-	Patch   bool      `json:"patch,omitempty"`
-	Said    bool      `json:"said,omitempty"`
+	Caller           Caller    `json:"caller"`
+	Mission          string    `json:"mission,omitempty"`
+	Limit            int       `json:"limit,omitempty"` // 0: all
+	Since            string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
+	State            StateName `json:"state,omitempty"`
+	Path             string    `json:"path,omitempty"` // by its name at the moment; a file is followed over its renames
+	Grep             string    `json:"grep,omitempty"`
+	Ops              bool      `json:"ops,omitempty"`   // only Umbra's own operations
+	Lines            bool      `json:"lines,omitempty"` // count lines too
+	Graph            bool      `json:"graph,omitempty"` // the missions forked from it as well
+	All              bool      `json:"all,omitempty"`   // every mission of the project
+	Changes          bool      `json:"changes,omitempty"`
+	Patch            bool      `json:"patch,omitempty"`
+	WithConversation bool      `json:"said,omitempty"`
 }
 
 // ShowRequest asks for one moment.
@@ -91,24 +93,24 @@ type ShowRequest struct {
 	Paths []string `json:"paths,omitempty"`
 }
 
-// Shown is a moment, whole.
-type Shown struct {
-	Entry        Entry        `json:"snapshot"`
-	Prompt       string       `json:"prompt,omitempty"`
-	Skipped      []Kept       `json:"skipped,omitempty"`
-	Changing     []string     `json:"changing,omitempty"`
-	Git          GitState     `json:"git"`
-	Conversation []Said       `json:"conversation,omitempty"`
-	NotTakenUp   []Prompt     `json:"not_taken_up,omitempty"` // sent by then, and not taken up by the agent yet
-	Files        []FileChange `json:"files"`
-	Patch        string       `json:"patch,omitempty"`
+// ShowResult is a moment, whole.
+type ShowResult struct {
+	Entry        Entry              `json:"snapshot"`
+	Prompt       string             `json:"prompt,omitempty"`
+	Skipped      []PathReason       `json:"skipped,omitempty"`
+	Changing     []string           `json:"changing,omitempty"`
+	Git          GitState           `json:"git"`
+	Conversation []ConversationLine `json:"conversation,omitempty"`
+	NotTakenUp   []Prompt           `json:"not_taken_up,omitempty"` // sent by then, and not taken up by the agent yet
+	Files        []FileChange       `json:"files"`
+	Patch        string             `json:"patch,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
 	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`
 }
 
-// Said is one line of a conversation.
-type Said struct {
+// ConversationLine is one line of a conversation.
+type ConversationLine struct {
 	Role string    `json:"role"` // user, assistant, tool
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
@@ -150,8 +152,8 @@ type Difference struct {
 
 // ConversationDiff is what was said between two moments.
 type ConversationDiff struct {
-	EventsAdded int    `json:"events_added"`
-	Said        []Said `json:"said,omitempty"`
+	EventsAdded int                `json:"events_added"`
+	Lines       []ConversationLine `json:"said,omitempty"`
 }
 
 // FileChange is one path that differs.
@@ -192,57 +194,57 @@ type UndoRequest struct {
 	WhenIdle bool `json:"when_idle,omitempty"`
 	Force    bool `json:"force,omitempty"`
 	// Known is set while it waits for the end of a turn.
-	Known *Known `json:"known,omitempty"`
+	Known *KnownOperations `json:"known,omitempty"`
 }
 
-// Known is what whoever asked for an undo or redo in a turn knew of: it is done at that
+// KnownOperations is what whoever asked for an undo or redo in a turn knew of: it is done at that
 // turn's end, with the operations that were meant and no others.
-type Known struct {
+type KnownOperations struct {
 	Turn       int      `json:"turn"` // the one that ran
 	Operations []string `json:"operations"`
 }
 
 // RestoreResult is the plan of a restore and, when done, its outcome.
 type RestoreResult struct {
-	Target       string              `json:"target"`
-	Address      string              `json:"target_address,omitempty"` // M@N; none where it is not in M's history
-	Mission      string              `json:"mission"`
-	Name         string              `json:"name"` // the mission's
-	Workspace    string              `json:"workspace"`
-	Modify       []string            `json:"modify"`
-	Create       []string            `json:"create"`
-	Delete       []string            `json:"delete"`
-	Keep         []Kept              `json:"keep"`
-	Conversation ConversationRestore `json:"conversation"`
-	Git          GitThenNow          `json:"git"`
-	Done         bool                `json:"done"`
-	Queued       bool                `json:"queued,omitempty"` // waits for the end of the turn
-	Safety       string              `json:"safety_snapshot,omitempty"`
-	Snapshot     string              `json:"snapshot,omitempty"`
-	SessionID    string              `json:"session_id,omitempty"`
-	Handover     *Handover           `json:"handover,omitempty"`
-	Displaced    []Kept              `json:"displaced,omitempty"`
+	Target         string              `json:"target"`
+	TargetAddress  string              `json:"target_address,omitempty"` // M@N; none where it is not in M's history
+	Mission        string              `json:"mission"`
+	MissionName    string              `json:"name"` // the mission's
+	Workspace      string              `json:"workspace"`
+	Modify         []string            `json:"modify"`
+	Create         []string            `json:"create"`
+	Delete         []string            `json:"delete"`
+	Kept           []PathReason        `json:"keep"`
+	Conversation   ConversationRestore `json:"conversation"`
+	Git            GitThenNow          `json:"git"`
+	Done           bool                `json:"done"`
+	Queued         bool                `json:"queued,omitempty"` // waits for the end of the turn
+	SafetySnapshot string              `json:"safety_snapshot,omitempty"`
+	Snapshot       string              `json:"snapshot,omitempty"`
+	SessionID      string              `json:"session_id,omitempty"`
+	Handover       *Handover           `json:"handover,omitempty"`
+	Displaced      []PathReason        `json:"displaced,omitempty"`
 	// NotTakenUp are prompts, in whole, that had been sent to the agent that was ended,
 	// and that waited for the end of what it did: they are in no conversation now.
-	NotTakenUp []Prompt `json:"not_taken_up,omitempty"`
-	Foreign    []Kept   `json:"foreign,omitempty"` // paths changed by others, with by whom
-	Notes      []string `json:"notes,omitempty"`
+	NotTakenUp []Prompt     `json:"not_taken_up,omitempty"`
+	Foreign    []PathReason `json:"foreign,omitempty"` // paths changed by others, with by whom
+	Notes      []string     `json:"notes,omitempty"`
 	// Refused is, in a preview, what would stand in the way now.
 	Refused []*Error `json:"refused,omitempty"`
 	// Partial says that something was left that the plan would have changed.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// Kept is a path that was left alone, and why.
-type Kept struct {
+// PathReason is a path that was left alone, and why.
+type PathReason struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
 // ConversationRestore counts a conversation's lines kept and dropped.
 type ConversationRestore struct {
-	Kept    int `json:"events_kept"`
-	Dropped int `json:"events_dropped"`
+	EventsKept    int `json:"events_kept"`
+	EventsDropped int `json:"events_dropped"`
 	// Switched says that the mission goes on in another session than before.
 	Switched bool `json:"switched,omitempty"`
 }
@@ -267,8 +269,8 @@ type ResolveRequest struct {
 	Moment  string `json:"moment,omitempty"`
 }
 
-// Resolved is where a mission or moment is in the shadow repository.
-type Resolved struct {
+// ResolveResult is where a mission or moment is in the shadow repository.
+type ResolveResult struct {
 	Mission    Mission `json:"mission"`
 	Snapshot   string  `json:"snapshot,omitempty"`
 	ShadowRepo string  `json:"shadow_repo"`

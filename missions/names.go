@@ -10,15 +10,15 @@ import (
 )
 
 var (
-	nameForm = pattern(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-	hexForm  = pattern(`^[0-9a-f]{4,40}$`)
-	uuidForm = pattern(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	idPrefix = pattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
+	NamePattern     = LazyPattern(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	HexPattern      = LazyPattern(`^[0-9a-f]{4,40}$`)
+	UuidPattern     = LazyPattern(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	IdPrefixPattern = LazyPattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
 )
 
-// pattern is a regular expression that is compiled when it is first needed: a
+// LazyPattern is a regular expression that is compiled when it is first needed: a
 // hook's process needs none.
-func pattern(text string) func() *regexp.Regexp {
+func LazyPattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
@@ -33,9 +33,9 @@ var reservedNames = map[string]bool{
 func CheckName(name string) error {
 	const hint = "use lower-case letters, digits, '.', '_' and '-', beginning with a letter or digit, at most 63"
 	switch {
-	case !nameForm().MatchString(name):
+	case !NamePattern().MatchString(name):
 		return Errorf(KindUsage, hint, "%q can't be a name", name)
-	case hexForm().MatchString(name) || uuidForm().MatchString(name):
+	case HexPattern().MatchString(name) || UuidPattern().MatchString(name):
 		return Errorf(KindUsage, "put another letter in it", "%q can't be a name: it reads like an id", name)
 	case reservedNames[name]:
 		return Errorf(KindUsage, "choose another", "%q can't be a name: it is a word of the command line", name)
@@ -45,15 +45,15 @@ func CheckName(name string) error {
 	return nil
 }
 
-// nameFromPrompt makes a name of the first words of a prompt, or "".
-func nameFromPrompt(prompt string) string {
+// NameFromPrompt makes a name of the first words of a prompt, or "".
+func NameFromPrompt(prompt string) string {
 	const most = 32
 	var words []string
 	length := 0
 	for _, w := range strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
 		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)))
 	}) {
-		if fillers[w] {
+		if fillerWords[w] {
 			continue
 		}
 		if length+len(w)+1 > most || len(words) == 4 {
@@ -69,22 +69,22 @@ func nameFromPrompt(prompt string) string {
 	return name
 }
 
-// fillers are words that say little in a name.
-var fillers = map[string]bool{
+// fillerWords are words that say little in a name.
+var fillerWords = map[string]bool{
 	"a": true, "an": true, "the": true, "please": true, "to": true, "of": true, "and": true,
 	"in": true, "on": true, "for": true, "is": true, "it": true, "with": true, "that": true,
 	"can": true, "you": true, "could": true, "would": true, "i": true, "we": true, "me": true, "my": true,
 }
 
-// takenNames tells whether a name is somebody's. Its error says that nobody knows.
-type takenNames func(name string) (bool, error)
+// TakenNames tells whether a name is somebody's. Its error says that nobody knows.
+type TakenNames func(name string) (bool, error)
 
-// free returns name, or name-2, name-3 … whichever is not taken.
-func (t takenNames) free(name string) (string, error) {
+// FreeName returns name, or name-2, name-3 … whichever is not taken.
+func (t TakenNames) FreeName(name string) (string, error) {
 	for n := 1; ; n++ {
 		candidate := name
 		if n > 1 {
-			candidate = name + "-" + itoa(n)
+			candidate = name + "-" + Itoa(n)
 		}
 		if CheckName(candidate) != nil {
 			continue
@@ -95,18 +95,18 @@ func (t takenNames) free(name string) (string, error) {
 	}
 }
 
-// numbered returns the first of base-1, base-2 … that is not taken.
-func (t takenNames) numbered(base string) (string, error) {
+// NumberedName returns the first of base-1, base-2 … that is not taken.
+func (t TakenNames) NumberedName(base string) (string, error) {
 	for n := 1; ; n++ {
-		candidate := base + "-" + itoa(n)
+		candidate := base + "-" + Itoa(n)
 		if is, err := t(candidate); !is || err != nil {
 			return candidate, err
 		}
 	}
 }
 
-// given returns a name that somebody has asked for, if it is not taken.
-func (t takenNames) given(name, hint string) (string, error) {
+// CheckGivenName returns a name that somebody has asked for, if it is not taken.
+func (t TakenNames) CheckGivenName(name, hint string) (string, error) {
 	is, err := t(name)
 	if err == nil && is {
 		err = Errorf(KindConflict, hint, "there is a mission %s in this project already", name)
@@ -114,10 +114,10 @@ func (t takenNames) given(name, hint string) (string, error) {
 	return name, err
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func Itoa(n int) string { return strconv.Itoa(n) }
 
-// oneLine joins what happened and its text for a snapshot's subject.
-func oneLine(what, text string) string {
+// OneLine joins what happened and its text for a snapshot's subject.
+func OneLine(what, text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
 		return what
@@ -131,15 +131,15 @@ func ErrorLine(message string) string {
 	if strings.HasPrefix(message, "API Error") {
 		return strings.Join(strings.Fields(message), " ")
 	}
-	return oneLine("error", message)
+	return OneLine("error", message)
 }
 
-// mostPrompt bounds the prompt that a mission's record repeats, in bytes. The
+// MaxPromptBytes bounds the prompt that a mission's record repeats, in bytes. The
 // whole one is in the record of its turn's snapshots.
-const mostPrompt = 4096
+const MaxPromptBytes = 4096
 
-// beginning is as much of a text as fits into so many bytes.
-func beginning(text string, most int) string {
+// TruncateText is as much of a text as fits into so many bytes.
+func TruncateText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

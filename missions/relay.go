@@ -1,6 +1,8 @@
 package missions
 
-import "context"
+import (
+	"context"
+)
 
 // A Relay is a Service whose methods all hand their calls to one function. It fills in
 // result; request and result are pointers, as Method.New makes them.
@@ -33,7 +35,7 @@ func (r Relay) Launch(ctx context.Context, q LaunchRequest) (Launch, error) {
 	return method("launch", Grows, Service.Launch).unsure("the agent may start", "umbra mission resume starts it").by(ctx, r, q)
 }
 
-func (r Relay) Keep(ctx context.Context, q KeepRequest) (Next, error) {
+func (r Relay) Keep(ctx context.Context, q KeepRequest) (KeepResult, error) {
 	return method("keep", Repeats, Service.Keep).by(ctx, r, q)
 }
 
@@ -97,7 +99,7 @@ func (r Relay) Log(ctx context.Context, q LogRequest) ([]Entry, error) {
 	return method("log", Reads, Service.Log).by(ctx, r, q)
 }
 
-func (r Relay) Show(ctx context.Context, q ShowRequest) (Shown, error) {
+func (r Relay) Show(ctx context.Context, q ShowRequest) (ShowResult, error) {
 	return method("show", Reads, Service.Show).by(ctx, r, q)
 }
 
@@ -109,7 +111,7 @@ func (r Relay) Diff(ctx context.Context, q DiffRequest) (Difference, error) {
 	return method("diff", Reads, Service.Diff).by(ctx, r, q)
 }
 
-func (r Relay) Resolve(ctx context.Context, q ResolveRequest) (Resolved, error) {
+func (r Relay) Resolve(ctx context.Context, q ResolveRequest) (ResolveResult, error) {
 	return method("resolve", Reads, Service.Resolve).by(ctx, r, q)
 }
 

@@ -8,9 +8,6 @@ package missions
 import (
 	"context"
 	"time"
-
-	"github.com/umbra-vcs/umbra/missions/settings"
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Service is everything Umbra does. It has two implementations, in process and
@@ -41,7 +38,7 @@ type Missions interface {
 // Launches start agents, keep them and stop them.
 type Launches interface {
 	Launch(context.Context, LaunchRequest) (Launch, error)
-	Keep(context.Context, KeepRequest) (Next, error)
+	Keep(context.Context, KeepRequest) (KeepResult, error)
 	Wait(context.Context, WaitRequest) ([]Mission, error)
 	Stop(context.Context, StopRequest) ([]Mission, error)
 }
@@ -77,10 +74,10 @@ type Restores interface {
 // History reads what snapshots hold.
 type History interface {
 	Log(context.Context, LogRequest) ([]Entry, error)
-	Show(context.Context, ShowRequest) (Shown, error)
+	Show(context.Context, ShowRequest) (ShowResult, error)
 	Cat(context.Context, CatRequest) ([]byte, error)
 	Diff(context.Context, DiffRequest) (Difference, error)
-	Resolve(context.Context, ResolveRequest) (Resolved, error)
+	Resolve(context.Context, ResolveRequest) (ResolveResult, error)
 }
 
 // Hooks are what agents, editors and Git call, and how they come to.
@@ -108,23 +105,6 @@ type Caller struct {
 	Mission string            `json:"mission"` // $UMBRA_MISSION
 	Env     map[string]string `json:"env"`     // only the variables of CallerVariables
 	Binary  string            `json:"binary"`  // how hooks name umbra; "" if it has no lasting path (go run)
-}
-
-// CallerVariables names the environment variables that a Caller carries: Umbra's
-// own, and those that the agents' adapters read. None holds a secret; everything
-// else stays in the caller's process.
-func CallerVariables() []string {
-	names := []string{
-		"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
-	}
-	names = append(names, settings.Variables()...)
-	for _, a := range Agents() {
-		names = append(names, agentVariables(a)...)
-		if t, ok := a.(sessions.Telling); ok {
-			names = append(names, t.HookVariables()...)
-		}
-	}
-	return names
 }
 
 // NewMissionRequest asks for a mission without a parent.
@@ -162,11 +142,11 @@ type ForkRequest struct {
 
 // ForkResult is what a fork made.
 type ForkResult struct {
-	Missions []Mission `json:"missions"`
-	Source   Entry     `json:"source"`              // the snapshot it forked from
-	Left     []Kept    `json:"left,omitempty"`      // what could not come along, with reasons
-	PointsIn []string  `json:"points_in,omitempty"` // ignored files that point back into the source
-	Notes    []string  `json:"notes,omitempty"`
+	Missions []Mission    `json:"missions"`
+	Source   Entry        `json:"source"`              // the snapshot it forked from
+	LeftOut  []PathReason `json:"left,omitempty"`      // what could not come along, with reasons
+	PointsIn []string     `json:"points_in,omitempty"` // ignored files that point back into the source
+	Notes    []string     `json:"notes,omitempty"`
 	// Fallback says that the commit of that moment is gone or not known: the fork's branch
 	// starts at an ancestor of it.
 	Fallback bool `json:"fallback,omitempty"`
@@ -187,15 +167,15 @@ type MissionRequest struct {
 
 // LaunchRequest asks how to start a mission's agent.
 type LaunchRequest struct {
-	Caller   Caller   `json:"caller"`
-	Mission  string   `json:"mission"`
-	KeeperID int      `json:"keeper_pid"` // who will run it: from now on the mission is that process's
-	Resume   bool     `json:"resume"`     // false: its first start
-	Prompt   string   `json:"prompt,omitempty"`
-	Command  []string `json:"command,omitempty"`  // replaces the recorded one
-	Config   string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
-	Recreate string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
-	EnvNames []string `json:"env_names,omitempty"`
+	Caller    Caller   `json:"caller"`
+	Mission   string   `json:"mission"`
+	KeeperPID int      `json:"keeper_pid"` // who will run it: from now on the mission is that process's
+	Resume    bool     `json:"resume"`     // false: its first start
+	Prompt    string   `json:"prompt,omitempty"`
+	Command   []string `json:"command,omitempty"`  // replaces the recorded one
+	Config    string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
+	Recreate  string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
+	EnvNames  []string `json:"env_names,omitempty"`
 }
 
 // Launch is what a keeper runs.
@@ -211,19 +191,19 @@ type Launch struct {
 
 // KeepRequest is a keeper's report: its agent started (Ended false), or ended.
 type KeepRequest struct {
-	Caller   Caller `json:"caller"` // the keeper, as it asks to launch
-	Mission  string `json:"mission"`
-	Launch   string `json:"launch"` // the id of the launch that it is about
-	KeeperID int    `json:"keeper_pid"`
-	AgentPID int    `json:"agent_pid"`
-	Ended    bool   `json:"ended"`
-	ExitCode int    `json:"exit_code"`
+	Caller    Caller `json:"caller"` // the keeper, as it asks to launch
+	Mission   string `json:"mission"`
+	Launch    string `json:"launch"` // the id of the launch that it is about
+	KeeperPID int    `json:"keeper_pid"`
+	AgentPID  int    `json:"agent_pid"`
+	Ended     bool   `json:"ended"`
+	ExitCode  int    `json:"exit_code"`
 	// Failed says that the agent could not be started at all.
 	Failed string `json:"failed,omitempty"`
 }
 
-// Next tells a keeper what to do when its agent has ended.
-type Next struct {
+// KeepResult tells a keeper what to do when its agent has ended.
+type KeepResult struct {
 	Do     string  `json:"do"` // exit, relaunch, or wait
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
@@ -271,20 +251,20 @@ type RemoveRequest struct {
 
 // RemoveResult lists what was, or would be, removed, and what only exists there.
 type RemoveResult struct {
-	Missions []Mission `json:"missions"`
-	Ignored  []string  `json:"ignored_files,omitempty"`
-	Unmerged []string  `json:"unmerged_commits,omitempty"`
-	Uncaught []string  `json:"uncaptured,omitempty"`
-	Others   []string  `json:"other_missions,omitempty"` // that worked in a workspace which goes
-	Trash    []string  `json:"trash,omitempty"`          // where things went
-	Kept     []string  `json:"kept,omitempty"`           // and what stays, with the reason
+	Missions        []Mission `json:"missions"`
+	IgnoredFiles    []string  `json:"ignored_files,omitempty"`
+	UnmergedCommits []string  `json:"unmerged_commits,omitempty"`
+	Uncaptured      []string  `json:"uncaptured,omitempty"`
+	OtherMissions   []string  `json:"other_missions,omitempty"` // that worked in a workspace which goes
+	Trash           []string  `json:"trash,omitempty"`          // where things went
+	Kept            []string  `json:"kept,omitempty"`           // and what stays, with the reason
 }
 
 // Add puts another removal's result behind this one's.
 func (r *RemoveResult) Add(o RemoveResult) {
 	r.Missions = append(r.Missions, o.Missions...)
-	r.Ignored, r.Unmerged, r.Uncaught = append(r.Ignored, o.Ignored...), append(r.Unmerged, o.Unmerged...), append(r.Uncaught, o.Uncaught...)
-	r.Others, r.Trash, r.Kept = append(r.Others, o.Others...), append(r.Trash, o.Trash...), append(r.Kept, o.Kept...)
+	r.IgnoredFiles, r.UnmergedCommits, r.Uncaptured = append(r.IgnoredFiles, o.IgnoredFiles...), append(r.UnmergedCommits, o.UnmergedCommits...), append(r.Uncaptured, o.Uncaptured...)
+	r.OtherMissions, r.Trash, r.Kept = append(r.OtherMissions, o.OtherMissions...), append(r.Trash, o.Trash...), append(r.Kept, o.Kept...)
 }
 
 // ProjectsRequest lists projects.

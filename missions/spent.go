@@ -1,19 +1,21 @@
 package missions
 
-import "slices"
+import (
+	"slices"
+)
 
-// Spent is what the conversation took in the turn of entries[from:to] of a log, newest
+// TurnTally is what the conversation took in the turn of entries[from:to] of a log, newest
 // first: what was counted when it ended, less what was counted when it began. It is
 // not known of a turn that is not listed whole. What a restore or an undo went over to
 // after the turn is another conversation, which says nothing of it.
-func Spent(entries []Entry, from, to int) (t Tally, known bool) {
-	before, known := countedBefore(entries, to)
-	next := newerOf(entries, from)
+func TurnTally(entries []Entry, from, to int) (t Tally, known bool) {
+	before, known := tallyBeforeTurn(entries, to)
+	next := newerEntry(entries, from)
 	if !known || next != nil && next.Turn == entries[from].Turn {
 		return Tally{}, false
 	}
 	turn := slices.Clone(entries[from:to])
-	if next != nil && next.Parent == entries[from].ID && next.prompted() {
+	if next != nil && next.Parent == entries[from].ID && next.HasPromptTrigger() {
 		turn = slices.Insert(turn, 0, *next) // some agents write a turn's last words after its end
 	}
 	after, session := before, ""
@@ -24,26 +26,26 @@ func Spent(entries []Entry, from, to int) (t Tally, known bool) {
 		if e.SessionID != session {
 			break
 		}
-		if e.Conversation == nil || e.Operation != "" {
+		if e.Tally == nil || e.Operation != "" {
 			continue
 		}
-		if e.Conversation.fallsShort(after) {
+		if e.Tally.isLessThan(after) {
 			break // its user went back in the agent itself
 		}
-		after = *e.Conversation
+		after = *e.Tally
 	}
-	return after.less(before), true
+	return after.Minus(before), true
 }
 
-// countedBefore is what was counted when the turn began whose first entry is before
+// tallyBeforeTurn is what was counted when the turn began whose first entry is before
 // entries[to]. The snapshot before its prompt says it, also where the user has gone
 // back in the agent since the turn before; of a prompt that was not heard, the one
 // before the turn, if it is of the same conversation.
-func countedBefore(entries []Entry, to int) (t Tally, known bool) {
+func tallyBeforeTurn(entries []Entry, to int) (t Tally, known bool) {
 	first := entries[to-1]
 	switch {
-	case first.prompted():
-		return first.counted(first.Turn == 1)
+	case first.HasPromptTrigger():
+		return first.countedTally(first.Turn == 1)
 	case to == len(entries) || entries[to].ID != first.Parent:
 		return t, false
 	}
@@ -51,11 +53,11 @@ func countedBefore(entries []Entry, to int) (t Tally, known bool) {
 	if prev.SessionID != first.SessionID && prev.SessionID != "" {
 		return t, false
 	}
-	return prev.counted(prev.Turn == 0)
+	return prev.countedTally(prev.Turn == 0)
 }
 
-// newerOf is the next snapshot of the same mission, nil if entries[at] is its newest.
-func newerOf(entries []Entry, at int) *Entry {
+// newerEntry is the next snapshot of the same mission, nil if entries[at] is its newest.
+func newerEntry(entries []Entry, at int) *Entry {
 	for i := at - 1; i >= 0; i-- {
 		if entries[i].Mission == entries[at].Mission {
 			return &entries[i]
@@ -64,18 +66,18 @@ func newerOf(entries []Entry, at int) *Entry {
 	return nil
 }
 
-func (e Entry) prompted() bool { return slices.Contains(e.Triggers, string(TriggerPrompt)) }
+func (e Entry) HasPromptTrigger() bool { return slices.Contains(e.Triggers, string(TriggerPrompt)) }
 
-// counted is what was counted by then: nothing where that is the beginning and the
+// countedTally is what was counted by then: nothing where that is the beginning and the
 // agent had written nothing yet.
-func (e Entry) counted(begins bool) (t Tally, known bool) {
-	if e.Conversation == nil {
+func (e Entry) countedTally(begins bool) (t Tally, known bool) {
+	if e.Tally == nil {
 		return t, begins
 	}
-	return *e.Conversation, true
+	return *e.Tally, true
 }
 
-// fallsShort reports whether a tally is of less than another one.
-func (t Tally) fallsShort(of Tally) bool {
+// isLessThan reports whether a tally is of less than another one.
+func (t Tally) isLessThan(of Tally) bool {
 	return t.Prompts < of.Prompts || t.Tools < of.Tools || t.Input < of.Input || t.Output < of.Output
 }

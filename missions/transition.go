@@ -13,10 +13,10 @@ type Event interface{ event() }
 // waits for its user.
 type SessionBegan struct{}
 
-// Launched is the start of the agent's process. Hooked agents say themselves
+// AgentLaunched is the start of the agent's process. Hooked agents say themselves
 // when a turn begins; the others count as running until they are quiet. Spoken
 // says that the agent was heard in a turn before its keeper told of its start.
-type Launched struct{ Hooked, Spoken bool }
+type AgentLaunched struct{ HasHooks, HeardBefore bool }
 
 // PromptSubmitted is the user's prompt, before the model has seen it.
 type PromptSubmitted struct{ Text, ID string }
@@ -47,131 +47,152 @@ type TurnFailed struct{ Message string }
 // TurnStopped is a turn that its user interrupted.
 type TurnStopped struct{}
 
-// WentOn is work of an agent whose turn has ended: another tool's hook has kept it from
+// TurnContinued is work of an agent whose turn has ended: another tool's hook has kept it from
 // stopping, what it left in the background has reported, or it sums its conversation up.
 // It belongs to that turn. ID is that of the prompt that it works at, as its events will
 // have it; "" where that is as it was. Seen says that this was seen, and no event of the
 // agent's told of it: it may as well come to nothing.
-type WentOn struct {
+type TurnContinued struct {
 	ID   string
 	Seen bool
 }
 
-// Spoken says up to which turn the conversation of an agent without hooks is: nothing
+// TurnsCounted says up to which turn the conversation of an agent without hooks is: nothing
 // told of their beginnings.
-type Spoken struct{ Turn int }
+type TurnsCounted struct{ Turn int }
 
-// Stirred is a change in the workspace of an agent that has no hooks.
-type Stirred struct{}
+// FilesChanged is a change in the workspace of an agent that has no hooks.
+type FilesChanged struct{}
 
-// Quieted is a workspace and transcript without change for the settle period.
-type Quieted struct{}
+// BecameQuiet is a workspace and transcript without change for the settle period.
+type BecameQuiet struct{}
 
-// Hinted is the word of an editor, or of the user's Git, that something was
+// HintReceived is the word of an editor, or of the user's Git, that something was
 // written in the workspace. Moved says that Git's HEAD is not what it was.
-type Hinted struct {
-	What  string // happened
-	Moved bool
+type HintReceived struct {
+	What      string // happened
+	HeadMoved bool
 }
 
-// Settled is a workspace without change for the settle period, while its agent is
+// PausedWhileWorking is a workspace without change for the settle period, while its agent is
 // seen to be at work.
-type Settled struct{}
+type PausedWhileWorking struct{}
 
 // SessionEnded is the agent's word that it closes the session for good.
 type SessionEnded struct{}
 
-// Exited is the end of the agent's process.
-type Exited struct{ Code int }
+// AgentExited is the end of the agent's process.
+type AgentExited struct{ Code int }
 
-// Stopped is the end of an agent's process that Umbra has ended, of which nobody tells
+// AgentStopped is the end of an agent's process that Umbra has ended, of which nobody tells
 // how it did.
-type Stopped struct{}
+type AgentStopped struct{}
 
-// Vanished is an agent whose process is gone without a word. LongAgo says that it
+// AgentVanished is an agent whose process is gone without a word. LongAgo says that it
 // was gone before the system was started: nobody waits to hear of it.
-type Vanished struct{ LongAgo bool }
+type AgentVanished struct{ LongAgo bool }
 
-func (SessionBegan) event()       {}
-func (Launched) event()           {}
-func (PromptSubmitted) event()    {}
-func (ToolStarting) event()       {}
-func (ToolFinished) event()       {}
-func (PermissionAsked) event()    {}
+func (SessionBegan) event() {}
+
+func (AgentLaunched) event() {}
+
+func (PromptSubmitted) event() {}
+
+func (ToolStarting) event() {}
+
+func (ToolFinished) event() {}
+
+func (PermissionAsked) event() {}
+
 func (PermissionAnswered) event() {}
-func (TurnEnded) event()          {}
-func (TurnFailed) event()         {}
-func (TurnStopped) event()        {}
-func (WentOn) event()             {}
-func (Spoken) event()             {}
-func (Stirred) event()            {}
-func (Quieted) event()            {}
-func (Hinted) event()             {}
-func (Settled) event()            {}
-func (SessionEnded) event()       {}
-func (Exited) event()             {}
-func (Stopped) event()            {}
-func (Vanished) event()           {}
+
+func (TurnEnded) event() {}
+
+func (TurnFailed) event() {}
+
+func (TurnStopped) event() {}
+
+func (TurnContinued) event() {}
+
+func (TurnsCounted) event() {}
+
+func (FilesChanged) event() {}
+
+func (BecameQuiet) event() {}
+
+func (HintReceived) event() {}
+
+func (PausedWhileWorking) event() {}
+
+func (SessionEnded) event() {}
+
+func (AgentExited) event() {}
+
+func (AgentStopped) event() {}
+
+func (AgentVanished) event() {}
 
 // Effect is something to be done because of an event: one of the types below.
 type Effect interface{ effect() }
 
-// Take asks for a snapshot. It carries the lifecycle that the snapshot is of,
+// TakeSnapshot asks for a snapshot. It carries the lifecycle that the snapshot is of,
 // since one event may ask for two: the turn that ended unseen, and the next.
-type Take struct {
-	Trigger Trigger   `json:"trigger"`
-	Of      Lifecycle `json:"-"`
-	What    string    `json:"what"` // what happened, for the subject
+type TakeSnapshot struct {
+	Trigger   Trigger   `json:"trigger"`
+	Lifecycle Lifecycle `json:"-"`
+	Message   string    `json:"what"` // what happened, for the subject
 	// OnlyIfChanged lets the request be answered by the newest snapshot if
 	// nothing is new. A change of state is always committed.
 	OnlyIfChanged bool `json:"only_if_changed,omitempty"`
-	// Named says that What is a message of the user's.
-	Named bool `json:"named,omitempty"`
+	// UserMessage says that What is a message of the user's.
+	UserMessage bool `json:"named,omitempty"`
 	// Late marks a moment that was noticed after it had passed.
 	Late bool `json:"late,omitempty"`
 	// Partial marks a snapshot before which something was lost.
 	Partial bool `json:"partial,omitempty"`
-	// Moment is when that was, if there was no room for the snapshot then.
-	Moment time.Time `json:"moment,omitzero"`
-	// Whole has all of the session's file compared with what is recorded.
-	Whole bool `json:"whole,omitempty"`
+	// RequestedAt is when that was, if there was no room for the snapshot then.
+	RequestedAt time.Time `json:"moment,omitzero"`
+	// CompareWholeSession has all of the session's file compared with what is recorded.
+	CompareWholeSession bool `json:"whole,omitempty"`
 }
 
-// Perform asks to carry out what was queued for the end of the turn.
-type Perform struct{}
+// PerformQueued asks to carry out what was queued for the end of the turn.
+type PerformQueued struct{}
 
-// Automate asks to start the user's commands for a change of state: OnReady,
+// StartAutomations asks to start the user's commands for a change of state: OnReady,
 // OnIdle, OnError or OnClose.
-type Automate struct{ On string }
+type StartAutomations struct{ On string }
 
-func (Take) effect()     {}
-func (Perform) effect()  {}
-func (Automate) effect() {}
+func (TakeSnapshot) effect() {}
+
+func (PerformQueued) effect() {}
+
+func (StartAutomations) effect() {}
 
 // Transition is the whole of the lifecycle: pure, total, and the only place
 // where a lifecycle changes.
 func Transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
-	next, effects := transition(l, e)
-	if on := automated(l, next, e); on != "" {
-		effects = append(effects, Automate{On: on})
+	next, effects := applyEvent(l, e)
+	if on := automationFor(l, next, e); on != "" {
+		effects = append(effects, StartAutomations{On: on})
 	}
 	return next, effects
 }
 
-// automated is the change of state that the user may want to hear of, "" if an
+// automationFor is the change of state that the user may want to hear of, "" if an
 // event is none: what is heard twice is told once.
-func automated(l, next Lifecycle, e Event) string {
+func automationFor(l, next Lifecycle, e Event) string {
 	switch e.(type) {
-	case Launched:
+	case AgentLaunched:
 		return OnReady
-	case Spoken:
+	case TurnsCounted:
 		return ""
 	}
-	same := State(l) == State(next)
+	same := StateOf(l) == StateOf(next)
 	_, began := e.(SessionBegan)
 	switch next.(type) {
 	case Idle:
-		if !same && (!began || inKnownTurn(l)) {
+		if !same && (!began || IsInKnownTurn(l)) {
 			return OnIdle
 		}
 	case Failed:
@@ -179,144 +200,144 @@ func automated(l, next Lifecycle, e Event) string {
 			return OnError
 		}
 	case Closed:
-		if gone, lost := e.(Vanished); !same && !(lost && gone.LongAgo) {
+		if gone, lost := e.(AgentVanished); !same && !(lost && gone.LongAgo) {
 			return OnClose
 		}
 	}
 	return ""
 }
 
-func transition(l Lifecycle, e Event) (Lifecycle, []Effect) {
+func applyEvent(l Lifecycle, e Event) (Lifecycle, []Effect) {
 	switch e := e.(type) {
 	case SessionBegan:
-		return sessionBegan(l)
-	case Launched:
-		return launched(l, e)
+		return onSessionBegan(l)
+	case AgentLaunched:
+		return onLaunch(l, e)
 	case PromptSubmitted:
-		return prompted(l, e)
+		return onPrompt(l, e)
 	case ToolStarting:
-		return toolStarting(l, e)
+		return onToolStarting(l, e)
 	case ToolFinished:
-		return toolFinished(l, e.Tool), nil
+		return onToolFinished(l, e.Tool), nil
 	case PermissionAsked:
-		return permissionAsked(l, e.Permission)
+		return onPermissionAsked(l, e.Permission)
 	case PermissionAnswered:
-		return permissionAnswered(l, e), nil
+		return onPermissionAnswered(l, e), nil
 	case TurnEnded:
-		return turnEnded(l, e)
+		return onTurnEnded(l, e)
 	case TurnFailed:
-		return ended(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, ErrorLine(e.Message))
+		return endTurn(l, Failed{Turn: l.LastTurn(), Message: e.Message}, TriggerError, ErrorLine(e.Message))
 	case TurnStopped:
-		return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
-	case WentOn:
-		return wentOn(l, e)
-	case Spoken:
-		return spoken(l, e.Turn), nil
-	case Stirred:
+		return endTurn(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "interrupted")
+	case TurnContinued:
+		return onTurnContinued(l, e)
+	case TurnsCounted:
+		return withTurn(l, e.Turn), nil
+	case FilesChanged:
 		if _, idle := l.(Idle); idle {
 			return Running{Turn: l.LastTurn()}, nil
 		}
 		return l, nil
-	case Quieted:
-		return quieted(l)
-	case Hinted:
-		return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: e.What, OnlyIfChanged: !e.Moved, Named: e.Moved}}
-	case Settled:
-		return l, settled(l)
+	case BecameQuiet:
+		return onQuiet(l)
+	case HintReceived:
+		return l, []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: l, Message: e.What, OnlyIfChanged: !e.HeadMoved, UserMessage: e.HeadMoved}}
+	case PausedWhileWorking:
+		return l, onPause(l)
 	case SessionEnded:
-		return closed(l, Closed{Turn: l.LastTurn(), How: HowExit}, "session ended", false)
-	case Exited:
-		return exited(l, e)
-	case Stopped:
-		return stopped(l)
-	case Vanished:
-		return closed(l, Closed{Turn: l.LastTurn(), How: HowLost}, "agent is gone", true)
+		return closeMission(l, Closed{Turn: l.LastTurn(), Reason: CloseReasonExit}, "session ended", false)
+	case AgentExited:
+		return onExit(l, e)
+	case AgentStopped:
+		return onStop(l)
+	case AgentVanished:
+		return closeMission(l, Closed{Turn: l.LastTurn(), Reason: CloseReasonLost}, "agent is gone", true)
 	}
 	return l, nil
 }
 
-// sessionBegan leaves whatever was before: a turn whose end was not heard, since
+// onSessionBegan leaves whatever was before: a turn whose end was not heard, since
 // its session was left in it or its agent killed, and an error.
-func sessionBegan(l Lifecycle) (Lifecycle, []Effect) {
+func onSessionBegan(l Lifecycle) (Lifecycle, []Effect) {
 	next := Idle{Turn: l.LastTurn()}
-	if inKnownTurn(l) {
-		return next, []Effect{Take{Trigger: TriggerIdle, Of: next, What: "turn ended unseen", Late: true}, Perform{}}
+	if IsInKnownTurn(l) {
+		return next, []Effect{TakeSnapshot{Trigger: TriggerIdle, Lifecycle: next, Message: "turn ended unseen", Late: true}, PerformQueued{}}
 	}
 	return next, nil
 }
 
-// begun reports whether the agent is in a turn, and is no launched one that may wait
+// hasBegunTurn reports whether the agent is in a turn, and is no launched one that may wait
 // for its user as well.
-func begun(l Lifecycle) bool {
+func hasBegunTurn(l Lifecycle) bool {
 	r, running := l.(Running)
 	return running && !r.Launched
 }
 
-// inKnownTurn reports whether the agent is in a turn that was heard of.
-func inKnownTurn(l Lifecycle) bool { return begun(l) && l.LastTurn() > 0 }
+// IsInKnownTurn reports whether the agent is in a turn that was heard of.
+func IsInKnownTurn(l Lifecycle) bool { return hasBegunTurn(l) && l.LastTurn() > 0 }
 
-func launched(l Lifecycle, e Launched) (Lifecycle, []Effect) {
-	if e.Spoken && InTurn(l) {
+func onLaunch(l Lifecycle, e AgentLaunched) (Lifecycle, []Effect) {
+	if e.HeardBefore && InTurn(l) {
 		return l, nil
 	}
-	if e.Hooked {
+	if e.HasHooks {
 		return Idle{Turn: l.LastTurn()}, nil
 	}
 	next := Running{Turn: l.LastTurn(), Launched: true}
 	if _, closed := l.(Closed); closed {
 		// What was changed meanwhile is not the agent's, of whose first prompt nobody tells.
-		return next, []Effect{Take{Trigger: TriggerWatch, Of: next, What: "launched"}}
+		return next, []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: next, Message: "launched"}}
 	}
 	return next, nil
 }
 
-func prompted(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
+func onPrompt(l Lifecycle, e PromptSubmitted) (Lifecycle, []Effect) {
 	if r, ok := l.(Running); ok && e.ID != "" && r.PromptID == e.ID {
 		if r.Prompt == e.Text {
 			return l, nil // the same hook, heard twice
 		}
 		// Typed while the agent works: it goes into this turn, or waits for its end.
-		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: oneLine("prompt while it works", e.Text), OnlyIfChanged: true}}
+		return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: OneLine("prompt while it works", e.Text), OnlyIfChanged: true}}
 	}
 	var effects []Effect
-	if r, ok := l.(Running); ok && inKnownTurn(r) {
+	if r, ok := l.(Running); ok && IsInKnownTurn(r) {
 		// No end of the former turn was heard (Esc, an API error, a kill).
-		effects = append(effects, Take{Trigger: TriggerIdle, Of: Idle{Turn: r.Turn}, What: "turn ended unseen", Late: true, OnlyIfChanged: r.unnoted()})
+		effects = append(effects, TakeSnapshot{Trigger: TriggerIdle, Lifecycle: Idle{Turn: r.Turn}, Message: "turn ended unseen", Late: true, OnlyIfChanged: r.isUnnoted()})
 	}
 	next := Running{Turn: l.LastTurn() + 1, Prompt: e.Text, PromptID: e.ID}
-	return next, append(effects, Take{Trigger: TriggerPrompt, Of: next, What: oneLine("prompt", e.Text)})
+	return next, append(effects, TakeSnapshot{Trigger: TriggerPrompt, Lifecycle: next, Message: OneLine("prompt", e.Text)})
 }
 
-func toolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
-	r := runningOf(l).answered(e.Tool) // some agents ask before they say that it begins
+func onToolStarting(l Lifecycle, e ToolStarting) (Lifecycle, []Effect) {
+	r := asRunning(l).withAnswered(e.Tool) // some agents ask before they say that it begins
 	tool := e.Tool
 	r.Tool = &tool
-	note := !begun(l) || r.unnoted()
-	if r.Noted = r.Again; !e.Writes && !note {
+	note := !hasBegunTurn(l) || r.isUnnoted()
+	if r.Noted = r.Continued; !e.Writes && !note {
 		return r, nil
 	}
-	what := oneLine("before "+tool.Name, tool.Target)
-	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: what, OnlyIfChanged: !note}}
+	what := OneLine("before "+tool.Name, tool.Target)
+	return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: what, OnlyIfChanged: !note}}
 }
 
-// wentOn has the turn that had ended last run again: the snapshot that it ended with
+// onTurnContinued has the turn that had ended last run again: the snapshot that it ended with
 // stays the moment of its end.
-func wentOn(l Lifecycle, e WentOn) (Lifecycle, []Effect) {
+func onTurnContinued(l Lifecycle, e TurnContinued) (Lifecycle, []Effect) {
 	r, _ := l.(Running)
-	running := begun(l)
+	running := hasBegunTurn(l)
 	if !running {
-		r = Running{Turn: l.LastTurn(), Again: true}
+		r = Running{Turn: l.LastTurn(), Continued: true}
 	}
 	if e.ID != "" {
 		r.PromptID = e.ID
 	}
-	known := running && !r.unnoted()
-	r.Noted = r.Again && !e.Seen
-	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "goes on", OnlyIfChanged: known || e.Seen}}
+	known := running && !r.isUnnoted()
+	r.Noted = r.Continued && !e.Seen
+	return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: "goes on", OnlyIfChanged: known || e.Seen}}
 }
 
-// spoken is l with the number of a turn that is not before its own.
-func spoken(l Lifecycle, turn int) Lifecycle {
+// withTurn is l with the number of a turn that is not before its own.
+func withTurn(l Lifecycle, turn int) Lifecycle {
 	turn = max(turn, l.LastTurn())
 	switch l := l.(type) {
 	case Initializing:
@@ -339,22 +360,22 @@ func spoken(l Lifecycle, turn int) Lifecycle {
 	return l
 }
 
-// unnoted reports whether a turn goes on without that a snapshot says so.
-func (r Running) unnoted() bool { return r.Again && !r.Noted }
+// isUnnoted reports whether a turn goes on without that a snapshot says so.
+func (r Running) isUnnoted() bool { return r.Continued && !r.Noted }
 
-// permissionAsked adds a question. One that is heard twice, in two ways, is one.
-func permissionAsked(l Lifecycle, asked Permission) (Lifecycle, []Effect) {
-	r := runningOf(l)
-	if !slices.ContainsFunc(r.Pending, asked.same) {
+// onPermissionAsked adds a question. One that is heard twice, in two ways, is one.
+func onPermissionAsked(l Lifecycle, asked Permission) (Lifecycle, []Effect) {
+	r := asRunning(l)
+	if !slices.ContainsFunc(r.Pending, asked.isSame) {
 		r.Pending = append(slices.Clone(r.Pending), asked)
 	}
-	if begun(l) {
+	if hasBegunTurn(l) {
 		return r, nil
 	}
-	return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: oneLine("asks for "+asked.Tool, asked.Target)}}
+	return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: OneLine("asks for "+asked.Tool, asked.Target)}}
 }
 
-func permissionAnswered(l Lifecycle, e PermissionAnswered) Lifecycle {
+func onPermissionAnswered(l Lifecycle, e PermissionAnswered) Lifecycle {
 	r, ok := l.(Running)
 	switch {
 	case !ok:
@@ -363,12 +384,12 @@ func permissionAnswered(l Lifecycle, e PermissionAnswered) Lifecycle {
 		r.Pending = nil
 		return r
 	}
-	return r.answered(ToolUse{ID: e.ID})
+	return r.withAnswered(ToolUse{ID: e.ID})
 }
 
-// toolFinished answers what was asked about the tool, and nothing else: others may
+// onToolFinished answers what was asked about the tool, and nothing else: others may
 // run beside it.
-func toolFinished(l Lifecycle, tool ToolUse) Lifecycle {
+func onToolFinished(l Lifecycle, tool ToolUse) Lifecycle {
 	r, ok := l.(Running)
 	if !ok {
 		return l
@@ -377,90 +398,90 @@ func toolFinished(l Lifecycle, tool ToolUse) Lifecycle {
 	if tool.ID == "" && tool.Name == "" { // nobody knows which
 		r.Pending = nil
 	}
-	return r.answered(tool)
+	return r.withAnswered(tool)
 }
 
-func turnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
+func onTurnEnded(l Lifecycle, e TurnEnded) (Lifecycle, []Effect) {
 	if e.Background {
-		r := runningOf(l)
+		r := asRunning(l)
 		r.Tool, r.Pending, r.Background = nil, nil, true
-		return r, []Effect{Take{Trigger: TriggerTool, Of: r, What: "answered, work goes on in the background"}}
+		return r, []Effect{TakeSnapshot{Trigger: TriggerTool, Lifecycle: r, Message: "answered, work goes on in the background"}}
 	}
-	return ended(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "turn ended")
+	return endTurn(l, Idle{Turn: l.LastTurn()}, TriggerIdle, "turn ended")
 }
 
-// ended leaves a turn. An end heard twice, or of a mission that is in no turn,
+// HasTurnEnd leaves a turn. An end heard twice, or of a mission that is in no turn,
 // changes nothing, but files may have changed: that is kept too.
-func ended(l, next Lifecycle, trigger Trigger, what string) (Lifecycle, []Effect) {
+func endTurn(l, next Lifecycle, trigger Trigger, what string) (Lifecycle, []Effect) {
 	switch l := l.(type) {
 	case Running:
-		return next, []Effect{Take{Trigger: trigger, Of: next, What: what, OnlyIfChanged: l.unnoted()}, Perform{}}
+		return next, []Effect{TakeSnapshot{Trigger: trigger, Lifecycle: next, Message: what, OnlyIfChanged: l.isUnnoted()}, PerformQueued{}}
 	case Initializing:
-		return next, []Effect{Take{Trigger: trigger, Of: next, What: what}, Perform{}}
+		return next, []Effect{TakeSnapshot{Trigger: trigger, Lifecycle: next, Message: what}, PerformQueued{}}
 	case Closed:
-		if l.How != HowLost {
+		if l.Reason != CloseReasonLost {
 			return l, nil
 		}
 		// It was given up, and speaks after all.
 	}
-	return next, []Effect{Take{Trigger: trigger, Of: next, What: what, OnlyIfChanged: true}, Perform{}}
+	return next, []Effect{TakeSnapshot{Trigger: trigger, Lifecycle: next, Message: what, OnlyIfChanged: true}, PerformQueued{}}
 }
 
-func quieted(l Lifecycle) (Lifecycle, []Effect) {
+func onQuiet(l Lifecycle) (Lifecycle, []Effect) {
 	switch l.(type) {
 	case Running:
 		next := Idle{Turn: l.LastTurn()}
-		return next, []Effect{Take{Trigger: TriggerIdle, Of: next, What: "quiet"}, Perform{}}
+		return next, []Effect{TakeSnapshot{Trigger: TriggerIdle, Lifecycle: next, Message: "quiet"}, PerformQueued{}}
 	case Closed, Initializing:
 		return l, nil
 	}
-	return l, []Effect{Take{Trigger: TriggerWatch, Of: l, What: "files changed", OnlyIfChanged: true}}
+	return l, []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: l, Message: "files changed", OnlyIfChanged: true}}
 }
 
-// settled keeps what an agent has written that goes on.
-func settled(l Lifecycle) []Effect {
+// onPause keeps what an agent has written that goes on.
+func onPause(l Lifecycle) []Effect {
 	if _, running := l.(Running); !running {
 		return nil
 	}
-	return []Effect{Take{Trigger: TriggerWatch, Of: l, What: "files changed", OnlyIfChanged: true}}
+	return []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: l, Message: "files changed", OnlyIfChanged: true}}
 }
 
-func exited(l Lifecycle, e Exited) (Lifecycle, []Effect) {
-	next := Closed{Turn: l.LastTurn(), How: HowExit, ExitCode: e.Code}
+func onExit(l Lifecycle, e AgentExited) (Lifecycle, []Effect) {
+	next := Closed{Turn: l.LastTurn(), Reason: CloseReasonExit, ExitCode: e.Code}
 	if c, ok := l.(Closed); ok {
-		if c == next || c.How != HowExit {
+		if c == next || c.Reason != CloseReasonExit {
 			return l, nil
 		}
 		return next, nil // the session's end was heard first, the exit code now
 	}
 	what := "agent ended"
 	if e.Code != 0 {
-		what = "agent ended with exit code " + itoa(e.Code)
+		what = "agent ended with exit code " + Itoa(e.Code)
 	}
-	return closed(l, next, what, false)
+	return closeMission(l, next, what, false)
 }
 
-// stopped corrects what was made of the end of the process by who saw nothing else.
-func stopped(l Lifecycle) (Lifecycle, []Effect) {
-	next := Closed{Turn: l.LastTurn(), How: HowExit}
-	if c, ok := l.(Closed); ok && c.How == HowLost {
+// onStop corrects what was made of the end of the process by who saw nothing else.
+func onStop(l Lifecycle) (Lifecycle, []Effect) {
+	next := Closed{Turn: l.LastTurn(), Reason: CloseReasonExit}
+	if c, ok := l.(Closed); ok && c.Reason == CloseReasonLost {
 		return next, nil
 	}
-	return closed(l, next, "stopped", false)
+	return closeMission(l, next, "stopped", false)
 }
 
-func closed(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effect) {
+func closeMission(l Lifecycle, next Closed, what string, late bool) (Lifecycle, []Effect) {
 	if _, done := l.(Closed); done {
 		return l, nil
 	}
-	return next, []Effect{Take{Trigger: TriggerClose, Of: next, What: what, Late: late}, Perform{}}
+	return next, []Effect{TakeSnapshot{Trigger: TriggerClose, Lifecycle: next, Message: what, Late: late}, PerformQueued{}}
 }
 
-// runningOf is l as a running one: an agent that acts is in a turn, whether or
+// asRunning is l as a running one: an agent that acts is in a turn, whether or
 // not its beginning was heard, as that of a turn at a prompt which was queued. Where
 // it begins a turn, a snapshot has to say so: what changes from then on is the agent's.
-func runningOf(l Lifecycle) Running {
-	if r, ok := l.(Running); ok && begun(r) {
+func asRunning(l Lifecycle) Running {
+	if r, ok := l.(Running); ok && hasBegunTurn(r) {
 		return r
 	}
 	return Running{Turn: l.LastTurn() + 1}

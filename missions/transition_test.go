@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // TestTransition walks the lifecycle through the turns that agents really take.
@@ -33,19 +31,19 @@ func TestTransition(t *testing.T) {
 		e    Event
 		want want
 	}{
-		{"launch with hooks", Initializing{}, Launched{Hooked: true}, want{Idle{}, nil}},
-		{"launch told of after the agent's prompt", running, Launched{Hooked: true, Spoken: true}, want{running, nil}},
-		{"launch after a turn whose end was not heard", running, Launched{Hooked: true}, want{Idle{Turn: 1}, nil}},
-		{"launch of any command", Initializing{}, Launched{}, want{Running{Launched: true}, nil}},
-		{"launch of any command again", Closed{Turn: 2, How: HowExit}, Launched{}, want{Running{Turn: 2, Launched: true}, []Trigger{TriggerWatch}}},
+		{"launch with hooks", Initializing{}, AgentLaunched{HasHooks: true}, want{Idle{}, nil}},
+		{"launch told of after the agent's prompt", running, AgentLaunched{HasHooks: true, HeardBefore: true}, want{running, nil}},
+		{"launch after a turn whose end was not heard", running, AgentLaunched{HasHooks: true}, want{Idle{Turn: 1}, nil}},
+		{"launch of any command", Initializing{}, AgentLaunched{}, want{Running{Launched: true}, nil}},
+		{"launch of any command again", Closed{Turn: 2, Reason: CloseReasonExit}, AgentLaunched{}, want{Running{Turn: 2, Launched: true}, []Trigger{TriggerWatch}}},
 		{"then it says that it waits", Running{Turn: 2, Launched: true}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
 		{"or says its first prompt", Running{Turn: 0, Launched: true}, prompt, want{running, []Trigger{TriggerPrompt}}},
 		{"or its first after others", Running{Turn: 2, Launched: true}, prompt, want{Running{Turn: 3, Prompt: "fix it", PromptID: "p1"}, []Trigger{TriggerPrompt}}},
 		{"or a tool", Running{Turn: 2, Launched: true}, ToolStarting{Tool: edit, Writes: true}, want{Running{Turn: 3, Tool: &edit}, []Trigger{TriggerTool}}},
-		{"or that it goes on", Running{Turn: 2, Launched: true}, WentOn{ID: "p1"}, want{Running{Turn: 2, PromptID: "p1", Again: true, Noted: true}, []Trigger{TriggerTool}}},
-		{"or nothing", Running{Turn: 2, Launched: true}, Quieted{}, want{Idle{Turn: 2}, []Trigger{TriggerIdle}}},
+		{"or that it goes on", Running{Turn: 2, Launched: true}, TurnContinued{ID: "p1"}, want{Running{Turn: 2, PromptID: "p1", Continued: true, Noted: true}, []Trigger{TriggerTool}}},
+		{"or nothing", Running{Turn: 2, Launched: true}, BecameQuiet{}, want{Idle{Turn: 2}, []Trigger{TriggerIdle}}},
 		{"a session begins", Initializing{}, SessionBegan{}, want{Idle{}, nil}},
-		{"a session is resumed by hand", Closed{Turn: 2, How: HowExit}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
+		{"a session is resumed by hand", Closed{Turn: 2, Reason: CloseReasonExit}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
 		{"/clear after an error", Failed{Turn: 2, Message: "529"}, SessionBegan{}, want{Idle{Turn: 2}, nil}},
 		{"/clear in a turn", running, SessionBegan{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"a prompt begins a turn", Idle{}, prompt, want{running, []Trigger{TriggerPrompt}}},
@@ -73,30 +71,30 @@ func TestTransition(t *testing.T) {
 		{"a tool's end answers questions", Running{Turn: 1, Pending: []Permission{{Tool: "Bash"}}}, ToolFinished{}, want{Running{Turn: 1}, nil}},
 		{"a turn's end", running, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an end heard twice", Idle{Turn: 1}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
-		{"an end of what was given up", Closed{Turn: 1, How: HowLost}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
-		{"an end after the end", Closed{Turn: 1, How: HowExit}, TurnEnded{}, want{Closed{Turn: 1, How: HowExit}, nil}},
+		{"an end of what was given up", Closed{Turn: 1, Reason: CloseReasonLost}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"an end after the end", Closed{Turn: 1, Reason: CloseReasonExit}, TurnEnded{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, nil}},
 		{"work in the background", running, TurnEnded{Background: true}, want{Running{Turn: 1, Prompt: "fix it", PromptID: "p1", Background: true}, []Trigger{TriggerTool}}},
-		{"a report from the background", Running{Turn: 1, PromptID: "p1", Background: true}, WentOn{ID: "p2"},
+		{"a report from the background", Running{Turn: 1, PromptID: "p1", Background: true}, TurnContinued{ID: "p2"},
 			want{Running{Turn: 1, PromptID: "p2", Background: true}, []Trigger{TriggerTool}}},
-		{"work after the end", Idle{Turn: 1}, WentOn{ID: "p1"}, want{Running{Turn: 1, PromptID: "p1", Again: true, Noted: true}, []Trigger{TriggerTool}}},
-		{"work that is seen after the end", Idle{Turn: 1}, WentOn{ID: "p1", Seen: true}, want{Running{Turn: 1, PromptID: "p1", Again: true}, []Trigger{TriggerTool}}},
-		{"a tool that reads after the end", Running{Turn: 1, Again: true}, ToolStarting{Tool: edit}, want{Running{Turn: 1, Again: true, Noted: true, Tool: &edit}, []Trigger{TriggerTool}}},
-		{"the end after the end", Running{Turn: 1, Again: true}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
+		{"work after the end", Idle{Turn: 1}, TurnContinued{ID: "p1"}, want{Running{Turn: 1, PromptID: "p1", Continued: true, Noted: true}, []Trigger{TriggerTool}}},
+		{"work that is seen after the end", Idle{Turn: 1}, TurnContinued{ID: "p1", Seen: true}, want{Running{Turn: 1, PromptID: "p1", Continued: true}, []Trigger{TriggerTool}}},
+		{"a tool that reads after the end", Running{Turn: 1, Continued: true}, ToolStarting{Tool: edit}, want{Running{Turn: 1, Continued: true, Noted: true, Tool: &edit}, []Trigger{TriggerTool}}},
+		{"the end after the end", Running{Turn: 1, Continued: true}, TurnEnded{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
 		{"an error", running, TurnFailed{Message: "529"}, want{Failed{Turn: 1, Message: "529"}, []Trigger{TriggerError}}},
 		{"Esc", running, TurnStopped{}, want{Idle{Turn: 1}, []Trigger{TriggerIdle}}},
-		{"files change", Idle{Turn: 1}, Stirred{}, want{Running{Turn: 1}, nil}},
-		{"quiet", Running{}, Quieted{}, want{Idle{}, []Trigger{TriggerIdle}}},
-		{"quiet again", Idle{}, Quieted{}, want{Idle{}, []Trigger{TriggerWatch}}},
-		{"saved in a turn", Running{Turn: 2}, Hinted{What: "saved a"}, want{Running{Turn: 2}, []Trigger{TriggerWatch}}},
-		{"saved after the end", Closed{Turn: 2, How: HowExit}, Hinted{What: "saved a"}, want{Closed{Turn: 2, How: HowExit}, []Trigger{TriggerWatch}}},
-		{"the session ends", Idle{Turn: 1}, SessionEnded{}, want{Closed{Turn: 1, How: HowExit}, []Trigger{TriggerClose}}},
-		{"then the process", Closed{Turn: 1, How: HowExit}, Exited{Code: 3}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
-		{"a crash in a turn", running, Exited{Code: 137}, want{Closed{Turn: 1, How: HowExit, ExitCode: 137}, []Trigger{TriggerClose}}},
-		{"gone", running, Vanished{}, want{Closed{Turn: 1, How: HowLost}, []Trigger{TriggerClose}}},
-		{"stopped", running, Stopped{}, want{Closed{Turn: 1, How: HowExit}, []Trigger{TriggerClose}}},
-		{"stopped, and seen to be gone", Closed{Turn: 1, How: HowLost}, Stopped{}, want{Closed{Turn: 1, How: HowExit}, nil}},
-		{"stopped as it ended", Closed{Turn: 1, How: HowExit, ExitCode: 3}, Stopped{}, want{Closed{Turn: 1, How: HowExit, ExitCode: 3}, nil}},
-		{"gone twice", Closed{How: HowLost}, Vanished{}, want{Closed{How: HowLost}, nil}},
+		{"files change", Idle{Turn: 1}, FilesChanged{}, want{Running{Turn: 1}, nil}},
+		{"quiet", Running{}, BecameQuiet{}, want{Idle{}, []Trigger{TriggerIdle}}},
+		{"quiet again", Idle{}, BecameQuiet{}, want{Idle{}, []Trigger{TriggerWatch}}},
+		{"saved in a turn", Running{Turn: 2}, HintReceived{What: "saved a"}, want{Running{Turn: 2}, []Trigger{TriggerWatch}}},
+		{"saved after the end", Closed{Turn: 2, Reason: CloseReasonExit}, HintReceived{What: "saved a"}, want{Closed{Turn: 2, Reason: CloseReasonExit}, []Trigger{TriggerWatch}}},
+		{"the session ends", Idle{Turn: 1}, SessionEnded{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, []Trigger{TriggerClose}}},
+		{"then the process", Closed{Turn: 1, Reason: CloseReasonExit}, AgentExited{Code: 3}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, nil}},
+		{"a crash in a turn", running, AgentExited{Code: 137}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 137}, []Trigger{TriggerClose}}},
+		{"gone", running, AgentVanished{}, want{Closed{Turn: 1, Reason: CloseReasonLost}, []Trigger{TriggerClose}}},
+		{"stopped", running, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, []Trigger{TriggerClose}}},
+		{"stopped, and seen to be gone", Closed{Turn: 1, Reason: CloseReasonLost}, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit}, nil}},
+		{"stopped as it ended", Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, AgentStopped{}, want{Closed{Turn: 1, Reason: CloseReasonExit, ExitCode: 3}, nil}},
+		{"gone twice", Closed{Reason: CloseReasonLost}, AgentVanished{}, want{Closed{Reason: CloseReasonLost}, nil}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,7 +104,7 @@ func TestTransition(t *testing.T) {
 			}
 			var triggers []Trigger
 			for _, e := range effects {
-				if take, ok := e.(Take); ok {
+				if take, ok := e.(TakeSnapshot); ok {
 					triggers = append(triggers, take.Trigger)
 				}
 			}
@@ -131,22 +129,14 @@ func TestTurnBegunUnheardIsNoted(t *testing.T) {
 			from = Running{Turn: 2, Launched: true}
 		}
 		next, effects := Transition(from, e)
-		if len(effects) != 1 || effects[0].(Take).OnlyIfChanged || !reflect.DeepEqual(effects[0].(Take).Of, next) {
+		if len(effects) != 1 || effects[0].(TakeSnapshot).OnlyIfChanged || !reflect.DeepEqual(effects[0].(TakeSnapshot).Lifecycle, next) {
 			t.Errorf("%#v on %#v asks for %#v", e, from, effects)
 			continue
 		}
 		_, effects = Transition(next, ToolStarting{Tool: ToolUse{Name: "Write"}, Writes: true})
-		if len(effects) != 1 || !effects[0].(Take).OnlyIfChanged {
+		if len(effects) != 1 || !effects[0].(TakeSnapshot).OnlyIfChanged {
 			t.Errorf("after %#v the next tool asks for %#v", e, effects)
 		}
-	}
-}
-
-// TestStoppedByHook: an agent that says that its user has stopped it is taken at its word.
-func TestStoppedByHook(t *testing.T) {
-	t.Parallel()
-	if e, ok := eventOf(sessions.Event{Kind: sessions.KindStop, Stopped: true}); !ok || e != (TurnStopped{}) {
-		t.Errorf("it is %#v", e)
 	}
 }
 
@@ -166,8 +156,8 @@ func TestTurnsNeverGoBack(t *testing.T) {
 	t.Parallel()
 	lives := []Lifecycle{Initializing{3}, Running{Turn: 3}, Idle{3}, Failed{Turn: 3}, Closed{Turn: 3}}
 	events := []Event{
-		SessionBegan{}, Launched{}, Launched{Hooked: true}, Launched{Hooked: true, Spoken: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
-		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, WentOn{}, Spoken{2}, Spoken{4}, Stirred{}, Quieted{}, Settled{}, Hinted{}, SessionEnded{}, Exited{}, Stopped{}, Vanished{},
+		SessionBegan{}, AgentLaunched{}, AgentLaunched{HasHooks: true}, AgentLaunched{HasHooks: true, HeardBefore: true}, PromptSubmitted{}, ToolStarting{Writes: true}, ToolFinished{}, PermissionAsked{}, PermissionAnswered{},
+		TurnEnded{}, TurnEnded{Background: true}, TurnFailed{}, TurnStopped{}, TurnContinued{}, TurnsCounted{2}, TurnsCounted{4}, FilesChanged{}, BecameQuiet{}, PausedWhileWorking{}, HintReceived{}, SessionEnded{}, AgentExited{}, AgentStopped{}, AgentVanished{},
 	}
 	for _, l := range lives {
 		for _, e := range events {
@@ -175,16 +165,16 @@ func TestTurnsNeverGoBack(t *testing.T) {
 			if next.LastTurn() < 3 {
 				t.Errorf("%T on %T: turn %d", e, l, next.LastTurn())
 			}
-			raw, err := marshalLifecycle(next)
+			raw, err := MarshalLifecycle(next)
 			if err != nil {
 				t.Fatal(err)
 			}
-			back, err := unmarshalLifecycle(raw)
+			back, err := UnmarshalLifecycle(raw)
 			if err != nil || !reflect.DeepEqual(back, next) {
 				t.Errorf("%s: %#v, %v", raw, back, err)
 			}
 			for _, effect := range effects {
-				if take, ok := effect.(Take); ok && take.Of == nil {
+				if take, ok := effect.(TakeSnapshot); ok && take.Lifecycle == nil {
 					t.Errorf("%T on %T: a snapshot of nothing", e, l)
 				}
 			}

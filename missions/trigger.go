@@ -2,8 +2,6 @@ package missions
 
 import (
 	"slices"
-
-	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // Trigger is why a snapshot was taken.
@@ -30,8 +28,8 @@ type Triggers []Trigger
 // Has reports whether t is among them.
 func (ts Triggers) Has(t Trigger) bool { return slices.Contains(ts, t) }
 
-// operation is the one of Umbra's own that is among them, "" if there is none.
-func (ts Triggers) operation() Trigger {
+// Operation is the one of Umbra's own that is among them, "" if there is none.
+func (ts Triggers) Operation() Trigger {
 	for _, t := range ts {
 		if t == TriggerRestore || t == TriggerUndo || t == TriggerRedo {
 			return t
@@ -40,19 +38,10 @@ func (ts Triggers) operation() Trigger {
 	return ""
 }
 
-func (ts Triggers) texts() []string {
+func (ts Triggers) Texts() []string {
 	out := make([]string, len(ts))
 	for i, t := range ts {
 		out[i] = string(t)
-	}
-	return out
-}
-
-// triggersOf reads a snapshot's trailer.
-func triggersOf(s *gitstore.Snapshot) Triggers {
-	out := make(Triggers, len(s.Triggers))
-	for i, t := range s.Triggers {
-		out[i] = Trigger(t)
 	}
 	return out
 }

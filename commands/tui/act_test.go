@@ -127,7 +127,7 @@ func TestSides(t *testing.T) {
 // What a turn took is told where it was counted, and was not cut off since.
 func TestSpent(t *testing.T) {
 	at := func(trigger missions.Trigger, turn int, tally *missions.Tally) missions.Entry {
-		return missions.Entry{Triggers: []string{string(trigger)}, Turn: turn, Conversation: tally}
+		return missions.Entry{Triggers: []string{string(trigger)}, Turn: turn, Tally: tally}
 	}
 	tally := func(in, out int64, cost float64) *missions.Tally {
 		return &missions.Tally{Input: in, Output: out, Cost: cost}
@@ -159,7 +159,7 @@ func TestSpent(t *testing.T) {
 // Where only what touched a path is listed, it is not known what a turn took.
 func TestPathTellsNothingOfTurns(t *testing.T) {
 	e := func(at time.Duration, trigger missions.Trigger, t *missions.Tally) missions.Entry {
-		return missions.Entry{Mission: "m", Turn: 1, At: start.Add(at), Triggers: []string{string(trigger)}, Conversation: t}
+		return missions.Entry{Mission: "m", Turn: 1, At: start.Add(at), Triggers: []string{string(trigger)}, Tally: t}
 	}
 	entries := []missions.Entry{e(time.Minute, missions.TriggerIdle, &missions.Tally{Input: 900, Output: 100}), e(0, missions.TriggerPrompt, nil)}
 	if c := buildRows(entries, nil, filter{}, true)[0].chapter; c.spent == "" || c.lasted == 0 {
@@ -174,9 +174,9 @@ func TestPathTellsNothingOfTurns(t *testing.T) {
 func TestLanes(t *testing.T) {
 	s := world(3)
 	demo := s.logs["demo"]
-	demo[0].Triggers, demo[0].Restored, demo[0].Message = []string{"restore"}, demo[5].ID, "restore to demo@1"
-	demo[2].Triggers, demo[2].Restored, demo[2].Message = []string{"undo"}, demo[6].ID, "undo to demo@1"
-	demo[3].Triggers, demo[3].Restored = []string{"restore"}, "elsewhere"
+	demo[0].Triggers, demo[0].RestoredFrom, demo[0].Message = []string{"restore"}, demo[5].ID, "restore to demo@1"
+	demo[2].Triggers, demo[2].RestoredFrom, demo[2].Message = []string{"undo"}, demo[6].ID, "undo to demo@1"
+	demo[3].Triggers, demo[3].RestoredFrom = []string{"restore"}, "elsewhere"
 	x := begin(t, s, 100, 24)
 	golden(t, "lanes", x.plain()+"\n")
 	x.keys("Z")

@@ -41,7 +41,7 @@ type detail struct {
 	patch         []highlight.Line
 	number        int    // of the question, which is asked again where a turn goes on
 	before, after string // ids of the snapshots that it lies between; after is "" for now
-	said          []missions.Said
+	said          []missions.ConversationLine
 	err           error
 }
 
@@ -136,7 +136,7 @@ func (m *model) askDetail(key detailKey) tea.Cmd {
 			r.To, r.Turn = "", key.turn
 		}
 		x, err := o.Service.Diff(ctx, r)
-		d.files, d.patch, d.said, d.err = x.Files, highlight.Patch(x.Patch), x.Conversation.Said, err
+		d.files, d.patch, d.said, d.err = x.Files, highlight.Patch(x.Patch), x.Conversation.Lines, err
 		d.before, d.after = x.From, x.To
 		to := "now"
 		if x.To != "" {
@@ -228,7 +228,7 @@ func errorLines(err error, width int, clean func(string) string) []line {
 	return lines
 }
 
-func headOf(s missions.Shown, o Words) []line {
+func headOf(s missions.ShowResult, o Words) []line {
 	clean := o.Clean
 	e := s.Entry
 	head := []line{
@@ -242,7 +242,7 @@ func headOf(s missions.Shown, o Words) []line {
 		}
 	}
 	add("git", strings.TrimSpace(s.Git.Branch+" "+o.Short(s.Git.Head)+" "+s.Git.Operation))
-	add("restored from", o.Short(e.Restored))
+	add("restored from", o.Short(e.RestoredFrom))
 	add("forked from", o.Short(e.ForkedFrom))
 	add("pins", strings.Join(e.Pins, " "))
 	for i, k := range s.Skipped {
@@ -326,7 +326,7 @@ func fileLine(f missions.FileChange, marked bool, clean func(string) string) lin
 }
 
 // talkLines are what was said.
-func talkLines(said []missions.Said, width int, clean func(string) string) []line {
+func talkLines(said []missions.ConversationLine, width int, clean func(string) string) []line {
 	if len(said) == 0 {
 		return []line{{{"nothing was said", dim}}}
 	}

@@ -114,7 +114,7 @@ func (f forking) lines(m *model, width int) []line {
 		{{m.clock(f.entry.At) + "  " + m.o.Clean(f.entry.Message), dim}},
 		{},
 	}
-	lines = append(lines, wrapped("Files and conversation as they were then, in a workspace of its own. "+m.o.Clean(f.entry.Name)+" is left as it is.", width, plain)...)
+	lines = append(lines, wrapped("Files and conversation as they were then, in a workspace of its own. "+m.o.Clean(f.entry.MissionName)+" is left as it is.", width, plain)...)
 	lines = append(lines, line{}, line{{"name: ", dim}, {name, plain}})
 	for i, text := range then {
 		if f.launch == (i == 1) {

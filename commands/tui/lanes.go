@@ -17,7 +17,7 @@ func drawLanes(rows []row, entries []missions.Entry) {
 	var used [mostLanes]int // the row down to which each lane is taken, plus one
 	var lanes [][]rune
 	for i, r := range rows {
-		to := entries[r.entry].Restored
+		to := entries[r.entry].RestoredFrom
 		if r.key.turn || to == "" {
 			continue
 		}

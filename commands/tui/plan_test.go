@@ -148,7 +148,7 @@ func TestRestoreRefused(t *testing.T) {
 	s := world(4)
 	busy := missions.Errorf(missions.KindBusy, "wait", "demo is in turn 4")
 	s.plan = missions.RestoreResult{
-		Modify: []string{"greet.sh"}, Foreign: []missions.Kept{{Path: "theirs.txt", Reason: "changed"}},
+		Modify: []string{"greet.sh"}, Foreign: []missions.PathReason{{Path: "theirs.txt", Reason: "changed"}},
 		Refused: []*missions.Error{busy, missions.Errorf(missions.KindConflict, "choose", "1 path was changed by others")},
 	}
 	x := begin(t, s, 100, 24).keys("j", "j", "enter")
@@ -229,7 +229,7 @@ func TestPlanScreens(t *testing.T) {
 	} {
 		s := world(4)
 		s.plan = missions.RestoreResult{
-			Modify: []string{"greet.sh"}, Foreign: []missions.Kept{{Path: "theirs.txt", Reason: "changed"}},
+			Modify: []string{"greet.sh"}, Foreign: []missions.PathReason{{Path: "theirs.txt", Reason: "changed"}},
 			Refused: []*missions.Error{missions.Errorf(missions.KindBusy, "wait", "demo is in turn 4")},
 		}
 		golden(t, name, begin(t, s, c.width, c.height).keys("j", "j", c.key).plain()+"\n")

@@ -48,21 +48,21 @@ func (s *service) Log(_ context.Context, r missions.LogRequest) ([]missions.Entr
 	return nil, nil
 }
 
-func (s *service) Show(_ context.Context, r missions.ShowRequest) (missions.Shown, error) {
+func (s *service) Show(_ context.Context, r missions.ShowRequest) (missions.ShowResult, error) {
 	s.called("show %s %v", r.Moment, r.Brief)
 	for _, list := range s.logs {
 		for _, e := range list {
 			if e.ID == r.Moment {
-				return missions.Shown{
+				return missions.ShowResult{
 					Entry: e, Git: missions.GitState{Head: "0123456789abcdef", Branch: "main"},
-					Conversation: []missions.Said{{Role: "user", Text: "make it\tgreet"}, {Role: "assistant", Text: "It greets \x1b[31mnow."}},
+					Conversation: []missions.ConversationLine{{Role: "user", Text: "make it\tgreet"}, {Role: "assistant", Text: "It greets \x1b[31mnow."}},
 					Files:        []missions.FileChange{{Path: "greet.sh", Type: "modified", Added: 1, Deleted: 1}, {Path: "e\x1bvil", Type: "added", Binary: true}},
 					Patch:        "diff --git a/greet.sh b/greet.sh\n@@ -1 +1 @@\n-echo\thello\n+echo hello, world\n",
 				}, s.err
 			}
 		}
 	}
-	return missions.Shown{}, missions.Errorf(missions.KindNotFound, "umbra log", "no snapshot %s", r.Moment)
+	return missions.ShowResult{}, missions.Errorf(missions.KindNotFound, "umbra log", "no snapshot %s", r.Moment)
 }
 
 func (s *service) Diff(_ context.Context, r missions.DiffRequest) (missions.Difference, error) {
@@ -85,7 +85,7 @@ func story(mission string, turns int) []missions.Entry {
 	add := func(turn int, trigger missions.Trigger, state missions.StateName, message string, files int) {
 		n := len(list)
 		list = append(list, missions.Entry{
-			ID: fmt.Sprintf("%s%039d", mission[:1], n), Address: fmt.Sprintf("%s@%d", mission, turn), Mission: mission, Name: mission, State: state,
+			ID: fmt.Sprintf("%s%039d", mission[:1], n), Address: fmt.Sprintf("%s@%d", mission, turn), Mission: mission, MissionName: mission, State: state,
 			Triggers: []string{string(trigger)}, At: start.Add(time.Duration(n) * 30 * time.Second), Message: message, Turn: turn,
 			Files: missions.FileCounts{Modified: files}, Lines: &missions.LineCounts{Added: 2 * files, Deleted: files},
 		})

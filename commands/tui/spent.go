@@ -10,7 +10,7 @@ import (
 // spent says what the conversation took in the turn of entries [from, to), "" where
 // that is not known, or nothing was answered.
 func spent(entries []missions.Entry, from, to int) string {
-	took, _ := missions.Spent(entries, from, to)
+	took, _ := missions.TurnTally(entries, from, to)
 	if took.Output <= 0 {
 		return ""
 	}

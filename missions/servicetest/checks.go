@@ -112,7 +112,7 @@ func snapshotsRead(d *desk) {
 	d.mission("work")
 	d.write("a.txt", "two\n")
 	e := d.snapshot("text with \"quotes\", ünicode and \x00 a zero")
-	if e.ID == "" || e.Files.Modified != 1 || e.Name != "work" {
+	if e.ID == "" || e.Files.Modified != 1 || e.MissionName != "work" {
 		d.wrong("entry %+v", e)
 	}
 	entries, err := d.Log(d.ctx, missions.LogRequest{Caller: d.caller(), Lines: true})
@@ -186,7 +186,7 @@ func restoreAndBack(d *desk) {
 	}
 	d.holds("a.txt", "two\n")
 	done, err := d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "work@start"})
-	if d.ok("restore", err); !done.Done || done.Safety == "" || done.Snapshot == "" {
+	if d.ok("restore", err); !done.Done || done.SafetySnapshot == "" || done.Snapshot == "" {
 		d.wrong("restored %+v", done)
 	}
 	d.holds("a.txt", "one\n")
@@ -263,7 +263,7 @@ func agentLives(d *desk) {
 	gone := make(chan struct{})
 	go func() { defer close(gone); _ = agent.Wait() }()
 	defer func() { _ = agent.Process.Kill(); <-gone }()
-	next, err := d.Keep(d.ctx, missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: agent.Process.Pid, AgentPID: agent.Process.Pid})
+	next, err := d.Keep(d.ctx, missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperPID: agent.Process.Pid, AgentPID: agent.Process.Pid})
 	if d.ok("keep", err); next.Do != missions.DoExit {
 		d.wrong("next %+v", next)
 	}
@@ -339,7 +339,7 @@ func looks(d *desk) {
 	d.write("a.txt", "one\n")
 	d.mission("work")
 	s, err := d.Status(d.ctx, missions.StatusRequest{Caller: d.caller()})
-	if d.ok("status", err); s.Home == "" || s.Project == nil || s.Last == nil || len(s.Missions) != 1 || len(s.Problems) != 0 {
+	if d.ok("status", err); s.Home == "" || s.Project == nil || s.LastSnapshot == nil || len(s.Missions) != 1 || len(s.Problems) != 0 {
 		d.wrong("status %+v", s)
 	}
 	for _, r := range []missions.DoctorRequest{{Rebuild: true}, {}} {

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // Open gives the Service under test on a home. It ends with the test.
-type Open func(t testing.TB, home missions.Home) missions.Service
+type Open func(t testing.TB, home home.Home) missions.Service
 
 // Check is one promise of the contract.
 type Check struct {
@@ -63,7 +64,7 @@ func (c Check) Try(t testing.TB, open Open) []error {
 	if err := os.Mkdir(d.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	home, err := missions.OpenHome(filepath.Join(user, "home"))
+	home, err := home.Open(filepath.Join(user, "home"))
 	if err != nil {
 		t.Fatal(err)
 	}

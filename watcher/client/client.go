@@ -143,7 +143,7 @@ func newCall(ctx context.Context, m missions.Method, body []byte, o Options) (*h
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(api.HeaderProtocol, strconv.Itoa(api.Protocol))
 	r.Header.Set(api.HeaderVersion, o.Version)
-	if place, err := o.Home.Place(); err == nil {
+	if place, err := o.Home.Identity(); err == nil {
 		r.Header.Set(api.HeaderHome, place.String())
 	}
 	if deadline, ok := ctx.Deadline(); ok {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
@@ -21,7 +22,7 @@ var ErrElsewhere = errors.New("in a sandbox or container of its own")
 
 // Options say which home to be served from, and how.
 type Options struct {
-	Home    missions.Home
+	Home    home.Home
 	Version string // of this binary
 	// Start is the command line that runs a daemon for the home; empty: none
 	// is started.
@@ -129,11 +130,11 @@ func (s *search) start() error {
 	if s.started != nil || len(s.options.Start) == 0 {
 		return nil
 	}
-	if Sandboxed() && s.options.Home.ReadOnly() == nil {
+	if Sandboxed() && s.options.Home.CheckWritable() == nil {
 		return missions.Errorf(missions.KindNoDaemon, "umbra --no-daemon works in this process",
 			"no daemon runs, and none is started by a process that is %w", ErrElsewhere)
 	}
-	if err := s.options.Home.Writable(); err != nil {
+	if err := s.options.Home.ProbeWritable(); err != nil {
 		return missions.Errorf(missions.KindNoDaemon, missions.AsError(err).Hint, "no daemon runs, and none can be started: %w", err)
 	}
 	var err error
@@ -150,7 +151,7 @@ func nobody(err error) bool {
 
 // explain says why no daemon was found in time.
 func (s *search) explain() error {
-	holder, pid, held := s.options.Home.Holder()
+	holder, pid, held := s.options.Home.LockHolder()
 	log := filepath.Clean(s.options.Home.LogFile())
 	without := "umbra --no-daemon works in this process"
 	last := plain(s.last)
@@ -186,7 +187,7 @@ func About(ctx context.Context, o Options) (api.About, error) {
 		if limited.Err() == nil || s.last == nil {
 			s.last = err
 		}
-		_, _, held := o.Home.Holder()
+		_, _, held := o.Home.LockHolder()
 		if nobody(err) && !held || wait(limited, 10*time.Millisecond) != nil {
 			return api.About{}, s.explain()
 		}
@@ -204,20 +205,20 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 	defer c.Close()
 	asked, err := c.ask(ctx, leave)
 	for nobody(err) {
-		if _, _, known := o.Home.Holder(); !known {
+		if _, _, known := o.Home.LockHolder(); !known {
 			return false, nil
 		}
 		if free, err := isFree(o.Home); free || err != nil {
 			return false, err
 		}
 		if wait(ctx, 10*time.Millisecond) != nil {
-			holder, pid, _ := o.Home.Holder()
+			holder, pid, _ := o.Home.LockHolder()
 			return true, missions.Errorf(missions.KindTimeout, endsIt(pid), "%s holds Umbra's home, and can't be asked to stop: %w", holder, plain(err))
 		}
 		asked, err = c.ask(ctx, leave)
 	}
 	if err != nil {
-		holder, pid, known := o.Home.Holder()
+		holder, pid, known := o.Home.LockHolder()
 		if !known {
 			return false, fmt.Errorf("ask the daemon to stop: %w", plain(err))
 		}
@@ -228,7 +229,7 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 		if free || err != nil {
 			return true, err
 		}
-		if _, pid, known := o.Home.Holder(); known && pid != asked.PID {
+		if _, pid, known := o.Home.LockHolder(); known && pid != asked.PID {
 			return true, nil
 		}
 		if wait(ctx, 10*time.Millisecond) != nil {
@@ -238,9 +239,9 @@ func Leave(ctx context.Context, o Options) (bool, error) {
 }
 
 // isFree reports whether no process serves a home, or is about to.
-func isFree(of missions.Home) (bool, error) {
+func isFree(of home.Home) (bool, error) {
 	held, err := of.Hold("umbra daemon stop")
-	if errors.Is(err, missions.ErrHomeHeld) {
+	if errors.Is(err, home.ErrHeld) {
 		return false, nil
 	}
 	if err != nil {

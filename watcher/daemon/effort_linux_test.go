@@ -26,7 +26,7 @@ func TestWorksWithoutWriting(t *testing.T) {
 	must(t, err)
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
+	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperPID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
 	must(t, err)
 	b.write("a.txt", "one\n")
 	b.until("what it has written is kept", func() bool {

@@ -3,14 +3,14 @@ package daemon
 import (
 	"sync/atomic"
 
-	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // exits waits for the ends of processes, so that nobody need ask again and again
 // whether they are there. It is the overseer's.
 type exits struct {
 	told  func() // called when one has ended, on any goroutine
-	waits map[missions.Process]*exit
+	waits map[projects.Process]*exit
 }
 
 type exit struct {
@@ -19,12 +19,12 @@ type exit struct {
 }
 
 func newExits(told func()) *exits {
-	return &exits{told: told, waits: map[missions.Process]*exit{}}
+	return &exits{told: told, waits: map[projects.Process]*exit{}}
 }
 
 // follow waits for the ends of these processes and of no others, and reports
 // whether it can: if not, they are to be looked at from time to time.
-func (e *exits) follow(alive map[missions.Process]bool) bool {
+func (e *exits) follow(alive map[projects.Process]bool) bool {
 	for p, wait := range e.waits {
 		if !alive[p] || wait.over.Load() {
 			wait.stop()
@@ -38,7 +38,7 @@ func (e *exits) follow(alive map[missions.Process]bool) bool {
 	return all
 }
 
-func (e *exits) waitFor(p missions.Process) bool {
+func (e *exits) waitFor(p projects.Process) bool {
 	if e.waits[p] != nil {
 		return true
 	}

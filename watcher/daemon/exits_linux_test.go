@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // TestLostAgentTellsItself closes a mission whose agent was killed though nobody
@@ -17,7 +18,7 @@ func TestLostAgentTellsItself(t *testing.T) {
 	agent := b.agent(c, m)
 	b.until("watched", func() bool { return b.watched(s) })
 	must(t, agent.Process.Kill())
-	b.until("closed", func() bool { now := b.state(c, m); return now.ClosedHow == missions.HowLost })
+	b.until("closed", func() bool { now := b.state(c, m); return now.CloseReason == missions.CloseReasonLost })
 }
 
 // TestWatchesForAnAnswer looks often while a question of an agent's is open, of whose
@@ -98,7 +99,7 @@ func TestExits(t *testing.T) {
 	b := newBench(t)
 	s := b.start(func(o *Options) { o.Tick = time.Hour })
 	agent := b.agent(s.Service(), b.mission(s.Service(), "work"))
-	alive := map[missions.Process]bool{}
+	alive := map[projects.Process]bool{}
 	for _, ws := range s.local.LiveWorkspaces() {
 		for _, p := range ws.Processes {
 			alive[p] = true

@@ -53,16 +53,16 @@ func (f *follower) run(ctx context.Context) {
 			again = f.whileAtWork()
 		case <-again:
 			if !f.tree.Busy() { // else its rest is heard of when it comes
-				f.glance(ctx, "look again", func() error { return f.server.local.LookAgain(ctx, f.root) })
+				f.glance(ctx, "look again", func() error { return f.server.local.ObserveWorkingAgents(ctx, f.root) })
 			}
 			again = f.whileAtWork()
 		case <-f.looks:
-			f.glance(ctx, "look", func() error { return f.server.local.Rouse(ctx, f.root) })
+			f.glance(ctx, "look", func() error { return f.server.local.ObserveWokenAgents(ctx, f.root) })
 			if again == nil {
 				again = f.whileAtWork()
 			}
 		case why := <-f.walks:
-			f.try(ctx, "verify", func() error { return f.server.local.Verify(ctx, f.root, why) })
+			f.try(ctx, "verify", func() error { return f.server.local.VerifyWorkspace(ctx, f.root, why) })
 		case <-f.tree.Stirs():
 			later = time.After(stirAfter)
 		case <-later:
@@ -81,7 +81,7 @@ const lookAgain = 2 * time.Second
 // whileAtWork tells when to look at the agents again, though nothing changes; nil
 // if none of them is at work.
 func (f *follower) whileAtWork() <-chan time.Time {
-	if !f.server.local.AtWork(f.root) {
+	if !f.server.local.NeedsAnotherLook(f.root) {
 		return nil
 	}
 	return time.After(lookAgain)
@@ -96,7 +96,7 @@ func (f *follower) look() {
 }
 
 func (f *follower) tell(ctx context.Context, saw missions.Observation) {
-	if saw == missions.SawQuiet && f.server.space.Low() != nil {
+	if saw == missions.SawQuiet && f.server.space.CheckRoom() != nil {
 		f.unseen.Store(true)
 		return
 	}
@@ -106,7 +106,7 @@ func (f *follower) tell(ctx context.Context, saw missions.Observation) {
 
 // try does what may write, unless the disk is nearly full.
 func (f *follower) try(ctx context.Context, what string, do func() error) {
-	if f.server.space.Low() != nil {
+	if f.server.space.CheckRoom() != nil {
 		return
 	}
 	defer f.server.house.enter()()
@@ -116,7 +116,7 @@ func (f *follower) try(ctx context.Context, what string, do func() error) {
 // glance does what looks and seldom finds anything to write: it comes all the time, and
 // keeps no housekeeping away.
 func (f *follower) glance(ctx context.Context, what string, do func() error) {
-	if f.server.space.Low() != nil {
+	if f.server.space.CheckRoom() != nil {
 		return
 	}
 	if err := do(); err != nil && ctx.Err() == nil {

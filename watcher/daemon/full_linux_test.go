@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -27,7 +28,7 @@ func (b *bench) small(t *testing.T) {
 	}
 	must(t, err)
 	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
-	home, err := missions.OpenHome(filepath.Join(disk, "home"))
+	home, err := home.Open(filepath.Join(disk, "home"))
 	must(t, err)
 	b.home = home
 	must(t, os.WriteFile(home.ConfigFile(), []byte("storage: {keep_free: 1}\n"), 0o600))

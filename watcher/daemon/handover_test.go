@@ -29,7 +29,7 @@ func (b *bench) sleeper() (cmd *exec.Cmd, ended chan struct{}) {
 func (b *bench) claudeTurn(svc missions.Service, m missions.Mission, n int, content string) {
 	b.Helper()
 	hook := func(event string, fields map[string]any) {
-		payload := map[string]any{"session_id": m.SessionID, "transcript_path": m.Session, "cwd": b.work, "hook_event_name": event}
+		payload := map[string]any{"session_id": m.SessionID, "transcript_path": m.SessionPath, "cwd": b.work, "hook_event_name": event}
 		for k, v := range fields {
 			payload[k] = v
 		}
@@ -48,8 +48,8 @@ func (b *bench) claudeTurn(svc missions.Service, m missions.Mission, n int, cont
 	id := fmt.Sprintf("0000000%d-0000-4000-8000-00000000000", n)
 	hook("UserPromptSubmit", map[string]any{"prompt": content, "prompt_id": id + "9"})
 	b.write("a.txt", content)
-	must(b, os.MkdirAll(filepath.Dir(m.Session), 0o700))
-	f, err := os.OpenFile(m.Session, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	must(b, os.MkdirAll(filepath.Dir(m.SessionPath), 0o700))
+	f, err := os.OpenFile(m.SessionPath, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	must(b, err)
 	for _, said := range [][3]string{{"user", id + "1", fmt.Sprintf("%q", content)}, {"assistant", id + "2", `[{"type":"text","text":"done"}]`}} {
 		_, err := fmt.Fprintf(f, `{"isSidechain":false,"type":%q,"uuid":%q,"cwd":%q,"sessionId":%q,"version":"2.1.329","message":{"role":%q,"content":%s}}`+"\n", said[0], said[1], b.work, m.SessionID, said[0], said[2])
@@ -71,9 +71,9 @@ func TestLeavesWhoAwaitsAKeeper(t *testing.T) {
 	must(t, err)
 	keeper, _ := b.sleeper()
 	agent, ended := b.sleeper()
-	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID, KeeperID: keeper.Process.Pid})
+	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: m.ID, KeeperPID: keeper.Process.Pid})
 	must(t, err)
-	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: keeper.Process.Pid, AgentPID: agent.Process.Pid})
+	_, err = c.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperPID: keeper.Process.Pid, AgentPID: agent.Process.Pid})
 	must(t, err)
 	b.claudeTurn(c, launch.Mission, 1, "one\n")
 	b.claudeTurn(c, launch.Mission, 2, "two\n")
@@ -89,7 +89,7 @@ func TestLeavesWhoAwaitsAKeeper(t *testing.T) {
 	<-ended
 	b.until("the restore waits for the keeper", func() bool {
 		got, err := os.ReadFile(filepath.Join(b.work, "a.txt"))
-		return err == nil && string(got) == "one\n" && b.state(c, m).Action == ""
+		return err == nil && string(got) == "one\n" && b.state(c, m).PendingAction == ""
 	})
 	if err := s.Close(); err != nil {
 		t.Errorf("close: %v", err)

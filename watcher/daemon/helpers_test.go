@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -17,7 +18,7 @@ import (
 // bench is a home, a workspace, and the environment that belongs to them.
 type bench struct {
 	testing.TB
-	home missions.Home
+	home home.Home
 	work string
 	user string
 	// patience is the quick hook's; 0 is the client's own.
@@ -29,7 +30,7 @@ func newBench(t testing.TB) *bench {
 	user := t.TempDir()
 	b := &bench{TB: t, user: user, work: filepath.Join(user, "work")}
 	must(t, os.Mkdir(b.work, 0o755))
-	home, err := missions.OpenHome(filepath.Join(user, "home"))
+	home, err := home.Open(filepath.Join(user, "home"))
 	must(t, err)
 	b.home = home
 	config := "watch: {settle: 200ms, max_wait: 2s}\n"

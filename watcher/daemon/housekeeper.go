@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/doctor"
 )
 
 // housekeeper keeps the shadow repositories fast and small while nothing else
@@ -22,7 +23,7 @@ type housekeeper struct {
 	mu      sync.Mutex
 	stop    context.CancelFunc // ends what is being done, nil if nothing is
 	overdue bool               // it can't wait: calls do not stop it
-	looked  map[missions.Urgency]time.Time
+	looked  map[doctor.Urgency]time.Time
 	vain    map[string]time.Time             // by project directory: the last attempt that was of no use
 	done    map[string]missions.Housekeeping // by project directory
 }
@@ -33,7 +34,7 @@ const restEvery = 10 * time.Minute
 
 func newHousekeeper(s *Server) *housekeeper {
 	h := &housekeeper{
-		server: s, looked: map[missions.Urgency]time.Time{},
+		server: s, looked: map[doctor.Urgency]time.Time{},
 		vain: map[string]time.Time{}, done: map[string]missions.Housekeeping{},
 	}
 	h.last.set(s.began)
@@ -60,22 +61,22 @@ func (h *housekeeper) enter() (leave func()) {
 // What is overdue waits for no such moment: there may never be one.
 func (h *housekeeper) begin(inTurn bool) {
 	s := h.server
-	if s.space.Low() != nil {
+	if s.space.CheckRoom() != nil {
 		return
 	}
-	urgency := missions.Due
+	urgency := doctor.Due
 	if inTurn || h.calls.Load() > 0 || time.Since(h.last.time()) < s.options.HousekeepQuiet {
-		urgency = missions.Overdue
+		urgency = doctor.Overdue
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	looked := h.looked[urgency]
-	if h.stop != nil || looked.After(h.last.time()) || urgency == missions.Overdue && time.Since(looked) < s.options.OverdueEvery {
+	if h.stop != nil || looked.After(h.last.time()) || urgency == doctor.Overdue && time.Since(looked) < s.options.OverdueEvery {
 		return // at it, or nothing was written since, or it was looked just now
 	}
 	h.looked[urgency] = time.Now()
 	ctx, stop := context.WithCancel(s.reads)
-	h.stop, h.overdue = stop, urgency == missions.Overdue
+	h.stop, h.overdue = stop, urgency == doctor.Overdue
 	s.work.Go(func() {
 		defer h.end()
 		h.run(ctx, urgency)
@@ -89,17 +90,17 @@ func (h *housekeeper) end() {
 	h.stop = nil
 }
 
-func (h *housekeeper) run(ctx context.Context, urgency missions.Urgency) {
+func (h *housekeeper) run(ctx context.Context, urgency doctor.Urgency) {
 	s := h.server
-	if urgency == missions.Due {
-		if err := s.local.Acquaint(ctx); err != nil && ctx.Err() == nil {
+	if urgency == doctor.Due {
+		if err := s.local.FillIndex(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("fill the index", "error", err)
 		}
-		if err := s.local.ReadSeeded(ctx); err != nil && ctx.Err() == nil {
+		if err := s.local.ReadSeededFiles(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("read what was taken over", "error", err)
 		}
 	}
-	for _, dir := range s.local.Unkempt(urgency) {
+	for _, dir := range s.local.ProjectsToHousekeep(urgency) {
 		if ctx.Err() != nil || !h.mayTry(dir) {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/doctor"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -267,7 +268,7 @@ func TestHousekeepingFails(t *testing.T) {
 	b.until("it was looked at again", func() bool {
 		s.house.mu.Lock()
 		defer s.house.mu.Unlock()
-		return s.house.looked[missions.Due].After(s.house.last.time()) && s.house.stop == nil
+		return s.house.looked[doctor.Due].After(s.house.last.time()) && s.house.stop == nil
 	})
 	if again := b.housekeeping(c)[0].At; !again.Equal(at) {
 		t.Error("tried again at once")

@@ -20,7 +20,7 @@ func (b *bench) agent(svc missions.Service, m missions.Mission) *exec.Cmd {
 	cmd := exec.Command("sleep", "60")
 	must(b, cmd.Start())
 	b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	_, err = svc.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
+	_, err = svc.Keep(b.ctx(), missions.KeepRequest{Mission: m.ID, Launch: launch.ID, KeeperPID: cmd.Process.Pid, AgentPID: cmd.Process.Pid})
 	must(b, err)
 	return cmd
 }
@@ -74,7 +74,7 @@ func TestLostAgent(t *testing.T) {
 	b.until("watched", func() bool { return b.watched(s) })
 	must(t, agent.Process.Kill())
 	_ = agent.Wait()
-	b.until("closed", func() bool { now := b.state(c, m); return now.ClosedHow == missions.HowLost })
+	b.until("closed", func() bool { now := b.state(c, m); return now.CloseReason == missions.CloseReasonLost })
 	b.until("not watched any more", func() bool { return !b.watched(s) })
 }
 

@@ -7,12 +7,13 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // Options say what is served.
 type Options struct {
-	Home    missions.Home
+	Home    home.Home
 	Version string
 	// Command is what people know the process as; "umbra daemon" if empty.
 	Command string
@@ -48,7 +49,7 @@ type Options struct {
 	// to see whether that is so; 10 minutes if 0.
 	VerifyEvery time.Duration
 	// Automate is that of missions.Options.
-	Automate func(missions.Automation) error
+	Automate func(agents.Automation) error
 	// Asleep asks the system how long the machine has slept; tests lie.
 	Asleep func() time.Duration
 }
@@ -103,7 +104,7 @@ func Run(ctx context.Context, o Options) error {
 	spareMemory(o)
 	for {
 		s, err := Start(ctx, o)
-		if errors.Is(err, missions.ErrHomeHeld) {
+		if errors.Is(err, home.ErrHeld) {
 			return nil
 		}
 		if err != nil {

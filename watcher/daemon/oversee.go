@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
@@ -149,7 +150,7 @@ func (o *overseer) restAWhile() {
 	o.rested = time.Now()
 	o.forgetLeft()
 	o.index.rest()
-	if o.local.Rest() {
+	if o.local.SaveStatCaches() {
 		// A walk or an import needs much that the next ones don't.
 		debug.FreeOSMemory()
 	}
@@ -184,19 +185,19 @@ func fileState(name string) string {
 // what is watched what lives.
 func (o *overseer) sync() {
 	o.retry = false
-	if o.space.Low() == nil {
-		if err := o.local.ReapLost(o.reads); err != nil && o.reads.Err() == nil {
+	if o.space.CheckRoom() == nil {
+		if err := o.local.CloseLostMissions(o.reads); err != nil && o.reads.Err() == nil {
 			o.log.Warn("close lost missions", "error", err)
 			o.retry = true
 		}
-		if err := o.local.TakeUp(o.calls); err != nil && o.calls.Err() == nil {
+		if err := o.local.ResumeHandovers(o.calls); err != nil && o.calls.Err() == nil {
 			o.retry = true // a workspace is busy
 		}
 	}
 	live := o.local.LiveWorkspaces()
 	o.live, o.inTurn, o.waiting = len(live), false, false
 	woke := o.woke()
-	alive := map[missions.Process]bool{}
+	alive := map[projects.Process]bool{}
 	for root, ws := range live {
 		o.missed[root] = 0
 		delete(o.left, root)
@@ -228,20 +229,20 @@ func (o *overseer) owing() bool {
 			return true
 		}
 	}
-	owes, _ := o.local.Owes()
+	owes, _ := o.local.HasOwedSnapshots()
 	return owes
 }
 
 // makeUp has done, when there is room again, what was not for want of it.
 func (o *overseer) makeUp() {
-	if !o.owing() || o.space.Low() != nil {
+	if !o.owing() || o.space.CheckRoom() != nil {
 		return
 	}
-	if _, due := o.local.Owes(); due {
+	if _, due := o.local.HasOwedSnapshots(); due {
 		defer o.house.enter()()
 		limited, cancel := context.WithTimeout(o.calls, telling) // a busy workspace gets it later
 		defer cancel()
-		if err := o.local.MakeUp(limited); err != nil {
+		if err := o.local.TakeOwedSnapshots(limited); err != nil {
 			o.log.Warn("take the snapshots that there was no room for", "error", err)
 		}
 	}
@@ -253,12 +254,12 @@ func (o *overseer) makeUp() {
 }
 
 // follow watches a workspace, if it is not, and its missions' sessions.
-func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
+func (o *overseer) follow(root string, ws events.LiveWorkspace) {
 	if !o.watch.knows(root) {
 		// Only captures know what is ignored; none was made since the start.
 		limited, cancel := context.WithTimeout(o.reads, telling)
 		defer cancel()
-		if err := o.local.TellWatching(limited, root); err != nil {
+		if err := o.local.TellIgnoreRules(limited, root); err != nil {
 			o.retry = true
 			return // the workspace is busy, or gone
 		}
@@ -282,7 +283,7 @@ func (o *overseer) follow(root string, ws missions.LiveWorkspace) {
 }
 
 // verify has a watched workspace walked when that is due.
-func (o *overseer) verify(root string, ws missions.LiveWorkspace, woke bool) {
+func (o *overseer) verify(root string, ws events.LiveWorkspace, woke bool) {
 	f := o.follows[root]
 	if f == nil {
 		return // not watched: every capture walks
@@ -308,7 +309,7 @@ func (o *overseer) forgetLeft() {
 	for root, at := range o.left {
 		if time.Since(at) > o.options.ForgetAfter {
 			delete(o.left, root)
-			o.local.Forget(root)
+			o.local.ForgetWorkspace(root)
 		}
 	}
 }

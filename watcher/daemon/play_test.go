@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
@@ -57,7 +58,7 @@ func perform(play string, args []string) error {
 
 // playDaemon serves a home until it is told to stop.
 func playDaemon(dir string) error {
-	home, err := missions.OpenHome(dir)
+	home, err := home.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func playDaemon(dir string) error {
 
 // playConnect says whether the home's daemon is for this process.
 func playConnect(dir string) error {
-	home, err := missions.OpenHome(dir)
+	home, err := home.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func playConnect(dir string) error {
 
 // playHook hands in an event, and says for which mission it was.
 func playHook(dir string) error {
-	home, err := missions.OpenHome(dir)
+	home, err := home.Open(dir)
 	if err != nil {
 		return err
 	}

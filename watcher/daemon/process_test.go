@@ -67,7 +67,7 @@ func TestKilledDaemon(t *testing.T) {
 		status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
 		must(t, err)
 		must(t, syscall.Kill(status.Daemon.PID, syscall.SIGKILL))
-		b.until("the lock is free", func() bool { _, _, held := b.home.Holder(); return !held })
+		b.until("the lock is free", func() bool { _, _, held := b.home.LockHolder(); return !held })
 		entries, err := c.Log(b.ctx(), missions.LogRequest{Caller: b.caller()})
 		if err != nil || len(entries) == 0 {
 			t.Fatalf("log after the kill: %v %v", entries, err)
@@ -104,8 +104,8 @@ func TestKilledInACall(t *testing.T) {
 	}
 	must(t, syscall.Kill(status.Daemon.PID, syscall.SIGKILL))
 	must(t, between.Close())
-	keeper := missions.KeepRequest{Caller: b.caller(), Mission: id, KeeperID: os.Getpid(), AgentPID: os.Getpid()}
-	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: id, KeeperID: os.Getpid()})
+	keeper := missions.KeepRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid(), AgentPID: os.Getpid()}
+	launch, err := c.Launch(b.ctx(), missions.LaunchRequest{Caller: b.caller(), Mission: id, KeeperPID: os.Getpid()})
 	must(t, err)
 	keeper.Launch = launch.ID
 	_, err = c.Keep(b.ctx(), keeper)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/servicetest"
 )
 
@@ -34,7 +35,7 @@ func TestServes(t *testing.T) {
 
 // TestContract holds the Service over the socket to its contract.
 func TestContract(t *testing.T) {
-	servicetest.Run(t, func(t testing.TB, home missions.Home) missions.Service {
+	servicetest.Run(t, func(t testing.TB, home home.Home) missions.Service {
 		b := &bench{TB: t, home: home}
 		b.start()
 		return b.connect()

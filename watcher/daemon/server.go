@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/local"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/watcher/api"
 )
 
@@ -20,17 +23,17 @@ import (
 // such as a keeper, which uses its Service itself meanwhile.
 type Server struct {
 	options Options
-	lock    *missions.HomeLock
-	local   *missions.Local
+	lock    *home.Lock
+	local   *local.Service
 	watch   *watching
 	index   *cache
 	house   *housekeeper
-	space   *missions.Space
+	space   *home.Space
 	log     *slog.Logger
 	logFile *rotatingFile
 	began   time.Time
 	about   api.About
-	place   missions.Place // of the home whose lock is held
+	place   home.FileIdentity // of the home whose lock is held
 	socket  *socket
 	http    *http.Server
 	table   map[string]missions.Method
@@ -59,7 +62,7 @@ const takeover = 3 * time.Second
 // closed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.fill()
-	if err := o.Home.ReadOnly(); err != nil {
+	if err := o.Home.CheckWritable(); err != nil {
 		return nil, err
 	}
 	lock, err := hold(ctx, o)
@@ -80,11 +83,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 // hold takes the home lock. One that another process has is waited for only
 // while nobody can be talked to: that process is about to stop.
-func hold(ctx context.Context, o Options) (*missions.HomeLock, error) {
+func hold(ctx context.Context, o Options) (*home.Lock, error) {
 	deadline := time.Now().Add(takeover)
 	for {
 		lock, err := o.Home.Hold(o.Command)
-		if !errors.Is(err, missions.ErrHomeHeld) {
+		if !errors.Is(err, home.ErrHeld) {
 			return lock, err
 		}
 		if answers(o.Home.Socket()) || time.Now().After(deadline) {
@@ -116,7 +119,7 @@ func (s *Server) open() error {
 	s.logFile = &rotatingFile{name: o.Home.LogFile(), limit: logLimit}
 	s.log = slog.New(slog.NewTextHandler(s.logFile, nil))
 	s.configured = fileState(o.Home.ConfigFile())
-	config, broken, err := o.Home.KeptConfig()
+	config, broken, err := o.Home.ReadConfig()
 	if err != nil {
 		return err
 	}
@@ -126,18 +129,18 @@ func (s *Server) open() error {
 	if broken != nil {
 		s.log.Warn("the configuration is what it was when it was last read well", "error", broken)
 	}
-	s.space = missions.NewSpace(o.Home, config.Storage, o.FreeSpace)
-	s.index = openCache(o.Home.IndexDir(), s.log, s.space.Low)
+	s.space = home.NewSpace(o.Home, config.Storage, o.FreeSpace)
+	s.index = openCache(o.Home.IndexDir(), s.log, s.space.CheckRoom)
 	s.watch = newWatching(o, config.Watch, s.log)
-	s.local, err = missions.NewLocal(missions.Options{
-		Home: o.Home, Config: config, Getenv: o.Getenv, Broken: broken, Adapters: missions.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
+	s.local, err = local.New(local.Options{
+		Home: o.Home, Config: config, Getenv: o.Getenv, Broken: broken, Adapters: projects.Agents(), Watching: s.watch, Index: s.index, Space: s.space,
 		Clock: o.Clock, Log: s.log, Automate: o.Automate,
 	})
 	if err != nil {
 		return err
 	}
 	s.about = aboutSelf(o)
-	if s.place, err = o.Home.Place(); err != nil {
+	if s.place, err = o.Home.Identity(); err != nil {
 		return err
 	}
 	if s.socket, err = listen(o); err != nil {
@@ -173,7 +176,7 @@ func (s *Server) catchUp() {
 }
 
 // Service is what is served, for use in this process.
-func (s *Server) Service() missions.Service { return missions.Gate(service{s.local, s}, s.space) }
+func (s *Server) Service() missions.Service { return local.Gate(service{s.local, s}, s.space) }
 
 // Leaving is closed when the Server wants to be closed: somebody asked, or
 // there was nothing to do for long.
@@ -192,7 +195,7 @@ const homeGone = "the home was moved, or removed"
 
 // athome reports whether the home is still where it was.
 func (s *Server) athome() bool {
-	place, err := s.options.Home.Place()
+	place, err := s.options.Home.Identity()
 	return err == nil && place == s.place || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 	"github.com/umbra-vcs/umbra/watcher/api"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -274,7 +275,7 @@ func TestSecondServerIsTold(t *testing.T) {
 	b := newBench(t)
 	b.start()
 	_, err := Start(b.ctx(), b.options())
-	if !errors.Is(err, missions.ErrHomeHeld) {
+	if !errors.Is(err, home.ErrHeld) {
 		t.Errorf("error %v", err)
 	}
 	must(t, Run(b.ctx(), b.options()))
@@ -283,14 +284,14 @@ func TestSecondServerIsTold(t *testing.T) {
 func TestSocketPlaces(t *testing.T) {
 	b := newBench(t)
 	long := filepath.Join(b.user, strings.Repeat("long-", 30))
-	home, err := missions.OpenHome(long)
+	h, err := home.Open(long)
 	must(t, err)
 	runtime := filepath.Join(b.user, "r")
 	must(t, os.Mkdir(runtime, 0o700))
 	temp := filepath.Join(b.user, "t")
 	must(t, os.Mkdir(temp, 0o700))
 	for name, c := range map[string]struct {
-		home    missions.Home
+		home    home.Home
 		runtime string
 		temp    string
 		under   string
@@ -299,8 +300,8 @@ func TestSocketPlaces(t *testing.T) {
 		"home":            {b.home, "", temp, b.home.Dir},
 		"no such runtime": {b.home, filepath.Join(b.user, "none"), temp, b.home.Dir},
 		"relative":        {b.home, "relative", temp, b.home.Dir},
-		"long home":       {home, "", temp, temp},
-		"both long":       {home, "", long, "/tmp"},
+		"long home":       {h, "", temp, temp},
+		"both long":       {h, "", long, "/tmp"},
 	} {
 		o := b.options()
 		o.Home = c.home

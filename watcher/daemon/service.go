@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/local"
 )
 
 // service is the Service of this process, which knows of itself what Local
 // does not.
 type service struct {
-	*missions.Local
+	*local.Service
 	server *Server
 }
 
@@ -21,7 +22,7 @@ var _ missions.Service = service{}
 
 // Status adds the process that serves, and what is wrong with it.
 func (s service) Status(ctx context.Context, r missions.StatusRequest) (missions.Status, error) {
-	status, err := s.Local.Status(ctx, r)
+	status, err := s.Service.Status(ctx, r)
 	if err != nil || r.Brief {
 		return status, err
 	}

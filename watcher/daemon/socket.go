@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // maxSocketPath is how long a socket's path may be: sun_path of macOS holds
@@ -29,7 +30,7 @@ const privatePrefix = "umbra-"
 // socket is the listener, and what is to be taken away with it.
 type socket struct {
 	net.Listener
-	home  missions.Home
+	home  home.Home
 	path  string
 	made  string // a directory made for this socket alone, "" if none
 	inode fs.FileInfo

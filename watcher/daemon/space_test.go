@@ -100,7 +100,7 @@ func TestSnapshotsWhenThereIsRoom(t *testing.T) {
 				t.Errorf("it holds %q, %v", got, err)
 			}
 			b.until("no problem", func() bool { now := b.state(c, m); return len(now.Problems) == 0 && now.State != missions.StateRunning })
-			b.until("nothing is owed", func() bool { owes, _ := s.local.Owes(); return !owes })
+			b.until("nothing is owed", func() bool { owes, _ := s.local.HasOwedSnapshots(); return !owes })
 		})
 	}
 }

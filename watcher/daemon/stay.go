@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // Staying serves the home from a command that stays, such as a keeper, for as
@@ -103,7 +103,7 @@ func (s *Staying) run(ctx context.Context) error {
 				pause = 0
 			}
 			err = server.Close()
-		case errors.Is(err, missions.ErrHomeHeld):
+		case errors.Is(err, home.ErrHeld):
 			err, pause = nil, heldFor
 		case errors.Is(err, context.Canceled):
 			return nil

@@ -68,11 +68,11 @@ func TestVerifyFindsWhatNoEventTold(t *testing.T) {
 	must(t, os.Link(filepath.Join(b.work, "src/a.txt"), outside))
 	b.agent(c, m)
 	b.until("watched", func() bool { return b.watched(s) })
-	walks := func() missions.Walks {
+	walks := func() missions.WorkspaceWalks {
 		status, err := c.Status(b.ctx(), missions.StatusRequest{Caller: b.caller()})
 		must(t, err)
 		if len(status.Walks) != 1 {
-			return missions.Walks{}
+			return missions.WorkspaceWalks{}
 		}
 		return status.Walks[0]
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/watcher"
 )
 
@@ -171,7 +172,7 @@ func (w *watching) tree(root string) *watcher.Tree {
 func (w *watching) Take(ctx context.Context, root string) missions.Dirty {
 	tree := w.tree(root)
 	if tree == nil {
-		return missions.Dirty{Full: true, Why: missions.NotWatched}
+		return missions.Dirty{Full: true, Why: snapshots.ReasonNotWatched}
 	}
 	ctx, cancel := context.WithTimeout(ctx, barrierPatience)
 	defer cancel()

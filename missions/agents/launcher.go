@@ -1,0 +1,39 @@
+// Package agents begins missions and launches their agents: the command, its
+// environment, the agent's configuration, what the keeper does when the agent ends, the
+// limit on live missions, and the user's automations.
+package agents
+
+import (
+	"context"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Launcher begins missions and starts their agents.
+type Launcher struct {
+	*projects.Desk
+	addresses     *addresses.Finder
+	conversations *conversations.Library
+	snapshots     *snapshots.Taker
+	presence      *presence.Observer
+
+	StartAutomation func(Automation) error // nil: none is run
+	Unadopted       *unadopted
+
+	// Recreate makes a lost workspace again that a launch asks for. The room of forks
+	// hands it in.
+	Recreate func(ctx context.Context, m *projects.Mission, r missions.LaunchRequest) (*projects.Mission, error)
+	// Relieve answers a keeper whose agent was ended by a handover with what to launch.
+	// The room of handovers hands it in.
+	Relieve func(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (next missions.KeepResult, relieved bool, err error)
+}
+
+// New makes a Launcher.
+func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Launcher {
+	return &Launcher{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, Unadopted: NewUnadopted()}
+}

@@ -1,0 +1,122 @@
+package conversations
+
+import (
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// CutTailBytes is how much of a conversation's end is read at first to find its cut;
+// more only where that does not tell.
+const CutTailBytes = 1 << 20
+
+// PlanCutAtSnapshot cuts the conversation of a snapshot where an agent can go on from. The
+// agent's own file, if there is one, makes it faster: see openConversationWithFile.
+func (l *Library) PlanCutAtSnapshot(p *projects.Project, s *gitstore.Snapshot, beside string) (*ConversationPlan, error) {
+	meta, err := p.Store.SessionMeta(s.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, sessions.ErrNoSession
+	}
+	if err != nil {
+		return nil, cutError(s, err)
+	}
+	a := l.Adapter(meta.Agent)
+	if a == nil {
+		return nil, sessions.ErrNoSession
+	}
+	plan := &ConversationPlan{Record: s.Record, agentFile: beside, SourceMeta: meta}
+	told := false
+	if info, err := p.ReadSnapshotInfo(s); err == nil && info.Events > 0 {
+		plan.Cut, told, err = l.FindCutInTail(p, a, plan, info.Events)
+		if err != nil {
+			return nil, cutError(s, err)
+		}
+	}
+	if told {
+		return plan, nil
+	}
+	r, _, err := l.openConversationWithFile(p, s.Record, beside)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	plan.Cut, err = a.Cut(r)
+	if errors.Is(err, sessions.ErrEmptyCut) {
+		plan.IsEmpty = true
+		return plan, nil
+	}
+	if err != nil {
+		return nil, cutError(s, err)
+	}
+	return plan, nil
+}
+
+func cutError(s *gitstore.Snapshot, err error) error {
+	return missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation of snapshot %s: %w", s.ID.Short(), err)
+}
+
+// FindCutInTail finds the cut in the end of a conversation of so many lines; false if
+// that does not tell.
+func (l *Library) FindCutInTail(p *projects.Project, a sessions.Adapter, plan *ConversationPlan, lines int) (sessions.Cut, bool, error) {
+	cutter, ok := a.(sessions.EndCutting)
+	if !ok {
+		return sessions.Cut{}, false, nil
+	}
+	first := int64(0) // of the bytes that the record itself holds
+	if in := plan.SourceMeta.Inherited; in != nil {
+		first = in.Length
+	}
+	shift, err := l.offsetInConversation(p, plan)
+	if err != nil {
+		return sessions.Cut{}, false, err
+	}
+	for tail := int64(CutTailBytes); plan.SourceMeta.Length-tail > first; tail *= 8 {
+		cut, told, err := l.findCutFromOffset(p, cutter, plan, plan.SourceMeta.Length-tail)
+		if told {
+			cut.Events, cut.Length = lines-cut.Dropped, cut.Length+shift
+		}
+		if told || err != nil {
+			return cut, told, err
+		}
+	}
+	return sessions.Cut{}, false, nil
+}
+
+// findCutFromOffset reads the conversation from about offset on.
+func (l *Library) findCutFromOffset(p *projects.Project, a sessions.EndCutting, plan *ConversationPlan, offset int64) (sessions.Cut, bool, error) {
+	r, from, err := l.openOwnSessionFrom(p, plan.Record, plan.agentFile, offset)
+	if err != nil {
+		return sessions.Cut{}, false, err
+	}
+	defer r.Close()
+	return a.CutEnd(r, from)
+}
+
+// openOwnSessionFrom opens what a record holds of its session's newest file from about offset on,
+// and says where that begins: what is inherited is no part of it. The file at path, if
+// there is one, makes it faster: see openConversationWithFile.
+func (l *Library) openOwnSessionFrom(p *projects.Project, record gitstore.ID, path string, offset int64) (*conversationReader, int64, error) {
+	r, err := openOwnSession(p, record, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r, r.recordedPart.From(offset), nil
+}
+
+// openOwnSession opens what a record itself holds of its session's newest file.
+func openOwnSession(p *projects.Project, record gitstore.ID, path string) (*conversationReader, error) {
+	own, err := p.Store.OpenSession(record)
+	if err != nil {
+		return nil, err
+	}
+	r := &conversationReader{Reader: own, recordedPart: own}
+	if file, _, err := disk.OpenRegular(path); err == nil {
+		own.Beside(file)
+		r.closers = append(r.closers, file)
+	}
+	return r, nil
+}

@@ -1,0 +1,154 @@
+package conversations
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// ConversationPlan is what a restore or fork does with a conversation.
+type ConversationPlan struct {
+	Record        gitstore.ID // holds the source's conversation
+	agentFile     string      // the agent's own file, which may hold it too
+	SourceMeta    gitstore.SessionMeta
+	Cut           sessions.Cut
+	IsEmpty       bool   // nothing that could be resumed is left: the agent begins anew
+	ReturnSession string // an existing session to go back to, for undo
+	ReturnPath    string
+}
+
+// PlacedSession is a session that was put into an agent's store.
+type PlacedSession struct {
+	ID          string
+	Path        string
+	Files       []string // everything that was made, to be taken away if the rest fails
+	Inherited   *gitstore.Inherited
+	FileDiffers bool // the agent's own file is not what was recorded, and copied
+}
+
+// PlaceConversation writes a copy of a planned conversation, under a new id, where the
+// agent running in cwd finds it. Nothing that exists is replaced.
+func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan, env sessions.Environ, to sessions.Rewrite) (PlacedSession, error) {
+	a := l.Adapter(plan.SourceMeta.Agent)
+	if a == nil {
+		return PlacedSession{}, fmt.Errorf("no adapter for %s", plan.SourceMeta.Agent)
+	}
+	if to.Version == 0 {
+		to.Version = a.RewriteVersion()
+	}
+	out := PlacedSession{ID: to.NewID, Path: a.Path(env, to.NewCwd, to.NewID)}
+	if err := l.addLinkNames(p, plan, a, &to); err != nil {
+		return out, err
+	}
+	recipe, err := json.Marshal(recipeOf(plan.SourceMeta.Agent, to))
+	if err != nil {
+		return out, err
+	}
+	// The session file comes last: where it is, its side files are too.
+	if err := l.PlaceSideFiles(p, plan, a, env, to, &out); err != nil {
+		return out, errors.Join(err, out.Remove())
+	}
+	proof := gitstore.NewInheritedProof()
+	err = journal.Place(out.Path, 0o600, func(w io.Writer) error {
+		r, _, err := l.openConversationWithFile(p, plan.Record, plan.agentFile)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		err = a.Rewrite(io.MultiWriter(w, proof), r, plan.Cut.Length, to)
+		out.FileDiffers = r.recordedPart.Strayed()
+		return err
+	}, journal.PlaceOptions{})
+	if errors.Is(err, fs.ErrExist) {
+		return out, fmt.Errorf("place the session: %w", err)
+	}
+	if err != nil {
+		return out, errors.Join(fmt.Errorf("place the session: %w", err), out.Remove())
+	}
+	out.Files = append(out.Files, out.Path)
+	out.Inherited = &gitstore.Inherited{Record: plan.Record, SourceLength: plan.Cut.Length, Recipe: recipe}
+	proof.Describe(out.Inherited)
+	return out, nil
+}
+
+// PlaceSideFiles puts the copied session's side files beside it.
+func (l *Library) PlaceSideFiles(p *projects.Project, plan *ConversationPlan, a sessions.Adapter, env sessions.Environ, to sessions.Rewrite, out *PlacedSession) error {
+	sided, ok := a.(sessions.Sided)
+	if !ok {
+		return nil
+	}
+	stored, err := p.Store.SessionSides(plan.Record)
+	if err != nil {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "side files of record %s: %w", plan.Record.Short(), err)
+	}
+	byName := map[string]gitstore.StoredSide{}
+	var names []string
+	for _, s := range stored {
+		byName[s.Name] = s
+		names = append(names, s.Name)
+	}
+	open := func(name string) (io.ReadCloser, error) {
+		r, _, err := p.Store.BlobReader(byName[name].ID)
+		return r, err
+	}
+	files, err := sided.PlaceSides(env, names, open, to)
+	if err != nil {
+		return fmt.Errorf("side files of the session: %w", err)
+	}
+	for _, f := range files {
+		if byName[f.Side].Executable {
+			f.Mode |= f.Mode & 0o444 >> 2
+		}
+		err := journal.Place(f.Path, f.Mode, f.Write, journal.PlaceOptions{ModTime: f.ModTime})
+		if errors.Is(err, fs.ErrExist) {
+			continue // of a placing that was cut off: the name holds the new session's id
+		}
+		if err != nil {
+			return fmt.Errorf("side files of the session: %w", err)
+		}
+		out.Files = append(out.Files, f.Path)
+	}
+	return nil
+}
+
+// Remove takes away what was placed.
+func (p PlacedSession) Remove() error {
+	var errs []error
+	for _, file := range p.Files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func recipeOf(agent string, r sessions.Rewrite) CopyRecipe {
+	return CopyRecipe{
+		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
+	}
+}
+
+// SwitchSession makes another session the mission's own.
+func SwitchSession(m *projects.Mission, id, path string) {
+	if m.Stored.Session != "" && m.Stored.Session != id {
+		m.FormerSessions = append(m.FormerSessions, m.Stored.Session)
+	}
+	kept := m.FormerSessions[:0]
+	for _, s := range m.FormerSessions {
+		if s != id {
+			kept = append(kept, s)
+		}
+	}
+	m.FormerSessions = kept
+	m.Stored.Session, m.Binding.SessionPath, m.Live.BoundSession = id, path, ""
+}

@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// newestOf finds a mission's newest snapshot that can be read, whatever its ref says,
+// among all objects, reachable or not. A fork that has taken none has its fork point.
+func newestOf(p *projects.Project, ctx context.Context, mission string) (gitstore.ID, error) {
+	list, err := p.Store.StoredSnapshots(ctx)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	head, err := p.Store.Ref(gitstore.RecordRef(mission))
+	newest := p.Store.Newest(list, head, mission, p.TakenAt)
+	if newest == nil {
+		return gitstore.ID{}, errors.Join(errors.New("none of its snapshots is left"), err)
+	}
+	return newest.ID, nil
+}
+
+// continueTurn lets the missions whose newest snapshot, or its record, is lost go on from the
+// newest that is there. What the workspace holds is captured again, and called
+// partial. What is lost was looked for everywhere before.
+func (d *Examination) goOn(ctx context.Context, p *projects.Project) {
+	refs, err := p.Store.Refs(gitstore.RefAgent)
+	if err != nil {
+		return
+	}
+	for _, ref := range refs.Refs {
+		mission := ref.Name.Mission()
+		if _, err := d.L.LoadMission(p, mission); !projects.IsObjectLost(err) {
+			continue
+		}
+		said, err := d.L.goOnFrom(ctx, p, mission, ref.ID)
+		if err != nil {
+			d.L.Logger.Warn("go on from what is whole", "project", p.Name, "mission", mission, "error", err)
+			continue
+		}
+		d.mended(p, mission, said)
+	}
+}
+
+// goOnFrom mends the mission whose ref names a snapshot that is lost, or its record.
+func (l *Examiner) goOnFrom(ctx context.Context, p *projects.Project, mission string, ref gitstore.ID) (said string, err error) {
+	said = fmt.Sprintf("what was recorded with its newest snapshot, %s, is lost, such as the conversation: its files are whole", ref.Short())
+	tip, err := p.Store.Snapshot(ref)
+	if err != nil {
+		to, err := newestOf(p, ctx, mission)
+		if err != nil {
+			return "", err
+		}
+		said = fmt.Sprintf("its newest snapshot, %s, is lost: it goes on from %s, the newest that is whole", ref.Short(), to.Short())
+		if head, err := p.Store.Ref(gitstore.RecordRef(mission)); err == nil { // what was recorded with the lost one
+			if err := p.Store.UpdateRef(ctx, gitstore.KeepRef(ref), gitstore.ID{}, head, gitstore.Durable); err != nil && !projects.IsObjectLost(err) && !errors.Is(err, gitstore.ErrRefMoved) {
+				return "", err
+			}
+		}
+		if err := p.Store.UpdateRef(ctx, gitstore.AgentRef(mission), ref, to, gitstore.Durable); err != nil {
+			return "", err
+		}
+		if tip, err = p.Store.Snapshot(to); err != nil {
+			return "", err
+		}
+	}
+	if _, err := p.ReadStored(tip.Record); err != nil {
+		if tip, err = recordAgain(p, ctx, mission, tip); err != nil {
+			return "", err
+		}
+	}
+	if _, err := p.Store.RepairRecords(ctx); err != nil {
+		return "", err
+	}
+	m, err := l.LoadMission(p, mission)
+	if err != nil {
+		return "", err
+	}
+	err = l.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		_, err := l.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
+			TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerWatch, Lifecycle: m.Lifecycle, Message: "captured again: snapshots before were lost", Partial: true},
+			Triggers:     missions.Triggers{missions.TriggerWatch},
+		})
+		return err
+	})
+	if err != nil {
+		l.Logger.Warn("capture a workspace again", "mission", m.Name, "error", err)
+		return said, nil
+	}
+	return said + "; what its workspace holds was captured again", nil
+}
+
+// recordAgain puts a snapshot on top of one whose record is lost: of the same files,
+// with what the newest record says that is whole.
+func recordAgain(p *projects.Project, ctx context.Context, mission string, tip *gitstore.Snapshot) (*gitstore.Snapshot, error) {
+	donor, then, err := recordedBefore(p, mission, tip)
+	if err != nil {
+		return nil, err
+	}
+	below := tip.Record
+	if _, err := p.Store.Record(below); err != nil {
+		below = donor.ID
+	}
+	top := *tip
+	top.Parents, top.Partial, top.Message = snapshots.ParentList(tip.ID), true, "what was recorded with the snapshot before is lost"
+	then.TurnPosition = nil // not known any more
+	t := p.Store.NewRecordTree(donor.Tree)
+	info := projects.SnapshotInfo{Format: projects.RecordFormat, At: tip.At, Triggers: tip.Triggers, Turn: tip.Turn, Partial: true}
+	if err := errors.Join(projects.WriteDoc(t, projects.MissionDoc, then), projects.WriteDoc(t, projects.SnapshotDoc, info)); err != nil {
+		return nil, err
+	}
+	batch := p.Store.NewBatch()
+	defer batch.Discard()
+	tree, err := t.Write(batch)
+	if err != nil {
+		return nil, err
+	}
+	if top.Record, err = p.Store.WriteRecord(batch, &gitstore.Record{
+		Tree: tree, Parents: snapshots.ParentList(below), Author: tip.Author, At: tip.At,
+		Kind: gitstore.KindSnapshot, Mission: mission, Message: top.Message,
+	}); err != nil {
+		return nil, err
+	}
+	if top.ID, err = batch.Commit(gitstore.FormatSnapshot(&top)); err != nil {
+		return nil, err
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return nil, err
+	}
+	return &top, p.Store.UpdateRef(ctx, gitstore.AgentRef(mission), tip.ID, top.ID, gitstore.Durable)
+}
+
+// recordedBefore is the newest record of a mission that can be read, of the snapshots
+// before one, with the mission as it has it.
+func recordedBefore(p *projects.Project, mission string, tip *gitstore.Snapshot) (*gitstore.Record, projects.Stored, error) {
+	for s, err := range p.Store.Snapshots(tip.Parent(), gitstore.HistoryOptions{}) {
+		if err != nil || s.Mission != mission {
+			break
+		}
+		if then, err := p.ReadStored(s.Record); err == nil {
+			r, err := p.Store.Record(s.Record)
+			return r, then, err
+		}
+	}
+	return nil, projects.Stored{}, fmt.Errorf("no snapshot before %s has a record that can be read", tip.ID.Short())
+}

@@ -1,0 +1,137 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// shadow checks a project's shadow repository. If mending is asked for, what can
+// be mended without loss is, and what is returned remains.
+func (d *Examination) shadow(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+	problems, err := d.check(ctx, p)
+	if err != nil || !d.request.Fix {
+		return withFixes(problems), err
+	}
+	const rounds = 3 // what is mended may show what else is wrong
+	for round := 0; round < rounds && d.mendAll(ctx, p, problems); round++ {
+		if problems, err = d.check(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return d.mendLost(ctx, p, problems)
+}
+
+// mendAll mends what it can of a shadow repository but what is lost, and reports
+// whether that was anything.
+func (d *Examination) mendAll(ctx context.Context, p *projects.Project, problems []gitstore.Problem) (mended bool) {
+	for _, problem := range problems {
+		mend := d.mendOf(ctx, p, problem)
+		if mend == nil {
+			continue
+		}
+		if err := mend(); err != nil {
+			d.L.Logger.Warn("mend", "project", p.Name, "ref", problem.Ref, "error", err)
+			continue
+		}
+		mended = true
+		d.found(missions.Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Details: problem.Details}, func() error { return nil })
+	}
+	return mended
+}
+
+// check is what is wrong with a project's shadow repository now.
+func (d *Examination) check(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+	roots, err := d.L.unpublished(p)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := p.Store.Check(ctx, roots...)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := lostRefs(p)
+	return append(problems, lost...), err
+}
+
+// messageOf is a problem of a shadow repository in one line.
+func messageOf(problem gitstore.Problem) string {
+	if problem.Ref == "" {
+		return missions.OneLine(problem.Message, "")
+	}
+	return missions.OneLine(problem.Ref, problem.Message)
+}
+
+// withFixes names the command for the problems that doctor can mend.
+func withFixes(problems []gitstore.Problem) []gitstore.Problem {
+	for i, problem := range problems {
+		if problem.Fix == "" && brokenAgent(problem) {
+			problems[i].Fix = "umbra doctor --fix"
+		}
+	}
+	return problems
+}
+
+func brokenAgent(problem gitstore.Problem) bool {
+	return problem.Invariant == "I1" && gitstore.RefName(problem.Ref).Kind() == gitstore.RefAgent
+}
+
+// mendOf is how a problem of a shadow repository is mended, nil if it is not.
+func (d *Examination) mendOf(ctx context.Context, p *projects.Project, problem gitstore.Problem) func() error {
+	name := gitstore.RefName(problem.Ref)
+	switch {
+	case len(problem.Lost) > 0:
+		return nil // once all else is mended
+	case len(problem.Rotten) > 0:
+		return func() error { return d.L.salvage(ctx, p, problem.Rotten) }
+	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
+		return func() error {
+			_, err := p.Store.Sweep(ctx)
+			return err
+		}
+	case problem.Fix == "umbra doctor --fix" && strings.HasPrefix(problem.Ref, "packed-refs "):
+		return func() error { return p.Store.MendPackedRefs(ctx) }
+	case name.Kind() == gitstore.RefHead:
+		return nil // by the missions' names
+	case brokenAgent(problem):
+		return func() error { return mendAgentRef(p, ctx, name.Mission()) }
+	case problem.Fix == "umbra doctor --fix":
+		return func() error {
+			_, err := p.Store.RepairRecords(ctx)
+			return err
+		}
+	}
+	return nil
+}
+
+// lostRefs are missions whose records are there and whose ref is not.
+func lostRefs(p *projects.Project) ([]gitstore.Problem, error) {
+	records, err := p.Store.Refs(gitstore.RefRecord)
+	if err != nil {
+		return nil, err
+	}
+	var lost []gitstore.Problem
+	for _, ref := range records.Refs {
+		agent := gitstore.AgentRef(ref.Name.Mission())
+		_, err := p.Store.Ref(agent)
+		if _, trashed := p.Store.Ref(gitstore.TrashAgentRef(ref.Name.Mission())); trashed == nil || !errors.Is(err, gitstore.ErrRefNotFound) {
+			continue
+		}
+		lost = append(lost, gitstore.Problem{Invariant: "I1", Ref: string(agent), Message: "it is gone, its records are there", Fix: "umbra doctor --fix"})
+	}
+	return lost, nil
+}
+
+// mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot. A fork
+// that has taken none goes back to its fork point.
+func mendAgentRef(p *projects.Project, ctx context.Context, mission string) error {
+	s, err := newestOf(p, ctx, mission)
+	if err != nil {
+		return err
+	}
+	return p.Store.MendRef(ctx, gitstore.AgentRef(mission), s)
+}

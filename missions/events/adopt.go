@@ -1,0 +1,146 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// adoption is a mission being made for a session that a hook has told of. It
+// goes on when the hook's time is over: the first snapshot of a large workspace
+// takes longer than an agent waits.
+type adoption struct {
+	done       chan struct{} // closed when mission and err are known
+	mission    *projects.Mission
+	err        error
+	lateEvents []func(context.Context, *projects.Mission) // what was heard meanwhile; nil once done
+}
+
+// errAdopting is the answer to a hook that does not wait any longer.
+var errAdopting = errors.New("the first snapshot is still being taken")
+
+// SessionKey names a session among those of all agents.
+func SessionKey(agent, session string) string { return agent + " " + session }
+
+// startOrJoinAdoption makes a mission, or joins the one who makes it already.
+func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n projects.MissionPlan, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
+	if err := l.Space.CheckRoom(); err != nil {
+		return nil, err
+	}
+	if !l.StartWorker() {
+		return nil, projects.ErrClosing
+	}
+	key := SessionKey(n.Agent, n.Session)
+	l.mu.Lock()
+	a := l.adoptions[key]
+	if a == nil {
+		a = &adoption{done: make(chan struct{})}
+		l.adoptions[key] = a
+		go l.carryOutAdoption(a, key, n)
+	} else {
+		l.Workers.Done()
+	}
+	l.mu.Unlock()
+	return l.awaitAdoption(ctx, c, a, later)
+}
+
+// joinAdoption is awaitAdoption for a session that is being adopted, if it is.
+func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key string, later func(context.Context, *projects.Mission)) (m *projects.Mission, joined bool, err error) {
+	l.mu.Lock()
+	a := l.adoptions[key]
+	l.mu.Unlock()
+	if a == nil {
+		return nil, false, nil
+	}
+	m, err = l.awaitAdoption(ctx, c, a, later)
+	return m, true, err
+}
+
+// awaitAdoption waits for the mission that is being made for a session, at most
+// as long as a hook may. Where that is not enough it returns errAdopting, and
+// later is called when the mission is there, in the order of the calls.
+func (l *Listener) awaitAdoption(ctx context.Context, c missions.Caller, a *adoption, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
+	limit := time.NewTimer(l.adoptionPatience(ctx, c))
+	defer limit.Stop()
+	select {
+	case <-a.done:
+		return a.mission, a.err
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-a.done:
+		return a.mission, a.err
+	default:
+		a.lateEvents = append(a.lateEvents, later)
+		return nil, errAdopting
+	}
+}
+
+// adoptionPatience leaves a hook the time to say that it does not wait. In a
+// process of its own the hook does the work itself, and has all its time for it.
+func (l *Listener) adoptionPatience(ctx context.Context, c missions.Caller) time.Duration {
+	deadline, limited := ctx.Deadline()
+	switch {
+	case l.Watching == nil && limited:
+		return time.Until(deadline)
+	case l.Watching == nil:
+		return time.Hour
+	case limited:
+		return min(time.Duration(l.HookConfig(c).Hooks.MaxWait), time.Until(deadline)/2)
+	}
+	return time.Duration(l.HookConfig(c).Hooks.MaxWait)
+}
+
+// carryOutAdoption makes the mission, then hands in what was heard meanwhile.
+func (l *Listener) carryOutAdoption(a *adoption, key string, n projects.MissionPlan) {
+	defer l.Workers.Done()
+	ctx, cancel := context.WithCancel(l.Closing)
+	defer cancel()
+	m, err := l.agents.CreateMission(ctx, n)
+	if agents.IsRefusal(err) {
+		l.agents.Unadopted.NoteRefusal(n.Workspace, err, l.Now())
+	}
+	for first := true; ; first = false {
+		l.mu.Lock()
+		later := a.lateEvents
+		a.lateEvents = nil
+		if first {
+			a.mission, a.err = m, err
+		}
+		if len(later) == 0 || err != nil {
+			delete(l.adoptions, key)
+			close(a.done)
+			l.mu.Unlock()
+			break
+		}
+		l.mu.Unlock()
+		for _, tell := range later {
+			tell(ctx, m)
+		}
+	}
+	if err == nil && m.Stored.Config == "" {
+		l.agents.SaveAdoptedConfig(ctx, m)
+	}
+	if err != nil && !snapshots.IsRefusedRoot(err) {
+		l.Logger.Warn("adopt a session", "agent", n.Agent, "session", n.Session, "error", err)
+	}
+}
+
+// lateEventHandler carries out an event whose hook has not waited for its mission.
+func (l *Listener) lateEventHandler(a sessions.Adapter, r missions.HookRequest, e sessions.Event) func(context.Context, *projects.Mission) {
+	return func(ctx context.Context, m *projects.Mission) {
+		var result missions.HookResult
+		if _, err := l.handleEvent(ctx, m, a, r, e, &result); err != nil {
+			l.Logger.Warn("late event", "agent", r.Agent, "event", e.Name, "mission", m.ID, "error", err)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// answerPatience is how long the end of a turn waits for its answer; a hook
+// has two seconds, and most of them belong to the capture.
+const answerPatience = 800 * time.Millisecond
+
+// wordlessPatience is that of an end without last words, which may have none.
+const wordlessPatience = 250 * time.Millisecond
+
+// answerPollInterval is between looks where nobody tells of changes, and watchedAnswerInterval
+// where somebody does: of that a change may be missed.
+const answerPollInterval = 5 * time.Millisecond
+
+const watchedAnswerInterval = 100 * time.Millisecond
+
+// awaitAnswer waits until the session's file holds the turn that ends, with its
+// answer: agents report the end of a turn, and write its last line a moment later
+// or at the same time, and of a short turn the prompt with it. Without it the
+// snapshot of the turn's end would be of a conversation without that turn. Where
+// the agent does not tell which turn ends, a file that shows none under way is not
+// waited for, and where it tells no last words (Claude Code before 2.1, which mostly
+// writes first) one that shows the turn under way is waited for a moment. It returns
+// what the file shows of that turn, and empty where it was not asked or shows nothing.
+func (l *Listener) awaitAnswer(ctx context.Context, m *projects.Mission, a sessions.Adapter, e sessions.Event) (shown turnEnding) {
+	shown = turnEnding{state: sessions.StateEmpty}
+	if e.Kind != sessions.KindStop || e.Transcript == "" || e.Agent != "" {
+		return shown
+	}
+	seen := int64(-1)
+	there := func() bool {
+		info, err := os.Stat(e.Transcript)
+		if err != nil || info.Size() == seen {
+			return false
+		}
+		seen = info.Size()
+		state, turn, _ := conversations.NewestTurn(a, e.Transcript, seen) // what can't be read shows nothing
+		if l.presence.IsOfRunningTurn(m, turn, info.ModTime()) {
+			shown = turnEnding{state, turn.Refusal}
+		}
+		return state != sessions.StateRunning && matchesEndedTurn(turn, e) && !l.endedBeforePrompt(m, turn, e)
+	}
+	most := answerPatience
+	if e.Message == "" {
+		most = wordlessPatience
+	}
+	if there() || e.Message == "" && shown.state != sessions.StateRunning {
+		return shown
+	}
+	patience, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	changed, look, stop := l.watchFile(e.Transcript)
+	defer stop()
+	for !there() {
+		select {
+		case <-changed:
+		case <-time.After(look):
+		case <-patience.Done():
+			if ctx.Err() == nil && !there() { // a machine under load may not have looked since
+				l.Logger.Warn("the turn's answer was not in the session file", "session", e.SessionID)
+			}
+			return shown
+		}
+	}
+	return shown
+}
+
+// turnEnding is what a session's file shows of how a turn came to its end.
+type turnEnding struct {
+	state   sessions.State
+	refusal string // as sessions.Turn has it
+}
+
+// failedEvent is the turn's end in the words of the agent's API, as far as they are told.
+func (e turnEnding) failedEvent() missions.Event {
+	return missions.TurnFailed{Message: cmp.Or(sessions.BriefRefusal(e.refusal), "the agent's API refused")}
+}
+
+// correctTurnEnd is what the end of a turn means that its agent reports, where the session's
+// file shows how it came: Gemini CLI reports one that its API refused, or that its user
+// stopped, as it does any other.
+func correctTurnEnd(reported missions.Event, shown turnEnding) missions.Event {
+	end, ended := reported.(missions.TurnEnded)
+	switch {
+	case !ended || end.Background:
+	case shown.state == sessions.StateError:
+		return shown.failedEvent()
+	case shown.state == sessions.StateInterrupted:
+		return missions.TurnStopped{}
+	}
+	return reported
+}
+
+// matchesEndedTurn reports whether a turn that is over is the one whose end an event reports:
+// by the id of its prompt or, as that of a prompt which was typed ahead may be
+// another, by its last words.
+func matchesEndedTurn(turn sessions.Turn, e sessions.Event) bool {
+	switch {
+	case e.PromptID == "":
+		return true
+	case turn.ID == e.PromptID:
+		return true
+	case len(turn.Texts) == 0:
+		return false
+	}
+	last := turn.Texts[len(turn.Texts)-1]
+	return strings.HasSuffix(strings.TrimSpace(e.Message), strings.TrimSpace(last.Text))
+}
+
+// endedBeforePrompt reports whether a turn was over before the last prompt was heard: it may
+// have ended in the same words, and have the same id where the session was resumed since.
+func (l *Listener) endedBeforePrompt(m *projects.Mission, turn sessions.Turn, e sessions.Event) bool {
+	return e.PromptID != "" && turn.ID != "" && m.LastPrompt != nil && !l.IsSincePrompt(m, turn.End)
+}
+
+// watchFile tells of changes of a file, as far as it can, and how often to look
+// whatever is told.
+func (l *Listener) watchFile(path string) (changed <-chan struct{}, look time.Duration, stop func()) {
+	told := make(chan struct{}, 1)
+	if l.Watching != nil {
+		stop = l.Watching.Follow(path, func() {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		})
+	}
+	if stop == nil {
+		return told, answerPollInterval, func() {}
+	}
+	return told, watchedAnswerInterval, stop
+}

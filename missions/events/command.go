@@ -1,0 +1,57 @@
+package events
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// CommandReply is what a hook prints for its agent to show as the answer to an
+// AskedCommand.
+func CommandReply(agent, answer string) []byte {
+	for _, a := range projects.Agents() {
+		if h, ok := a.(sessions.Hooked); ok && a.Name() == agent {
+			return h.Reply(sessions.Event{Kind: sessions.KindCommand}, sessions.Answer{Block: answer})
+		}
+	}
+	return nil
+}
+
+// handleCommand finds the mission that a command is about. Whatever goes wrong is
+// its answer: the command never reaches the model.
+func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event) missions.HookResult {
+	m, err := l.missionOfEvent(ctx, a, r, e)
+	if err == nil && m != nil {
+		err = l.endUnheardTurn(ctx, m)
+	}
+	answer := ""
+	switch {
+	case errors.Is(err, errAdopting):
+		answer = "Umbra is still taking the first snapshot of this workspace; try again in a moment."
+	case err != nil:
+		answer = "umbra: " + missions.AsError(err).Message
+		if hint := missions.AsError(err).Hint; hint != "" {
+			answer += "\n  " + hint
+		}
+	case m == nil:
+		answer = "Umbra keeps no snapshots here; umbra hooks status " + a.Name() + " says what it adopts."
+	default:
+		// An umbra that does not know of Asked answers with this.
+		answer = "This umbra is of another version than the one that answers: type the command in a shell, as umbra " + e.Command + "."
+		return missions.HookResult{Mission: m.ID, Asked: &missions.AskedCommand{Words: e.Command}, Output: CommandReply(a.Name(), answer)}
+	}
+	return missions.HookResult{Output: CommandReply(a.Name(), answer)}
+}
+
+// endUnheardTurn ends a turn whose end was not heard, on Esc or an error of the API: a
+// command is taken between turns. The session's file decides, since a subagent
+// in the background may go on.
+func (l *Listener) endUnheardTurn(ctx context.Context, m *projects.Mission) error {
+	if !missions.InTurn(m.Lifecycle) {
+		return nil
+	}
+	return l.ObserveMission(ctx, m, missions.SawQuiet)
+}

@@ -1,0 +1,102 @@
+package events
+
+import (
+	"context"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// toolAskedAbout is the call that an agent asks about without saying which, as Claude Code
+// does: what it asks about already, or else the newest that has not ended.
+func toolAskedAbout(m *projects.Mission, tool sessions.Tool) sessions.Tool {
+	about := missions.ToolUse{}
+	if last := m.Live.LastTool; last != nil {
+		about = *last
+	}
+	if n := len(m.Live.OpenTools); n > 0 {
+		about = m.Live.OpenTools[n-1]
+	}
+	if r, ok := m.Lifecycle.(missions.Running); ok && len(r.Pending) > 0 {
+		p := r.Pending[0]
+		about = missions.ToolUse{ID: p.ID, Name: p.Tool, Target: p.Target}
+	}
+	tool.ID, tool.Name, tool.Target = about.ID, about.Name, about.Target
+	return tool
+}
+
+// isForeignQuestion reports whether an event is a question, or the answer to one, of a
+// session that the mission has left: its user is asked in another one. Nor is it the
+// mission's if it would be one of its turn, and there is none.
+func isForeignQuestion(m *projects.Mission, e sessions.Event) bool {
+	switch e.Kind {
+	case sessions.KindPermission:
+		return e.Within && !missions.InTurn(m.Lifecycle) || isFromUnpromptedLeftSession(m, e)
+	case sessions.KindAnswered:
+		return isFromUnpromptedLeftSession(m, e)
+	}
+	return false
+}
+
+// questionEvent is what an agent says itself of its questions: that it asks, about the tool
+// that is about to run, before a hook of its own says so; and that it was answered and
+// works, which no hook says until the tool has ended.
+func (l *Listener) questionEvent(m *projects.Mission, now sessions.Attention) (missions.Event, bool) {
+	r, _ := m.Lifecycle.(missions.Running)
+	if n := len(r.Pending); n > 0 {
+		return missions.PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && l.IsTimeSince(l.LastHookInstant(m), now.Busy)
+	}
+	if m.LastPrompt == nil || now.Asked.IsZero() || !l.IsSincePrompt(m, now.Asked) {
+		return nil, false
+	}
+	about := toolAskedAbout(m, sessions.Tool{})
+	return missions.PermissionAsked{Permission: missions.Permission{ID: about.ID, Tool: about.Name, Target: about.Target, At: now.Asked}}, true
+}
+
+const (
+	// minAnswerRunTime is how long a command must have run until it is believed that it is
+	// what its agent had asked for.
+	minAnswerRunTime = 5 * time.Second
+	// otherHooksGrace is for other hooks of the same question, which begin with Umbra's.
+	otherHooksGrace = 300 * time.Millisecond
+)
+
+// noteAnsweredQuestion takes an agent's question for answered where it runs a command that was
+// begun since, in a process group of its own as Claude Code and Codex begin one: not what
+// an earlier one starts in the background. They tell nothing of an answer until the
+// command has ended.
+func (l *Listener) noteAnsweredQuestion(ctx context.Context, m *projects.Mission) error {
+	if _, ok := l.answeredQuestion(m); !ok {
+		return nil
+	}
+	r := &snapshots.Request{Event: missions.PermissionAnswered{}}
+	r.Prepare = func(m *projects.Mission) (bool, error) {
+		p, ok := l.answeredQuestion(m)
+		r.Event = missions.PermissionAnswered{ID: p.ID}
+		return ok, nil
+	}
+	_, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
+	return err
+}
+
+// answeredQuestion is the question that a mission's agent has asked first, if it runs what
+// was asked about, and does not tell itself of answers.
+func (l *Listener) answeredQuestion(m *projects.Mission) (missions.Permission, bool) {
+	r, _ := m.Lifecycle.(missions.Running)
+	if len(r.Pending) == 0 {
+		return missions.Permission{}, false
+	}
+	_, tells := l.Adapter(m.Agent).(sessions.Answering)
+	process, alive := m.Live.LivingProcess()
+	up := l.Uptime()
+	if tells || !alive || up == 0 || l.presence.AgentAttention(m).File != "" {
+		return missions.Permission{}, false
+	}
+	p, heard := r.Pending[0], l.LastHookInstant(m)
+	asked := l.ElapsedSince(heard) + projects.WallTime(heard.At).Sub(projects.WallTime(p.At)) // whatever the clock was set to since
+	return p, lock.Began(process.PID, up-asked+otherHooksGrace, up-minAnswerRunTime)
+}

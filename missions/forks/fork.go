@@ -1,0 +1,350 @@
+package forks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// defaultIdleWait is how long a fork waits for a running source.
+const defaultIdleWait = 5 * time.Minute
+
+// Fork makes missions that begin where another is now, or was. The source is
+// byte for byte as it was; a fork that fails leaves nothing.
+func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.ForkResult, error) {
+	if err := check(r); err != nil {
+		return missions.ForkResult{}, err
+	}
+	if r.Launching {
+		if err := f.agents.CheckLiveLimit(r.Caller, ""); err != nil {
+			return missions.ForkResult{}, err // before anything is made
+		}
+	}
+	at, present, err := f.ForkPoint(ctx, r)
+	if err != nil {
+		return missions.ForkResult{}, err
+	}
+	result, err := f.forkMoment(ctx, at, present, r)
+	if errors.Is(err, errConversationRewritten) {
+		if at, err = f.takeSourceSnapshot(ctx, at.Mission, true); err != nil {
+			return missions.ForkResult{}, err
+		}
+		result, err = f.forkMoment(ctx, at, false, r)
+	}
+	return result, err
+}
+
+// forkMoment makes the forks of one moment; present says that it is now.
+func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest) (missions.ForkResult, error) {
+	result := missions.ForkResult{}
+	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
+		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))
+	}
+	err := f.checkForkPrompt(at, r)
+	if err != nil {
+		return missions.ForkResult{}, err
+	}
+	if result.Source, err = f.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, nil); err != nil {
+		return missions.ForkResult{}, err
+	}
+	if err := f.makeForks(ctx, at, present, r, &result); err != nil {
+		return missions.ForkResult{}, err
+	}
+	return result, nil
+}
+
+// checkForkPrompt refuses a prompt that the forks' agent could not be given.
+func (f *Forker) checkForkPrompt(at addresses.ResolvedMoment, r missions.ForkRequest) error {
+	agent, program, prompt := at.Agent, at.AgentName(), r.Prompt
+	if len(r.Command) > 0 {
+		agent = f.AgentOf(r.Command)
+		program = agent
+	}
+	if r.Again {
+		prompt = "--again"
+	}
+	return f.CheckPrompt(agent, program, prompt)
+}
+
+func check(r missions.ForkRequest) error {
+	switch {
+	case r.Count < 0 || r.Count > 100:
+		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
+	case r.Count > 0 && r.Workspace != "":
+		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", r.Count)
+	case r.Prompt != "" && r.Again:
+		return missions.Errorf(missions.KindUsage, "choose one", "--prompt and --again contradict each other")
+	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":
+		return missions.Errorf(missions.KindUsage, "use copy or skip", "--ignored %s", r.Ignored)
+	}
+	if err := projects.MayRecord(r.Command); err != nil || r.Name == "" {
+		return err
+	}
+	return missions.CheckName(r.Name)
+}
+
+// ForkPoint is the snapshot to fork from: of the source as it is now, once its
+// turn has ended, or of the moment that was named. Present says which.
+func (f *Forker) ForkPoint(ctx context.Context, r missions.ForkRequest) (at addresses.ResolvedMoment, present bool, err error) {
+	moment := missions.Moment{}
+	if r.From != "" {
+		if moment, err = missions.ParseMoment(r.From); err != nil {
+			return addresses.ResolvedMoment{}, false, err
+		}
+	}
+	reach := addresses.InAnyProject
+	if moment.Base == "" {
+		reach = addresses.InProject // a workspace is not made of a guess
+	}
+	if moment.Form != missions.MomentNewest {
+		at, err = f.addresses.FindMoment(ctx, r.Caller, r.From, reach)
+		return at, false, err
+	}
+	m, snapshot, err := f.addresses.FindMomentBase(ctx, r.Caller, moment, reach)
+	if err != nil {
+		return addresses.ResolvedMoment{}, false, err
+	}
+	if !snapshot.IsZero() {
+		at, err = addresses.MomentBack(m, snapshot, 0)
+		return at, false, err
+	}
+	if m, err = f.presence.ReloadMission(ctx, m); err != nil {
+		return addresses.ResolvedMoment{}, false, err
+	}
+	if r.NoWait && missions.InTurn(m.Lifecycle) {
+		s, err := m.Project.NthFinishedTurn(m.Name, m.Tip.ID, 1)
+		return addresses.ResolvedMoment{Mission: m, Snapshot: s}, false, err
+	}
+	if m.CheckMachine() == nil { // nobody is at work here in one of another machine
+		if m, err = f.awaitIdle(ctx, m, r.Timeout); err != nil {
+			return addresses.ResolvedMoment{}, false, err
+		}
+	}
+	at, err = f.takeSourceSnapshot(ctx, m, false)
+	return at, true, err
+}
+
+// awaitIdle waits until a mission is in no turn, saying what it waits for.
+func (f *Forker) awaitIdle(ctx context.Context, m *projects.Mission, timeout time.Duration) (*projects.Mission, error) {
+	if timeout <= 0 {
+		timeout = defaultIdleWait
+	}
+	deadline := f.Now().Add(timeout)
+	said := map[string]bool{} // between two tools it is again what it was before
+	for f.presence.IsAgentEngaged(ctx, m) {
+		if text := waitingText(m); !said[text] {
+			said[text] = true
+			missions.Notify(ctx, missions.Notice{Text: text})
+		}
+		if !f.Now().Before(deadline) {
+			return nil, missions.Errorf(missions.KindTimeout, fmt.Sprintf("umbra fork %s --no-wait forks from its last finished turn", m.Name), "%s is still in turn %d after %s", m.Name, m.Lifecycle.LastTurn(), timeout)
+		}
+		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
+			return nil, err
+		}
+		var err error
+		if m, err = f.presence.ReloadMission(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// waitingText says what a running mission is at, or what is to be done in another.
+func waitingText(m *projects.Mission) string {
+	if action := presence.PendingAction(m); action != "" && !missions.InTurn(m.Lifecycle) {
+		return fmt.Sprintf("waiting for what is done in %s: %s", m.Name, action)
+	}
+	text := fmt.Sprintf("waiting for %s to end turn %d", m.Name, m.Lifecycle.LastTurn())
+	r, _ := m.Lifecycle.(missions.Running)
+	switch {
+	case len(r.Pending) > 0:
+		return text + ": it asks its user about " + missions.OneLine(r.Pending[0].Tool, r.Pending[0].Target)
+	case r.Tool != nil:
+		return text + ": it runs " + missions.OneLine(r.Tool.Name, r.Tool.Target)
+	}
+	return text
+}
+
+// takeSourceSnapshot takes the source's snapshot, unless its workspace is gone:
+// then it is forked as it was last. Whole says that its conversation is not what
+// is recorded of it.
+func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, whole bool) (addresses.ResolvedMoment, error) {
+	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
+	if m.Binding.Workspace == "" || err != nil || place != m.Binding.Identity {
+		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
+		return addresses.MomentBack(m, m.Tip.ID, 0)
+	}
+	answer, err := f.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerFork, Message: "forked", OnlyIfChanged: !whole, CompareWholeSession: whole}})
+	if err != nil {
+		return addresses.ResolvedMoment{}, err
+	}
+	t, _ := answer.LastSnapshot()
+	return addresses.MomentBack(answer.Mission, t.Snapshot.ID, 0)
+}
+
+// makeForks makes the forks, all or none: names and journal entries first, then
+// workspaces, sessions and records, and at last each one's ref, which is its
+// commit point.
+func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest, result *missions.ForkResult) (err error) {
+	jobs, err := f.ReserveNames(ctx, at, r)
+	published := 0
+	defer func() {
+		for _, job := range jobs[published:] {
+			// The user's Ctrl-C ends the fork, not its taking away.
+			err = errors.Join(err, job.discard(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		job.isPresent = present
+		if err := job.MakeWorkspace(ctx); err != nil {
+			return err
+		}
+	}
+	if err := f.completeJobs(ctx, jobs); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		m, err := job.publish(ctx)
+		if err != nil {
+			if published > 0 {
+				err = fmt.Errorf("%d of %d forks were made, from %s on: %w", published, len(jobs), jobs[0].name, err)
+			}
+			return err
+		}
+		failpoint.Hit("fork.named")
+		published++
+		if err := job.Operation.Finish(); err != nil {
+			job.notes = append(job.notes, fmt.Sprintf("the journal still has it (%v): umbra doctor --fix", err))
+		}
+		if err := f.conversations.ImportConversation(ctx, m, r.Caller); err != nil {
+			job.notes = append(job.notes, conversations.NotImportedNote(m, err))
+		}
+		job.reportTo(result)
+		result.Missions = append(result.Missions, f.presence.MissionView(m))
+	}
+	return nil
+}
+
+// completeJobs makes what forks are besides their workspaces, and then all of it
+// durable. The caches, which need not be, are written while the disk is.
+func (f *Forker) completeJobs(ctx context.Context, jobs []*forkJob) error {
+	for _, job := range jobs {
+		if err := job.complete(ctx); err != nil {
+			return err
+		}
+	}
+	synced := make(chan error, 1)
+	go func() { synced <- f.syncJobs(jobs) }()
+	for _, job := range jobs {
+		job.writeStatCache()
+	}
+	return <-synced
+}
+
+// syncJobs makes the workspaces of forks durable before anybody is told of them:
+// one wait for each file system.
+func (f *Forker) syncJobs(jobs []*forkJob) error {
+	made := make([]*fork.Made, len(jobs))
+	for n, job := range jobs {
+		made[n] = job.Made
+	}
+	if _, err := f.SyncForks(made); err != nil {
+		return missions.Errorf(missions.KindFailed, "look at the disk; what was made is taken away again", "%w", err)
+	}
+	return nil
+}
+
+// ReserveNames chooses the forks' names and places and opens their journal entries,
+// which keep the names from others while the workspaces are made. With an error
+// it returns those that are to be taken away.
+func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, r missions.ForkRequest) ([]*forkJob, error) {
+	config, err := f.CallerConfig(r.Caller)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := f.agents.ChooseConfig(ctx, at.Mission, r.Config)
+	if err != nil {
+		return nil, err
+	}
+	f.recoverForks(ctx, at.Project)
+	naming, err := f.addresses.LockNames(ctx, at.Project)
+	if err != nil {
+		return nil, err
+	}
+	defer naming.Release()
+	var jobs []*forkJob
+	for n := range max(1, r.Count) {
+		job := &forkJob{forker: f, moment: at, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: f.NewID()}
+		if job.name, err = f.forkName(at, r, n); err != nil {
+			return jobs, err
+		}
+		if job.directory, err = f.forkDirectory(at.Project, r, config.Fork, job.name); err != nil {
+			return jobs, err
+		}
+		if err := job.begin(); err != nil {
+			return jobs, err
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+// forkName is the fork's name: the one given, numbered where several are made.
+func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n int) (string, error) {
+	taken := f.addresses.TakenNamesOf(at.Project)
+	switch {
+	case r.Name != "" && r.Count > 0:
+		name := r.Name + "-" + missions.Itoa(n+1)
+		if err := missions.CheckName(name); err != nil {
+			return "", err
+		}
+		return taken.CheckGivenName(name, "choose another name")
+	case r.Name != "":
+		return taken.CheckGivenName(r.Name, "choose another name")
+	}
+	if name := missions.NameFromPrompt(r.Prompt); name != "" {
+		return taken.FreeName(name)
+	}
+	base := at.Name + "-fork"
+	if len(base) > 56 {
+		base = base[:56]
+	}
+	return taken.NumberedName(base)
+}
+
+// forkDirectory is where the fork's workspace goes.
+func (f *Forker) forkDirectory(p *projects.Project, r missions.ForkRequest, config settings.Fork, name string) (string, error) {
+	if r.Workspace != "" {
+		return projects.AbsolutePath(r.Caller.Cwd, r.Workspace), nil
+	}
+	root := config.Root
+	if rest, ok := strings.CutPrefix(root, "~/"); ok {
+		home := r.Caller.Env["HOME"]
+		if home == "" {
+			return "", missions.Errorf(missions.KindUsage, "set fork.root in "+f.Home.ConfigFile()+", or give --workspace DIR", "HOME is not set, so there is no place for the fork")
+		}
+		root = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(root) {
+		return "", missions.Errorf(missions.KindUsage, "mend "+f.Home.ConfigFile(), "fork.root %q is not absolute", root)
+	}
+	return filepath.Join(root, filepath.Base(p.Dir), name), nil
+}

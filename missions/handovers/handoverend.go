@@ -1,0 +1,134 @@
+package handovers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// ConfirmHandover looks once more whether what an agent is ended for can be done, and needs that,
+// and notes that it is told to end then: it may have begun a turn since, at a prompt that
+// was queued, or others have changed files. It returns the mission whose agent is to be
+// ended, or what was done instead.
+func (s *Scheduler) ConfirmHandover(ctx context.Context, m *projects.Mission, h *projects.Handover) (now *projects.Mission, instead *missions.RestoreResult, err error) {
+	err = s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		now = m
+		at := m.Live.Handover
+		switch {
+		case at == nil || at.ID != h.ID:
+			return takenOverError(m, h)
+		case at.ToldToEnd:
+			return nil
+		case missions.InTurn(m.Lifecycle) && !isActionForced(h.Action):
+			instead, err = s.postponeHandover(m, h)
+			return err
+		}
+		switches, err := s.switchesConversation(ctx, m, h.Action)
+		switch {
+		case err != nil:
+			s.dropHandover(ctx, m, h, err)
+			return err
+		case !switches || !m.Live.HasKeeper():
+			instead, err = s.performWithAgentAlive(ctx, m, h)
+			return err
+		}
+		at.ToldToEnd = true
+		failpoint.Hit("handover.tell")
+		s.SaveLiveState(m)
+		failpoint.Hit("handover.told")
+		return nil
+	})
+	return now, instead, err
+}
+
+// postponeHandover gives up a handover whose agent has begun a turn. What was to be done at the end
+// of the turn before, or may wait, is done at the end of that one.
+func (s *Scheduler) postponeHandover(m *projects.Mission, h *projects.Handover) (*missions.RestoreResult, error) {
+	m.Live.Handover = nil
+	if waits := h.Queued || waitsForTurnEnd(h.Action, m); !waits || m.Live.QueuedRestore != nil {
+		s.SaveLiveState(m)
+		return nil, restores.InTurnError(m)
+	}
+	m.Live.QueuedRestore = &h.Action
+	s.SaveLiveState(m)
+	r := queuedResult(m)
+	return &r, nil
+}
+
+// performWithAgentAlive carries out what an agent was to be ended for and need not, or can't, since
+// nobody would launch it again. What is refused of it says why.
+func (s *Scheduler) performWithAgentAlive(ctx context.Context, m *projects.Mission, h *projects.Handover) (*missions.RestoreResult, error) {
+	m.Live.Handover = nil
+	s.SaveLiveState(m)
+	r, err := s.PerformAction(ctx, m, h.Action)
+	if err != nil {
+		s.dropHandover(ctx, m, h, err)
+		return nil, err
+	}
+	return &r, nil
+}
+
+// takenOverError is the error of a handover that is another process's by now, or nobody's.
+func takenOverError(m *projects.Mission, h *projects.Handover) error {
+	return missions.Errorf(missions.KindFailed, "umbra log --ops", "another process has taken over: %s of %s", h.String(), m.Name)
+}
+
+// EndingBlockReason is why a prompt, or a tool once the agent is told to end, is not let begin
+// in an agent that is about to be ended; "" lets it.
+func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) string {
+	h := m.Live.Handover
+	if !s.IsHandoverOwned(h) {
+		return ""
+	}
+	ending := fmt.Sprintf("Umbra is ending this agent and launches it again in a moment (%s)", h)
+	switch {
+	case e.Kind == sessions.KindPrompt:
+		return ending + ": type it again then"
+	case e.Kind == sessions.KindToolBefore && h.ToldToEnd:
+		return ending
+	}
+	return ""
+}
+
+// dropHandover gives up a handover whose agent lives on. The caller holds the workspace.
+func (s *Scheduler) dropHandover(ctx context.Context, m *projects.Mission, h *projects.Handover, why error) {
+	m.Live.Handover = nil
+	if h.Queued || isFromOwnAgent(h.Action, m) { // to wait again would be to try again at once, and without an end
+		s.restores.NoteActionNotDone(ctx, m, h.Action, why)
+	}
+	s.SaveLiveState(m)
+}
+
+// endAgent ends the agent's process, then that which its keeper has started, if
+// it is another: a script that goes on after it would keep the terminal.
+func (s *Scheduler) endAgent(ctx context.Context, m *projects.Mission, h *projects.Handover) error {
+	var err error
+	for _, p := range []*lock.Owner{m.Live.Agent, m.Live.KeeperChild} {
+		if p != nil && err == nil {
+			err = agents.TerminateProcess(ctx, *p, agents.StopPatience)
+		}
+	}
+	if err == nil {
+		failpoint.Hit("handover.ended")
+		return nil
+	}
+	failed := missions.Errorf(missions.KindFailed, "end it in its terminal and try again", "the agent of %s could not be ended: %w", m.Name, err)
+	dropped := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		if m.Live.Handover == nil || m.Live.Handover.ID != h.ID {
+			return nil
+		}
+		s.dropHandover(ctx, m, h, failed)
+		return nil
+	})
+	if dropped != nil {
+		s.Logger.Warn("drop a handover", "mission", m.ID, "error", dropped)
+	}
+	return failed
+}

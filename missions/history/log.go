@@ -1,0 +1,208 @@
+package history
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Log lists a mission's snapshots, newest first.
+func (rd *Reader) Log(ctx context.Context, r missions.LogRequest) ([]missions.Entry, error) {
+	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Mission, addresses.InAnyProject)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := rd.newFilter(at.Mission, r)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := rd.listEntries(ctx, at, filter, r)
+	if err == nil && (r.Graph || r.All) {
+		entries, err = rd.addForkEntries(ctx, at, filter, r, entries)
+	}
+	if err == nil && r.WithConversation {
+		err = rd.addConversations(at.Project, entries)
+	}
+	return entries, err
+}
+
+// listEntries lists the snapshots of one mission from a moment back. A path is what
+// has that name at the moment, or had it before; one that is named so only since
+// is listed by what it was called at the moment.
+func (rd *Reader) listEntries(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest) ([]missions.Entry, error) {
+	entries, known, err := rd.listEntriesByName(ctx, at, filter, r)
+	if known || err != nil {
+		return entries, err
+	}
+	name, err := nameAtMoment(at, ctx, filter.path)
+	if err != nil || name == filter.path {
+		return entries, err
+	}
+	filter.path = name
+	entries, _, err = rd.listEntriesByName(ctx, at, filter, r)
+	return entries, err
+}
+
+// listEntriesByName is history of a path by its name at the moment; known says whether there
+// is anything of that name.
+func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest) (entries []missions.Entry, known bool, err error) {
+	pins := at.Project.PinsBySnapshot()
+	entries = []missions.Entry{}
+	trail := pathTrail{project: at.Project, path: filter.path}
+	told := logged{project: at.Project, request: r}
+	defer told.close()
+	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
+		prompt, asked := promptOfTurn(turn)
+		for _, s := range turn {
+			path, from, touched, err := trail.follow(ctx, s.Snapshot)
+			if err != nil {
+				return err
+			}
+			if filter.isBeforeSince(s) {
+				if trail.found {
+					return projects.ErrStopWalk
+				}
+				continue
+			}
+			e, err := rd.snapshots.LogEntry(ctx, at.Mission, s, told.counting(ctx))
+			if err != nil {
+				return err
+			}
+			if !touched || !filter.matches(e) {
+				continue
+			}
+			if e.RenamedFrom = from; s.ID != asked {
+				e.Prompt = prompt
+			}
+			if names := pins[s.ID]; names != nil {
+				e.Pins = names
+			}
+			if r.Changes || r.Patch {
+				err := told.addChanges(ctx, &e, s.Snapshot, nonEmptyNames(path, from))
+				if err != nil && !snapshots.FilesLost(err) {
+					return err
+				}
+				e.Partial = e.Partial || err != nil
+			}
+			entries = append(entries, e)
+			if r.Limit > 0 && len(entries) >= r.Limit {
+				return projects.ErrStopWalk
+			}
+		}
+		return ctx.Err()
+	})
+	return entries, trail.found, err
+}
+
+// nonEmptyNames are those of them that there are.
+func nonEmptyNames(all ...string) []string {
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
+}
+
+// promptOfTurn is what a turn's user asked for, and the snapshot that says so.
+func promptOfTurn(turn []projects.NumberedSnapshot) (prompt string, by gitstore.ID) {
+	for _, s := range slices.Backward(turn) {
+		if said, ok := strings.CutPrefix(s.Message, "prompt: "); ok && projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
+			return said, s.ID
+		}
+	}
+	return "", by
+}
+
+// addForkEntries adds the snapshots of the missions that were forked from this one,
+// and from those, or of all missions; newest first.
+func (rd *Reader) addForkEntries(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest, entries []missions.Entry) ([]missions.Entry, error) {
+	family, listed := map[string]*projects.Mission{at.ID: at.Mission}, map[string]bool{}
+	names := map[string]string{at.ID: filter.path} // of the path, in each mission
+	for _, e := range entries {
+		listed[e.ID] = true
+	}
+	all, _ := rd.ProjectMissions(at.Project) // oldest first: a parent before its forks
+	for _, m := range all {
+		var parent *projects.Mission
+		if m.Parent != nil {
+			parent = family[m.Parent.Mission]
+		}
+		if !r.All && parent == nil {
+			continue
+		}
+		if filter.path = names[at.ID]; parent != nil && m.ID != at.ID {
+			var err error
+			if filter.path, err = nameInFork(at.Project, ctx, parent, m, names[parent.ID]); err != nil {
+				return nil, err
+			}
+		}
+		family[m.ID], names[m.ID] = m, filter.path
+		own, err := rd.listEntries(ctx, addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}}, filter, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range own {
+			if e.Mission == m.ID && !listed[e.ID] {
+				listed[e.ID] = true
+				entries = append(entries, e)
+			}
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b missions.Entry) int { return b.At.Compare(a.At) })
+	if r.Limit > 0 && len(entries) > r.Limit {
+		entries = entries[:r.Limit]
+	}
+	return entries, nil
+}
+
+// filter is what a log leaves out.
+type filter struct {
+	since          time.Time
+	state          missions.StateName
+	path           string
+	grep           *regexp.Regexp
+	operationsOnly bool
+}
+
+func (rd *Reader) newFilter(m *projects.Mission, r missions.LogRequest) (filter, error) {
+	f := filter{state: r.State, operationsOnly: r.Ops}
+	var err error
+	if r.Since != "" {
+		if f.since, err = missions.ParseWhen(r.Since, rd.Now()); err != nil {
+			return f, err
+		}
+	}
+	if r.Grep != "" {
+		if f.grep, err = regexp.Compile("(?i)" + r.Grep); err != nil {
+			return f, missions.Errorf(missions.KindUsage, "give a regular expression", "--grep: %w", err)
+		}
+	}
+	if r.State != "" && !slices.Contains(missions.StateNames[:], r.State) {
+		return f, missions.Errorf(missions.KindUsage, "use one of initializing, running, idle, error, closed", "--state: no state %q", r.State)
+	}
+	if r.Path != "" {
+		if f.path, err = m.WorkspacePath(r.Caller, r.Path); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func (f filter) isBeforeSince(s projects.NumberedSnapshot) bool {
+	return !f.since.IsZero() && s.At.Before(f.since)
+}
+
+// matches reports whether an entry is listed, as far as its path does not decide.
+func (f filter) matches(e missions.Entry) bool {
+	switch {
+	case f.state != "" && e.State != f.state,
+		f.grep != nil && !f.grep.MatchString(e.Message),
+		f.operationsOnly && e.Operation == "":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// logged compares for a log what snapshots changed, with as few processes of git as
+// can be.
+type logged struct {
+	project *projects.Project
+	request missions.LogRequest
+
+	lines   *gitstore.Differ
+	changes *gitstore.Differ // of the paths
+	paths   []string
+}
+
+func (t *logged) close() {
+	for _, d := range []*gitstore.Differ{t.lines, t.changes} {
+		if d != nil {
+			d.Close()
+		}
+	}
+}
+
+// counting counts lines, nil if that was not asked for.
+func (t *logged) counting(ctx context.Context) *gitstore.Differ {
+	if t.lines == nil && t.request.Lines {
+		t.lines = Differ(t.project, ctx, gitstore.DiffLines, nil)
+	}
+	return t.lines
+}
+
+// addChanges adds what a snapshot changed against the one before, below paths if
+// there are any. The first snapshot of all has nothing before it.
+func (t *logged) addChanges(ctx context.Context, e *missions.Entry, s *gitstore.Snapshot, paths []string) error {
+	parent := s.Parent()
+	if parent.IsZero() {
+		return nil
+	}
+	before, err := t.project.Store.Snapshot(parent)
+	if err != nil {
+		return err
+	}
+	if t.changes != nil && !slices.Equal(t.paths, paths) {
+		t.changes.Close()
+		t.changes = nil
+	}
+	if t.changes == nil {
+		t.changes, t.paths = Differ(t.project, ctx, diffDetail(t.request.Patch), paths), paths
+	}
+	c, err := compared(t.changes, before.Tree, s.Tree)
+	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired
+	return err
+}
+
+// addConversations adds what was said in each turn of a list, newest first.
+func (rd *Reader) addConversations(p *projects.Project, list []missions.Entry) error {
+	type chapter struct {
+		mission string
+		turn    int
+	}
+	told, read := map[chapter]bool{}, &conversationReader{reader: rd, project: p}
+	for i := range list {
+		e := &list[i]
+		at := chapter{e.Mission, e.Turn}
+		if told[at] || e.Turn == 0 || e.Operation != "" { // after a restore the conversation is an older one
+			continue
+		}
+		told[at] = true
+		id, err := gitstore.ParseID(e.ID)
+		if err != nil {
+			return err
+		}
+		s, err := p.SnapshotCache.ReadSnapshot(p.Store, id)
+		if err != nil {
+			return err
+		}
+		if e.ConversationLines, err = read.saidInTurn(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conversationReader reads the conversations of snapshots that come newest first. One that
+// was read holds those before it, as long as its file only grew.
+type conversationReader struct {
+	reader       *Reader
+	project      *projects.Project
+	meta         gitstore.SessionMeta
+	conversation sessions.Conversation
+}
+
+// saidInTurn is what was said in the turn of a snapshot.
+func (t *conversationReader) saidInTurn(s *gitstore.Snapshot) ([]missions.ConversationLine, error) {
+	meta, err := t.project.Store.SessionMeta(s.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation of snapshot %s: %w", s.ID.Short(), err)
+	}
+	grown := meta.SessionID == t.meta.SessionID && meta.Generation == t.meta.Generation && meta.Length <= t.meta.Length
+	if a := t.reader.Adapter(meta.Agent); !grown || a == nil || conversations.MustCountWhole(a) {
+		if t.conversation, err = t.reader.conversations.ReadConversation(&projects.Mission{Project: t.project}, s); err != nil {
+			return nil, err
+		}
+		t.meta = meta
+	}
+	turns := t.conversation.Turns
+	end := t.conversation.Length - (t.meta.Length - t.meta.Torn) + meta.Length // of that snapshot's in the whole
+	if n := slices.IndexFunc(turns, func(turn sessions.Turn) bool { return turn.Start >= end }); n >= 0 {
+		turns = turns[:n]
+	}
+	return t.reader.saidInLastTurn(t.project, s, turns)
+}
+
+// saidInLastTurn is what was said in a snapshot's own turn, which is the last one of its
+// conversation. One that was taken for a prompt may be older than the first word of
+// its turn: then nothing was.
+func (rd *Reader) saidInLastTurn(p *projects.Project, s *gitstore.Snapshot, turns []sessions.Turn) ([]missions.ConversationLine, error) {
+	if len(turns) == 0 {
+		return nil, nil
+	}
+	last := turns[len(turns)-1]
+	if projects.TriggersOf(s).Has(missions.TriggerPrompt) {
+		info, err := p.ReadSnapshotInfo(s)
+		if err != nil || last.Done || info.Prompt != last.Prompt {
+			return nil, err
+		}
+	}
+	return conversations.ConversationLines(turns[len(turns)-1:]), nil
+}

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Missions lists missions, the oldest first.
+func (rd *Reader) Missions(ctx context.Context, r missions.MissionsRequest) ([]missions.Mission, error) {
+	var projects []*projects.Project
+	if r.All {
+		var problems []missions.Problem
+		projects, problems = rd.AllProjects()
+		addresses.NotifyProblems(ctx, problems)
+	} else {
+		at, err := rd.addresses.LocateCaller(r.Caller)
+		if err != nil {
+			return nil, err
+		}
+		if at.Project != nil {
+			projects = append(projects, at.Project)
+		}
+	}
+	list := []missions.Mission{}
+	for _, p := range projects {
+		all, problems := rd.ProjectMissions(p)
+		addresses.NotifyProblems(ctx, problems)
+		for _, m := range all {
+			m, err := rd.presence.ReloadMission(ctx, m)
+			if err != nil {
+				return list, err
+			}
+			if r.Live && !missions.HasAgent(m.Lifecycle) {
+				continue
+			}
+			list = append(list, rd.presence.MissionView(m))
+		}
+	}
+	return list, nil
+}
+
+// Mission shows one mission.
+func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missions.Mission, error) {
+	m, err := rd.addresses.FindMission(ctx, r.Caller, r.Name, addresses.InAnyProject)
+	if err != nil {
+		return missions.Mission{}, err
+	}
+	if m, err = rd.presence.ReloadMission(ctx, m); err != nil {
+		return missions.Mission{}, err
+	}
+	return rd.presence.MissionView(m), nil
+}
+
+// Projects lists the known projects.
+func (rd *Reader) Projects(context.Context, missions.ProjectsRequest) ([]missions.Project, error) {
+	list := []missions.Project{}
+	all, problems := rd.AllProjects()
+	for _, p := range all {
+		list = append(list, rd.presence.ProjectView(p))
+	}
+	for _, problem := range problems {
+		list = append(list, missions.Project{Name: problem.Project, Problems: []string{problem.Message}})
+	}
+	slices.SortFunc(list, func(a, b missions.Project) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	return list, nil
+}

@@ -1,0 +1,268 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// workspacePaths is WorkspacePath for several.
+func workspacePaths(m *projects.Mission, c missions.Caller, typed []string) (paths []string, err error) {
+	for _, one := range typed {
+		rel, err := m.WorkspacePath(c, one)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, rel)
+	}
+	return paths, nil
+}
+
+// Show gives a moment whole: what was asked, what was said, what changed.
+func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.ShowResult, error) {
+	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	lines := Differ(at.Project, ctx, gitstore.DiffLines, nil)
+	defer lines.Close()
+	e, err := rd.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, lines)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	e.Pins = append(e.Pins, at.Project.PinsBySnapshot()[at.Snapshot.ID]...)
+	shown := missions.ShowResult{Entry: e}
+	if err := rd.addRecord(&shown, at); err != nil {
+		return missions.ShowResult{}, err
+	}
+	var from gitstore.ID
+	if parent := at.Snapshot.Parent(); !parent.IsZero() {
+		prev, err := at.Project.Store.Snapshot(parent)
+		if err != nil {
+			return missions.ShowResult{}, err
+		}
+		from = prev.Tree
+	}
+	paths, err := workspacePaths(at.Mission, r.Caller, r.Paths)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	d, err := compareTrees(at.Project, ctx, from, at.Snapshot.Tree, paths, diffDetail(!r.Brief))
+	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
+	return shown, err
+}
+
+// addRecord fills in what the snapshot's record says.
+func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMoment) error {
+	info, err := at.Project.ReadSnapshotInfo(at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.Prompt, shown.Changing = info.Prompt, info.ChangingPaths
+	g, _, err := snapshots.ReadGitRecord(at.Project, at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.Git = missions.GitState{Head: g.Head, Branch: snapshots.BranchName(g.Branch), Operation: g.Operation}
+	doc, err := at.Project.ReadRecordDoc(at.Snapshot.Snapshot, projects.SkippedDoc)
+	if err != nil {
+		return err
+	}
+	skipped, err := capture.ParseSkipped(doc)
+	if err != nil {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "snapshot %s: %w", at.Snapshot.ID.Short(), err)
+	}
+	for _, s := range skipped.All() {
+		shown.Skipped = append(shown.Skipped, missions.PathReason{Path: s.Path, Reason: string(s.Reason)})
+	}
+	c, err := rd.conversations.ReadConversation(at.Mission, at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.NotTakenUp = restores.PromptsOf(c.Queued)
+	shown.Conversation, err = rd.saidInLastTurn(at.Project, at.Snapshot.Snapshot, c.Turns)
+	return err
+}
+
+// Cat gives a file as it was.
+func (rd *Reader) Cat(ctx context.Context, r missions.CatRequest) ([]byte, error) {
+	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
+	if err != nil {
+		return nil, err
+	}
+	if r.FromTop {
+		r.Caller.Cwd = at.Binding.Workspace
+	}
+	rel, err := at.WorkspacePath(r.Caller, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := at.Project.Store.Lookup(at.Snapshot.Tree, rel)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, missions.Errorf(missions.KindNotFound, "umbra git -- ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.ID.Short())
+	}
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s in snapshot %s: %w", rel, at.Snapshot.ID.Short(), err)
+	}
+	if entry.Mode.IsDir() {
+		return nil, missions.Errorf(missions.KindUsage, "umbra git -- ls-tree "+at.Snapshot.ID.Short()+" "+rel+"/", "%s is a directory", path.Clean("./"+rel))
+	}
+	return at.Project.Store.Blob(entry.ID)
+}
+
+// Diff compares two moments, or a moment with the workspace as it is now.
+func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Difference, error) {
+	from, to, err := rd.diffEnds(ctx, r)
+	if err != nil {
+		return missions.Difference{}, err
+	}
+	if to != nil && to.Project.ID != from.Project.ID {
+		return missions.Difference{}, missions.Errorf(missions.KindUsage, "compare moments of one project", "%s and %s are in different projects", from.Name, to.Name)
+	}
+	d := missions.Difference{From: from.Snapshot.ID.String()}
+	var tree gitstore.ID
+	p := from.Project
+	if to != nil {
+		d.To, tree = to.Snapshot.ID.String(), to.Snapshot.Tree
+	} else {
+		looked, done, err := rd.snapshots.ScratchView(from.Mission)
+		if err != nil {
+			return missions.Difference{}, err
+		}
+		defer done()
+		p = looked.Project
+		if tree, err = rd.snapshots.CapturePresentTree(ctx, looked); err != nil {
+			return missions.Difference{}, err
+		}
+	}
+	paths, err := workspacePaths(from.Mission, r.Caller, r.Paths)
+	if err != nil {
+		return missions.Difference{}, err
+	}
+	changed, err := compareTrees(p, ctx, from.Snapshot.Tree, tree, paths, diffDetail(r.Patch))
+	if err != nil {
+		return missions.Difference{}, err
+	}
+	d.Files, d.Patch, d.Unpaired = changed.files, changed.patch, changed.unpaired
+	d.Conversation, err = rd.conversations.ConversationDiff(from, to, r.Conversation)
+	return d, err
+}
+
+// diffEnds resolves what to compare. A nil end is the workspace now.
+func (rd *Reader) diffEnds(ctx context.Context, r missions.DiffRequest) (addresses.ResolvedMoment, *addresses.ResolvedMoment, error) {
+	if r.Turn != 0 {
+		base := r.From
+		before, err := rd.addresses.FindMoment(ctx, r.Caller, base+"@"+missions.Itoa(r.Turn)+".0", addresses.InAnyProject)
+		if err != nil {
+			return addresses.ResolvedMoment{}, nil, err
+		}
+		after, err := before.Project.TurnEnd(before.Name, before.Tip.ID, r.Turn)
+		if err != nil {
+			steps, terr := before.Project.TurnSnapshots(before.Tip.ID, r.Turn)
+			if terr != nil || len(steps) == 0 {
+				return addresses.ResolvedMoment{}, nil, err
+			}
+			after = steps[len(steps)-1] // the turn goes on: as far as it is known
+		}
+		return before, &addresses.ResolvedMoment{Mission: before.Mission, Snapshot: after}, nil
+	}
+	if r.From == "" {
+		from, err := rd.momentBeforeLastPrompt(ctx, r.Caller)
+		return from, nil, err
+	}
+	from, err := rd.addresses.FindMoment(ctx, r.Caller, r.From, addresses.InAnyProject)
+	if err != nil || r.To == "" {
+		return from, nil, err
+	}
+	to, err := rd.addresses.FindMoment(ctx, r.Caller, r.To, addresses.InAnyProject)
+	return from, &to, err
+}
+
+// momentBeforeLastPrompt is the snapshot before the last turn of the default mission.
+func (rd *Reader) momentBeforeLastPrompt(ctx context.Context, c missions.Caller) (addresses.ResolvedMoment, error) {
+	m, err := rd.addresses.FindMission(ctx, c, "", addresses.InAnyProject)
+	if err != nil {
+		return addresses.ResolvedMoment{}, err
+	}
+	steps, err := m.Project.TurnSnapshots(m.Tip.ID, m.Tip.Turn)
+	if err != nil {
+		return addresses.ResolvedMoment{}, err
+	}
+	if len(steps) == 0 {
+		return addresses.ResolvedMoment{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s has no snapshot in its own turn %d", m.Name, m.Tip.Turn)
+	}
+	return addresses.ResolvedMoment{Mission: m, Snapshot: steps[0]}, nil
+}
+
+// treeChanges is what differs between two trees.
+type treeChanges struct {
+	files    []missions.FileChange
+	patch    string
+	unpaired int
+}
+
+// diffDetail is how much is to be told of changes.
+func diffDetail(patch bool) gitstore.DiffDetail {
+	if patch {
+		return gitstore.DiffPatch
+	}
+	return gitstore.DiffLines
+}
+
+// Differ compares trees of a project: what is below some paths, or all.
+func Differ(p *projects.Project, ctx context.Context, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
+	if slices.Contains(paths, "") {
+		paths = nil
+	}
+	return p.Store.Differ(ctx, detail, paths...)
+}
+
+// compareTrees tells what differs between two trees.
+func compareTrees(p *projects.Project, ctx context.Context, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (treeChanges, error) {
+	d := Differ(p, ctx, detail, paths)
+	defer d.Close()
+	return compared(d, from, to)
+}
+
+func compared(d *gitstore.Differ, from, to gitstore.ID) (treeChanges, error) {
+	diff, err := d.Trees(from, to)
+	if err != nil {
+		return treeChanges{}, snapshots.NotCompared(from, to, err)
+	}
+	c := treeChanges{files: []missions.FileChange{}, patch: diff.Patch, unpaired: diff.Unpaired}
+	for _, f := range diff.Files {
+		c.files = append(c.files, missions.FileChange{
+			Path: f.Path, OldPath: f.OldPath, Similarity: f.Similarity, Type: changeType(f), Added: f.LinesAdded, Deleted: f.LinesDeleted, Binary: f.Binary,
+		})
+	}
+	return c, nil
+}
+
+func changeType(f gitstore.FileDiff) string {
+	switch f.Type() {
+	case gitstore.Added:
+		return "added"
+	case gitstore.Deleted:
+		return "deleted"
+	case gitstore.Renamed:
+		return "renamed"
+	}
+	switch {
+	case f.From.Mode == f.To.Mode:
+		return "modified"
+	case f.From.ID == f.To.ID && f.From.Mode.IsBlob() && f.To.Mode.IsBlob():
+		return "mode"
+	case f.From.Mode == gitstore.ModeSymlink || f.To.Mode == gitstore.ModeSymlink:
+		return "type"
+	}
+	return "modified"
+}

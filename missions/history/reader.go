@@ -1,0 +1,29 @@
+// Package history tells what there is: log, show, cat, differences, the trail of a
+// file, missions and projects, status, and the room they take. It changes nothing.
+package history
+
+import (
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Reader reads missions and their snapshots.
+type Reader struct {
+	*projects.Desk
+	addresses     *addresses.Finder
+	conversations *conversations.Library
+	snapshots     *snapshots.Taker
+	presence      *presence.Observer
+	agents        *agents.Launcher
+	hooks         *hooks.Installer
+}
+
+// New makes a Reader.
+func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *hooks.Installer) *Reader {
+	return &Reader{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, hooks: h}
+}

@@ -1,0 +1,112 @@
+package history
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// A trail is a path that is followed back through history, newest first: a file
+// has there the name that it had then.
+type pathTrail struct {
+	project *projects.Project
+	path    string // "" is everything
+	found   bool   // it was there in a snapshot, or in the one before
+}
+
+// follow tells what the path is in a snapshot, whether that changed it against the
+// one before and, where the file came to be there by another name, which.
+func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, from string, touched bool, err error) {
+	path = t.path
+	if path == "" {
+		t.found = true
+		return "", "", true, nil
+	}
+	now, err := treeEntry(t.project, s.Tree, path)
+	if err != nil {
+		return path, "", false, err
+	}
+	var tree gitstore.ID
+	before := gitstore.TreeEntry{}
+	if parent := s.Parent(); !parent.IsZero() {
+		prev, err := t.project.SnapshotCache.ReadSnapshot(t.project.Store, parent)
+		if err != nil {
+			return path, "", false, err
+		}
+		tree = prev.Tree
+		if before, err = treeEntry(t.project, tree, path); err != nil {
+			return path, "", false, err
+		}
+	}
+	t.found = t.found || !now.ID.IsZero() || !before.ID.IsZero()
+	if !tree.IsZero() && before.ID.IsZero() && now.Mode.IsBlob() {
+		if from, err = nameInTreeBefore(t.project, ctx, tree, s.Tree, path); err != nil {
+			return path, "", false, err
+		}
+		if from != "" {
+			t.path = from
+		}
+	}
+	return path, from, now.ID != before.ID || now.Mode != before.Mode, nil
+}
+
+// nameAtMoment is what a path of a mission's newest snapshot was called at a moment.
+func nameAtMoment(f addresses.ResolvedMoment, ctx context.Context, path string) (string, error) {
+	return nameInSnapshot(f.Project, ctx, f.Mission, f.Snapshot.ID, path)
+}
+
+// nameInTreeBefore is what a new file was called in the tree before, by Git's rule for
+// renames, as with git log --follow: of that file alone; "" if there is none.
+func nameInTreeBefore(p *projects.Project, ctx context.Context, before, after gitstore.ID, path string) (string, error) {
+	files, err := findRenames(p, ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
+	for _, f := range files {
+		if f.Path == path {
+			return f.OldPath, err
+		}
+	}
+	return "", err
+}
+
+// mostArguments is how many bytes of paths git is given, well below what systems let
+// a program be started with.
+const mostArguments = 256 << 10
+
+// findRenames are those of the changes between two trees that are kept, paired. Of more
+// paths than git can be given all are paired.
+func findRenames(p *projects.Project, ctx context.Context, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
+	var paths []string
+	bytes, types := 0, map[gitstore.ChangeType]bool{}
+	err := p.Store.DiffTrees(before, after, func(c gitstore.Change) error {
+		if keep(c) {
+			paths, types[c.Type()] = append(paths, c.Path), true
+			bytes += len(c.Path) + 1
+		}
+		return ctx.Err()
+	})
+	if err != nil || !types[gitstore.Added] || !types[gitstore.Deleted] {
+		return nil, err
+	}
+	if bytes > mostArguments {
+		paths = nil
+	}
+	d := Differ(p, ctx, gitstore.DiffNames, paths)
+	defer d.Close()
+	diff, err := d.Trees(before, after)
+	if err != nil {
+		return nil, snapshots.NotCompared(before, after, err)
+	}
+	return diff.Files, nil
+}
+
+// treeEntry is the entry at a path of a tree, or the zero one.
+func treeEntry(p *projects.Project, tree gitstore.ID, path string) (gitstore.TreeEntry, error) {
+	e, err := p.Store.Lookup(tree, path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return gitstore.TreeEntry{}, nil
+	}
+	return e, err
+}

@@ -1,0 +1,4 @@
+package home
+
+// AsideSuffix follows the name of what was set aside, before a number.
+const AsideSuffix = ".damaged-"

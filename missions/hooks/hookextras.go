@@ -1,0 +1,93 @@
+package hooks
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/userfile"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// installExtras writes the files that go beside the hooks. One of the same name
+// that is not Umbra's stays as it is.
+func (at HookPlace) installExtras() (changed bool, err error) {
+	for _, x := range at.extras {
+		wrote, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
+			if content != nil && !x.Own(content) {
+				return content, nil
+			}
+			return x.Content, nil
+		})
+		if err != nil {
+			return changed, err
+		}
+		changed = changed || wrote
+	}
+	return changed, nil
+}
+
+// removeExtras removes such files again, unless they were changed by others, and the
+// directory that was made for them.
+func removeExtras(extras []sessions.Extra) (changed bool, err error) {
+	for _, x := range extras {
+		removed, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
+			if content != nil && !x.Own(content) {
+				return content, nil
+			}
+			return nil, nil
+		})
+		if err != nil {
+			return changed, err
+		}
+		if removed {
+			changed = true
+			removeEmptyDir(filepath.Dir(x.Path))
+		}
+	}
+	return changed, nil
+}
+
+// removeEmptyDirs removes the directory that the settings were in, and the one above
+// it, where nothing is left in them: .opencode/plugin was made for the file.
+func (at HookPlace) removeEmptyDirs() {
+	dir := filepath.Dir(at.File)
+	for range 2 {
+		if slices.Contains(at.keepDirs, dir) {
+			return
+		}
+		removeEmptyDir(dir)
+		dir = filepath.Dir(dir)
+	}
+}
+
+// removeEmptyDir removes a directory that nothing is in; a link to one is its
+// user's.
+func removeEmptyDir(dir string) {
+	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+		_ = os.Remove(dir) // fails where something is in it
+	}
+}
+
+// describeExtras says what came with the hooks, and what stands in its place.
+func (at HookPlace) describeExtras(r *missions.HooksResult) error {
+	for _, x := range at.extras {
+		content, err := userfile.Read(x.Path)
+		switch {
+		case err != nil:
+			return err
+		case bytes.Equal(content, x.Content):
+			r.Extras = append(r.Extras, x.What+" in "+x.Path)
+		case content == nil:
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is missing: umbra hooks install %s mends it", x.What, r.Name))
+		case x.Own(content):
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is of another version of umbra: umbra hooks install %s changes it", x.What, r.Name))
+		default:
+			r.Problems = append(r.Problems, fmt.Sprintf("%s is not Umbra's as it stands in %s; it is left alone", x.What, x.Path))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// TestDisplacedWhileWritten: the bytes of a program that goes on writing are read
+// again until they are as many as was said; one that never pauses is an error.
+func TestDisplacedWhileWritten(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m, err := b.local.MissionByID(b.mission("work").ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, changing := range []int{0, 3, snapshots.MaxDisplacedTries} {
+		batch := m.Project.Store.NewBatch()
+		opened := 0
+		d := snapshots.DisplacedFile{Path: "a.txt", Open: func() (io.ReadCloser, int64, error) {
+			opened++
+			if opened <= changing {
+				return io.NopCloser(strings.NewReader("more and more")), 4, nil
+			}
+			return io.NopCloser(strings.NewReader("more")), 4, nil
+		}}
+		_, err := d.Store(batch)
+		if (err == nil) != (changing < snapshots.MaxDisplacedTries) || opened != min(changing+1, snapshots.MaxDisplacedTries) {
+			t.Errorf("with %d changes: opened %d times, %v", changing, opened, err)
+		}
+		batch.Discard()
+	}
+}
+
+// TestStoredIsNotRecorded: bytes that a program writes into a file that a restore
+// has taken away are in a record before the file goes, also where they are stored
+// already: a process that was killed before it published its record leaves them so.
+func TestStoredIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("dir/a.txt", "one\n")
+	id := b.mission("work").ID
+	b.write("dir/a.txt", "two\n")
+	b.snapshot("before the restore")
+	held, err := os.OpenFile(projects.AbsolutePath(b.dir, "dir/a.txt"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start", All: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = held.WriteString("late\n")
+	if err := errors.Join(err, held.Close()); err != nil {
+		t.Fatal(err)
+	}
+	load := func() *projects.Mission {
+		t.Helper()
+		m, err := b.local.MissionByID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	batch := load().Project.Store.NewBatch()
+	late, err := batch.Blob([]byte("two\nlate\n"))
+	if err := errors.Join(err, batch.Flush(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("after the restore") // which settles what was set aside
+	known, err := snapshots.DisplacedSince(load(), "")
+	if err != nil || !known[late] {
+		t.Errorf("the records hold %v, not %s (%v)", known, late, err)
+	}
+	b.snapshot("and after that")
+	b.healthy()
+	if entries, err := os.ReadDir(b.local.Home.Path("journal")); err != nil || len(entries) > 2 {
+		t.Errorf("the journal is not empty: %v, %v", entries, err)
+	}
+	if since, err := snapshots.DisplacedSince(load(), load().Tip.ID.String()); err != nil || len(since) > 0 {
+		t.Errorf("since the newest snapshot: %v, %v", since, err)
+	}
+}

@@ -1,0 +1,121 @@
+// Package local puts the rooms together: its Service is missions.Service in the process
+// that calls it. It has no rules of its own.
+package local
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/doctor"
+	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/forks"
+	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/history"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/trash"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// Service is all rooms on one desk. Any number of processes may have one on the same
+// home: what they share is on disk, under the kernel's locks. It is safe for concurrent
+// use.
+type Service struct {
+	*projects.Desk
+	*addresses.Finder
+	*conversations.Library
+	*snapshots.Taker
+	*presence.Observer
+	*agents.Launcher
+	*restores.Restorer
+	*handovers.Scheduler
+	*trash.Bin
+	*forks.Forker
+	*events.Listener
+	*hooks.Installer
+	*history.Reader
+	*doctor.Examiner
+}
+
+var _ missions.Service = (*Service)(nil)
+
+// Options are what a Service is built from.
+type Options struct {
+	Home     home.Home
+	Config   settings.Config
+	Getenv   func(string) string // the variables that have overridden Config; nil: none
+	Broken   error               // why Config is what was last read well, and not what the file says; nil if it is
+	Adapters []sessions.Adapter
+	Clock    func() time.Time  // nil: the system's
+	Watching missions.Watching // nil: every capture is a stat walk
+	Index    missions.Index    // nil: no cache
+	Space    *home.Space       // nil: the system's
+	Log      *slog.Logger      // nil: silent
+	// Automate starts one of the user's commands in a process of its own, from any
+	// goroutine; nil: none is run.
+	Automate func(agents.Automation) error
+}
+
+// New opens the Service on a home. It reads nothing else yet.
+func New(o Options) (*Service, error) {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.Space == nil {
+		o.Space = home.NewSpace(o.Home, o.Config.Storage, nil)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d, err := projects.NewDesk(projects.Options{
+		Home: o.Home, Config: o.Config, Getenv: o.Getenv, Broken: o.Broken, Adapters: o.Adapters, Clock: o.Clock,
+		Watching: o.Watching, Index: o.Index, Space: o.Space, Logger: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{Desk: d, Finder: addresses.New(d), Library: conversations.New(d), Installer: hooks.New(d)}
+	s.Taker = snapshots.New(d, s.Finder, s.Library)
+	s.Observer = presence.New(d, s.Library, s.Taker)
+	s.Launcher = agents.New(d, s.Finder, s.Library, s.Taker, s.Observer)
+	s.Restorer = restores.New(d, s.Library, s.Taker, s.Observer)
+	s.Scheduler = handovers.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
+	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
+	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin)
+	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler)
+	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
+	s.Examiner = doctor.New(d, doctor.Rooms{
+		Addresses: s.Finder, Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
+		Restores: s.Restorer, Handovers: s.Scheduler, Trash: s.Bin, Forks: s.Forker, Hooks: s.Installer,
+	})
+	// What runs up: lower rooms are handed what upper ones do.
+	d.FinishCutOff = s.Restorer.RecoverUnfinishedRestores
+	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations}
+	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Forker.RecreateMission, s.Scheduler.RelaunchAfterHandover
+	return s, nil
+}
+
+// Leave says that Close is about to be called: what a call waits for that only
+// whoever serves next can do is waited for no longer.
+func (s *Service) Leave() { s.Depart() }
+
+// Close ends what is being carried out, writes caches and closes the projects.
+// Requests that were not answered stay in the journal: the next process that
+// serves the home makes up for them.
+func (s *Service) Close() error {
+	s.EndWorkers()
+	s.SaveWorkspaces()
+	return s.CloseProjects()
+}

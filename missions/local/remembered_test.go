@@ -1,0 +1,158 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/scripts/patience"
+)
+
+const laterSession = "22222222-2222-4222-8222-222222222222"
+
+// TestEventCostsTheSameAmongMany counts what an event allocates when its mission
+// is alone and when there are many, whose session follows from no id.
+func TestEventCostsTheSameAmongMany(t *testing.T) {
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	b.write("a.txt", "one\n")
+	c := newTalker(b)
+	c.vars = map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getpid())}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "begin", "prompt_id": "p"})
+	c.session = laterSession
+	c.hook("SessionStart", map[string]any{"source": "clear"})
+	event := func() { c.hook("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}) }
+	alone := testing.AllocsPerRun(10, event)
+	for n := range 20 {
+		b.mission(fmt.Sprintf("other-%d", n))
+	}
+	among := testing.AllocsPerRun(10, event)
+	if among > 1.2*alone {
+		t.Errorf("%.0f allocations among many, %.0f alone", among, alone)
+	}
+}
+
+// TestGlanceIsTheMissionAsItIs reads a live mission again whenever something of
+// it has changed, and only then.
+func TestGlanceIsTheMissionAsItIs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	b.write("a.txt", "one\n")
+	c := newTalker(b)
+	c.vars = map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getpid())}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	only := func() *projects.Mission {
+		t.Helper()
+		list := b.local.LiveMissions()
+		if len(list) != 1 {
+			t.Fatalf("%d live missions", len(list))
+		}
+		return list[0]
+	}
+	before := only()
+	if only() != before {
+		t.Error("an unchanged mission was read again")
+	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "begin", "prompt_id": "p"})
+	now := only()
+	if now == before || !missions.InTurn(now.Lifecycle) {
+		t.Errorf("after a prompt: %+v", now.Lifecycle)
+	}
+	_, err := b.local.Rename(context.Background(), missions.RenameRequest{Caller: b.caller(), Mission: now.Name, Name: "renamed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := only(); now.Name != "renamed" {
+		t.Errorf("after it was renamed: %s", now.Name)
+	}
+	// By another process, of which this one knows nothing.
+	other := b.again()
+	other.local.Adapters = projects.Agents()
+	second := newTalker(other)
+	second.vars = c.vars
+	second.hook("Stop", map[string]any{})
+	if now := only(); missions.InTurn(now.Lifecycle) {
+		t.Errorf("after another process heard of the turn's end: %+v", now.Lifecycle)
+	}
+	second.hook("SessionEnd", map[string]any{"reason": "other"})
+	if list := b.local.LiveMissions(); len(list) != 0 {
+		t.Errorf("after the session's end: %d live missions", len(list))
+	}
+	if list := b.local.LiveMissions(); len(list) != 0 {
+		t.Errorf("and once more: %d", len(list))
+	}
+	c.hook("UserPromptSubmit", map[string]any{"prompt": "again", "prompt_id": "q"})
+	if now := only(); !missions.InTurn(now.Lifecycle) {
+		t.Errorf("when it came back: %+v", now.Lifecycle)
+	}
+}
+
+// TestRememberedSessionIsProved believes nothing that is no longer so.
+func TestRememberedSessionIsProved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	b.write("a.txt", "one\n")
+	c := newTalker(b)
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	first := c.hook("UserPromptSubmit", map[string]any{"prompt": "begin", "prompt_id": "p"}).Mission
+	c.hook("SessionEnd", map[string]any{"reason": "other"})
+	if _, err := b.local.Remove(context.Background(), missions.RemoveRequest{Caller: b.caller(), Missions: []string{first}}); err != nil {
+		t.Fatal(err)
+	}
+	again := c.hook("UserPromptSubmit", map[string]any{"prompt": "more", "prompt_id": "q"}).Mission
+	if again == first || again == "" {
+		t.Errorf("a removed mission took the event: %q, then %q", first, again)
+	}
+	if m := b.local.RememberedMission(first); m != nil {
+		t.Error("the removed mission is still found")
+	}
+}
+
+// TestProjectsAreApart takes a snapshot in one project while another one is being
+// opened, which may take long.
+func TestProjectsAreApart(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	m := b.mission("first")
+	opening := b.again()
+	slow, err := opening.local.MissionByID(m.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := opening.local.ProjectStores[slow.Project.Dir]
+	other := t.TempDir()
+	caller := b.caller()
+	caller.Cwd = other
+	made, err := opening.local.NewMission(context.Background(), missions.NewMissionRequest{Caller: caller, Name: "second", Command: []string{"sh"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.Mu.Lock()
+	defer open.Mu.Unlock()
+	done := make(chan error, 1)
+	go func() {
+		p, err := opening.local.OpenProject(slow.Project.Dir + "/../" + filepath.Base(filepath.Dir(made.ShadowRepo)))
+		if err == nil {
+			_, err = opening.local.LoadMission(p, made.ID)
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience.Of(time.Minute)):
+		t.Fatal("one project waits for another to be opened")
+	}
+}

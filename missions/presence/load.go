@@ -1,0 +1,122 @@
+package presence
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// MissionView is the mission as the user sees it.
+func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
+	v := missions.Mission{
+		ID: m.ID, Name: m.Name, Agent: m.AgentName(), State: missions.StateOf(m.Lifecycle), StateSince: m.StateSince,
+		Managed: missions.ManagedNone, Command: m.Command, Workspace: m.Binding.Workspace, Cwd: m.Cwd(),
+		Project: m.Project.Name, ProjectID: m.Project.ID,
+		Ref: string(gitstore.AgentRef(m.ID)), Head: m.Tip.ID.String(), HeadAddress: headAddress(m),
+		SessionID: m.Stored.Session, SessionPath: m.Binding.SessionPath, Parent: m.Parent,
+		Config: m.Config, ConfigFixed: m.ConfigFixed, Tally: conversations.MissionTally(&m.Stored),
+		CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, Turn: m.Lifecycle.LastTurn(),
+		LastPrompt: m.LastPrompt, LastTool: m.LastTool, LastError: m.LastError,
+		Diverged: m.Diverged, Git: missions.GitState{Head: m.Tip.GitHead, Branch: m.Tip.GitBranch},
+		PendingPermissions: []missions.Permission{}, ShadowRepo: m.Project.ShadowRepo(), EnvNames: m.EnvNames,
+		MadeByUmbra: m.Binding.MadeByUmbra, Branch: m.Binding.Branch,
+	}
+	if m.Live.ConfigCommit != "" {
+		v.Config = m.Live.ConfigCommit
+	}
+	if m.Live.LastTool != nil {
+		v.LastTool = m.Live.LastTool
+	}
+	v.PendingAction = PendingAction(m)
+	if m.Live.NotRestoredReason != "" {
+		v.Problems = append(v.Problems, m.Live.NotRestoredReason)
+	}
+	if m.Live.Problem != "" {
+		v.Problems = append(v.Problems, m.Live.Problem)
+	}
+	if m.Live.RefusedCall != nil {
+		v.Problems = append(v.Problems, m.Live.RefusedCall.String())
+	}
+	for _, problem := range []string{outsideDirProblem(m), o.missingHooksProblem(m)} {
+		if problem != "" {
+			v.Problems = append(v.Problems, problem)
+		}
+	}
+	if _, err := o.Config.Capture.NarrowedBy(m.Binding.Workspace); m.Binding.Workspace != "" && err != nil {
+		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
+	}
+	v.ClientVersion = m.Live.ClientVersion
+	if note := UntriedClient(o.Adapter(m.Agent), m.Live.ClientVersion); note != "" {
+		v.Notes = append(v.Notes, note)
+	}
+	if err := m.CheckMachine(); err != nil && !m.InTrash {
+		v.Notes = append(v.Notes, err.Error())
+	}
+	if m.Diverged {
+		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")
+	}
+	fillViewState(&v, m)
+	return v
+}
+
+// PendingAction is what was asked for and not done yet, "" for nothing.
+func PendingAction(m *projects.Mission) string {
+	switch {
+	case m.Live.QueuedRestore != nil:
+		return m.Live.QueuedRestore.String()
+	case m.Live.Handover.IsOpen():
+		return m.Live.Handover.Action.String()
+	}
+	return ""
+}
+
+// headAddress is the address of the newest snapshot, without a walk: "" where its
+// record does not say its place.
+func headAddress(m *projects.Mission) string {
+	if m.TurnPosition == nil {
+		return ""
+	}
+	return m.TurnPosition.NumberSnapshot(m.Tip).Address(m.Name)
+}
+
+// fillViewState projects the lifecycle and the processes onto the view.
+func fillViewState(v *missions.Mission, m *projects.Mission) {
+	process, alive := m.Live.LivingProcess()
+	switch l := m.Lifecycle.(type) {
+	case missions.Running:
+		v.PendingPermissions = append(v.PendingPermissions, l.Pending...)
+		if l.Tool != nil {
+			v.LastTool = l.Tool
+		}
+	case missions.Failed:
+		v.LastError = l.Message
+	case missions.Closed:
+		v.CloseReason = l.Reason
+		if l.Reason == missions.CloseReasonExit {
+			code := l.ExitCode
+			v.ExitCode = &code
+		}
+	}
+	if alive {
+		v.PID = process.PID
+	}
+	switch {
+	case m.Live.HasKeeper():
+		v.Managed = missions.ManagedKeeper
+	case m.Live.HasHooks && missions.HasAgent(m.Lifecycle):
+		v.Managed = missions.ManagedHooks
+	}
+	v.CanFork = true
+	if m.Binding.Machine != "" {
+		if _, err := os.Stat(m.Binding.Workspace); err != nil {
+			v.ForkBlockedReason = "its workspace is missing: fork from a past moment, " + m.Name + "~0"
+		}
+	}
+	if missions.InTurn(m.Lifecycle) {
+		v.ForkBlockedReason = fmt.Sprintf("in turn %d: a fork waits for its end", m.Lifecycle.LastTurn())
+	}
+}

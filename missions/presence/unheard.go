@@ -1,0 +1,72 @@
+package presence
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+func NewMissingHooks(m *projects.Mission, why string) *projects.MissingHooks {
+	u := &projects.MissingHooks{Reason: why, Session: m.Stored.Session}
+	if m.Tally != nil {
+		u.Prompts = m.Tally.Total.Prompts
+	}
+	return u
+}
+
+// IsWithoutHooks reports whether a snapshot is of such an agent; false where that is lost.
+func IsWithoutHooks(p *projects.Project, s *gitstore.Snapshot) (bool, error) {
+	info, err := p.ReadSnapshotInfo(s)
+	if projects.IsObjectLost(err) {
+		return false, nil
+	}
+	return info.WithoutHooks, err
+}
+
+// promptedSinceLaunch reports whether the conversation has a prompt since the launch: one that its
+// user has begun since has no other.
+func promptedSinceLaunch(u *projects.MissingHooks, m *projects.Mission) bool {
+	switch {
+	case m.Tally == nil:
+		return false
+	case m.Stored.Session == u.Session:
+		return m.Tally.Total.Prompts > u.Prompts
+	}
+	return m.Tally.Session == m.Stored.Session && m.Tally.Total.Prompts > 0
+}
+
+// missingHooksProblem is what is wrong with an agent that is live and has been spoken to, and was
+// launched without hooks: its user is to know that nothing was saved before, or not all.
+// "" if nothing is any more, as of an agent that asks at its start whether its hooks are
+// to be trusted.
+func (o *Observer) missingHooksProblem(m *projects.Mission) string {
+	u := m.Live.MissingHooks
+	if u == nil || !missions.HasAgent(m.Lifecycle) || !promptedSinceLaunch(u, m) {
+		return ""
+	}
+	said, why := "no snapshot is taken before a prompt or tool, since its agent runs without hooks", u.Reason
+	if m.Live.HasHooks {
+		said, why = "snapshots before prompts or tools are missing, since its agent runs without some of its hooks", o.distrustReason(m)
+	}
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s; then end it, and: umbra mission resume %s", said, why, m.Name)
+}
+
+// distrustReason is why a mission's agent does not run all hooks of its user's; "" if nothing
+// is known against it.
+func (o *Observer) distrustReason(m *projects.Mission) string {
+	t, ok := o.Adapter(m.Agent).(sessions.Truster)
+	if !ok {
+		return ""
+	}
+	env := m.AdapterEnv()
+	return t.Distrusted(env, t.HookFile(env, sessions.ScopeUser, ""), func(name string) ([]byte, error) {
+		return os.ReadFile(projects.AbsolutePath(m.Cwd(), name))
+	})
+}

@@ -1,0 +1,184 @@
+package presence
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// hookGrace is how long an agent must have been busy, and have called no hook, until it
+// is believed that it works though its turn has ended: Claude Code is busy until all that
+// hooks do at that end is done, and before a hook of Umbra's says that a turn begins.
+const hookGrace = 2 * time.Second
+
+// activity is what an agent does whose turn has ended.
+type activity int
+
+const (
+	AtRest activity = iota
+	// unsettled is an agent that is at the end of its turn still, or at the beginning of
+	// the next, or goes on: it is known in a moment.
+	unsettled
+	AtWork
+)
+
+// AgentAttention is what the mission's agent says of itself, empty if it says nothing.
+func (o *Observer) AgentAttention(m *projects.Mission) sessions.Attention {
+	agent, says := o.Adapter(m.Agent).(sessions.Attending)
+	if !says {
+		return sessions.Attention{}
+	}
+	process, _ := m.Live.LivingProcess()
+	return agent.Attends(m.AdapterEnv(), m.Stored.Session, process.PID)
+}
+
+// ActivityAfterTurn is what a mission's agent does whose turn has ended: it says so itself, if
+// it does. In a turn, and without an agent, it is at rest.
+func (o *Observer) ActivityAfterTurn(m *projects.Mission) activity {
+	if missions.InTurn(m.Lifecycle) || !missions.HasAgent(m.Lifecycle) || o.IsHandoverOwned(m.Live.Handover) {
+		return AtRest
+	}
+	return o.activityAsSaid(m, o.AgentAttention(m))
+}
+
+func (o *Observer) activityAsSaid(m *projects.Mission, says sessions.Attention) activity {
+	switch {
+	case !m.Live.HasHooks && !o.ReportsNothing(m) && o.worksAtPrompt(m):
+		return AtWork
+	case says.Busy.IsZero():
+		return AtRest
+	case o.TrustsBusy(m, says):
+		return AtWork
+	}
+	return unsettled
+}
+
+// worksAtPrompt reports whether an agent without hooks works at a prompt, as it or its
+// conversation says.
+func (o *Observer) worksAtPrompt(m *projects.Mission) bool {
+	said, ok := o.conversations.NewestSessionTurn(m)
+	return ok && said.State == sessions.StateRunning && o.isAgentWorking(m)
+}
+
+// TrustsBusy reports whether a mission's agent works that says that it does.
+func (o *Observer) TrustsBusy(m *projects.Mission, says sessions.Attention) bool {
+	return !says.Busy.IsZero() && o.ElapsedSinceHook(m) >= hookGrace && !IsRecent(o.Now(), says.Busy, hookGrace)
+}
+
+// ContinueTurnIfWorking has a mission run again whose agent works though its turn has ended.
+func (o *Observer) ContinueTurnIfWorking(ctx context.Context, m *projects.Mission) error {
+	if o.ActivityAfterTurn(m) != AtWork {
+		return nil
+	}
+	return o.continueTurn(ctx, m, true, func(m *projects.Mission) bool { return o.ActivityAfterTurn(m) == AtWork })
+}
+
+// continueTurn has a mission's turn go on, if it still is to. Seen says that it was seen, and not
+// heard.
+func (o *Observer) continueTurn(ctx context.Context, m *projects.Mission, seen bool, still func(*projects.Mission) bool) error {
+	r := &snapshots.Request{Event: missions.TurnContinued{}}
+	r.Prepare = func(m *projects.Mission) (bool, error) {
+		if !still(m) {
+			return false, nil
+		}
+		m.Live.TurnBegan = o.InstantNow()
+		r.Event = missions.TurnContinued{ID: m.Live.PromptID, Seen: seen}
+		return true, nil
+	}
+	_, err := o.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
+	return err
+}
+
+// IsAgentEngaged reports whether a mission's agent works, or may, or is about to be taken
+// elsewhere: what it says itself counts, before the end of its turn does that was heard,
+// and so does what was to be done at that end. Where nobody looks again it is not
+// noted: nobody would note that it has come to rest either.
+func (o *Observer) IsAgentEngaged(ctx context.Context, m *projects.Mission) bool {
+	if missions.InTurn(m.Lifecycle) {
+		return true
+	}
+	works := o.ActivityAfterTurn(m)
+	if works == AtWork && o.Watching != nil {
+		o.WarnLookFailed(m, o.ContinueTurnIfWorking(ctx, m))
+	}
+	return works != AtRest || o.isPerformingQueued(m)
+}
+
+// isPerformingQueued reports whether something that was asked for is being done in a mission that
+// is in no turn, or about to be: by its keeper, by who is at it, or by the process that
+// serves. What nobody does by himself is not waited for.
+func (o *Observer) isPerformingQueued(m *projects.Mission) bool {
+	h := m.Live.Handover
+	switch {
+	case !missions.HasAgent(m.Lifecycle), m.IsWorkspaceGone():
+		return false
+	case o.IsHandoverOwned(h):
+		return true
+	case h != nil:
+		return m.Live.HasKeeper() && (!CanRelaunchAgent(m) || h.IsOpen() && o.Watching != nil)
+	case m.Live.QueuedRestore == nil:
+		return false
+	case o.Watching != nil:
+		return o.Home.CheckWritable() == nil
+	}
+	return o.IsWorkspaceHeld(m) // a hook is at it
+}
+
+func (o *Observer) WarnLookFailed(m *projects.Mission, err error) {
+	if err != nil {
+		o.Logger.Warn("look at an agent that may go on", "mission", m.ID, "error", err)
+	}
+}
+
+// WaitUntilSettled is a mission read again when it is known whether its agent goes on, and why
+// that can't be noted: KindBusy where it goes on and nobody looks again.
+func (o *Observer) WaitUntilSettled(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {
+	for !missions.InTurn(m.Lifecycle) {
+		works := o.ActivityAfterTurn(m)
+		if works == AtRest {
+			return m, nil
+		}
+		var err error
+		switch {
+		case works == AtWork && o.Watching == nil:
+			err = missions.Errorf(missions.KindBusy, "try again when it is at rest, or with --force", "the agent of %s still works after the end of turn %d", m.Name, m.Lifecycle.LastTurn())
+		case works == AtWork:
+			err = o.ContinueTurnIfWorking(ctx, m)
+		}
+		if err = cmp.Or(err, projects.Sleep(ctx, projects.PollInterval)); err != nil {
+			return m, err
+		}
+		if m, err = o.LoadMission(m.Project, m.ID); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// NoteTurnBegan notes a prompt, of the user's or of the agent's own.
+func (o *Observer) NoteTurnBegan(m *projects.Mission, e sessions.Event) {
+	m.Live.TurnSession, m.Live.PromptID, m.Live.TurnBegan = e.SessionID, e.PromptID, o.InstantNow()
+	if e.Kind == sessions.KindPrompt {
+		m.Live.PromptedAt = m.Live.TurnBegan
+	}
+}
+
+// continuesTurn reports whether an event is work at the prompt of the turn that has ended:
+// another tool's hook has kept the agent from stopping.
+func continuesTurn(m *projects.Mission, e sessions.Event) bool {
+	return (e.Kind == sessions.KindToolBefore || e.Kind == sessions.KindPermission) && !missions.InTurn(m.Lifecycle) && missions.HasAgent(m.Lifecycle) &&
+		e.PromptID != "" && e.PromptID == m.Live.PromptID && e.SessionID == m.Live.TurnSession
+}
+
+// ContinueTurnOfEvent has the turn that had ended go on that an event belongs to.
+func (o *Observer) ContinueTurnOfEvent(ctx context.Context, m *projects.Mission, e sessions.Event) error {
+	if !continuesTurn(m, e) {
+		return nil
+	}
+	return o.continueTurn(ctx, m, false, func(m *projects.Mission) bool { return continuesTurn(m, e) })
+}

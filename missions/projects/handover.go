@@ -1,0 +1,53 @@
+package projects
+
+import (
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Handover is a restore, undo or redo for which an agent under a keeper is ended
+// and launched again, on the session that the mission goes on in then. It is in
+// the mission's live state from before the agent is told to end until the keeper
+// has launched one again, so that whoever dies meanwhile, another process knows
+// what is to be done: the keeper asks when its agent has ended.
+type Handover struct {
+	ID        string     `json:"id"`
+	LaunchID  string     `json:"launch"` // of the agent that is ended
+	Action    Action     `json:"asked"`
+	Queued    bool       `json:"queued,omitempty"` // it had waited for the end of the turn: nobody waits for its result
+	Owner     lock.Owner `json:"owner"`            // the process that carries it out
+	TipBefore string     `json:"from,omitempty"`   // the newest snapshot when it began
+	// ToldToEnd says that the agent was told to end, and may be at it.
+	ToldToEnd bool `json:"told,omitempty"`
+	// Done says that it was carried out, or has failed: the agent is launched
+	// again, with Banner for its user.
+	Done   bool   `json:"ended,omitempty"`
+	Banner string `json:"banner,omitempty"`
+	// NotTakenUp are the prompts that waited for the agent that was ended, which are in
+	// the snapshot Waited too.
+	NotTakenUp      []missions.Prompt `json:"not_taken_up,omitempty"`
+	PromptsSnapshot string            `json:"waited,omitempty"`
+}
+
+// IsOpen reports whether there is a handover that has not been carried out.
+func (h *Handover) IsOpen() bool { return h != nil && !h.Done }
+
+// IsHandoverOwned reports whether somebody is at a handover. That its process lives is not
+// enough where that is this one, which may have let go of it.
+func (d *Desk) IsHandoverOwned(h *Handover) bool {
+	if !h.IsOpen() || h.Owner.Liveness() != lock.Alive {
+		return false
+	}
+	_, here := d.Handovers.Load(h.ID)
+	return here || h.Owner.PID != os.Getpid()
+}
+
+// String names what it is for, also where there is none.
+func (h *Handover) String() string {
+	if h == nil {
+		return "what was asked for"
+	}
+	return h.Action.String()
+}

@@ -1,0 +1,155 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/userfile"
+)
+
+// HoldFunc is locked or holding.
+type HoldFunc func(context.Context, *Mission, func(*Mission) error) error
+
+// WithRecoveredWorkspace is holding for what a user asked for: what a killed process left undone
+// in the workspace is finished or taken back first, so that nobody goes on from
+// the middle of a restore.
+func (d *Desk) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
+	return d.WithWorkspaceLock(ctx, m, func(m *Mission) error {
+		found, err := d.FinishCutOff(ctx, m)
+		if err != nil {
+			return err
+		}
+		if found && m.Tip != nil {
+			if m, err = d.LoadMission(m.Project, m.ID); err != nil {
+				return err
+			}
+		}
+		return fn(m)
+	})
+}
+
+// WithWorkspaceLock runs fn on a mission, read afresh, with its project shared and its
+// workspace exclusive: no other process captures or restores meanwhile. By
+// itself it is for what an agent waits for, and for recovery.
+func (d *Desk) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Mission) error) (err error) {
+	if err := m.CheckMachine(); err != nil {
+		return err
+	}
+	project, err := lock.Wait(ctx, lock.ProjectFile(d.Home.Dir, m.Project.ID), lock.Shared, d.Self)
+	if err != nil {
+		return home.LockError(err)
+	}
+	defer func() { err = errors.Join(err, project.Release()) }()
+	tree, err := lock.WaitTree(ctx, d.Home.Dir, m.Binding.Workspace, d.Self)
+	if err != nil {
+		return d.workspaceLockError(m, err)
+	}
+	defer func() { err = errors.Join(err, tree.Release()) }()
+	if device, inode := tree.Identity(); (home.FileIdentity{Device: device, Inode: inode}) != m.Binding.Identity {
+		return WorkspaceMovedError(m, "another directory is in its place")
+	}
+	// The kernel's lock keeps goroutines apart too, but says so to nobody who
+	// orders memory: what is cached of the workspace goes from one to the next.
+	order := d.WorkspaceMutex(m.Binding.Identity)
+	order.Lock()
+	defer order.Unlock()
+	if m.Tip != nil {
+		fresh, err := d.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return err
+		}
+		m = fresh
+	}
+	return fn(m)
+}
+
+// WorkspaceMutex is the mutex of a workspace in this process.
+func (d *Desk) WorkspaceMutex(at home.FileIdentity) *sync.Mutex {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.workspaceMutexes[at] == nil {
+		d.workspaceMutexes[at] = &sync.Mutex{}
+	}
+	return d.workspaceMutexes[at]
+}
+
+func (d *Desk) workspaceLockError(m *Mission, err error) error {
+	_, file := errors.AsType[*lock.FileError](err)
+	if file || errors.Is(err, lock.ErrHeld) {
+		return home.LockError(err)
+	}
+	return m.WorkspaceOpenError(err)
+}
+
+// WorkspaceOpenError is the error of a workspace that could not be opened: moved where it is
+// not there, or not for us; anything else, such as too many open files, says
+// nothing of where it is.
+func (m *Mission) WorkspaceOpenError(err error) error {
+	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ESTALE} {
+		if errors.Is(err, is) {
+			return WorkspaceMovedError(m, userfile.Reason(err).Error())
+		}
+	}
+	return missions.Errorf(missions.KindFailed, "try again", "open the workspace %s: %w", m.Binding.Workspace, userfile.Reason(err))
+}
+
+// recreateCommand is the command that makes a lost workspace again: one that Umbra did
+// not make only where that is said.
+func (m *Mission) recreateCommand() string {
+	if m.Binding.MadeByUmbra {
+		return "umbra mission resume " + m.Name
+	}
+	return "umbra mission resume " + m.Name + " --recreate"
+}
+
+// IsWorkspaceReplaced reports whether another directory is where the workspace was, and holds
+// something: nothing can be made there again.
+func (m *Mission) IsWorkspaceReplaced() bool {
+	entries, err := os.ReadDir(m.Binding.Workspace)
+	return err == nil && len(entries) > 0 && m.IsWorkspaceGone()
+}
+
+// takeOverCommand is the command by which the mission goes on in the directory that is now
+// where its workspace was.
+func (m *Mission) takeOverCommand() string {
+	return fmt.Sprintf("umbra project move %s %[1]s", home.ShellQuote(m.Binding.Workspace))
+}
+
+// TimeoutError is the error of a caller whose context has ended before its work: if
+// another process has the mission's workspace, as a daemon that was stopped in
+// the middle of a capture has, it says which.
+func (d *Desk) TimeoutError(ctx context.Context, p *Project, mission string) error {
+	m, err := d.LoadMission(p, mission)
+	if err != nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	mine, err := lock.Try(lock.WorkspaceFile(d.Home.Dir, m.Binding.Identity.Device, m.Binding.Identity.Inode), lock.Shared, d.Self)
+	if err == nil {
+		return errors.Join(ctx.Err(), mine.Release())
+	}
+	held, ok := errors.AsType[*lock.HeldError](err)
+	if !ok || held.Holder != nil && held.Holder.PID == d.Self.PID {
+		return ctx.Err()
+	}
+	held.Cause = ctx.Err()
+	return home.LockError(held)
+}
+
+// WorkspaceMovedError is the error of a workspace that is not where its mission left it. It
+// is never taken for an empty one.
+func WorkspaceMovedError(m *Mission, why string) error {
+	again := m.recreateCommand() + " to make it again"
+	if m.IsWorkspaceReplaced() {
+		again = m.takeOverCommand() + " to work in what is there now"
+	}
+	return missions.Errorf(missions.KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", home.ShellQuote(m.Binding.Workspace), again),
+		"workspace moved or not visible: %s (%s)", m.Binding.Workspace, why)
+}

@@ -1,0 +1,148 @@
+package projects
+
+import (
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+// missionCache is what a process knows of where missions are, so that an event of
+// one costs the same however many there are. It is never believed: each answer is
+// held against what is on disk. It is safe for concurrent use.
+type missionCache struct {
+	mu              sync.Mutex
+	projectDirs     map[string]string         // project directories, by mission id
+	sessionMissions map[string]string         // mission ids, by agent and session
+	seenMissions    map[string]seenMission    // by mission id
+	comparedStamps  map[string]home.FileStamp // of session files as they were compared whole, by mission id
+}
+
+func newMissionCache() *missionCache {
+	return &missionCache{projectDirs: map[string]string{}, sessionMissions: map[string]string{}, seenMissions: map[string]seenMission{}, comparedStamps: map[string]home.FileStamp{}}
+}
+
+func (r *missionCache) projectDir(mission string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.projectDirs[mission]
+}
+
+func (r *missionCache) sessionMission(agent, session string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sessionMissions[agent+" "+session]
+}
+
+// rememberMission remembers where a mission is that was just read.
+func (r *missionCache) rememberMission(m *Mission) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.projectDirs[m.ID] = m.Project.Dir
+}
+
+// RememberSession remembers which mission a session was found to be of.
+func (r *missionCache) RememberSession(m *Mission, session string) {
+	r.rememberMission(m)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sessionMissions[m.Agent+" "+session] = m.ID
+}
+
+// ComparedStamp is the stat data of a mission's session file when it was compared whole
+// with what is recorded, and was the same.
+func (r *missionCache) ComparedStamp(mission string) home.FileStamp {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.comparedStamps[mission]
+}
+
+func (r *missionCache) RememberComparison(mission string, stamp home.FileStamp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.comparedStamps[mission] = stamp
+}
+
+// RememberedMission reads a mission where it was last found; nil if it is not
+// there, which says nothing.
+func (d *Desk) RememberedMission(id string) *Mission {
+	dir := d.MissionCache.projectDir(id)
+	if dir == "" {
+		return nil
+	}
+	p, err := d.OpenProject(dir)
+	if err != nil {
+		return nil
+	}
+	m, err := d.LoadMission(p, id)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// RememberedSessionMission reads the mission that spoke in a session last, if it still
+// does; nil says nothing.
+func (d *Desk) RememberedSessionMission(agent, session string) *Mission {
+	id := d.MissionCache.sessionMission(agent, session)
+	if id == "" {
+		return nil
+	}
+	m := d.RememberedMission(id)
+	if m == nil || m.Agent != agent || m.Stored.Session != session {
+		return nil
+	}
+	return m
+}
+
+// seenMission is a mission as whoever watches saw it last, and what shows that it is
+// still so. The mission is not to be changed.
+type seenMission struct {
+	liveStamp   home.FileStamp // of its live state
+	tip, record gitstore.ID
+	mission     *Mission // nil: its live state says that it has no agent
+}
+
+// isCurrent reports whether nothing of a mission has changed since.
+func (g seenMission) isCurrent(state home.FileStamp) bool {
+	if state != g.liveStamp || state == (home.FileStamp{}) {
+		return false
+	}
+	if g.mission == nil {
+		return true
+	}
+	store := g.mission.Project.Store
+	if tip, err := store.Ref(gitstore.AgentRef(g.mission.ID)); err != nil || tip != g.tip {
+		return false
+	}
+	record, err := store.Ref(gitstore.RecordRef(g.mission.ID))
+	return err == nil && record == g.record
+}
+
+// liveMission is what a mission with a live state is now; nil if it has no agent.
+func (d *Desk) liveMission(id string) *Mission {
+	path, err := d.Journal.LiveFile(id)
+	if err != nil {
+		return nil
+	}
+	state := home.StampOf(path)
+	d.MissionCache.mu.Lock()
+	before := d.MissionCache.seenMissions[id]
+	d.MissionCache.mu.Unlock()
+	if before.isCurrent(state) {
+		return before.mission
+	}
+	now := seenMission{liveStamp: state}
+	if d.MayHaveAgent(id) {
+		m, err := d.MissionByID(id)
+		if err != nil || !missions.HasAgent(m.Lifecycle) {
+			return nil // it may be about to have one
+		}
+		now.tip, now.record, now.mission = m.Tip.ID, m.Record, m
+	}
+	d.MissionCache.mu.Lock()
+	d.MissionCache.seenMissions[id] = now
+	d.MissionCache.mu.Unlock()
+	return now.mission
+}

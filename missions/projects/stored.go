@@ -1,0 +1,167 @@
+package projects
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+// RecordFormat is the version of the documents in a record.
+const RecordFormat = 1
+
+// Names of a record's documents; docs/format.md describes each.
+const (
+	MissionDoc   = "mission.json"
+	OperationDoc = "operation.json"
+	SnapshotDoc  = "snapshot.json"
+	RulesDoc     = "rules.json"
+	SkippedDoc   = "skipped.json"
+	ModesDoc     = "modes.json"
+	GitDoc       = "git/state.json"
+	StagedDoc    = "git/staged.json"
+)
+
+// BindingsDir is where a record has one document for each machine it is bound to.
+const BindingsDir = "bindings"
+
+func BindingDoc(machine string) string { return BindingsDir + "/" + machine + ".json" }
+
+// Stored is a mission's portable record: what is true of it on every machine.
+type Stored struct {
+	Format             int              `json:"format"`
+	ID                 string           `json:"id"`
+	Name               string           `json:"name"`
+	Agent              string           `json:"agent"`
+	ToolName           string           `json:"tool,omitempty"`   // its name, where Agent is one for all tools that Umbra does not know
+	ResumeCommand      []string         `json:"resume,omitempty"` // how such a tool has said that it is resumed
+	Command            []string         `json:"command"`          // without secrets: see MayRecord
+	LifecycleJSON      json.RawMessage  `json:"lifecycle"`
+	RecordedStateSince time.Time        `json:"state_since"`
+	CreatedAt          time.Time        `json:"created_at"`
+	UpdatedAt          time.Time        `json:"updated_at"`
+	Parent             *missions.Parent `json:"parent,omitempty"`
+	Session            string           `json:"session,omitempty"`  // the session it goes on in
+	FormerSessions     []string         `json:"sessions,omitempty"` // those before, oldest first
+	Diverged           bool             `json:"diverged,omitempty"`
+	// Config is the version of the agent's configuration that the mission began
+	// or was launched with; ConfigFixed says that it is to be launched with it,
+	// whatever the configuration is by then.
+	Config      string            `json:"config_commit,omitempty"`
+	ConfigFixed bool              `json:"config_fixed,omitempty"`
+	LastPrompt  *missions.Prompt  `json:"last_prompt,omitempty"`
+	LastTool    *missions.ToolUse `json:"last_tool,omitempty"`
+	LastError   string            `json:"last_error,omitempty"`
+	EnvNames    []string          `json:"env_names,omitempty"`
+	Subdir      string            `json:"subdir,omitempty"` // of the workspace, where the agent runs
+	Adopted     bool              `json:"adopted,omitempty"`
+	Unnamed     bool              `json:"unnamed,omitempty"` // to be named by its first prompt
+	Notes       []Note            `json:"notes,omitempty"`   // for the agent's next prompt
+	// FirstPrompt is sent to the agent when it is launched for the first time.
+	FirstPrompt string `json:"first_prompt,omitempty"`
+	// FreshCommand says that Command was given to a fork and was not run yet.
+	FreshCommand bool   `json:"fresh_command,omitempty"`
+	StartedBy    string `json:"started_in,omitempty"` // the mission whose agent started this one
+	// Tally counts the conversation, Left those that the user has left behind, Behind
+	// what Left holds of each session.
+	Tally         *TallyProgress            `json:"talk,omitempty"`
+	LeftTally     *missions.Tally           `json:"talk_left,omitempty"`
+	LeftBySession map[string]missions.Tally `json:"talk_behind,omitempty"`
+	// TurnPosition is the place in its turn of the snapshot that the record is of.
+	TurnPosition *turnPosition `json:"step,omitempty"`
+}
+
+// turnPosition is a snapshot's place in its turn, as number gives it.
+type turnPosition struct {
+	K         int  `json:"k"`
+	EndsTurn  bool `json:"ends,omitempty"`
+	TurnEnded bool `json:"ended,omitempty"`
+}
+
+// Binding is what is true of a mission on one machine.
+type Binding struct {
+	Machine     string            `json:"machine"`
+	Workspace   string            `json:"workspace"` // absolute, resolved
+	Identity    home.FileIdentity `json:"place"`
+	PathInRepo  string            `json:"scope,omitempty"` // of the workspace below its Git top level
+	CommonDir   string            `json:"git_common_dir,omitempty"`
+	AgentRoot   string            `json:"agent_root,omitempty"`
+	AgentVars   map[string]string `json:"agent_vars,omitempty"`
+	SessionPath string            `json:"session_path,omitempty"`
+	// SessionIdentity is the session file's identity when it was recorded last.
+	SessionIdentity home.FileIdentity `json:"session_file,omitzero"`
+	MadeByUmbra     bool              `json:"made_by_umbra,omitempty"`
+	Branch          string            `json:"branch,omitempty"`
+	Worktree        string            `json:"worktree,omitempty"` // the top of the linked worktree Umbra made
+	Fork            *fork.Document    `json:"fork,omitempty"`     // how to take the workspace away again
+}
+
+// Operation is what Umbra did to a mission by itself.
+type Operation struct {
+	ID                string                `json:"id"`
+	Kind              string                `json:"kind"` // restore, undo, redo, fork
+	Target            string                `json:"target,omitempty"`
+	SafetySnapshot    string                `json:"safety,omitempty"`
+	Kept              []missions.PathReason `json:"keep,omitempty"`
+	SessionBefore     string                `json:"session_before,omitempty"`
+	SessionBeforePath string                `json:"session_before_path,omitempty"`
+	SessionAfter      string                `json:"session_after,omitempty"`
+	SessionAfterPath  string                `json:"session_after_path,omitempty"`
+	ReversedOperation string                `json:"takes_back,omitempty"` // the operation an undo or redo is of
+	HandoverID        string                `json:"handover,omitempty"`   // the id of the handover that it was done in
+	Plan              json.RawMessage       `json:"plan,omitempty"`
+	Parts             string                `json:"parts,omitempty"` // files, conversation, both
+}
+
+// SnapshotInfo is what a record says of its snapshot beyond the commit.
+type SnapshotInfo struct {
+	Format        int             `json:"format"`
+	At            time.Time       `json:"at"`
+	Triggers      []string        `json:"triggers"`
+	Turn          int             `json:"turn"`
+	Prompt        string          `json:"prompt,omitempty"`
+	Files         int             `json:"files"`
+	Bytes         int64           `json:"bytes"`
+	Events        int             `json:"session_events"`
+	ChangingPaths []string        `json:"changing,omitempty"`
+	Consistent    bool            `json:"consistent"`
+	Late          bool            `json:"late,omitempty"`
+	RequestedAt   time.Time       `json:"moment,omitzero"`   // that it was asked for, where there was no room for it then
+	WithoutHooks  bool            `json:"unheard,omitempty"` // of an agent without hooks: when a turn began is not known
+	Partial       bool            `json:"partial,omitempty"`
+	Corrected     int             `json:"corrected,omitempty"`
+	OpenTools     []string        `json:"pending_tools,omitempty"`
+	Tally         *missions.Tally `json:"talk,omitempty"`     // what was said in the mission so far
+	RequestIDs    []string        `json:"requests,omitempty"` // ids of those that it answers
+}
+
+// WriteDoc puts v into a record as JSON.
+func WriteDoc(t *gitstore.RecordTree, path string, v any) error {
+	p, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return t.Put(path, append(p, '\n'))
+}
+
+// ParseDoc reads a document of a record strictly enough to be trusted.
+func ParseDoc(path string, p []byte, v any) error {
+	if err := json.Unmarshal(p, v); err != nil {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "%s of a record can't be read: %w", path, err)
+	}
+	return nil
+}
+
+// ReadStored reads the mission as a record has it.
+func (p *Project) ReadStored(record gitstore.ID) (Stored, error) {
+	var s Stored
+	doc, err := p.Store.RecordFile(record, MissionDoc)
+	if err != nil {
+		return s, missions.Errorf(missions.KindDamaged, "umbra doctor", "record %s: %w", record.Short(), err)
+	}
+	return s, ParseDoc(MissionDoc, doc, &s)
+}

@@ -1,0 +1,271 @@
+package restores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// owners says who changed the paths that a restore would take back since its
+// target: this mission in its own turns, others outside of them, or this
+// mission while another was at work in the same files. While it has an agent
+// without hooks, nobody knows when a turn begins: all counts as its own.
+type owners struct {
+	hasTurns   bool             // the mission has turns at all; without, all is its own
+	differing  map[string]bool  // the paths it is about
+	dirs       map[string]bool  // the directories that hold them, and those above
+	ownSpans   map[string][]int // path -> indexes of spans in which it changed
+	foreign    map[string]bool
+	spans      []timeSpan
+	otherTurns []otherTurn
+}
+
+// timeSpan is the time of a turn.
+type timeSpan struct{ from, to time.Time }
+
+// otherTurn is a turn of another mission in an overlapping workspace.
+type otherTurn struct {
+	timeSpan
+	mission string
+}
+
+// findOwners walks the mission's history from what is on disk back to target, and
+// compares each snapshot with the one before. Of the trees it reads only what
+// leads to the paths that differ now, those of paths if there are any.
+func (rs *Restorer) findOwners(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, paths []string) (*owners, error) {
+	o := &owners{differing: map[string]bool{}, dirs: map[string]bool{}, ownSpans: map[string][]int{}, foreign: map[string]bool{}}
+	if err := o.findDiffering(m.Project, present, target.Tree, paths); err != nil || len(o.differing) == 0 {
+		return o, err
+	}
+	steps, err := rs.SnapshotsSince(ctx, m, target)
+	if projects.IsObjectLost(err) {
+		return o, o.markAllForeign(m, target, present, steps)
+	}
+	if err != nil || len(steps) == 0 {
+		return o, err
+	}
+	if o.hasTurns = slices.ContainsFunc(steps[1:], func(s projects.NumberedSnapshot) bool { return s.Turn > 0 }); !o.hasTurns {
+		return o, nil
+	}
+	for i := 1; i < len(steps); i++ {
+		if err := o.addChanges(m.Project, steps[i-1], steps[i]); err != nil {
+			return nil, err
+		}
+	}
+	last := steps[len(steps)-1]
+	err = o.eachChangedPath(m.Project, last.Tree, present, func(path string) {
+		if missions.InTurn(m.Lifecycle) || missions.HasAgent(m.Lifecycle) && conversations.RunsWithoutHooks(m) {
+			o.addOwnChange(path, last.At, rs.Now())
+		} else {
+			o.foreign[path] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.otherTurns, err = rs.otherTurns(m, target.At)
+	return o, err
+}
+
+// markAllForeign takes nothing for the mission's own if a snapshot since the target is
+// lost, unless nobody but it could have changed anything.
+func (o *owners) markAllForeign(m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, steps []projects.NumberedSnapshot) error {
+	o.hasTurns = m.Lifecycle.LastTurn() > 0 || slices.ContainsFunc(steps, func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
+	return o.eachChangedPath(m.Project, target.Tree, present, func(path string) { o.foreign[path] = true })
+}
+
+// findDiffering finds the paths that the restore would take back.
+func (o *owners) findDiffering(p *projects.Project, present, target gitstore.ID, paths []string) error {
+	return p.Store.DiffTrees(present, target, func(c gitstore.Change) error {
+		if len(paths) > 0 && !slices.ContainsFunc(paths, func(dir string) bool { return dir == "" || home.IsWithin(dir, c.Path) }) {
+			return nil
+		}
+		o.differing[c.Path] = true
+		dir := c.Path
+		for at := strings.LastIndexByte(dir, '/'); at >= 0; at = strings.LastIndexByte(dir, '/') {
+			dir = dir[:at]
+			o.dirs[dir] = true
+		}
+		return nil
+	})
+}
+
+// eachChangedPath calls fn for those of the paths that differ between two trees.
+func (o *owners) eachChangedPath(p *projects.Project, before, after gitstore.ID, fn func(path string)) error {
+	enter := func(dir string) bool { return dir == "" || o.dirs[dir] }
+	return p.Store.DiffTreesIn(before, after, enter, func(c gitstore.Change) error {
+		if o.differing[c.Path] {
+			fn(c.Path)
+		}
+		return nil
+	})
+}
+
+// SnapshotsSince lists the mission's snapshots, oldest first, from target on, or from
+// where target's history and the mission's part: a fork's moment says nothing
+// of who changed what here. With nothing in common, all of them. Both histories
+// are followed at one pace, so that only what is since is read.
+func (rs *Restorer) SnapshotsSince(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot) ([]projects.NumberedSnapshot, error) {
+	theirs, stop := iter.Pull2(m.Project.Store.Snapshots(target.ID, gitstore.HistoryOptions{}))
+	defer stop()
+	ofTarget, ours := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
+	common := -1
+	follow := func() error {
+		s, err, more := theirs()
+		if projects.IsObjectLost(err) {
+			return nil // it ends there; ours may meet it before
+		}
+		if !more || err != nil {
+			return err
+		}
+		ofTarget[s.ID] = true
+		if at, ok := ours[s.ID]; ok && common < 0 {
+			common = at
+		}
+		return nil
+	}
+	var steps []projects.NumberedSnapshot
+	err := m.Project.WalkTurns(m.Tip.ID, func(turn []projects.NumberedSnapshot) error {
+		for _, s := range turn {
+			if err := follow(); err != nil {
+				return err
+			}
+			if ofTarget[s.ID] && common < 0 {
+				common = len(steps)
+			}
+			ours[s.ID] = len(steps)
+			steps = append(steps, s)
+			if common >= 0 {
+				return projects.ErrStopWalk
+			}
+		}
+		return ctx.Err()
+	})
+	for err == nil && common < 0 {
+		before := len(ofTarget)
+		if err = follow(); len(ofTarget) == before {
+			break
+		}
+	}
+	if common >= 0 {
+		steps = steps[:common+1]
+	}
+	slices.Reverse(steps)
+	return steps, err
+}
+
+// LateSnapshotGrace is how long after a moment for which there was no room a snapshot made up
+// for it still is of what the turn has done: then others may have been at work.
+const LateSnapshotGrace = time.Minute
+
+// addChanges attributes what changed between two neighbouring snapshots.
+func (o *owners) addChanges(p *projects.Project, before, after projects.NumberedSnapshot) error {
+	inside := before.Turn == after.Turn && before.TakenInTurn()
+	if inside && after.Late {
+		info, err := p.ReadSnapshotInfo(after.Snapshot)
+		if err != nil && !projects.IsObjectLost(err) {
+			return err
+		}
+		inside = err == nil && (info.RequestedAt.IsZero() || after.At.Sub(info.RequestedAt) < LateSnapshotGrace)
+	}
+	mine := inside || projects.TriggersOf(after.Snapshot).Operation() != ""
+	known := mine
+	var failed error
+	err := o.eachChangedPath(p, before.Tree, after.Tree, func(path string) {
+		if !known {
+			known = true
+			mine, failed = presence.IsWithoutHooks(p, after.Snapshot)
+			mine = mine && !before.IsClosed()
+		}
+		if mine {
+			o.addOwnChange(path, before.At, after.At)
+		} else {
+			o.foreign[path] = true
+		}
+	})
+	return errors.Join(err, failed)
+}
+
+func (o *owners) addOwnChange(path string, from, to time.Time) {
+	o.ownSpans[path] = append(o.ownSpans[path], len(o.spans))
+	o.spans = append(o.spans, timeSpan{from, to})
+}
+
+// otherTurns lists the turns of missions in overlapping workspaces that ended
+// after a time.
+func (rs *Restorer) otherTurns(m *projects.Mission, after time.Time) ([]otherTurn, error) {
+	all, err := rs.OverlappingMissions(m)
+	if err != nil {
+		return nil, err
+	}
+	var turns []otherTurn
+	for _, o := range all {
+		err := o.Project.WalkTurns(o.Tip.ID, func(turn []projects.NumberedSnapshot) error {
+			newest, oldest := turn[0], turn[len(turn)-1]
+			if newest.At.Before(after) {
+				return projects.ErrStopWalk
+			}
+			if newest.Turn > 0 && newest.Mission == o.ID {
+				turns = append(turns, otherTurn{timeSpan{oldest.At, turnEndTime(turn, missions.InTurn(o.Lifecycle) && newest.ID == o.Tip.ID, rs.Now())}, o.Name})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return turns, nil
+}
+
+// turnEndTime is when a turn ended, or now if it goes on.
+func turnEndTime(turn []projects.NumberedSnapshot, running bool, now time.Time) time.Time {
+	if running {
+		return now
+	}
+	for i, s := range turn {
+		if s.EndsTurn || i+1 < len(turn) && projects.EndsTurn(s.Snapshot) && turn[i+1].TakenInTurn() {
+			return s.At
+		}
+	}
+	return turn[0].At
+}
+
+// foreignPaths lists the paths that are not the mission's own, with the reason.
+func (o *owners) foreignPaths() []missions.PathReason {
+	if !o.hasTurns {
+		return nil
+	}
+	var list []missions.PathReason
+	for path := range o.differing {
+		if o.foreign[path] {
+			list = append(list, missions.PathReason{Path: path, Reason: "changed outside this mission's turns"})
+		} else if other := o.contestingMission(path); other != "" {
+			list = append(list, missions.PathReason{Path: path, Reason: fmt.Sprintf("mission %s was at work here at the time", other)})
+		}
+	}
+	return sortKept(list)
+}
+
+// contestingMission names another mission whose turn overlapped one in which this one
+// changed the path.
+func (o *owners) contestingMission(path string) string {
+	for _, i := range o.ownSpans[path] {
+		for _, other := range o.otherTurns {
+			if !other.to.Before(o.spans[i].from) && !other.from.After(o.spans[i].to) {
+				return other.mission
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,248 @@
+package snapshots
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// maxAncestors is how many first-parent ids of HEAD a record keeps: a fork whose
+// HEAD is gone goes to the nearest that survives.
+const maxAncestors = 50
+
+// gitRecord is the user's repository in a record.
+type gitRecord struct {
+	Head         string   `json:"head"`
+	Branch       string   `json:"branch"`
+	Unborn       bool     `json:"unborn,omitempty"`
+	Ancestors    []string `json:"ancestors,omitempty"`
+	Operation    string   `json:"operation,omitempty"`
+	UnreadReason string   `json:"unread,omitempty"` // why a part of this could not be read
+}
+
+// HeadUnreadReason is why HEAD could not be read, "" if it could be.
+func (g gitRecord) HeadUnreadReason() string {
+	if g.Head != "" || g.Unborn {
+		return ""
+	}
+	return g.UnreadReason
+}
+
+// stagedRecord is the staged state: the index as the difference from HEAD's
+// tree. Entries whose blob was imported name it; for the others Missing is set.
+type stagedRecord struct {
+	Entries []StagedItem `json:"entries"`
+}
+
+type StagedItem struct {
+	Path         string `json:"path"`
+	Mode         string `json:"mode"` // six octal digits, "000000" for a deletion
+	ID           string `json:"id,omitempty"`
+	Stage        int    `json:"stage,omitempty"`
+	IntentToAdd  bool   `json:"intent_to_add,omitempty"`
+	SkipWorktree bool   `json:"skip_worktree,omitempty"`
+	AssumeValid  bool   `json:"assume_valid,omitempty"`
+	Missing      bool   `json:"missing,omitempty"` // the blob could not be had
+}
+
+// gitStateCache is what was last read of a workspace's repository, so that reading it
+// again costs a few stat calls while nothing has changed.
+type gitStateCache struct {
+	repo          *usergit.Repository
+	indexStamp    home.FileStamp
+	state         gitRecord
+	staged        stagedRecord
+	blobs         []gitstore.ID // imported for staged, to be kept in the record's tree
+	ancestorsHead string        // the HEAD that Ancestors are of
+	stagedHead    string        // the HEAD that staged was compared with
+}
+
+// refresh brings the state up to date, importing the blobs of staged entries. What
+// can't be read is said in the record and fails no snapshot: the user's files
+// matter more than their index.
+func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
+	head, err := u.repo.Head()
+	if err != nil {
+		return gitRecord{UnreadReason: err.Error()}, stagedRecord{}, nil
+	}
+	u.state = gitRecord{Head: head.ID.String(), Branch: head.Branch(), Unborn: head.Unborn(), Ancestors: u.state.Ancestors}
+	if ops, err := u.repo.Operations(); err == nil && len(ops) > 0 {
+		u.state.Operation = string(ops[0])
+	}
+	if u.repo.Format != usergit.SHA1 {
+		u.state.UnreadReason = "the repository names objects by SHA-256: staged state is not kept"
+		return u.state, stagedRecord{}, nil
+	}
+	stamp := home.StampOf(filepath.Join(u.repo.GitDir, "index"))
+	if stamp == u.indexStamp && u.stagedHead == u.state.Head && u.ancestorsHead == u.state.Head {
+		if kept, err := u.areBlobsStored(store); err != nil || kept {
+			return u.state, u.staged, err
+		}
+	}
+	objects, err := gitstore.OpenObjects(u.repo.CommonDir)
+	if err != nil {
+		u.state.UnreadReason = err.Error()
+		return u.state, stagedRecord{}, nil
+	}
+	defer objects.Close()
+	if err := u.readObjects(head, objects, batch); err != nil {
+		u.state.UnreadReason = err.Error()
+		u.indexStamp = home.FileStamp{}
+		return u.state, stagedRecord{}, nil
+	}
+	u.indexStamp = stamp
+	return u.state, u.staged, nil
+}
+
+// areBlobsStored reports whether what was imported before is stored: the snapshot that
+// imported it may have failed.
+func (u *gitStateCache) areBlobsStored(store *gitstore.Store) (bool, error) {
+	for _, id := range u.blobs {
+		if ok, err := store.Has(id); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (u *gitStateCache) readObjects(head usergit.Head, objects *gitstore.Objects, batch *gitstore.Batch) error {
+	reader := userObjects{objects}
+	u.state.Ancestors = nil
+	var tree usergit.ID
+	if !head.Unborn() {
+		ids, err := u.repo.FirstParents(reader, head.ID, maxAncestors+1)
+		if err != nil && len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids[1:] {
+			u.state.Ancestors = append(u.state.Ancestors, id.String())
+		}
+		commit, err := reader.Commit(head.ID)
+		if err != nil {
+			return err
+		}
+		tree = commit.Tree
+	}
+	index, err := u.repo.Index()
+	if err != nil {
+		return err
+	}
+	if index, err = index.Expand(reader); err != nil {
+		return err
+	}
+	entries, err := usergit.Staged(reader, tree, index)
+	if err != nil {
+		return err
+	}
+	u.staged, u.blobs = stagedRecord{Entries: []StagedItem{}}, nil
+	for _, e := range entries {
+		item, err := u.importStagedBlob(e, objects, batch)
+		if err != nil {
+			return err
+		}
+		u.staged.Entries = append(u.staged.Entries, item)
+	}
+	u.ancestorsHead, u.stagedHead = u.state.Head, u.state.Head
+	return nil
+}
+
+// importStagedBlob brings a staged blob into the shadow repository. One that is
+// missing in the user's is noted, not an error.
+func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *gitstore.Objects, batch *gitstore.Batch) (StagedItem, error) {
+	item := StagedItem{
+		Path: e.Path, Mode: e.Mode.String(), Stage: e.Stage, ID: e.ID.String(),
+		IntentToAdd: e.Flags.IntentToAdd, SkipWorktree: e.Flags.SkipWorktree, AssumeValid: e.Flags.AssumeValid,
+	}
+	if e.ID.IsZero() || e.Flags.IntentToAdd || gitstore.Mode(e.Mode) == gitstore.ModeGitlink {
+		return item, nil
+	}
+	id, err := ToStoreID(e.ID)
+	if err != nil {
+		return item, err
+	}
+	r, size, err := objects.BlobReader(id)
+	if errors.Is(err, gitstore.ErrMissing) {
+		item.Missing = true
+		return item, nil
+	}
+	if err != nil {
+		return item, err
+	}
+	defer r.Close()
+	if _, err := batch.BlobFrom(r, size); err != nil {
+		return item, err
+	}
+	u.blobs = append(u.blobs, id)
+	return item, nil
+}
+
+// putGitState writes the state of the workspace's repository into a record.
+func putGitState(t *gitstore.RecordTree, store *gitstore.Store, ws *WorkspaceCache, batch *gitstore.Batch) (gitRecord, error) {
+	if ws.gitState == nil {
+		return gitRecord{}, t.Remove("git")
+	}
+	g, staged, err := ws.gitState.refresh(store, batch)
+	if err != nil {
+		return g, err
+	}
+	if g.UnreadReason == "" && ws.config.Unread != nil {
+		g.UnreadReason = ws.config.Unread.Error()
+	}
+	return g, putGitRecord(t, g, staged, ws.gitState.blobs)
+}
+
+// putGitRecord writes the state of the user's repository into a record.
+func putGitRecord(t *gitstore.RecordTree, g gitRecord, s stagedRecord, blobs []gitstore.ID) error {
+	if err := projects.WriteDoc(t, projects.GitDoc, g); err != nil {
+		return err
+	}
+	if len(s.Entries) == 0 {
+		return errors.Join(t.Remove(projects.StagedDoc), t.Remove("git/blobs"))
+	}
+	if err := projects.WriteDoc(t, projects.StagedDoc, s); err != nil {
+		return err
+	}
+	if err := t.Remove("git/blobs"); err != nil {
+		return err
+	}
+	for _, id := range blobs {
+		if err := t.PutEntry("git/blobs/"+id.String(), gitstore.ModeFile, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadGitRecord reads the state of the user's repository from a snapshot's record.
+func ReadGitRecord(p *projects.Project, s *gitstore.Snapshot) (gitRecord, stagedRecord, error) {
+	var g gitRecord
+	var staged stagedRecord
+	doc, err := p.ReadRecordDoc(s, projects.GitDoc)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return g, staged, nil
+	}
+	if err != nil {
+		return g, staged, err
+	}
+	if err := json.Unmarshal(doc, &g); err != nil {
+		return g, staged, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s of snapshot %s: %w", projects.GitDoc, s.ID.Short(), err)
+	}
+	doc, err = p.ReadRecordDoc(s, projects.StagedDoc)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return g, staged, nil
+	}
+	if err != nil {
+		return g, staged, err
+	}
+	return g, staged, projects.ParseDoc(projects.StagedDoc, doc, &staged)
+}
+
+// BranchName is a branch's short name.
+func BranchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

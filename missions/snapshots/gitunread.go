@@ -1,0 +1,85 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// GitProblem is what of Git's can't be read for a mission's workspace at present,
+// nil if nothing. Snapshots are taken all the same. The error is the context's: it
+// is not known then whether there is a problem.
+func (tk *Taker) GitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
+	if m.Binding.Workspace == "" {
+		return nil, nil
+	}
+	dir := m.Binding.Workspace
+	repo, unread := usergit.Discover(dir)
+	switch {
+	case errors.Is(unread, usergit.ErrNoRepository):
+		unread = nil
+	case unread != nil && m.IsWorkspaceGone():
+		return nil, nil // another problem
+	case unread == nil && repo.TopLevel == "":
+		repo = nil
+	case unread == nil:
+		dir, unread = repo.TopLevel, unreadGitReason(repo)
+	}
+	if unread == nil {
+		config, err := usergit.ReadConfiguration(ctx, m.Binding.Workspace, repo, gitEnv(m), tk.GitPatience)
+		if err != nil {
+			return nil, err
+		}
+		unread = config.Unread
+	}
+	if unread == nil {
+		return nil, nil
+	}
+	return &missions.Problem{
+		Project: m.Project.Name, Mission: m.Name, Fix: projects.GitStatusHint(dir),
+		Message: fmt.Sprintf("what Git knows of %s can't be read, and snapshots are taken by what it was when that could last be read: %v", dir, unread),
+	}, nil
+}
+
+// unreadGitReason is why HEAD or the index can't be read, nil if they can be, or are of
+// a format that is not known.
+func unreadGitReason(repo *usergit.Repository) error {
+	unsupported := (*usergit.UnsupportedError)(nil)
+	if _, err := repo.Head(); err != nil && !errors.As(err, &unsupported) {
+		return err
+	}
+	if _, err := repo.Index(); err != nil && !errors.As(err, &unsupported) {
+		return err
+	}
+	return repo.Unread
+}
+
+// RecordedGitProblem is GitProblem where the mission's newest snapshot could not read
+// all of it, so that it costs nothing where all is well.
+func (tk *Taker) RecordedGitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
+	if g, _, err := ReadGitRecord(m.Project, m.Tip); err != nil || g.UnreadReason == "" {
+		return nil, nil
+	}
+	return tk.GitProblem(ctx, m)
+}
+
+// HasFix reports whether a problem with the same cure was said: of one repository,
+// once is enough.
+func HasFix(said []missions.Problem, fix string) bool {
+	return slices.ContainsFunc(said, func(p missions.Problem) bool { return p.Fix == fix })
+}
+
+// gitEnv is the environment in which git is asked for the user's configuration.
+func gitEnv(m *projects.Mission) []string {
+	env := []string{"HOME=" + m.Binding.AgentVars["HOME"], "PATH=" + os.Getenv("PATH")}
+	if xdg := m.Binding.AgentVars["XDG_CONFIG_HOME"]; xdg != "" {
+		env = append(env, "XDG_CONFIG_HOME="+xdg)
+	}
+	return env
+}

@@ -1,0 +1,126 @@
+package snapshots
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
+
+// missionLimits is Narrowed for a mission that has begun: then a project file
+// turns no capture off (H25). A budget of its own counts for the beginning
+// alone, and one that can't be read leaves the limits as they were; status shows
+// why.
+func missionLimits(c settings.Capture, workspace string, before *settings.Limits) settings.Limits {
+	narrow, err := c.NarrowedBy(workspace)
+	if err != nil && before != nil {
+		return *before
+	}
+	narrow.MaxFiles, narrow.MaxBytes = c.MaxFiles, c.MaxBytes
+	return narrow
+}
+
+// captureSettings are the limits as a capture takes them.
+func captureSettings(n settings.Limits) capture.Settings {
+	return capture.Settings{
+		SizeCap: n.MaxFileSize, FileBudget: n.MaxFiles, ByteBudget: n.MaxBytes, Secrets: secretPatterns(n.Capture),
+		NewSizeCap: n.NewFileSize, NewSecrets: n.NewSecrets,
+	}
+}
+
+// secretPatterns are the user's and the built-in patterns.
+func secretPatterns(c settings.Capture) []string {
+	return append(capture.DefaultSecrets(), c.Secrets...)
+}
+
+// isLeftOutByProject tells whether a path that was skipped would have been captured without
+// the project file.
+func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
+	switch s.Reason {
+	case capture.ReasonSize:
+		return s.Size <= c.MaxFileSize
+	case capture.ReasonSecret:
+		return !capture.IsSecret(secretPatterns(c), path.Base(s.Path))
+	}
+	return false
+}
+
+// maxLeftOutPaths is how many paths are named of what is left out.
+const maxLeftOutPaths = 5
+
+// LeftOutFiles lists what a mission's newest snapshot lacks for that, nil if
+// nothing; what can't be read is doctor's to say.
+func (tk *Taker) LeftOutFiles(m *projects.Mission) *missions.LeftOutFiles {
+	doc, err := m.Project.ReadRecordDoc(m.Tip, projects.SkippedDoc)
+	if err != nil {
+		return nil
+	}
+	skipped, err := capture.ParseSkipped(doc)
+	if err != nil {
+		return nil
+	}
+	out := &missions.LeftOutFiles{Mission: m.Name, File: filepath.Join(m.Binding.Workspace, settings.ProjectFile), Paths: []string{}}
+	for _, s := range skipped.All() {
+		if !isLeftOutByProject(tk.Config.Capture, s) {
+			continue
+		}
+		if out.Files++; out.Files <= maxLeftOutPaths {
+			out.Paths = append(out.Paths, s.Path)
+		}
+	}
+	if out.Files == 0 {
+		return nil
+	}
+	return out
+}
+
+// treeLookup tells of paths whether a snapshot's tree has a file or link there. What
+// can't be read counts as held: to leave it out would be to lose it (H3).
+type treeLookup struct {
+	store *gitstore.Store
+	tree  gitstore.ID
+
+	mu    sync.Mutex
+	dir   string          // that was asked about last
+	names map[string]bool // of its files and links; nil before that
+	err   error           // of reading it
+}
+
+func (h *treeLookup) hasFile(file string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	dir, name := path.Split(file)
+	if dir = path.Clean(dir); h.names == nil || dir != h.dir {
+		h.dir = dir
+		h.names, h.err = h.readDirectory(dir)
+	}
+	return h.err != nil || h.names[name]
+}
+
+func (h *treeLookup) readDirectory(dir string) (map[string]bool, error) {
+	names := map[string]bool{}
+	tree := h.tree
+	if dir != "." {
+		e, err := h.store.Lookup(h.tree, dir)
+		if errors.Is(err, gitstore.ErrNoEntry) || err == nil && !e.Mode.IsDir() {
+			return names, nil
+		}
+		if err != nil {
+			return names, err
+		}
+		tree = e.ID
+	}
+	entries, err := h.store.Tree(tree)
+	for _, e := range entries {
+		if !e.Mode.IsDir() {
+			names[e.Name] = true
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,189 @@
+package snapshots
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// OwedRetry is what the process that serves knows of a debt.
+type OwedRetry struct {
+	projects.OwedSnapshot
+	UnnotedLifecycle missions.Lifecycle // what the mission had come to, if that could not be noted
+	nextTry          time.Time          // it is not tried before
+	retryWait        time.Duration      // until it is tried once more
+}
+
+// A debt that can't be paid is tried again after a while that grows: one that wants
+// room until there is some, any other as long as the while is short.
+const (
+	minRetryWait = time.Second
+	maxRetryWait = time.Minute
+)
+
+// isNoRoomError reports whether an error is that there was no room.
+func isNoRoomError(err error) bool { return home.ShortReasonOf(err) != "" || home.IsDiskFull(err) }
+
+// NewOwedSnapshot is what a mission is owed if a snapshot was not taken.
+func (tk *Taker) NewOwedSnapshot(m *projects.Mission, t missions.TakeSnapshot) *projects.OwedSnapshot {
+	if t.RequestedAt.IsZero() {
+		t.RequestedAt = tk.Now()
+	}
+	return &projects.OwedSnapshot{Take: t, Tip: m.Tip.ID.String()}
+}
+
+// clearOwedSnapshot forgets what a mission is owed, and reports whether that was anything.
+func (tk *Taker) clearOwedSnapshot(m *projects.Mission) bool {
+	known := tk.forgetOwedSnapshot(m.ID)
+	owed := known || m.Live.OwedSnapshot != nil
+	m.Live.OwedSnapshot = nil
+	return owed
+}
+
+func (tk *Taker) forgetOwedSnapshot(id string) (known bool) {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	_, known = tk.OwedRetries[id]
+	delete(tk.OwedRetries, id)
+	return known
+}
+
+// SaveLiveStateOwing is SaveLiveState for a mission that is owed a snapshot, unless that is nil.
+func (tk *Taker) SaveLiveStateOwing(m *projects.Mission, d *projects.OwedSnapshot) {
+	if d != nil {
+		m.Live.OwedSnapshot = d
+	}
+	saved := tk.SaveLiveState(m)
+	if tk.Watching == nil {
+		return // only a process that serves lives long enough to pay
+	}
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	o := tk.OwedRetries[m.ID]
+	if d != nil && o == nil {
+		o = &OwedRetry{}
+		tk.OwedRetries[m.ID] = o
+	}
+	if d != nil {
+		o.OwedSnapshot, o.UnnotedLifecycle = *d, m.Lifecycle
+	}
+	if o != nil && saved {
+		o.UnnotedLifecycle = nil
+	}
+}
+
+// findOwedSnapshots finds what earlier processes could not pay.
+func (tk *Taker) findOwedSnapshots() {
+	ids, err := tk.Journal.LiveMissions()
+	if err != nil {
+		tk.Logger.Warn("look for snapshots that there was no room for", "error", err)
+	}
+	for _, id := range ids {
+		raw, err := tk.Journal.Live(id)
+		var noted struct {
+			Owed *projects.OwedSnapshot `json:"owed"`
+		}
+		if err != nil || json.Unmarshal(raw, &noted) != nil || noted.Owed == nil {
+			continue
+		}
+		tk.mu.Lock()
+		if tk.OwedRetries[id] == nil {
+			tk.OwedRetries[id] = &OwedRetry{OwedSnapshot: *noted.Owed}
+		}
+		tk.mu.Unlock()
+	}
+}
+
+// HasOwedSnapshots reports whether there are snapshots that could not be taken for want of room, be
+// it in an earlier process, and whether it is time to try again. It is for the process
+// that serves.
+func (tk *Taker) HasOwedSnapshots() (some, due bool) {
+	tk.findOwedOnce.Do(tk.findOwedSnapshots)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	for _, o := range tk.OwedRetries {
+		due = due || o.isDue()
+	}
+	return len(tk.OwedRetries) > 0, due
+}
+
+func (o *OwedRetry) isDue() bool { return !time.Now().Before(o.nextTry) }
+
+// TakeOwedSnapshots takes, late, the snapshots that could not be taken for want of room, if it is
+// time to try. It is called when there is room again, by the process that serves. What
+// is not done when ctx ends is done all the same.
+func (tk *Taker) TakeOwedSnapshots(ctx context.Context) error {
+	tk.mu.Lock()
+	ids := slices.Collect(maps.Keys(tk.OwedRetries))
+	tk.mu.Unlock()
+	var errs []error
+	for _, id := range ids {
+		if err := tk.takeOwedSnapshot(ctx, id); err != nil {
+			errs = append(errs, fmt.Errorf("mission %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// takeOwedSnapshot makes up for what a mission is owed. Where its workspace is gone, so is the moment.
+func (tk *Taker) takeOwedSnapshot(ctx context.Context, id string) error {
+	tk.mu.Lock()
+	o := tk.OwedRetries[id]
+	if o == nil || !o.isDue() {
+		tk.mu.Unlock()
+		return nil
+	}
+	o.retryWait = min(max(2*o.retryWait, minRetryWait), maxRetryWait)
+	o.nextTry = time.Now().Add(o.retryWait)
+	patient := o.retryWait < maxRetryWait
+	tk.mu.Unlock()
+	m, err := tk.MissionByID(id)
+	if err == nil {
+		_, err = tk.SubmitRequest(ctx, m.Project, id, tk.owedSnapshotRequest())
+	}
+	switch {
+	case err == nil, isNoRoomError(err), ctx.Err() != nil: // then it is in the mission's queue
+		return nil
+	case missions.AsError(err).Kind == missions.KindNotFound, m != nil && m.IsWorkspaceGone(), !patient:
+		tk.forgetOwedSnapshot(id)
+	}
+	return err
+}
+
+// owedSnapshotRequest is the request that makes up for what a mission is owed then, unless a snapshot
+// was taken since. In a turn it is no more than what is there now: the moment that it was
+// for has passed.
+func (tk *Taker) owedSnapshotRequest() *Request {
+	r := &Request{}
+	r.Prepare = func(m *projects.Mission) (bool, error) {
+		tk.mu.Lock()
+		o := tk.OwedRetries[m.ID]
+		var owed OwedRetry
+		if o != nil {
+			owed = *o
+		}
+		tk.mu.Unlock()
+		if o == nil || m.Tip.ID.String() != owed.Tip {
+			tk.clearOwedSnapshot(m)
+			return false, nil
+		}
+		if owed.UnnotedLifecycle != nil {
+			m.EnterLifecycle(owed.UnnotedLifecycle, tk.Now())
+		}
+		t := owed.Take
+		if t.Late = true; missions.InTurn(m.Lifecycle) {
+			t.Trigger, t.Message, t.UserMessage, t.OnlyIfChanged = missions.TriggerWatch, "there is room again", false, true
+		}
+		r.Take = &t
+		return true, nil
+	}
+	return r
+}

@@ -1,0 +1,71 @@
+package snapshots
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// PutSession brings the conversation in a record up to what the agent's file
+// holds now. A mission without a session, or whose session was not written yet,
+// has none in its record. Where nobody compares the whole file later, it is done
+// now: at the end of a mission, and without a watcher at each idle point.
+func (tk *Taker) PutSession(t *gitstore.RecordTree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
+	a := tk.Adapter(m.Agent)
+	if a == nil || m.Binding.SessionPath == "" {
+		return conversations.SessionState{}, nil
+	}
+	conversations.FindSessionFile(m, a)
+	file, info, err := disk.OpenRegular(m.Binding.SessionPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tk.conversations.KeepMissingSession(t, m)
+	}
+	if err != nil {
+		return tk.conversations.SkipUnreadSession(t, m, err)
+	}
+	defer file.Close()
+	before, _ := t.SessionMeta()
+	identity, idle := home.IdentityOf(info), !missions.InTurn(take.Lifecycle)
+	whole := take.CompareWholeSession || identity == (home.FileIdentity{}) || idle && ws.isUnwatched() || !missions.HasAgent(take.Lifecycle)
+	meta, err := t.AppendSession(batch, gitstore.SessionSource{
+		Agent: m.Agent, SessionID: m.Stored.Session, File: file, Length: info.Size(),
+		SameFile: identity == m.Binding.SessionIdentity && !whole, Idle: idle, Inherited: m.InheritedSession,
+	})
+	if err != nil {
+		return conversations.SessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	events, err := tk.conversations.CountEvents(m, file, before, meta)
+	if err != nil {
+		return conversations.SessionState{}, err
+	}
+	m.Binding.SessionIdentity, m.InheritedSession = identity, nil
+	return conversations.SessionState{Events: events, Meta: meta}, tk.putSideFiles(t, a, m, ws, batch)
+}
+
+// isConversationRecorded reports whether the newest snapshot holds all that the session's
+// files do.
+func (tk *Taker) isConversationRecorded(m *projects.Mission, ws *WorkspaceCache) bool {
+	a := tk.Adapter(m.Agent)
+	if a == nil || m.Binding.SessionPath == "" {
+		return true
+	}
+	conversations.FindSessionFile(m, a)
+	info, err := os.Stat(m.Binding.SessionPath)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	meta, err := m.Project.Store.SessionMeta(m.Tip.Record)
+	if err != nil || meta.SessionID != m.Stored.Session || meta.Length != info.Size() {
+		return false
+	}
+	same, err := tk.areSideFilesRecorded(m, a, ws)
+	return same && err == nil // the snapshot says what is wrong
+}

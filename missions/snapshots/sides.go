@@ -1,0 +1,80 @@
+package snapshots
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// putSideFiles brings what a record holds beside a session up to what is there now.
+func (tk *Taker) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
+	list, err := conversations.SidesNow(m, a)
+	if err != nil {
+		return fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	now := tk.Now()
+	stamps, sides := make([]home.FileStamp, len(list)), make([]gitstore.SideFile, len(list))
+	for i, side := range list {
+		stamps[i] = home.StampOf(side.Path)
+		sides[i] = gitstore.SideFile{
+			Name: side.Name, Executable: conversations.IsExecutable(side), Known: ws.SideFiles.ContentID(side.Path, stamps[i]),
+			Open: func() (io.ReadCloser, int64, error) { return conversations.OpenWithSize(side.Path) },
+		}
+	}
+	ids, err := t.SetSides(batch, sides)
+	if err != nil {
+		return fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	for i, id := range ids {
+		ws.SideFiles.Remember(list[i].Path, stamps[i], id, now)
+	}
+	return nil
+}
+
+// areSideFilesRecorded reports whether the newest snapshot holds what is beside the session
+// now. What is gone since is no reason for another one, which would not hold it: the
+// conversation may begin in it.
+func (tk *Taker) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, ws *WorkspaceCache) (bool, error) {
+	list, err := conversations.SidesNow(m, a)
+	if err != nil {
+		return false, err
+	}
+	stored, err := m.Project.Store.SessionSides(m.Tip.Record)
+	if err != nil {
+		return false, err
+	}
+	recorded := map[gitstore.StoredSide]bool{}
+	for _, side := range stored {
+		recorded[side] = true
+	}
+	for _, side := range list {
+		id, err := tk.sideFileContentID(side, ws)
+		if err != nil || !recorded[gitstore.StoredSide{Name: side.Name, ID: id, Executable: conversations.IsExecutable(side)}] {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// sideFileContentID is the id of what a file beside a session holds.
+func (tk *Taker) sideFileContentID(side sessions.Side, ws *WorkspaceCache) (gitstore.ID, error) {
+	now, stamp := tk.Now(), home.StampOf(side.Path)
+	if id := ws.SideFiles.ContentID(side.Path, stamp); !id.IsZero() {
+		return id, nil
+	}
+	r, size, err := conversations.OpenWithSize(side.Path)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	defer r.Close()
+	id, err := gitstore.HashBlob(io.LimitReader(r, size), size)
+	if err == nil {
+		ws.SideFiles.Remember(side.Path, stamp, id, now)
+	}
+	return id, err
+}

@@ -1,0 +1,96 @@
+package snapshots
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// ReasonNotWatched is why a walk is due where there is no watcher.
+const ReasonNotWatched = "not watched"
+
+// walkLog is what a process that watches knows of the walks it made and owes.
+type walkLog struct {
+	made map[string]*missions.WorkspaceWalks // by workspace
+	due  map[string]string                   // why the next capture is to walk, by workspace
+}
+
+func newWalkLog() walkLog {
+	return walkLog{made: map[string]*missions.WorkspaceWalks{}, due: map[string]string{}}
+}
+
+func (tk *Taker) RequestWalk(root, why string) {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	tk.walkLog.due[root] = why
+}
+
+// TakeWalkReason is why the workspace is to be walked, "" if it is not.
+func (tk *Taker) TakeWalkReason(root string) string {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	why := tk.walkLog.due[root]
+	delete(tk.walkLog.due, root)
+	return why
+}
+
+// FindMissedPaths are those of the paths that a walk found changed of which an event
+// should have told, and none does. Where the watcher itself said that anything may
+// have changed there are none, unless that was because it lost what it was told;
+// and of what changed during the walk it only hears now.
+func (ws *WorkspaceCache) FindMissedPaths(ctx context.Context, missed []string) []string {
+	if ws.Taker.Watching == nil || len(missed) == 0 || ws.Dirty.Full && !ws.Dirty.Lost {
+		return nil
+	}
+	now := ws.Taker.Watching.Take(ctx, ws.Root)
+	ws.Taker.Watching.Return(ws.Root, now)
+	if now.Full && !now.Lost {
+		return nil // nobody can tell
+	}
+	return slices.DeleteFunc(slices.Clone(missed), now.IncludesPath)
+}
+
+// countWalk counts what a capture that was accepted walked, if it did, and found
+// that nobody had told of.
+func (tk *Taker) countWalk(root, why string, missed []string, r *capture.Result) {
+	if !r.Walked && r.Stats.Corrected == 0 {
+		return
+	}
+	if why == "" {
+		why = "the rules have changed, or most files have gone"
+	}
+	if len(missed) > 0 {
+		const named = 5
+		tk.Logger.Warn("a walk found changes that no event told of", "workspace", root, "why", why,
+			"changes", len(missed), "among them", strings.Join(missed[:min(len(missed), named)], ", "))
+	}
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	w := tk.walkLog.made[root]
+	if w == nil {
+		w = &missions.WorkspaceWalks{Workspace: root}
+		tk.walkLog.made[root] = w
+	}
+	w.Corrected += len(missed) + r.Stats.Corrected
+	if r.Walked {
+		w.Count++
+		w.LastAt, w.LastWhy = tk.Now(), why
+	}
+}
+
+// MissionWalks lists the walks made in the workspaces of missions.
+func (tk *Taker) MissionWalks(list []missions.Mission) []missions.WorkspaceWalks {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	var out []missions.WorkspaceWalks
+	for _, m := range list {
+		w := tk.walkLog.made[m.Workspace]
+		if w != nil && !slices.ContainsFunc(out, func(o missions.WorkspaceWalks) bool { return o.Workspace == w.Workspace }) {
+			out = append(out, *w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,336 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/settings"
+)
+
+// WorkspaceCache is what this process knows of a directory it captures: caches, all
+// of which prove themselves. It is used under the workspace's lock only.
+type WorkspaceCache struct {
+	Taker          *Taker
+	Root           string
+	Identity       home.FileIdentity
+	project        string // whose store has what the caches say is there
+	generation     uint64
+	Scanner        *capture.Scanner
+	rules          *capture.Rules
+	limits         *settings.Limits // nil before they were read
+	Repo           *usergit.Repository
+	config         *usergit.Configuration
+	configStamps   map[string]home.FileStamp // of the files the configuration came from
+	gitState       *gitStateCache
+	SideFiles      conversations.SideFileCache
+	publishedTree  gitstore.ID    // the tree of the last snapshot published from here: it is whole
+	cacheUnsaved   bool           // the stat cache on disk is older
+	rulesTold      bool           // the watcher knows its ignore rules
+	Dirty          missions.Dirty // taken from the watcher, to be given back
+	walkReason     string         // why the newest capture walks, if it does
+	owedWalkReason string         // why that walk was owed, to be owed again if nothing comes of it
+	missedPaths    []string       // what it found then of which no event told
+	readsSeeded    bool           // the next capture reads a step of what was taken over unread
+	// knownFiles is what the newest capture knows, for whoever copies the workspace
+	// while others capture it.
+	knownFiles atomic.Pointer[capture.Known]
+}
+
+// RefreshWorkspace returns what is known of a mission's workspace, its rules and its
+// repository read afresh where they have changed. The caller holds the
+// workspace, so nobody else makes it known meanwhile.
+func (tk *Taker) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*WorkspaceCache, error) {
+	tk.mu.Lock()
+	ws := tk.workspaceCaches[m.Binding.Identity]
+	tk.mu.Unlock()
+	if ws == nil || ws.Root != m.Binding.Workspace || ws.project != m.Project.ID {
+		scanner, err := capture.OpenScanner(capture.Workspace{
+			Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity), Avoid: tk.avoidedDirs(),
+		}, tk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+		if err != nil {
+			tk.Logger.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.Binding.Workspace, "reason", err)
+		}
+		ws = &WorkspaceCache{Taker: tk, Root: m.Binding.Workspace, Identity: m.Binding.Identity, project: m.Project.ID, generation: m.Project.Generation(), SideFiles: conversations.SideFileCache{}, Scanner: scanner}
+		tk.mu.Lock()
+		tk.workspaceCaches[m.Binding.Identity] = ws
+		tk.mu.Unlock()
+	}
+	if err := ws.readGitConfig(ctx, m); err != nil {
+		return nil, err
+	}
+	return ws, ws.readRules(m)
+}
+
+// readGitConfig finds the user's repository, and reads the user's Git
+// configuration if one of its files has changed.
+func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission) error {
+	repo, err := usergit.Discover(ws.Root)
+	if errors.Is(err, usergit.ErrNoRepository) {
+		repo, err = nil, nil
+	}
+	if err != nil {
+		return missions.Errorf(missions.KindFailed, "", "read the repository of %s: %w", ws.Root, err)
+	}
+	if repo != nil && (repo.Bare || repo.TopLevel == "") {
+		repo = nil
+	}
+	same := ws.config != nil && isSameRepository(ws.Repo, repo)
+	ws.Repo = repo
+	if !same || ws.gitState == nil {
+		ws.gitState, ws.rules = nil, nil
+		if repo != nil {
+			ws.gitState = &gitStateCache{repo: repo}
+		}
+	}
+	if same && ws.config.Unread == nil && ws.isConfigUnchanged() {
+		return nil
+	}
+	config, err := usergit.ReadConfiguration(ctx, ws.Root, repo, gitEnv(m), ws.Taker.GitPatience)
+	if err != nil {
+		return fmt.Errorf("read git's configuration for %s: %w", ws.Root, err)
+	}
+	ws.config, ws.rules, ws.configStamps = config, nil, map[string]home.FileStamp{}
+	for _, file := range config.Files {
+		ws.configStamps[file] = home.StampOf(file)
+	}
+	return nil
+}
+
+// isSameRepository reports whether what was known of one repository counts for the
+// other: they are one, and as much of it can be read.
+func isSameRepository(a, b *usergit.Repository) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.GitDir == b.GitDir && (a.Unread == nil) == (b.Unread == nil) && (a.Unread == nil || a.Unread.Error() == b.Unread.Error())
+}
+
+func (ws *WorkspaceCache) isConfigUnchanged() bool {
+	for file, stamp := range ws.configStamps {
+		if home.StampOf(file) != stamp {
+			return false
+		}
+	}
+	return true
+}
+
+func (ws *WorkspaceCache) readLimits(begun bool) (settings.Limits, error) {
+	if !begun {
+		return ws.Taker.Config.Capture.NarrowedBy(ws.Root)
+	}
+	return missionLimits(ws.Taker.Config.Capture, ws.Root, ws.limits), nil
+}
+
+// readRules brings the capture rules up to date.
+func (ws *WorkspaceCache) readRules(m *projects.Mission) error {
+	limits, err := ws.readLimits(m.Tip != nil)
+	if err != nil {
+		return err
+	}
+	if ws.rules != nil && reflect.DeepEqual(ws.limits, &limits) {
+		ws.rules, err = ws.rules.Refresh()
+	} else {
+		ws.rules, err = capture.LoadRules(capture.Sources{
+			Root: ws.Root, Repository: ws.Repo, Excludes: ws.config.Excludes, IgnoreCase: ws.config.IgnoreCase, Settings: captureSettings(limits),
+			Unread: ws.config.Unread != nil, Newest: recordedRules(m.Project, m.Tip),
+		})
+	}
+	ws.limits = &limits
+	if err != nil {
+		return fmt.Errorf("read the ignore rules of %s: %w", ws.Root, err)
+	}
+	return nil
+}
+
+// recordedRules gives the rules that a mission's newest snapshot recorded, nil where
+// it has none.
+func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		if tip == nil {
+			return nil, nil
+		}
+		return p.ReadRecordDoc(tip, projects.RulesDoc)
+	}
+}
+
+// CaptureFiles reads the workspace into batch; tip is the mission's newest snapshot,
+// nil if this becomes its first.
+func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch, tip *gitstore.Snapshot) (*capture.Result, error) {
+	ws.Dirty = missions.Dirty{Full: true, Why: ReasonNotWatched}
+	if ws.Taker.Watching != nil {
+		ws.Dirty = ws.Taker.Watching.Take(ctx, ws.Root)
+	}
+	ws.owedWalkReason = ws.Taker.TakeWalkReason(ws.Root)
+	if ws.walkReason = ws.Dirty.Why; !ws.Dirty.Full {
+		ws.walkReason = ws.owedWalkReason
+	}
+	tell := home.CaptureReporter(ctx, ws.Root)
+	options := capture.Options{
+		Present:  store.Has,
+		Seed:     ws.captureSeed(store),
+		Recheck:  recheckedFiles,
+		Verify:   ws.owedWalkReason != "",
+		Seeded:   ws.readsSeeded,
+		ByTimes:  ws.walkReason == ReasonNotWatched,
+		Progress: tell,
+	}
+	if tip != nil {
+		options.Held = (&treeLookup{store: store, tree: tip.Tree}).hasFile
+	}
+	result, err := ws.Scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.Dirty.Full, Paths: append(ws.Dirty.Trees, ws.Dirty.Paths...)}, options)
+	if err != nil {
+		ws.ReturnCapture()
+		return nil, err
+	}
+	ws.missedPaths = ws.FindMissedPaths(ctx, result.Missed)
+	if result.Unseeded != nil {
+		ws.Taker.Logger.Info("all files were read", "workspace", ws.Root, "reason", result.Unseeded)
+	}
+	return result, nil
+}
+
+// captureSeed is what the first capture need not read, nil without a repository that
+// could tell, or without git, which alone knows all attribute files. Nothing is
+// borrowed into a scratch.
+func (ws *WorkspaceCache) captureSeed(store *gitstore.Store) *capture.Seed {
+	if store.IsScratch() || ws.Repo == nil || ws.Repo.Unread != nil || ws.config.Unread != nil || ws.Repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
+		return nil
+	}
+	return &capture.Seed{Repository: ws.Repo, Attributes: ws.config.Attributes, Store: store}
+}
+
+// avoidedDirs are directories that are in no snapshot, wherever they are met.
+func (tk *Taker) avoidedDirs() []beneath.Identity {
+	place, err := projects.DirectoryIdentity(tk.Home.Dir)
+	if err != nil {
+		return nil
+	}
+	return []beneath.Identity{beneath.Identity(place)}
+}
+
+// recheckedFiles is how many files whose stat data have not changed are read again
+// at each capture, in rotation: what stat can't see (H4) is found in time.
+const recheckedFiles = 4
+
+// AcceptCapture makes a capture what the next one starts from: its objects are stored.
+// The watcher is told of ignore rules that are others now, whoever captures and
+// for whatever: no later capture will find that they have changed.
+func (ws *WorkspaceCache) AcceptCapture(r *capture.Result) {
+	ws.Scanner.Accept(r)
+	ws.owedWalkReason = ""
+	known := ws.Scanner.Known()
+	ws.knownFiles.Store(&known)
+	ws.cacheUnsaved = ws.cacheUnsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
+	if ws.Taker.Watching == nil {
+		return
+	}
+	ws.Taker.countWalk(ws.Root, ws.walkReason, ws.missedPaths, r)
+	if !ws.rulesTold || r.RulesChanged {
+		ws.TellRules()
+	}
+}
+
+// isUnwatched tells that nobody will hear of what happens after the newest capture.
+func (ws *WorkspaceCache) isUnwatched() bool {
+	return ws.Taker.Watching == nil || ws.Dirty.Why == ReasonNotWatched
+}
+
+// TellRules tells the watcher of the ignore rules that are in force.
+func (ws *WorkspaceCache) TellRules() {
+	ws.rulesTold = true
+	ws.Taker.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
+}
+
+// saveStatCache writes the stat cache, so that the next process need not read every file
+// again. It is a cache: a failure is only told in the log.
+func (ws *WorkspaceCache) saveStatCache() {
+	if !ws.cacheUnsaved {
+		return
+	}
+	if err := ws.Taker.SaveStatCache(ws.Scanner, ws.Identity, ws.generation); err != nil {
+		ws.Taker.Logger.Warn("save the stat cache", "workspace", ws.Root, "error", err)
+		return
+	}
+	ws.cacheUnsaved = false
+}
+
+// SaveStatCaches is for the process that watches, when nothing is asked of it: it writes
+// the stat caches that are newer than what is on disk, of workspaces that nobody
+// uses now. It reports whether it wrote any.
+func (tk *Taker) SaveStatCaches() bool {
+	wrote := false
+	for _, ws := range tk.CachedWorkspaces() {
+		order := tk.WorkspaceMutex(ws.Identity)
+		if !order.TryLock() {
+			continue
+		}
+		wrote = wrote || ws.cacheUnsaved
+		ws.saveStatCache()
+		order.Unlock()
+	}
+	return wrote
+}
+
+// ForgetWorkspace drops what is cached of a workspace in which no agent works any more;
+// the stat cache is written first. One that is in use stays.
+func (tk *Taker) ForgetWorkspace(root string) {
+	for _, ws := range tk.CachedWorkspaces() {
+		order := tk.WorkspaceMutex(ws.Identity)
+		if ws.Root != root || !order.TryLock() {
+			continue
+		}
+		ws.saveStatCache()
+		tk.mu.Lock()
+		if tk.workspaceCaches[ws.Identity] == ws {
+			delete(tk.workspaceCaches, ws.Identity)
+		}
+		tk.mu.Unlock()
+		order.Unlock()
+	}
+}
+
+func (tk *Taker) CachedWorkspaces() []*WorkspaceCache {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	return slices.Collect(maps.Values(tk.workspaceCaches))
+}
+
+// ReturnCapture returns to the watcher what a capture took that was not published, and
+// owes the walk again that it made.
+func (ws *WorkspaceCache) ReturnCapture() {
+	if ws.owedWalkReason != "" {
+		ws.Taker.RequestWalk(ws.Root, ws.owedWalkReason)
+	}
+	if ws.Taker.Watching != nil {
+		ws.Taker.Watching.Return(ws.Root, ws.Dirty)
+	}
+}
+
+// author is the user's Git identity.
+type author struct{ name, email string }
+
+func (a author) signature(t time.Time) gitstore.Signature {
+	return gitstore.Signature{Name: a.name, Email: a.email, When: t}
+}
+
+func (ws *WorkspaceCache) author() author { return author{ws.config.Name, ws.config.Email} }
+
+// IsRefusedRoot reports whether a workspace was refused for what it is.
+func IsRefusedRoot(err error) bool {
+	var refused *capture.RootError
+	return errors.As(err, &refused)
+}

@@ -1,0 +1,325 @@
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// MoveProject rebinds everything of a project that was below one directory to
+// another, after the user has moved it.
+func (b *Bin) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (missions.Project, error) {
+	to, err := projects.InspectDirectory(projects.AbsolutePath(r.Caller.Cwd, r.New))
+	if err != nil {
+		return missions.Project{}, err
+	}
+	if to.Repo != nil && to.Repo.CommonDir == "" {
+		return missions.Project{}, projects.UnreadRepositoryError(to.Repo)
+	}
+	held, err := lock.Wait(ctx, b.Home.Path("locks", "projects"), lock.Exclusive, b.Self)
+	if err != nil {
+		return missions.Project{}, home.LockError(err)
+	}
+	defer held.Release()
+	all, _ := b.AllProjects()
+	p, from, err := findMovedProject(all, r)
+	if err != nil {
+		return missions.Project{}, err
+	}
+	moves, err := b.planMoves(p, from, to.Dir)
+	if err != nil {
+		return missions.Project{}, err
+	}
+	if err := b.checkMove(all, p, from, to, moves, r); err != nil {
+		return missions.Project{}, err
+	}
+	for _, move := range moves {
+		if err := b.MoveMission(ctx, move, from, to.Dir); err != nil {
+			return missions.Project{}, err
+		}
+	}
+	if err := b.ChangeLocations(ctx, p, func(h *projects.Locations) bool { return MoveLocations(h, from, to) }); err != nil {
+		return missions.Project{}, err
+	}
+	return b.presence.ProjectView(p), nil
+}
+
+// findMovedProject finds the project by a path that may not exist any more, or by the
+// name of its own directory, which tells apart two that claim the same place.
+// It returns the path, too.
+func findMovedProject(all []*projects.Project, r missions.MoveProjectRequest) (*projects.Project, string, error) {
+	path := projects.AbsolutePath(r.Caller.Cwd, r.Old)
+	var found []*projects.Project
+	for _, p := range all {
+		if filepath.Base(p.Dir) == r.Old && p.Locations.Path != "" {
+			return p, p.Locations.Path, nil
+		}
+		if claimsPath(&p.Locations, path) || p.Locations.Path == "" && p.Name == filepath.Base(path) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, "", missions.Errorf(missions.KindNotFound, "umbra project ls", "no project of Umbra's was in %s", path)
+	case 1:
+		return found[0], path, nil
+	}
+	return nil, "", missions.Errorf(missions.KindNotFound, fmt.Sprintf("name the one that was moved: umbra project move %s %s", filepath.Base(found[0].Dir), r.New),
+		"%d projects say that they are in %s: %s", len(found), path, ProjectDirNames(found))
+}
+
+func ProjectDirNames(list []*projects.Project) string {
+	var names []string
+	for _, p := range list {
+		names = append(names, filepath.Base(p.Dir))
+	}
+	return strings.Join(names, ", ")
+}
+
+// claimsPath reports whether the project's workspaces are said to be at path.
+func claimsPath(h *projects.Locations, path string) bool {
+	if h.Path == path {
+		return true
+	}
+	for _, hint := range h.Workspaces {
+		if hint.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// MissionMove is a mission and where its workspace is now.
+type MissionMove struct {
+	Mission   *projects.Mission
+	Directory projects.Directory
+}
+
+// planMoves finds the missions to be rebound. A binding never points at nothing:
+// if one of their workspaces is not in the new place, nothing is rebound.
+func (b *Bin) planMoves(p *projects.Project, from, to string) ([]MissionMove, error) {
+	var moves []MissionMove
+	all, _ := b.ProjectMissions(p)
+	for _, m := range all {
+		if m.Binding.Workspace == "" || !home.IsWithin(from, m.Binding.Workspace) {
+			continue
+		}
+		g, err := projects.InspectDirectory(to + strings.TrimPrefix(m.Binding.Workspace, from))
+		if err != nil {
+			return nil, missions.Errorf(missions.KindConflict, "move the workspace of mission "+m.Name+" too, or remove the mission", "mission %s: %w", m.Name, err)
+		}
+		moves = append(moves, MissionMove{m, g})
+	}
+	return moves, nil
+}
+
+// checkMove refuses to rebind a project to a directory that was not moved from
+// where the project was: the next restore would take away what is in it. A
+// directory keeps its identity when it is moved; one that has another may be a
+// copy, and must hold what the project's did.
+func (b *Bin) checkMove(all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest) error {
+	if isProjectStillAt(&p.Locations, from, to) && countClaimants(all, from) < 2 {
+		return missions.Errorf(missions.KindConflict, "move it first; to begin anew in the other: umbra mission new there", "%s is still there: it was not moved to %s", from, to.Dir)
+	}
+	for _, g := range append([]projects.Directory{to}, directoriesOf(moves)...) {
+		if err := b.agents.CheckRoot(g.Dir, r.Caller.Env["HOME"], false); err != nil {
+			return refusedMoveError(err)
+		}
+		if other := otherOwner(all, p, from, g); other != "" {
+			return missions.Errorf(missions.KindConflict, "umbra project ls", "%s is not where %s was moved to: it belongs to %s", g.Dir, from, other)
+		}
+	}
+	if r.Force {
+		return nil
+	}
+	for _, move := range moves {
+		if move.Directory.Identity == move.Mission.Binding.Identity {
+			continue
+		}
+		found, of, err := b.countUnchangedFiles(move)
+		if err != nil {
+			return err
+		}
+		if found*2 < of {
+			return missions.Errorf(missions.KindConflict, "--force insists; a restore there takes away what is in no snapshot of the mission's",
+				"%s is another directory than the workspace of mission %s was, and of %d of its files %d are in it as they were", move.Directory.Dir, move.Mission.Name, of, found)
+		}
+	}
+	return nil
+}
+
+func refusedMoveError(err error) error {
+	var refused *capture.RootError
+	if errors.As(err, &refused) {
+		return missions.Errorf(missions.KindConflict, "name the directory that was moved", "%w", err)
+	}
+	return err
+}
+
+func directoriesOf(moves []MissionMove) []projects.Directory {
+	var list []projects.Directory
+	for _, move := range moves {
+		list = append(list, move.Directory)
+	}
+	return list
+}
+
+// isProjectStillAt reports whether the directory that is to have been moved is where it
+// was. A link from the old place to the new one is not that.
+func isProjectStillAt(h *projects.Locations, from string, to projects.Directory) bool {
+	for _, hint := range h.Workspaces {
+		if hint.Path == from {
+			return IsDirectoryThere(hint) && hint.Identity != to.Identity
+		}
+	}
+	common := projects.Location{Path: h.CommonDir, Identity: h.CommonIdentity}
+	return h.CommonDir != "" && home.IsWithin(from, h.CommonDir) && IsDirectoryThere(common) && h.CommonIdentity != to.CommonIdentity
+}
+
+// IsDirectoryThere reports whether the directory is where the hint says.
+func IsDirectoryThere(h projects.Location) bool {
+	at, err := projects.DirectoryIdentity(h.Path)
+	return err == nil && at == h.Identity
+}
+
+// countClaimants counts the projects that say they are at path. Two are one too many:
+// moving one of them away is how that is mended.
+func countClaimants(all []*projects.Project, path string) int {
+	n := 0
+	for _, p := range all {
+		if claimsPath(&p.Locations, path) {
+			n++
+		}
+	}
+	return n
+}
+
+// otherOwner names whose a directory is already, other than the project's that is
+// moved from a place; "" if nobody's.
+func otherOwner(all []*projects.Project, p *projects.Project, from string, g projects.Directory) string {
+	for _, o := range all {
+		if o.ID != p.ID && g.Repo != nil && o.Locations.CommonIdentity == g.CommonIdentity {
+			return "project " + filepath.Base(o.Dir)
+		}
+		for _, hint := range o.Locations.Workspaces {
+			if hint.Identity != g.Identity || o.ID == p.ID && home.IsWithin(from, hint.Path) {
+				continue
+			}
+			if o.ID != p.ID || IsDirectoryThere(hint) && hint.Path != g.Dir {
+				return "project " + filepath.Base(o.Dir)
+			}
+		}
+	}
+	return ""
+}
+
+// maxComparedFiles is how many files of a workspace are looked at to tell whether a
+// directory is a copy of it, and maxComparedBytes the size up to which they are read.
+const (
+	maxComparedFiles = 1000
+	maxComparedBytes = 1 << 20
+)
+
+// countUnchangedFiles counts the files of the mission's newest snapshot that are in its
+// new workspace as they were, out of those looked at: some from everywhere.
+func (b *Bin) countUnchangedFiles(move MissionMove) (found, of int, err error) {
+	type file struct {
+		path string
+		id   gitstore.ID
+	}
+	store, files := move.Mission.Project.Store, []file{}
+	err = store.WalkTree(move.Mission.Tip.Tree, func(path string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsDir() {
+			files = append(files, file{path, e.ID})
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, missions.Errorf(missions.KindDamaged, "umbra doctor", "read the newest snapshot of mission %s: %w", move.Mission.Name, err)
+	}
+	for i := 0; i < len(files); i += 1 + len(files)/maxComparedFiles {
+		of++
+		if holdsSameContent(filepath.Join(move.Directory.Dir, files[i].path), files[i].id) {
+			found++
+		}
+	}
+	return found, of, nil
+}
+
+// holdsSameContent reports whether a file holds what it did, a large one whether it is
+// there at all.
+func holdsSameContent(path string, id gitstore.ID) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		target, err := os.Readlink(path)
+		return err == nil && gitstore.HashObject(gitstore.TypeBlob, []byte(target)) == id
+	}
+	f, info, err := disk.OpenRegular(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info.Size() > maxComparedBytes {
+		return true
+	}
+	have, err := gitstore.HashBlob(f, info.Size())
+	return err == nil && have == id
+}
+
+// MoveLocations writes the new place of everything that was below from.
+func MoveLocations(h *projects.Locations, from string, to projects.Directory) bool {
+	moved := func(path string) string {
+		if path != "" && home.IsWithin(from, path) {
+			return to.Dir + strings.TrimPrefix(path, from)
+		}
+		return path
+	}
+	had := h.CommonDir
+	h.Path, h.CommonDir = moved(h.Path), moved(h.CommonDir)
+	switch {
+	case to.Repo != nil && (had == "" || home.IsWithin(from, had)):
+		h.CommonDir, h.CommonIdentity = to.Repo.CommonDir, to.CommonIdentity
+	case to.Repo == nil && had != "" && home.IsWithin(from, had):
+		h.CommonDir, h.CommonIdentity = "", home.FileIdentity{} // it was not moved along
+	}
+	for i, hint := range h.Workspaces {
+		h.Workspaces[i].Path = moved(hint.Path)
+		if place, err := projects.DirectoryIdentity(h.Workspaces[i].Path); err == nil {
+			h.Workspaces[i].Identity = place
+		}
+	}
+	return true
+}
+
+// MoveMission rebinds one mission.
+func (b *Bin) MoveMission(ctx context.Context, move MissionMove, from, to string) error {
+	g := move.Directory
+	return b.WithRecoveredMission(ctx, move.Mission, func(m *projects.Mission) error {
+		m.Binding.Workspace, m.Binding.Identity, m.Binding.CommonDir = g.Dir, g.Identity, ""
+		if g.Repo != nil {
+			m.Binding.CommonDir = g.Repo.CommonDir
+		}
+		if m.Binding.Worktree != "" && home.IsWithin(from, m.Binding.Worktree) {
+			m.Binding.Worktree = to + strings.TrimPrefix(m.Binding.Worktree, from)
+		}
+		if err := b.snapshots.WriteMetaRecord(ctx, m, "moved from "+from); err != nil {
+			return err
+		}
+		b.SaveLiveState(m)
+		return nil
+	})
+}

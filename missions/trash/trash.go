@@ -1,0 +1,248 @@
+package trash
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// removedMission is Removed with what it was read from.
+type removedMission struct {
+	missions.Removed
+	mission *projects.Mission // nil where it is Back, or no mission's
+	project *projects.Project // nil where it is no mission's
+}
+
+// Trash lists what is in the trash, or empties it: the directories there, never a
+// snapshot. What an operation in flight has moved there stays, and so does what can't be
+// removed: neither keeps the rest. Where the context ends, no other item is begun.
+func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.TrashResult, error) {
+	result := missions.TrashResult{Removed: []missions.Removed{}}
+	all, problems, err := b.listTrash()
+	if err != nil {
+		return result, err
+	}
+	addresses.NotifyProblems(ctx, problems)
+	if all, err = b.selectRemoved(all, problems, r); err != nil {
+		return result, err
+	}
+	for _, m := range all {
+		if !r.Before.IsZero() {
+			m.Items = slices.DeleteFunc(m.Items, func(i missions.TrashItem) bool { return !i.At.Before(r.Before) })
+		}
+		if r.Empty {
+			if !r.Empties(m.Removed) {
+				continue
+			}
+			var left []missions.LeftInTrash
+			m.Items, left = b.emptyTrash(ctx, m)
+			result.Left = append(result.Left, left...)
+		}
+		result.Removed = append(result.Removed, m.Removed)
+	}
+	result.Bytes = result.Size()
+	result.Emptied = r.Empty
+	return result, ctx.Err()
+}
+
+// selectRemoved are those that a request names, each once.
+func (b *Bin) selectRemoved(all []removedMission, problems []missions.Problem, r missions.TrashRequest) ([]removedMission, error) {
+	if len(r.Missions) == 0 {
+		return all, nil
+	}
+	named := map[string]bool{}
+	for _, wanted := range r.Missions {
+		m, err := b.pickRemoved(r.Caller, all, problems, wanted)
+		if err != nil {
+			return nil, err
+		}
+		named[m.ID] = true
+	}
+	return slices.DeleteFunc(all, func(m removedMission) bool { return !named[m.ID] }), nil
+}
+
+// pickRemoved finds the one that a word means, a name, an id or the beginning of
+// that: in the caller's project first. What can't be read may have the name too.
+func (b *Bin) pickRemoved(c missions.Caller, all []removedMission, problems []missions.Problem, wanted string) (removedMission, error) {
+	if at := slices.IndexFunc(all, func(m removedMission) bool { return m.ID == wanted }); at >= 0 {
+		return all[at], nil
+	}
+	at, err := b.addresses.LocateCaller(c)
+	if err != nil && at.Dir == "" {
+		return removedMission{}, err
+	}
+	var found, here []removedMission
+	for _, m := range all {
+		if !m.Called(wanted) {
+			continue
+		}
+		found = append(found, m)
+		if m.project != nil && at.Project != nil && m.project.ID == at.Project.ID {
+			here = append(here, m)
+		}
+	}
+	byName := slices.ContainsFunc(found, func(m removedMission) bool { return m.Name == wanted })
+	switch {
+	case len(here) > 0:
+		found = here
+	case len(problems) > 0 && (byName || len(found) == 0):
+		return removedMission{}, missions.Errorf(missions.KindDamaged, cmp.Or(problems[0].Fix, "umbra doctor"), "what %q names in the trash can't be told: %s", wanted, problems[0].Message)
+	}
+	switch len(found) {
+	case 0:
+		return removedMission{}, missions.Errorf(missions.KindNotFound, "umbra trash ls", "no mission %q in the trash", wanted)
+	case 1:
+		return found[0], nil
+	}
+	return removedMission{}, missions.Errorf(missions.KindAmbiguous, "umbra trash ls has their ids", "%q could be %d removed missions", wanted, len(found))
+}
+
+// removedMissions lists the missions in the trash, and what could not be read of them.
+func (b *Bin) removedMissions() (all []removedMission, projects []*projects.Project, problems []missions.Problem) {
+	projects, problems = b.AllProjects()
+	for _, p := range projects {
+		list, bad := b.RemovedMissionsIn(p)
+		problems = append(problems, bad...)
+		for _, m := range list {
+			all = append(all, removedMission{missions.Removed{ID: m.ID, Name: m.Name, Project: p.Name, Ref: string(gitstore.TrashAgentRef(m.ID))}, m, p})
+		}
+	}
+	return all, projects, problems
+}
+
+// listTrash lists removed missions, and what else is in the trash's directories.
+func (b *Bin) listTrash() ([]removedMission, []missions.Problem, error) {
+	all, projects, problems := b.removedMissions()
+	dirs, err := os.ReadDir(b.Home.Path("trash"))
+	if err != nil {
+		return nil, nil, missions.Errorf(missions.KindFailed, "", "read the trash: %w", err)
+	}
+	listed := len(problems) == 0
+	for _, dir := range dirs {
+		at := slices.IndexFunc(all, func(m removedMission) bool { return m.ID == dir.Name() })
+		if at < 0 {
+			m, bad := b.unclaimedDirectory(projects, dir.Name())
+			problems = append(problems, bad...)
+			m.Unknown = !m.Back && (!listed || len(bad) > 0)
+			all, at = append(all, m), len(all)
+		}
+		if all[at].Items, err = listItems(b.Home.Path("trash", dir.Name())); err != nil {
+			return nil, nil, err
+		}
+	}
+	return all, problems, nil
+}
+
+// unclaimedDirectory is what a directory in the trash is that no removed mission has: of one
+// that is back, or of none.
+func (b *Bin) unclaimedDirectory(projects []*projects.Project, id string) (removedMission, []missions.Problem) {
+	m := removedMission{Removed: missions.Removed{ID: id}}
+	if !missions.UuidPattern().MatchString(id) {
+		return m, nil
+	}
+	var problems []missions.Problem
+	for _, p := range projects {
+		back, err := b.LoadPublishedMission(p, id)
+		if err != nil {
+			problems = append(problems, missions.Problem{Invariant: "I3", Project: p.Name, Mission: id, Message: err.Error(), Fix: "umbra doctor"})
+		}
+		if err == nil && back != nil {
+			m.Name, m.Project, m.Back, m.project = back.Name, p.Name, true, p
+		}
+	}
+	return m, problems
+}
+
+func listItems(dir string) ([]missions.TrashItem, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, missions.Errorf(missions.KindFailed, "", "read the trash: %w", err)
+	}
+	var items []missions.TrashItem
+	for _, e := range entries {
+		item, err := measureItem(filepath.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// measureItem measures one. One that is not there is fs.ErrNotExist.
+func measureItem(path string) (missions.TrashItem, error) {
+	item := missions.TrashItem{Path: path}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return item, missions.Errorf(missions.KindFailed, "", "read the trash: %w", err)
+	}
+	item.At = time.Unix(0, home.ChangeTime(info))
+	var measured home.DiskMeter
+	if err := filepath.WalkDir(path, measured.AddEntry); err != nil {
+		return item, missions.Errorf(missions.KindFailed, "", "measure %s: %w", path, err)
+	}
+	item.Bytes, item.Incomplete = measured.Bytes, measured.Unreadable > 0
+	return item, nil
+}
+
+// emptyTrash removes a mission's items, and returns those that are gone and those
+// that are not.
+func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions.TrashItem, left []missions.LeftInTrash) {
+	busy := b.hasUnfinishedOperation(m.ID)
+	for _, item := range m.Items {
+		still := missions.LeftInTrash{Path: item.Path, Why: "an operation that may need it is not finished", Fix: "umbra status"}
+		switch {
+		case ctx.Err() != nil:
+			still.Why, still.Fix = "interrupted", ""
+		case !busy:
+			err := home.RemoveTree(item.Path)
+			if err == nil {
+				gone = append(gone, item)
+				continue
+			}
+			still.Why, still.Fix = err.Error(), missions.AsError(err).Hint
+			if errors.Is(err, fs.ErrPermission) {
+				still.Fix = "remove it as root: there are another user's files in it"
+			}
+		}
+		left = append(left, still)
+	}
+	if len(left) == 0 {
+		_ = os.Remove(b.Home.Path("trash", m.ID)) // stays if something came meanwhile
+	}
+	return gone, left
+}
+
+// hasUnfinishedOperation reports whether an operation on a mission is not finished: what it moved
+// into the trash it may need. One that can't be read may be of any mission.
+func (b *Bin) hasUnfinishedOperation(mission string) bool {
+	list, damaged, err := b.Journal.List()
+	if err != nil || len(damaged) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(list, func(op *journal.Operation) bool {
+		var doc struct {
+			Mission string `json:"mission"`
+		}
+		phase, _ := op.Phase()
+		return phase != journal.Done && (op.Document(&doc) != nil || doc.Mission == mission || doc.Mission == "")
+	})
+}
