@@ -26,10 +26,11 @@ type findings struct {
 	set      *token.FileSet
 	bad      []string
 	comments map[string][]string // directory and package name -> files with a package comment
+	counts   map[string]int      // what each package and type holds, by the name that a ceiling has
 }
 
 func newFindings() *findings {
-	return &findings{set: token.NewFileSet(), comments: map[string][]string{}}
+	return &findings{set: token.NewFileSet(), comments: map[string][]string{}, counts: map[string]int{}}
 }
 
 // file adds what is wrong with one file.
@@ -50,6 +51,7 @@ func (f *findings) file(path string, text []byte) error {
 		if file.Doc != nil && !directive(file.Doc) {
 			f.comments[key] = append(f.comments[key], path)
 		}
+		f.measure(filepath.ToSlash(filepath.Dir(path)), file, bytes.Count(text, []byte("\n")))
 	}
 	for _, group := range file.Comments {
 		for _, comment := range group.List {

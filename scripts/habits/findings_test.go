@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 			for path, text := range c.files {
 				write(t, filepath.Join(dir, path), text)
 			}
-			got, err := run(dir)
+			got, err := run(dir, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 func TestRunRefusesWhatDoesNotParse(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.go"), "package\n")
-	if got, err := run(dir); err == nil {
+	if got, err := run(dir, nil); err == nil {
 		t.Errorf("run = %q, want an error", got)
 	}
 }
