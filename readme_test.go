@@ -27,7 +27,7 @@ func TestReadme(t *testing.T) {
 			blocks++
 		}
 	}
-	if blocks < 14 {
+	if blocks < 13 {
 		t.Fatalf("the pages have %d blocks of commands", blocks)
 	}
 	readme, err := os.ReadFile("README.md")
