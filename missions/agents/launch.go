@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
-	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
-	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -192,138 +188,4 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	m.Stored.Session = cmd.SessionID
 	m.Binding.SessionPath = a.Path(m.AdapterEnv(), projects.ResolveLinks(launch.Dir), cmd.SessionID)
 	return true, nil
-}
-
-// KeepSessionStore has the session that an agent goes on with looked for where it is: the
-// shell that it is resumed in may name another store than the one it was begun in.
-// Where the session is in neither, the shell's word counts.
-func KeepSessionStore(m *projects.Mission, a sessions.Adapter, launch *missions.Launch) {
-	r, ok := a.(sessions.Relocatable)
-	if !ok {
-		return
-	}
-	env := m.AdapterEnv()
-	root := a.Root(env)
-	if !home.IsWithin(root, m.Binding.SessionPath) && !home.IsWithin(projects.ResolveLinks(root), m.Binding.SessionPath) {
-		return
-	}
-	for _, name := range r.StoreVariables() {
-		if value := env.Vars[name]; value != "" {
-			launch.Env[name] = value
-		} else {
-			launch.Unset = append(launch.Unset, name)
-		}
-	}
-}
-
-// placeLaunchFiles places the files of a launch, and takes away those of an earlier one.
-func (l *Launcher) placeLaunchFiles(m *projects.Mission, files []sessions.File) error {
-	if err := os.RemoveAll(l.presence.LaunchDir(m)); err != nil {
-		return fmt.Errorf("take away what an earlier launch had: %w", err)
-	}
-	for _, f := range files {
-		if err := conversations.PlaceFile(l.Home.Dir, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// HookCommand is the one command line for an agent's hooks, byte for byte the
-// same wherever it is installed, so that the agent runs it once. A Go program
-// that dies (no memory, no thread, no descriptor to be had) exits with 2, by
-// which a hook forbids what its agent is about to do: the shell makes that a
-// failure of the hook, which agents show and go on.
-func HookCommand(binary, agent string) string {
-	if binary == "" {
-		return ""
-	}
-	return home.ShellQuote(binary) + " hook " + agent + " || exit 1"
-}
-
-// Stop ends the agents of missions: SIGTERM, and SIGKILL after five seconds.
-func (l *Launcher) Stop(ctx context.Context, r missions.StopRequest) ([]missions.Mission, error) {
-	list, err := l.addresses.FindMissions(ctx, r.Caller, r.Missions)
-	if err != nil {
-		return nil, err
-	}
-	stopped := []missions.Mission{}
-	for _, m := range list {
-		if err := l.StopAgent(ctx, m, r.Force); err != nil {
-			return stopped, err
-		}
-		fresh, err := l.LoadMission(m.Project, m.ID)
-		if err != nil {
-			return stopped, err
-		}
-		stopped = append(stopped, l.presence.MissionView(fresh))
-	}
-	return stopped, nil
-}
-
-const StopPatience = 5 * time.Second
-
-func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force bool) error {
-	if l.IsHandoverOwned(m.Live.Handover) {
-		return missions.Errorf(missions.KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.Live.Handover)
-	}
-	if !missions.HasAgent(m.Lifecycle) && !m.Live.HasKeeper() {
-		return nil // stopped already
-	}
-	known := m.Live.Agent
-	if known == nil {
-		if pid, alive := l.presence.SessionProcess(m); alive {
-			owner := l.ProcessByPID(pid)
-			known = &owner
-		}
-	}
-	switch {
-	case known == nil && !force && !l.presence.IsAgentGone(m):
-		return missions.Errorf(missions.KindFailed, presence.HiddenAgentHint(m), "which process %s runs in is not known", m.Name)
-	case l.presence.IsAgentHidden(m) && !force:
-		return missions.Errorf(missions.KindFailed, presence.HiddenAgentHint(m), "the process of %s can't be seen from here: it runs in another container, or too little was noted of it", m.Name)
-	case known == nil || known.Liveness() != lock.Alive:
-		return l.presence.CloseLostMission(ctx, m)
-	}
-	agent := *known
-	if err := TerminateProcess(ctx, agent, StopPatience); err != nil {
-		return missions.Errorf(missions.KindFailed, "", "stop %s (pid %d): %w", m.Name, agent.PID, err)
-	}
-	// Its keeper reports the end; without one nobody does.
-	deadline := l.Now().Add(StopPatience)
-	for m.Live.HasKeeper() && l.Now().Before(deadline) {
-		fresh, err := l.LoadMission(m.Project, m.ID)
-		if err != nil || !missions.HasAgent(fresh.Lifecycle) {
-			return err
-		}
-		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
-			return err
-		}
-		m = fresh
-	}
-	return l.closeStoppedMission(ctx, m)
-}
-
-// closeStoppedMission closes a mission whose agent Umbra has ended. Who saw no more of that than a
-// process that is gone may have closed it before.
-func (l *Launcher) closeStoppedMission(ctx context.Context, m *projects.Mission) error {
-	return l.presence.CloseDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
-		c, closed := m.Lifecycle.(missions.Closed)
-		return missions.AgentStopped{}, missions.HasAgent(m.Lifecycle) || closed && c.Reason == missions.CloseReasonLost
-	})
-}
-
-func (l *Launcher) HasSessionFile(m *projects.Mission, a sessions.Adapter) (bool, error) {
-	if m.Stored.Session == "" || m.Binding.SessionPath == "" {
-		return false, nil
-	}
-	conversations.FindSessionFile(m, a)
-	s, err := a.Open(m.Binding.SessionPath)
-	switch {
-	case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("session of %s: %w", m.Name, err)
-	}
-	return s.Size > 0, nil
 }

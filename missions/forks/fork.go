@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -16,7 +14,6 @@ import (
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
@@ -270,81 +267,4 @@ func (f *Forker) syncJobs(jobs []*forkJob) error {
 		return missions.Errorf(missions.KindFailed, "look at the disk; what was made is taken away again", "%w", err)
 	}
 	return nil
-}
-
-// ReserveNames chooses the forks' names and places and opens their journal entries,
-// which keep the names from others while the workspaces are made. With an error
-// it returns those that are to be taken away.
-func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, r missions.ForkRequest) ([]*forkJob, error) {
-	config, err := f.CallerConfig(r.Caller)
-	if err != nil {
-		return nil, err
-	}
-	choice, err := f.agents.ChooseConfig(ctx, at.Mission, r.Config)
-	if err != nil {
-		return nil, err
-	}
-	f.recoverForks(ctx, at.Project)
-	naming, err := f.addresses.LockNames(ctx, at.Project)
-	if err != nil {
-		return nil, err
-	}
-	defer naming.Release()
-	var jobs []*forkJob
-	for n := range max(1, r.Count) {
-		job := &forkJob{forker: f, moment: at, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: f.NewID()}
-		if job.name, err = f.forkName(at, r, n); err != nil {
-			return jobs, err
-		}
-		if job.directory, err = f.forkDirectory(at.Project, r, config.Fork, job.name); err != nil {
-			return jobs, err
-		}
-		if err := job.begin(); err != nil {
-			return jobs, err
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, nil
-}
-
-// forkName is the fork's name: the one given, numbered where several are made.
-func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n int) (string, error) {
-	taken := f.addresses.TakenNamesOf(at.Project)
-	switch {
-	case r.Name != "" && r.Count > 0:
-		name := r.Name + "-" + missions.Itoa(n+1)
-		if err := missions.CheckName(name); err != nil {
-			return "", err
-		}
-		return taken.CheckGivenName(name, "choose another name")
-	case r.Name != "":
-		return taken.CheckGivenName(r.Name, "choose another name")
-	}
-	if name := missions.NameFromPrompt(r.Prompt); name != "" {
-		return taken.FreeName(name)
-	}
-	base := at.Name + "-fork"
-	if len(base) > 56 {
-		base = base[:56]
-	}
-	return taken.NumberedName(base)
-}
-
-// forkDirectory is where the fork's workspace goes.
-func (f *Forker) forkDirectory(p *projects.Project, r missions.ForkRequest, config settings.Fork, name string) (string, error) {
-	if r.Workspace != "" {
-		return projects.AbsolutePath(r.Caller.Cwd, r.Workspace), nil
-	}
-	root := config.Root
-	if rest, ok := strings.CutPrefix(root, "~/"); ok {
-		home := r.Caller.Env["HOME"]
-		if home == "" {
-			return "", missions.Errorf(missions.KindUsage, "set fork.root in "+f.Home.ConfigFile()+", or give --workspace DIR", "HOME is not set, so there is no place for the fork")
-		}
-		root = filepath.Join(home, rest)
-	}
-	if !filepath.IsAbs(root) {
-		return "", missions.Errorf(missions.KindUsage, "mend "+f.Home.ConfigFile(), "fork.root %q is not absolute", root)
-	}
-	return filepath.Join(root, filepath.Base(p.Dir), name), nil
 }

@@ -3,11 +3,21 @@
 package restores
 
 import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
+
+// New makes a Restorer.
+func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Restorer {
+	return &Restorer{Desk: d, conversations: c, snapshots: s, presence: p}
+}
 
 // Restorer plans and does restores in workspaces that its caller holds.
 type Restorer struct {
@@ -19,7 +29,61 @@ type Restorer struct {
 	RestoreStep func(name string) error // restore.Work.Step, for tests
 }
 
-// New makes a Restorer.
-func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Restorer {
-	return &Restorer{Desk: d, conversations: c, snapshots: s, presence: p}
+// RunRestore carries a planned restore out and records it.
+func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job, c missions.Caller) (missions.RestoreResult, error) {
+	if (j.Files == nil || j.Files.isEmpty()) && j.Conversation == nil {
+		j.Result.Done = true
+		j.Result.Notes = append(j.Result.Notes, "nothing differs")
+		rs.clearPending(m)
+		return j.Result, nil
+	}
+	doc, err := rs.NewJournalDoc(m, j)
+	if err != nil {
+		return j.Result, err
+	}
+	work, outcome, err := rs.applyRestore(ctx, m, doc, j)
+	if err != nil {
+		return j.Result, err
+	}
+	defer work.Close()
+	j.addOutcome(outcome)
+	if err := rs.completeRestore(ctx, m, work, outcome, j); err != nil {
+		return j.Result, err
+	}
+	if err := rs.conversations.ImportConversation(ctx, m, c); err != nil {
+		j.Result.Notes = append(j.Result.Notes, conversations.NotImportedNote(m, err))
+	}
+	return j.Result, nil
+}
+
+// clearPending drops what waits for the end of the turn, and why such a thing was not
+// done before: what was asked for later was done, and the end of the turn is not to
+// take that back. Where an agent worked that has ended is past too. The caller holds
+// the workspace.
+func (rs *Restorer) clearPending(m *projects.Mission) {
+	m.Live.QueuedRestore, m.Live.NotRestoredReason = nil, ""
+	if !missions.HasAgent(m.Lifecycle) {
+		m.Live.OutsideDir = ""
+	}
+	rs.SaveLiveState(m)
+}
+
+// NoteActionNotDone keeps why something queued was not done: it is shown until something is
+// restored or queued again, and told the agent with its next prompt. The caller
+// holds the workspace.
+func (rs *Restorer) NoteActionNotDone(ctx context.Context, m *projects.Mission, a projects.Action, why error) {
+	e := missions.AsError(why)
+	what := a.Kind()
+	if a.Restore != nil {
+		what = fmt.Sprintf("restore of %.10s", a.Restore.Moment)
+	}
+	m.Live.NotRestoredReason = fmt.Sprintf("the %s that was queued for the end of the turn was not done: %s", what, strings.Join(strings.Fields(e.Message), " "))
+	if e.Hint != "" {
+		m.Live.NotRestoredReason += " (" + e.Hint + ")"
+	}
+	snapshots.SetNote(m, snapshots.NoteNotDone, "Umbra: "+m.Live.NotRestoredReason)
+	rs.Logger.Warn("queued "+a.Kind(), "mission", m.ID, "for", a.String(), "error", why)
+	if err := rs.snapshots.WriteMetaRecord(ctx, m, "a queued "+a.Kind()+" was not done"); err != nil {
+		rs.Logger.Warn("note it", "mission", m.ID, "error", err)
+	}
 }

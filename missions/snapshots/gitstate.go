@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
@@ -243,6 +242,3 @@ func ReadGitRecord(p *projects.Project, s *gitstore.Snapshot) (gitRecord, staged
 	}
 	return g, staged, projects.ParseDoc(projects.StagedDoc, doc, &staged)
 }
-
-// BranchName is a branch's short name.
-func BranchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

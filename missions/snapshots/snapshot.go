@@ -1,11 +1,75 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
+
+// WantedSnapshot is a snapshot to be taken for one or more requests.
+type WantedSnapshot struct {
+	missions.TakeSnapshot
+	Triggers      missions.Triggers
+	waiters       []*Request
+	Operation     *projects.Operation // what Umbra did by itself, for its own snapshots
+	IsProvisional bool                // written, but not published until something differs
+	Displaced     []DisplacedFile
+	NewMission    *projects.MissionPlan // a mission begins with it: it is named when its files were read
+}
+
+// requestIDs are the ids of what a snapshot answers.
+func (w *WantedSnapshot) requestIDs() []string {
+	var ids []string
+	for _, r := range w.waiters {
+		ids = append(ids, r.Ids...)
+	}
+	return ids
+}
+
+// addRequest adds a request to a snapshot. The first one's message stays, unless the
+// other says more.
+func (w *WantedSnapshot) addRequest(r *Request, t missions.TakeSnapshot) {
+	if !w.Triggers.Has(t.Trigger) {
+		w.Triggers = append(w.Triggers, t.Trigger)
+	}
+	w.waiters = append(w.waiters, r)
+	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
+	w.CompareWholeSession = w.CompareWholeSession || t.CompareWholeSession
+	switch {
+	case w.UserMessage: // the user's own words stay
+	case t.UserMessage, t.ChangesState(), t.Trigger == missions.TriggerManual && !w.ChangesState():
+		w.Message, w.UserMessage = t.Message, t.UserMessage
+	}
+	if t.ChangesState() {
+		w.Trigger, w.Lifecycle = t.Trigger, t.Lifecycle
+	}
+}
+
+// canShareSnapshot reports whether two requests can be one snapshot: their states are the
+// same, and at most one of them is a change of state.
+func canShareSnapshot(a, b missions.TakeSnapshot) bool {
+	if missions.StateOf(a.Lifecycle) != missions.StateOf(b.Lifecycle) || a.Lifecycle.LastTurn() != b.Lifecycle.LastTurn() || a.Late != b.Late {
+		return false
+	}
+	if a.UserMessage && b.UserMessage && a.Message != b.Message {
+		return false // two messages of the user's are two snapshots
+	}
+	return !a.ChangesState() || !b.ChangesState() || a.Trigger == b.Trigger
+}
+
+// takenSnapshot is a snapshot that was made, or the one that nothing differs from.
+type takenSnapshot struct {
+	Snapshot    *gitstore.Snapshot
+	isUnchanged bool
+}
 
 // Snapshot takes one now, of everything written before the call.
 func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (missions.Entry, error) {
@@ -45,4 +109,131 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
 	}
 	return e, err
+}
+
+// TakeSnapshot takes one snapshot of a mission and publishes it: everything durable
+// first, then the mission's ref by compare-and-swap, which is the commit point,
+// then the records ref. A failure before that publishes nothing, and no older
+// snapshot is handed out in its place. The caller holds the workspace.
+func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot) (takenSnapshot, error) {
+	if err := tk.Space.CheckRoom(); err != nil {
+		return takenSnapshot{}, err
+	}
+	ws, err := tk.RefreshWorkspace(ctx, m)
+	if err != nil {
+		return takenSnapshot{}, err
+	}
+	before := *m
+	t, err := tk.TryTakeSnapshot(ctx, m, w, ws)
+	for again := 1; err != nil && again < maxTries && before.Live.ProvisionalSnapshot == ""; again++ {
+		switch {
+		case errors.Is(err, gitstore.ErrMissing), errors.Is(err, gitstore.ErrDamaged):
+			// Objects that were there are not any more: read everything again,
+			// which brings back what is on disk.
+			ws.Scanner.Suspect()
+			ws.publishedTree = gitstore.ID{}
+		case errors.Is(err, gitstore.ErrSessionChanged):
+		default:
+			return t, tk.diskFullError(err)
+		}
+		tk.ResetMission(m, before)
+		t, err = tk.TryTakeSnapshot(ctx, m, w, ws)
+	}
+	return t, tk.diskFullError(err)
+}
+
+// ResetMission makes a mission what it was before a snapshot that is to be tried again.
+func (tk *Taker) ResetMission(m *projects.Mission, before projects.Mission) {
+	*m = before
+	tk.conversations.CounterPool.Take(m.ID) // has counted on
+}
+
+// maxTries is how often a snapshot is tried that something got in the way of
+// which need not be there the next time.
+const maxTries = 3
+
+func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache) (t takenSnapshot, err error) {
+	batch := m.Project.Store.NewBatch()
+	defer batch.Discard()
+	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+	if err != nil {
+		return takenSnapshot{}, tk.captureError(m, err)
+	}
+	defer func() {
+		if err != nil {
+			ws.ReturnCapture()
+		}
+	}()
+	provisional := m.Live.ProvisionalSnapshot != ""
+	if (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
+		ws.AcceptCapture(captured)
+		return takenSnapshot{Snapshot: m.Tip, isUnchanged: true}, nil
+	}
+	if provisional {
+		if err := tk.publishProvisional(ctx, m); err != nil {
+			return takenSnapshot{}, err
+		}
+	}
+	if w.NewMission != nil {
+		if err := tk.chooseFirstName(m, w); err != nil {
+			return takenSnapshot{}, err
+		}
+	}
+	snap, err := tk.writeAndProve(ctx, m, w, ws, captured, batch)
+	if err != nil {
+		return takenSnapshot{}, err
+	}
+	if w.NewMission != nil {
+		naming, another, err := tk.claimName(ctx, m, w)
+		if err != nil {
+			return takenSnapshot{}, err
+		}
+		if naming != nil {
+			defer naming.Release()
+		}
+		if another {
+			if snap, err = tk.writeAndProve(ctx, m, w, ws, captured, batch); err != nil {
+				return takenSnapshot{}, err
+			}
+		}
+	}
+	if w.IsProvisional {
+		m.Tip, m.Record, m.Live.ProvisionalSnapshot = snap, snap.Record, snap.ID.String()
+	} else if err := tk.publishSnapshot(ctx, m, snap); err != nil {
+		return takenSnapshot{}, err
+	} else {
+		ws.publishedTree = snap.Tree
+	}
+	ws.AcceptCapture(captured)
+	return takenSnapshot{Snapshot: snap}, nil
+}
+
+// captureError says what went wrong while the workspace was read.
+func (tk *Taker) captureError(m *projects.Mission, err error) error {
+	if errors.Is(err, capture.ErrMoved) {
+		return projects.WorkspaceMovedError(m, err.Error())
+	}
+	if IsRefusedRoot(err) {
+		return err
+	}
+	return fmt.Errorf("snapshot of %s: %w", cmp.Or(m.Name, m.Binding.Workspace), err) // one that is being made has no name yet
+}
+
+// diskFullError says what to do about a full disk, if that is what went wrong.
+func (tk *Taker) diskFullError(err error) error {
+	if !home.IsDiskFull(err) {
+		return err
+	}
+	return missions.Errorf(missions.KindFailed, tk.FreeSpaceHint(), "no snapshot was taken, the disk is full: %w", err)
+}
+
+// FreeSpaceHint is what to do about a full disk.
+func (tk *Taker) FreeSpaceHint() string {
+	return "free some space on the disk that holds " + tk.Home.Dir
+}
+
+// IsRefusedRoot reports whether a workspace was refused for what it is.
+func IsRefusedRoot(err error) bool {
+	var refused *capture.RootError
+	return errors.As(err, &refused)
 }

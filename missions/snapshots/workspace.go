@@ -2,13 +2,11 @@ package snapshots
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -73,59 +71,6 @@ func (tk *Taker) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*Wo
 		return nil, err
 	}
 	return ws, ws.readRules(m)
-}
-
-// readGitConfig finds the user's repository, and reads the user's Git
-// configuration if one of its files has changed.
-func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission) error {
-	repo, err := usergit.Discover(ws.Root)
-	if errors.Is(err, usergit.ErrNoRepository) {
-		repo, err = nil, nil
-	}
-	if err != nil {
-		return missions.Errorf(missions.KindFailed, "", "read the repository of %s: %w", ws.Root, err)
-	}
-	if repo != nil && (repo.Bare || repo.TopLevel == "") {
-		repo = nil
-	}
-	same := ws.config != nil && isSameRepository(ws.Repo, repo)
-	ws.Repo = repo
-	if !same || ws.gitState == nil {
-		ws.gitState, ws.rules = nil, nil
-		if repo != nil {
-			ws.gitState = &gitStateCache{repo: repo}
-		}
-	}
-	if same && ws.config.Unread == nil && ws.isConfigUnchanged() {
-		return nil
-	}
-	config, err := usergit.ReadConfiguration(ctx, ws.Root, repo, gitEnv(m), ws.Taker.GitPatience)
-	if err != nil {
-		return fmt.Errorf("read git's configuration for %s: %w", ws.Root, err)
-	}
-	ws.config, ws.rules, ws.configStamps = config, nil, map[string]home.FileStamp{}
-	for _, file := range config.Files {
-		ws.configStamps[file] = home.StampOf(file)
-	}
-	return nil
-}
-
-// isSameRepository reports whether what was known of one repository counts for the
-// other: they are one, and as much of it can be read.
-func isSameRepository(a, b *usergit.Repository) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.GitDir == b.GitDir && (a.Unread == nil) == (b.Unread == nil) && (a.Unread == nil || a.Unread.Error() == b.Unread.Error())
-}
-
-func (ws *WorkspaceCache) isConfigUnchanged() bool {
-	for file, stamp := range ws.configStamps {
-		if home.StampOf(file) != stamp {
-			return false
-		}
-	}
-	return true
 }
 
 func (ws *WorkspaceCache) readLimits(begun bool) (settings.Limits, error) {
@@ -255,36 +200,6 @@ func (ws *WorkspaceCache) TellRules() {
 	ws.Taker.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
 }
 
-// saveStatCache writes the stat cache, so that the next process need not read every file
-// again. It is a cache: a failure is only told in the log.
-func (ws *WorkspaceCache) saveStatCache() {
-	if !ws.cacheUnsaved {
-		return
-	}
-	if err := ws.Taker.SaveStatCache(ws.Scanner, ws.Identity, ws.generation); err != nil {
-		ws.Taker.Logger.Warn("save the stat cache", "workspace", ws.Root, "error", err)
-		return
-	}
-	ws.cacheUnsaved = false
-}
-
-// SaveStatCaches is for the process that watches, when nothing is asked of it: it writes
-// the stat caches that are newer than what is on disk, of workspaces that nobody
-// uses now. It reports whether it wrote any.
-func (tk *Taker) SaveStatCaches() bool {
-	wrote := false
-	for _, ws := range tk.CachedWorkspaces() {
-		order := tk.WorkspaceMutex(ws.Identity)
-		if !order.TryLock() {
-			continue
-		}
-		wrote = wrote || ws.cacheUnsaved
-		ws.saveStatCache()
-		order.Unlock()
-	}
-	return wrote
-}
-
 // ForgetWorkspace drops what is cached of a workspace in which no agent works any more;
 // the stat cache is written first. One that is in use stays.
 func (tk *Taker) ForgetWorkspace(root string) {
@@ -318,19 +233,4 @@ func (ws *WorkspaceCache) ReturnCapture() {
 	if ws.Taker.Watching != nil {
 		ws.Taker.Watching.Return(ws.Root, ws.Dirty)
 	}
-}
-
-// author is the user's Git identity.
-type author struct{ name, email string }
-
-func (a author) signature(t time.Time) gitstore.Signature {
-	return gitstore.Signature{Name: a.name, Email: a.email, When: t}
-}
-
-func (ws *WorkspaceCache) author() author { return author{ws.config.Name, ws.config.Email} }
-
-// IsRefusedRoot reports whether a workspace was refused for what it is.
-func IsRefusedRoot(err error) bool {
-	var refused *capture.RootError
-	return errors.As(err, &refused)
 }

@@ -1,0 +1,71 @@
+package agents
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// chooseAgent finds the agent and its command: as given, else the first known
+// one on the caller's PATH, else the caller's shell.
+func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, command []string, err error) {
+	if len(r.Command) > 0 {
+		if r.Command[0] == "" {
+			return "", nil, missions.Errorf(missions.KindUsage, "umbra mission new -- COMMAND", "the command is empty")
+		}
+		agent = l.AgentOf(r.Command)
+		if r.Agent != "" && !l.isKnownAgent(r.Agent) {
+			return "", nil, l.unknownAgentError(r.Agent)
+		}
+		if r.Agent != "" {
+			agent = r.Agent
+		}
+		return agent, r.Command, projects.MayRecord(r.Command)
+	}
+	if r.Agent != "" {
+		if !l.isKnownAgent(r.Agent) {
+			return "", nil, l.unknownAgentError(r.Agent)
+		}
+		return r.Agent, []string{r.Agent}, nil
+	}
+	for _, a := range l.Adapters {
+		if IsOnPath(r.Caller.Env["PATH"], a.Name()) {
+			return a.Name(), []string{a.Name()}, nil
+		}
+	}
+	shell := r.Caller.Env["SHELL"]
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	return filepath.Base(shell), []string{shell}, nil
+}
+
+// isKnownAgent reports whether a name is that of an agent, which Umbra can start.
+func (l *Launcher) isKnownAgent(name string) bool {
+	a := l.Adapter(name)
+	return a != nil && !projects.IsForeignAdapter(a)
+}
+
+func (l *Launcher) unknownAgentError(name string) error {
+	var known []string
+	for _, a := range l.Adapters {
+		known = append(known, a.Name())
+	}
+	return missions.Errorf(missions.KindUsage, "for any other command: umbra mission new -- COMMAND", "no agent %q; Umbra knows %s", name, strings.Join(known, ", "))
+}
+
+// IsOnPath reports whether a program of that name is in one of PATH's
+// directories.
+func IsOnPath(path, name string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}

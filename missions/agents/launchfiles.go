@@ -1,0 +1,76 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// KeepSessionStore has the session that an agent goes on with looked for where it is: the
+// shell that it is resumed in may name another store than the one it was begun in.
+// Where the session is in neither, the shell's word counts.
+func KeepSessionStore(m *projects.Mission, a sessions.Adapter, launch *missions.Launch) {
+	r, ok := a.(sessions.Relocatable)
+	if !ok {
+		return
+	}
+	env := m.AdapterEnv()
+	root := a.Root(env)
+	if !home.IsWithin(root, m.Binding.SessionPath) && !home.IsWithin(projects.ResolveLinks(root), m.Binding.SessionPath) {
+		return
+	}
+	for _, name := range r.StoreVariables() {
+		if value := env.Vars[name]; value != "" {
+			launch.Env[name] = value
+		} else {
+			launch.Unset = append(launch.Unset, name)
+		}
+	}
+}
+
+// placeLaunchFiles places the files of a launch, and takes away those of an earlier one.
+func (l *Launcher) placeLaunchFiles(m *projects.Mission, files []sessions.File) error {
+	if err := os.RemoveAll(l.presence.LaunchDir(m)); err != nil {
+		return fmt.Errorf("take away what an earlier launch had: %w", err)
+	}
+	for _, f := range files {
+		if err := conversations.PlaceFile(l.Home.Dir, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HookCommand is the one command line for an agent's hooks, byte for byte the
+// same wherever it is installed, so that the agent runs it once. A Go program
+// that dies (no memory, no thread, no descriptor to be had) exits with 2, by
+// which a hook forbids what its agent is about to do: the shell makes that a
+// failure of the hook, which agents show and go on.
+func HookCommand(binary, agent string) string {
+	if binary == "" {
+		return ""
+	}
+	return home.ShellQuote(binary) + " hook " + agent + " || exit 1"
+}
+
+func (l *Launcher) HasSessionFile(m *projects.Mission, a sessions.Adapter) (bool, error) {
+	if m.Stored.Session == "" || m.Binding.SessionPath == "" {
+		return false, nil
+	}
+	conversations.FindSessionFile(m, a)
+	s, err := a.Open(m.Binding.SessionPath)
+	switch {
+	case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("session of %s: %w", m.Name, err)
+	}
+	return s.Size > 0, nil
+}

@@ -1,0 +1,115 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+const StopPatience = 5 * time.Second
+
+// TerminateProcess ends a process: SIGTERM, and SIGKILL when the patience is over. It
+// returns when the process is gone. The process is proved to be the one meant
+// before each signal, since a pid can be used again. One that no signal ends, as
+// a process that waits for a broken disk, is an error after twice the patience.
+func TerminateProcess(ctx context.Context, p lock.Owner, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	signal := syscall.SIGTERM
+	for sent := false; p.Liveness() == lock.Alive; {
+		if !sent {
+			if err := syscall.Kill(p.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return err
+			}
+			sent = true
+		}
+		if signal == syscall.SIGTERM && time.Now().After(deadline) {
+			signal, sent = syscall.SIGKILL, false
+		}
+		if time.Now().After(deadline.Add(patience)) {
+			return errors.New("it does not end")
+		}
+		if err := projects.Sleep(ctx, 10*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ProcessByPID describes a process of this machine by its pid.
+func (l *Launcher) ProcessByPID(pid int) lock.Owner { return lock.Process(pid, "") }
+
+// Stop ends the agents of missions: SIGTERM, and SIGKILL after five seconds.
+func (l *Launcher) Stop(ctx context.Context, r missions.StopRequest) ([]missions.Mission, error) {
+	list, err := l.addresses.FindMissions(ctx, r.Caller, r.Missions)
+	if err != nil {
+		return nil, err
+	}
+	stopped := []missions.Mission{}
+	for _, m := range list {
+		if err := l.StopAgent(ctx, m, r.Force); err != nil {
+			return stopped, err
+		}
+		fresh, err := l.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return stopped, err
+		}
+		stopped = append(stopped, l.presence.MissionView(fresh))
+	}
+	return stopped, nil
+}
+
+func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force bool) error {
+	if l.IsHandoverOwned(m.Live.Handover) {
+		return missions.Errorf(missions.KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.Live.Handover)
+	}
+	if !missions.HasAgent(m.Lifecycle) && !m.Live.HasKeeper() {
+		return nil // stopped already
+	}
+	known := m.Live.Agent
+	if known == nil {
+		if pid, alive := l.presence.SessionProcess(m); alive {
+			owner := l.ProcessByPID(pid)
+			known = &owner
+		}
+	}
+	switch {
+	case known == nil && !force && !l.presence.IsAgentGone(m):
+		return missions.Errorf(missions.KindFailed, presence.HiddenAgentHint(m), "which process %s runs in is not known", m.Name)
+	case l.presence.IsAgentHidden(m) && !force:
+		return missions.Errorf(missions.KindFailed, presence.HiddenAgentHint(m), "the process of %s can't be seen from here: it runs in another container, or too little was noted of it", m.Name)
+	case known == nil || known.Liveness() != lock.Alive:
+		return l.presence.CloseLostMission(ctx, m)
+	}
+	agent := *known
+	if err := TerminateProcess(ctx, agent, StopPatience); err != nil {
+		return missions.Errorf(missions.KindFailed, "", "stop %s (pid %d): %w", m.Name, agent.PID, err)
+	}
+	// Its keeper reports the end; without one nobody does.
+	deadline := l.Now().Add(StopPatience)
+	for m.Live.HasKeeper() && l.Now().Before(deadline) {
+		fresh, err := l.LoadMission(m.Project, m.ID)
+		if err != nil || !missions.HasAgent(fresh.Lifecycle) {
+			return err
+		}
+		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
+			return err
+		}
+		m = fresh
+	}
+	return l.closeStoppedMission(ctx, m)
+}
+
+// closeStoppedMission closes a mission whose agent Umbra has ended. Who saw no more of that than a
+// process that is gone may have closed it before.
+func (l *Launcher) closeStoppedMission(ctx context.Context, m *projects.Mission) error {
+	return l.presence.CloseDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
+		c, closed := m.Lifecycle.(missions.Closed)
+		return missions.AgentStopped{}, missions.HasAgent(m.Lifecycle) || closed && c.Reason == missions.CloseReasonLost
+	})
+}

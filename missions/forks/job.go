@@ -1,0 +1,408 @@
+package forks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// forkJob is one fork being made.
+type forkJob struct {
+	forker       *Forker
+	moment       addresses.ResolvedMoment
+	isPresent    bool // at is what is there now
+	request      missions.ForkRequest
+	configChoice agents.ConfigChoice
+	copyLimit    int64 // bytes of ignored files copied without asking
+	id           string
+	name         string
+	directory    string
+
+	Operation     *journal.Operation
+	doc           projects.ForkDoc
+	Made          *fork.Made
+	placedSession conversations.PlacedSession
+	mission       *projects.Mission // the fork, once it is complete
+	firstRecord   gitstore.ID       // its first record
+	statCache     string            // the stat cache handed over, "" if none
+	notes         []string
+}
+
+func (j *forkJob) begin() error {
+	j.doc = projects.ForkDoc{Project: j.moment.Project.Dir, Mission: j.id, Name: j.name, Recreated: j.id == j.moment.ID, Owner: j.forker.Self}
+	op, err := j.forker.Journal.Begin(j.forker.NewID(), projects.ForkKind, j.doc)
+	if err != nil {
+		return fmt.Errorf("journal the fork: %w", err)
+	}
+	j.Operation = op
+	return nil
+}
+
+// discard undoes a fork that failed. One that was published, or of which that
+// is not known, is left as it is.
+func (j *forkJob) discard(ctx context.Context) error {
+	err := j.forker.dropForkRefs(ctx, j.moment.Project, j.doc)
+	if err == nil {
+		err = j.placedSession.Remove()
+	}
+	if err == nil && j.Made != nil {
+		err = j.Made.Undo(ctx)
+	}
+	if err == nil && j.statCache != "" {
+		err = journal.Remove(j.statCache)
+	}
+	if err != nil {
+		return fmt.Errorf("take the unfinished fork away: %w; umbra doctor --fix tries again", err)
+	}
+	return j.Operation.Finish()
+}
+
+// errForkPublished is the answer for a fork whose ref is there: it is a mission.
+var errForkPublished = errors.New("the fork is there already")
+
+// dropForkRefs removes the refs of a fork that was not published. Only a ref that is known
+// not to exist says so (H3).
+func (f *Forker) dropForkRefs(ctx context.Context, p *projects.Project, doc projects.ForkDoc) error {
+	if _, err := p.Store.Ref(gitstore.AgentRef(doc.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
+		return errors.Join(errForkPublished, err)
+	}
+	ref := gitstore.RecordRef(doc.Mission)
+	id, err := p.Store.Ref(ref)
+	if err == nil {
+		err = p.Store.DeleteRef(ctx, ref, id)
+	}
+	if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
+		return err
+	}
+	return nil
+}
+
+// MakeWorkspace makes the fork's files, worktree and branch.
+func (j *forkJob) MakeWorkspace(ctx context.Context) error {
+	source, err := j.source(ctx)
+	if err != nil {
+		return err
+	}
+	j.Made, err = fork.Make(ctx, source, j.target(ctx))
+	var limit *fork.LimitError
+	var target *fork.TargetError
+	switch {
+	case errors.As(err, &limit):
+		e := missions.Errorf(missions.KindConflict, "--yes copies them, --ignored skip leaves them behind",
+			"%d ignored files of %s (%s) would be copied", limit.Files, j.moment.Name, byteCount(limit.Bytes))
+		e.Details, _ = json.Marshal(map[string]int64{"files": int64(limit.Files), "bytes": limit.Bytes})
+		return e
+	case errors.As(err, &target):
+		return missions.Errorf(missions.KindConflict, "choose another directory with --workspace DIR", "%w", err)
+	case home.IsDiskFull(err):
+		return missions.Errorf(missions.KindFailed, "free some space there, or fork to another disk with --workspace DIR; --ignored skip needs less",
+			"fork %s: no space is left for %s, what was made of it is taken away again: %w", j.moment.Name, j.directory, err)
+	case err != nil:
+		return fmt.Errorf("fork %s: %w", j.moment.Name, err)
+	}
+	j.notes = append(j.notes, j.Made.Notes...)
+	return nil
+}
+
+// source describes the moment to fork.
+func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
+	p, s := j.moment.Project, j.moment.Snapshot
+	moment, err := j.forker.snapshots.RecordedSide(p, s.Snapshot)
+	if err != nil {
+		return fork.Source{}, err
+	}
+	newest, err := j.forker.snapshots.RecordedSide(p, j.moment.Tip)
+	if err != nil {
+		return fork.Source{}, err
+	}
+	source := fork.Source{Store: p.Store, Tree: s.Tree, Modes: moment.Modes, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.moment.Tip.ID}
+	if info, err := p.ReadSnapshotInfo(s.Snapshot); err == nil {
+		source.Bytes = info.Bytes // for the progress bar alone
+	}
+	place, err := projects.DirectoryIdentity(j.moment.Binding.Workspace)
+	if j.moment.Binding.Workspace != "" && err == nil && place == j.moment.Binding.Identity {
+		source.Live, source.Identity = j.moment.Binding.Workspace, beneath.Identity(place)
+		source.Known = j.forker.snapshots.KnownFiles(j.moment.Mission)
+	}
+	return source, j.addSourceGit(ctx, &source)
+}
+
+// makeSession puts the rewritten conversation into the agent's store, for the
+// fork's own place. A moment without one gives a fork without one.
+func (j *forkJob) makeSession() error {
+	a := j.forker.Adapter(j.moment.Agent)
+	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
+		return nil
+	}
+	if !j.moment.CanCopyConversation(a) {
+		j.notes = append(j.notes, j.moment.NoCopyReason())
+		return nil
+	}
+	plan, err := j.forker.conversations.PlanCut(j.moment.Mission, j.moment.Snapshot.Snapshot)
+	if errors.Is(err, sessions.ErrNoSession) || err == nil && plan.IsEmpty {
+		j.notes = append(j.notes, "nothing was said yet: the agent begins a new conversation")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cwd := projects.ResolveLinks(j.cwd())
+	oldRoot, oldCwd, err := j.forker.conversations.ConversationDirs(j.moment.Project, j.moment.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	to := sessions.Rewrite{
+		OldID: plan.SourceMeta.SessionID, NewID: j.forker.NewSession(a), OldCwd: oldCwd, NewCwd: cwd,
+		OldRoot: oldRoot, NewRoot: projects.ResolveLinks(j.Made.Workspace), Now: j.forker.Now(),
+	}
+	j.doc.SessionFiles = []string{a.Path(j.env(), cwd, to.NewID)}
+	if err := j.Operation.Update(j.doc); err != nil {
+		return err
+	}
+	if j.placedSession, err = j.forker.conversations.PlaceConversation(j.moment.Project, plan, j.env(), to); err != nil {
+		return err
+	}
+	if j.placedSession.FileDiffers && j.isPresent {
+		return errConversationRewritten
+	}
+	j.doc.SessionFiles = j.placedSession.Files
+	return j.Operation.Update(j.doc)
+}
+
+// errConversationRewritten is met where the agent has rewritten a conversation, of which only
+// the end was looked at: what was recorded as being there now is not.
+var errConversationRewritten = errors.New("the conversation was rewritten since it was recorded")
+
+// env is where the fork's agent keeps its sessions: where the source's does.
+func (j *forkJob) env() sessions.Environ { return j.moment.AdapterEnv() }
+
+// cwd is where the fork's agent runs: the same place within the workspace.
+func (j *forkJob) cwd() string {
+	if j.moment.Subdir == "" {
+		return j.Made.Workspace
+	}
+	return projects.AbsolutePath(j.Made.Workspace, j.moment.Subdir)
+}
+
+// complete makes what the fork is besides its workspace: its conversation and its
+// first record. Nothing of it is published.
+func (j *forkJob) complete(ctx context.Context) error {
+	if err := j.makeSession(); err != nil {
+		return err
+	}
+	m, err := j.buildMission()
+	if err != nil {
+		return err
+	}
+	batch := j.moment.Project.Store.NewBatch()
+	defer batch.Discard()
+	if j.firstRecord, err = j.writeRecord(m, batch); err != nil {
+		return err
+	}
+	if err := batch.Flush(ctx); err != nil {
+		return err
+	}
+	failpoint.Hit("fork.flushed")
+	j.mission = m
+	return nil
+}
+
+// publish writes the fork's refs, the last of which is the commit point. Its
+// history is the source's, shared and not copied.
+func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
+	p, s, m := j.moment.Project, j.moment.Snapshot, j.mission
+	if err := j.forker.AddLocation(ctx, p, m.Binding.Workspace, m.Binding.Identity); err != nil {
+		return nil, fmt.Errorf("note the workspace: %w", err)
+	}
+	if err := p.Store.UpdateRef(ctx, gitstore.RecordRef(m.ID), gitstore.ID{}, j.firstRecord, gitstore.Durable); err != nil {
+		return nil, err
+	}
+	failpoint.Hit("fork.kept")
+	if err := p.Store.UpdateRef(ctx, gitstore.AgentRef(m.ID), gitstore.ID{}, s.ID, gitstore.Durable); err != nil {
+		return nil, err
+	}
+	failpoint.Hit("fork.published")
+	m.Record, m.Tip = j.firstRecord, s.Snapshot
+	// The fork is there now. Its name can be mended if this fails.
+	if err := j.forker.snapshots.PublishName(ctx, m); err != nil {
+		j.notes = append(j.notes, fmt.Sprintf("its name does not lead to it yet (%v): umbra doctor --fix", err))
+	}
+	j.forker.SaveLiveState(m)
+	return m, nil
+}
+
+// writeStatCache leaves what the fork knows of the files it wrote to the workspace's
+// first capture, in its stat cache. Nobody captures it yet. It is a cache: a
+// failure is only told in the log.
+func (j *forkJob) writeStatCache() {
+	m := j.mission
+	scanner, err := capture.PlacedScanner(capture.Workspace{
+		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity),
+	}, j.moment.Snapshot.Tree, j.Made.Placed)
+	if err == nil {
+		j.statCache = j.forker.Home.StatCacheFile(m.Binding.Identity)
+		err = j.forker.SaveStatCache(scanner, m.Binding.Identity, m.Project.Generation())
+	}
+	if err != nil {
+		j.forker.Logger.Info("the fork's first capture will read everything", "workspace", m.Binding.Workspace, "reason", err)
+	}
+}
+
+// buildMission is the fork before it is published.
+func (j *forkJob) buildMission() (*projects.Mission, error) {
+	g, err := projects.InspectDirectory(j.Made.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	now, s := j.forker.Now(), j.moment.Snapshot
+	then, err := j.moment.Project.ReadStored(s.Record)
+	if err != nil {
+		return nil, err
+	}
+	said, err := conversations.ReadStoredBeforePrompt(j.moment.Project, s.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
+	m.Stored = projects.Stored{
+		Format: projects.RecordFormat, ID: j.id, Name: j.name, Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, Command: absoluteCommand(j.moment.Mission, j.moment.Command), RecordedStateSince: now,
+		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
+		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
+	}
+	if len(j.request.Command) > 0 {
+		m.Command, m.Agent, m.FreshCommand = j.request.Command, j.forker.AgentOf(j.request.Command), true
+		m.ToolName, m.ResumeCommand = "", nil
+	}
+	if m.FirstPrompt, err = j.firstPrompt(); err != nil {
+		return nil, err
+	}
+	if t := conversations.MissionTally(&then); t != nil && m.Stored.Session != "" {
+		m.Tally = &projects.TallyProgress{Total: *t} // until it is counted itself
+	}
+	if m.Agent == j.moment.Agent {
+		m.Config, m.ConfigFixed = j.configChoice.Version(then.Config)
+	}
+	m.Binding = projects.Binding{
+		Machine: j.forker.Home.Machine, Workspace: g.Dir, Identity: g.Identity, AgentVars: j.moment.Binding.AgentVars, PathInRepo: j.Made.Document.Scope,
+		SessionPath: j.placedSession.Path, MadeByUmbra: true, Branch: j.Made.Branch, Worktree: j.Made.Worktree, Fork: &j.Made.Document,
+	}
+	if g.Repo != nil {
+		m.Binding.CommonDir = g.Repo.CommonDir
+	}
+	m.InheritedSession = j.placedSession.Inherited
+	if j.isPresent && m.Stored.Session != "" {
+		m.Notes = snapshots.UntoldNotes(j.moment.Mission, snapshots.NoteRestore, projects.IsForeignAdapter(j.forker.Adapter(m.Agent)))
+	}
+	if j.forker.Adapter(m.Agent) != nil {
+		snapshots.SetNote(m, snapshots.NoteFork, snapshots.ForkNote(m, j.moment.Mission))
+	}
+	return m, nil
+}
+
+// firstPrompt is what the fork's agent is sent first.
+func (j *forkJob) firstPrompt() (string, error) {
+	if !j.request.Again {
+		return j.request.Prompt, nil
+	}
+	steps, err := j.moment.Project.TurnSnapshots(j.moment.Tip.ID, j.moment.Snapshot.Turn)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range steps {
+		info, err := j.moment.Project.ReadSnapshotInfo(s.Snapshot)
+		if err != nil {
+			return "", err
+		}
+		if info.Prompt != "" {
+			return info.Prompt, nil
+		}
+	}
+	return "", missions.Errorf(missions.KindNotFound, "give it with --prompt", "no prompt is known of turn %d of %s", j.moment.Snapshot.Turn, j.moment.Name)
+}
+
+// writeRecord writes the fork's first record on top of the source's.
+func (j *forkJob) writeRecord(m *projects.Mission, batch *gitstore.Batch) (gitstore.ID, error) {
+	p, s := j.moment.Project, j.moment.Snapshot
+	before, err := p.Store.Commit(s.Record)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	t := p.Store.NewRecordTree(before.Tree)
+	if err := t.Remove(projects.BindingsDir); err != nil { // the source's, which is of another machine
+		return gitstore.ID{}, err
+	}
+	ws := &snapshots.WorkspaceCache{Taker: j.forker.snapshots, SideFiles: conversations.SideFileCache{}}
+	if m.Stored.Session == "" {
+		err = t.RemoveSession()
+	} else {
+		_, err = j.forker.snapshots.PutSession(t, m, missions.TakeSnapshot{Lifecycle: m.Lifecycle}, ws, batch)
+	}
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	raw, err := missions.MarshalLifecycle(m.Lifecycle)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	m.Stored.LifecycleJSON = raw
+	op := projects.Operation{ID: j.Operation.ID(), Kind: projects.ForkKind, Target: s.ID.String(), SessionAfter: m.Stored.Session, SessionAfterPath: m.Binding.SessionPath}
+	for _, left := range j.Made.Left {
+		op.Kept = append(op.Kept, missions.PathReason(left))
+	}
+	if err := errors.Join(
+		projects.WriteDoc(t, projects.MissionDoc, m.Stored), projects.WriteDoc(t, projects.BindingDoc(j.forker.Home.Machine), m.Binding), projects.WriteDoc(t, projects.OperationDoc, op),
+	); err != nil {
+		return gitstore.ID{}, err
+	}
+	tree, err := t.Write(batch)
+	if err != nil {
+		return gitstore.ID{}, err
+	}
+	author := before.Author
+	author.When = m.CreatedAt
+	return p.Store.WriteRecord(batch, &gitstore.Record{
+		Tree: tree, Parents: snapshots.ParentList(s.Record), Author: author, At: m.CreatedAt,
+		Kind: gitstore.KindMeta, Mission: m.ID, Message: "fork of " + j.moment.Name,
+	})
+}
+
+// reportTo adds what the user is told.
+func (j *forkJob) reportTo(r *missions.ForkResult) {
+	for _, left := range j.Made.Left {
+		r.LeftOut = append(r.LeftOut, missions.PathReason(left))
+	}
+	r.PointsIn = append(r.PointsIn, j.Made.PointsIn...)
+	r.Notes = append(r.Notes, j.notes...)
+	r.Fallback = r.Fallback || j.Made.Fallback
+}
+
+// byteCount is a number of bytes as people read it.
+func byteCount(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, names := float64(n), []string{"KiB", "MiB", "GiB", "TiB"}
+	i := -1
+	for value >= unit && i < len(names)-1 {
+		value /= unit
+		i++
+	}
+	return fmt.Sprintf("%.1f %s", value, names[i])
+}

@@ -1,0 +1,185 @@
+package handovers
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+)
+
+// undoRequest is the request of an undo or redo.
+func undoRequest(a projects.Action) missions.UndoRequest {
+	if a.Undo != nil {
+		return *a.Undo
+	}
+	return *a.Redo
+}
+
+func isActionForced(a projects.Action) bool {
+	if a.Restore != nil {
+		return a.Restore.Force
+	}
+	return undoRequest(a).Force
+}
+
+func isActionPreview(a projects.Action) bool {
+	if a.Restore != nil {
+		return a.Restore.Preview
+	}
+	return undoRequest(a).Preview
+}
+
+// isFromOwnAgent reports whether it comes from the mission's own agent, or from what that
+// has started.
+func isFromOwnAgent(a projects.Action, m *projects.Mission) bool {
+	if a.Restore != nil {
+		return a.Restore.Caller.Mission == m.ID
+	}
+	return undoRequest(a).Caller.Mission == m.ID
+}
+
+// waitsForTurnEnd reports whether it is left for the end of the mission's turn: where that
+// was asked for, or it comes from inside the turn and is not forced.
+func waitsForTurnEnd(a projects.Action, m *projects.Mission) bool {
+	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && undoRequest(a).WhenIdle
+	return missions.InTurn(m.Lifecycle) && (whenIdle || isFromOwnAgent(a, m) && !isActionForced(a))
+}
+
+// needsAgentAtRest reports whether an agent must be known to be at rest for what was asked.
+// Who asks inside, between turns, does so by a hook.
+func needsAgentAtRest(a projects.Action, m *projects.Mission) bool {
+	return !isActionPreview(a) && !isActionForced(a) && !isFromOwnAgent(a, m)
+}
+
+// remainingAction is what is left to be done after n steps; the zero value for nothing.
+func remainingAction(a projects.Action, n int) projects.Action {
+	if a.Restore != nil || max(1, undoRequest(a).Steps) <= n {
+		return projects.Action{}
+	}
+	r := undoRequest(a)
+	r.Steps = max(1, r.Steps) - n
+	if a.Undo != nil {
+		return projects.Action{Undo: &r}
+	}
+	return projects.Action{Redo: &r}
+}
+
+// RunAction carries out what was asked for: at the end of the turn, with a handover, or
+// at once, as it has to be. The mission's result says which.
+func (s *Scheduler) RunAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
+	for {
+		if needsAgentAtRest(a, m) {
+			var err error
+			if m, err = s.presence.WaitUntilSettled(ctx, m); err != nil {
+				return missions.RestoreResult{}, err
+			}
+		}
+		result, err := s.tryAction(ctx, m, a)
+		if !errors.Is(err, errTurnJustEnded) {
+			return result, err
+		}
+		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
+			return missions.RestoreResult{}, err
+		}
+		if m, err = s.LoadMission(m.Project, m.ID); err != nil {
+			return missions.RestoreResult{}, err
+		}
+	}
+}
+
+// errTurnJustEnded says that a turn has ended since it was looked at whether it runs, and
+// may go on.
+var errTurnJustEnded = errors.New("the turn has just ended")
+
+// tryAction is do where it is known whether the agent is at work: errTurnJustEnded if it is
+// not any more.
+func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
+	hold := s.WithWorkspaceLock
+	if a.Restore != nil {
+		hold = s.WithRecoveredWorkspace
+	}
+	if isActionPreview(a) {
+		seen, done, err := s.snapshots.ScratchView(m)
+		if err != nil {
+			return missions.RestoreResult{}, err
+		}
+		defer done()
+		m, hold = seen, s.snapshots.HoldWithoutWriting(hold)
+	}
+	var result missions.RestoreResult
+	var begun *projects.Handover
+	err := hold(ctx, m, func(m *projects.Mission) (err error) {
+		switch {
+		case isActionPreview(a):
+		case s.IsHandoverOwned(m.Live.Handover):
+			return missions.Errorf(missions.KindBusy, "wait a moment and try again", "the agent of %s is being ended for another: %s", m.Name, m.Live.Handover.Action)
+		case waitsForTurnEnd(a, m):
+			result, err = s.queueAction(ctx, m, a)
+			return err
+		case missions.InTurn(m.Lifecycle) && !isActionForced(a):
+			return restores.InTurnError(m)
+		case needsAgentAtRest(a, m) && s.presence.ActivityAfterTurn(m) != presence.AtRest:
+			return errTurnJustEnded
+		default:
+			if begun, err = s.BeginHandover(ctx, m, a, false); begun != nil || err != nil {
+				return err
+			}
+		}
+		result, err = s.PerformAction(ctx, m, a)
+		return err
+	})
+	switch {
+	case begun == nil:
+		return result, err
+	case err != nil:
+		s.ReleaseHandover(begun)
+		return result, err
+	}
+	if isFromOwnAgent(a, m) && s.startHandover(m, begun) {
+		result = queuedResult(m)
+		result.Handover = &missions.Handover{How: "relaunched"}
+		return result, nil
+	}
+	ctx = context.WithoutCancel(ctx) // the agent is to be back, whoever has left
+	result, ended, err := s.CarryOutHandover(ctx, m, begun)
+	if ended {
+		s.awaitRelaunch(ctx, m, begun, &result)
+	}
+	return result, err
+}
+
+// switchesConversation reports whether the conversation would become another one, where it is
+// now, and why it would be refused if it were done now. It changes nothing. The
+// caller holds the workspace.
+func (s *Scheduler) switchesConversation(ctx context.Context, m *projects.Mission, a projects.Action) (bool, error) {
+	if a.Restore == nil {
+		return s.stepsSwitchConversation(ctx, m, undoRequest(a), a.Kind())
+	}
+	if err := s.restores.CheckNeighbours(m); err != nil && !isActionForced(a) {
+		return false, err
+	}
+	target, err := addresses.SnapshotByID(m.Project, a.Restore.Moment)
+	if err != nil {
+		return false, err
+	}
+	r := *a.Restore
+	r.Preview = true
+	job, err := s.restores.PlanRestore(ctx, m, target, r)
+	if err != nil {
+		return false, err
+	}
+	return job.Conversation != nil, job.Refusal(r)
+}
+
+// PerformAction carries it out now, whatever the agent does. The caller holds the
+// workspace.
+func (s *Scheduler) PerformAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
+	if a.Restore != nil {
+		return s.restoreLocked(ctx, m, *a.Restore)
+	}
+	return s.undoOrRedoLocked(ctx, m, undoRequest(a), a.Kind())
+}

@@ -1,0 +1,109 @@
+package handovers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// queueAction leaves what was asked for to the end of the turn. The caller holds the
+// workspace.
+func (s *Scheduler) queueAction(ctx context.Context, m *projects.Mission, a projects.Action) (result missions.RestoreResult, err error) {
+	result = missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}.WithEmptyLists()
+	if a.Restore != nil {
+		result.Target = a.Restore.Moment
+	} else if a, err = s.addCurrentKnowledge(m, a); err != nil {
+		return result, err
+	}
+	if _, err := s.switchesConversation(ctx, m, a); err != nil {
+		return result, err
+	}
+	if before := m.Live.QueuedRestore; before != nil {
+		result.Notes = append(result.Notes, fmt.Sprintf("it takes the place of what was to happen then: %s", before))
+	}
+	m.Live.QueuedRestore, m.Live.NotRestoredReason, result.Queued = &a, "", true
+	s.SaveLiveState(m)
+	return result, nil
+}
+
+// queuedResult is the result of what is left for later.
+func queuedResult(m *projects.Mission) missions.RestoreResult {
+	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Queued: true}.WithEmptyLists()
+}
+
+// Cancel takes back a restore, undo or redo that waits for the end of a turn.
+// KindNotFound if none does, KindBusy if it has begun.
+func (s *Scheduler) Cancel(ctx context.Context, r missions.CancelRequest) (c missions.Canceled, err error) {
+	m, err := s.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
+	if err != nil {
+		return c, err
+	}
+	err = s.WithRecoveredMission(ctx, m, func(m *projects.Mission) error {
+		waits := m.Live.QueuedRestore
+		switch {
+		case m.Live.Handover.IsOpen():
+			return missions.Errorf(missions.KindBusy, "umbra undo "+m.Name+" takes it back when it is done", "the %s of %s has begun", m.Live.Handover.Action, m.Name)
+		case waits == nil:
+			return missions.Errorf(missions.KindNotFound, "", "nothing waits for the end of a turn of %s", m.Name)
+		}
+		c, m.Live.QueuedRestore = missions.Canceled{Mission: m.ID, Name: m.Name, Action: waits.String()}, nil
+		s.SaveLiveState(m)
+		return nil
+	})
+	return c, err
+}
+
+// PerformPendingAction carries out what was queued for the end of the turn. Its failure
+// never fails the event that ended the turn. An agent that is ended for it is
+// ended beside that event, which it waits for. Where somebody looks again, it waits
+// until it is known that the agent does not go on. The caller holds the workspace.
+func (s *Scheduler) PerformPendingAction(ctx context.Context, m *projects.Mission) {
+	if m.Live.QueuedRestore == nil || m.Live.Handover.IsOpen() { // that was asked for later, and decides
+		return
+	}
+	if s.Watching != nil && s.presence.ActivityAfterTurn(m) != presence.AtRest {
+		return
+	}
+	a := *m.Live.QueuedRestore
+	m.Live.QueuedRestore = nil
+	h, err := s.BeginHandover(ctx, m, a, true)
+	switch {
+	case h != nil && s.startHandover(m, h):
+	case h != nil: // the Service is ending: whoever serves next does it
+		s.ReleaseHandover(h)
+		m.Live.Handover, m.Live.QueuedRestore = nil, &a
+	case err == nil:
+		m.Live.QueuedRestore = &a // until it is done: what a process leaves that is killed is taken up
+		_, err = s.PerformAction(ctx, m, a)
+		m.Live.QueuedRestore = nil
+	}
+	if err != nil {
+		s.restores.NoteActionNotDone(ctx, m, a, err)
+	}
+	s.SaveLiveState(m)
+}
+
+// endingGrace is what an agent is given to hear the answer to what it has said or
+// asked before it is ended for that, and to show it.
+const endingGrace = 300 * time.Millisecond
+
+// startHandover is handOver for something that the agent itself waits for. It
+// reports false if the Service is ending.
+func (s *Scheduler) startHandover(m *projects.Mission, h *projects.Handover) bool {
+	if !s.StartWorker() {
+		return false
+	}
+	go func() {
+		defer s.Workers.Done()
+		_ = projects.Sleep(s.Closing, endingGrace)
+		if _, _, err := s.CarryOutHandover(context.Background(), m, h); err != nil {
+			s.Logger.Warn("handover", "mission", m.ID, "for", h.Action.String(), "error", err)
+		}
+	}()
+	return true
+}

@@ -1,0 +1,129 @@
+package handovers
+
+import (
+	"context"
+	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+const (
+	// relaunchPatience is how long a restore waits for the agent to be back.
+	relaunchPatience = 15 * time.Second
+	// handoverPollInterval is how often it is looked at.
+	handoverPollInterval = 20 * time.Millisecond
+	// keeperPatience is how long a keeper waits for an answer at once.
+	keeperPatience = 20 * time.Second
+)
+
+// awaitHandoverPoll waits until a handover is to be looked at again. Its error says that
+// whoever asked waits no more, or that the Service is about to end: what is waited
+// for may need the one that comes next.
+func (s *Scheduler) awaitHandoverPoll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.Leaving, cancel)()
+	return projects.Sleep(ctx, handoverPollInterval)
+}
+
+// awaitRelaunch waits until the keeper has launched the agent again, and says
+// what became of it.
+func (s *Scheduler) awaitRelaunch(ctx context.Context, m *projects.Mission, h *projects.Handover, result *missions.RestoreResult) {
+	result.Handover = &missions.Handover{How: "relaunched"}
+	for deadline := s.Now().Add(relaunchPatience); s.Now().Before(deadline); {
+		now, err := s.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return
+		}
+		if !now.Live.HasKeeper() || !missions.HasAgent(now.Lifecycle) {
+			result.Handover = &missions.Handover{How: "resume", Type: "umbra mission resume " + now.Name}
+			return
+		}
+		if now.Live.Handover == nil || now.Live.Handover.ID != h.ID {
+			return
+		}
+		if s.awaitHandoverPoll(ctx) != nil {
+			break
+		}
+	}
+	result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
+}
+
+// RelaunchAfterHandover answers a keeper whose agent has ended for a handover: with the launch
+// of the next one, once all is done. It reports false for any other end.
+func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, bool, error) {
+	for deadline := s.Now().Add(keeperPatience); ; {
+		now, err := s.LoadMission(m.Project, m.ID)
+		if err != nil {
+			return missions.KeepResult{Do: missions.DoExit}, true, err
+		}
+		h := now.Live.Handover
+		switch {
+		case h == nil || h.LaunchID != r.Launch:
+			return missions.KeepResult{}, false, nil
+		case h.Done:
+			next, err := s.prepareRelaunch(ctx, now, r)
+			return next, true, err
+		case !s.IsHandoverOwned(h):
+			if err := s.takeOverHandover(ctx, now, h.ID); err != nil {
+				return missions.KeepResult{Do: missions.DoExit}, true, err
+			}
+		case !s.Now().Before(deadline):
+			return missions.KeepResult{Do: missions.DoWait}, true, nil
+		default:
+			if s.awaitHandoverPoll(ctx) != nil {
+				return missions.KeepResult{Do: missions.DoWait}, true, ctx.Err()
+			}
+		}
+	}
+}
+
+// takeOverHandover goes on with a handover whose process has died.
+func (s *Scheduler) takeOverHandover(ctx context.Context, m *projects.Mission, id string) error {
+	mine := false
+	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		h := m.Live.Handover
+		if !h.IsOpen() || h.ID != id || s.IsHandoverOwned(h) {
+			return nil
+		}
+		s.OwnHandover(h)
+		mine = true
+		failpoint.Hit("handover.take")
+		s.SaveLiveState(m)
+		failpoint.Hit("handover.taken")
+		return nil
+	})
+	if !mine {
+		return err
+	}
+	defer s.Handovers.Delete(id)
+	if err != nil {
+		return err
+	}
+	s.Logger.Info("take over a handover whose process died", "mission", m.ID, "for", id)
+	_, err = s.CompleteHandover(context.WithoutCancel(ctx), m, id)
+	if err != nil {
+		s.Logger.Warn("handover", "mission", m.ID, "error", err) // its banner says it
+	}
+	return nil
+}
+
+// prepareRelaunch prepares the launch that ends a handover. Asked again, because its
+// answer was cut off, it prepares another.
+func (s *Scheduler) prepareRelaunch(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, error) {
+	next := missions.KeepResult{Do: missions.DoRelaunch, Banner: m.Live.Handover.Banner}
+	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		h := m.Live.Handover
+		if h == nil || h.LaunchID != r.Launch {
+			return missions.Errorf(missions.KindFailed, "umbra mission resume "+m.Name, "the agent of %s was launched by another", m.Name)
+		}
+		failpoint.Hit("handover.relaunch")
+		launch, err := s.agents.PrepareLaunch(ctx, m, missions.LaunchRequest{Caller: r.Caller, KeeperPID: r.KeeperPID, Resume: true})
+		failpoint.Hit("handover.prepared")
+		next.Launch, next.Banner = &launch, h.Banner
+		return err
+	})
+	return next, err
+}

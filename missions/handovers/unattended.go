@@ -1,0 +1,82 @@
+package handovers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// ResumeHandovers goes on with the handovers that nobody is at any more, in missions whose
+// agents live on: who began one may have died at any time. It is called from time
+// to time by the process that serves.
+func (s *Scheduler) ResumeHandovers(ctx context.Context) error {
+	var errs []error
+	for _, m := range s.LiveMissions() {
+		if s.HasUnattendedAction(m) {
+			errs = append(errs, s.ResumeHandover(ctx, m))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ResumeHandover is TakeUp for one mission.
+func (s *Scheduler) ResumeHandover(ctx context.Context, m *projects.Mission) error {
+	return s.withWorkspaceLockBriefly(ctx, m, func(m *projects.Mission) error {
+		if !s.HasUnattendedAction(m) {
+			return nil
+		}
+		if h := m.Live.Handover; !m.Live.HasKeeper() || h != nil && !h.ToldToEnd && missions.InTurn(m.Lifecycle) {
+			s.WithdrawHandover(m)
+		}
+		switch h := m.Live.Handover; {
+		case h.IsOpen():
+			s.OwnHandover(h)
+			s.SaveLiveState(m)
+			if !s.startHandover(m, h) {
+				s.ReleaseHandover(h)
+			}
+			return nil
+		case !missions.InTurn(m.Lifecycle):
+			s.PerformPendingAction(ctx, m)
+		}
+		s.SaveLiveState(m)
+		return nil
+	})
+}
+
+// resumePatience is how long a busy workspace is waited for: it is looked at again.
+const resumePatience = 200 * time.Millisecond
+
+// withWorkspaceLockBriefly is holding for what does not wait for a busy workspace.
+func (s *Scheduler) withWorkspaceLockBriefly(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
+	limited, cancel := context.WithTimeout(ctx, resumePatience)
+	defer cancel()
+	return s.WithWorkspaceLock(limited, m, fn)
+}
+
+// HasUnattendedAction reports whether there is a handover that nobody is at, other than one that
+// the keeper asks for, or something that waits for the end of a turn that is over, and
+// surely.
+func (s *Scheduler) HasUnattendedAction(m *projects.Mission) bool {
+	if h := m.Live.Handover; h != nil {
+		return h.IsOpen() && !s.IsHandoverOwned(h) && (presence.CanRelaunchAgent(m) || !m.Live.HasKeeper())
+	}
+	return m.Live.QueuedRestore != nil && !missions.InTurn(m.Lifecycle) && s.presence.ActivityAfterTurn(m) == presence.AtRest
+}
+
+// WithdrawHandover takes a handover back whose process died, where the agent goes on all
+// the same, or no keeper is left that would launch another. What had waited for the
+// end of a turn waits again.
+func (s *Scheduler) WithdrawHandover(m *projects.Mission) {
+	h := m.Live.Handover
+	if !h.IsOpen() || s.IsHandoverOwned(h) || m.Live.HasKeeper() && !presence.CanRelaunchAgent(m) {
+		return
+	}
+	if m.Live.Handover = nil; h.Queued && m.Live.QueuedRestore == nil {
+		m.Live.QueuedRestore = &h.Action
+	}
+}

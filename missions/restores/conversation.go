@@ -1,0 +1,178 @@
+package restores
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// planConversation plans the conversation's side of a restore: a new session, cut at
+// the target. None where there is no conversation, or where the present one
+// says no more than the target's.
+func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
+	a := rs.Adapter(m.Agent)
+	if a == nil || m.Stored.Session == "" {
+		return nil
+	}
+	if !m.CanCopyConversation(a) {
+		if m.Binding.SessionPath != "" {
+			j.Result.Notes = append(j.Result.Notes, m.NoCopyReason())
+		}
+		return nil
+	}
+	plan, err := rs.conversations.PlanCut(m, j.target)
+	if errors.Is(err, sessions.ErrNoSession) {
+		plan, err = &conversations.ConversationPlan{IsEmpty: true}, nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := rs.conversations.ReadPresentConversation(m)
+	if err != nil {
+		return err
+	}
+	j.Result.Conversation = missions.ConversationRestore{EventsKept: plan.Cut.Events, EventsDropped: max(0, now.Events-plan.Cut.Events)}
+	if plan.SourceMeta.SessionID == m.Stored.Session && plan.Cut.Length == now.Length || plan.IsEmpty && now.Events == 0 {
+		return nil
+	}
+	for _, tool := range plan.Cut.Open {
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("the files are of a moment when %s had begun; the conversation is cut before it", tool.Name))
+	}
+	j.Conversation = plan
+	return nil
+}
+
+// newConversationDoc decides which session the mission will go on in.
+func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Snapshot, plan *conversations.ConversationPlan) (*conversationDoc, error) {
+	if plan.ReturnSession != "" {
+		return &conversationDoc{Session: plan.ReturnSession, Path: plan.ReturnPath}, nil
+	}
+	a := rs.Adapter(m.Agent)
+	id := rs.NewSession(a)
+	talk := &conversationDoc{Session: id, Path: a.Path(m.AdapterEnv(), projects.ResolveLinks(m.Cwd()), id)}
+	if plan.IsEmpty {
+		return talk, nil
+	}
+	oldRoot, oldCwd, err := rs.conversations.ConversationDirs(m.Project, target)
+	if err != nil {
+		return nil, err
+	}
+	recipe, err := json.Marshal(conversations.CopyRecipe{
+		Agent: plan.SourceMeta.Agent, OldID: plan.SourceMeta.SessionID, NewID: id, OldCwd: oldCwd, NewCwd: m.Cwd(),
+		OldRoot: oldRoot, NewRoot: m.Binding.Workspace, Now: rs.Now(),
+		Version: a.RewriteVersion(),
+	})
+	talk.Record, talk.Length, talk.Recipe = plan.Record, plan.Cut.Length, recipe
+	return talk, err
+}
+
+// placeAnnouncedCopy places the copy that a restore has announced. It may be there
+// already, from a process that was killed.
+func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, talk *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
+	source, err := m.Project.Store.SessionMeta(talk.Record)
+	if err != nil {
+		return conversations.PlacedSession{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", talk.Record.Short(), err)
+	}
+	plan := &conversations.ConversationPlan{Record: talk.Record, SourceMeta: source, Cut: sessions.Cut{Length: talk.Length}}
+	done, err := rs.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), r.AsRewrite())
+	if errors.Is(err, fs.ErrExist) {
+		return conversations.PlacedSession{ID: talk.Session, Path: talk.Path}, nil
+	}
+	return done, err
+}
+
+// CompleteConversation gives the mission its conversation, placing the copy if it is
+// not there yet. The former session's file stays where it is.
+func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) error {
+	if doc.Note != "" {
+		snapshots.SetNote(m, snapshots.NoteRestore, doc.Note)
+	}
+	talk := doc.Conversation
+	if talk == nil || m.Stored.Session == talk.Session {
+		return nil
+	}
+	if talk.Recipe != nil {
+		var r conversations.CopyRecipe
+		if err := json.Unmarshal(talk.Recipe, &r); err != nil {
+			return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: recipe: %w", doc.Operation.ID, err)
+		}
+		done, err := rs.placeAnnouncedCopy(m, talk, r)
+		if err != nil {
+			return err
+		}
+		m.InheritedSession = done.Inherited
+	}
+	conversations.SwitchSession(m, talk.Session, talk.Path)
+	conversations.ResetLeftTally(m, doc.Operation.Target)
+	rs.refreshLastPrompt(m, doc)
+	rs.snapshots.NoteForkAgain(m)
+	return nil
+}
+
+// refreshLastPrompt has a mission whose conversation has become another one say that one's
+// last prompt and tool: what a restore took back was not said any more. Nothing
+// fails for it.
+func (rs *Restorer) refreshLastPrompt(m *projects.Mission, doc JournalDoc) {
+	talk := doc.Conversation
+	m.LastPrompt, m.LastTool, m.Live.LastTool, m.Live.ProvisionalPrompt = nil, nil, nil, nil
+	if talk.Recipe == nil && talk.Record.IsZero() && doc.Operation.Kind == "restore" {
+		return // it begins anew
+	}
+	if turns, ok := rs.conversations.ReadTurns(m); ok {
+		conversations.TakeLastPrompt(m, turns)
+		return
+	}
+	target, err := addresses.SnapshotByID(m.Project, doc.Operation.Target)
+	if err != nil {
+		return
+	}
+	if then, err := conversations.ReadStoredBeforePrompt(m.Project, target); err == nil {
+		m.LastPrompt, m.LastTool = then.LastPrompt, then.LastTool
+	}
+}
+
+// HandoverAdvice says how the agent goes on: a live one is not touched here, so its
+// user is told what to type. One of an unknown process may have ended.
+func (rs *Restorer) HandoverAdvice(m *projects.Mission, j *Job) *missions.Handover {
+	if j.Conversation == nil || m.Live.IsInSession(m.Stored.Session) { // which an undo has returned to
+		return &missions.Handover{How: "none"}
+	}
+	resume := "umbra mission resume " + m.Name
+	_, alive := m.Live.LivingProcess()
+	switch {
+	case m.Live.IsOrphaned():
+		return &missions.Handover{How: "resume", Type: "umbra mission stop " + m.Name + " && " + resume}
+	case alive:
+		switcher, ok := rs.Adapter(m.Agent).(sessions.Switcher)
+		switch {
+		case !ok:
+			return &missions.Handover{How: "resume", Type: "end " + m.AgentName() + ", then " + resume}
+		case j.Conversation.IsEmpty:
+			return &missions.Handover{How: "type", Type: switcher.Switch("")}
+		}
+		return &missions.Handover{How: "type", Type: switcher.Switch(m.Stored.Session)}
+	case missions.HasAgent(m.Lifecycle) && presence.HasUnknownProcess(m):
+		return &missions.Handover{How: "resume", Type: "end " + m.AgentName() + " if it still runs, then " + resume}
+	}
+	return &missions.Handover{How: "resume", Type: resume}
+}
+
+// restoreNote is what the agent is told with its next prompt, and that of a fork which
+// remembers the same files.
+func restoreNote(j *Job) string {
+	if j.Files == nil || j.Files.isEmpty() {
+		return ""
+	}
+	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%d changed, %d created, %d deleted). Read a file again before you rely on what you remember of it.",
+		len(j.Result.Modify), len(j.Result.Create), len(j.Result.Delete))
+}

@@ -1,0 +1,137 @@
+package restores
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// FilesPlan is the files' side of a restore.
+type FilesPlan struct {
+	*restore.Plan
+	unreadable []missions.PathReason // what could not be read now, and so is left as it is
+}
+
+func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
+
+// describeTo puts the plan into what the user is shown.
+func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
+	r.Modify = f.Paths(restore.Replace, restore.Chmod)
+	r.Create = f.Paths(restore.Create)
+	r.Delete = f.Paths(restore.Delete)
+	for _, k := range f.Keep {
+		if slices.ContainsFunc(f.unreadable, func(u missions.PathReason) bool { return home.IsWithin(u.Path, k.Path) }) {
+			continue // said with all that is in it
+		}
+		r.Kept = append(r.Kept, missions.PathReason{Path: k.Path, Reason: string(k.Reason)})
+	}
+	r.Kept = append(r.Kept, f.unreadable...)
+}
+
+// unreadableNow is what cannot be read at present and could be at the target's moment:
+// whether the target holds it or not, it is left, and that is said. Of a directory
+// the target's paths are not all that may be in it.
+func unreadableNow(present, target restore.Side, plan *restore.Plan) []missions.PathReason {
+	if present.Skipped == nil {
+		return nil
+	}
+	var list []missions.PathReason
+	for _, s := range present.Skipped.All() {
+		if s.Reason != capture.ReasonUnreadable || slices.ContainsFunc(plan.Keep, func(k restore.Kept) bool { return k.Reason != restore.ReasonWorkspace && home.IsWithin(k.Path, s.Path) }) {
+			continue
+		}
+		if target.Skipped != nil {
+			if then, ok := target.Skipped.Covers(s.Path); ok && then.Reason == capture.ReasonUnreadable {
+				continue
+			}
+		}
+		list = append(list, missions.PathReason{Path: s.Path, Reason: string(s.Reason)})
+	}
+	return list
+}
+
+// OpenWorkspace opens the mission's workspace and proves that it is the one.
+func OpenWorkspace(m *projects.Mission) (*beneath.Root, error) {
+	root, err := beneath.Open(m.Binding.Workspace)
+	if err != nil {
+		return nil, m.WorkspaceOpenError(err)
+	}
+	if home.FileIdentity(root.Identity()) != m.Binding.Identity {
+		root.Close()
+		return nil, projects.WorkspaceMovedError(m, "another directory is in its place")
+	}
+	return root, nil
+}
+
+// planPaths plans the files of a restore.
+func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target *gitstore.Snapshot, paths []string, leave map[string]string) (*FilesPlan, error) {
+	to, err := rs.snapshots.RecordedSide(m.Project, target)
+	if err != nil {
+		return nil, err
+	}
+	root, err := OpenWorkspace(m)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := restore.Request{From: present, To: to, Paths: paths, Leave: map[string]restore.Reason{}, Stays: rs.nestedWorkspaceCheck(m)}
+	for path, why := range leave {
+		r.Leave[path] = restore.Reason(why)
+	}
+	plan, err := restore.Make(m.Project.Store, root, r)
+	if err != nil {
+		return nil, planError(target, err)
+	}
+	files := &FilesPlan{Plan: plan}
+	if len(paths) == 0 {
+		files.unreadable = unreadableNow(present, to, plan)
+	}
+	return files, nil
+}
+
+// planError is an error of planning: nothing was changed.
+func planError(target *gitstore.Snapshot, err error) error {
+	return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: %w; nothing was changed", target.ID.Short(), err)
+}
+
+// planInverse plans the taking back of an operation's files.
+func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op projects.Operation, target *gitstore.Snapshot) (*FilesPlan, error) {
+	of := &restore.Plan{}
+	if err := json.Unmarshal(op.Plan, of); err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "the plan of operation %s: %w", op.ID, err)
+	}
+	root, err := OpenWorkspace(m)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	plan, err := restore.Inverse(m.Project.Store, root, restore.InverseRequest{Now: present, Of: of, Stays: rs.nestedWorkspaceCheck(m)})
+	if err != nil {
+		return nil, planError(target, err)
+	}
+	return &FilesPlan{Plan: plan}, nil
+}
+
+// planDoc is the plan as the record keeps it.
+func (f *FilesPlan) document() (json.RawMessage, error) {
+	raw, err := json.Marshal(f.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("write down the plan: %w", err)
+	}
+	return raw, nil
+}
+
+// sortKept orders kept paths.
+func sortKept(list []missions.PathReason) []missions.PathReason {
+	slices.SortFunc(list, func(a, b missions.PathReason) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}

@@ -1,0 +1,95 @@
+package restores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// PlanGit compares the user's repository then, at a snapshot, and now. A restore
+// never moves HEAD or a branch, so where they moved the user decides. For an undo
+// then is when what it takes back was done: the safety snapshot of that may be
+// older, since it is one that was there if no file had changed.
+func (rs *Restorer) PlanGit(ctx context.Context, m *projects.Mission, j *Job, at *gitstore.Snapshot) error {
+	then, _, err := snapshots.ReadGitRecord(m.Project, at)
+	if err != nil {
+		return err
+	}
+	j.Result.Git.Then = missions.GitState{Head: then.Head, Branch: snapshots.BranchName(then.Branch), Operation: then.Operation}
+	ws, err := rs.snapshots.RefreshWorkspace(ctx, m)
+	if err != nil {
+		return err
+	}
+	if ws.Repo == nil {
+		return nil
+	}
+	head, err := ws.Repo.Head()
+	if err != nil {
+		j.Result.Notes = append(j.Result.Notes, "the repository's HEAD can't be read: "+err.Error())
+		return nil
+	}
+	now := missions.GitState{Head: head.ID.String(), Branch: snapshots.BranchName(head.Branch())}
+	if ops, err := ws.Repo.Operations(); err == nil && len(ops) > 0 {
+		now.Operation = string(ops[0])
+	}
+	j.Result.Git.Now = now
+	if j.Files == nil || j.Result.Git.Then.Head == "" && now.Head == "" {
+		return nil
+	}
+	rs.addGitRefusals(ctx, ws, then.HeadUnreadReason(), j)
+	return nil
+}
+
+// addGitRefusals gathers what speaks against restoring files over the repository's
+// present state. Unread is why HEAD was not read then, "" if it was.
+func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceCache, unread string, j *Job) {
+	then, now := j.Result.Git.Then, j.Result.Git.Now
+	refuse := func(hint, format string, args ...any) {
+		j.Refusals = append(j.Refusals, missions.Errorf(missions.KindConflict, hint+"; or --force", format, args...))
+	}
+	if now.Operation != "" && now.Operation != then.Operation {
+		refuse("finish or abort it first", "a %s is in progress in %s", now.Operation, ws.Root)
+	}
+	if unread != "" {
+		j.Result.Notes = append(j.Result.Notes, "HEAD of that moment could not be read ("+unread+"): whether the repository stood elsewhere then can't be told")
+		return
+	}
+	if now.Branch != then.Branch {
+		refuse(snapshots.BranchReturnHint(ctx, ws.Repo, then), "the repository is on %s now and was on %s then", branchName(now), branchName(then))
+		return
+	}
+	if now.Head == then.Head || then.Head == "" {
+		return
+	}
+	ok, err := snapshots.IsAncestor(ctx, ws.Repo, then.Head, now.Head)
+	switch {
+	case errors.Is(err, snapshots.ErrCommitGone):
+		refuse("look with git log", "HEAD is %s now; %.10s, where it was then, is no longer in the repository", headName(now), then.Head)
+	case err != nil:
+		refuse("look with git log", "whether HEAD moved on from %.10s can't be told: %v", then.Head, err)
+	case !ok:
+		refuse("git log "+then.Head, "HEAD is %s now, which does not descend from %.10s of then", headName(now), then.Head)
+	default:
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("HEAD has moved on since: files go back, commits stay; git reset --soft %.10s would take the commits back too", then.Head))
+	}
+}
+
+// headName is the commit of HEAD; a branch that is new has none.
+func headName(g missions.GitState) string {
+	if g.Head == "" {
+		return "at no commit"
+	}
+	return fmt.Sprintf("%.10s", g.Head)
+}
+
+func branchName(g missions.GitState) string {
+	if g.Branch == "" {
+		return "no branch"
+	}
+	return "branch " + g.Branch
+}

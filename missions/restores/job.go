@@ -1,0 +1,155 @@
+package restores
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Job is a restore that was planned.
+type Job struct {
+	Kind           string // restore, undo, redo
+	target         *gitstore.Snapshot
+	safetySnapshot *gitstore.Snapshot              // nil in a preview
+	Files          *FilesPlan                      // nil: files stay
+	Conversation   *conversations.ConversationPlan // nil: the conversation stays
+	takesBackID    string
+	Refusals       []error
+	Result         missions.RestoreResult
+}
+
+// Refusal is the first reason not to go on that was not overridden.
+func (j *Job) Refusal(r missions.RestoreRequest) error {
+	if !r.Force && len(j.Refusals) > 0 {
+		return joinRefusals(j.Refusals)
+	}
+	e := j.ContestedError(r)
+	if e == nil {
+		return nil
+	}
+	e.Message += ":"
+	for _, f := range j.Result.Foreign {
+		e.Message += "\n  " + f.Path + " (" + f.Reason + ")"
+	}
+	e.Details, _ = json.Marshal(j.Result)
+	return e
+}
+
+// ContestedError is the refusal where others changed what is to be restored and
+// nobody has said whose changes count; nil where that is clear.
+func (j *Job) ContestedError(r missions.RestoreRequest) *missions.Error {
+	if len(j.Result.Foreign) == 0 || r.Mine || r.All {
+		return nil
+	}
+	changed := "1 path was changed"
+	if n := len(j.Result.Foreign); n > 1 {
+		changed = missions.Itoa(n) + " paths were changed"
+	}
+	return missions.Errorf(missions.KindConflict, "--mine leaves them as they are, --all takes them back too", "%s by others since then", changed)
+}
+
+// joinRefusals tells every reason that --force would pass over.
+func joinRefusals(list []error) error {
+	first := missions.AsError(list[0])
+	var reasons []string
+	for _, err := range list {
+		reasons = append(reasons, missions.AsError(err).Message)
+	}
+	return missions.Errorf(first.Kind, first.Hint, "%s", strings.Join(reasons, "; "))
+}
+
+// PlanRestore takes the safety snapshot (a preview only looks) and works out
+// what is to be done.
+func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, r missions.RestoreRequest) (*Job, error) {
+	j := &Job{Kind: "restore", target: target}
+	j.Result = missions.RestoreResult{Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}
+	if !r.ConversationOnly {
+		if err := rs.planFiles(ctx, m, j, r); err != nil {
+			return nil, err
+		}
+	}
+	if !r.FilesOnly && len(r.Paths) == 0 {
+		if err := rs.planConversation(m, j); err != nil {
+			return nil, err
+		}
+	}
+	if err := rs.PlanGit(ctx, m, j, target); err != nil {
+		return nil, err
+	}
+	j.Result = j.Result.WithEmptyLists()
+	return j, nil
+}
+
+// planFiles plans the files' side.
+func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, r missions.RestoreRequest) error {
+	present, err := rs.captureSafety(ctx, m, j, r.Preview)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, typed := range r.Paths {
+		rel, err := m.WorkspacePath(r.Caller, typed)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, rel)
+	}
+	owners, err := rs.findOwners(ctx, m, j.target, present.Tree, paths)
+	if err != nil {
+		return err
+	}
+	leave := map[string]string{}
+	j.Result.Foreign = owners.foreignPaths()
+	for _, f := range j.Result.Foreign {
+		if r.Mine {
+			leave[f.Path] = f.Reason
+		}
+	}
+	if j.Files, err = rs.planPaths(m, present, j.target, paths, leave); err != nil {
+		return err
+	}
+	j.Files.describeTo(&j.Result)
+	return nil
+}
+
+// captureSafety captures what is on disk, so that nothing is lost: as a snapshot, or
+// for a preview as a tree that nothing names.
+func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *Job, preview bool) (restore.Side, error) {
+	if preview {
+		return rs.snapshots.PresentSide(ctx, m)
+	}
+	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
+		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "before " + j.Kind, OnlyIfChanged: true},
+		Triggers:     missions.Triggers{missions.TriggerManual},
+	})
+	if err != nil {
+		return restore.Side{}, err
+	}
+	rs.SaveLiveState(m)
+	j.safetySnapshot, j.Result.SafetySnapshot = t.Snapshot, t.Snapshot.ID.String()
+	return rs.snapshots.RecordedSide(m.Project, t.Snapshot)
+}
+
+// targetText names the target for the snapshot's subject.
+func (j *Job) targetText(m *projects.Mission) string {
+	if address := AddressOfSnapshot(m, j.target.ID); address != "" {
+		return "to " + address
+	}
+	return "to " + j.target.ID.Short()
+}
+
+// AddressOfSnapshot is a snapshot's address in the mission's history, "" if it is in
+// none of its.
+func AddressOfSnapshot(m *projects.Mission, id gitstore.ID) string {
+	if s, ok, err := m.Project.FindInHistory(m.Tip.ID, id); ok && err == nil {
+		return s.Address(m.Name)
+	}
+	return ""
+}

@@ -1,0 +1,122 @@
+package restores
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// JournalKind is a restore's, undo's or redo's kind in the journal.
+const JournalKind = "restore"
+
+// JournalDoc is a restore in flight, in the journal: everything that is needed
+// to finish it in another process, durable before the first change.
+type JournalDoc struct {
+	Project           string             `json:"project"` // the directory in Umbra's home
+	Mission           string             `json:"mission"`
+	WorkspaceIdentity home.FileIdentity  `json:"workspace"`
+	TipBefore         string             `json:"expected"` // the mission's newest snapshot when it began
+	Operation         projects.Operation `json:"operation"`
+	Files             *restore.Document  `json:"files,omitempty"`
+	Conversation      *conversationDoc   `json:"conversation,omitempty"`
+	Subject           string             `json:"describes"`
+	Note              string             `json:"note,omitempty"`
+	Owner             lock.Owner         `json:"owner"` // the process that carries it out
+}
+
+// conversationDoc is the conversation's side: the session that the mission goes on in,
+// and what it is made of unless it exists already.
+type conversationDoc struct {
+	Session string          `json:"session"`
+	Path    string          `json:"path"`
+	Record  gitstore.ID     `json:"record,omitzero"`
+	Length  int64           `json:"length,omitempty"`
+	Recipe  json.RawMessage `json:"recipe,omitempty"`
+}
+
+// NewJournalDoc writes down what is to be done.
+func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, error) {
+	op := projects.Operation{ID: rs.NewID(), Kind: j.Kind, Target: j.target.ID.String(), ReversedOperation: j.takesBackID, Kept: j.Result.Kept}
+	if m.Live.Handover.IsOpen() {
+		op.HandoverID = m.Live.Handover.ID
+	}
+	if j.safetySnapshot != nil {
+		op.SafetySnapshot = j.safetySnapshot.ID.String()
+	} else {
+		op.SafetySnapshot = m.Tip.ID.String()
+	}
+	doc := JournalDoc{
+		Project: m.Project.Dir, Mission: m.ID, WorkspaceIdentity: m.Binding.Identity, TipBefore: m.Tip.ID.String(),
+		Subject: j.Kind + " " + j.targetText(m), Note: restoreNote(j), Owner: rs.Self,
+	}
+	var err error
+	if j.Files != nil && !j.Files.isEmpty() {
+		if op.Plan, err = j.Files.document(); err != nil {
+			return doc, err
+		}
+	}
+	if j.Conversation != nil {
+		op.SessionBefore, op.SessionBeforePath = m.Stored.Session, m.Binding.SessionPath
+		if doc.Conversation, err = rs.newConversationDoc(m, j.target, j.Conversation); err != nil {
+			return doc, err
+		}
+		op.SessionAfter, op.SessionAfterPath = doc.Conversation.Session, doc.Conversation.Path
+	}
+	doc.Operation = op
+	return doc, nil
+}
+
+// openRestoreWork opens a journal entry of a restore in the mission's workspace; nil for
+// any other.
+func (rs *Restorer) openRestoreWork(m *projects.Mission, entry *journal.Operation) (*RestoreWork, error) {
+	if entry.Kind() != JournalKind {
+		return nil, nil
+	}
+	work := &RestoreWork{Work: &restore.Work{Objects: m.Project.Store, Entry: entry}}
+	if err := entry.Document(&work.Doc); err != nil {
+		return nil, err
+	}
+	if work.Doc.WorkspaceIdentity != m.Binding.Identity || work.Doc.Project != m.Project.Dir {
+		return nil, nil
+	}
+	root, err := OpenWorkspace(m)
+	if err != nil {
+		return nil, err
+	}
+	work.Root, work.Document = root, work.Doc.Files
+	return work, nil
+}
+
+// EachUnfinishedRestore calls fn for the restores in the mission's workspace that have not
+// ended, and reports whether there were any.
+func (rs *Restorer) EachUnfinishedRestore(m *projects.Mission, fn func(*journal.Operation, journal.Phase) error) (found bool, err error) {
+	entries, _, err := rs.Journal.List()
+	if err != nil {
+		return false, fmt.Errorf("read the journal: %w", err)
+	}
+	for _, entry := range entries {
+		phase, _ := entry.Phase()
+		if entry.Kind() != JournalKind || phase == journal.Done {
+			continue
+		}
+		var doc JournalDoc
+		if err := entry.Document(&doc); err != nil {
+			rs.Logger.Warn("read a restore that was cut off", "operation", entry.ID(), "error", err) // doctor says it too
+			continue
+		}
+		if doc.WorkspaceIdentity != m.Binding.Identity || doc.Project != m.Project.Dir {
+			continue
+		}
+		found = true
+		if err := fn(entry, phase); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}

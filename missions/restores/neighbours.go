@@ -1,0 +1,92 @@
+package restores
+
+import (
+	"path/filepath"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// InTurnError refuses what would change files under an agent in its turn.
+func InTurnError(m *projects.Mission) error {
+	const now = "or --force to have it done now"
+	if !missions.IsInKnownTurn(m.Lifecycle) {
+		return missions.Errorf(missions.KindBusy, "add --when-idle to have it done when it is quiet, "+now, "%s is at work", m.Name)
+	}
+	return missions.Errorf(missions.KindBusy, "add --when-idle to have it done at the turn's end, "+now, "%s is in turn %d", m.Name, m.Lifecycle.LastTurn())
+}
+
+// CheckNeighbours refuses while the agent of another mission is at work in the
+// same files: of any project, since a nested repository is one of its own.
+func (rs *Restorer) CheckNeighbours(m *projects.Mission) error {
+	others, err := rs.OverlappingMissions(m)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if (missions.InTurn(o.Lifecycle) || rs.presence.ActivityAfterTurn(o) == presence.AtWork) && !rs.presence.IsAgentGone(o) {
+			hint := "wait for it: umbra mission wait " + o.Name
+			if presence.HasUnknownProcess(o) {
+				hint += "; if its agent is gone: umbra mission stop " + o.Name + " --force"
+			}
+			return missions.Errorf(missions.KindBusy, hint, "mission %s is in a turn in %s", o.Name, o.Binding.Workspace)
+		}
+	}
+	return nil
+}
+
+// OverlappingMissions lists the other missions whose workspace holds m's, or is in it.
+// One that can't be read may be such: nothing is known then.
+func (rs *Restorer) OverlappingMissions(m *projects.Mission) ([]*projects.Mission, error) {
+	list, problems := rs.findOverlappingMissions(m)
+	if len(problems) > 0 {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor --fix; --force goes on without",
+			"who else works in %s can't be told: %s", m.Binding.Workspace, problems[0].Message)
+	}
+	return list, nil
+}
+
+// findOverlappingMissions is overlapping as far as the missions can be read, and what can't be.
+func (rs *Restorer) findOverlappingMissions(m *projects.Mission) (list []*projects.Mission, problems []missions.Problem) {
+	projects, problems := rs.AllProjects()
+	for _, p := range projects {
+		all, more := rs.ProjectMissions(p)
+		if p.ID == m.Project.ID || hasWorkspaceNear(p, m.Binding.Workspace) {
+			problems = append(problems, more...)
+		}
+		for _, o := range all {
+			if o.ID != m.ID && agents.PathsOverlap(o.Binding.Workspace, m.Binding.Workspace) {
+				list = append(list, o)
+			}
+		}
+	}
+	return list, problems
+}
+
+// hasWorkspaceNear reports whether a workspace of the project is known to overlap path.
+func hasWorkspaceNear(p *projects.Project, path string) bool {
+	for _, h := range p.Locations.Workspaces {
+		if agents.PathsOverlap(h.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// nestedWorkspaceCheck tells which directories of m's workspace are that of another mission. Made
+// anew they would be other directories, and those missions without a workspace. It
+// looks when it is first asked.
+func (rs *Restorer) nestedWorkspaceCheck(m *projects.Mission) func(dir string) bool {
+	roots := sync.OnceValue(func() map[string]bool {
+		list := map[string]bool{}
+		others, _ := rs.findOverlappingMissions(m) // what can't be read is said by CheckNeighbours
+		for _, o := range others {
+			list[o.Binding.Workspace] = !o.IsWorkspaceGone()
+		}
+		return list
+	})
+	return func(dir string) bool { return roots()[filepath.Join(m.Binding.Workspace, dir)] }
+}

@@ -1,0 +1,169 @@
+package restores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// applyRestore puts the files of a planned restore in place. Where the first
+// rename tells that the journal can't be renamed from, which nothing told of
+// before (a project's quota, some network file systems), everything has been
+// taken back, and it is done again with the files staged in the workspace. The
+// caller closes the work; with an error there is none.
+func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc JournalDoc, j *Job) (*RestoreWork, *restore.Outcome, error) {
+	work, err := rs.BeginRestore(m, doc, j, restore.PrepareOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := work.apply(ctx)
+	if isCleanCrossDeviceFailure(err) && len(work.Document.Beside) < len(work.Document.Plan.Changes) {
+		rs.Logger.Info("a restore is staged in the workspace", "workspace", m.Binding.Workspace, "reason", err)
+		finished := rs.endRestore(ctx, m, work)
+		work.Close()
+		if finished != nil {
+			return nil, nil, fmt.Errorf("restore: %w; the workspace is as it was", errors.Join(err, finished))
+		}
+		doc.Operation.ID = rs.NewID()
+		if work, err = rs.BeginRestore(m, doc, j, restore.PrepareOptions{Beside: true}); err != nil {
+			return nil, nil, err
+		}
+		outcome, err = work.apply(ctx)
+	}
+	if err != nil {
+		err = rs.endFailedRestore(ctx, m, j, work, err)
+		work.Close()
+		return nil, nil, err
+	}
+	return work, outcome, nil
+}
+
+// apply carries out the files' side, if there is one.
+func (w *RestoreWork) apply(ctx context.Context) (*restore.Outcome, error) {
+	if w.Document == nil {
+		return &restore.Outcome{}, nil
+	}
+	return w.Apply(ctx)
+}
+
+// isCleanCrossDeviceFailure reports whether a restore failed at a rename between file
+// systems and has left nothing behind: neither a change nor another writer's
+// bytes.
+func isCleanCrossDeviceFailure(err error) bool {
+	if !errors.Is(err, beneath.ErrCrossDevice) {
+		return false
+	}
+	var failure *restore.Failure
+	if !errors.As(err, &failure) {
+		return true // while it was staged
+	}
+	o := failure.Outcome
+	return failure.Back == nil && (o == nil || len(o.Left) == 0 && len(o.Displaced) == 0)
+}
+
+// RestoreWork is a restore in flight in this process.
+type RestoreWork struct {
+	*restore.Work
+	Doc JournalDoc
+}
+
+func (w *RestoreWork) Close() { _ = w.Root.Close() }
+
+// BeginRestore opens the journal's entry: from here on a killed process's
+// restore is finished or taken back by another.
+func (rs *Restorer) BeginRestore(m *projects.Mission, doc JournalDoc, j *Job, options restore.PrepareOptions) (*RestoreWork, error) {
+	root, err := OpenWorkspace(m)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Operation.Plan != nil {
+		doc.Files, err = restore.Prepare(root, rs.Journal.Dir(), doc.Operation.ID, j.Files.Plan, options)
+		if err != nil {
+			return nil, errors.Join(planError(j.target, err), root.Close())
+		}
+	}
+	entry, err := rs.Journal.Begin(doc.Operation.ID, JournalKind, doc)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("journal the restore: %w", err), root.Close())
+	}
+	return &RestoreWork{Work: &restore.Work{Root: root, Objects: m.Project.Store, Entry: entry, Document: doc.Files, Step: rs.RestoreStep}, Doc: doc}, nil
+}
+
+// endFailedRestore ends the entry of a restore that was taken back, or leaves it
+// to be recovered where that was not possible.
+func (rs *Restorer) endFailedRestore(ctx context.Context, m *projects.Mission, j *Job, work *RestoreWork, err error) error {
+	var failure *restore.Failure
+	if errors.As(err, &failure) {
+		if failure.Outcome != nil {
+			j.addOutcome(failure.Outcome)
+		}
+		if failure.Back != nil {
+			return missions.Errorf(missions.KindFailed, "umbra doctor --fix tries to finish it", "restore: %w", err)
+		}
+		kind, hint := rs.classifyFailure(err)
+		return missions.Errorf(kind, hint, "restore: %w", errors.Join(err, rs.endRestore(ctx, m, work)))
+	}
+	kind, hint := rs.classifyFailure(err)
+	return missions.Errorf(kind, hint, "restore: %w; the workspace is as it was", errors.Join(err, rs.endRestore(ctx, m, work)))
+}
+
+// classifyFailure is what kind of failure a restore's is, and what helps.
+func (rs *Restorer) classifyFailure(err error) (missions.Kind, string) {
+	switch {
+	case missions.AsError(err).Kind == missions.KindDamaged:
+		return missions.KindDamaged, "umbra doctor says what is damaged; umbra restore MOMENT --path PATH takes what is intact"
+	case home.IsDiskFull(err):
+		return missions.KindFailed, rs.snapshots.FreeSpaceHint() + ", or of the workspace, and try again"
+	}
+	return missions.KindFailed, ""
+}
+
+// addOutcome adds what became of the plan to what the user is told.
+func (j *Job) addOutcome(o *restore.Outcome) {
+	for _, left := range o.Left {
+		j.Result.Kept = append(j.Result.Kept, missions.PathReason{Path: left.Path, Reason: string(left.Reason)})
+		j.Result.Partial = true
+	}
+	for _, d := range o.Displaced {
+		j.Result.Displaced = append(j.Result.Displaced, missions.PathReason{Path: d.Path, Reason: "written while it was restored; kept in the record under displaced/"})
+	}
+	for _, note := range o.Notes {
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("%s: %s could not be carried over: %v", note.Path, note.What, note.Err))
+	}
+}
+
+// completeRestore does what comes after the files: the conversation, the
+// snapshot that says what was done, and the end of the journal's entry.
+func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, work *RestoreWork, outcome *restore.Outcome, j *Job) error {
+	if err := rs.CompleteConversation(m, work.Doc); err != nil {
+		return err
+	}
+	failpoint.Hit("restore.talked")
+	op := work.Doc.Operation
+	trigger := missions.Trigger(op.Kind)
+	snapshots.SetNote(m, snapshots.NoteNotDone, "")
+	t, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
+		TakeSnapshot: missions.TakeSnapshot{Trigger: trigger, Lifecycle: m.Lifecycle, Message: work.Doc.Subject},
+		Triggers:     missions.Triggers{trigger}, Operation: &op, Displaced: displacedFiles(outcome.Displaced),
+	})
+	if err != nil {
+		return fmt.Errorf("the workspace is restored, but no snapshot says so yet: %w", err)
+	}
+	failpoint.Hit("restore.committed")
+	rs.clearPending(m)
+	j.Result.Conversation.Switched = work.Doc.Conversation != nil
+	if err := rs.endRestore(ctx, m, work); err != nil {
+		return fmt.Errorf("end the restore: %w", err)
+	}
+	j.Result.Done, j.Result.Snapshot, j.Result.SessionID = true, t.Snapshot.ID.String(), m.Stored.Session
+	j.Result.Handover = rs.HandoverAdvice(m, j)
+	return nil
+}

@@ -1,0 +1,244 @@
+package snapshots
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// RunRequests applies a batch of requests to a mission under its lock: the events
+// one after the other, then the snapshots they ask for, joined where they can
+// be.
+func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission string, batch []*Request) {
+	fail := func(err error) {
+		for _, r := range batch {
+			if r.Err == nil {
+				r.Err = err
+			}
+		}
+	}
+	m, err := batch[0].RecentMission, error(nil)
+	if m == nil {
+		m, err = tk.LoadMission(p, mission)
+	}
+	if err != nil {
+		fail(err)
+		return
+	}
+	if m.CheckMachine() == nil && m.IsWorkspaceGone() && !slices.ContainsFunc(batch, func(r *Request) bool { return !isEndEvent(r.Event) }) {
+		if err := tk.endWithoutSnapshot(ctx, m, batch); err != nil {
+			fail(err)
+		}
+		return
+	}
+	hold := tk.WithWorkspaceLock
+	if slices.ContainsFunc(batch, func(r *Request) bool { return r.Event == nil }) {
+		hold = tk.WithRecoveredWorkspace // by hand: no agent waits for it
+	}
+	err = hold(ctx, m, func(m *projects.Mission) error {
+		before, record, problem := conversationFactsOf(m), m.Record, m.Live.Problem
+		list, after := tk.applyEvents(m, batch)
+		var owed *projects.OwedSnapshot
+		taken := false // the last
+		for _, w := range list {
+			t, err := tk.TakeSnapshot(ctx, m, w)
+			taken = err == nil
+			if owed = nil; isNoRoomError(err) {
+				owed = tk.NewOwedSnapshot(m, w.TakeSnapshot)
+			}
+			for _, r := range w.waiters {
+				if err != nil {
+					r.Err = cmp.Or(r.Err, err) // the first is the cause of those behind it
+					continue
+				}
+				r.Answer.taken = append(r.Answer.taken, t)
+			}
+			if err == nil {
+				m.Live.UnsavedReason = ""
+			}
+		}
+		if taken && tk.clearOwedSnapshot(m) && m.Live.Problem == problem {
+			m.Live.Problem = "" // that it was not taken
+		}
+		if conversationFactsOf(m) != before && m.Record == record && m.Live.ProvisionalSnapshot == "" {
+			if err := tk.WriteMetaRecord(ctx, m, "session"); err != nil {
+				tk.SaveLiveStateOwing(m, owed) // what was heard is known all the same
+				return err
+			}
+		}
+		tk.SaveLiveStateOwing(m, owed)
+		if err := tk.nameByPrompt(ctx, m); err != nil {
+			tk.Logger.Warn("name a mission", "mission", m.ID, "error", err)
+		}
+		if hasIdlePoint(list) {
+			if err := tk.Effects.Settle(ctx, m); err != nil {
+				tk.Logger.Warn("settle quarantine", "mission", m.ID, "error", err)
+			}
+		}
+		if after.performQueued {
+			tk.Effects.Perform(ctx, m)
+		}
+		for _, on := range after.automations {
+			tk.Effects.Automate(m, on)
+		}
+		for _, r := range batch {
+			r.Answer.Mission = m
+		}
+		return nil
+	})
+	if err != nil {
+		fail(err)
+	}
+}
+
+// isEndEvent reports whether an event ends something that had begun. It is heard
+// also where there is nothing left to be captured.
+func isEndEvent(e missions.Event) bool {
+	switch e.(type) {
+	case missions.TurnEnded, missions.TurnFailed, missions.TurnStopped, missions.SessionEnded, missions.AgentExited, missions.AgentStopped, missions.AgentVanished:
+		return true
+	}
+	return false
+}
+
+// endWithoutSnapshot is RunRequests for events that only end something, in a workspace that
+// is gone: without it no mission there could ever be closed. It takes no
+// snapshot, and says so.
+func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, batch []*Request) error {
+	return tk.WithMissionLock(ctx, m, tk.WithWorkspaceLock, func(m *projects.Mission) error {
+		_, after := tk.applyEvents(m, batch)
+		m.Live.Problem = missions.AsError(projects.WorkspaceMovedError(m, "no snapshot was taken at the end")).Message
+		if m.Live.ProvisionalSnapshot == "" {
+			if err := tk.WriteMetaRecord(ctx, m, "ended; its workspace is gone"); err != nil {
+				return err
+			}
+		}
+		tk.SaveLiveState(m)
+		for _, on := range after.automations {
+			tk.Effects.Automate(m, on)
+		}
+		for _, r := range batch {
+			r.Answer.Mission = m
+		}
+		return nil
+	})
+}
+
+// Effects is what a snapshot causes beyond itself, which what restores and what
+// launches agents own. Each is called with the mission's workspace held.
+type Effects struct {
+	Settle   func(ctx context.Context, m *projects.Mission) error // looks again at what restores have taken out
+	Perform  func(ctx context.Context, m *projects.Mission)       // does what was queued for the end of the turn
+	Automate func(m *projects.Mission, on string)                 // starts the user's command for a change of state
+}
+
+// followUp is what is done when the snapshots have been taken and the state is
+// noted.
+type followUp struct {
+	performQueued bool     // what was queued for the end of the turn
+	automations   []string // the changes of state that automations are for
+}
+
+// conversationFacts is what events say of a mission's conversation: it must outlive the
+// process, also where no snapshot was asked for.
+type conversationFacts struct {
+	session, sessionPath, notes string
+	agent, tool, resume         string
+	formerSessions              int
+	diverged                    bool
+}
+
+func conversationFactsOf(m *projects.Mission) conversationFacts {
+	return conversationFacts{m.Stored.Session, m.Binding.SessionPath, fmt.Sprint(m.Notes), m.Agent, m.ToolName, fmt.Sprintf("%q", m.ResumeCommand), len(m.FormerSessions), m.Diverged}
+}
+
+// applyEvents runs the events through Transition and gathers what they ask for.
+func (tk *Taker) applyEvents(m *projects.Mission, batch []*Request) (list []*WantedSnapshot, after followUp) {
+	now := tk.Now()
+	add := func(r *Request, t missions.TakeSnapshot) {
+		for _, w := range list[max(0, len(list)-1):] {
+			if canShareSnapshot(w.TakeSnapshot, t) {
+				w.addRequest(r, t)
+				return
+			}
+		}
+		list = append(list, &WantedSnapshot{TakeSnapshot: t, Triggers: missions.Triggers{t.Trigger}, waiters: []*Request{r}})
+	}
+	for _, r := range batch {
+		if r.Prepare != nil {
+			ok, err := r.Prepare(m)
+			if err != nil || !ok {
+				r.Err = err
+				continue
+			}
+		}
+		if r.Take != nil {
+			if s, err := findAnswer(m, r); err != nil || s != nil {
+				r.Err, r.Answer.taken = err, []takenSnapshot{{Snapshot: s}}
+				continue
+			}
+			t := *r.Take
+			t.Lifecycle = m.Lifecycle
+			add(r, t)
+			continue
+		}
+		next, effects := missions.Transition(m.Lifecycle, r.Event)
+		m.EnterLifecycle(next, now)
+		if missions.StateOf(next) == missions.StateClosed && !tk.IsHandoverOwned(m.Live.Handover) {
+			m.Live.Handover = nil // no agent is left to be launched again
+		}
+		for _, e := range effects {
+			switch e := e.(type) {
+			case missions.TakeSnapshot:
+				add(r, e)
+			case missions.PerformQueued:
+				after.performQueued = true
+			case missions.StartAutomations:
+				after.automations = append(after.automations, e.On)
+			}
+		}
+	}
+	return list, after
+}
+
+// maxAnswersBack is how many snapshots may have come between one whose answer was
+// cut off and the request that asks again.
+const maxAnswersBack = 32
+
+// findAnswer is the snapshot that a request was answered with which is made again,
+// nil if there is none. Only the newest are looked at: it was made just before.
+func findAnswer(m *projects.Mission, r *Request) (*gitstore.Snapshot, error) {
+	if !r.isRepeat || len(r.Ids) == 0 {
+		return nil, nil
+	}
+	seen := 0
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+		if seen++; err != nil || seen > maxAnswersBack || s.Mission != m.ID {
+			return nil, err
+		}
+		info, err := m.Project.ReadSnapshotInfo(s)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(r.Ids, func(id string) bool { return slices.Contains(info.RequestIDs, id) }) {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// hasIdlePoint reports whether a batch was an idle point, at which what restores
+// took away may be looked at again.
+func hasIdlePoint(list []*WantedSnapshot) bool {
+	for _, w := range list {
+		if !missions.InTurn(w.Lifecycle) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+// IsAncestor reports whether one commit of the user's repository is another's
+// ancestor; ErrCommitGone if the older is not there.
+func IsAncestor(ctx context.Context, repo *usergit.Repository, old, now string) (bool, error) {
+	_, err := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"merge-base", "--is-ancestor", old, now}})
+	var failed *gitstore.GitError
+	if errors.As(err, &failed) && failed.ExitCode == 1 {
+		return false, nil
+	}
+	if failed != nil {
+		_, gone := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"cat-file", "-e", old}})
+		if errors.As(gone, &failed) && failed.ExitCode == 1 {
+			return false, ErrCommitGone
+		}
+	}
+	return err == nil, err
+}
+
+// ErrCommitGone: a commit was collected since, or pruned by hand.
+var ErrCommitGone = errors.New("the commit is no longer in the repository")
+
+// BranchReturnHint is what takes the user's repository back to where it stood, as far as
+// it can be: a branch may be gone since, or checked out in another worktree.
+func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missions.GitState) string {
+	if then.Branch == "" {
+		return "git switch --detach " + then.Head
+	}
+	there, elsewhere, err := findBranch(ctx, repo, then.Branch)
+	switch {
+	case err != nil || there && elsewhere == "":
+		return "git switch " + home.ShellQuote(then.Branch)
+	case there:
+		return fmt.Sprintf("branch %s can't be checked out here while it is in %s", then.Branch, elsewhere)
+	case then.Head == "":
+		return "git switch --orphan " + home.ShellQuote(then.Branch)
+	}
+	return fmt.Sprintf("git switch -c %s %.10s makes that branch again, which is gone", home.ShellQuote(then.Branch), then.Head)
+}
+
+// findBranch tells whether the user's repository has a branch, and the worktree
+// that it is checked out in.
+func findBranch(ctx context.Context, repo *usergit.Repository, branch string) (there bool, worktree string, err error) {
+	ref := "refs/heads/" + branch
+	out, err := gitstore.RunGit(ctx, gitstore.GitCommand{
+		GitDir: repo.CommonDir, Args: []string{"for-each-ref", "--format=%(refname) %(worktreepath)", "--", ref},
+	})
+	if err != nil {
+		return false, "", err
+	}
+	worktree, there = strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), ref+" ")
+	return there, worktree, nil
+}
+
+// BranchName is a branch's short name.
+func BranchName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

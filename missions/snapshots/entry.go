@@ -1,0 +1,152 @@
+package snapshots
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// EntryFacts are what an Entry takes from a snapshot and its parent alone: they
+// never change, so the index keeps them.
+type EntryFacts struct {
+	Entry    missions.Entry `json:"entry"`
+	HasLines bool           `json:"lined"`
+
+	RecordLost bool `json:"-"` // what its record says is lost, for now or for good
+}
+
+// LogEntry projects a snapshot. Its address and names are those of the mission it
+// was asked by. Lines are not counted if lines is nil.
+func (tk *Taker) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *gitstore.Differ) (missions.Entry, error) {
+	f, err := tk.FindFacts(ctx, m.Project, s.Snapshot, lines)
+	if err != nil {
+		return missions.Entry{}, err
+	}
+	e := f.Entry
+	e.Address, e.MissionName, e.Pins = s.Address(m.Name), m.Name, []string{}
+	return e, nil
+}
+
+func (tk *Taker) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+	if f, ok := tk.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
+		return f, nil
+	}
+	f, err := ReadFacts(p, ctx, s, lines)
+	if err == nil && !f.RecordLost && s.Lost.IsZero() && tk.Index != nil {
+		if raw, err := json.Marshal(f); err == nil {
+			tk.Index.Put(factsKey(s.ID), raw)
+		}
+	}
+	return f, err
+}
+
+func factsKey(id gitstore.ID) string { return "snapshot/" + id.String() }
+
+// IndexedFacts are what the index knows of a snapshot.
+func (tk *Taker) IndexedFacts(id gitstore.ID, lines bool) (EntryFacts, bool) {
+	if tk.Index == nil {
+		return EntryFacts{}, false
+	}
+	var f EntryFacts
+	raw, ok := tk.Index.Get(factsKey(id))
+	ok = ok && json.Unmarshal(raw, &f) == nil && (f.HasLines || !lines)
+	return f, ok
+}
+
+// FilesLost tells of an error that says that what a snapshot holds can't be read, by us
+// or by git.
+func FilesLost(err error) bool {
+	return projects.IsObjectLost(err) || missions.AsError(err).Kind == missions.KindDamaged
+}
+
+// ReadFacts reads a snapshot, its record and what it changed.
+func ReadFacts(p *projects.Project, ctx context.Context, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+	e := missions.Entry{
+		ID: s.ID.String(), Mission: s.Mission, State: missions.StateName(s.State), At: s.At, Message: s.Message,
+		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, RestoredFrom: idText(s.RestoredFrom),
+		ForkedFrom: idText(s.ForkedFrom), Partial: s.Partial, LostBefore: idText(s.Lost), Late: s.Late, Pins: []string{},
+	}
+	triggers := projects.TriggersOf(s)
+	e.Triggers, e.Operation = triggers.Texts(), string(triggers.Operation())
+	var from gitstore.ID
+	if parent := s.Parent(); !parent.IsZero() {
+		prev, err := p.Store.Snapshot(parent)
+		if err != nil {
+			return EntryFacts{}, err
+		}
+		e.Parent, from = parent.String(), prev.Tree
+	}
+	counted := countChanges(p, ctx, &e, from, s.Tree, lines)
+	if counted != nil && !FilesLost(counted) {
+		return EntryFacts{}, counted
+	}
+	err := addRecordFacts(p, &e, s)
+	if projects.IsObjectLost(err) || err == nil && counted != nil {
+		e.Partial = true // doctor says what is lost; the others are to be seen
+		return EntryFacts{Entry: e, HasLines: lines != nil, RecordLost: true}, nil
+	}
+	return EntryFacts{Entry: e, HasLines: lines != nil}, err
+}
+
+func idText(id gitstore.ID) string {
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}
+
+// addRecordFacts takes from the record what the commit does not say.
+func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot) error {
+	info, err := p.ReadSnapshotInfo(s)
+	if err != nil {
+		return err
+	}
+	e.At, e.Bytes, e.Events, e.Tally = info.At, info.Bytes, info.Events, info.Tally
+	return nil
+}
+
+// MaxLineCountedFiles is in how many files lines are counted: those of a workspace that is
+// new are no change, and reading all of them takes seconds.
+const MaxLineCountedFiles = 1000
+
+func countChanges(p *projects.Project, ctx context.Context, e *missions.Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
+	err := p.Store.DiffTrees(from, to, func(c gitstore.Change) error {
+		switch c.Type() {
+		case gitstore.Added:
+			e.Files.Added++
+		case gitstore.Deleted:
+			e.Files.Deleted++
+		default:
+			e.Files.Modified++
+		}
+		return ctx.Err()
+	})
+	if err != nil || lines == nil || e.Files.Added+e.Files.Modified+e.Files.Deleted > MaxLineCountedFiles {
+		return err
+	}
+	d, err := lines.Trees(from, to)
+	if err != nil {
+		return NotCompared(from, to, err)
+	}
+	e.Lines = &missions.LineCounts{}
+	for _, f := range d.Files {
+		e.Lines.Added += f.LinesAdded
+		e.Lines.Deleted += f.LinesDeleted
+	}
+	return nil
+}
+
+// NotCompared says why git did not compare two trees.
+func NotCompared(from, to gitstore.ID, err error) error {
+	if errors.Is(err, gitstore.ErrNoGit) {
+		return missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "%w", err)
+	}
+	if _, ok := errors.AsType[*gitstore.GitError](err); ok {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
+	}
+	return err
+}

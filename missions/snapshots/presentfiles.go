@@ -1,0 +1,105 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// CapturePresentTree captures a mission's workspace as it is now without publishing
+// anything: objects that nothing names are all it leaves. The mission is one of
+// glimpse's.
+func (tk *Taker) CapturePresentTree(ctx context.Context, m *projects.Mission) (gitstore.ID, error) {
+	var tree gitstore.ID
+	err := tk.HoldWithoutWriting(tk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
+		side, err := tk.PresentSide(ctx, m)
+		tree = side.Tree
+		return err
+	})
+	return tree, err
+}
+
+// ScratchView is a mission for who looks at its workspace as it is now and publishes
+// nothing. While nothing may be written in the home, what is stored for that is kept
+// elsewhere, until done is called.
+func (tk *Taker) ScratchView(m *projects.Mission) (seen *projects.Mission, done func(), err error) {
+	why := tk.Space.CheckRoom()
+	if why == nil {
+		return m, func() {}, nil
+	}
+	store, err := m.Project.Store.Scratch()
+	if err != nil {
+		return nil, nil, missions.Errorf(missions.KindFailed, "set TMPDIR to a directory that can be written to; "+missions.AsError(why).Hint,
+			"%w; nor can what is there now be looked at: %s", why, err)
+	}
+	p, view := *m.Project, *m
+	p.Store, view.Project = store, &p
+	return &view, func() {
+		if err := store.Close(); err != nil {
+			tk.Logger.Warn("remove what was stored to look at a workspace", "mission", m.ID, "error", err)
+		}
+	}, nil
+}
+
+// HoldWithoutWriting is hold for who publishes nothing. While nothing may be written in the
+// home, what a killed process left undone can't be finished, and a lock that is not
+// there can't be made: nobody who could take it would change anything by it.
+func (tk *Taker) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFunc {
+	if tk.Space.CheckRoom() == nil {
+		return hold
+	}
+	return func(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
+		begun := false
+		err := tk.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+			begun = true
+			return fn(m)
+		})
+		if begun || !cannotMakeLock(err) {
+			return err
+		}
+		order := tk.WorkspaceMutex(m.Binding.Identity)
+		order.Lock()
+		defer order.Unlock()
+		return fn(m)
+	}
+}
+
+// cannotMakeLock tells of an error that a lock is not there, and that there is no place for
+// it.
+func cannotMakeLock(err error) bool {
+	if _, ok := errors.AsType[*lock.FileError](err); !ok {
+		return false
+	}
+	return errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES) || home.IsDiskFull(err)
+}
+
+// CaptureWorkspace stores what is on disk, and publishes nothing.
+func (tk *Taker) CaptureWorkspace(ctx context.Context, m *projects.Mission) (*capture.Result, error) {
+	ws, err := tk.RefreshWorkspace(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	batch := m.Project.Store.NewBatch()
+	defer batch.Discard()
+	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+	if err != nil {
+		return nil, tk.captureError(m, err)
+	}
+	if err := batch.Flush(ctx); err != nil {
+		ws.ReturnCapture()
+		return nil, err
+	}
+	if m.Project.Store.IsScratch() {
+		ws.ReturnCapture() // what a scratch holds the next capture must not rely on
+	} else {
+		ws.AcceptCapture(captured)
+	}
+	return captured, nil
+}

@@ -1,0 +1,87 @@
+package snapshots
+
+import (
+	"encoding/json"
+
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// JournaledRequest is a request in the journal.
+type JournaledRequest struct {
+	Trigger missions.Trigger `json:"trigger,omitempty"`
+	What    string           `json:"what,omitempty"`
+	IDs     []string         `json:"ids,omitempty"`
+	Owner   lock.Owner       `json:"owner"` // the process that is to answer it
+}
+
+// journalRequest notes a request for a snapshot in the journal, so that one whose
+// process dies is made up for. It is not fsynced: a power cut may lose a
+// request, never a snapshot. It reports whether the entry says already that the
+// request is in progress, as one with no other before it is in a moment.
+func (tk *Taker) journalRequest(mission string, q *requestQueue, r *Request) (sequence int64, begun bool) {
+	var doc JournaledRequest
+	switch {
+	case r.Take == nil && r.Event == nil:
+		return 0, false
+	case r.Take != nil:
+		doc = JournaledRequest{Trigger: r.Take.Trigger, What: r.Take.Message, IDs: r.Ids, Owner: tk.Self}
+	case r.Event != nil:
+		take, asks := takeAskedBy(r.Event)
+		if !asks {
+			return 0, false
+		}
+		doc = JournaledRequest{Trigger: take.Trigger, What: take.Message, Owner: tk.Self}
+	}
+	p, err := json.Marshal(doc)
+	if err != nil {
+		return 0, false
+	}
+	note := tk.Journal.EnqueueBegun
+	if q.IsBusy() {
+		note = tk.Journal.Enqueue
+	}
+	entry, err := note(mission, p)
+	if err != nil {
+		tk.Logger.Warn("note a request", "mission", mission, "error", err)
+		return 0, false
+	}
+	return entry.Sequence, entry.Status == journal.InProgress
+}
+
+// markRequestInProgress marks a request as being carried out.
+func (tk *Taker) markRequestInProgress(mission string, r *Request) {
+	if r.journalEntry == 0 || r.inProgress {
+		return
+	}
+	if _, err := tk.Journal.SetStatus(mission, r.journalEntry, journal.InProgress, nil); err != nil {
+		tk.Logger.Warn("note a request's status", "mission", mission, "error", err)
+	}
+}
+
+// finishRequest takes an answered request out of the journal.
+func (tk *Taker) finishRequest(mission string, r *Request) {
+	if r.journalEntry == 0 {
+		return
+	}
+	status := journal.Completed
+	if r.Err != nil {
+		status = journal.Failed
+	}
+	if err := tk.Journal.Finish(mission, r.journalEntry, status); err != nil {
+		tk.Logger.Warn("forget a request", "mission", mission, "error", err)
+	}
+}
+
+// takeAskedBy is the snapshot that an event would ask for at least, whatever the
+// lifecycle it meets.
+func takeAskedBy(e missions.Event) (missions.TakeSnapshot, bool) {
+	_, effects := missions.Transition(missions.Running{}, e)
+	for _, effect := range effects {
+		if take, ok := effect.(missions.TakeSnapshot); ok {
+			return take, true
+		}
+	}
+	return missions.TakeSnapshot{}, false
+}

@@ -1,0 +1,79 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// PresentSide is what is on disk, captured without publishing anything.
+func (tk *Taker) PresentSide(ctx context.Context, m *projects.Mission) (restore.Side, error) {
+	captured, err := tk.CaptureWorkspace(ctx, m)
+	if err != nil {
+		return restore.Side{}, err
+	}
+	return captureSide(m.Project, captured)
+}
+
+// RecordedSide reads a snapshot with what its record says of the capture.
+// Nothing that can't be read is taken for empty.
+func (tk *Taker) RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, error) {
+	side := restore.Side{Tree: s.Tree}
+	damaged := func(err error) error {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
+	}
+	rules, err := p.ReadRecordDoc(s, projects.RulesDoc)
+	if err != nil {
+		return side, err
+	}
+	if side.Rules, err = capture.ParseRules(rules, treeFileReader(p, s.Tree)); err != nil {
+		return side, damaged(err)
+	}
+	skipped, err := p.ReadRecordDoc(s, projects.SkippedDoc)
+	if err != nil {
+		return side, err
+	}
+	if side.Skipped, err = capture.ParseSkipped(skipped); err != nil {
+		return side, damaged(err)
+	}
+	modes, err := p.ReadRecordDoc(s, projects.ModesDoc)
+	if err != nil {
+		return side, err
+	}
+	if side.Modes, err = capture.ParseModes(modes); err != nil {
+		return side, damaged(err)
+	}
+	return side, nil
+}
+
+// captureSide is a capture that was not recorded, as a side of a plan.
+func captureSide(p *projects.Project, c *capture.Result) (restore.Side, error) {
+	rules, err := capture.ParseRules(c.Rules, treeFileReader(p, c.Tree))
+	if err != nil {
+		return restore.Side{}, err
+	}
+	return restore.Side{Tree: c.Tree, Rules: rules, Skipped: capture.NewSkippedSet(c.Skipped), Modes: c.Modes}, nil
+}
+
+// treeFileReader reads the regular files of a tree, for the ignore rules in it.
+func treeFileReader(p *projects.Project, tree gitstore.ID) capture.FileReader {
+	return func(path string) ([]byte, bool, error) {
+		e, err := p.Store.Lookup(tree, path)
+		if errors.Is(err, gitstore.ErrNoEntry) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if e.Mode != gitstore.ModeFile && e.Mode != gitstore.ModeExec {
+			return nil, false, nil
+		}
+		content, err := p.Store.Blob(e.ID)
+		return content, true, err
+	}
+}

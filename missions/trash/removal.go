@@ -1,0 +1,157 @@
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Remove takes missions out of the project: their refs go to the trash, where
+// they stay, and Unremove brings them back. Copies of conversations in Umbra's own
+// store go there too, and with Workspace a workspace that Umbra made. With Preview nothing is done.
+func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.RemoveResult, error) {
+	result := missions.RemoveResult{Missions: []missions.Mission{}}
+	if len(r.Missions) == 0 {
+		return result, missions.Errorf(missions.KindUsage, "umbra mission rm NAME", "name the missions to remove")
+	}
+	list, err := b.addresses.FindMissions(ctx, r.Caller, r.Missions)
+	if err != nil {
+		return result, err
+	}
+	for _, m := range list {
+		if err := b.checkRemoval(m, r); err != nil {
+			return result, err
+		}
+		if err := b.addLosses(ctx, m, r, &result); err != nil {
+			return result, err
+		}
+		result.Missions = append(result.Missions, b.presence.MissionView(m))
+	}
+	if r.Preview {
+		return result, nil
+	}
+	for _, m := range list {
+		if m, err = b.stopForRemoval(ctx, m, r); err != nil {
+			return result, err
+		}
+		if err := b.removeMission(ctx, m, r, &result); err != nil {
+			return result, fmt.Errorf("remove %s: %w", m.Name, err)
+		}
+	}
+	return result, nil
+}
+
+func (b *Bin) checkRemoval(m *projects.Mission, r missions.RemoveRequest) error {
+	force := "umbra mission rm " + m.Name + " --force stops it first"
+	if p, alive := m.Live.LivingProcess(); alive && !r.Force {
+		return missions.Errorf(missions.KindBusy, force, "mission %s has an agent at work (pid %d)", m.Name, p.PID)
+	}
+	if b.presence.IsAgentHidden(m) && !r.Force {
+		return missions.Errorf(missions.KindBusy, presence.HiddenAgentHint(m), "mission %s may have an agent at work: its process can't be seen from here", m.Name)
+	}
+	if r.Workspace && !m.Binding.MadeByUmbra {
+		return missions.Errorf(missions.KindConflict, "leave out --workspace", "%s is no workspace that Umbra made: it is never removed", m.Binding.Workspace)
+	}
+	return nil
+}
+
+// stopForRemoval stops the agent of a mission that is removed by force, and reads
+// the mission again.
+func (b *Bin) stopForRemoval(ctx context.Context, m *projects.Mission, r missions.RemoveRequest) (*projects.Mission, error) {
+	if !r.Force {
+		return m, nil
+	}
+	if err := b.agents.StopAgent(ctx, m, true); err != nil {
+		return m, err
+	}
+	fresh, err := b.LoadMission(m.Project, m.ID)
+	if err != nil {
+		return m, err
+	}
+	r.Force = false
+	return fresh, b.checkRemoval(fresh, r) // no other agent has begun meanwhile
+}
+
+// addLosses lists what exists nowhere but in what is to be removed.
+func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
+	if !m.Binding.MadeByUmbra || m.Binding.Fork == nil {
+		return nil
+	}
+	if !r.Workspace {
+		result.Kept = append(result.Kept, m.Binding.Workspace+" stays (--workspace moves it to the trash)")
+		return nil
+	}
+	if isWorkspaceMoved(m) {
+		result.Kept = append(result.Kept, movedWorkspaceNote(m))
+		return nil
+	}
+	others, err := b.missionsWithin(m)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		result.OtherMissions = append(result.OtherMissions, o.Name)
+	}
+	newest, err := b.snapshots.RecordedSide(m.Project, m.Tip)
+	if err != nil {
+		return err
+	}
+	holdings, err := fork.Inspect(ctx, *m.Binding.Fork, fork.Source{Store: m.Project.Store, Tree: newest.Tree, Rules: newest.Rules, Skipped: newest.Skipped})
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", m.Binding.Workspace, err)
+	}
+	result.IgnoredFiles = append(result.IgnoredFiles, holdings.Ignored...)
+	result.UnmergedCommits = append(result.UnmergedCommits, holdings.Commits...)
+	result.Uncaptured = append(result.Uncaptured, holdings.Uncaptured...)
+	return nil
+}
+
+// missionsWithin lists the other missions whose workspace is this one's, or in it.
+// It refuses where one of them has an agent at work.
+func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
+	all, err := b.restores.OverlappingMissions(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []*projects.Mission
+	for _, o := range all {
+		if !home.IsWithin(m.Binding.Workspace, o.Binding.Workspace) {
+			continue
+		}
+		if _, alive := o.Live.LivingProcess(); alive || missions.HasAgent(o.Lifecycle) && !b.presence.IsAgentGone(o) {
+			return nil, missions.Errorf(missions.KindBusy, "umbra mission stop "+o.Name, "mission %s has an agent at work in %s", o.Name, o.Binding.Workspace)
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// removeMission moves one mission to the trash: its workspace first, which is snapshot
+// once more, then its conversations in Umbra's own store, then its refs.
+func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
+	if r.Workspace && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
+		if err := b.TrashWorkspace(ctx, m, result); err != nil {
+			return err
+		}
+	}
+	err := b.WithRecoveredMission(ctx, m, func(m *projects.Mission) error {
+		if err := b.trashConversations(m, result); err != nil {
+			return err
+		}
+		return b.trashRefs(ctx, m)
+	})
+	if err != nil {
+		return err
+	}
+	failpoint.Hit("remove.removed")
+	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
+	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID))
+}

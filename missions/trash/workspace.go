@@ -1,0 +1,149 @@
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// TrashWorkspace keeps what is in the workspace in a last snapshot and moves the
+// directory away.
+func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *missions.RemoveResult) error {
+	if m.IsWorkspaceGone() {
+		return b.trashWorkspaceRemains(ctx, m, result)
+	}
+	if _, err := b.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerManual, Message: "before removal", OnlyIfChanged: true}}); err != nil {
+		return err
+	}
+	trash := b.Home.Path("trash", m.ID)
+	if err := disk.MakeDirs(b.Home.Dir, trash); err != nil {
+		return err
+	}
+	var discarded fork.Discarded
+	err := b.WithRecoveredWorkspace(ctx, m, func(m *projects.Mission) error {
+		_, err := b.missionsWithin(m) // no agent has begun in it meanwhile
+		if err == nil {
+			discarded, err = fork.Discard(ctx, *m.Binding.Fork, trash)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	addDiscarded(result, discarded)
+	return nil
+}
+
+// isWorkspaceMoved reports whether the workspace is there, but is not the directory
+// that Umbra made where it made it: the user moved it.
+func isWorkspaceMoved(m *projects.Mission) bool {
+	if m.Binding.Fork == nil || m.IsWorkspaceGone() {
+		return false
+	}
+	place, err := projects.DirectoryIdentity(m.Binding.Fork.Directory)
+	return err != nil || place != home.FileIdentity(m.Binding.Fork.Identity)
+}
+
+// movedWorkspaceNote says of a workspace that was moved how it can be removed.
+func movedWorkspaceNote(m *projects.Mission) string {
+	stays := m.Binding.Workspace + " stays: it is not where Umbra made it, in " + m.Binding.Fork.Directory
+	if m.Binding.Branch == "" {
+		return stays + "; remove it yourself"
+	}
+	return stays + "; so do its worktree and branch " + m.Binding.Branch + ": git -C " + home.ShellQuote(m.Binding.Worktree) + " worktree remove --force --force . removes the worktree"
+}
+
+// trashWorkspaceRemains takes out of the user's repository what a removal that was cut off
+// has left there after the workspace itself: its worktree's entry and its branch.
+// A workspace that the user moved stays as it is.
+func (b *Bin) trashWorkspaceRemains(ctx context.Context, m *projects.Mission, result *missions.RemoveResult) error {
+	if len(b.pathsInTrash(m.ID)) == 0 {
+		result.Kept = append(result.Kept, m.Binding.Workspace+" is not there: wherever it was moved to, it stays")
+	}
+	trash := b.Home.Path("trash", m.ID)
+	if err := disk.MakeDirs(b.Home.Dir, trash); err != nil {
+		return err
+	}
+	rest, err := fork.Discard(ctx, *m.Binding.Fork, trash)
+	var moved *fork.TargetError
+	if err != nil && !errors.As(err, &moved) {
+		return err
+	}
+	if moved != nil {
+		result.Kept = append(result.Kept, moved.Error()+": it stays, with its branch")
+	}
+	addDiscarded(result, rest)
+	return nil
+}
+
+// addDiscarded says what became of a workspace.
+func addDiscarded(r *missions.RemoveResult, discarded fork.Discarded) {
+	for _, where := range []string{discarded.Directory, discarded.Entry} {
+		if where != "" {
+			r.Trash = append(r.Trash, where)
+		}
+	}
+	for _, branch := range discarded.Kept {
+		r.Kept = append(r.Kept, "branch "+branch+" stays: it is in use, or holds commits that are nowhere else")
+	}
+}
+
+// UntrashWorkspace puts a workspace that was removed with its mission back in its
+// place. Where something else is there it refuses, and nothing has changed.
+func (b *Bin) UntrashWorkspace(ctx context.Context, m *projects.Mission) error {
+	if m.Binding.Fork == nil {
+		return nil
+	}
+	trash := b.Home.Path("trash", m.ID)
+	reclaimed, err := fork.Reclaim(ctx, *m.Binding.Fork, trash)
+	var taken *fork.TargetError
+	if errors.As(err, &taken) {
+		return missions.Errorf(missions.KindConflict, "move "+taken.Directory+" away, then try again",
+			"the workspace of %s can't go back: %s %s", m.Name, taken.Directory, taken.Reason)
+	}
+	if err != nil {
+		return fmt.Errorf("put the workspace of %s back: %w", m.Name, err)
+	}
+	if reclaimed.Moved {
+		missions.Notify(ctx, missions.Notice{Text: "its workspace is in " + m.Binding.Workspace + " again, as it was"})
+	}
+	for _, note := range reclaimed.Notes {
+		missions.Notify(ctx, missions.Notice{Text: note})
+	}
+	_ = os.Remove(trash) // stays if something is in it
+	return nil
+}
+
+// tellMissingWorkspace says of a mission that is back what a launch would do, where its
+// workspace is not there, and what of it is in the trash still.
+func (b *Bin) tellMissingWorkspace(ctx context.Context, m *projects.Mission) {
+	if m.Binding.Fork == nil || !m.IsWorkspaceGone() {
+		return
+	}
+	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("its workspace %s is not there: umbra mission resume %s makes it again from the newest snapshot, without what was in none, such as ignored files", m.Binding.Workspace, m.Name)})
+	if left := b.pathsInTrash(m.ID); len(left) > 0 {
+		missions.Notify(ctx, missions.Notice{Text: "in the trash are still, to be copied from: " + strings.Join(left, ", ")})
+	}
+}
+
+// pathsInTrash lists what is in a mission's directory of the trash.
+func (b *Bin) pathsInTrash(mission string) []string {
+	entries, err := os.ReadDir(b.Home.Path("trash", mission))
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, e := range entries {
+		paths = append(paths, b.Home.Path("trash", mission, e.Name()))
+	}
+	return paths
+}
