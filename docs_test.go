@@ -14,7 +14,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/agents/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -33,16 +33,32 @@ func pages(t *testing.T) map[string]string {
 	return found
 }
 
-// TestLinks: a link of a page leads to something.
+// TestLinks: a link of a page leads to something, and to a heading that is there.
 func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	for name, text := range pages(t) {
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	all := pages(t)
+	for name, text := range all {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+			target := name
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(name), m[1])
+			}
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s: %v", name, m[1], err)
+			} else if m[2] != "" && !slices.Contains(anchorsOf(all[target]), m[2]) {
+				t.Errorf("%s links to %s, which has no heading #%s", name, target, m[2])
 			}
 		}
 	}
+}
+
+// anchorsOf are the names by which a page's headings are linked to.
+func anchorsOf(page string) (anchors []string) {
+	dropped := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		anchors = append(anchors, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return anchors
 }
 
 // block is what stands between two fences of a page.
@@ -100,7 +116,7 @@ func runs() []running {
 		{page: "docs/history.md", language: "fish", test: "TestHistoryRecipes"},
 		{page: "docs/history.md", language: "tmux", test: "TestHistoryRecipes"},
 		{page: "docs/history.md", language: "toml", test: "TestHistoryRecipes"},
-		{page: "docs/agents.md", language: "sh", test: "TestScripts"},
+		{page: "docs/agents/generic.md", language: "sh", test: "TestScripts"},
 		{page: "docs/design.md", language: "mermaid", test: "TestDiagram"},
 		{page: "docs/design.md", language: "text", because: "a picture of packages: scripts/arrows holds who imports whom"},
 		{page: "docs/format.md", language: "text", because: "a picture of directories"},

@@ -34,7 +34,7 @@ func hookCommand() *verb {
 	var o hookOptions
 	return &verb{
 		name: "hook", args: "AGENT [EVENT [FILE…]]", min: 1, max: -1, short: "take one event of an agent on stdin (called by the agent)",
-		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents.md says with what). Prints what the agent expects. Exits 0 whatever happens, so that Umbra never\nbreaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE…, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
+		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents/generic.md says with what). Prints what the agent expects. Exits 0\nwhatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE…, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
 			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},

@@ -14,7 +14,7 @@ type hooksOptions struct{ user, project, shared bool }
 func hooksCommand() *verb {
 	return &verb{
 		name: "hooks", short: "the hooks by which agents, editors and Git tell Umbra what they do",
-		long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents.md.",
+		long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents/generic.md.",
 		verbs: []*verb{
 			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Hooks.InstallHooks),
 			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Hooks.UninstallHooks),

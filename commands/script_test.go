@@ -66,17 +66,17 @@ func scriptCode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// example FILE: the shell script in docs/agents.md, as a program.
+// example FILE: the shell script in docs/agents/generic.md, as a program.
 func scriptExample(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: example FILE")
 	}
-	page, err := os.ReadFile("../docs/agents.md")
+	page, err := os.ReadFile("../docs/agents/generic.md")
 	ts.Check(err)
 	_, rest, _ := strings.Cut(string(page), "```sh\n")
 	script, _, ended := strings.Cut(rest, "```\n")
 	if !ended || !strings.HasPrefix(script, "#!") {
-		ts.Fatalf("docs/agents.md has no script")
+		ts.Fatalf("docs/agents/generic.md has no script")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(script), 0o755))
 }

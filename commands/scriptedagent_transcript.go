@@ -26,7 +26,7 @@ const scriptedMode = "acceptEdits"
 
 // transcript is a session in Claude Code's format: a line of JSON for each
 // prompt, each block of an answer and each tool's result, each naming the line
-// before it (docs/agents.md).
+// before it (docs/agents/claude.md).
 type transcript struct {
 	path, id, cwd string
 	now           func() time.Time

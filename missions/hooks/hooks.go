@@ -35,10 +35,10 @@ func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 	agent := in.Adapter(r.Name)
 	a, ok := agent.(sessions.Installing)
 	if !ok && !projects.IsForeignAdapter(agent) {
-		return HookPlace{}, missions.Errorf(missions.KindUsage, "docs/agents.md, “Any other tool”, says how another one tells Umbra", "there are no hooks for %q, but for %s", r.Name, strings.Join(events.HookNames(), ", "))
+		return HookPlace{}, missions.Errorf(missions.KindUsage, "docs/agents/generic.md says how another one tells Umbra", "there are no hooks for %q, but for %s", r.Name, strings.Join(events.HookNames(), ", "))
 	}
 	if !ok {
-		return HookPlace{}, missions.Errorf(missions.KindUsage, "docs/agents.md, “Any other tool”, says what to give it", "there is nothing to install for %s: a tool calls `umbra hook %s` by itself", r.Name, r.Name)
+		return HookPlace{}, missions.Errorf(missions.KindUsage, "docs/agents/generic.md says what to give it", "there is nothing to install for %s: a tool calls `umbra hook %s` by itself", r.Name, r.Name)
 	}
 	scope := sessions.ScopeUser
 	switch {

@@ -10,7 +10,7 @@ import (
 
 const session = "3b1f-talk"
 
-// payloads are one of each event, as docs/agents.md describes them.
+// payloads are one of each event, as docs/agents/generic.md describes them.
 func payloads() map[sessions.Kind][]byte {
 	all := map[sessions.Kind][]byte{}
 	for kind, more := range map[sessions.Kind]string{

@@ -37,7 +37,7 @@ func kindOf(name string) (sessions.Kind, bool) {
 	return sessions.KindOther, false
 }
 
-// Event reads the payload that docs/agents.md describes. Its author is to hear of
+// Event reads the payload that docs/agents/generic.md describes. Its author is to hear of
 // what is wrong with it: an event's name that is not known is an error too.
 func (Adapter) Event(_ sessions.Environ, name string, payload []byte) (sessions.Event, error) {
 	f, err := hooks.Read(payload)

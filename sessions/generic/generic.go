@@ -1,5 +1,5 @@
 // Package generic lets any tool take part: one that calls `umbra hook generic`
-// with a small JSON at each change of its state, which docs/agents.md describes.
+// with a small JSON at each change of its state, which docs/agents/generic.md describes.
 // It knows no format of a conversation: the file that a tool names is kept as
 // bytes, and goes to a restored or forked tool as it was, if the tool has said
 // how it is started on one. It must not write files, nor know of missions or Git.
