@@ -80,25 +80,6 @@ func (l Failed) LastTurn() int { return l.Turn }
 // LastTurn implements Lifecycle.
 func (l Closed) LastTurn() int { return l.Turn }
 
-// StateOf is the name a lifecycle is shown under.
-func StateOf(l Lifecycle) StateName {
-	switch l := l.(type) {
-	case Initializing:
-		return StateInitializing
-	case Running:
-		if len(l.Pending) > 0 {
-			return StateWaiting
-		}
-		return StateRunning
-	case Idle:
-		return StateIdle
-	case Failed:
-		return StateError
-	default:
-		return StateClosed
-	}
-}
-
 // InTurn reports whether an agent is in the middle of a turn.
 func InTurn(l Lifecycle) bool {
 	_, running := l.(Running)
@@ -123,6 +104,8 @@ type lifecycleJSON struct {
 	Closed       *Closed       `json:"closed,omitempty"`
 }
 
+// MarshalLifecycle writes a lifecycle as the one member of an object that its variant
+// names.
 func MarshalLifecycle(l Lifecycle) (json.RawMessage, error) {
 	var b lifecycleJSON
 	switch l := l.(type) {
@@ -142,6 +125,7 @@ func MarshalLifecycle(l Lifecycle) (json.RawMessage, error) {
 	return json.Marshal(b)
 }
 
+// UnmarshalLifecycle reads what MarshalLifecycle wrote.
 func UnmarshalLifecycle(p []byte) (Lifecycle, error) {
 	var b lifecycleJSON
 	if err := json.Unmarshal(p, &b); err != nil {

@@ -1,8 +1,6 @@
 package missions
 
-import (
-	"time"
-)
+import "time"
 
 // Mission is a mission as the user sees it: the projection that `mission show
 // --json` prints. It is computed, never stored.
@@ -79,14 +77,6 @@ type GitState struct {
 	Operation string `json:"operation,omitempty"` // merge, rebase …
 }
 
-// Permission is a question that an agent asks its user, about a tool call or as one.
-type Permission struct {
-	ID     string    `json:"id,omitempty"` // the agent's id of the call
-	Tool   string    `json:"tool"`
-	Target string    `json:"target"`
-	At     time.Time `json:"at"`
-}
-
 // Managed says how Umbra hears of a mission's agent.
 type Managed string
 
@@ -108,15 +98,49 @@ const (
 	CloseReasonPromoted  CloseReason = "promoted"
 )
 
-// StateName is the name of a lifecycle as shown.
-type StateName string
+// NewMissionRequest asks for a mission without a parent.
+type NewMissionRequest struct {
+	Caller    Caller   `json:"caller"`
+	Name      string   `json:"name,omitempty"`
+	Agent     string   `json:"agent,omitempty"`
+	Workspace string   `json:"workspace,omitempty"`
+	Prompt    string   `json:"prompt,omitempty"`
+	Command   []string `json:"command,omitempty"`
+	EnvNames  []string `json:"env_names,omitempty"` // names of the variables given at launch
+	Launching bool     `json:"launching"`           // a keeper will launch the agent at once
+	Force     bool     `json:"force,omitempty"`     // take a root that is over the budget
+}
 
-// The states as shown. StateWaiting is running with pending permissions.
-const (
-	StateInitializing StateName = "initializing"
-	StateRunning      StateName = "running"
-	StateWaiting      StateName = "waiting"
-	StateIdle         StateName = "idle"
-	StateError        StateName = "error"
-	StateClosed       StateName = "closed"
-)
+// MissionsRequest lists missions.
+type MissionsRequest struct {
+	Caller Caller `json:"caller"`
+	All    bool   `json:"all,omitempty"`
+	Live   bool   `json:"live,omitempty"`
+}
+
+// MissionRequest names one mission; "" is the default one.
+type MissionRequest struct {
+	Caller Caller `json:"caller"`
+	Name   string `json:"name"`
+}
+
+// RenameRequest renames a mission.
+type RenameRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission"`
+	Name    string `json:"name"`
+}
+
+// ResolveRequest asks what a name means, for commands that run git themselves.
+type ResolveRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+	Moment  string `json:"moment,omitempty"`
+}
+
+// ResolveResult is where a mission or moment is in the shadow repository.
+type ResolveResult struct {
+	Mission    Mission `json:"mission"`
+	Snapshot   string  `json:"snapshot,omitempty"`
+	ShadowRepo string  `json:"shadow_repo"`
+}

@@ -82,6 +82,7 @@ func parseMomentBack(s string) (Moment, error) {
 	return Moment{Base: s}, nil
 }
 
+// IsMomentBase reports whether a text can be a mission, a pin or an id.
 func IsMomentBase(s string) bool {
 	return NamePattern().MatchString(s) || IdPrefixPattern().MatchString(s)
 }

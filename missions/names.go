@@ -2,13 +2,12 @@ package missions
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 )
 
+// The looks of names and ids.
 var (
 	NamePattern     = LazyPattern(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 	HexPattern      = LazyPattern(`^[0-9a-f]{4,40}$`)
@@ -112,39 +111,4 @@ func (t TakenNames) CheckGivenName(name, hint string) (string, error) {
 		err = Errorf(KindConflict, hint, "there is a mission %s in this project already", name)
 	}
 	return name, err
-}
-
-func Itoa(n int) string { return strconv.Itoa(n) }
-
-// OneLine joins what happened and its text for a snapshot's subject.
-func OneLine(what, text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		return what
-	}
-	return what + ": " + text
-}
-
-// ErrorLine is an agent's error on one line. What most APIs are quoted with says already
-// that it is one.
-func ErrorLine(message string) string {
-	if strings.HasPrefix(message, "API Error") {
-		return strings.Join(strings.Fields(message), " ")
-	}
-	return OneLine("error", message)
-}
-
-// MaxPromptBytes bounds the prompt that a mission's record repeats, in bytes. The
-// whole one is in the record of its turn's snapshots.
-const MaxPromptBytes = 4096
-
-// TruncateText is as much of a text as fits into so many bytes.
-func TruncateText(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
 }

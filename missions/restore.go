@@ -1,5 +1,26 @@
 package missions
 
+import "slices"
+
+// RestoreRequest puts a workspace, a conversation or both back to a moment.
+type RestoreRequest struct {
+	Caller           Caller   `json:"caller"`
+	Moment           string   `json:"moment"`
+	Mission          string   `json:"mission,omitempty"`
+	FilesOnly        bool     `json:"files_only,omitempty"`
+	ConversationOnly bool     `json:"conversation_only,omitempty"`
+	Paths            []string `json:"paths,omitempty"`
+	Mine             bool     `json:"mine,omitempty"`
+	All              bool     `json:"all,omitempty"`
+	Preview          bool     `json:"preview,omitempty"`
+	WhenIdle         bool     `json:"when_idle,omitempty"`
+	Force            bool     `json:"force,omitempty"`
+}
+
+// OnlyReads reports whether a request changes nothing.
+func (r RestoreRequest) OnlyReads() bool { return r.Preview }
+
+// Check reports what contradicts itself in a request, or is missing.
 func (r RestoreRequest) Check() error {
 	switch {
 	case r.Mine && r.All:
@@ -14,6 +35,61 @@ func (r RestoreRequest) Check() error {
 	return nil
 }
 
+// UndoRequest steps back, or forward, through Umbra's operations.
+type UndoRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+	Steps   int    `json:"steps,omitempty"` // 0 is one
+	// Preview plans one step and changes nothing.
+	Preview bool `json:"preview,omitempty"`
+	// WhenIdle leaves it for the end of the turn, if the agent is in one.
+	WhenIdle bool `json:"when_idle,omitempty"`
+	Force    bool `json:"force,omitempty"`
+	// Known is set while it waits for the end of a turn.
+	Known *KnownOperations `json:"known,omitempty"`
+}
+
+// OnlyReads reports whether a request changes nothing.
+func (r UndoRequest) OnlyReads() bool { return r.Preview }
+
+// KnownOperations are the operations that there were when an undo or redo was asked for
+// in a turn. At the turn's end it takes back these and no others.
+type KnownOperations struct {
+	Turn       int      `json:"turn"` // the turn that ran
+	Operations []string `json:"operations"`
+}
+
+// RestoreResult is the plan of a restore and, when done, its outcome.
+type RestoreResult struct {
+	Target         string              `json:"target"`
+	TargetAddress  string              `json:"target_address,omitempty"` // M@N; none where it is not in M's history
+	Mission        string              `json:"mission"`
+	MissionName    string              `json:"name"` // the mission's
+	Workspace      string              `json:"workspace"`
+	Modify         []string            `json:"modify"`
+	Create         []string            `json:"create"`
+	Delete         []string            `json:"delete"`
+	Kept           []PathReason        `json:"keep"`
+	Conversation   ConversationRestore `json:"conversation"`
+	Git            GitThenNow          `json:"git"`
+	Done           bool                `json:"done"`
+	Queued         bool                `json:"queued,omitempty"` // waits for the end of the turn
+	SafetySnapshot string              `json:"safety_snapshot,omitempty"`
+	Snapshot       string              `json:"snapshot,omitempty"`
+	SessionID      string              `json:"session_id,omitempty"`
+	Handover       *Handover           `json:"handover,omitempty"`
+	Displaced      []PathReason        `json:"displaced,omitempty"`
+	// NotTakenUp are prompts, in whole, that had been sent to the agent that was ended,
+	// and that waited for the end of what it did: they are in no conversation now.
+	NotTakenUp []Prompt     `json:"not_taken_up,omitempty"`
+	Foreign    []PathReason `json:"foreign,omitempty"` // paths changed by others, with by whom
+	Notes      []string     `json:"notes,omitempty"`
+	// Refused is, in a preview, what would stand in the way now.
+	Refused []*Error `json:"refused,omitempty"`
+	// Partial says that something was left that the plan would have changed.
+	Partial bool `json:"partial,omitempty"`
+}
+
 // WithEmptyLists makes lists empty rather than absent.
 func (r RestoreResult) WithEmptyLists() RestoreResult {
 	for _, list := range []*[]string{&r.Modify, &r.Create, &r.Delete} {
@@ -25,4 +101,58 @@ func (r RestoreResult) WithEmptyLists() RestoreResult {
 		r.Kept = []PathReason{}
 	}
 	return r
+}
+
+// WithEarlier adds what was done to what an earlier step had done.
+func (r RestoreResult) WithEarlier(first RestoreResult) RestoreResult {
+	merge := func(a, b []string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(a), b...))))
+	}
+	if !first.Done {
+		return r
+	}
+	r.Modify, r.Create, r.Delete = merge(first.Modify, r.Modify), merge(first.Create, r.Create), merge(first.Delete, r.Delete)
+	r.Kept, r.Displaced = append(first.Kept, r.Kept...), append(first.Displaced, r.Displaced...)
+	r.Notes, r.Partial, r.SafetySnapshot = append(first.Notes, r.Notes...), first.Partial || r.Partial, first.SafetySnapshot
+	return r
+}
+
+// PathReason is a path that was left alone, and why.
+type PathReason struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// ConversationRestore counts a conversation's lines kept and dropped.
+type ConversationRestore struct {
+	EventsKept    int `json:"events_kept"`
+	EventsDropped int `json:"events_dropped"`
+	// Switched says that the mission goes on in another session than before.
+	Switched bool `json:"switched,omitempty"`
+}
+
+// GitThenNow is the user's repository at the moment and at present.
+type GitThenNow struct {
+	Then GitState `json:"then"`
+	Now  GitState `json:"now"`
+}
+
+// Handover says how the agent goes on after its conversation was changed. In a
+// preview Type is not known yet.
+type Handover struct {
+	How  string `json:"how"`            // relaunched, type, resume, none
+	Type string `json:"type,omitempty"` // what to type, and where
+}
+
+// CancelRequest cancels the restore, undo or redo that waits for the end of a turn.
+type CancelRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+}
+
+// Canceled is the action that was canceled.
+type Canceled struct {
+	Mission string `json:"mission"`
+	Name    string `json:"name"`
+	Action  string `json:"canceled"` // as a mission's pending_action
 }

@@ -6,6 +6,43 @@ import (
 	"time"
 )
 
+// RemoveRequest removes missions. With Preview nothing is done; with Force an
+// agent that is live is stopped first.
+type RemoveRequest struct {
+	Caller    Caller   `json:"caller"`
+	Missions  []string `json:"missions"`
+	Workspace bool     `json:"workspace,omitempty"`
+	Preview   bool     `json:"preview,omitempty"`
+	Force     bool     `json:"force,omitempty"`
+}
+
+// OnlyReads reports whether a request changes nothing.
+func (r RemoveRequest) OnlyReads() bool { return r.Preview }
+
+// RemoveResult lists what was, or would be, removed, and what only exists there.
+type RemoveResult struct {
+	Missions        []Mission `json:"missions"`
+	IgnoredFiles    []string  `json:"ignored_files,omitempty"`
+	UnmergedCommits []string  `json:"unmerged_commits,omitempty"`
+	Uncaptured      []string  `json:"uncaptured,omitempty"`
+	OtherMissions   []string  `json:"other_missions,omitempty"` // that worked in a workspace which goes
+	Trash           []string  `json:"trash,omitempty"`          // where things went
+	Kept            []string  `json:"kept,omitempty"`           // and what stays, with the reason
+}
+
+// Add puts another removal's result behind this one's.
+func (r *RemoveResult) Add(o RemoveResult) {
+	r.Missions = append(r.Missions, o.Missions...)
+	r.IgnoredFiles, r.UnmergedCommits, r.Uncaptured = append(r.IgnoredFiles, o.IgnoredFiles...), append(r.UnmergedCommits, o.UnmergedCommits...), append(r.Uncaptured, o.Uncaptured...)
+	r.OtherMissions, r.Trash, r.Kept = append(r.OtherMissions, o.OtherMissions...), append(r.Trash, o.Trash...), append(r.Kept, o.Kept...)
+}
+
+// UnremoveRequest takes a mission out of the trash again.
+type UnremoveRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission"` // its name, its id or the beginning of that
+}
+
 // TrashRequest asks what is in the trash, or empties it.
 type TrashRequest struct {
 	Caller Caller `json:"caller"`
@@ -15,6 +52,9 @@ type TrashRequest struct {
 	Before time.Time `json:"before,omitzero"`
 	Empty  bool      `json:"empty,omitempty"` // removes for good what would be listed
 }
+
+// OnlyReads reports whether a request changes nothing.
+func (r TrashRequest) OnlyReads() bool { return !r.Empty }
 
 // TrashResult is what is, or was, in the trash.
 type TrashResult struct {

@@ -1,8 +1,6 @@
 package missions
 
-import (
-	"slices"
-)
+import "slices"
 
 // Trigger is why a snapshot was taken.
 type Trigger string
@@ -38,10 +36,16 @@ func (ts Triggers) Operation() Trigger {
 	return ""
 }
 
+// Texts are the triggers as the trailer has them.
 func (ts Triggers) Texts() []string {
 	out := make([]string, len(ts))
 	for i, t := range ts {
 		out[i] = string(t)
 	}
 	return out
+}
+
+// HasTurnEnd reports whether the snapshot was taken since a turn, or the agent, ended.
+func (t Triggers) HasTurnEnd() bool {
+	return t.Has(TriggerIdle) || t.Has(TriggerError) || t.Has(TriggerClose)
 }

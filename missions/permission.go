@@ -2,16 +2,25 @@ package missions
 
 import (
 	"slices"
+	"time"
 )
 
-// isSame reports whether two questions are one that is heard twice, in two ways.
+// Permission is a question that an agent asks its user, about a tool call or as one.
+type Permission struct {
+	ID     string    `json:"id,omitempty"` // the agent's id of the call
+	Tool   string    `json:"tool"`
+	Target string    `json:"target"`
+	At     time.Time `json:"at"`
+}
+
+// isSame reports whether two reports are of the same question.
 func (p Permission) isSame(other Permission) bool {
 	return p.Tool == other.Tool && p.Target == other.Target && (p.ID == other.ID || p.ID == "" || other.ID == "")
 }
 
-// isAbout reports whether a question is about a call. Of an agent that does not tell
-// which, it is the one of that tool, or on that file or command: not each calls a
-// tool the same when it asks.
+// isAbout reports whether a question is about a call. Without ids, the question is about
+// the call of the same tool, or of the same file or command: some agents name a tool
+// otherwise when they ask.
 func (p Permission) isAbout(tool ToolUse) bool {
 	if p.ID != "" && tool.ID != "" {
 		return p.ID == tool.ID
@@ -19,7 +28,7 @@ func (p Permission) isAbout(tool ToolUse) bool {
 	return p.Tool == tool.Name || p.Tool == "" || p.Target != "" && p.Target == tool.Target
 }
 
-// withAnswered is the turn without what was asked about a call.
+// withAnswered is the turn without the questions about a call.
 func (r Running) withAnswered(tool ToolUse) Running {
 	if slices.ContainsFunc(r.Pending, func(p Permission) bool { return p.isAbout(tool) }) {
 		r.Pending = slices.DeleteFunc(slices.Clone(r.Pending), func(p Permission) bool { return p.isAbout(tool) })

@@ -2,6 +2,8 @@ package missions
 
 import (
 	"context"
+	"slices"
+	"strings"
 )
 
 // Watching is what a process that watches workspaces knows of them. The daemon
@@ -32,3 +34,24 @@ type Dirty struct {
 	Paths []string // relative, slash-separated
 	Trees []string // directories to be walked whole
 }
+
+// IncludesPath reports whether a path is named, or below a directory that is.
+func (d Dirty) IncludesPath(path string) bool {
+	return slices.Contains(d.Paths, path) || slices.ContainsFunc(d.Trees, func(dir string) bool {
+		return path == dir || strings.HasPrefix(path, dir+"/")
+	})
+}
+
+// Observation is what a watcher saw in a workspace.
+type Observation string
+
+// The observations.
+const (
+	// SawChange is a change of a file in the workspace.
+	SawChange Observation = "change"
+	// SawQuiet is a workspace and session file without change for the settle
+	// period, or a writer that never pauses for the maximum wait.
+	SawQuiet Observation = "quiet"
+	// SawPause is SawQuiet of an agent that is seen to be at work.
+	SawPause Observation = "pause"
+)

@@ -1,0 +1,80 @@
+package missions
+
+import (
+	"slices"
+	"time"
+)
+
+// Entry is a snapshot as `umbra log --json` prints it.
+type Entry struct {
+	ID          string    `json:"id"`
+	Address     string    `json:"address"` // can be typed
+	Parent      string    `json:"parent,omitempty"`
+	Mission     string    `json:"mission"`
+	MissionName string    `json:"mission_name"`
+	State       StateName `json:"state"`
+	Triggers    []string  `json:"triggers"`
+	At          time.Time `json:"at"`
+	Message     string    `json:"message"`
+	Turn        int       `json:"turn"`
+	// Prompt is what began the turn, in a log: on one line and cut, as the message of
+	// the prompt's own snapshot says it, which has none.
+	Prompt    string `json:"prompt,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Events    int    `json:"session_events"`
+	// Tally is what was said in the mission up to then.
+	Tally        *Tally      `json:"conversation,omitempty"`
+	Files        FileCounts  `json:"files"`
+	Lines        *LineCounts `json:"lines,omitempty"` // absent where not counted: unasked, or in too many files
+	Bytes        int64       `json:"bytes"`
+	Skipped      int         `json:"skipped"`
+	Pins         []string    `json:"pins"`
+	RestoredFrom string      `json:"restored_from,omitempty"`
+	ForkedFrom   string      `json:"forked_from,omitempty"`
+	Operation    string      `json:"operation,omitempty"`
+	Partial      bool        `json:"partial"`
+	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of
+	// those before it.
+	LostBefore string `json:"lost_before,omitempty"`
+	Late       bool   `json:"late,omitempty"`
+	Unchanged  bool   `json:"unchanged,omitempty"` // asked for, and nothing was new: ID is the snapshot it equals
+	// Notes are about the taking of a snapshot that was asked for now.
+	Notes []string `json:"notes,omitempty"`
+	// RenamedFrom is the name that the file of a log's path had before this snapshot.
+	RenamedFrom string `json:"renamed_from,omitempty"`
+	// What a log was asked for beside that. A mission's first snapshot changed
+	// nothing: it has neither.
+	Changed []FileChange `json:"changed,omitempty"`
+	Patch   string       `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone.
+	Unpaired int `json:"unpaired,omitempty"`
+	// ConversationLines is what was said in the turn, with the newest of its snapshots that the
+	// log lists.
+	ConversationLines []ConversationLine `json:"said,omitempty"`
+}
+
+// FileCounts counts a snapshot's changes against the one before.
+type FileCounts struct {
+	Added    int `json:"added"`
+	Modified int `json:"modified"`
+	Deleted  int `json:"deleted"`
+}
+
+// LineCounts counts changed lines.
+type LineCounts struct {
+	Added   int `json:"added"`
+	Deleted int `json:"deleted"`
+}
+
+// HasPromptTrigger reports whether the snapshot was taken before a prompt.
+func (e Entry) HasPromptTrigger() bool { return slices.Contains(e.Triggers, string(TriggerPrompt)) }
+
+// countedTally is the snapshot's tally. At the beginning the agent may have written
+// nothing yet: that counts as zero.
+func (e Entry) countedTally(begins bool) (t Tally, known bool) {
+	if e.Tally == nil {
+		return t, begins
+	}
+	return *e.Tally, true
+}

@@ -1,0 +1,35 @@
+package missions
+
+import "time"
+
+// ForkRequest asks for missions that begin where another is, or was.
+type ForkRequest struct {
+	Caller    Caller        `json:"caller"`
+	From      string        `json:"from"` // mission or moment; "" is the default mission now
+	Name      string        `json:"name,omitempty"`
+	Count     int           `json:"count"` // 0 is one, named without a number
+	Workspace string        `json:"workspace,omitempty"`
+	Prompt    string        `json:"prompt,omitempty"`
+	Again     bool          `json:"again,omitempty"`
+	Command   []string      `json:"command,omitempty"`
+	EnvNames  []string      `json:"env_names,omitempty"`
+	Ignored   string        `json:"ignored,omitempty"` // copy (default) or skip
+	Config    string        `json:"config,omitempty"`  // of the agent: source (default), now, or a version's id
+	NoWait    bool          `json:"no_wait,omitempty"`
+	Timeout   time.Duration `json:"timeout,omitempty"` // of waiting for idle; 0 is 5 minutes
+	Launching bool          `json:"launching"`
+	Yes       bool          `json:"yes,omitempty"` // copy ignored files above the limit
+	Force     bool          `json:"force,omitempty"`
+}
+
+// ForkResult is what a fork made.
+type ForkResult struct {
+	Missions []Mission    `json:"missions"`
+	Source   Entry        `json:"source"`              // the snapshot it forked from
+	LeftOut  []PathReason `json:"left,omitempty"`      // what could not come along, with reasons
+	PointsIn []string     `json:"points_in,omitempty"` // ignored files that point back into the source
+	Notes    []string     `json:"notes,omitempty"`
+	// Fallback says that the commit of that moment is gone or not known: the fork's branch
+	// starts at an ancestor of it.
+	Fallback bool `json:"fallback,omitempty"`
+}

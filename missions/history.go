@@ -1,0 +1,105 @@
+package missions
+
+import "time"
+
+// LogRequest asks for a mission's snapshots, newest first.
+type LogRequest struct {
+	Caller           Caller    `json:"caller"`
+	Mission          string    `json:"mission,omitempty"`
+	Limit            int       `json:"limit,omitempty"` // 0: all
+	Since            string    `json:"since,omitempty"` // a time as in moments: 10m, 2026-01-31
+	State            StateName `json:"state,omitempty"`
+	Path             string    `json:"path,omitempty"` // by its name at the moment; a file is followed over its renames
+	Grep             string    `json:"grep,omitempty"`
+	Ops              bool      `json:"ops,omitempty"`   // only Umbra's own operations
+	Lines            bool      `json:"lines,omitempty"` // count lines too
+	Graph            bool      `json:"graph,omitempty"` // the missions forked from it as well
+	All              bool      `json:"all,omitempty"`   // every mission of the project
+	Changes          bool      `json:"changes,omitempty"`
+	Patch            bool      `json:"patch,omitempty"`
+	WithConversation bool      `json:"said,omitempty"`
+}
+
+// ShowRequest asks for one moment.
+type ShowRequest struct {
+	Caller Caller `json:"caller"`
+	Moment string `json:"moment"`
+	Brief  bool   `json:"brief,omitempty"` // without the patch
+	// Paths are those whose changes are meant, none for all.
+	Paths []string `json:"paths,omitempty"`
+}
+
+// ShowResult is a moment, whole.
+type ShowResult struct {
+	Entry        Entry              `json:"snapshot"`
+	Prompt       string             `json:"prompt,omitempty"`
+	Skipped      []PathReason       `json:"skipped,omitempty"`
+	Changing     []string           `json:"changing,omitempty"`
+	Git          GitState           `json:"git"`
+	Conversation []ConversationLine `json:"conversation,omitempty"`
+	NotTakenUp   []Prompt           `json:"not_taken_up,omitempty"` // sent by then, and not taken up by the agent yet
+	Files        []FileChange       `json:"files"`
+	Patch        string             `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone.
+	Unpaired int `json:"unpaired,omitempty"`
+}
+
+// ConversationLine is one line of a conversation.
+type ConversationLine struct {
+	Role string    `json:"role"` // user, assistant, tool
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+// CatRequest asks for a file as it was. Path is relative to the caller's
+// directory where that is inside the workspace, else to the workspace; FromTop
+// to the workspace always, as the paths of a FileChange are.
+type CatRequest struct {
+	Caller  Caller `json:"caller"`
+	Moment  string `json:"moment"`
+	Path    string `json:"path"`
+	FromTop bool   `json:"from_top,omitempty"`
+}
+
+// DiffRequest compares two moments. No From: the snapshot before the last
+// prompt. No To: the workspace as it is now.
+type DiffRequest struct {
+	Caller       Caller   `json:"caller"`
+	From         string   `json:"from,omitempty"`
+	To           string   `json:"to,omitempty"`
+	Turn         int      `json:"turn,omitempty"`
+	Conversation bool     `json:"conversation,omitempty"`
+	Patch        bool     `json:"patch,omitempty"`
+	Paths        []string `json:"paths,omitempty"`
+}
+
+// Difference is what lies between two moments.
+type Difference struct {
+	From         string           `json:"from"`
+	To           string           `json:"to"` // "" is the workspace now
+	Files        []FileChange     `json:"files"`
+	Conversation ConversationDiff `json:"conversation"`
+	Patch        string           `json:"patch,omitempty"`
+	// Unpaired counts new files that may be renamed ones which were edited: they were
+	// too many to be compared with those that are gone.
+	Unpaired int `json:"unpaired,omitempty"`
+}
+
+// ConversationDiff is what was said between two moments.
+type ConversationDiff struct {
+	EventsAdded int                `json:"events_added"`
+	Lines       []ConversationLine `json:"said,omitempty"`
+}
+
+// FileChange is one path that differs.
+type FileChange struct {
+	Path    string `json:"path"`
+	OldPath string `json:"old_path,omitempty"`
+	// Similarity is how much of a renamed file was in it before, in percent.
+	Similarity int    `json:"similarity,omitempty"`
+	Type       string `json:"type"` // added, modified, deleted, renamed, mode, type
+	Added      int    `json:"lines_added"`
+	Deleted    int    `json:"lines_deleted"`
+	Binary     bool   `json:"binary"`
+}

@@ -1,0 +1,78 @@
+package missions
+
+import "time"
+
+// LaunchRequest asks how to start a mission's agent.
+type LaunchRequest struct {
+	Caller    Caller   `json:"caller"`
+	Mission   string   `json:"mission"`
+	KeeperPID int      `json:"keeper_pid"` // who will run it: from now on the mission is that process's
+	Resume    bool     `json:"resume"`     // false: its first start
+	Prompt    string   `json:"prompt,omitempty"`
+	Command   []string `json:"command,omitempty"`  // replaces the recorded one
+	Config    string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
+	Recreate  string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
+	EnvNames  []string `json:"env_names,omitempty"`
+}
+
+// Launch is what a keeper runs.
+type Launch struct {
+	ID      string            `json:"id"` // tells this launch from others in a keeper's reports
+	Mission Mission           `json:"mission"`
+	Argv    []string          `json:"argv"`
+	Dir     string            `json:"dir"`
+	Env     map[string]string `json:"env"`             // added to the keeper's own environment
+	Unset   []string          `json:"unset,omitempty"` // names taken out of that first
+	Notes   []string          `json:"notes,omitempty"`
+}
+
+// KeepRequest is a keeper's report: its agent started (Ended false), or ended.
+type KeepRequest struct {
+	Caller    Caller `json:"caller"` // the keeper, as it asks to launch
+	Mission   string `json:"mission"`
+	Launch    string `json:"launch"` // the id of the launch that it is about
+	KeeperPID int    `json:"keeper_pid"`
+	AgentPID  int    `json:"agent_pid"`
+	Ended     bool   `json:"ended"`
+	ExitCode  int    `json:"exit_code"`
+	// Failed says that the agent could not be started at all.
+	Failed string `json:"failed,omitempty"`
+}
+
+// KeepResult tells a keeper what to do when its agent has ended.
+type KeepResult struct {
+	Do     string  `json:"do"` // exit, relaunch, or wait
+	Launch *Launch `json:"launch,omitempty"`
+	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
+}
+
+// What a keeper can be told to do.
+const (
+	DoExit     = "exit"
+	DoRelaunch = "relaunch"
+	DoWait     = "wait" // for the end of what the agent was ended for: ask again
+)
+
+// WaitRequest waits for missions to be in one of some states.
+type WaitRequest struct {
+	Caller   Caller        `json:"caller"`
+	Missions []string      `json:"missions"`
+	States   []StateName   `json:"states,omitempty"` // default idle, waiting, closed, error
+	Any      bool          `json:"any,omitempty"`
+	Timeout  time.Duration `json:"timeout,omitempty"` // 0: forever
+}
+
+// StopRequest stops the agents of missions.
+type StopRequest struct {
+	Caller   Caller   `json:"caller"`
+	Missions []string `json:"missions"`
+	Force    bool     `json:"force,omitempty"` // also where the agent's process is not known: it has ended
+}
+
+// The moments of a mission at which automations run.
+const (
+	OnReady = "ready"
+	OnIdle  = "idle"
+	OnError = "error"
+	OnClose = "close"
+)

@@ -1,3 +1,0 @@
-package missions
-
-var StateNames = [...]StateName{StateInitializing, StateRunning, StateWaiting, StateIdle, StateError, StateClosed}

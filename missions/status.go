@@ -1,0 +1,89 @@
+package missions
+
+import "time"
+
+// StatusRequest asks for the state of things here.
+type StatusRequest struct {
+	Caller Caller `json:"caller"`
+	// Brief asks for no more than the missions that work here, as they were last
+	// written down: nothing is looked for, and nobody waited for.
+	Brief bool `json:"brief,omitempty"`
+}
+
+// Status is one glance at Umbra.
+type Status struct {
+	Daemon       *DaemonStatus    `json:"daemon,omitempty"` // absent in process
+	Home         string           `json:"home"`
+	Project      *Project         `json:"project,omitempty"`
+	Missions     []Mission        `json:"missions"`
+	LastSnapshot *Entry           `json:"last_snapshot,omitempty"`
+	Walks        []WorkspaceWalks `json:"walks,omitempty"` // since the daemon began to watch
+	Unread       []UnreadFiles    `json:"unread,omitempty"`
+	// LeftOut are the missions whose snapshots lack files because of a project file.
+	LeftOut  []LeftOutFiles `json:"left_out,omitempty"`
+	Problems []Problem      `json:"problems"`
+	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
+	// written in the home. "" if they are.
+	StoppedReason string `json:"stopped,omitempty"`
+}
+
+// DaemonStatus describes the process that serves the socket.
+type DaemonStatus struct {
+	Running     bool      `json:"running"`
+	PID         int       `json:"pid"`
+	Version     string    `json:"version"`
+	StartedAt   time.Time `json:"started_at"`
+	Socket      string    `json:"socket"`
+	Missions    int       `json:"missions"`
+	Watches     int       `json:"watches"`
+	MemoryBytes int64     `json:"memory_bytes"`
+	Overflows   int       `json:"overflows"`
+	// Housekeeping is what was last done in each project, newest first.
+	Housekeeping []Housekeeping `json:"housekeeping,omitempty"`
+	Problem      string         `json:"problem,omitempty"` // why it is of no use as it is
+}
+
+// WorkspaceWalks are the walks over every file of a watched workspace: what a watcher
+// can't see (writes through a mapping or a hard link, lost events) is found by
+// them.
+type WorkspaceWalks struct {
+	Workspace string    `json:"workspace"`
+	Count     int       `json:"count"`
+	Corrected int       `json:"corrected"` // changes that no event had reported
+	LastAt    time.Time `json:"last_at,omitzero"`
+	LastWhy   string    `json:"last_why,omitempty"`
+}
+
+// UnreadFiles counts the files that the first snapshot of a workspace took from the
+// user's index and that are not read yet.
+type UnreadFiles struct {
+	Workspace string `json:"workspace"`
+	Files     int    `json:"files"`
+}
+
+// LeftOutFiles are the files that the newest snapshot of a mission lacks because of the
+// workspace's own project file, which an agent may have written.
+type LeftOutFiles struct {
+	Mission string   `json:"mission"`
+	File    string   `json:"file"`
+	Files   int      `json:"files"`
+	Paths   []string `json:"paths"` // the first of them
+}
+
+// Housekeeping is what was last done to keep a project's shadow repository fast
+// and small.
+type Housekeeping struct {
+	Project string    `json:"project"`
+	At      time.Time `json:"at"`
+	// Packed counts objects that were packed together, Removed the loose objects
+	// and packs that this made superfluous.
+	Packed  int `json:"packed"`
+	Removed int `json:"removed"`
+	// FreedBytes is what the repository shrank by.
+	FreedBytes int64 `json:"freed_bytes"`
+	// Mended says what was found damaged of what was borrowed from the user's
+	// repository, and stored again.
+	Mended string `json:"mended,omitempty"`
+	// Problem is why it was not done, or not to its end.
+	Problem string `json:"problem,omitempty"`
+}

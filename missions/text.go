@@ -1,0 +1,43 @@
+package missions
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Itoa is strconv.Itoa.
+func Itoa(n int) string { return strconv.Itoa(n) }
+
+// OneLine joins what happened and its text for a snapshot's subject.
+func OneLine(what, text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return what
+	}
+	return what + ": " + text
+}
+
+// ErrorLine is an agent's error on one line. What most APIs are quoted with says already
+// that it is one.
+func ErrorLine(message string) string {
+	if strings.HasPrefix(message, "API Error") {
+		return strings.Join(strings.Fields(message), " ")
+	}
+	return OneLine("error", message)
+}
+
+// MaxPromptBytes bounds the prompt that a mission's record repeats, in bytes. The
+// whole one is in the record of its turn's snapshots.
+const MaxPromptBytes = 4096
+
+// TruncateText is as much of a text as fits into so many bytes.
+func TruncateText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
