@@ -20,7 +20,7 @@ import (
 func main() { os.Exit(lab.LongMain("soak", run)) }
 
 // page is where the result of a whole run goes, below the top of the source.
-const page = "docs/safety.md"
+const page = "docs/trials.md"
 
 // wholeRun is how many kills a run has unless told otherwise, and keptRun how many,
 // or calls that failed, it has at least if its result is kept.

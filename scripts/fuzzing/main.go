@@ -22,7 +22,7 @@ func main() { os.Exit(lab.LongMain("fuzz", run)) }
 // page is where the result of a run of all targets goes, and section what marks
 // its place there.
 const (
-	page    = "docs/safety.md"
+	page    = "docs/trials.md"
 	section = "scripts/fuzz"
 )
 

@@ -1,12 +1,12 @@
 // Package hazards names what went wrong in the systems that tried this before
 // Umbra. A test that reproduces one says so here: first with Shown, that the
 // failure is real, then with Held, that Umbra does not have it. The table in
-// docs/safety.md is made of those calls, which are read from the source.
+// docs/hazards.md is made of those calls, which are read from the source.
 package hazards
 
 import "testing"
 
-// An ID is a hazard's name in docs/safety.md.
+// An ID is a hazard's name in docs/hazards.md.
 type ID string
 
 // A Hazard is something that happened to somebody's work.

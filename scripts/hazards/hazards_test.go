@@ -10,7 +10,7 @@ import (
 const root = "../.."
 
 // TestEveryHazardHasItsTests: each is reproduced by one test and held by one,
-// and the table in docs/safety.md is the one that the tests give.
+// and the table in docs/hazards.md is the one that the tests give.
 func TestEveryHazardHasItsTests(t *testing.T) {
 	claims, err := scan(root)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestEveryHazardHasItsTests(t *testing.T) {
 	for _, fault := range missing(claims) {
 		t.Error(fault)
 	}
-	file := filepath.Join(root, "docs", "safety.md")
+	file := filepath.Join(root, "docs", "hazards.md")
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestEveryHazardHasItsTests(t *testing.T) {
 		return
 	}
 	if os.Getenv("UMBRA_UPDATE_DOCS") == "" {
-		t.Fatal("docs/safety.md is not what the tests say: UMBRA_UPDATE_DOCS=1 go test ./scripts/hazards")
+		t.Fatal("docs/hazards.md is not what the tests say: UMBRA_UPDATE_DOCS=1 go test ./scripts/hazards")
 	}
 	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 		t.Fatal(err)

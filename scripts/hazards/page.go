@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The lines around what is generated in docs/safety.md.
+// The lines around what is generated in docs/hazards.md.
 const (
 	begin = "<!-- generated from the tests: UMBRA_UPDATE_DOCS=1 go test ./scripts/hazards -->\n"
 	end   = "<!-- end of what is generated -->\n"
