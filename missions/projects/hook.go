@@ -14,6 +14,6 @@ func (m *Mission) RelativePath(target string) string {
 }
 
 // IsAgentProcess reports whether the mission's agent is the process with this pid.
-func (l *Live) IsAgentProcess(pid int) bool {
+func (l *ProcessState) IsAgentProcess(pid int) bool {
 	return l.Agent != nil && l.Agent.PID == pid && l.Agent.Liveness() == lock.Alive
 }

@@ -9,69 +9,84 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// Live is what is known of a mission since its newest record: which processes
-// it has, what its agent does now. It is written without fsync; losing it
-// loses no snapshot, only the knowledge that a turn was running.
+// Live is what is known of a mission since its newest record, in four documents. It is
+// written without fsync; losing it loses no snapshot, only the knowledge that a turn was
+// running.
 type Live struct {
-	// BaseRecord is the record that Lifecycle continues. If another record was
-	// written since, the record's own lifecycle is newer.
-	BaseRecord    string            `json:"base,omitempty"`
-	LifecycleJSON json.RawMessage   `json:"lifecycle,omitempty"`
-	StateSince    time.Time         `json:"since"`
-	LastTool      *missions.ToolUse `json:"last_tool,omitempty"`
+	ProcessState `json:"process,omitzero"`
+	TurnState    `json:"turn,omitzero"`
+	SessionState `json:"session,omitzero"`
+	WaitingState `json:"waiting,omitzero"`
+}
 
-	Keeper         *lock.Owner     `json:"keeper,omitempty"`
-	Agent          *lock.Owner     `json:"agent,omitempty"`
-	AgentNamed     bool            `json:"agent_named,omitempty"` // Agent is the process that its hooks have named, not just the keeper's child
-	HasHooks       bool            `json:"hooked,omitempty"`      // its agent reports by hooks
-	Numbering      *TurnNumbering  `json:"numbering,omitempty"`
-	MissingHooks   *MissingHooks   `json:"unheard,omitempty"` // it was launched without
-	LastHookAt     time.Time       `json:"heard,omitzero"`    // the last time it did, and in which boot of the system
-	Boot           string          `json:"boot,omitempty"`
-	LastHookUptime time.Duration   `json:"heard_up,omitempty"` // the same time, as the system counts it that was not set
+// ProcessState is what is known of the processes of a mission, and of its launches.
+type ProcessState struct {
+	Keeper      *lock.Owner `json:"keeper,omitempty"`
+	KeeperChild *lock.Owner `json:"child,omitempty"` // the agent, or a script that starts the agent
+	Agent       *lock.Owner `json:"agent,omitempty"`
+	AgentNamed  bool        `json:"agent_named,omitempty"` // a hook named Agent; else it is the keeper's child
+	EndedAgent  *lock.Owner `json:"ended,omitempty"`       // the agent whose end its keeper has reported
+	AgentRoot   string      `json:"agent_root,omitempty"`
+
+	LaunchID         string  `json:"launch,omitempty"`      // of the newest launch that the keeper was given
+	EndedLaunch      string  `json:"over,omitempty"`        // the launch whose agent's end its keeper has reported
+	LaunchedAt       instant `json:"launched,omitzero"`     // when the newest launch was
+	HeardSinceLaunch bool    `json:"spoke,omitempty"`       // the agent was heard in a turn since the newest launch
+	Boot             string  `json:"boot,omitempty"`        // the boot of the system that the instants are of
+	ClientVersion    string  `json:"client,omitempty"`      // the agent's version
+	OutsideDir       string  `json:"outside_dir,omitempty"` // where the agent was heard last, if outside of its workspace
+}
+
+// TurnState is the lifecycle since the newest record, and what is known of the turn.
+type TurnState struct {
+	// BaseRecord is the record that LifecycleJSON continues. If another record was
+	// written since, the record's own lifecycle is newer.
+	BaseRecord    string          `json:"base,omitempty"`
+	LifecycleJSON json.RawMessage `json:"lifecycle,omitempty"`
+	StateSince    time.Time       `json:"since,omitzero"`
+
+	TurnSession string             `json:"session,omitempty"`   // the session of the last prompt, the user's or the agent's own
+	PromptID    string             `json:"prompt_id,omitempty"` // the id of that prompt
+	TurnBegan   instant            `json:"begun,omitzero"`      // when that prompt was heard, or the turn went on
+	PromptedAt  instant            `json:"prompted,omitzero"`   // when the user's last prompt was heard
+	LastTool    *missions.ToolUse  `json:"last_tool,omitempty"`
+	OpenTools   []missions.ToolUse `json:"open,omitempty"` // calls of the turn whose end was not heard, oldest first
+}
+
+// SessionState is what is known of the mission's session, and how its agent reports.
+type SessionState struct {
+	HasHooks       bool            `json:"hooks,omitempty"`         // the agent reports by hooks
+	MissingHooks   *MissingHooks   `json:"missing_hooks,omitempty"` // the agent was launched without hooks
+	LastHookAt     time.Time       `json:"heard,omitzero"`
+	LastHookUptime time.Duration   `json:"heard_up,omitempty"` // how long the system had been up then
+	SeenEvents     []string        `json:"seen,omitempty"`     // ids of events already handled, newest last
 	BoundSession   string          `json:"bound,omitempty"`    // the session that $UMBRA_MISSION is valid for
-	AgentRoot      string          `json:"agent_root,omitempty"`
-	ProcessSession *ProcessSession `json:"in,omitempty"` // where its agent was heard last
+	ProcessSession *ProcessSession `json:"in,omitempty"`       // where the agent was heard last
+	Numbering      *TurnNumbering  `json:"numbering,omitempty"`
 
 	// ProvisionalSnapshot is the first snapshot of a headless session's mission, which is
 	// published when a later one differs: most such sessions change nothing.
-	ProvisionalSnapshot string `json:"provisional,omitempty"`
-	// ProvisionalPrompt is such a session's last prompt.
-	ProvisionalPrompt *missions.Prompt `json:"asked,omitempty"`
-	// PendingName is what an adopted mission's first prompt names it, until it does.
+	ProvisionalSnapshot string           `json:"provisional,omitempty"`
+	ProvisionalPrompt   *missions.Prompt `json:"asked,omitempty"` // the last prompt of such a session
+	// PendingName is the name that the first prompt gives an adopted mission, until a
+	// record has that name.
 	PendingName string `json:"name,omitempty"`
-
-	// HookTally counts a conversation that only hooks tell of, until a record does.
-	HookTally *TallyProgress `json:"told,omitempty"`
-	// ConfigCommit is the version of the agent's configuration, until a record says it.
+	// HookTally counts a conversation that only hooks report, until a record has the count.
+	HookTally *TallyProgress `json:"tally,omitempty"`
+	// ConfigCommit is the version of the agent's configuration, until a record has it.
 	ConfigCommit string `json:"config_commit,omitempty"`
+}
 
-	OpenTools []missions.ToolUse `json:"open,omitempty"` // calls of the turn whose end was not heard, oldest first
-
-	SeenEvents    []string      `json:"seen,omitempty"`    // ids of events already handled, newest last
-	Problem       string        `json:"problem,omitempty"` // the last hook that went wrong
-	OutsideDir    string        `json:"away,omitempty"`    // where its agent was heard last, outside of its workspace
-	OwedSnapshot  *OwedSnapshot `json:"owed,omitempty"`    // the last snapshot that there was no room for
-	UnsavedReason string        `json:"unsaved,omitempty"` // why prompts are not kept, as their user was told, until a snapshot is taken
-	RefusedCall   *RefusedCall  `json:"refused,omitempty"` // the last call that could not be read
-	ClientVersion string        `json:"client,omitempty"`  // the agent's version
-
-	TurnSession string  `json:"turn_of,omitempty"`   // the session of the last prompt, the user's or the agent's own
-	PromptID    string  `json:"prompt_id,omitempty"` // and its id
-	TurnBegan   instant `json:"begun,omitzero"`      // when it was heard, or the turn went on
-	PromptedAt  instant `json:"prompted,omitzero"`   // when the last of the user's was
-
-	KeeperChild      *lock.Owner `json:"child,omitempty"`    // the keeper's own child: the agent, or what it was started by
-	LaunchID         string      `json:"launch,omitempty"`   // the newest that the keeper was given
-	EndedLaunch      string      `json:"over,omitempty"`     // the launch whose agent's end its keeper has told
-	LaunchedAt       instant     `json:"launched,omitzero"`  // when that was
-	HeardSinceLaunch bool        `json:"spoke,omitempty"`    // its agent was heard in a turn since
-	EndedAgent       *lock.Owner `json:"ended,omitempty"`    // the agent whose end its keeper has told
-	QueuedRestore    *Action     `json:"queued,omitempty"`   // for the end of the turn
-	Handover         *Handover   `json:"handover,omitempty"` // from before the agent is ended until there is one again
-	Notice           string      `json:"notice,omitempty"`   // for the user, where the agent can show it when it is there again
-	// NotRestoredReason is why a queued restore was not done.
-	NotRestoredReason string `json:"not_restored,omitempty"`
+// WaitingState is what waits to be done, or to be shown to the user.
+type WaitingState struct {
+	QueuedRestore     *Action       `json:"queued,omitempty"`   // for the end of the turn
+	Handover          *Handover     `json:"handover,omitempty"` // from before the agent is ended until it runs again
+	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`     // the last snapshot that there was no room for
+	Notice            string        `json:"notice,omitempty"`   // for the user, when the agent runs again and can show it
+	NotRestoredReason string        `json:"not_restored,omitempty"`
+	Problem           string        `json:"problem,omitempty"`      // the last hook that went wrong
+	UnsavedReason     string        `json:"unsaved,omitempty"`      // why prompts are not kept, as the user was told, until a snapshot is taken
+	RefusedCall       *RefusedCall  `json:"refused_call,omitempty"` // the last call of a hook that could not be read
 }
 
 // ProcessSession is the session that a process was heard in. It stays in it until it is heard in
@@ -91,7 +106,7 @@ const maxSeenEvents = 128
 
 // MarkEventSeen reports whether the event with this id is new, and remembers it.
 // Events without an id are always new.
-func (l *Live) MarkEventSeen(id string) bool {
+func (l *SessionState) MarkEventSeen(id string) bool {
 	if id == "" {
 		return true
 	}
@@ -116,7 +131,7 @@ func (m *Mission) NoteUnrecordedPrompt() {
 }
 
 // LivingProcess returns the mission's process that lives, its agent's first.
-func (l *Live) LivingProcess() (lock.Owner, bool) {
+func (l *ProcessState) LivingProcess() (lock.Owner, bool) {
 	if alive := l.LivingProcesses(); len(alive) > 0 {
 		return alive[0], true
 	}
@@ -124,7 +139,7 @@ func (l *Live) LivingProcess() (lock.Owner, bool) {
 }
 
 // LivingProcesses are those of the mission's processes that live, its agent's first.
-func (l *Live) LivingProcesses() (alive []Process) {
+func (l *ProcessState) LivingProcesses() (alive []Process) {
 	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
 		if p != nil && p.Liveness() == lock.Alive {
 			alive = append(alive, *p)
@@ -135,7 +150,7 @@ func (l *Live) LivingProcesses() (alive []Process) {
 
 // Liveness is Alive if one of the mission's processes is, Gone if none is and
 // one is known to be gone, and Unknown if nothing is known of any.
-func (l *Live) Liveness() lock.Liveness {
+func (l *ProcessState) Liveness() lock.Liveness {
 	known := lock.Unknown
 	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
 		if p == nil {
@@ -152,7 +167,7 @@ func (l *Live) Liveness() lock.Liveness {
 }
 
 // LastBoot is the boot of the system in which the mission was last heard of.
-func (l *Live) LastBoot() string {
+func (l *ProcessState) LastBoot() string {
 	for _, p := range []*lock.Owner{l.Agent, l.Keeper} {
 		if p != nil && p.Boot != "" {
 			return p.Boot
@@ -162,11 +177,11 @@ func (l *Live) LastBoot() string {
 }
 
 // HasKeeper reports whether a keeper owns the agent's terminal now.
-func (l *Live) HasKeeper() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }
+func (l *ProcessState) HasKeeper() bool { return l.Keeper != nil && l.Keeper.Liveness() == lock.Alive }
 
 // IsOrphaned reports whether the agent lives that a keeper has started and which is gone:
 // nobody sees its terminal.
-func (l *Live) IsOrphaned() bool {
+func (l *ProcessState) IsOrphaned() bool {
 	gone := l.Keeper != nil && l.Keeper.Liveness() == lock.Gone
 	return gone && l.KeeperChild != nil && l.KeeperChild.Liveness() == lock.Alive
 }

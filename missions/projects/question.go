@@ -9,7 +9,7 @@ import (
 
 // TrackOpenCalls keeps the calls of the turn whose end was not heard yet. Not each is told: the
 // next prompt forgets them.
-func (l *Live) TrackOpenCalls(e sessions.Event) {
+func (l *TurnState) TrackOpenCalls(e sessions.Event) {
 	ended := func(t missions.ToolUse) bool {
 		return t.ID == e.Tool.ID && (t.ID != "" || t.Name == e.Tool.Name || e.Tool.Name == "")
 	}

@@ -88,15 +88,13 @@ func (tk *Taker) findOwedSnapshots() {
 	}
 	for _, id := range ids {
 		raw, err := tk.Journal.Live(id)
-		var noted struct {
-			Owed *projects.OwedSnapshot `json:"owed"`
-		}
-		if err != nil || json.Unmarshal(raw, &noted) != nil || noted.Owed == nil {
+		var noted projects.Live
+		if err != nil || json.Unmarshal(raw, &noted) != nil || noted.OwedSnapshot == nil {
 			continue
 		}
 		tk.mu.Lock()
 		if tk.OwedRetries[id] == nil {
-			tk.OwedRetries[id] = &OwedRetry{OwedSnapshot: *noted.Owed}
+			tk.OwedRetries[id] = &OwedRetry{OwedSnapshot: *noted.OwedSnapshot}
 		}
 		tk.mu.Unlock()
 	}

@@ -241,12 +241,14 @@ func (s *stage) handing() (string, error) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	_, last, _ := strings.Cut(lines[len(lines)-1], " ")
 	var live struct {
-		Handover json.RawMessage `json:"handover"`
+		Waiting struct {
+			Handover json.RawMessage `json:"handover"`
+		} `json:"waiting"`
 	}
 	if err := json.Unmarshal([]byte(last), &live); err != nil {
 		return "somebody writes", nil
 	}
-	return string(live.Handover), nil
+	return string(live.Waiting.Handover), nil
 }
 
 // close ends all of it: the agent ends as a user ends it, so that
