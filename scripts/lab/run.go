@@ -14,7 +14,7 @@ import (
 
 // Page is where results that are kept go, below the top of the source, in which
 // these programs are started.
-const Page = "docs/performance.md"
+const Page = "docs/measurements.md"
 
 // Main runs a program that looks at Umbra from outside, until it ends or is
 // interrupted, and returns its exit code. Its error is printed after its name.

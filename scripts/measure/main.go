@@ -1,5 +1,5 @@
 // Command measure runs Umbra and its peers side by side and says what each
-// costs: what docs/performance.md is made of. It fails on nothing that is slow;
+// costs: what docs/measurements.md is made of. It fails on nothing that is slow;
 // what can't be measured is said, with the reason. scripts/bench calls it.
 package main
 
