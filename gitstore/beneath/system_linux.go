@@ -3,8 +3,11 @@ package beneath
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +37,53 @@ func openResolved(fd int, path string, flags int) (int, error) {
 	}
 }
 
+// openUnmounted opens a handle on the directory name of the directory fd, or is EXDEV if
+// something is mounted there. Without openat2 the two mounts' numbers are compared.
+func openUnmounted(fd int, name string, stepByStep bool) (int, error) {
+	how := unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+	}
+	for !stepByStep {
+		handle, err := unix.Openat2(fd, name, &how)
+		switch err {
+		case unix.EINTR, unix.EAGAIN:
+		case unix.ENOSYS, unix.EPERM:
+			stepByStep = true
+		default:
+			return handle, err
+		}
+	}
+	handle, err := openDirectory(fd, name, unix.O_PATH)
+	if err != nil {
+		return -1, err
+	}
+	outer, err := mountOf(fd)
+	inner, innerErr := mountOf(handle)
+	if err = errors.Join(err, innerErr); err == nil && inner != outer {
+		err = unix.EXDEV
+	}
+	if err != nil {
+		_ = unix.Close(handle)
+		return -1, err
+	}
+	return handle, nil
+}
+
+// mountOf is the number of the mount that a descriptor is on: mnt_id of proc(5).
+func mountOf(fd int) (string, error) {
+	info, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(fd))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(info)) {
+		if id, found := strings.CutPrefix(line, "mnt_id:"); found {
+			return strings.TrimSpace(id), nil
+		}
+	}
+	return "", unix.ENOTSUP
+}
+
 func exchangeAt(fromFd int, from string, toFd int, to string) error {
 	return unsupported(unix.Renameat2(fromFd, from, toFd, to, unix.RENAME_EXCHANGE))
 }
@@ -57,7 +107,12 @@ func chmodAt(fd int, name string, perm uint32) error {
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		return ErrSymlink
 	}
-	err = unix.Fchmodat(handle, "", perm, unix.AT_EMPTY_PATH)
+	return chmodHandle(handle, perm)
+}
+
+// chmodHandle changes the mode of what a handle is on.
+func chmodHandle(handle int, perm uint32) error {
+	err := unix.Fchmodat(handle, "", perm, unix.AT_EMPTY_PATH)
 	if err == unix.EOPNOTSUPP || err == unix.ENOSYS || err == unix.EPERM || err == unix.EINVAL {
 		// fchmodat2 came with Linux 6.6, and old seccomp filters answer EPERM.
 		err = unix.Chmod("/proc/self/fd/"+strconv.Itoa(handle), perm)

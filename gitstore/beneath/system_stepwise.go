@@ -16,6 +16,30 @@ const (
 
 func openResolved(int, string, int) (int, error) { return -1, unix.ENOSYS }
 
+// openUnmounted opens a handle on the directory name of the directory fd, or is EXDEV if
+// another file system is mounted there.
+func openUnmounted(fd int, name string, _ bool) (int, error) {
+	var outer, inner unix.Stat_t
+	if err := unix.Fstat(fd, &outer); err != nil {
+		return -1, err
+	}
+	if err := unix.Fstatat(fd, name, &inner, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return -1, err
+	}
+	if inner.Dev != outer.Dev {
+		return -1, unix.EXDEV
+	}
+	handle, err := openDirectory(fd, name, handleFlags)
+	if err == unix.EACCES {
+		if err = chmodAt(fd, name, uint32(inner.Mode)&0o7777|0o700); err == nil {
+			handle, err = openDirectory(fd, name, handleFlags)
+		}
+	}
+	return handle, err
+}
+
+func chmodHandle(handle int, perm uint32) error { return unix.Fchmod(handle, perm) }
+
 func chmodAt(fd int, name string, perm uint32) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -148,5 +148,5 @@ func copyEntry(ctx context.Context, doc Document, admin, place string) error {
 	if err := k.copyGitDirectory(ctx, nested{gitDir: admin, items: items}, place); err != nil {
 		return err
 	}
-	return removeAll(admin)
+	return beneath.RemoveTree(admin)
 }

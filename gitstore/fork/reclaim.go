@@ -144,7 +144,7 @@ func (r *Reclaimed) joinRepository(ctx context.Context, doc Document, trash stri
 		return err
 	}
 	if admin != "" || ownEntry(doc) != "" {
-		return removeAll(entry) // copied to its place by a call that was cut off
+		return beneath.RemoveTree(entry) // copied to its place by a call that was cut off
 	}
 	if err := r.remakeBranch(ctx, doc, entry); err != nil {
 		return err
@@ -299,7 +299,7 @@ func returnEntry(ctx context.Context, doc Document, entry string) (string, error
 			continue
 		}
 		if err == nil && from != entry {
-			err = removeAll(entry)
+			err = beneath.RemoveTree(entry)
 		}
 		return place, err
 	}
@@ -307,7 +307,7 @@ func returnEntry(ctx context.Context, doc Document, entry string) (string, error
 
 // copyDiscarded copies an entry next to its place, anew if a call was cut off at that.
 func copyDiscarded(ctx context.Context, doc Document, entry, to string) error {
-	if err := removeAll(to); err != nil {
+	if err := beneath.RemoveTree(to); err != nil {
 		return err
 	}
 	items, err := gitDirectory(ctx, entry, false)

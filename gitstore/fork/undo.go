@@ -106,7 +106,7 @@ func takeDirectory(doc Document, trash string) (string, error) {
 	case doc.Existed:
 		return "", clearDirectory(doc.Directory)
 	default:
-		err = removeAll(doc.Directory)
+		err = beneath.RemoveTree(doc.Directory)
 	}
 	if err == nil && doc.Existed {
 		err = os.Mkdir(doc.Directory, st.Mode().Perm())
@@ -149,26 +149,11 @@ func clearDirectory(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := removeAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := beneath.RemoveTree(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// removeAll deletes what a failed fork made, read-only directories too.
-func removeAll(path string) error {
-	err := os.RemoveAll(path)
-	if !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	walked := filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			return os.Chmod(at, 0o700)
-		}
-		return err
-	})
-	return errors.Join(walked, os.RemoveAll(path))
 }
 
 // takeParents removes the directories that were made for the workspace, unless
@@ -330,7 +315,7 @@ func removeEntry(doc Document, admin string) error {
 		}
 		failpoint.Hit("fork.undo.entry")
 	}
-	if err := removeAll(dying); err != nil {
+	if err := beneath.RemoveTree(dying); err != nil {
 		return err
 	}
 	return emptied(os.Remove(filepath.Dir(admin)))

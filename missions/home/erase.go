@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -125,49 +125,24 @@ func moveEntryInto(dir, entry string) error {
 }
 
 // RemoveTree removes a directory with all that is in it, read-only ones too. It
-// refuses, and removes nothing, where another file system is mounted in it.
+// refuses, and removes nothing, where something is mounted in it.
 func RemoveTree(dir string) error {
-	if err := makeRemovable(dir); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return missions.Errorf(missions.KindFailed, "", "remove %s: %w", dir, userfile.Reason(err))
-	}
-	return nil
+	return removalError(dir, beneath.RemoveTree(dir))
 }
 
 // makeRemovable opens the directories below dir to their owner, and refuses where
-// another file system is mounted.
+// something is mounted.
 func makeRemovable(dir string) error {
-	top, err := os.Lstat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return missions.Errorf(missions.KindFailed, "", "look at %s: %w", dir, userfile.Reason(err))
-	}
-	return filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if deviceOf(info) != deviceOf(top) {
-			return missions.Errorf(missions.KindConflict, "umount "+at+", then try again", "another file system is mounted at %s: nothing was removed", at)
-		}
-		if info.Mode().Perm()&0o700 == 0o700 {
-			return nil
-		}
-		return os.Chmod(at, info.Mode().Perm()|0o700) // before it is read
-	})
+	return removalError(dir, beneath.OpenTree(dir, beneath.Options{}))
 }
 
-func deviceOf(info fs.FileInfo) uint64 {
-	st, _ := info.Sys().(*syscall.Stat_t)
-	if st == nil {
-		return 0
+func removalError(dir string, err error) error {
+	var mounted *beneath.MountError
+	if errors.As(err, &mounted) {
+		return missions.Errorf(missions.KindConflict, "umount "+ShellQuote(mounted.At)+", then try again", "%w: it is not removed", mounted)
 	}
-	return uint64(st.Dev)
+	if err != nil {
+		return missions.Errorf(missions.KindFailed, "", "remove %s: %w", dir, userfile.Reason(err))
+	}
+	return nil
 }

@@ -1,17 +1,14 @@
 package home
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/userfile"
@@ -74,19 +71,14 @@ func (h Home) newUnwritableError(err error) error {
 // mountPoint is where the file system of dir is mounted, by mountinfo of proc(5); dir
 // where the system does not tell.
 func mountPoint(dir string) string {
-	list, err := os.Open("/proc/self/mountinfo")
+	points, err := beneath.MountPoints()
 	if err != nil {
 		return dir
 	}
-	defer list.Close()
 	found := ""
-	for lines := bufio.NewScanner(list); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 5 {
-			continue
-		}
+	for _, at := range points {
 		// The newest of several at one place counts, which comes last.
-		if at := unescapeMount(fields[4]); IsWithin(at, filepath.Clean(dir)) && len(at) >= len(found) {
+		if IsWithin(at, filepath.Clean(dir)) && len(at) >= len(found) {
 			found = at
 		}
 	}
@@ -94,20 +86,4 @@ func mountPoint(dir string) string {
 		return dir
 	}
 	return found
-}
-
-// unescapeMount undoes the \ooo by which mountinfo writes blanks.
-func unescapeMount(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

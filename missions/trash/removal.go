@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/missions"
@@ -92,6 +93,9 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 	if isWorkspaceMoved(m) {
 		result.Kept = append(result.Kept, movedWorkspaceNote(m))
 		return nil
+	}
+	for _, at := range beneath.MountsIn(m.Binding.Worktree) {
+		result.Kept = append(result.Kept, "what is mounted at "+at+" stays: umount it before umbra trash empty, which removes nothing that is mounted")
 	}
 	others, err := b.missionsWithin(m)
 	if err != nil {
