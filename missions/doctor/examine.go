@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
@@ -112,7 +113,7 @@ func (d *Examination) isOperationInFlight(operation string) bool {
 // checkRestorable proves that a snapshot's record says all that a restore needs:
 // its rules, what was left out, and modes (I7).
 func (d *Examination) checkRestorable(m *projects.Mission, s *gitstore.Snapshot) error {
-	side, err := d.L.snapshots.RecordedSide(m.Project, s)
+	side, err := snapshots.RecordedSide(m.Project, s)
 	if err != nil {
 		return err
 	}

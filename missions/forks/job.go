@@ -123,11 +123,11 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 // source describes the moment to fork.
 func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	p, s := j.moment.Project, j.moment.Snapshot
-	moment, err := j.forker.snapshots.RecordedSide(p, s.Snapshot)
+	moment, err := snapshots.RecordedSide(p, s.Snapshot)
 	if err != nil {
 		return fork.Source{}, err
 	}
-	newest, err := j.forker.snapshots.RecordedSide(p, j.moment.Tip)
+	newest, err := snapshots.RecordedSide(p, j.moment.Tip)
 	if err != nil {
 		return fork.Source{}, err
 	}
@@ -347,7 +347,7 @@ func (j *forkJob) writeRecord(m *projects.Mission, batch *gitstore.Batch) (gitst
 	if err := t.Remove(projects.BindingsDir); err != nil { // the source's, which is of another machine
 		return gitstore.ID{}, err
 	}
-	ws := &snapshots.WorkspaceCache{Taker: j.forker.snapshots, SideFiles: conversations.SideFileCache{}}
+	ws := j.forker.snapshots.UnknownWorkspace()
 	if m.Stored.Session == "" {
 		err = t.RemoveSession()
 	} else {

@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
 // FilesPlan is the files' side of a restore.
@@ -74,7 +75,7 @@ func OpenWorkspace(m *projects.Mission) (*beneath.Root, error) {
 
 // planPaths plans the files of a restore.
 func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target *gitstore.Snapshot, paths []string, leave map[string]string) (*FilesPlan, error) {
-	to, err := rs.snapshots.RecordedSide(m.Project, target)
+	to, err := snapshots.RecordedSide(m.Project, target)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 	}
 	rs.SaveLiveState(m)
 	j.safetySnapshot, j.Result.SafetySnapshot = t.Snapshot, t.Snapshot.ID.String()
-	return rs.snapshots.RecordedSide(m.Project, t.Snapshot)
+	return snapshots.RecordedSide(m.Project, t.Snapshot)
 }
 
 // targetText names the target for the snapshot's subject.

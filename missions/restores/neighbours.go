@@ -19,15 +19,21 @@ func InTurnError(m *projects.Mission) error {
 	return missions.Errorf(missions.KindBusy, "add --when-idle to have it done at the turn's end, "+now, "%s is in turn %d", m.Name, m.Lifecycle.LastTurn())
 }
 
+// Neighbours finds the other missions that work in the same files, and who changed what.
+type Neighbours struct {
+	*projects.Desk
+	presence *presence.Observer
+}
+
 // CheckNeighbours refuses while the agent of another mission is at work in the
 // same files: of any project, since a nested repository is one of its own.
-func (rs *Restorer) CheckNeighbours(m *projects.Mission) error {
-	others, err := rs.OverlappingMissions(m)
+func (nb *Neighbours) CheckNeighbours(m *projects.Mission) error {
+	others, err := nb.OverlappingMissions(m)
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
-		if (missions.InTurn(o.Lifecycle) || rs.presence.ActivityAfterTurn(o) == presence.AtWork) && !rs.presence.IsAgentGone(o) {
+		if (missions.InTurn(o.Lifecycle) || nb.presence.ActivityAfterTurn(o) == presence.AtWork) && !nb.presence.IsAgentGone(o) {
 			hint := "wait for it: umbra mission wait " + o.Name
 			if presence.HasUnknownProcess(o) {
 				hint += "; if its agent is gone: umbra mission stop " + o.Name + " --force"
@@ -40,8 +46,8 @@ func (rs *Restorer) CheckNeighbours(m *projects.Mission) error {
 
 // OverlappingMissions lists the other missions whose workspace holds m's, or is in it.
 // One that can't be read may be such: nothing is known then.
-func (rs *Restorer) OverlappingMissions(m *projects.Mission) ([]*projects.Mission, error) {
-	list, problems := rs.findOverlappingMissions(m)
+func (nb *Neighbours) OverlappingMissions(m *projects.Mission) ([]*projects.Mission, error) {
+	list, problems := nb.findOverlappingMissions(m)
 	if len(problems) > 0 {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor --fix; --force goes on without",
 			"who else works in %s can't be told: %s", m.Binding.Workspace, problems[0].Message)
@@ -50,10 +56,10 @@ func (rs *Restorer) OverlappingMissions(m *projects.Mission) ([]*projects.Missio
 }
 
 // findOverlappingMissions is overlapping as far as the missions can be read, and what can't be.
-func (rs *Restorer) findOverlappingMissions(m *projects.Mission) (list []*projects.Mission, problems []missions.Problem) {
-	projects, problems := rs.AllProjects()
+func (nb *Neighbours) findOverlappingMissions(m *projects.Mission) (list []*projects.Mission, problems []missions.Problem) {
+	projects, problems := nb.AllProjects()
 	for _, p := range projects {
-		all, more := rs.ProjectMissions(p)
+		all, more := nb.ProjectMissions(p)
 		if p.ID == m.Project.ID || hasWorkspaceNear(p, m.Binding.Workspace) {
 			problems = append(problems, more...)
 		}
@@ -79,10 +85,10 @@ func hasWorkspaceNear(p *projects.Project, path string) bool {
 // nestedWorkspaceCheck tells which directories of m's workspace are that of another mission. Made
 // anew they would be other directories, and those missions without a workspace. It
 // looks when it is first asked.
-func (rs *Restorer) nestedWorkspaceCheck(m *projects.Mission) func(dir string) bool {
+func (nb *Neighbours) nestedWorkspaceCheck(m *projects.Mission) func(dir string) bool {
 	roots := sync.OnceValue(func() map[string]bool {
 		list := map[string]bool{}
-		others, _ := rs.findOverlappingMissions(m) // what can't be read is said by CheckNeighbours
+		others, _ := nb.findOverlappingMissions(m) // what can't be read is said by CheckNeighbours
 		for _, o := range others {
 			list[o.Binding.Workspace] = !o.IsWorkspaceGone()
 		}

@@ -43,12 +43,12 @@ type otherTurn struct {
 // findOwners walks the mission's history from what is on disk back to target, and
 // compares each snapshot with the one before. Of the trees it reads only what
 // leads to the paths that differ now, those of paths if there are any.
-func (rs *Restorer) findOwners(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, paths []string) (*owners, error) {
+func (nb *Neighbours) findOwners(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, paths []string) (*owners, error) {
 	o := &owners{differing: map[string]bool{}, dirs: map[string]bool{}, ownSpans: map[string][]int{}, foreign: map[string]bool{}}
 	if err := o.findDiffering(m.Project, present, target.Tree, paths); err != nil || len(o.differing) == 0 {
 		return o, err
 	}
-	steps, err := rs.SnapshotsSince(ctx, m, target)
+	steps, err := nb.SnapshotsSince(ctx, m, target)
 	if projects.IsObjectLost(err) {
 		return o, o.markAllForeign(m, target, present, steps)
 	}
@@ -66,7 +66,7 @@ func (rs *Restorer) findOwners(ctx context.Context, m *projects.Mission, target 
 	last := steps[len(steps)-1]
 	err = o.eachChangedPath(m.Project, last.Tree, present, func(path string) {
 		if missions.InTurn(m.Lifecycle) || missions.HasAgent(m.Lifecycle) && conversations.RunsWithoutHooks(m) {
-			o.addOwnChange(path, last.At, rs.Now())
+			o.addOwnChange(path, last.At, nb.Now())
 		} else {
 			o.foreign[path] = true
 		}
@@ -74,7 +74,7 @@ func (rs *Restorer) findOwners(ctx context.Context, m *projects.Mission, target 
 	if err != nil {
 		return nil, err
 	}
-	o.otherTurns, err = rs.otherTurns(m, target.At)
+	o.otherTurns, err = nb.otherTurns(m, target.At)
 	return o, err
 }
 
@@ -116,7 +116,7 @@ func (o *owners) eachChangedPath(p *projects.Project, before, after gitstore.ID,
 // where target's history and the mission's part: a fork's moment says nothing
 // of who changed what here. With nothing in common, all of them. Both histories
 // are followed at one pace, so that only what is since is read.
-func (rs *Restorer) SnapshotsSince(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot) ([]projects.NumberedSnapshot, error) {
+func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot) ([]projects.NumberedSnapshot, error) {
 	theirs, stop := iter.Pull2(m.Project.Store.Snapshots(target.ID, gitstore.HistoryOptions{}))
 	defer stop()
 	ofTarget, ours := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
@@ -204,8 +204,8 @@ func (o *owners) addOwnChange(path string, from, to time.Time) {
 
 // otherTurns lists the turns of missions in overlapping workspaces that ended
 // after a time.
-func (rs *Restorer) otherTurns(m *projects.Mission, after time.Time) ([]otherTurn, error) {
-	all, err := rs.OverlappingMissions(m)
+func (nb *Neighbours) otherTurns(m *projects.Mission, after time.Time) ([]otherTurn, error) {
+	all, err := nb.OverlappingMissions(m)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (rs *Restorer) otherTurns(m *projects.Mission, after time.Time) ([]otherTur
 				return projects.ErrStopWalk
 			}
 			if newest.Turn > 0 && newest.Mission == o.ID {
-				turns = append(turns, otherTurn{timeSpan{oldest.At, turnEndTime(turn, missions.InTurn(o.Lifecycle) && newest.ID == o.Tip.ID, rs.Now())}, o.Name})
+				turns = append(turns, otherTurn{timeSpan{oldest.At, turnEndTime(turn, missions.InTurn(o.Lifecycle) && newest.ID == o.Tip.ID, nb.Now())}, o.Name})
 			}
 			return nil
 		})

@@ -16,12 +16,13 @@ import (
 
 // New makes a Restorer.
 func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Restorer {
-	return &Restorer{Desk: d, conversations: c, snapshots: s, presence: p}
+	return &Restorer{Desk: d, Neighbours: &Neighbours{d, p}, conversations: c, snapshots: s, presence: p}
 }
 
 // Restorer plans and does restores in workspaces that its caller holds.
 type Restorer struct {
 	*projects.Desk
+	*Neighbours
 	conversations *conversations.Library
 	snapshots     *snapshots.Taker
 	presence      *presence.Observer

@@ -19,10 +19,13 @@ type EntryFacts struct {
 	RecordLost bool `json:"-"` // what its record says is lost, for now or for good
 }
 
+// EntryReader reads what is said of snapshots. It keeps in the index what never changes.
+type EntryReader struct{ *projects.Desk }
+
 // LogEntry projects a snapshot. Its address and names are those of the mission it
 // was asked by. Lines are not counted if lines is nil.
-func (tk *Taker) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *gitstore.Differ) (missions.Entry, error) {
-	f, err := tk.FindFacts(ctx, m.Project, s.Snapshot, lines)
+func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *gitstore.Differ) (missions.Entry, error) {
+	f, err := er.FindFacts(ctx, m.Project, s.Snapshot, lines)
 	if err != nil {
 		return missions.Entry{}, err
 	}
@@ -31,14 +34,14 @@ func (tk *Taker) LogEntry(ctx context.Context, m *projects.Mission, s projects.N
 	return e, nil
 }
 
-func (tk *Taker) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
-	if f, ok := tk.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
+func (er *EntryReader) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+	if f, ok := er.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
 		return f, nil
 	}
 	f, err := ReadFacts(p, ctx, s, lines)
-	if err == nil && !f.RecordLost && s.Lost.IsZero() && tk.Index != nil {
+	if err == nil && !f.RecordLost && s.Lost.IsZero() && er.Index != nil {
 		if raw, err := json.Marshal(f); err == nil {
-			tk.Index.Put(factsKey(s.ID), raw)
+			er.Index.Put(factsKey(s.ID), raw)
 		}
 	}
 	return f, err
@@ -47,12 +50,12 @@ func (tk *Taker) FindFacts(ctx context.Context, p *projects.Project, s *gitstore
 func factsKey(id gitstore.ID) string { return "snapshot/" + id.String() }
 
 // IndexedFacts are what the index knows of a snapshot.
-func (tk *Taker) IndexedFacts(id gitstore.ID, lines bool) (EntryFacts, bool) {
-	if tk.Index == nil {
+func (er *EntryReader) IndexedFacts(id gitstore.ID, lines bool) (EntryFacts, bool) {
+	if er.Index == nil {
 		return EntryFacts{}, false
 	}
 	var f EntryFacts
-	raw, ok := tk.Index.Get(factsKey(id))
+	raw, ok := er.Index.Get(factsKey(id))
 	ok = ok && json.Unmarshal(raw, &f) == nil && (f.HasLines || !lines)
 	return f, ok
 }

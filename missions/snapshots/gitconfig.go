@@ -13,6 +13,14 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
+// gitView is what is known of the user's repository and of its configuration.
+type gitView struct {
+	Repo         *usergit.Repository
+	config       *usergit.Configuration
+	configStamps map[string]home.FileStamp // of the files that the configuration came from
+	gitState     *gitStateCache
+}
+
 // readGitConfig finds the user's repository, and reads the user's Git
 // configuration if one of its files has changed.
 func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission) error {
@@ -37,7 +45,7 @@ func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission
 	if same && ws.config.Unread == nil && ws.isConfigUnchanged() {
 		return nil
 	}
-	config, err := usergit.ReadConfiguration(ctx, ws.Root, repo, gitEnv(m), ws.Taker.GitPatience)
+	config, err := usergit.ReadConfiguration(ctx, ws.Root, repo, gitEnv(m), ws.workspaces.GitPatience)
 	if err != nil {
 		return fmt.Errorf("read git's configuration for %s: %w", ws.Root, err)
 	}

@@ -15,7 +15,7 @@ import (
 // GitProblem is what of Git's can't be read for a mission's workspace at present,
 // nil if nothing. Snapshots are taken all the same. The error is the context's: it
 // is not known then whether there is a problem.
-func (tk *Taker) GitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
+func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
 	if m.Binding.Workspace == "" {
 		return nil, nil
 	}
@@ -32,7 +32,7 @@ func (tk *Taker) GitProblem(ctx context.Context, m *projects.Mission) (*missions
 		dir, unread = repo.TopLevel, unreadGitReason(repo)
 	}
 	if unread == nil {
-		config, err := usergit.ReadConfiguration(ctx, m.Binding.Workspace, repo, gitEnv(m), tk.GitPatience)
+		config, err := usergit.ReadConfiguration(ctx, m.Binding.Workspace, repo, gitEnv(m), wk.GitPatience)
 		if err != nil {
 			return nil, err
 		}
@@ -62,11 +62,11 @@ func unreadGitReason(repo *usergit.Repository) error {
 
 // RecordedGitProblem is GitProblem where the mission's newest snapshot could not read
 // all of it, so that it costs nothing where all is well.
-func (tk *Taker) RecordedGitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
+func (wk *Workspaces) RecordedGitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
 	if g, _, err := ReadGitRecord(m.Project, m.Tip); err != nil || g.UnreadReason == "" {
 		return nil, nil
 	}
-	return tk.GitProblem(ctx, m)
+	return wk.GitProblem(ctx, m)
 }
 
 // HasFix reports whether a problem with the same cure was said: of one repository,

@@ -49,8 +49,8 @@ func (tk *Taker) clearOwedSnapshot(m *projects.Mission) bool {
 }
 
 func (tk *Taker) forgetOwedSnapshot(id string) (known bool) {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
+	tk.owedMu.Lock()
+	defer tk.owedMu.Unlock()
 	_, known = tk.OwedRetries[id]
 	delete(tk.OwedRetries, id)
 	return known
@@ -65,8 +65,8 @@ func (tk *Taker) SaveLiveStateOwing(m *projects.Mission, d *projects.OwedSnapsho
 	if tk.Watching == nil {
 		return // only a process that serves lives long enough to pay
 	}
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
+	tk.owedMu.Lock()
+	defer tk.owedMu.Unlock()
 	o := tk.OwedRetries[m.ID]
 	if d != nil && o == nil {
 		o = &OwedRetry{}
@@ -92,11 +92,11 @@ func (tk *Taker) findOwedSnapshots() {
 		if err != nil || json.Unmarshal(raw, &noted) != nil || noted.OwedSnapshot == nil {
 			continue
 		}
-		tk.mu.Lock()
+		tk.owedMu.Lock()
 		if tk.OwedRetries[id] == nil {
 			tk.OwedRetries[id] = &OwedRetry{OwedSnapshot: *noted.OwedSnapshot}
 		}
-		tk.mu.Unlock()
+		tk.owedMu.Unlock()
 	}
 }
 
@@ -105,8 +105,8 @@ func (tk *Taker) findOwedSnapshots() {
 // that serves.
 func (tk *Taker) HasOwedSnapshots() (some, due bool) {
 	tk.findOwedOnce.Do(tk.findOwedSnapshots)
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
+	tk.owedMu.Lock()
+	defer tk.owedMu.Unlock()
 	for _, o := range tk.OwedRetries {
 		due = due || o.isDue()
 	}
@@ -119,9 +119,9 @@ func (o *OwedRetry) isDue() bool { return !time.Now().Before(o.nextTry) }
 // time to try. It is called when there is room again, by the process that serves. What
 // is not done when ctx ends is done all the same.
 func (tk *Taker) TakeOwedSnapshots(ctx context.Context) error {
-	tk.mu.Lock()
+	tk.owedMu.Lock()
 	ids := slices.Collect(maps.Keys(tk.OwedRetries))
-	tk.mu.Unlock()
+	tk.owedMu.Unlock()
 	var errs []error
 	for _, id := range ids {
 		if err := tk.takeOwedSnapshot(ctx, id); err != nil {
@@ -133,16 +133,16 @@ func (tk *Taker) TakeOwedSnapshots(ctx context.Context) error {
 
 // takeOwedSnapshot makes up for what a mission is owed. Where its workspace is gone, so is the moment.
 func (tk *Taker) takeOwedSnapshot(ctx context.Context, id string) error {
-	tk.mu.Lock()
+	tk.owedMu.Lock()
 	o := tk.OwedRetries[id]
 	if o == nil || !o.isDue() {
-		tk.mu.Unlock()
+		tk.owedMu.Unlock()
 		return nil
 	}
 	o.retryWait = min(max(2*o.retryWait, minRetryWait), maxRetryWait)
 	o.nextTry = time.Now().Add(o.retryWait)
 	patient := o.retryWait < maxRetryWait
-	tk.mu.Unlock()
+	tk.owedMu.Unlock()
 	m, err := tk.MissionByID(id)
 	if err == nil {
 		_, err = tk.SubmitRequest(ctx, m.Project, id, tk.owedSnapshotRequest())
@@ -162,13 +162,13 @@ func (tk *Taker) takeOwedSnapshot(ctx context.Context, id string) error {
 func (tk *Taker) owedSnapshotRequest() *Request {
 	r := &Request{}
 	r.Prepare = func(m *projects.Mission) (bool, error) {
-		tk.mu.Lock()
+		tk.owedMu.Lock()
 		o := tk.OwedRetries[m.ID]
 		var owed OwedRetry
 		if o != nil {
 			owed = *o
 		}
-		tk.mu.Unlock()
+		tk.owedMu.Unlock()
 		if o == nil || m.Tip.ID.String() != owed.Tip {
 			tk.clearOwedSnapshot(m)
 			return false, nil

@@ -16,10 +16,10 @@ import (
 // CapturePresentTree captures a mission's workspace as it is now without publishing
 // anything: objects that nothing names are all it leaves. The mission is one of
 // glimpse's.
-func (tk *Taker) CapturePresentTree(ctx context.Context, m *projects.Mission) (gitstore.ID, error) {
+func (wk *Workspaces) CapturePresentTree(ctx context.Context, m *projects.Mission) (gitstore.ID, error) {
 	var tree gitstore.ID
-	err := tk.HoldWithoutWriting(tk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
-		side, err := tk.PresentSide(ctx, m)
+	err := wk.HoldWithoutWriting(wk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
+		side, err := wk.PresentSide(ctx, m)
 		tree = side.Tree
 		return err
 	})
@@ -29,8 +29,8 @@ func (tk *Taker) CapturePresentTree(ctx context.Context, m *projects.Mission) (g
 // ScratchView is a mission for who looks at its workspace as it is now and publishes
 // nothing. While nothing may be written in the home, what is stored for that is kept
 // elsewhere, until done is called.
-func (tk *Taker) ScratchView(m *projects.Mission) (seen *projects.Mission, done func(), err error) {
-	why := tk.Space.CheckRoom()
+func (wk *Workspaces) ScratchView(m *projects.Mission) (seen *projects.Mission, done func(), err error) {
+	why := wk.Space.CheckRoom()
 	if why == nil {
 		return m, func() {}, nil
 	}
@@ -43,7 +43,7 @@ func (tk *Taker) ScratchView(m *projects.Mission) (seen *projects.Mission, done 
 	p.Store, view.Project = store, &p
 	return &view, func() {
 		if err := store.Close(); err != nil {
-			tk.Logger.Warn("remove what was stored to look at a workspace", "mission", m.ID, "error", err)
+			wk.Logger.Warn("remove what was stored to look at a workspace", "mission", m.ID, "error", err)
 		}
 	}, nil
 }
@@ -51,20 +51,20 @@ func (tk *Taker) ScratchView(m *projects.Mission) (seen *projects.Mission, done 
 // HoldWithoutWriting is hold for who publishes nothing. While nothing may be written in the
 // home, what a killed process left undone can't be finished, and a lock that is not
 // there can't be made: nobody who could take it would change anything by it.
-func (tk *Taker) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFunc {
-	if tk.Space.CheckRoom() == nil {
+func (wk *Workspaces) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFunc {
+	if wk.Space.CheckRoom() == nil {
 		return hold
 	}
 	return func(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
 		begun := false
-		err := tk.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		err := wk.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
 			begun = true
 			return fn(m)
 		})
 		if begun || !cannotMakeLock(err) {
 			return err
 		}
-		order := tk.WorkspaceMutex(m.Binding.Identity)
+		order := wk.WorkspaceMutex(m.Binding.Identity)
 		order.Lock()
 		defer order.Unlock()
 		return fn(m)
@@ -81,8 +81,8 @@ func cannotMakeLock(err error) bool {
 }
 
 // CaptureWorkspace stores what is on disk, and publishes nothing.
-func (tk *Taker) CaptureWorkspace(ctx context.Context, m *projects.Mission) (*capture.Result, error) {
-	ws, err := tk.RefreshWorkspace(ctx, m)
+func (wk *Workspaces) CaptureWorkspace(ctx context.Context, m *projects.Mission) (*capture.Result, error) {
+	ws, err := wk.RefreshWorkspace(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (tk *Taker) CaptureWorkspace(ctx context.Context, m *projects.Mission) (*ca
 	defer batch.Discard()
 	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
 	if err != nil {
-		return nil, tk.captureError(m, err)
+		return nil, captureError(m, err)
 	}
 	if err := batch.Flush(ctx); err != nil {
 		ws.ReturnCapture()

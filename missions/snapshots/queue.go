@@ -49,13 +49,25 @@ func (a answer) LastSnapshot() (takenSnapshot, bool) {
 	return a.taken[len(a.taken)-1], true
 }
 
-func (tk *Taker) MissionQueue(mission string) *requestQueue {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	q := tk.requestQueues[mission]
+// requestQueues are the queues of all missions.
+type requestQueues struct {
+	*projects.Desk
+	mu        sync.Mutex
+	byMission map[string]*requestQueue
+}
+
+func newRequestQueues(d *projects.Desk) *requestQueues {
+	return &requestQueues{Desk: d, byMission: map[string]*requestQueue{}}
+}
+
+// MissionQueue is the queue of one mission.
+func (qs *requestQueues) MissionQueue(mission string) *requestQueue {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	q := qs.byMission[mission]
 	if q == nil {
 		q = &requestQueue{}
-		tk.requestQueues[mission] = q
+		qs.byMission[mission] = q
 	}
 	return q
 }

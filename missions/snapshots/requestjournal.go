@@ -20,48 +20,48 @@ type JournaledRequest struct {
 // process dies is made up for. It is not fsynced: a power cut may lose a
 // request, never a snapshot. It reports whether the entry says already that the
 // request is in progress, as one with no other before it is in a moment.
-func (tk *Taker) journalRequest(mission string, q *requestQueue, r *Request) (sequence int64, begun bool) {
+func (qs *requestQueues) journalRequest(mission string, q *requestQueue, r *Request) (sequence int64, begun bool) {
 	var doc JournaledRequest
 	switch {
 	case r.Take == nil && r.Event == nil:
 		return 0, false
 	case r.Take != nil:
-		doc = JournaledRequest{Trigger: r.Take.Trigger, What: r.Take.Message, IDs: r.Ids, Owner: tk.Self}
+		doc = JournaledRequest{Trigger: r.Take.Trigger, What: r.Take.Message, IDs: r.Ids, Owner: qs.Self}
 	case r.Event != nil:
 		take, asks := takeAskedBy(r.Event)
 		if !asks {
 			return 0, false
 		}
-		doc = JournaledRequest{Trigger: take.Trigger, What: take.Message, Owner: tk.Self}
+		doc = JournaledRequest{Trigger: take.Trigger, What: take.Message, Owner: qs.Self}
 	}
 	p, err := json.Marshal(doc)
 	if err != nil {
 		return 0, false
 	}
-	note := tk.Journal.EnqueueBegun
+	note := qs.Journal.EnqueueBegun
 	if q.IsBusy() {
-		note = tk.Journal.Enqueue
+		note = qs.Journal.Enqueue
 	}
 	entry, err := note(mission, p)
 	if err != nil {
-		tk.Logger.Warn("note a request", "mission", mission, "error", err)
+		qs.Logger.Warn("note a request", "mission", mission, "error", err)
 		return 0, false
 	}
 	return entry.Sequence, entry.Status == journal.InProgress
 }
 
 // markRequestInProgress marks a request as being carried out.
-func (tk *Taker) markRequestInProgress(mission string, r *Request) {
+func (qs *requestQueues) markRequestInProgress(mission string, r *Request) {
 	if r.journalEntry == 0 || r.inProgress {
 		return
 	}
-	if _, err := tk.Journal.SetStatus(mission, r.journalEntry, journal.InProgress, nil); err != nil {
-		tk.Logger.Warn("note a request's status", "mission", mission, "error", err)
+	if _, err := qs.Journal.SetStatus(mission, r.journalEntry, journal.InProgress, nil); err != nil {
+		qs.Logger.Warn("note a request's status", "mission", mission, "error", err)
 	}
 }
 
 // finishRequest takes an answered request out of the journal.
-func (tk *Taker) finishRequest(mission string, r *Request) {
+func (qs *requestQueues) finishRequest(mission string, r *Request) {
 	if r.journalEntry == 0 {
 		return
 	}
@@ -69,8 +69,8 @@ func (tk *Taker) finishRequest(mission string, r *Request) {
 	if r.Err != nil {
 		status = journal.Failed
 	}
-	if err := tk.Journal.Finish(mission, r.journalEntry, status); err != nil {
-		tk.Logger.Warn("forget a request", "mission", mission, "error", err)
+	if err := qs.Journal.Finish(mission, r.journalEntry, status); err != nil {
+		qs.Logger.Warn("forget a request", "mission", mission, "error", err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // PresentSide is what is on disk, captured without publishing anything.
-func (tk *Taker) PresentSide(ctx context.Context, m *projects.Mission) (restore.Side, error) {
-	captured, err := tk.CaptureWorkspace(ctx, m)
+func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (restore.Side, error) {
+	captured, err := wk.CaptureWorkspace(ctx, m)
 	if err != nil {
 		return restore.Side{}, err
 	}
@@ -22,7 +22,7 @@ func (tk *Taker) PresentSide(ctx context.Context, m *projects.Mission) (restore.
 
 // RecordedSide reads a snapshot with what its record says of the capture.
 // Nothing that can't be read is taken for empty.
-func (tk *Taker) RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, error) {
+func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, error) {
 	side := restore.Side{Tree: s.Tree}
 	damaged := func(err error) error {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)

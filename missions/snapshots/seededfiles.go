@@ -84,13 +84,13 @@ func (ws *WorkspaceCache) readUnreadStep(ctx context.Context, m *projects.Missio
 
 // newestMissionIn is the mission that took the newest snapshot of a workspace; nil if
 // there is none, or an agent is in a turn there.
-func (tk *Taker) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
-	all, _ := tk.AllProjects()
+func (wk *Workspaces) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
+	all, _ := wk.AllProjects()
 	at := slices.IndexFunc(all, func(p *projects.Project) bool { return p.ID == ws.project })
 	if at < 0 {
 		return nil
 	}
-	list, _ := tk.ProjectMissions(all[at])
+	list, _ := wk.ProjectMissions(all[at])
 	var newest *projects.Mission
 	for _, m := range list {
 		switch {
@@ -105,9 +105,9 @@ func (tk *Taker) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
 }
 
 // UnreadWorkspaces lists what is unread in the workspaces of missions.
-func (tk *Taker) UnreadWorkspaces(list []missions.Mission) []missions.UnreadFiles {
+func (wk *Workspaces) UnreadWorkspaces(list []missions.Mission) []missions.UnreadFiles {
 	var out []missions.UnreadFiles
-	for _, ws := range tk.CachedWorkspaces() {
+	for _, ws := range wk.CachedWorkspaces() {
 		if n := ws.unreadFiles(); n > 0 && slices.ContainsFunc(list, func(m missions.Mission) bool { return m.Workspace == ws.Root }) {
 			out = append(out, missions.UnreadFiles{Workspace: ws.Root, Files: n})
 		}

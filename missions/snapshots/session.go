@@ -14,22 +14,28 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
+// SessionRecorder brings conversations into records.
+type SessionRecorder struct {
+	*projects.Desk
+	conversations *conversations.Library
+}
+
 // PutSession brings the conversation in a record up to what the agent's file
 // holds now. A mission without a session, or whose session was not written yet,
 // has none in its record. Where nobody compares the whole file later, it is done
 // now: at the end of a mission, and without a watcher at each idle point.
-func (tk *Taker) PutSession(t *gitstore.RecordTree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
-	a := tk.Adapter(m.Agent)
+func (sr *SessionRecorder) PutSession(t *gitstore.RecordTree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
+	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
 		return conversations.SessionState{}, nil
 	}
 	conversations.FindSessionFile(m, a)
 	file, info, err := disk.OpenRegular(m.Binding.SessionPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return tk.conversations.KeepMissingSession(t, m)
+		return sr.conversations.KeepMissingSession(t, m)
 	}
 	if err != nil {
-		return tk.conversations.SkipUnreadSession(t, m, err)
+		return sr.conversations.SkipUnreadSession(t, m, err)
 	}
 	defer file.Close()
 	before, _ := t.SessionMeta()
@@ -42,18 +48,18 @@ func (tk *Taker) PutSession(t *gitstore.RecordTree, m *projects.Mission, take mi
 	if err != nil {
 		return conversations.SessionState{}, fmt.Errorf("session of %s: %w", m.Name, err)
 	}
-	events, err := tk.conversations.CountEvents(m, file, before, meta)
+	events, err := sr.conversations.CountEvents(m, file, before, meta)
 	if err != nil {
 		return conversations.SessionState{}, err
 	}
 	m.Binding.SessionIdentity, m.InheritedSession = identity, nil
-	return conversations.SessionState{Events: events, Meta: meta}, tk.putSideFiles(t, a, m, ws, batch)
+	return conversations.SessionState{Events: events, Meta: meta}, sr.putSideFiles(t, a, m, ws, batch)
 }
 
 // isConversationRecorded reports whether the newest snapshot holds all that the session's
 // files do.
-func (tk *Taker) isConversationRecorded(m *projects.Mission, ws *WorkspaceCache) bool {
-	a := tk.Adapter(m.Agent)
+func (sr *SessionRecorder) isConversationRecorded(m *projects.Mission, ws *WorkspaceCache) bool {
+	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
 		return true
 	}
@@ -66,6 +72,6 @@ func (tk *Taker) isConversationRecorded(m *projects.Mission, ws *WorkspaceCache)
 	if err != nil || meta.SessionID != m.Stored.Session || meta.Length != info.Size() {
 		return false
 	}
-	same, err := tk.areSideFilesRecorded(m, a, ws)
+	same, err := sr.areSideFilesRecorded(m, a, ws)
 	return same && err == nil // the snapshot says what is wrong
 }

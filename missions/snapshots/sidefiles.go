@@ -12,12 +12,12 @@ import (
 )
 
 // putSideFiles brings what a record holds beside a session up to what is there now.
-func (tk *Taker) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
+func (sr *SessionRecorder) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
-	now := tk.Now()
+	now := sr.Now()
 	stamps, sides := make([]home.FileStamp, len(list)), make([]gitstore.SideFile, len(list))
 	for i, side := range list {
 		stamps[i] = home.StampOf(side.Path)
@@ -39,7 +39,7 @@ func (tk *Taker) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *pro
 // areSideFilesRecorded reports whether the newest snapshot holds what is beside the session
 // now. What is gone since is no reason for another one, which would not hold it: the
 // conversation may begin in it.
-func (tk *Taker) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, ws *WorkspaceCache) (bool, error) {
+func (sr *SessionRecorder) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, ws *WorkspaceCache) (bool, error) {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
 		return false, err
@@ -53,7 +53,7 @@ func (tk *Taker) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, w
 		recorded[side] = true
 	}
 	for _, side := range list {
-		id, err := tk.sideFileContentID(side, ws)
+		id, err := sr.sideFileContentID(side, ws)
 		if err != nil || !recorded[gitstore.StoredSide{Name: side.Name, ID: id, Executable: conversations.IsExecutable(side)}] {
 			return false, err
 		}
@@ -62,8 +62,8 @@ func (tk *Taker) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, w
 }
 
 // sideFileContentID is the id of what a file beside a session holds.
-func (tk *Taker) sideFileContentID(side sessions.Side, ws *WorkspaceCache) (gitstore.ID, error) {
-	now, stamp := tk.Now(), home.StampOf(side.Path)
+func (sr *SessionRecorder) sideFileContentID(side sessions.Side, ws *WorkspaceCache) (gitstore.ID, error) {
+	now, stamp := sr.Now(), home.StampOf(side.Path)
 	if id := ws.SideFiles.ContentID(side.Path, stamp); !id.IsZero() {
 		return id, nil
 	}

@@ -157,7 +157,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 	defer batch.Discard()
 	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
 	if err != nil {
-		return takenSnapshot{}, tk.captureError(m, err)
+		return takenSnapshot{}, captureError(m, err)
 	}
 	defer func() {
 		if err != nil {
@@ -209,7 +209,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 }
 
 // captureError says what went wrong while the workspace was read.
-func (tk *Taker) captureError(m *projects.Mission, err error) error {
+func captureError(m *projects.Mission, err error) error {
 	if errors.Is(err, capture.ErrMoved) {
 		return projects.WorkspaceMovedError(m, err.Error())
 	}

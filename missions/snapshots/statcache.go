@@ -7,10 +7,10 @@ import (
 )
 
 // SaveWorkspaces writes what is cached of workspaces.
-func (tk *Taker) SaveWorkspaces() {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	for _, ws := range tk.workspaceCaches {
+func (wk *Workspaces) SaveWorkspaces() {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	for _, ws := range wk.caches {
 		ws.saveStatCache()
 	}
 }
@@ -18,10 +18,10 @@ func (tk *Taker) SaveWorkspaces() {
 // SaveStatCaches is for the process that watches, when nothing is asked of it: it writes
 // the stat caches that are newer than what is on disk, of workspaces that nobody
 // uses now. It reports whether it wrote any.
-func (tk *Taker) SaveStatCaches() bool {
+func (wk *Workspaces) SaveStatCaches() bool {
 	wrote := false
-	for _, ws := range tk.CachedWorkspaces() {
-		order := tk.WorkspaceMutex(ws.Identity)
+	for _, ws := range wk.CachedWorkspaces() {
+		order := wk.WorkspaceMutex(ws.Identity)
 		if !order.TryLock() {
 			continue
 		}
@@ -38,8 +38,8 @@ func (ws *WorkspaceCache) saveStatCache() {
 	if !ws.cacheUnsaved {
 		return
 	}
-	if err := ws.Taker.SaveStatCache(ws.Scanner, ws.Identity, ws.generation); err != nil {
-		ws.Taker.Logger.Warn("save the stat cache", "workspace", ws.Root, "error", err)
+	if err := ws.workspaces.SaveStatCache(ws.Scanner, ws.Identity, ws.generation); err != nil {
+		ws.workspaces.Logger.Warn("save the stat cache", "workspace", ws.Root, "error", err)
 		return
 	}
 	ws.cacheUnsaved = false
@@ -47,10 +47,10 @@ func (ws *WorkspaceCache) saveStatCache() {
 
 // KnownFiles is what the newest capture of a mission's workspace knows: this
 // process's, or one that left its stat cache.
-func (tk *Taker) KnownFiles(m *projects.Mission) capture.Known {
-	tk.mu.Lock()
-	ws := tk.workspaceCaches[m.Binding.Identity]
-	tk.mu.Unlock()
+func (wk *Workspaces) KnownFiles(m *projects.Mission) capture.Known {
+	wk.mu.Lock()
+	ws := wk.caches[m.Binding.Identity]
+	wk.mu.Unlock()
 	if ws != nil {
 		if known := ws.knownFiles.Load(); known != nil {
 			return *known
@@ -58,7 +58,7 @@ func (tk *Taker) KnownFiles(m *projects.Mission) capture.Known {
 	}
 	scanner, err := capture.OpenScanner(capture.Workspace{
 		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity),
-	}, tk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+	}, wk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
 	if err != nil {
 		return capture.Known{}
 	}

@@ -5,37 +5,33 @@ package snapshots
 
 import (
 	"sync"
-	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
-	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // Taker takes snapshots of missions, in order, and remembers their workspaces.
 type Taker struct {
 	*projects.Desk
+	*Workspaces
+	*EntryReader
+	*SessionRecorder
+	*requestQueues
 	addresses     *addresses.Finder
 	conversations *conversations.Library
 
-	Effects     Effects       // handed in by the rooms that own them
-	GitPatience time.Duration // usergit.Patience, but for tests
+	Effects Effects // handed in by the rooms that own them
 
-	mu              sync.Mutex
-	requestQueues   map[string]*requestQueue // by mission
-	OwedRetries     map[string]*OwedRetry    // by mission
-	findOwedOnce    sync.Once
-	workspaceCaches map[home.FileIdentity]*WorkspaceCache
-	walkLog         walkLog
+	owedMu       sync.Mutex
+	OwedRetries  map[string]*OwedRetry // by mission
+	findOwedOnce sync.Once
 }
 
 // New makes a Taker that knows no workspace.
 func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library) *Taker {
 	return &Taker{
-		Desk: d, addresses: a, conversations: c, GitPatience: usergit.Patience,
-		requestQueues: map[string]*requestQueue{}, OwedRetries: map[string]*OwedRetry{},
-		workspaceCaches: map[home.FileIdentity]*WorkspaceCache{}, walkLog: newWalkLog(),
+		Desk: d, addresses: a, conversations: c, Workspaces: newWorkspaces(d), EntryReader: &EntryReader{d},
+		SessionRecorder: &SessionRecorder{d, c}, requestQueues: newRequestQueues(d), OwedRetries: map[string]*OwedRetry{},
 	}
 }

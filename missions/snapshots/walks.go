@@ -22,31 +22,31 @@ func newWalkLog() walkLog {
 	return walkLog{made: map[string]*missions.WorkspaceWalks{}, due: map[string]string{}}
 }
 
-func (tk *Taker) RequestWalk(root, why string) {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	tk.walkLog.due[root] = why
+func (wk *Workspaces) RequestWalk(root, why string) {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	wk.walkLog.due[root] = why
 }
 
 // TakeWalkReason is why the workspace is to be walked, "" if it is not.
-func (tk *Taker) TakeWalkReason(root string) string {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	why := tk.walkLog.due[root]
-	delete(tk.walkLog.due, root)
+func (wk *Workspaces) TakeWalkReason(root string) string {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	why := wk.walkLog.due[root]
+	delete(wk.walkLog.due, root)
 	return why
 }
 
-// FindMissedPaths are those of the paths that a walk found changed of which an event
+// findMissedPaths are those of the paths that a walk found changed of which an event
 // should have told, and none does. Where the watcher itself said that anything may
 // have changed there are none, unless that was because it lost what it was told;
 // and of what changed during the walk it only hears now.
-func (ws *WorkspaceCache) FindMissedPaths(ctx context.Context, missed []string) []string {
-	if ws.Taker.Watching == nil || len(missed) == 0 || ws.Dirty.Full && !ws.Dirty.Lost {
+func (ws *WorkspaceCache) findMissedPaths(ctx context.Context, missed []string) []string {
+	if ws.workspaces.Watching == nil || len(missed) == 0 || ws.Dirty.Full && !ws.Dirty.Lost {
 		return nil
 	}
-	now := ws.Taker.Watching.Take(ctx, ws.Root)
-	ws.Taker.Watching.Return(ws.Root, now)
+	now := ws.workspaces.Watching.Take(ctx, ws.Root)
+	ws.workspaces.Watching.Return(ws.Root, now)
 	if now.Full && !now.Lost {
 		return nil // nobody can tell
 	}
@@ -55,7 +55,7 @@ func (ws *WorkspaceCache) FindMissedPaths(ctx context.Context, missed []string) 
 
 // countWalk counts what a capture that was accepted walked, if it did, and found
 // that nobody had told of.
-func (tk *Taker) countWalk(root, why string, missed []string, r *capture.Result) {
+func (wk *Workspaces) countWalk(root, why string, missed []string, r *capture.Result) {
 	if !r.Walked && r.Stats.Corrected == 0 {
 		return
 	}
@@ -64,30 +64,30 @@ func (tk *Taker) countWalk(root, why string, missed []string, r *capture.Result)
 	}
 	if len(missed) > 0 {
 		const named = 5
-		tk.Logger.Warn("a walk found changes that no event told of", "workspace", root, "why", why,
+		wk.Logger.Warn("a walk found changes that no event told of", "workspace", root, "why", why,
 			"changes", len(missed), "among them", strings.Join(missed[:min(len(missed), named)], ", "))
 	}
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	w := tk.walkLog.made[root]
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	w := wk.walkLog.made[root]
 	if w == nil {
 		w = &missions.WorkspaceWalks{Workspace: root}
-		tk.walkLog.made[root] = w
+		wk.walkLog.made[root] = w
 	}
 	w.Corrected += len(missed) + r.Stats.Corrected
 	if r.Walked {
 		w.Count++
-		w.LastAt, w.LastWhy = tk.Now(), why
+		w.LastAt, w.LastWhy = wk.Now(), why
 	}
 }
 
 // MissionWalks lists the walks made in the workspaces of missions.
-func (tk *Taker) MissionWalks(list []missions.Mission) []missions.WorkspaceWalks {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
+func (wk *Workspaces) MissionWalks(list []missions.Mission) []missions.WorkspaceWalks {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
 	var out []missions.WorkspaceWalks
 	for _, m := range list {
-		w := tk.walkLog.made[m.Workspace]
+		w := wk.walkLog.made[m.Workspace]
 		if w != nil && !slices.ContainsFunc(out, func(o missions.WorkspaceWalks) bool { return o.Workspace == w.Workspace }) {
 			out = append(out, *w)
 		}

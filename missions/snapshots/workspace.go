@@ -6,7 +6,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -19,53 +21,76 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// WorkspaceCache is what this process knows of a directory it captures: caches, all
+// Workspaces are the directories that this process captures, and what it knows of them.
+type Workspaces struct {
+	*projects.Desk
+	GitPatience time.Duration // usergit.Patience, but for tests
+
+	mu      sync.Mutex
+	caches  map[home.FileIdentity]*WorkspaceCache
+	walkLog walkLog
+}
+
+func newWorkspaces(d *projects.Desk) *Workspaces {
+	return &Workspaces{Desk: d, GitPatience: usergit.Patience, caches: map[home.FileIdentity]*WorkspaceCache{}, walkLog: newWalkLog()}
+}
+
+// WorkspaceCache is what this process knows of a directory that it captures: caches, all
 // of which prove themselves. It is used under the workspace's lock only.
 type WorkspaceCache struct {
-	Taker          *Taker
-	Root           string
-	Identity       home.FileIdentity
-	project        string // whose store has what the caches say is there
-	generation     uint64
-	Scanner        *capture.Scanner
-	rules          *capture.Rules
-	limits         *settings.Limits // nil before they were read
-	Repo           *usergit.Repository
-	config         *usergit.Configuration
-	configStamps   map[string]home.FileStamp // of the files the configuration came from
-	gitState       *gitStateCache
-	SideFiles      conversations.SideFileCache
-	publishedTree  gitstore.ID    // the tree of the last snapshot published from here: it is whole
-	cacheUnsaved   bool           // the stat cache on disk is older
-	rulesTold      bool           // the watcher knows its ignore rules
-	Dirty          missions.Dirty // taken from the watcher, to be given back
-	walkReason     string         // why the newest capture walks, if it does
-	owedWalkReason string         // why that walk was owed, to be owed again if nothing comes of it
-	missedPaths    []string       // what it found then of which no event told
-	readsSeeded    bool           // the next capture reads a step of what was taken over unread
+	workspaces *Workspaces
+	Root       string
+	Identity   home.FileIdentity
+	project    string // the caches say what is in the store of this project
+	generation uint64
+	Scanner    *capture.Scanner
+	rules      *capture.Rules
+	limits     *settings.Limits // nil before they were read
+	gitView
+	captureState
+	SideFiles     conversations.SideFileCache
+	publishedTree gitstore.ID // the tree of the last snapshot published from here: it is whole
+	cacheUnsaved  bool        // the stat cache on disk is older
+	rulesTold     bool        // the watcher knows the ignore rules of this workspace
 	// knownFiles is what the newest capture knows, for whoever copies the workspace
 	// while others capture it.
 	knownFiles atomic.Pointer[capture.Known]
 }
 
+// captureState is the capture that is being made, or the last one.
+type captureState struct {
+	Dirty          missions.Dirty // taken from the watcher, to be given back
+	walkReason     string         // why the capture walks, if it does
+	owedWalkReason string         // why that walk was owed; it is owed again if the capture comes to nothing
+	missedPaths    []string       // changes that the walk found and of which no event told
+	readsSeeded    bool           // the capture reads a step of the files that were taken over unread
+}
+
+// UnknownWorkspace is a workspace of which nothing is known yet.
+func (wk *Workspaces) UnknownWorkspace() *WorkspaceCache {
+	return &WorkspaceCache{workspaces: wk, SideFiles: conversations.SideFileCache{}}
+}
+
 // RefreshWorkspace returns what is known of a mission's workspace, its rules and its
 // repository read afresh where they have changed. The caller holds the
 // workspace, so nobody else makes it known meanwhile.
-func (tk *Taker) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*WorkspaceCache, error) {
-	tk.mu.Lock()
-	ws := tk.workspaceCaches[m.Binding.Identity]
-	tk.mu.Unlock()
+func (wk *Workspaces) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*WorkspaceCache, error) {
+	wk.mu.Lock()
+	ws := wk.caches[m.Binding.Identity]
+	wk.mu.Unlock()
 	if ws == nil || ws.Root != m.Binding.Workspace || ws.project != m.Project.ID {
 		scanner, err := capture.OpenScanner(capture.Workspace{
-			Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity), Avoid: tk.avoidedDirs(),
-		}, tk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+			Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity), Avoid: wk.avoidedDirs(),
+		}, wk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
 		if err != nil {
-			tk.Logger.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.Binding.Workspace, "reason", err)
+			wk.Logger.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.Binding.Workspace, "reason", err)
 		}
-		ws = &WorkspaceCache{Taker: tk, Root: m.Binding.Workspace, Identity: m.Binding.Identity, project: m.Project.ID, generation: m.Project.Generation(), SideFiles: conversations.SideFileCache{}, Scanner: scanner}
-		tk.mu.Lock()
-		tk.workspaceCaches[m.Binding.Identity] = ws
-		tk.mu.Unlock()
+		ws = wk.UnknownWorkspace()
+		ws.Root, ws.Identity, ws.Scanner = m.Binding.Workspace, m.Binding.Identity, scanner
+		ws.project, ws.generation = m.Project.ID, m.Project.Generation()
+		wk.mu.Lock()
+		wk.caches[m.Binding.Identity] = ws
+		wk.mu.Unlock()
 	}
 	if err := ws.readGitConfig(ctx, m); err != nil {
 		return nil, err
@@ -75,9 +100,9 @@ func (tk *Taker) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*Wo
 
 func (ws *WorkspaceCache) readLimits(begun bool) (settings.Limits, error) {
 	if !begun {
-		return ws.Taker.Config.Capture.NarrowedBy(ws.Root)
+		return ws.workspaces.Config.Capture.NarrowedBy(ws.Root)
 	}
-	return missionLimits(ws.Taker.Config.Capture, ws.Root, ws.limits), nil
+	return missionLimits(ws.workspaces.Config.Capture, ws.Root, ws.limits), nil
 }
 
 // readRules brings the capture rules up to date.
@@ -116,10 +141,10 @@ func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, 
 // nil if this becomes its first.
 func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch, tip *gitstore.Snapshot) (*capture.Result, error) {
 	ws.Dirty = missions.Dirty{Full: true, Why: ReasonNotWatched}
-	if ws.Taker.Watching != nil {
-		ws.Dirty = ws.Taker.Watching.Take(ctx, ws.Root)
+	if ws.workspaces.Watching != nil {
+		ws.Dirty = ws.workspaces.Watching.Take(ctx, ws.Root)
 	}
-	ws.owedWalkReason = ws.Taker.TakeWalkReason(ws.Root)
+	ws.owedWalkReason = ws.workspaces.TakeWalkReason(ws.Root)
 	if ws.walkReason = ws.Dirty.Why; !ws.Dirty.Full {
 		ws.walkReason = ws.owedWalkReason
 	}
@@ -141,9 +166,9 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Stor
 		ws.ReturnCapture()
 		return nil, err
 	}
-	ws.missedPaths = ws.FindMissedPaths(ctx, result.Missed)
+	ws.missedPaths = ws.findMissedPaths(ctx, result.Missed)
 	if result.Unseeded != nil {
-		ws.Taker.Logger.Info("all files were read", "workspace", ws.Root, "reason", result.Unseeded)
+		ws.workspaces.Logger.Info("all files were read", "workspace", ws.Root, "reason", result.Unseeded)
 	}
 	return result, nil
 }
@@ -159,8 +184,8 @@ func (ws *WorkspaceCache) captureSeed(store *gitstore.Store) *capture.Seed {
 }
 
 // avoidedDirs are directories that are in no snapshot, wherever they are met.
-func (tk *Taker) avoidedDirs() []beneath.Identity {
-	place, err := projects.DirectoryIdentity(tk.Home.Dir)
+func (wk *Workspaces) avoidedDirs() []beneath.Identity {
+	place, err := projects.DirectoryIdentity(wk.Home.Dir)
 	if err != nil {
 		return nil
 	}
@@ -180,10 +205,10 @@ func (ws *WorkspaceCache) AcceptCapture(r *capture.Result) {
 	known := ws.Scanner.Known()
 	ws.knownFiles.Store(&known)
 	ws.cacheUnsaved = ws.cacheUnsaved || r.Stats.ReadFiles+r.Stats.Seeded > 0
-	if ws.Taker.Watching == nil {
+	if ws.workspaces.Watching == nil {
 		return
 	}
-	ws.Taker.countWalk(ws.Root, ws.walkReason, ws.missedPaths, r)
+	ws.workspaces.countWalk(ws.Root, ws.walkReason, ws.missedPaths, r)
 	if !ws.rulesTold || r.RulesChanged {
 		ws.TellRules()
 	}
@@ -191,46 +216,46 @@ func (ws *WorkspaceCache) AcceptCapture(r *capture.Result) {
 
 // isUnwatched tells that nobody will hear of what happens after the newest capture.
 func (ws *WorkspaceCache) isUnwatched() bool {
-	return ws.Taker.Watching == nil || ws.Dirty.Why == ReasonNotWatched
+	return ws.workspaces.Watching == nil || ws.Dirty.Why == ReasonNotWatched
 }
 
 // TellRules tells the watcher of the ignore rules that are in force.
 func (ws *WorkspaceCache) TellRules() {
 	ws.rulesTold = true
-	ws.Taker.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
+	ws.workspaces.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
 }
 
 // ForgetWorkspace drops what is cached of a workspace in which no agent works any more;
 // the stat cache is written first. One that is in use stays.
-func (tk *Taker) ForgetWorkspace(root string) {
-	for _, ws := range tk.CachedWorkspaces() {
-		order := tk.WorkspaceMutex(ws.Identity)
+func (wk *Workspaces) ForgetWorkspace(root string) {
+	for _, ws := range wk.CachedWorkspaces() {
+		order := wk.WorkspaceMutex(ws.Identity)
 		if ws.Root != root || !order.TryLock() {
 			continue
 		}
 		ws.saveStatCache()
-		tk.mu.Lock()
-		if tk.workspaceCaches[ws.Identity] == ws {
-			delete(tk.workspaceCaches, ws.Identity)
+		wk.mu.Lock()
+		if wk.caches[ws.Identity] == ws {
+			delete(wk.caches, ws.Identity)
 		}
-		tk.mu.Unlock()
+		wk.mu.Unlock()
 		order.Unlock()
 	}
 }
 
-func (tk *Taker) CachedWorkspaces() []*WorkspaceCache {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	return slices.Collect(maps.Values(tk.workspaceCaches))
+func (wk *Workspaces) CachedWorkspaces() []*WorkspaceCache {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	return slices.Collect(maps.Values(wk.caches))
 }
 
 // ReturnCapture returns to the watcher what a capture took that was not published, and
 // owes the walk again that it made.
 func (ws *WorkspaceCache) ReturnCapture() {
 	if ws.owedWalkReason != "" {
-		ws.Taker.RequestWalk(ws.Root, ws.owedWalkReason)
+		ws.workspaces.RequestWalk(ws.Root, ws.owedWalkReason)
 	}
-	if ws.Taker.Watching != nil {
-		ws.Taker.Watching.Return(ws.Root, ws.Dirty)
+	if ws.workspaces.Watching != nil {
+		ws.workspaces.Watching.Return(ws.Root, ws.Dirty)
 	}
 }

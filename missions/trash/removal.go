@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
 // Remove takes missions out of the project: their refs go to the trash, where
@@ -104,7 +105,7 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 	for _, o := range others {
 		result.OtherMissions = append(result.OtherMissions, o.Name)
 	}
-	newest, err := b.snapshots.RecordedSide(m.Project, m.Tip)
+	newest, err := snapshots.RecordedSide(m.Project, m.Tip)
 	if err != nil {
 		return err
 	}
