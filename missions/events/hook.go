@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -123,62 +122,38 @@ func (l *Listener) handleHook(ctx context.Context, a sessions.Adapter, r mission
 	return l.handleEvent(ctx, m, a, r, e, result)
 }
 
-// handleEvent carries out an event of a mission's agent.
+// handleEvent carries out an event of an agent that is about a mission.
 func (l *Listener) handleEvent(ctx context.Context, m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event, result *missions.HookResult) (sessions.Answer, error) {
-	e.Tool.Target, e.Tool.At = m.RelativePath(e.Tool.Target), l.Now()
-	if e.Kind == sessions.KindPermission && e.Tool.Name == "" && e.Tool.ID == "" {
-		e.Tool = toolAskedAbout(m, e.Tool)
-	}
-	if e.Kind == sessions.KindToolBefore && e.Writes && !l.HookConfig(r.Caller).Hooks.Tools {
-		e.Writes = false // what it writes is in the next snapshot
-	}
-	what := missionEvent(m, a, e)
+	e = l.completeEvent(m, r, e)
 	result.Mission = m.ID
-	if isFromSecondAgent(m, r.Caller, e) {
-		return l.handleSecondAgent(ctx, m, e, result)
+	shown := turnEnding{state: sessions.StateEmpty}
+	event, notes := Interpret(l.know(m, a, r, e, shown), e)
+	if !notes.SecondAgent {
+		shown = l.awaitAnswer(ctx, m, a, e)
+		if err := l.submitFirst(ctx, m, a, r, e, notes.First); err != nil {
+			return sessions.Answer{}, err
+		}
 	}
-	what = correctTurnEnd(what, l.awaitAnswer(ctx, m, a, e))
-	if err := errors.Join(l.endLeftTurn(ctx, m, e), l.presence.ContinueTurnOfEvent(ctx, m, e)); err != nil {
-		return sessions.Answer{}, err
+	if event == nil {
+		event, _ = lifecycleEvent(e) // it is known under the lock whether it means anything
 	}
 	client := agentVersion(a, e)
 	var handed delivery
-	req := &snapshots.Request{Event: what}
+	req := &snapshots.Request{Event: correctTurnEnd(event, shown)}
 	req.Prepare = func(m *projects.Mission) (bool, error) {
-		if isFromEndedAgent(m, a, r, e) {
-			l.Logger.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
-			return false, nil
+		event, notes = Interpret(l.know(m, a, r, e, shown), e)
+		if event != nil {
+			req.Event = event
 		}
-		if block := l.handovers.EndingBlockReason(m, e); block != "" {
-			handed.put(sessions.Answer{Block: block})
-			return false, nil
+		l.applyNotes(m, a, r, e, notes)
+		if notes.Block != "" {
+			handed.put(sessions.Answer{Block: notes.Block})
 		}
-		if m.Live.QueuedRestore != nil && promptShowsTurnEnded(m, e) {
-			handed.put(sessions.Answer{Block: fmt.Sprintf("what was queued for the end of the turn before comes first (%s): type it again then", m.Live.QueuedRestore)})
-			req.Event = missions.TurnEnded{}
-			return true, nil
+		if notes.Hearing != HearNothing && !notes.SecondAgent {
+			m.Live.ClientVersion = cmp.Or(client, m.Live.ClientVersion)
+			handOutNotes(m, e, notes, &handed)
 		}
-		if continuesConversation(e.Kind) || !m.Live.HasKeeper() { // one under a keeper may end because of it
-			l.handovers.WithdrawHandover(m)
-		}
-		if endsLeftSession(m, e) || endsFormerTurn(m, e) || isForeignQuestion(m, e) || beginsInLeftSession(m, e) {
-			return false, nil
-		}
-		begins := startHasEffect(m, e)
-		fresh := l.noteEvent(m, a, r, e) && begins
-		if client != "" {
-			m.Live.ClientVersion = client
-		}
-		if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" && handed.put(sessions.Answer{Notice: m.Live.Notice}) {
-			m.Live.Notice = ""
-		}
-		if len(m.Notes) > 0 && (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindStop || e.Kind == sessions.KindSessionEnd) {
-			snapshots.DropToldNotes(m)
-		}
-		if e.Kind == sessions.KindPrompt && fresh && len(m.Notes) > 0 && handed.put(sessions.Answer{Context: snapshots.NotesText(m)}) {
-			snapshots.MarkNotesGiven(m)
-		}
-		return fresh && what != nil, nil
+		return event != nil, nil
 	}
 	if e.Kind != sessions.KindStop { // whose answer may have been waited for
 		req.RecentMission = m
@@ -194,36 +169,56 @@ func (l *Listener) handleEvent(ctx context.Context, m *projects.Mission, a sessi
 	if t, ok := answer.LastSnapshot(); ok {
 		result.Snapshot = t.Snapshot.ID.String()
 	}
-	if answer.Mission.Live.ProvisionalSnapshot != "" {
-		if e.Kind == sessions.KindSessionEnd {
-			err = l.Journal.DeleteLive(m.ID) // it changed nothing: as if it had not been
+	if answer.Mission.Live.ProvisionalSnapshot != "" && e.Kind == sessions.KindSessionEnd && !notes.SecondAgent {
+		err = l.Journal.DeleteLive(m.ID) // it changed nothing: as if it had not been
+	}
+	return told, err
+}
+
+// completeEvent adds to an event what its hook does not say, and leaves out what the user
+// has switched off.
+func (l *Listener) completeEvent(m *projects.Mission, r missions.HookRequest, e sessions.Event) sessions.Event {
+	e.Tool.Target, e.Tool.At = m.RelativePath(e.Tool.Target), l.Now()
+	if e.Kind == sessions.KindPermission && e.Tool.Name == "" && e.Tool.ID == "" {
+		e.Tool = toolAskedAbout(m, e.Tool)
+	}
+	if e.Kind == sessions.KindToolBefore && e.Writes && !l.HookConfig(r.Caller).Hooks.Tools {
+		e.Writes = false // what it writes is in the next snapshot
+	}
+	return e
+}
+
+// submitFirst carries out what an event means before anything else, if it still does.
+func (l *Listener) submitFirst(ctx context.Context, m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event, first missions.Event) error {
+	if first == nil {
+		return nil
+	}
+	still := func(m *projects.Mission) (bool, error) {
+		_, notes := Interpret(l.know(m, a, r, e, turnEnding{state: sessions.StateEmpty}), e)
+		if notes.First != first {
+			return false, nil
 		}
-		return told, err
+		if _, continued := first.(missions.TurnContinued); continued {
+			m.Live.TurnBegan = l.InstantNow()
+		}
+		return true, nil
 	}
-	return told, nil
+	_, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Event: first, Prepare: still})
+	return err
 }
 
-// isFromEndedAgent reports whether an event is from an agent whose end is known: hooks
-// outlive their agent, and one that is slow to begin revives nobody. Either it names
-// the process whose end the keeper has told, or it was launched for the mission and
-// had no agent above it any more when it looked for one. Tools that Umbra does not
-// know are not looked for.
-func isFromEndedAgent(m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event) bool {
-	if ended := m.Live.EndedAgent; ended != nil && e.PID == ended.PID && ended.Liveness() == lock.Gone {
-		return lock.Process(e.PID, "").Liveness() != lock.Alive // else it is another one that has its pid now
+// handOutNotes gives the agent, and its user, what waited for the mission's agent to be
+// heard.
+func handOutNotes(m *projects.Mission, e sessions.Event, notes Notes, handed *delivery) {
+	if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" && handed.put(sessions.Answer{Notice: m.Live.Notice}) {
+		m.Live.Notice = ""
 	}
-	_, closed := m.Lifecycle.(missions.Closed)
-	return closed && e.PID == 0 && r.Caller.Mission == m.ID && m.Live.Keeper == nil && !projects.IsForeignAdapter(a)
-}
-
-// promptShowsTurnEnded reports whether an event is a prompt by which a turn shows to be over
-// whose end nobody heard, as after Esc, or was sure of.
-func promptShowsTurnEnded(m *projects.Mission, e sessions.Event) bool {
-	if e.Kind != sessions.KindPrompt {
-		return false
+	if len(m.Notes) > 0 && (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindStop || e.Kind == sessions.KindSessionEnd) {
+		snapshots.DropToldNotes(m)
 	}
-	r, ok := m.Lifecycle.(missions.Running)
-	return !ok && missions.HasAgent(m.Lifecycle) || r.Turn > 0 && (e.PromptID == "" || e.PromptID != r.PromptID)
+	if e.Kind == sessions.KindPrompt && notes.Hearing == HearAll && len(m.Notes) > 0 && handed.put(sessions.Answer{Context: snapshots.NotesText(m)}) {
+		snapshots.MarkNotesGiven(m)
+	}
 }
 
 // delivery hands an answer from the queue to the hook that waits for it. A hook
@@ -250,19 +245,35 @@ func (d *delivery) take() sessions.Answer {
 	return d.answer
 }
 
-// noteEvent takes from an event what is worth knowing, and reports whether it
-// is heard for the first time.
-func (l *Listener) noteEvent(m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event) bool {
+// applyNotes remembers what an event tells, as far as its notes say.
+func (l *Listener) applyNotes(m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event, notes Notes) {
+	if notes.WithdrawHandover {
+		l.handovers.WithdrawHandover(m)
+	}
+	if notes.Ended {
+		l.Logger.Info("an event of an agent that has ended is too late", "mission", m.ID, "event", e.Name)
+	}
+	switch {
+	case notes.Hearing == HearNothing:
+	case notes.SecondAgent:
+		m.Live.MarkEventSeen(eventID(e))
+		m.Diverged = (m.Diverged || notes.Speaks) && e.Kind != sessions.KindSessionEnd
+	default:
+		l.followSession(m, a, e, notes.Step)
+		if notes.Hearing >= HearSign {
+			m.Live.HasHooks, m.Live.Problem, m.Live.OutsideDir = m.Live.HasHooks || !e.Lone, "", presence.OutsideDir(m, e)
+			l.NoteAgentHeard(m)
+		}
+		if notes.Hearing >= HearAll {
+			l.noteEvent(m, a, e)
+		}
+	}
+}
+
+// noteEvent takes from an event what is worth knowing.
+func (l *Listener) noteEvent(m *projects.Mission, a sessions.Adapter, e sessions.Event) {
 	now := l.Now()
-	l.followSession(m, a, r, e)
-	if e.Lone && m.Live.HasHooks {
-		return false // hooks that were trusted meanwhile have said it
-	}
-	m.Live.HasHooks, m.Live.Problem, m.Live.OutsideDir = m.Live.HasHooks || !e.Lone, "", presence.OutsideDir(m, e)
-	l.NoteAgentHeard(m)
-	if !m.Live.MarkEventSeen(eventID(e)) {
-		return false
-	}
+	m.Live.MarkEventSeen(eventID(e))
 	m.Live.HeardSinceLaunch = m.Live.HeardSinceLaunch || continuesConversation(e.Kind)
 	m.CountToolEvent(a, e)
 	if m.IsToolSessionEnd(a, e) {
@@ -281,7 +292,6 @@ func (l *Listener) noteEvent(m *projects.Mission, a sessions.Adapter, r missions
 		m.LastTool = m.Live.LastTool
 	}
 	m.Live.TrackOpenCalls(e)
-	return true
 }
 
 // continuesConversation reports whether an event is one of a conversation that goes on; any
@@ -359,7 +369,7 @@ func (l *Listener) isOwnSession(m *projects.Mission, a sessions.Adapter, e sessi
 	case m.Stored.Session == "" || m.Live.BoundSession == "":
 		return true
 	case e.Kind == sessions.KindSessionStart && e.Source != "startup":
-		return !isFromAnotherProcess(m, e)
+		return knowMission(m, e).Process.Speaker != SpeakerOther
 	}
 	return BeginsNewSession(m, e)
 }

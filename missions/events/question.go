@@ -29,19 +29,6 @@ func toolAskedAbout(m *projects.Mission, tool sessions.Tool) sessions.Tool {
 	return tool
 }
 
-// isForeignQuestion reports whether an event is a question, or the answer to one, of a
-// session that the mission has left: its user is asked in another one. Nor is it the
-// mission's if it would be one of its turn, and there is none.
-func isForeignQuestion(m *projects.Mission, e sessions.Event) bool {
-	switch e.Kind {
-	case sessions.KindPermission:
-		return e.Within && !missions.InTurn(m.Lifecycle) || isFromUnpromptedLeftSession(m, e)
-	case sessions.KindAnswered:
-		return isFromUnpromptedLeftSession(m, e)
-	}
-	return false
-}
-
 // questionEvent is what an agent says itself of its questions: that it asks, about the tool
 // that is about to run, before a hook of its own says so; and that it was answered and
 // works, which no hook says until the tool has ended.

@@ -75,19 +75,13 @@ func (o *Observer) ContinueTurnIfWorking(ctx context.Context, m *projects.Missio
 	if o.ActivityAfterTurn(m) != AtWork {
 		return nil
 	}
-	return o.continueTurn(ctx, m, true, func(m *projects.Mission) bool { return o.ActivityAfterTurn(m) == AtWork })
-}
-
-// continueTurn has a mission's turn go on, if it still is to. Seen says that it was seen, and not
-// heard.
-func (o *Observer) continueTurn(ctx context.Context, m *projects.Mission, seen bool, still func(*projects.Mission) bool) error {
 	r := &snapshots.Request{Event: missions.TurnContinued{}}
 	r.Prepare = func(m *projects.Mission) (bool, error) {
-		if !still(m) {
+		if o.ActivityAfterTurn(m) != AtWork {
 			return false, nil
 		}
 		m.Live.TurnBegan = o.InstantNow()
-		r.Event = missions.TurnContinued{ID: m.Live.PromptID, Seen: seen}
+		r.Event = missions.TurnContinued{ID: m.Live.PromptID, Seen: true}
 		return true, nil
 	}
 	_, err := o.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
@@ -166,19 +160,4 @@ func (o *Observer) NoteTurnBegan(m *projects.Mission, e sessions.Event) {
 	if e.Kind == sessions.KindPrompt {
 		m.Live.PromptedAt = m.Live.TurnBegan
 	}
-}
-
-// continuesTurn reports whether an event is work at the prompt of the turn that has ended:
-// another tool's hook has kept the agent from stopping.
-func continuesTurn(m *projects.Mission, e sessions.Event) bool {
-	return (e.Kind == sessions.KindToolBefore || e.Kind == sessions.KindPermission) && !missions.InTurn(m.Lifecycle) && missions.HasAgent(m.Lifecycle) &&
-		e.PromptID != "" && e.PromptID == m.Live.PromptID && e.SessionID == m.Live.TurnSession
-}
-
-// ContinueTurnOfEvent has the turn that had ended go on that an event belongs to.
-func (o *Observer) ContinueTurnOfEvent(ctx context.Context, m *projects.Mission, e sessions.Event) error {
-	if !continuesTurn(m, e) {
-		return nil
-	}
-	return o.continueTurn(ctx, m, false, func(m *projects.Mission) bool { return continuesTurn(m, e) })
 }
