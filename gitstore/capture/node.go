@@ -51,7 +51,8 @@ const (
 	// flagTrusted: the content was read at a time at which the stat data could
 	// tell any later write, so equal stat data mean equal content.
 	flagTrusted flags = 1 << iota
-	// flagTracked: captured only because the user's repository tracks it.
+	// flagTracked: captured though a rule leaves it out: the user's repository
+	// tracks it, or it only has the name of a secret.
 	flagTracked
 	// flagIgnored: a directory that is ignored, entered for what is captured
 	// in it all the same.

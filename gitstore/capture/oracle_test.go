@@ -88,7 +88,7 @@ func (o *oracle) ask() {
 			switch {
 			case ignored["./"+rel] && !tracked[rel]:
 			case regular && info.Size() > o.settings.SizeCap:
-			case regular && !tracked[rel] && secrets.match(filepath.Base(rel)):
+			case regular && !tracked[rel] && secrets.match(parentOf(path), filepath.Base(rel)):
 			default:
 				o.kept = append(o.kept, path)
 			}

@@ -123,7 +123,8 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 		return false, ReasonIgnored, nil
 	}
 	if c.Mode == gitstore.ModeFile || c.Mode == gitstore.ModeExec {
-		if name := baseName(path); !tracked && (r.secrets.match(name) || r.fresh.match(name)) {
+		dir, name := parentOf(path), baseName(path)
+		if !tracked && (r.secrets.match(dir, name) || r.fresh.match(dir, name)) {
 			return false, ReasonSecret, nil
 		}
 		if c.Size > r.doc.SizeCap {

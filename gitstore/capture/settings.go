@@ -21,26 +21,16 @@ type Settings struct {
 	// files that are new.
 	FileBudget int
 	ByteBudget int64
-	// Secrets are the patterns of names that are not captured, as of path.Match
-	// on the last component; a pattern that begins with "!" takes names out
-	// again. Nil means DefaultSecrets; an empty list means none.
+	// Secrets are the patterns of files that are not captured, as of path.Match
+	// on the last component; one with slashes is for as many components, and one
+	// that begins with a slash for the whole path. A pattern that begins with "!"
+	// takes files out again. Nil means DefaultSecrets; an empty list means none.
 	Secrets []string
 	// NewSizeCap and NewSecrets leave out more than SizeCap and Secrets do, but
 	// only what no snapshot holds yet: for limits that anybody may set who can
 	// write to the workspace. 0 means SizeCap.
 	NewSizeCap int64
 	NewSecrets []string
-}
-
-// DefaultSecrets are names of files that hold credentials and nothing else.
-func DefaultSecrets() []string {
-	return []string{
-		".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", "!.env.dist",
-		"*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx",
-		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
-		".netrc", "_netrc", ".pgpass", ".pypirc", ".git-credentials", ".htpasswd",
-		"credentials.json", ".credentials.json", "oauth_creds.json", "client_secret*.json", "service-account*.json",
-	}
 }
 
 func (s Settings) withDefaults() Settings {

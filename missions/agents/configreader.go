@@ -211,7 +211,7 @@ func (c *configReader) checkLink(full string) error {
 func (c *configReader) addFile(p *configPart, name string) error {
 	full := c.path(name)
 	err := c.checkLink(full)
-	if err == nil && capture.IsSecret(capture.DefaultSecrets(), path.Base(name)) {
+	if err == nil && capture.IsSecret(capture.DefaultSecrets(), name) {
 		err = errors.New("it looks like a secret")
 	}
 	var info fs.FileInfo

@@ -1,7 +1,6 @@
 package snapshots
 
 import (
-	"path"
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
@@ -43,7 +42,7 @@ func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
 	case capture.ReasonSize:
 		return s.Size <= c.MaxFileSize
 	case capture.ReasonSecret:
-		return !capture.IsSecret(secretPatterns(c), path.Base(s.Path))
+		return !capture.IsSecret(secretPatterns(c), s.Path)
 	}
 	return false
 }
