@@ -164,7 +164,10 @@ func (k *maker) linkWorktree(ctx context.Context) error {
 	admin, err := adminOf(k.doc.Directory)
 	failpoint.Hit("fork.worktree")
 	k.git = &userGit{operation: k.doc.Operation, gitDir: admin, top: k.doc.Directory, admin: admin, filters: k.source.filters}
-	return err
+	if err != nil {
+		return err
+	}
+	return k.git.settle(ctx)
 }
 
 // locked runs git on the source's repository, again while some other git holds

@@ -372,29 +372,6 @@ func (l *lab) nothingOf(what string, target Target) {
 	}
 }
 
-// TestWorktreeIsProved: a fork whose .git leads nowhere in the end is none, though
-// each git that made it succeeded.
-func TestWorktreeIsProved(t *testing.T) {
-	for what, spoil := range map[string]string{
-		"no git directory":      `echo "gitdir: /nowhere" >"$GIT_WORK_TREE/.git"`,
-		"another repository":    `rm "$GIT_WORK_TREE/.git" && "$git" init -q "$GIT_WORK_TREE"`,
-		"a HEAD that is no ref": `echo "ref: refs/heads/none" >"$admin/HEAD"`,
-		"no common one":         `echo "../../nowhere" >"$admin/commondir"`,
-	} {
-		t.Run(what, func(t *testing.T) {
-			l := newLab(t)
-			l.write("a", "a\n")
-			l.initGit()
-			src, target := l.snapshot(), l.target("fork")
-			failingGit(t, "read-tree", spoil)
-			if made, err := Make(t.Context(), src, target); err == nil {
-				t.Errorf("made %+v", made)
-			}
-			l.nothingOf(what, target)
-		})
-	}
-}
-
 // TestWorktreeNotAdded: a git that fails to add the worktree leaves what holds all
 // of them, which goes too.
 func TestWorktreeNotAdded(t *testing.T) {

@@ -258,7 +258,7 @@ func (k *maker) make(ctx context.Context) error {
 		if err := k.finishGit(ctx, done); err != nil {
 			return fmt.Errorf("index of the worktree: %w", err)
 		}
-		if err := k.prove(); err != nil {
+		if err := k.prove(ctx); err != nil {
 			return fmt.Errorf("the worktree that git made is no whole one: %w", err)
 		}
 	}

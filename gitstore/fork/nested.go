@@ -1,13 +1,16 @@
 package fork
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -16,6 +19,7 @@ import (
 const (
 	reasonMoment    = "a repository of its own: its files are of the moment, its .git is not known"
 	reasonElsewhere = "its .git leads to a repository elsewhere, which would be shared"
+	reasonUnfit     = "git does not work in a copy of it: "
 	reasonBroken    = "its .git is not a repository that can be read"
 )
 
@@ -178,11 +182,46 @@ func (k *maker) placeNested(ctx context.Context, repos []nested, top, prefix str
 		default:
 			err = k.placeModule(ctx, repo, top)
 		}
+		if err == nil {
+			err = repo.prove(ctx, k.doc.Operation, joinPath(top, repo.path), repo.copyOf(k.git, top))
+			if unfit := (*unfitError)(nil); errors.As(err, &unfit) {
+				k.leave(prefix+join(repo.path, ".git"), reasonUnfit+unfit.why.Error())
+				err = unfit.gone
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("nested repository %s: %w", repo.path, err)
 		}
 	}
 	return nil
+}
+
+// unfitError says of a nested repository's copy that git does not work in it, and
+// whether it could be taken away again.
+type unfitError struct{ why, gone error }
+
+func (e *unfitError) Error() string { return e.why.Error() }
+
+// prove shows that git works in a nested repository's copy. One that it does not
+// work in goes again, as an *unfitError says: no Git is better than that of another
+// directory.
+func (n nested) prove(ctx context.Context, operation, at, gitDir string) error {
+	g, err := openUserGit(ctx, operation, gitDir, at)
+	if err == nil {
+		err = g.worksIn(ctx, at, gitDir)
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return &unfitError{err, errors.Join(beneath.RemoveTree(filepath.Join(at, ".git")), beneath.RemoveTree(gitDir))}
+}
+
+// copyOf is where the copy of a nested repository's git directory is.
+func (n nested) copyOf(g *userGit, top string) string {
+	if n.module == "" {
+		return filepath.Join(joinPath(top, n.path), ".git")
+	}
+	return joinPath(filepath.Join(g.admin, "modules"), n.module)
 }
 
 // placeOwn copies a ".git" directory under a name of Umbra's, since a path
@@ -193,13 +232,16 @@ func (k *maker) placeOwn(ctx context.Context, repo nested, top string, n int) er
 	if err := k.copyGitDirectory(ctx, repo, staged); err != nil {
 		return err
 	}
+	if err := setPlace(ctx, staged, ""); err != nil {
+		return err
+	}
 	return os.Rename(staged, filepath.Join(at, ".git"))
 }
 
 // placeModule gives the new worktree a copy of a submodule's git directory,
 // where git itself would have cloned it.
 func (k *maker) placeModule(ctx context.Context, repo nested, top string) error {
-	target := joinPath(filepath.Join(k.git.admin, "modules"), repo.module)
+	target := repo.copyOf(k.git, top)
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return err
 	}
@@ -215,11 +257,50 @@ func (k *maker) placeModule(ctx context.Context, repo nested, top string) error 
 	if err != nil {
 		return err
 	}
-	_, err = k.git.run(ctx, nil, "config", "--file", filepath.Join(target, "config"), "core.worktree", filepath.ToSlash(back))
-	if err != nil {
+	if err := setPlace(ctx, target, filepath.ToSlash(back)); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(at, ".git"), []byte("gitdir: "+filepath.ToSlash(forth)+"\n"), 0o666)
+}
+
+// setPlace says in a copied git directory where its work tree is; "" that it is
+// around it, as Git takes it to be. It is said in the file where it was: in the own
+// one of the main worktree, once each has its own.
+func setPlace(ctx context.Context, gitDir, place string) error {
+	config, err := os.ReadFile(filepath.Join(gitDir, "config"))
+	if err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join(gitDir, "config.worktree"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	inOwn := named(own, "worktree") && named(config, "worktreeconfig")
+	for _, file := range []struct {
+		name     string
+		says, in bool
+	}{{"config.worktree", named(own, "worktree"), inOwn}, {"config", named(config, "worktree"), !inOwn}} {
+		args := []string{"config", "--file", filepath.Join(gitDir, file.name)}
+		switch {
+		case place != "" && file.in:
+			args = append(args, "--replace-all", "core.worktree", place)
+		case file.says:
+			args = append(args, "--unset-all", "core.worktree")
+		default:
+			continue
+		}
+		// For none of the repositories: git would go where this one says.
+		c := gitstore.GitCommand{GitDir: os.DevNull, Dir: gitDir, Args: args}
+		if _, err := gitstore.RunGit(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
+			return err
+		}
+	}
+	return nil
+}
+
+// named tells whether a configuration file may have a setting of that name.
+func named(config []byte, name string) bool {
+	return bytes.Contains(bytes.ToLower(config), []byte(name))
 }
 
 func (k *maker) copyGitDirectory(ctx context.Context, repo nested, target string) error {

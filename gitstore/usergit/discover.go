@@ -220,12 +220,14 @@ func (r *Repository) configure(top, dir string) error {
 	if err := r.readFormat(config); err != nil {
 		return err
 	}
-	r.Bare = config.boolean("core.bare") && !r.Linked
+	own := config.boolean("extensions.worktreeconfig")
+	// Git passes these two by in a linked worktree, but not where each worktree
+	// has settings of its own (check_repository_format_gently in its setup.c).
+	shared := !r.Linked || own
+	r.Bare = config.boolean("core.bare") && shared
 	worktree, ok := config.last("core.worktree")
-	if r.Linked {
-		worktree, ok = "", false
-	}
-	if config.boolean("extensions.worktreeconfig") {
+	ok = ok && shared
+	if own {
 		own, err := readSettings(filepath.Join(r.GitDir, "config.worktree"))
 		if err != nil {
 			return err

@@ -109,6 +109,19 @@ func TestDiscoverWorktreeSettings(t *testing.T) {
 	r.git("config", "--worktree", "core.bare", "true")
 	sameAsGit(t, r.dir)
 	sameAsGit(t, linked)
+	// What is in the shared file counts in linked worktrees then.
+	r.git("config", "--worktree", "--unset", "core.bare")
+	r.git("config", "core.worktree", r.dir)
+	sameAsGit(t, r.dir)
+	if found, err := At(linked); err != nil || found.TopLevel != "" {
+		t.Errorf("with a shared core.worktree the top level of %s is %q, %v", linked, found.TopLevel, err)
+	}
+	r.git("config", "--unset", "core.worktree")
+	sameAsGit(t, linked)
+	r.git("config", "core.bare", "true")
+	if found, err := At(linked); err != nil || !found.Bare {
+		t.Errorf("with a shared core.bare %s is not bare, %v", linked, err)
+	}
 }
 
 func TestDiscoverNothingOrDamage(t *testing.T) {
