@@ -13,6 +13,12 @@ type Problem struct {
 	ProjectsUnlisted bool `json:"-"` // the projects that there are are not known
 }
 
+// Finding is a problem, and how it is mended; Mend is nil where nobody knows.
+type Finding struct {
+	Problem
+	Mend func() error
+}
+
 // DoctorRequest asks for a check of every invariant.
 type DoctorRequest struct {
 	Caller  Caller `json:"caller"`

@@ -14,13 +14,12 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// Recover makes up for what processes that died left undone: operations cut
-// off in the middle, and requests for snapshots that nobody carried out. It is
-// called once when a process begins to serve, never inside a hook's wait. What
-// it could not do is in the error; the rest is done.
-func (l *Examiner) Recover(ctx context.Context) error {
+// Recover finishes what killed processes left undone: operations cut off in the middle,
+// and requests for snapshots. A process calls it once when it begins to serve, never
+// while a hook waits. Errors do not stop it; it returns them all.
+func (e *Examiner) Recover(ctx context.Context) error {
 	var errs []error
-	operations, damaged, err := l.Journal.List()
+	operations, damaged, err := e.Journal.List()
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
@@ -31,63 +30,63 @@ func (l *Examiner) Recover(ctx context.Context) error {
 		if phase, _ := op.Phase(); phase == journal.Interrupted {
 			continue // people have gone on working: theirs to decide
 		}
-		if err := l.recoverOperation(ctx, op); err != nil {
+		if err := e.recoverOperation(ctx, op); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", op.Kind(), op.ID(), err))
 		}
 	}
-	if err := l.recoverRequests(ctx); err != nil {
+	if err := e.recoverRequests(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if err := l.handovers.ResumeHandovers(ctx); err != nil {
+	if err := e.rooms.Handovers.ResumeHandovers(ctx); err != nil {
 		errs = append(errs, err)
 	}
-	if _, err := l.Journal.Sweep(); err != nil {
+	if _, err := e.Journal.Sweep(); err != nil {
 		errs = append(errs, err)
 	}
-	if err := l.SweepTemporaries(); err != nil {
+	if err := e.SweepTemporaries(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// recoverOperation finishes one operation or takes it back. One whose process
-// is still at it is left alone: it holds the lock that this one needs.
-func (l *Examiner) recoverOperation(ctx context.Context, op *journal.Operation) error {
+// recoverOperation finishes one operation or takes it back. It leaves an operation alone
+// whose process still runs and holds the lock.
+func (e *Examiner) recoverOperation(ctx context.Context, op *journal.Operation) error {
 	if op.Kind() == projects.ForkKind {
-		return l.forks.RecoverFork(ctx, op)
+		return e.rooms.Forks.RecoverFork(ctx, op)
 	}
-	return l.restores.RecoverRestore(ctx, op)
+	return e.rooms.Restores.RecoverRestore(ctx, op)
 }
 
-// recoverReloadedOperation is recoverOperation for one that may have ended meanwhile.
-func (l *Examiner) recoverReloadedOperation(ctx context.Context, op *journal.Operation) error {
-	fresh, err := l.Journal.Load(op.ID())
+// recoverReloadedOperation recovers an operation that may have ended meanwhile.
+func (e *Examiner) recoverReloadedOperation(ctx context.Context, op *journal.Operation) error {
+	fresh, err := e.Journal.Load(op.ID())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return l.recoverOperation(ctx, fresh)
+	return e.recoverOperation(ctx, fresh)
 }
 
 // recoverRequests takes, late, the snapshots that were asked for and not taken.
-func (l *Examiner) recoverRequests(ctx context.Context) error {
-	ids, err := l.Journal.QueuedMissions()
+func (e *Examiner) recoverRequests(ctx context.Context) error {
+	ids, err := e.Journal.QueuedMissions()
 	if err != nil {
 		return fmt.Errorf("read the queue: %w", err)
 	}
 	var errs []error
 	for _, id := range ids {
-		errs = append(errs, l.recoverQueuedRequests(ctx, id))
+		errs = append(errs, e.recoverQueuedRequests(ctx, id))
 	}
 	return errors.Join(errs...)
 }
 
-// recoverQueuedRequests answers all that waits for a mission by one snapshot: whatever
-// they asked for, only what is on disk now can still be kept.
-func (l *Examiner) recoverQueuedRequests(ctx context.Context, id string) error {
-	all, _, err := l.Journal.Requests(id)
+// recoverQueuedRequests answers all requests of a mission by one snapshot: only what is on
+// disk now can still be kept.
+func (e *Examiner) recoverQueuedRequests(ctx context.Context, id string) error {
+	all, _, err := e.Journal.Requests(id)
 	if err != nil {
 		return err
 	}
@@ -107,20 +106,20 @@ func (l *Examiner) recoverQueuedRequests(ctx context.Context, id string) error {
 	if len(list) == 0 {
 		return nil
 	}
-	m, err := l.MissionByID(id)
+	m, err := e.MissionByID(id)
 	if err != nil {
-		return l.forgetRequests(id, list)
+		return e.forgetRequests(id, list)
 	}
-	if _, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &take, Ids: ids}); err != nil {
+	if _, err := e.rooms.Snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &take, Ids: ids}); err != nil {
 		return fmt.Errorf("mission %s: %w", m.Name, err)
 	}
-	return l.forgetRequests(id, list)
+	return e.forgetRequests(id, list)
 }
 
-func (l *Examiner) forgetRequests(id string, list []journal.Request) error {
+func (e *Examiner) forgetRequests(id string, list []journal.Request) error {
 	var errs []error
 	for _, r := range list {
-		errs = append(errs, l.Journal.Finish(id, r.Sequence, journal.Canceled))
+		errs = append(errs, e.Journal.Finish(id, r.Sequence, journal.Canceled))
 	}
 	return errors.Join(errs...)
 }

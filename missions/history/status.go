@@ -141,19 +141,3 @@ func (rd *Reader) journalProblems() []missions.Problem {
 	}
 	return problems
 }
-
-// Resolve says where a mission or moment is in the shadow repository.
-func (rd *Reader) Resolve(ctx context.Context, r missions.ResolveRequest) (missions.ResolveResult, error) {
-	if r.Moment != "" {
-		at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
-		if err != nil {
-			return missions.ResolveResult{}, err
-		}
-		return missions.ResolveResult{Mission: rd.presence.MissionView(at.Mission), Snapshot: at.Snapshot.ID.String(), ShadowRepo: at.Project.ShadowRepo()}, nil
-	}
-	m, err := rd.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InAnyProject)
-	if err != nil {
-		return missions.ResolveResult{}, err
-	}
-	return missions.ResolveResult{Mission: rd.presence.MissionView(m), Snapshot: m.Tip.ID.String(), ShadowRepo: m.Project.ShadowRepo()}, nil
-}

@@ -85,7 +85,7 @@ func TestUnreadGitNotAsked(t *testing.T) {
 			return err
 		},
 		"doctor": func(ctx context.Context) error {
-			return (&doctor.Examination{L: b.local.Examiner}).Workspace(ctx, m)
+			return (&doctor.Examination{Examiner: b.local.Examiner}).CheckWorkspace(ctx, m)
 		},
 	} {
 		if err := ask(ended); !errors.Is(err, context.Canceled) {

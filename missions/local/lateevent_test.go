@@ -51,8 +51,8 @@ func TestLateEvents(t *testing.T) {
 	// Doctor has read the mission before its agent ended, and its keeper, and looks
 	// at it now.
 	before.Live.Keeper = nil
-	d := &doctor.Examination{L: k.local.Examiner, Chunks: map[gitstore.ID]int64{}, Inherited: map[doctor.Inheritance]bool{}}
-	if err := d.Mission(context.Background(), before); err != nil || len(d.Result.Problems) != 0 {
+	d := &doctor.Examination{Examiner: k.local.Examiner, Chunks: map[gitstore.ID]int64{}, Inherited: map[doctor.Inheritance]bool{}}
+	if err := d.CheckMission(context.Background(), before); err != nil || len(d.Result.Problems) != 0 {
 		t.Errorf("doctor finds %+v, %v", d.Result.Problems, err)
 	}
 

@@ -97,8 +97,8 @@ func New(o Options) (*Service, error) {
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
 	s.Examiner = doctor.New(d, doctor.Rooms{
-		Addresses: s.Finder, Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
-		Restores: s.Restorer, Handovers: s.Scheduler, Trash: s.Bin, Forks: s.Forker, Hooks: s.Installer,
+		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
+		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
 	d.FinishCutOff = s.Restorer.RecoverUnfinishedRestores

@@ -12,35 +12,35 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-// agentConfigs checks the versions of agents' configurations.
-func (d *Examination) agentConfigs(ctx context.Context) error {
-	dirs, err := d.L.agents.ConfigStoreDirs()
+// checkConfigs checks the versions of agents' configurations.
+func (x *Examination) checkConfigs(ctx context.Context) error {
+	dirs, err := x.Examiner.rooms.Agents.ConfigStoreDirs()
 	if err != nil {
 		return err
 	}
 	for _, dir := range dirs {
-		if p, wrong := checkConfigs(ctx, dir); wrong {
+		if p, wrong := configProblem(ctx, dir); wrong {
 			p.Message = fmt.Sprintf("the versions of the configuration of %s: %s", agents.AgentOfConfigStore(dir), p.Message)
-			d.found(p, func() error { return mendConfigs(ctx, dir) })
+			x.report(p, func() error { return mendConfigStore(ctx, dir) })
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	return d.L.agents.WithUnfinishedConfigStores(ctx, func(left []string) error {
-		d.found(missions.Problem{
+	return x.Examiner.rooms.Agents.WithUnfinishedConfigStores(ctx, func(left []string) error {
+		x.report(missions.Problem{
 			Invariant: "I6", Message: fmt.Sprintf("repositories for versions of a configuration that were never whole: %d, as %s", len(left), left[0]),
 		}, func() error { return agents.RemoveDirs(left) })
 		return nil
 	})
 }
 
-// mendConfigs removes what killed processes left in a repository of versions, and
-// stores again what is intact. Only one in which versions are damaged then is set
-// aside: they can't be read again from anywhere, but new ones can be begun.
-func mendConfigs(ctx context.Context, dir string) error {
-	err := salvageConfigs(ctx, dir)
-	p, wrong := checkConfigs(ctx, dir)
+// mendConfigStore removes leftovers of killed processes from a repository of versions, and
+// stores intact objects again. A repository that is damaged after that is set aside, so
+// that new versions can be stored.
+func mendConfigStore(ctx context.Context, dir string) error {
+	err := salvageConfigStore(ctx, dir)
+	p, wrong := configProblem(ctx, dir)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -52,7 +52,7 @@ func mendConfigs(ctx context.Context, dir string) error {
 	return nil
 }
 
-func salvageConfigs(ctx context.Context, dir string) error {
+func salvageConfigStore(ctx context.Context, dir string) error {
 	store, err := gitstore.Open(dir)
 	if err != nil {
 		return err
@@ -71,9 +71,9 @@ func salvageConfigs(ctx context.Context, dir string) error {
 	return err
 }
 
-// checkConfigs says what is wrong in a repository of versions: what is damaged rather
+// configProblem says what is wrong in a repository of versions: what is damaged rather
 // than what was left over, and the first thing is enough.
-func checkConfigs(ctx context.Context, dir string) (problem missions.Problem, wrong bool) {
+func configProblem(ctx context.Context, dir string) (problem missions.Problem, wrong bool) {
 	damaged := func(err error) (missions.Problem, bool) {
 		return missions.Problem{Invariant: "I1", Message: err.Error()}, ctx.Err() == nil
 	}
@@ -91,7 +91,7 @@ func checkConfigs(ctx context.Context, dir string) (problem missions.Problem, wr
 		case !left && p.Ref == "": // its refs are no missions
 			return missions.Problem{Invariant: "I1", Message: p.Message}, true
 		case left && !wrong:
-			problem, wrong = missions.Problem{Invariant: "I6", Message: messageOf(p)}, true
+			problem, wrong = missions.Problem{Invariant: "I6", Message: problemLine(p)}, true
 		}
 	}
 	list, err := store.Refs(gitstore.RefAgent)
@@ -109,7 +109,7 @@ func checkConfigs(ctx context.Context, dir string) (problem missions.Problem, wr
 	return problem, wrong
 }
 
-// noteSetAside renames what is damaged to a name that is free.
+// setAside renames a damaged repository to a free name.
 func setAside(dir string) error {
 	for n := 1; ; n++ {
 		to := fmt.Sprintf("%s%s%d", dir, home.AsideSuffix, n)

@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -10,43 +12,43 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// shadow checks a project's shadow repository. If mending is asked for, what can
+// checkRepository checks a project's shadow repository. If mending is asked for, what can
 // be mended without loss is, and what is returned remains.
-func (d *Examination) shadow(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
-	problems, err := d.check(ctx, p)
-	if err != nil || !d.request.Fix {
+func (x *Examination) checkRepository(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+	problems, err := x.repositoryProblems(ctx, p)
+	if err != nil || !x.request.Fix {
 		return withFixes(problems), err
 	}
 	const rounds = 3 // what is mended may show what else is wrong
-	for round := 0; round < rounds && d.mendAll(ctx, p, problems); round++ {
-		if problems, err = d.check(ctx, p); err != nil {
+	for round := 0; round < rounds && x.mendAll(ctx, p, problems); round++ {
+		if problems, err = x.repositoryProblems(ctx, p); err != nil {
 			return nil, err
 		}
 	}
-	return d.mendLost(ctx, p, problems)
+	return x.mendLost(ctx, p, problems)
 }
 
 // mendAll mends what it can of a shadow repository but what is lost, and reports
 // whether that was anything.
-func (d *Examination) mendAll(ctx context.Context, p *projects.Project, problems []gitstore.Problem) (mended bool) {
+func (x *Examination) mendAll(ctx context.Context, p *projects.Project, problems []gitstore.Problem) (mended bool) {
 	for _, problem := range problems {
-		mend := d.mendOf(ctx, p, problem)
+		mend := x.mendFor(ctx, p, problem)
 		if mend == nil {
 			continue
 		}
 		if err := mend(); err != nil {
-			d.L.Logger.Warn("mend", "project", p.Name, "ref", problem.Ref, "error", err)
+			x.Examiner.Logger.Warn("mend", "project", p.Name, "ref", problem.Ref, "error", err)
 			continue
 		}
 		mended = true
-		d.found(missions.Problem{Invariant: problem.Invariant, Project: p.Name, Message: messageOf(problem), Details: problem.Details}, func() error { return nil })
+		x.report(missions.Problem{Invariant: problem.Invariant, Project: p.Name, Message: problemLine(problem), Details: problem.Details}, func() error { return nil })
 	}
 	return mended
 }
 
-// check is what is wrong with a project's shadow repository now.
-func (d *Examination) check(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
-	roots, err := d.L.unpublished(p)
+// repositoryProblems is what is wrong with a project's shadow repository now.
+func (x *Examination) repositoryProblems(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+	roots, err := x.Examiner.unpublished(p)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +60,8 @@ func (d *Examination) check(ctx context.Context, p *projects.Project) ([]gitstor
 	return append(problems, lost...), err
 }
 
-// messageOf is a problem of a shadow repository in one line.
-func messageOf(problem gitstore.Problem) string {
+// problemLine is a problem of a shadow repository in one line.
+func problemLine(problem gitstore.Problem) string {
 	if problem.Ref == "" {
 		return missions.OneLine(problem.Message, "")
 	}
@@ -69,25 +71,25 @@ func messageOf(problem gitstore.Problem) string {
 // withFixes names the command for the problems that doctor can mend.
 func withFixes(problems []gitstore.Problem) []gitstore.Problem {
 	for i, problem := range problems {
-		if problem.Fix == "" && brokenAgent(problem) {
+		if problem.Fix == "" && isBrokenAgentRef(problem) {
 			problems[i].Fix = "umbra doctor --fix"
 		}
 	}
 	return problems
 }
 
-func brokenAgent(problem gitstore.Problem) bool {
+func isBrokenAgentRef(problem gitstore.Problem) bool {
 	return problem.Invariant == "I1" && gitstore.RefName(problem.Ref).Kind() == gitstore.RefAgent
 }
 
-// mendOf is how a problem of a shadow repository is mended, nil if it is not.
-func (d *Examination) mendOf(ctx context.Context, p *projects.Project, problem gitstore.Problem) func() error {
+// mendFor is how a problem of a shadow repository is mended, nil if it is not.
+func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem gitstore.Problem) func() error {
 	name := gitstore.RefName(problem.Ref)
 	switch {
 	case len(problem.Lost) > 0:
 		return nil // once all else is mended
 	case len(problem.Rotten) > 0:
-		return func() error { return d.L.salvage(ctx, p, problem.Rotten) }
+		return func() error { return x.Examiner.salvage(ctx, p, problem.Rotten) }
 	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.Store.Sweep(ctx)
@@ -97,7 +99,7 @@ func (d *Examination) mendOf(ctx context.Context, p *projects.Project, problem g
 		return func() error { return p.Store.MendPackedRefs(ctx) }
 	case name.Kind() == gitstore.RefHead:
 		return nil // by the missions' names
-	case brokenAgent(problem):
+	case isBrokenAgentRef(problem):
 		return func() error { return mendAgentRef(p, ctx, name.Mission()) }
 	case problem.Fix == "umbra doctor --fix":
 		return func() error {
@@ -129,9 +131,34 @@ func lostRefs(p *projects.Project) ([]gitstore.Problem, error) {
 // mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot. A fork
 // that has taken none goes back to its fork point.
 func mendAgentRef(p *projects.Project, ctx context.Context, mission string) error {
-	s, err := newestOf(p, ctx, mission)
+	s, err := newestSnapshot(p, ctx, mission)
 	if err != nil {
 		return err
 	}
 	return p.Store.MendRef(ctx, gitstore.AgentRef(mission), s)
+}
+
+// unpublished are the first snapshots of headless sessions, and their records,
+// to which no ref leads yet.
+func (e *Examiner) unpublished(p *projects.Project) ([]gitstore.ID, error) {
+	ids, err := e.Journal.LiveMissions()
+	if err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	var roots []gitstore.ID
+	for _, id := range ids {
+		var state projects.Live
+		raw, err := e.Journal.Live(id)
+		if err != nil || json.Unmarshal(raw, &state) != nil || state.ProvisionalSnapshot == "" {
+			continue
+		}
+		first, err := gitstore.ParseID(state.ProvisionalSnapshot)
+		if err != nil {
+			continue
+		}
+		if snap, err := p.Store.Snapshot(first); err == nil {
+			roots = append(roots, snap.ID, snap.Record)
+		}
+	}
+	return roots, nil
 }

@@ -69,3 +69,19 @@ func (rd *Reader) Projects(context.Context, missions.ProjectsRequest) ([]mission
 	slices.SortFunc(list, func(a, b missions.Project) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
 	return list, nil
 }
+
+// Resolve says where a mission or moment is in the shadow repository.
+func (rd *Reader) Resolve(ctx context.Context, r missions.ResolveRequest) (missions.ResolveResult, error) {
+	if r.Moment != "" {
+		at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
+		if err != nil {
+			return missions.ResolveResult{}, err
+		}
+		return missions.ResolveResult{Mission: rd.presence.MissionView(at.Mission), Snapshot: at.Snapshot.ID.String(), ShadowRepo: at.Project.ShadowRepo()}, nil
+	}
+	m, err := rd.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InAnyProject)
+	if err != nil {
+		return missions.ResolveResult{}, err
+	}
+	return missions.ResolveResult{Mission: rd.presence.MissionView(m), Snapshot: m.Tip.ID.String(), ShadowRepo: m.Project.ShadowRepo()}, nil
+}

@@ -7,15 +7,16 @@ import (
 	"github.com/umbra-vcs/umbra/missions/events"
 )
 
-// A fitting is what umbra hooks installs that is not an agent's: for an editor,
-// or for Git. What it finds that is not Umbra's it leaves alone, and says so.
+// An integration is what umbra hooks installs for an editor or for Git. It leaves files
+// alone that are not Umbra's, and says so.
 type integration interface {
 	install() (changed bool, err error)
 	uninstall() (changed bool, err error)
 	state(r *missions.HooksResult) error
 }
 
-// findIntegration finds what a request names; nil is an agent's, or nothing.
+// findIntegration finds the integration that a request names, nil if it names none, such
+// as an agent.
 func (in *Installer) findIntegration(ctx context.Context, r missions.HooksRequest) (integration, error) {
 	if r.Name != events.HintGit {
 		return in.findEditorIntegration(r)
@@ -27,7 +28,7 @@ func (in *Installer) findIntegration(ctx context.Context, r missions.HooksReques
 	return f, nil
 }
 
-// runIntegration does something with a fitting, and says how it is then.
+// runIntegration installs or uninstalls an integration, and says in which state it is then.
 func runIntegration(f integration, r missions.HooksRequest, do func(integration) (bool, error), err error) (missions.HooksResult, error) {
 	result := missions.HooksResult{Name: r.Name}
 	if err == nil && do != nil {

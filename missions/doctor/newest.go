@@ -11,9 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// newestOf finds a mission's newest snapshot that can be read, whatever its ref says,
-// among all objects, reachable or not. A fork that has taken none has its fork point.
-func newestOf(p *projects.Project, ctx context.Context, mission string) (gitstore.ID, error) {
+// newestSnapshot finds a mission's newest snapshot that can be read among all objects,
+// whatever its ref says. For a fork without snapshots it is the fork point.
+func newestSnapshot(p *projects.Project, ctx context.Context, mission string) (gitstore.ID, error) {
 	list, err := p.Store.StoredSnapshots(ctx)
 	if err != nil {
 		return gitstore.ID{}, err
@@ -26,34 +26,34 @@ func newestOf(p *projects.Project, ctx context.Context, mission string) (gitstor
 	return newest.ID, nil
 }
 
-// continueTurn lets the missions whose newest snapshot, or its record, is lost go on from the
-// newest that is there. What the workspace holds is captured again, and called
-// partial. What is lost was looked for everywhere before.
-func (d *Examination) goOn(ctx context.Context, p *projects.Project) {
+// continueMissions moves each mission whose newest snapshot, or its record, is lost to the
+// newest that is whole. Then it captures the workspace again, in a snapshot marked as
+// partial. It is called after the lost objects were looked for everywhere.
+func (x *Examination) continueMissions(ctx context.Context, p *projects.Project) {
 	refs, err := p.Store.Refs(gitstore.RefAgent)
 	if err != nil {
 		return
 	}
 	for _, ref := range refs.Refs {
 		mission := ref.Name.Mission()
-		if _, err := d.L.LoadMission(p, mission); !projects.IsObjectLost(err) {
+		if _, err := x.Examiner.LoadMission(p, mission); !projects.IsObjectLost(err) {
 			continue
 		}
-		said, err := d.L.goOnFrom(ctx, p, mission, ref.ID)
+		said, err := x.Examiner.continueMission(ctx, p, mission, ref.ID)
 		if err != nil {
-			d.L.Logger.Warn("go on from what is whole", "project", p.Name, "mission", mission, "error", err)
+			x.Examiner.Logger.Warn("go on from what is whole", "project", p.Name, "mission", mission, "error", err)
 			continue
 		}
-		d.mended(p, mission, said)
+		x.reportMended(p, mission, said)
 	}
 }
 
-// goOnFrom mends the mission whose ref names a snapshot that is lost, or its record.
-func (l *Examiner) goOnFrom(ctx context.Context, p *projects.Project, mission string, ref gitstore.ID) (said string, err error) {
+// continueMission does so for one mission, whose ref is ref.
+func (e *Examiner) continueMission(ctx context.Context, p *projects.Project, mission string, ref gitstore.ID) (said string, err error) {
 	said = fmt.Sprintf("what was recorded with its newest snapshot, %s, is lost, such as the conversation: its files are whole", ref.Short())
 	tip, err := p.Store.Snapshot(ref)
 	if err != nil {
-		to, err := newestOf(p, ctx, mission)
+		to, err := newestSnapshot(p, ctx, mission)
 		if err != nil {
 			return "", err
 		}
@@ -71,35 +71,35 @@ func (l *Examiner) goOnFrom(ctx context.Context, p *projects.Project, mission st
 		}
 	}
 	if _, err := p.ReadStored(tip.Record); err != nil {
-		if tip, err = recordAgain(p, ctx, mission, tip); err != nil {
+		if tip, err = writeRecordAgain(p, ctx, mission, tip); err != nil {
 			return "", err
 		}
 	}
 	if _, err := p.Store.RepairRecords(ctx); err != nil {
 		return "", err
 	}
-	m, err := l.LoadMission(p, mission)
+	m, err := e.LoadMission(p, mission)
 	if err != nil {
 		return "", err
 	}
-	err = l.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
-		_, err := l.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
+	err = e.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
+		_, err := e.rooms.Snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 			TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerWatch, Lifecycle: m.Lifecycle, Message: "captured again: snapshots before were lost", Partial: true},
 			Triggers:     missions.Triggers{missions.TriggerWatch},
 		})
 		return err
 	})
 	if err != nil {
-		l.Logger.Warn("capture a workspace again", "mission", m.Name, "error", err)
+		e.Logger.Warn("capture a workspace again", "mission", m.Name, "error", err)
 		return said, nil
 	}
 	return said + "; what its workspace holds was captured again", nil
 }
 
-// recordAgain puts a snapshot on top of one whose record is lost: of the same files,
-// with what the newest record says that is whole.
-func recordAgain(p *projects.Project, ctx context.Context, mission string, tip *gitstore.Snapshot) (*gitstore.Snapshot, error) {
-	donor, then, err := recordedBefore(p, mission, tip)
+// writeRecordAgain puts a snapshot of the same files on top of one whose record is lost.
+// Its own record repeats the newest one that is whole.
+func writeRecordAgain(p *projects.Project, ctx context.Context, mission string, tip *gitstore.Snapshot) (*gitstore.Snapshot, error) {
+	donor, then, err := lastRecordBefore(p, mission, tip)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +136,9 @@ func recordAgain(p *projects.Project, ctx context.Context, mission string, tip *
 	return &top, p.Store.UpdateRef(ctx, gitstore.AgentRef(mission), tip.ID, top.ID, gitstore.Durable)
 }
 
-// recordedBefore is the newest record of a mission that can be read, of the snapshots
-// before one, with the mission as it has it.
-func recordedBefore(p *projects.Project, mission string, tip *gitstore.Snapshot) (*gitstore.Record, projects.Stored, error) {
+// lastRecordBefore is the newest record that can be read before a snapshot of a mission,
+// and the mission as stored in it.
+func lastRecordBefore(p *projects.Project, mission string, tip *gitstore.Snapshot) (*gitstore.Record, projects.Stored, error) {
 	for s, err := range p.Store.Snapshots(tip.Parent(), gitstore.HistoryOptions{}) {
 		if err != nil || s.Mission != mission {
 			break

@@ -2,10 +2,7 @@ package hooks
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -64,31 +61,6 @@ func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 	return at, nil
 }
 
-// InstallHooks merges Umbra's hooks into the agent's settings.
-func (in *Installer) InstallHooks(ctx context.Context, r missions.HooksRequest) (missions.HooksResult, error) {
-	if r.Caller.Binary == "" {
-		return missions.HooksResult{}, missions.Errorf(missions.KindConflict, "go install github.com/umbra-vcs/umbra@latest, then umbra hooks install "+r.Name,
-			"hooks need an umbra that stays where it is; this one was started by `go run`")
-	}
-	if f, err := in.findIntegration(ctx, r); f != nil || err != nil {
-		return runIntegration(f, r, integration.install, err)
-	}
-	at, err := in.findHookPlace(r)
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	changed, err := at.AddHooks(r.Caller.Binary)
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	added, err := at.installExtras()
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	in.rememberHooks(ctx, at, r)
-	return in.hooksState(at, r, changed || added)
-}
-
 // AddHooks puts the hooks into the settings.
 func (at HookPlace) AddHooks(binary string) (changed bool, err error) {
 	return userfile.Change(at.File, settingsMode, func(before []byte) ([]byte, error) {
@@ -109,30 +81,6 @@ func installHint(err error) string {
 		return "give that file another name, and install again"
 	}
 	return "mend the file, or add the hooks by hand"
-}
-
-// UninstallHooks takes them out again; what else is in the settings stays as it
-// is, to the byte.
-func (in *Installer) UninstallHooks(ctx context.Context, r missions.HooksRequest) (missions.HooksResult, error) {
-	if f, err := in.findIntegration(ctx, r); f != nil || err != nil {
-		return runIntegration(f, r, integration.uninstall, err)
-	}
-	at, err := in.findHookPlace(r)
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	if err := in.forgetHooks(ctx, at); err != nil { // first: nobody is to put them back
-		return missions.HooksResult{}, err
-	}
-	changed, err := at.RemoveHooks()
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	removed, err := removeExtras(at.extras)
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	return in.hooksState(at, r, changed || removed)
 }
 
 // RemoveHooks takes the hooks out of the settings, and the file away that was made for
@@ -184,81 +132,8 @@ func (at HookPlace) checkReversible(before, after []byte) error {
 		"%s: hooks could not be taken out again without changing what is in it now", at.File)
 }
 
-// HooksStatus says whether hooks are installed, and how well.
-func (in *Installer) HooksStatus(ctx context.Context, r missions.HooksRequest) (missions.HooksResult, error) {
-	if f, err := in.findIntegration(ctx, r); f != nil || err != nil {
-		return runIntegration(f, r, nil, err)
-	}
-	at, err := in.findHookPlace(r)
-	if err != nil {
-		return missions.HooksResult{}, err
-	}
-	state, err := in.hooksState(at, r, false)
-	if h, known := in.installedHooksIn(at.File); known && !state.Installed {
-		if g, gone := in.goneHooksOf(h); gone {
-			state.Problems = append(state.Problems, "another program has taken them out: "+g.Problem().Fix)
-		}
-	}
-	return state, err
-}
-
-func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed bool) (missions.HooksResult, error) {
-	result := missions.HooksResult{Name: r.Name, File: at.File, Project: r.Project, Shared: r.Shared, Changed: changed, Adopts: in.adoptionText()}
-	result.Absent = !agents.IsOnPath(r.Caller.Env["PATH"], r.Name)
-	settings, err := userfile.Read(at.File)
-	if err != nil || settings == nil {
-		return result, err
-	}
-	commands, missing, err := at.HookCommands(settings)
-	if err != nil {
-		result.Problems = append(result.Problems, err.Error())
-		return result, nil
-	}
-	result.Installed, result.Missing = len(commands) > 0, missing
-	if len(commands) > 0 {
-		result.Command = commands[0]
-	}
-	for _, c := range commands {
-		if c != result.Command {
-			result.Problems = append(result.Problems, "two different commands are installed: "+result.Command+" and "+c)
-			break
-		}
-	}
-	if t, ok := at.Installing.(sessions.Truster); ok && result.Installed {
-		if why := t.Distrusted(projects.CallerEnv(r.Caller), at.File, os.ReadFile); why != "" {
-			result.Problems = append(result.Problems, why)
-		}
-	}
-	if at.off(settings) {
-		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", at.File))
-	}
-	if result.Installed && len(missing) > 0 {
-		result.Problems = append(result.Problems, fmt.Sprintf("some events have no hook: umbra hooks install %s mends it", r.Name))
-	}
-	if want := agents.HookCommand(r.Caller.Binary, at.Name()); result.Installed && want != "" && result.Command != want {
-		result.Problems = append(result.Problems, fmt.Sprintf("they call %s, this is %s: umbra hooks install %s changes it", result.Command, want, r.Name))
-	}
-	if result.Installed {
-		at.describeStatusLine(&result, settings, r.Caller.Binary)
-		err = at.describeExtras(&result)
-	}
-	return result, err
-}
-
 // off reports whether settings switch all hooks off.
 func (at HookPlace) off(settings []byte) bool {
 	s, ok := at.Installing.(sessions.Silencing)
 	return ok && s.HooksOff(settings)
-}
-
-// adoptionText says in words which sessions become missions.
-func (in *Installer) adoptionText() string {
-	c := in.Config.Adopt
-	switch {
-	case len(c.Include) == 0 && len(c.Exclude) == 0:
-		return "every session becomes a mission"
-	case len(c.Include) == 0:
-		return fmt.Sprintf("every session becomes a mission, but those in %v", c.Exclude)
-	}
-	return fmt.Sprintf("sessions in %v become missions, but those in %v", c.Include, c.Exclude)
 }

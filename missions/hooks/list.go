@@ -8,9 +8,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// HooksList says of all hooks that there can be for the caller where they are, and
-// how well: each agent's for the user and, where there are any, the project's; then
-// those of editors and Git. What can't be told of one is its problem.
+// HooksList lists all hooks that the caller can have, with their states: each agent's for
+// the user and, where there are any, the project's; then those of editors and Git. Where
+// a state can't be read, the entry's problem says why.
 func (in *Installer) HooksList(ctx context.Context, r missions.HooksListRequest) ([]missions.HooksResult, error) {
 	list := hooksList{installer: in, seen: map[string]bool{}, all: []missions.HooksResult{}}
 	for _, agent := range projects.Agents() {
@@ -34,7 +34,7 @@ type hooksList struct {
 	all       []missions.HooksResult
 }
 
-// add takes in the hooks of a name. Git's are nowhere where no repository is.
+// add adds the hooks of a name. Git's are absent outside a repository.
 func (l *hooksList) add(ctx context.Context, r missions.HooksRequest) {
 	is, err := l.installer.HooksStatus(ctx, r)
 	if err != nil {
@@ -47,7 +47,7 @@ func (l *hooksList) add(ctx context.Context, r missions.HooksRequest) {
 	l.all = append(l.all, is)
 }
 
-// addInstalled takes them in only where there are any.
+// addInstalled adds hooks only where there are any.
 func (l *hooksList) addInstalled(ctx context.Context, r missions.HooksRequest) {
 	is, err := l.installer.HooksStatus(ctx, r)
 	if err != nil || !is.Installed && len(is.Problems) == 0 || l.seen[is.File] {

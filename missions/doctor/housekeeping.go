@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// Urgency is how much a project must be in need of housekeeping.
+type Urgency int
+
+// The urgencies. From Due on it is worth an idle moment; from Overdue on it is
+// done although agents are at work.
+const (
+	Due Urgency = iota
+	Overdue
+)
+
+// needsHousekeeping compares a repository's bulk with the limits of an urgency: thousands
+// of loose objects cost time and disk, dozens of packs slow each read.
+func (u Urgency) needsHousekeeping(b gitstore.Bulk) bool {
+	if u == Overdue {
+		return b.Loose >= 20_000 || b.Packs >= 50
+	}
+	return b.Loose >= 2_000 || b.Packs >= 20
+}
+
+// ProjectsToHousekeep lists the directories of the projects that need housekeeping, or
+// whose borrowed objects are not verified yet.
+func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
+	all, _ := e.AllProjects()
+	var dirs []string
+	for _, p := range all {
+		b, err := p.Store.Bulk()
+		if err == nil && u.needsHousekeeping(b) || u == Due && Unverified(p) {
+			dirs = append(dirs, p.Dir)
+		}
+	}
+	return dirs
+}
+
+// Housekeep verifies a project's borrowed objects, packs loose objects, and removes
+// leftovers of killed processes. It may take seconds, may be cut off at any instant, and
+// blocks only prune. It returns the context's error, or that another process does the
+// same; any other error is in the result.
+func (e *Examiner) Housekeep(ctx context.Context, dir string) (missions.Housekeeping, error) {
+	h := missions.Housekeeping{Project: filepath.Base(dir)}
+	p, err := e.OpenProject(dir)
+	if err == nil {
+		h.Project = p.Name
+		err = e.housekeepProject(ctx, p, &h)
+	}
+	h.At = e.Now()
+	switch {
+	case err == nil:
+		return h, nil
+	case ctx.Err() != nil:
+		return h, ctx.Err()
+	case errors.Is(err, gitstore.ErrRepacking), errors.Is(err, lock.ErrHeld):
+		return h, home.LockError(err)
+	}
+	h.Problem = err.Error()
+	return h, nil
+}
+
+func (e *Examiner) housekeepProject(ctx context.Context, p *projects.Project, h *missions.Housekeeping) error {
+	damage, err := verifyBorrowed(p, ctx)
+	if wrong := (*damagedError)(nil); errors.As(err, &wrong) {
+		e.Logger.Warn("verify what was borrowed", "project", p.Name, "error", wrong)
+		h.Mended = wrong.Error() + "; what could be read was stored again"
+		err = e.mendBorrowed(ctx, p, damage)
+	}
+	lost := err
+	if err != nil && !errors.As(err, new(lostError)) {
+		return err
+	}
+	held, err := lock.Try(lock.ProjectFile(e.Home.Dir, p.ID), lock.Shared, e.Self)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Release() }()
+	stats, err := p.Store.Repack(ctx)
+	h.Packed, h.Removed, h.FreedBytes = stats.Packed, stats.Loose+stats.Packs, stats.Freed
+	if err != nil {
+		return err
+	}
+	swept, err := p.Store.Sweep(ctx)
+	h.FreedBytes += swept.Bytes
+	if err != nil {
+		return fmt.Errorf("after the repack: %w", err)
+	}
+	return lost
+}

@@ -1,0 +1,107 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"path"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Show gives a moment whole: what was asked, what was said, what changed.
+func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.ShowResult, error) {
+	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	lines := Differ(at.Project, ctx, gitstore.DiffLines, nil)
+	defer lines.Close()
+	e, err := rd.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, lines)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	e.Pins = append(e.Pins, at.Project.PinsBySnapshot()[at.Snapshot.ID]...)
+	shown := missions.ShowResult{Entry: e}
+	if err := rd.addRecord(&shown, at); err != nil {
+		return missions.ShowResult{}, err
+	}
+	var from gitstore.ID
+	if parent := at.Snapshot.Parent(); !parent.IsZero() {
+		prev, err := at.Project.Store.Snapshot(parent)
+		if err != nil {
+			return missions.ShowResult{}, err
+		}
+		from = prev.Tree
+	}
+	paths, err := workspacePaths(at.Mission, r.Caller, r.Paths)
+	if err != nil {
+		return missions.ShowResult{}, err
+	}
+	d, err := compareTrees(at.Project, ctx, from, at.Snapshot.Tree, paths, diffDetail(!r.Brief))
+	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
+	return shown, err
+}
+
+// addRecord fills in what the snapshot's record says.
+func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMoment) error {
+	info, err := at.Project.ReadSnapshotInfo(at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.Prompt, shown.Changing = info.Prompt, info.ChangingPaths
+	g, _, err := snapshots.ReadGitRecord(at.Project, at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.Git = missions.GitState{Head: g.Head, Branch: snapshots.BranchName(g.Branch), Operation: g.Operation}
+	doc, err := at.Project.ReadRecordDoc(at.Snapshot.Snapshot, projects.SkippedDoc)
+	if err != nil {
+		return err
+	}
+	skipped, err := capture.ParseSkipped(doc)
+	if err != nil {
+		return missions.Errorf(missions.KindDamaged, "umbra doctor", "snapshot %s: %w", at.Snapshot.ID.Short(), err)
+	}
+	for _, s := range skipped.All() {
+		shown.Skipped = append(shown.Skipped, missions.PathReason{Path: s.Path, Reason: string(s.Reason)})
+	}
+	c, err := rd.conversations.ReadConversation(at.Mission, at.Snapshot.Snapshot)
+	if err != nil {
+		return err
+	}
+	shown.NotTakenUp = restores.PromptsOf(c.Queued)
+	shown.Conversation, err = rd.saidInLastTurn(at.Project, at.Snapshot.Snapshot, c.Turns)
+	return err
+}
+
+// Cat gives a file as it was.
+func (rd *Reader) Cat(ctx context.Context, r missions.CatRequest) ([]byte, error) {
+	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
+	if err != nil {
+		return nil, err
+	}
+	if r.FromTop {
+		r.Caller.Cwd = at.Binding.Workspace
+	}
+	rel, err := at.WorkspacePath(r.Caller, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := at.Project.Store.Lookup(at.Snapshot.Tree, rel)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, missions.Errorf(missions.KindNotFound, "umbra git -- ls-tree -r --name-only "+at.Snapshot.ID.Short(), "%s is not in snapshot %s", rel, at.Snapshot.ID.Short())
+	}
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "%s in snapshot %s: %w", rel, at.Snapshot.ID.Short(), err)
+	}
+	if entry.Mode.IsDir() {
+		return nil, missions.Errorf(missions.KindUsage, "umbra git -- ls-tree "+at.Snapshot.ID.Short()+" "+rel+"/", "%s is a directory", path.Clean("./"+rel))
+	}
+	return at.Project.Store.Blob(entry.ID)
+}
