@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -135,12 +136,49 @@ func (l *Listener) carryOutAdoption(a *adoption, key string, n projects.MissionP
 	}
 }
 
-// lateEventHandler carries out an event whose hook has not waited for its mission.
-func (l *Listener) lateEventHandler(a sessions.Adapter, r missions.HookRequest, e sessions.Event) func(context.Context, *projects.Mission) {
-	return func(ctx context.Context, m *projects.Mission) {
-		var result missions.HookResult
-		if _, err := l.handleEvent(ctx, m, a, r, e, &result); err != nil {
-			l.Logger.Warn("late event", "agent", r.Agent, "event", e.Name, "mission", m.ID, "error", err)
-		}
+// adoptSession makes a mission of a session that was started by hand. Two hooks at
+// once make one mission, since its id follows from the session's.
+func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission) (*projects.Mission, error) {
+	cwd := e.Cwd
+	if cwd == "" {
+		cwd = r.Caller.Cwd
 	}
+	g, err := projects.InspectDirectory(cwd)
+	if err != nil {
+		return nil, err
+	}
+	if !l.Config.Adopt.Adopts(g.Dir) {
+		return nil, nil
+	}
+	if err := l.agents.Unadopted.BudgetRefusal(g.Top, l.Now()); err != nil && e.Kind != sessions.KindSessionStart {
+		return nil, refusalIfCommand(e, err)
+	}
+	subdir, err := filepath.Rel(g.Top, g.Dir)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := l.AllProjects()
+	n := projects.MissionPlan{
+		ID: l.AdoptedID(all, a.Name(), e.SessionID, ""), Agent: a.Name(), Command: []string{a.Name()},
+		Directory: g, Workspace: g.Top, Subdir: subdir, Session: e.SessionID, Transcript: e.Transcript,
+		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a, Lifecycle: missions.Idle{}, Name: missions.NameFromPrompt(e.Prompt),
+		Provisional: e.Headless,
+	}
+	if parent != nil {
+		n.StartedBy = parent.ID
+	}
+	m, err := l.startOrJoinAdoption(ctx, r.Caller, n, (&report{l, a, r, e}).handleLate)
+	if agents.IsRefusal(err) {
+		return nil, refusalIfCommand(e, err)
+	}
+	return m, err
+}
+
+// refusalIfCommand is why a workspace was refused, for who has typed a command of Umbra's there.
+// Any other hook is silent where Umbra must not work.
+func refusalIfCommand(e sessions.Event, refused error) error {
+	if e.Kind == sessions.KindCommand {
+		return refused
+	}
+	return nil
 }

@@ -34,7 +34,8 @@ const watchedAnswerInterval = 100 * time.Millisecond
 // waited for, and where it tells no last words (Claude Code before 2.1, which mostly
 // writes first) one that shows the turn under way is waited for a moment. It returns
 // what the file shows of that turn, and empty where it was not asked or shows nothing.
-func (l *Listener) awaitAnswer(ctx context.Context, m *projects.Mission, a sessions.Adapter, e sessions.Event) (shown turnEnding) {
+func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown turnEnding) {
+	e := r.event
 	shown = turnEnding{state: sessions.StateEmpty}
 	if e.Kind != sessions.KindStop || e.Transcript == "" || e.Agent != "" {
 		return shown
@@ -46,11 +47,11 @@ func (l *Listener) awaitAnswer(ctx context.Context, m *projects.Mission, a sessi
 			return false
 		}
 		seen = info.Size()
-		state, turn, _ := conversations.NewestTurn(a, e.Transcript, seen) // what can't be read shows nothing
-		if l.presence.IsOfRunningTurn(m, turn, info.ModTime()) {
+		state, turn, _ := conversations.NewestTurn(r.adapter, e.Transcript, seen) // what can't be read shows nothing
+		if r.presence.IsOfRunningTurn(m, turn, info.ModTime()) {
 			shown = turnEnding{state, turn.Refusal}
 		}
-		return state != sessions.StateRunning && matchesEndedTurn(turn, e) && !l.endedBeforePrompt(m, turn, e)
+		return state != sessions.StateRunning && matchesEndedTurn(turn, e) && !r.endedBeforePrompt(m, turn)
 	}
 	most := answerPatience
 	if e.Message == "" {
@@ -61,7 +62,7 @@ func (l *Listener) awaitAnswer(ctx context.Context, m *projects.Mission, a sessi
 	}
 	patience, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	changed, look, stop := l.watchFile(e.Transcript)
+	changed, look, stop := r.watchFile(e.Transcript)
 	defer stop()
 	for !there() {
 		select {
@@ -69,7 +70,7 @@ func (l *Listener) awaitAnswer(ctx context.Context, m *projects.Mission, a sessi
 		case <-time.After(look):
 		case <-patience.Done():
 			if ctx.Err() == nil && !there() { // a machine under load may not have looked since
-				l.Logger.Warn("the turn's answer was not in the session file", "session", e.SessionID)
+				r.Logger.Warn("the turn's answer was not in the session file", "session", e.SessionID)
 			}
 			return shown
 		}
@@ -121,8 +122,8 @@ func matchesEndedTurn(turn sessions.Turn, e sessions.Event) bool {
 
 // endedBeforePrompt reports whether a turn was over before the last prompt was heard: it may
 // have ended in the same words, and have the same id where the session was resumed since.
-func (l *Listener) endedBeforePrompt(m *projects.Mission, turn sessions.Turn, e sessions.Event) bool {
-	return e.PromptID != "" && turn.ID != "" && m.LastPrompt != nil && !l.IsSincePrompt(m, turn.End)
+func (r *report) endedBeforePrompt(m *projects.Mission, turn sessions.Turn) bool {
+	return r.event.PromptID != "" && turn.ID != "" && m.LastPrompt != nil && !r.IsSincePrompt(m, turn.End)
 }
 
 // watchFile tells of changes of a file, as far as it can, and how often to look

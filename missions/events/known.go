@@ -107,12 +107,12 @@ func speakerOf(live *projects.Live, pid int) Speaker {
 }
 
 // know is knowMission with what the request, the adapter and the handovers tell.
-func (l *Listener) know(m *projects.Mission, a sessions.Adapter, r missions.HookRequest, e sessions.Event, shown turnEnding) Known {
-	k := knowMission(m, e)
-	k.Process.LaunchedFor = r.Caller.Mission == m.ID
+func (r *report) know(m *projects.Mission, shown turnEnding) Known {
+	k := knowMission(m, r.event)
+	k.Process.LaunchedFor = r.request.Caller.Mission == m.ID
 	k.Turn.Shown = shown
-	k.Session.Unknown = projects.IsForeignAdapter(a)
-	_, k.Session.Segmented = a.(sessions.Segmented)
-	k.Waiting.EndingBlock = l.handovers.EndingBlockReason(m, e)
+	k.Session.Unknown = projects.IsForeignAdapter(r.adapter)
+	_, k.Session.Segmented = r.adapter.(sessions.Segmented)
+	k.Waiting.EndingBlock = r.handovers.EndingBlockReason(m, r.event)
 	return k
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -186,4 +188,75 @@ func (l *Listener) Sweep(ctx context.Context) error {
 	}
 	errs = append(errs, l.agents.SweepConfigStores(ctx))
 	return errors.Join(errs...)
+}
+
+// ObserveWorkingAgents is Observe of SawQuiet for the agents that were at work at the last
+// look, and for no other.
+func (l *Listener) ObserveWorkingAgents(ctx context.Context, root string) error {
+	if err := l.lookAfterTurns(ctx, root); err != nil {
+		return err
+	}
+	for _, m := range l.LiveMissionsIn(root) {
+		if !l.presence.NeedsLook(m) {
+			continue
+		}
+		if err := l.ObserveMission(ctx, m, missions.SawQuiet); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ObserveWokenAgents is Observe of SawChange for the agents in a workspace that waited for
+// their users and have been at work since it was last called, though nothing has
+// changed there.
+func (l *Listener) ObserveWokenAgents(ctx context.Context, root string) error {
+	if err := l.lookAfterTurns(ctx, root); err != nil {
+		return err
+	}
+	for _, m := range l.LiveMissionsIn(root) {
+		now := l.Now()
+		if missions.InTurn(m.Lifecycle) || !l.presence.ReportsNothing(m) || presence.IsRecent(now, l.presence.ProcessLooks.LastLook(m.ID).At, presence.MinLookInterval) {
+			continue
+		}
+		this, before, ok := l.presence.ProcessLooks.LookAt(m, now)
+		if !ok || this.CpuShare(before) < presence.MinWorkShare {
+			continue
+		}
+		if err := l.ObserveMission(ctx, m, missions.SawChange); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// VerifyWorkspace walks over a workspace although its watcher says what has changed, and
+// takes a snapshot if that was not all. While a mission there is in a turn the
+// next snapshot walks. It is for the process that watches; why is for people.
+func (l *Listener) VerifyWorkspace(ctx context.Context, root, why string) error {
+	live := l.LiveMissionsIn(root)
+	if len(live) == 0 {
+		return nil
+	}
+	l.snapshots.RequestWalk(root, why)
+	if slices.ContainsFunc(live, func(m *projects.Mission) bool { return missions.InTurn(m.Lifecycle) }) {
+		return nil
+	}
+	defer l.snapshots.TakeWalkReason(root) // if nothing was captured after all
+	return l.Observe(ctx, root, missions.SawQuiet)
+}
+
+// lookAfterTurns finds out, of the missions in a workspace, which agents go on after
+// their turns' end, or after a question, and does what has waited for the others to come
+// to rest.
+func (l *Listener) lookAfterTurns(ctx context.Context, root string) error {
+	for _, m := range l.LiveMissionsIn(root) {
+		if err := errors.Join(l.presence.ContinueTurnIfWorking(ctx, m), l.noteAnsweredQuestion(ctx, m)); err != nil {
+			return err
+		}
+		if l.handovers.HasUnattendedAction(m) {
+			l.presence.WarnLookFailed(m, l.handovers.ResumeHandover(ctx, m)) // a busy workspace is looked at again
+		}
+	}
+	return nil
 }

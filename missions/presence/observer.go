@@ -3,6 +3,10 @@
 package presence
 
 import (
+	"errors"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -20,4 +24,26 @@ type Observer struct {
 // New makes an Observer that has seen nothing.
 func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker) *Observer {
 	return &Observer{Desk: d, conversations: c, snapshots: s, ProcessLooks: newProcessLooks()}
+}
+
+// RemoveLaunchFiles takes away what the launch of an agent had that has ended: settings
+// may hold what nobody else is to read.
+func (o *Observer) RemoveLaunchFiles(m *projects.Mission) {
+	if err := os.RemoveAll(o.LaunchDir(m)); err != nil {
+		o.Logger.Warn("take away what a launch had", "mission", m.ID, "error", err)
+	}
+}
+
+// LaunchDir is where files for a mission's launch are.
+func (o *Observer) LaunchDir(m *projects.Mission) string {
+	return o.Home.Path("agents", "launch", m.ID)
+}
+
+// IsWorkspaceHeld reports whether another process has the mission's workspace.
+func (o *Observer) IsWorkspaceHeld(m *projects.Mission) bool {
+	tree, err := lock.TryTree(o.Home.Dir, m.Binding.Workspace, o.Self)
+	if err != nil {
+		return errors.Is(err, lock.ErrHeld)
+	}
+	return tree.Release() != nil
 }

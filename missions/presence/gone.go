@@ -1,6 +1,7 @@
 package presence
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -8,73 +9,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
-
-// maxParentSteps bounds how many processes there may be between a hook and its agent.
-const maxParentSteps = 16
-
-// FindAgentProcess finds the process of the agent that a hook was called by, for a
-// HookRequest: pid or the nearest above it that runs the agent. It is 0 if there
-// is none, if the system does not tell, if the agent says itself which it is, or if
-// the nearest is a server of it.
-// It reads the system's process table: the hook's own process asks, since a
-// daemon sees another one at worst.
-func FindAgentProcess(agent string, c missions.Caller, pid int) int {
-	for _, a := range projects.Agents() {
-		if a.Name() != agent {
-			continue
-		}
-		if t, ok := a.(sessions.Telling); ok {
-			if _, told := t.PID(projects.CallerEnv(c)); told {
-				return 0
-			}
-		}
-		return findAgentAbove(a, pid)
-	}
-	return 0
-}
-
-func findAgentAbove(a sessions.Adapter, pid int) int {
-	for range maxParentSteps {
-		if pid <= 1 {
-			return 0
-		}
-		switch agent, server := runsAgent(a, pid); {
-		case agent:
-			return pid
-		case server:
-			return 0 // who is above it has started it, and may be another's agent
-		}
-		parent, err := lock.Parent(pid)
-		if err != nil {
-			return 0
-		}
-		pid = parent
-	}
-	return 0
-}
-
-// runsAgent reports whether a process is the agent, as it calls itself or by the file that it
-// runs, or only the agent's program: by their further words Codex is told from its
-// server, which runs the conversations of many.
-func runsAgent(a sessions.Adapter, pid int) (agent, server bool) {
-	var names []string
-	argv, err := lock.CommandLine(pid)
-	if err == nil && len(argv) > 0 {
-		names = append(names, argv[0])
-	}
-	if program, err := lock.Program(pid); err == nil {
-		names = append(names, program)
-	}
-	for _, name := range names {
-		if a.Runs(append([]string{name}, argv[min(1, len(argv)):]...)) {
-			return true, false
-		}
-		server = server || a.Runs([]string{name})
-	}
-	return false, server
-}
 
 // How long an agent whose process is not known may be silent, and its session
 // file unchanged, until it counts as gone: in a turn, and between turns, where
@@ -155,12 +91,41 @@ func lastSignOfLife(m *projects.Mission) time.Time {
 	return at
 }
 
-// SessionProcess is the process in which the mission's session is open, as the
-// agent's own files say.
-func (o *Observer) SessionProcess(m *projects.Mission) (pid int, alive bool) {
-	a, ok := o.Adapter(m.Agent).(sessions.Registering)
-	if !ok || m.Stored.Session == "" {
-		return 0, false
+// ReloadMission reads a mission again, closing it if its agent is gone.
+func (o *Observer) ReloadMission(ctx context.Context, old *projects.Mission) (*projects.Mission, error) {
+	m, err := o.LoadMission(old.Project, old.ID)
+	if err != nil || !o.IsAgentGone(m) {
+		return m, err
 	}
-	return a.Live(m.AdapterEnv(), m.Stored.Session)
+	if err := o.CloseLostMission(ctx, m); err != nil {
+		o.Logger.Warn("close a lost mission", "mission", m.ID, "error", err)
+		return m, nil
+	}
+	return o.LoadMission(old.Project, old.ID)
+}
+
+// CloseLostMission closes a mission whose agent is gone without a word.
+func (o *Observer) CloseLostMission(ctx context.Context, m *projects.Mission) error {
+	return o.CloseDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
+		boot := m.Live.LastBoot()
+		return missions.AgentVanished{LongAgo: boot != "" && boot != o.Self.Boot}, missions.HasAgent(m.Lifecycle)
+	})
+}
+
+// CloseDeadMission closes a mission that has no process any more, by the event that of gives, if it
+// still does.
+func (o *Observer) CloseDeadMission(ctx context.Context, m *projects.Mission, of func(*projects.Mission) (missions.Event, bool)) error {
+	r := &snapshots.Request{Event: missions.AgentVanished{}}
+	r.Prepare = func(m *projects.Mission) (bool, error) {
+		event, ok := of(m)
+		if _, alive := m.Live.LivingProcess(); alive || !ok {
+			return false, nil
+		}
+		r.Event = event
+		o.RemoveLaunchFiles(m)
+		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.Handover = nil, nil, nil, nil
+		return true, nil
+	}
+	_, err := o.snapshots.SubmitRequest(ctx, m.Project, m.ID, r)
+	return err
 }

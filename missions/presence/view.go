@@ -3,11 +3,14 @@ package presence
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // MissionView is the mission as the user sees it.
@@ -119,4 +122,43 @@ func fillViewState(v *missions.Mission, m *projects.Mission) {
 	if missions.InTurn(m.Lifecycle) {
 		v.ForkBlockedReason = fmt.Sprintf("in turn %d: a fork waits for its end", m.Lifecycle.LastTurn())
 	}
+}
+
+func (o *Observer) ProjectView(p *projects.Project) missions.Project {
+	v := missions.Project{ID: p.ID, Name: p.Name, Path: p.Locations.Path, CommonDir: p.Locations.CommonDir, ShadowRepo: p.ShadowRepo()}
+	list, problems := o.ProjectMissions(p)
+	v.Missions = len(list)
+	for _, m := range list {
+		if missions.HasAgent(m.Lifecycle) && !o.IsAgentGone(m) {
+			v.Live++
+		}
+	}
+	for _, problem := range problems {
+		v.Problems = append(v.Problems, problem.Message)
+	}
+	if _, err := os.Stat(p.Locations.Path); p.Locations.Path != "" && err != nil {
+		v.Problems = append(v.Problems, p.Locations.Path+" is not there; if it was moved: umbra project move "+p.Locations.Path+" NEW")
+	}
+	return v
+}
+
+// OutsideDir is where an agent's event comes from if that is outside its mission's workspace,
+// as after its user has resumed the session in another directory; else "".
+func OutsideDir(m *projects.Mission, e sessions.Event) string {
+	if e.Cwd == "" || !filepath.IsAbs(e.Cwd) || home.IsWithin(m.Binding.Workspace, filepath.Clean(e.Cwd)) || home.IsWithin(m.Binding.Workspace, projects.ResolveLinks(e.Cwd)) {
+		return ""
+	}
+	return e.Cwd
+}
+
+// outsideDirProblem is what is wrong where a mission's agent was heard last outside of its
+// workspace; "" if it was not.
+func outsideDirProblem(m *projects.Mission) string {
+	switch {
+	case m.Live.OutsideDir == "":
+		return ""
+	case missions.HasAgent(m.Lifecycle):
+		return fmt.Sprintf("its agent works in %s: what it changes there, outside the mission's workspace, is not kept", m.Live.OutsideDir)
+	}
+	return fmt.Sprintf("its agent worked in %s: what it changed there, outside the mission's workspace, was not kept", m.Live.OutsideDir)
 }

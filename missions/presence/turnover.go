@@ -66,3 +66,18 @@ func (o *Observer) isAgentWorking(m *projects.Mission) bool {
 func waitsForTools(t sessions.Turn) bool {
 	return slices.ContainsFunc(t.Tools, func(tool sessions.Tool) bool { return !tool.Done && tool.Agent == "" })
 }
+
+// IsOfRunningTurn reports whether a session file that was written to at that time, and its
+// newest turn, tell of the turn that runs. That may not be written yet, and the one
+// before it have been stopped too: what was said since the prompt counts or, where the
+// agent does not tell its prompts' ids, what was written since.
+func (o *Observer) IsOfRunningTurn(m *projects.Mission, turn sessions.Turn, written time.Time) bool {
+	r, _ := m.Lifecycle.(missions.Running)
+	switch {
+	case m.LastPrompt == nil:
+		return true
+	case r.PromptID == "":
+		return o.IsSincePrompt(m, written)
+	}
+	return o.IsSincePrompt(m, turn.End) // and not by its id, which a resumed session gives again
+}

@@ -1,0 +1,168 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// report is an event of an agent that is carried out, and the call that told of it.
+type report struct {
+	*Listener
+	adapter sessions.Adapter
+	request missions.HookRequest
+	event   sessions.Event
+}
+
+// handle carries out an event of a mission.
+func (r *report) handle(ctx context.Context, m *projects.Mission, result *missions.HookResult) (sessions.Answer, error) {
+	r.completeEvent(m)
+	e := r.event
+	result.Mission = m.ID
+	shown := turnEnding{state: sessions.StateEmpty}
+	event, notes := Interpret(r.know(m, shown), e)
+	if !notes.SecondAgent {
+		shown = r.awaitAnswer(ctx, m)
+		if err := r.submitFirst(ctx, m, notes.First); err != nil {
+			return sessions.Answer{}, err
+		}
+	}
+	if event == nil {
+		event, _ = lifecycleEvent(e) // it is known under the lock whether it means anything
+	}
+	client := agentVersion(r.adapter, e)
+	var handed delivery
+	req := &snapshots.Request{Event: correctTurnEnd(event, shown)}
+	req.Prepare = func(m *projects.Mission) (bool, error) {
+		event, notes = Interpret(r.know(m, shown), e)
+		if event != nil {
+			req.Event = event
+		}
+		r.applyNotes(m, notes)
+		if notes.Block != "" {
+			handed.put(sessions.Answer{Block: notes.Block})
+		}
+		if notes.Hearing != HearNothing && !notes.SecondAgent {
+			m.Live.ClientVersion = cmp.Or(client, m.Live.ClientVersion)
+			handOutNotes(m, e, notes, &handed)
+		}
+		return event != nil, nil
+	}
+	if e.Kind != sessions.KindStop { // whose answer may have been waited for
+		req.RecentMission = m
+	}
+	answer, err := r.snapshots.SubmitRequest(ctx, m.Project, m.ID, req)
+	told := handed.take()
+	if err == nil {
+		err = r.closeLeftMissions(ctx, m)
+	}
+	if err != nil {
+		return told, err
+	}
+	if t, ok := answer.LastSnapshot(); ok {
+		result.Snapshot = t.Snapshot.ID.String()
+	}
+	if answer.Mission.Live.ProvisionalSnapshot != "" && e.Kind == sessions.KindSessionEnd && !notes.SecondAgent {
+		err = r.Journal.DeleteLive(m.ID) // it changed nothing: as if it had not been
+	}
+	return told, err
+}
+
+// completeEvent adds to the event what its hook does not say, and leaves out what the user
+// has switched off.
+func (r *report) completeEvent(m *projects.Mission) {
+	e := &r.event
+	e.Tool.Target, e.Tool.At = m.RelativePath(e.Tool.Target), r.Now()
+	if e.Kind == sessions.KindPermission && e.Tool.Name == "" && e.Tool.ID == "" {
+		e.Tool = toolAskedAbout(m, e.Tool)
+	}
+	if e.Kind == sessions.KindToolBefore && e.Writes && !r.HookConfig(r.request.Caller).Hooks.Tools {
+		e.Writes = false // what it writes is in the next snapshot
+	}
+}
+
+// submitFirst carries out what an event means before anything else, if it still does.
+func (r *report) submitFirst(ctx context.Context, m *projects.Mission, first missions.Event) error {
+	if first == nil {
+		return nil
+	}
+	still := func(m *projects.Mission) (bool, error) {
+		_, notes := Interpret(r.know(m, turnEnding{state: sessions.StateEmpty}), r.event)
+		if notes.First != first {
+			return false, nil
+		}
+		if _, continued := first.(missions.TurnContinued); continued {
+			m.Live.TurnBegan = r.InstantNow()
+		}
+		return true, nil
+	}
+	_, err := r.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Event: first, Prepare: still})
+	return err
+}
+
+// handOutNotes gives the agent, and its user, what waited for the mission's agent to be
+// heard.
+func handOutNotes(m *projects.Mission, e sessions.Event, notes Notes, handed *delivery) {
+	if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" && handed.put(sessions.Answer{Notice: m.Live.Notice}) {
+		m.Live.Notice = ""
+	}
+	if len(m.Notes) > 0 && (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindStop || e.Kind == sessions.KindSessionEnd) {
+		snapshots.DropToldNotes(m)
+	}
+	if e.Kind == sessions.KindPrompt && notes.Hearing == HearAll && len(m.Notes) > 0 && handed.put(sessions.Answer{Context: snapshots.NotesText(m)}) {
+		snapshots.MarkNotesGiven(m)
+	}
+}
+
+// handleLate carries out an event whose hook has not waited for its mission.
+func (r *report) handleLate(ctx context.Context, m *projects.Mission) {
+	var result missions.HookResult
+	if _, err := r.handle(ctx, m, &result); err != nil {
+		r.Logger.Warn("late event", "agent", r.request.Agent, "event", r.event.Name, "mission", m.ID, "error", err)
+	}
+}
+
+// delivery hands an answer from the queue to the hook that waits for it. A hook
+// whose time is over waits no more: a note stays for the next one.
+type delivery struct {
+	mu     sync.Mutex
+	answer sessions.Answer
+	taken  bool
+}
+
+func (d *delivery) put(a sessions.Answer) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.taken {
+		d.answer = a
+	}
+	return !d.taken
+}
+
+func (d *delivery) take() sessions.Answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.taken = true
+	return d.answer
+}
+
+// agentVersion is the version of the agent whose turn has ended; "" where nothing
+// tells.
+func agentVersion(a sessions.Adapter, e sessions.Event) string {
+	v, ok := a.(sessions.Versioned)
+	if !ok || e.Kind != sessions.KindStop || e.Transcript == "" {
+		return ""
+	}
+	if p, ok := a.(sessions.Packaged); ok && e.PID > 0 {
+		if argv, err := lock.CommandLine(e.PID); err == nil {
+			return p.Installed(argv)
+		}
+	}
+	return v.Client(e.Transcript)
+}

@@ -1,0 +1,90 @@
+package presence
+
+import (
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// maxParentSteps bounds how many processes there may be between a hook and its agent.
+const maxParentSteps = 16
+
+// FindAgentProcess finds the process of the agent that a hook was called by, for a
+// HookRequest: pid or the nearest above it that runs the agent. It is 0 if there
+// is none, if the system does not tell, if the agent says itself which it is, or if
+// the nearest is a server of it.
+// It reads the system's process table: the hook's own process asks, since a
+// daemon sees another one at worst.
+func FindAgentProcess(agent string, c missions.Caller, pid int) int {
+	for _, a := range projects.Agents() {
+		if a.Name() != agent {
+			continue
+		}
+		if t, ok := a.(sessions.Telling); ok {
+			if _, told := t.PID(projects.CallerEnv(c)); told {
+				return 0
+			}
+		}
+		return findAgentAbove(a, pid)
+	}
+	return 0
+}
+
+func findAgentAbove(a sessions.Adapter, pid int) int {
+	for range maxParentSteps {
+		if pid <= 1 {
+			return 0
+		}
+		switch agent, server := runsAgent(a, pid); {
+		case agent:
+			return pid
+		case server:
+			return 0 // who is above it has started it, and may be another's agent
+		}
+		parent, err := lock.Parent(pid)
+		if err != nil {
+			return 0
+		}
+		pid = parent
+	}
+	return 0
+}
+
+// runsAgent reports whether a process is the agent, as it calls itself or by the file that it
+// runs, or only the agent's program: by their further words Codex is told from its
+// server, which runs the conversations of many.
+func runsAgent(a sessions.Adapter, pid int) (agent, server bool) {
+	var names []string
+	argv, err := lock.CommandLine(pid)
+	if err == nil && len(argv) > 0 {
+		names = append(names, argv[0])
+	}
+	if program, err := lock.Program(pid); err == nil {
+		names = append(names, program)
+	}
+	for _, name := range names {
+		if a.Runs(append([]string{name}, argv[min(1, len(argv)):]...)) {
+			return true, false
+		}
+		server = server || a.Runs([]string{name})
+	}
+	return false, server
+}
+
+// SessionProcess is the process in which the mission's session is open, as the
+// agent's own files say.
+func (o *Observer) SessionProcess(m *projects.Mission) (pid int, alive bool) {
+	a, ok := o.Adapter(m.Agent).(sessions.Registering)
+	if !ok || m.Stored.Session == "" {
+		return 0, false
+	}
+	return a.Live(m.AdapterEnv(), m.Stored.Session)
+}
+
+// CanRelaunchAgent reports whether the mission has an agent that can be ended, and a
+// keeper that would launch it again: one that has told of its start.
+func CanRelaunchAgent(m *projects.Mission) bool {
+	a := m.Live.Agent
+	return missions.HasAgent(m.Lifecycle) && m.Live.HasKeeper() && m.Live.KeeperChild != nil && a != nil && a.Liveness() == lock.Alive
+}
