@@ -33,8 +33,8 @@ func isActionPreview(a projects.Action) bool {
 	return undoRequest(a).Preview
 }
 
-// isFromOwnAgent reports whether it comes from the mission's own agent, or from what that
-// has started.
+// isFromOwnAgent reports whether an action comes from the mission's own agent, or from
+// a process that the agent has started.
 func isFromOwnAgent(a projects.Action, m *projects.Mission) bool {
 	if a.Restore != nil {
 		return a.Restore.Caller.Mission == m.ID
@@ -42,20 +42,22 @@ func isFromOwnAgent(a projects.Action, m *projects.Mission) bool {
 	return undoRequest(a).Caller.Mission == m.ID
 }
 
-// waitsForTurnEnd reports whether it is left for the end of the mission's turn: where that
-// was asked for, or it comes from inside the turn and is not forced.
+// waitsForTurnEnd reports whether an action is left for the end of the mission's turn:
+// because the user asked for that, or because it comes from inside the turn and is not
+// forced.
 func waitsForTurnEnd(a projects.Action, m *projects.Mission) bool {
 	whenIdle := a.Restore != nil && a.Restore.WhenIdle || a.Restore == nil && undoRequest(a).WhenIdle
 	return missions.InTurn(m.Lifecycle) && (whenIdle || isFromOwnAgent(a, m) && !isActionForced(a))
 }
 
-// needsAgentAtRest reports whether an agent must be known to be at rest for what was asked.
-// Who asks inside, between turns, does so by a hook.
+// needsAgentAtRest reports whether the agent must be known to be at rest for an action.
+// The agent's own call between turns comes from a hook.
 func needsAgentAtRest(a projects.Action, m *projects.Mission) bool {
 	return !isActionPreview(a) && !isActionForced(a) && !isFromOwnAgent(a, m)
 }
 
-// remainingAction is what is left to be done after n steps; the zero value for nothing.
+// remainingAction is what is left of an action after n steps; the zero value if nothing
+// is left.
 func remainingAction(a projects.Action, n int) projects.Action {
 	if a.Restore != nil || max(1, undoRequest(a).Steps) <= n {
 		return projects.Action{}
@@ -68,8 +70,8 @@ func remainingAction(a projects.Action, n int) projects.Action {
 	return projects.Action{Redo: &r}
 }
 
-// RunAction carries out what was asked for: at the end of the turn, with a handover, or
-// at once, as it has to be. The mission's result says which.
+// RunAction carries out an action when that is possible: at the end of the turn, with a
+// handover, or at once. The result says which.
 func (s *Scheduler) RunAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
 	for {
 		if needsAgentAtRest(a, m) {
@@ -91,12 +93,12 @@ func (s *Scheduler) RunAction(ctx context.Context, m *projects.Mission, a projec
 	}
 }
 
-// errTurnJustEnded says that a turn has ended since it was looked at whether it runs, and
-// may go on.
+// errTurnJustEnded says that the turn has ended since it was looked at, and that the
+// agent may go on.
 var errTurnJustEnded = errors.New("the turn has just ended")
 
-// tryAction is do where it is known whether the agent is at work: errTurnJustEnded if it is
-// not any more.
+// tryAction is one try of RunAction. It fails with errTurnJustEnded if the agent may
+// not be at rest.
 func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
 	hold := s.WithWorkspaceLock
 	if a.Restore != nil {
@@ -152,9 +154,9 @@ func (s *Scheduler) tryAction(ctx context.Context, m *projects.Mission, a projec
 	return result, err
 }
 
-// switchesConversation reports whether the conversation would become another one, where it is
-// now, and why it would be refused if it were done now. It changes nothing. The
-// caller holds the workspace.
+// switchesConversation reports whether an action would change which conversation the
+// mission is in. Its error is why the action would be refused now. It changes nothing.
+// The caller holds the workspace.
 func (s *Scheduler) switchesConversation(ctx context.Context, m *projects.Mission, a projects.Action) (bool, error) {
 	if a.Restore == nil {
 		return s.stepsSwitchConversation(ctx, m, undoRequest(a), a.Kind())
@@ -175,8 +177,8 @@ func (s *Scheduler) switchesConversation(ctx context.Context, m *projects.Missio
 	return job.Conversation != nil, job.Refusal(r)
 }
 
-// PerformAction carries it out now, whatever the agent does. The caller holds the
-// workspace.
+// PerformAction carries out an action now, whatever the agent does. The caller holds
+// the workspace.
 func (s *Scheduler) PerformAction(ctx context.Context, m *projects.Mission, a projects.Action) (missions.RestoreResult, error) {
 	if a.Restore != nil {
 		return s.restoreLocked(ctx, m, *a.Restore)

@@ -13,10 +13,10 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// ConfirmHandover looks once more whether what an agent is ended for can be done, and needs that,
-// and notes that it is told to end then: it may have begun a turn since, at a prompt that
-// was queued, or others have changed files. It returns the mission whose agent is to be
-// ended, or what was done instead.
+// ConfirmHandover plans the action once more before the agent is told to end: the agent
+// may have begun a turn at a queued prompt, or others may have changed files. It
+// returns the mission whose agent is to be ended, or the result of what was done
+// instead.
 func (s *Scheduler) ConfirmHandover(ctx context.Context, m *projects.Mission, h *projects.Handover) (now *projects.Mission, instead *missions.RestoreResult, err error) {
 	err = s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
 		now = m
@@ -48,8 +48,8 @@ func (s *Scheduler) ConfirmHandover(ctx context.Context, m *projects.Mission, h 
 	return now, instead, err
 }
 
-// postponeHandover gives up a handover whose agent has begun a turn. What was to be done at the end
-// of the turn before, or may wait, is done at the end of that one.
+// postponeHandover drops a handover whose agent has begun a turn. An action that was
+// queued, or may wait, is queued for the end of this turn.
 func (s *Scheduler) postponeHandover(m *projects.Mission, h *projects.Handover) (*missions.RestoreResult, error) {
 	m.Live.Handover = nil
 	if waits := h.Queued || waitsForTurnEnd(h.Action, m); !waits || m.Live.QueuedRestore != nil {
@@ -62,8 +62,8 @@ func (s *Scheduler) postponeHandover(m *projects.Mission, h *projects.Handover) 
 	return &r, nil
 }
 
-// performWithAgentAlive carries out what an agent was to be ended for and need not, or can't, since
-// nobody would launch it again. What is refused of it says why.
+// performWithAgentAlive carries out an action without ending the agent: it need not be
+// ended, or nobody would launch it again.
 func (s *Scheduler) performWithAgentAlive(ctx context.Context, m *projects.Mission, h *projects.Handover) (*missions.RestoreResult, error) {
 	m.Live.Handover = nil
 	s.SaveLiveState(m)
@@ -75,13 +75,14 @@ func (s *Scheduler) performWithAgentAlive(ctx context.Context, m *projects.Missi
 	return &r, nil
 }
 
-// takenOverError is the error of a handover that is another process's by now, or nobody's.
+// takenOverError says that another process has taken the handover over, or that it is
+// gone.
 func takenOverError(m *projects.Mission, h *projects.Handover) error {
 	return missions.Errorf(missions.KindFailed, "umbra log --ops", "another process has taken over: %s of %s", h.String(), m.Name)
 }
 
-// EndingBlockReason is why a prompt, or a tool once the agent is told to end, is not let begin
-// in an agent that is about to be ended; "" lets it.
+// EndingBlockReason is why an agent that is about to be ended may not begin a prompt
+// or, once it was told to end, a tool; "" if it may.
 func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) string {
 	h := m.Live.Handover
 	if !s.IsHandoverOwned(h) {
@@ -97,7 +98,7 @@ func (s *Scheduler) EndingBlockReason(m *projects.Mission, e sessions.Event) str
 	return ""
 }
 
-// dropHandover gives up a handover whose agent lives on. The caller holds the workspace.
+// dropHandover drops a handover whose agent lives on. The caller holds the workspace.
 func (s *Scheduler) dropHandover(ctx context.Context, m *projects.Mission, h *projects.Handover, why error) {
 	m.Live.Handover = nil
 	if h.Queued || isFromOwnAgent(h.Action, m) { // to wait again would be to try again at once, and without an end
@@ -106,8 +107,8 @@ func (s *Scheduler) dropHandover(ctx context.Context, m *projects.Mission, h *pr
 	s.SaveLiveState(m)
 }
 
-// endAgent ends the agent's process, then that which its keeper has started, if
-// it is another: a script that goes on after it would keep the terminal.
+// endAgent ends the agent's process, and then the process that its keeper has started,
+// if it is another: a script that runs on after the agent would keep the terminal.
 func (s *Scheduler) endAgent(ctx context.Context, m *projects.Mission, h *projects.Handover) error {
 	var err error
 	for _, p := range []*lock.Owner{m.Live.Agent, m.Live.KeeperChild} {

@@ -16,7 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// OwnHandover makes a handover this process's, which is at it until it lets go.
+// OwnHandover makes this process the owner of a handover, until ReleaseHandover.
 func (s *Scheduler) OwnHandover(h *projects.Handover) {
 	h.Owner = s.Self
 	s.Handovers.Store(h.ID, true)
@@ -24,9 +24,9 @@ func (s *Scheduler) OwnHandover(h *projects.Handover) {
 
 func (s *Scheduler) ReleaseHandover(h *projects.Handover) { s.Handovers.Delete(h.ID) }
 
-// BeginHandover marks the mission's agent as one that is about to be ended, if
-// that is needed for what was asked for; nil if not. The caller holds the
-// workspace, and goes on with handOver when it does not any more, or lets go.
+// BeginHandover notes that the mission's agent is about to be ended, if the action
+// needs that; it returns nil if not. The caller holds the workspace. After it lets the
+// workspace go, it calls CarryOutHandover or ReleaseHandover.
 func (s *Scheduler) BeginHandover(ctx context.Context, m *projects.Mission, a projects.Action, queued bool) (*projects.Handover, error) {
 	if !presence.CanRelaunchAgent(m) {
 		return nil, nil
@@ -44,9 +44,9 @@ func (s *Scheduler) BeginHandover(ctx context.Context, m *projects.Mission, a pr
 	return h, nil
 }
 
-// CarryOutHandover ends the agent, carries out what was asked for and lets the keeper
-// launch the agent again, unless it need not be ended any more. It is not to be
-// interrupted: ctx must not end with whoever asked.
+// CarryOutHandover ends the agent, carries out the action, and lets the keeper launch
+// the agent again. If the agent need not be ended any more, it lives on. ctx must not
+// end when the caller's request does: a handover is not to be interrupted.
 func (s *Scheduler) CarryOutHandover(ctx context.Context, m *projects.Mission, h *projects.Handover) (result missions.RestoreResult, ended bool, err error) {
 	defer s.ReleaseHandover(h)
 	m, instead, err := s.ConfirmHandover(ctx, m, h)
@@ -64,7 +64,7 @@ func (s *Scheduler) CarryOutHandover(ctx context.Context, m *projects.Mission, h
 	return result, true, err
 }
 
-// CompleteHandover carries out what an agent was ended for, and says so for its
+// CompleteHandover carries out the action that an agent was ended for, and tells the
 // keeper.
 func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, id string) (missions.RestoreResult, error) {
 	var result missions.RestoreResult
@@ -97,8 +97,8 @@ func (s *Scheduler) CompleteHandover(ctx context.Context, m *projects.Mission, i
 	}))
 }
 
-// endHandover says that the agent may be launched again, if a keeper is there who
-// would. The caller holds the mission.
+// endHandover notes that the agent may be launched again. Without a keeper nobody
+// would, and the handover is dropped. The caller holds the mission.
 func (s *Scheduler) endHandover(m *projects.Mission, h *projects.Handover, r missions.RestoreResult, failed error) {
 	h.Done, h.Banner = true, handoverBanner(h, m, r, failed)
 	m.Live.Handover, m.Live.Notice = h, h.Banner
@@ -110,7 +110,7 @@ func (s *Scheduler) endHandover(m *projects.Mission, h *projects.Handover, r mis
 	failpoint.Hit("handover.done")
 }
 
-// endTurnByForce ends the turn in which the agent was ended, by force.
+// endTurnByForce ends the turn in which the agent was ended.
 func (s *Scheduler) endTurnByForce(ctx context.Context, m *projects.Mission) error {
 	if !missions.InTurn(m.Lifecycle) {
 		return nil
@@ -127,8 +127,8 @@ func (s *Scheduler) endTurnByForce(ctx context.Context, m *projects.Mission) err
 	return nil
 }
 
-// performHandoverAction carries out what is left to do of a handover: a process that died
-// may have done some of it, or all.
+// performHandoverAction carries out the rest of a handover: a process that died may
+// have done some of it, or all.
 func (s *Scheduler) performHandoverAction(ctx context.Context, m *projects.Mission, h *projects.Handover) (missions.RestoreResult, error) {
 	if h.PromptsSnapshot == "" { // the conversation is the one that the agent was ended in
 		h.NotTakenUp, h.PromptsSnapshot = s.restores.WaitingPrompts(m), m.Tip.ID.String()
@@ -158,7 +158,8 @@ func (s *Scheduler) performHandoverAction(ctx context.Context, m *projects.Missi
 	return s.PerformAction(ctx, m, left)
 }
 
-// handoverOperations finds the newest operation that was done in a handover, and counts them.
+// handoverOperations finds the newest operation of a handover, and counts its
+// operations.
 func handoverOperations(m *projects.Mission, h *projects.Handover) (last restores.PastOperation, n int, err error) {
 	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
 		if err != nil || s.Mission != m.ID || s.ID.String() == h.TipBefore {

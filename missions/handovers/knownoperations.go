@@ -10,7 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/restores"
 )
 
-// currentKnowledge is what somebody knows who asks for steps back now, in a turn.
+// currentKnowledge is what the user knows who asks for undo or redo steps now, in a
+// turn.
 func currentKnowledge(m *projects.Mission, steps []restores.PastOperation) *missions.KnownOperations {
 	k := &missions.KnownOperations{}
 	if !conversations.RunsWithoutHooks(m) { // else the turn may have no number yet
@@ -22,8 +23,8 @@ func currentKnowledge(m *projects.Mission, steps []restores.PastOperation) *miss
 	return k
 }
 
-// checkKnownOperations is why steps that waited for the end of a turn are not done any more: the
-// operations that they would take back are others than were meant.
+// checkKnownOperations refuses steps that waited for the end of a turn if they would
+// take back other operations now than the user meant.
 func checkKnownOperations(k *missions.KnownOperations, m *projects.Mission, steps []restores.PastOperation, kind string) error {
 	if k == nil || slices.Equal(currentKnowledge(m, steps).Operations, k.Operations) {
 		return nil
@@ -31,8 +32,8 @@ func checkKnownOperations(k *missions.KnownOperations, m *projects.Mission, step
 	return missions.Errorf(missions.KindConflict, "umbra log --ops lists them; umbra "+kind, "something else was restored on %s since that was asked for", m.Name)
 }
 
-// addCurrentKnowledge adds to an undo or redo that is to wait for the end of the turn what is
-// known now; or it is refused, where the end of the turn would refuse it. The caller
+// addCurrentKnowledge adds what the user knows now to an undo or redo that is to wait
+// for the end of the turn. It refuses what the end of the turn would refuse. The caller
 // holds the workspace.
 func (s *Scheduler) addCurrentKnowledge(m *projects.Mission, a projects.Action) (projects.Action, error) {
 	r, kind := undoRequest(a), a.Kind()

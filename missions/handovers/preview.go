@@ -12,8 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// previewResult adds to a plan what the user decides by: what would refuse it now, and
-// how the agent would go on.
+// previewResult adds to a plan what the user decides by: what would refuse the action
+// now, and how the agent would go on.
 func (s *Scheduler) previewResult(m *projects.Mission, j *restores.Job, a projects.Action) missions.RestoreResult {
 	r := j.Result
 	refuse := func(err error) { r.Refused = append(r.Refused, missions.AsError(err)) }
@@ -37,8 +37,7 @@ func (s *Scheduler) previewResult(m *projects.Mission, j *restores.Job, a projec
 	return r.WithEmptyLists()
 }
 
-// previewHandover says how the agent would go on, nil where its conversation
-// stays.
+// previewHandover says how the agent would go on, nil where its conversation stays.
 func (s *Scheduler) previewHandover(m *projects.Mission, j *restores.Job) *missions.Handover {
 	if j.Conversation == nil {
 		return nil
@@ -57,8 +56,8 @@ func (s *Scheduler) previewHandover(m *projects.Mission, j *restores.Job) *missi
 	return &missions.Handover{How: "resume"}
 }
 
-// previewUndoOrRedo is the plan of an undo or redo. It changes nothing. The caller holds
-// the workspace.
+// previewUndoOrRedo is the plan of an undo or redo. It changes nothing. The caller
+// holds the workspace.
 func (s *Scheduler) previewUndoOrRedo(ctx context.Context, m *projects.Mission, r missions.UndoRequest, kind string) (missions.RestoreResult, error) {
 	if r.Steps > 1 {
 		return missions.RestoreResult{}, missions.Errorf(missions.KindUsage, "umbra "+kind+" "+m.Name+" --preview plans the next one", "a plan is of one step, since each begins where the one before it ends")

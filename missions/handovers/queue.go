@@ -11,8 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// queueAction leaves what was asked for to the end of the turn. The caller holds the
-// workspace.
+// queueAction leaves an action to the end of the turn. The caller holds the workspace.
 func (s *Scheduler) queueAction(ctx context.Context, m *projects.Mission, a projects.Action) (result missions.RestoreResult, err error) {
 	result = missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}.WithEmptyLists()
 	if a.Restore != nil {
@@ -31,13 +30,13 @@ func (s *Scheduler) queueAction(ctx context.Context, m *projects.Mission, a proj
 	return result, nil
 }
 
-// queuedResult is the result of what is left for later.
+// queuedResult is the result of an action that is left for later.
 func queuedResult(m *projects.Mission) missions.RestoreResult {
 	return missions.RestoreResult{Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace, Queued: true}.WithEmptyLists()
 }
 
-// Cancel takes back a restore, undo or redo that waits for the end of a turn.
-// KindNotFound if none does, KindBusy if it has begun.
+// Cancel drops a restore, undo or redo that waits for the end of a turn. The error is
+// KindNotFound if none waits, KindBusy if it has begun.
 func (s *Scheduler) Cancel(ctx context.Context, r missions.CancelRequest) (c missions.Canceled, err error) {
 	m, err := s.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
 	if err != nil {
@@ -58,10 +57,11 @@ func (s *Scheduler) Cancel(ctx context.Context, r missions.CancelRequest) (c mis
 	return c, err
 }
 
-// PerformPendingAction carries out what was queued for the end of the turn. Its failure
-// never fails the event that ended the turn. An agent that is ended for it is
-// ended beside that event, which it waits for. Where somebody looks again, it waits
-// until it is known that the agent does not go on. The caller holds the workspace.
+// PerformPendingAction carries out the action that was queued for the end of the turn.
+// Its failure never fails the event that ended the turn. If the agent has to be ended,
+// a goroutine does that, since the agent waits for the event. If a watcher calls again
+// later, the action waits until the agent is known to be at rest. The caller holds the
+// workspace.
 func (s *Scheduler) PerformPendingAction(ctx context.Context, m *projects.Mission) {
 	if m.Live.QueuedRestore == nil || m.Live.Handover.IsOpen() { // that was asked for later, and decides
 		return
@@ -88,12 +88,12 @@ func (s *Scheduler) PerformPendingAction(ctx context.Context, m *projects.Missio
 	s.SaveLiveState(m)
 }
 
-// endingGrace is what an agent is given to hear the answer to what it has said or
-// asked before it is ended for that, and to show it.
+// endingGrace is how long an agent has to hear the answer to its own call, and to show
+// it, before it is ended.
 const endingGrace = 300 * time.Millisecond
 
-// startHandover is handOver for something that the agent itself waits for. It
-// reports false if the Service is ending.
+// startHandover carries out a handover in a goroutine, for an action that the agent
+// itself waits for. It reports false if the Service is ending.
 func (s *Scheduler) startHandover(m *projects.Mission, h *projects.Handover) bool {
 	if !s.StartWorker() {
 		return false

@@ -18,9 +18,9 @@ const (
 	keeperPatience = 20 * time.Second
 )
 
-// awaitHandoverPoll waits until a handover is to be looked at again. Its error says that
-// whoever asked waits no more, or that the Service is about to end: what is waited
-// for may need the one that comes next.
+// awaitHandoverPoll waits until a handover is to be looked at again. It fails when the
+// caller waits no more, or when the Service is about to end: the next Service may have
+// to do what is waited for.
 func (s *Scheduler) awaitHandoverPoll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -28,8 +28,8 @@ func (s *Scheduler) awaitHandoverPoll(ctx context.Context) error {
 	return projects.Sleep(ctx, handoverPollInterval)
 }
 
-// awaitRelaunch waits until the keeper has launched the agent again, and says
-// what became of it.
+// awaitRelaunch waits until the keeper has launched the agent again, and adds to the
+// result what became of the agent.
 func (s *Scheduler) awaitRelaunch(ctx context.Context, m *projects.Mission, h *projects.Handover, result *missions.RestoreResult) {
 	result.Handover = &missions.Handover{How: "relaunched"}
 	for deadline := s.Now().Add(relaunchPatience); s.Now().Before(deadline); {
@@ -51,8 +51,8 @@ func (s *Scheduler) awaitRelaunch(ctx context.Context, m *projects.Mission, h *p
 	result.Notes = append(result.Notes, "the agent is not back yet: look at its terminal")
 }
 
-// RelaunchAfterHandover answers a keeper whose agent has ended for a handover: with the launch
-// of the next one, once all is done. It reports false for any other end.
+// RelaunchAfterHandover answers a keeper whose agent was ended for a handover: with the
+// next launch, once the action is done. It reports false if the agent ended otherwise.
 func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, bool, error) {
 	for deadline := s.Now().Add(keeperPatience); ; {
 		now, err := s.LoadMission(m.Project, m.ID)
@@ -80,7 +80,7 @@ func (s *Scheduler) RelaunchAfterHandover(ctx context.Context, m *projects.Missi
 	}
 }
 
-// takeOverHandover goes on with a handover whose process has died.
+// takeOverHandover continues a handover whose process has died.
 func (s *Scheduler) takeOverHandover(ctx context.Context, m *projects.Mission, id string) error {
 	mine := false
 	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {
@@ -110,8 +110,8 @@ func (s *Scheduler) takeOverHandover(ctx context.Context, m *projects.Mission, i
 	return nil
 }
 
-// prepareRelaunch prepares the launch that ends a handover. Asked again, because its
-// answer was cut off, it prepares another.
+// prepareRelaunch prepares the launch that ends a handover. A keeper whose answer was
+// cut off asks again and gets another launch.
 func (s *Scheduler) prepareRelaunch(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, error) {
 	next := missions.KeepResult{Do: missions.DoRelaunch, Banner: m.Live.Handover.Banner}
 	err := s.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error {

@@ -24,10 +24,10 @@ func (s *Scheduler) Restore(ctx context.Context, r missions.RestoreRequest) (mis
 	return s.RunAction(ctx, m, projects.Action{Restore: &r})
 }
 
-// findMomentAndMission finds the moment, and the mission whose workspace is meant: the
-// one that --mission names, else the one named by the moment or working in the
-// current directory, if it has the snapshot in its history and its workspace
-// holds the directory.
+// findMomentAndMission finds the moment, and the mission whose workspace is meant. That
+// is the mission that --mission names. Otherwise it is the mission of the moment, or
+// the one that works in the current directory, if it has the snapshot in its history
+// and its workspace holds the directory.
 func (s *Scheduler) findMomentAndMission(ctx context.Context, r missions.RestoreRequest) (addresses.ResolvedMoment, *projects.Mission, error) {
 	at, err := s.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InProject)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Scheduler) findMomentAndMission(ctx context.Context, r missions.Restore
 		"%s is a moment of mission %s, which works in %s, not here", at.Snapshot.Address(at.Name), at.Name, at.Binding.Workspace)
 }
 
-// restoreLocked restores a mission to a snapshot named by its id. The caller
-// holds the workspace.
+// restoreLocked restores a mission to a snapshot named by its id. The caller holds the
+// workspace.
 func (s *Scheduler) restoreLocked(ctx context.Context, m *projects.Mission, r missions.RestoreRequest) (missions.RestoreResult, error) {
 	target, err := addresses.SnapshotByID(m.Project, r.Moment)
 	if err != nil {

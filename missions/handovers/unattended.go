@@ -10,9 +10,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// ResumeHandovers goes on with the handovers that nobody is at any more, in missions whose
-// agents live on: who began one may have died at any time. It is called from time
-// to time by the process that serves.
+// ResumeHandovers continues the handovers and queued actions that no process works on,
+// in missions whose agents live. The process that began one may have died at any time.
+// The process that serves calls it from time to time.
 func (s *Scheduler) ResumeHandovers(ctx context.Context) error {
 	var errs []error
 	for _, m := range s.LiveMissions() {
@@ -23,7 +23,7 @@ func (s *Scheduler) ResumeHandovers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ResumeHandover is TakeUp for one mission.
+// ResumeHandover is ResumeHandovers for one mission.
 func (s *Scheduler) ResumeHandover(ctx context.Context, m *projects.Mission) error {
 	return s.withWorkspaceLockBriefly(ctx, m, func(m *projects.Mission) error {
 		if !s.HasUnattendedAction(m) {
@@ -48,19 +48,21 @@ func (s *Scheduler) ResumeHandover(ctx context.Context, m *projects.Mission) err
 	})
 }
 
-// resumePatience is how long a busy workspace is waited for: it is looked at again.
+// resumePatience is how long ResumeHandover waits for a busy workspace. It is called
+// again later.
 const resumePatience = 200 * time.Millisecond
 
-// withWorkspaceLockBriefly is holding for what does not wait for a busy workspace.
+// withWorkspaceLockBriefly is WithWorkspaceLock for callers that do not wait for a busy
+// workspace.
 func (s *Scheduler) withWorkspaceLockBriefly(ctx context.Context, m *projects.Mission, fn func(*projects.Mission) error) error {
 	limited, cancel := context.WithTimeout(ctx, resumePatience)
 	defer cancel()
 	return s.WithWorkspaceLock(limited, m, fn)
 }
 
-// HasUnattendedAction reports whether there is a handover that nobody is at, other than one that
-// the keeper asks for, or something that waits for the end of a turn that is over, and
-// surely.
+// HasUnattendedAction reports whether no process works on a handover, or on an action
+// that was queued for the end of a turn that is surely over. A handover that its keeper
+// asks for does not count.
 func (s *Scheduler) HasUnattendedAction(m *projects.Mission) bool {
 	if h := m.Live.Handover; h != nil {
 		return h.IsOpen() && !s.IsHandoverOwned(h) && (presence.CanRelaunchAgent(m) || !m.Live.HasKeeper())
@@ -68,9 +70,9 @@ func (s *Scheduler) HasUnattendedAction(m *projects.Mission) bool {
 	return m.Live.QueuedRestore != nil && !missions.InTurn(m.Lifecycle) && s.presence.ActivityAfterTurn(m) == presence.AtRest
 }
 
-// WithdrawHandover takes a handover back whose process died, where the agent goes on all
-// the same, or no keeper is left that would launch another. What had waited for the
-// end of a turn waits again.
+// WithdrawHandover drops a handover whose process died, if the agent goes on all the
+// same, or if no keeper is left to launch another. An action that was queued for the
+// end of a turn is queued again.
 func (s *Scheduler) WithdrawHandover(m *projects.Mission) {
 	h := m.Live.Handover
 	if !h.IsOpen() || s.IsHandoverOwned(h) || m.Live.HasKeeper() && !presence.CanRelaunchAgent(m) {

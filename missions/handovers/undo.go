@@ -57,8 +57,8 @@ func (s *Scheduler) undoOrRedoLocked(ctx context.Context, m *projects.Mission, r
 	return s.performSteps(ctx, m, r, kind)
 }
 
-// stepsSwitchConversation is switches for an undo or redo. One that is refused switches
-// nothing: whoever carries it out says why.
+// stepsSwitchConversation is switchesConversation for an undo or redo. Steps that would
+// be refused switch nothing: whoever carries them out says why.
 func (s *Scheduler) stepsSwitchConversation(ctx context.Context, m *projects.Mission, r missions.UndoRequest, kind string) (bool, error) {
 	if found, err := s.restores.EachUnfinishedRestore(m, func(*journal.Operation, journal.Phase) error { return nil }); found || err != nil {
 		return false, err
@@ -82,7 +82,7 @@ func (s *Scheduler) stepsSwitchConversation(ctx context.Context, m *projects.Mis
 	return slices.ContainsFunc(list, func(op restores.PastOperation) bool { return op.SessionBefore != "" }), nil
 }
 
-// performSteps takes the steps asked for, or none if there are not as many.
+// performSteps takes all of the steps, or none if there are not as many.
 func (s *Scheduler) performSteps(ctx context.Context, m *projects.Mission, r missions.UndoRequest, kind string) (missions.RestoreResult, error) {
 	steps := max(1, r.Steps)
 	list, err := restores.RequireUndoableOperations(m, kind, steps)

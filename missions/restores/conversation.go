@@ -16,9 +16,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// planConversation plans the conversation's side of a restore: a new session, cut at
-// the target. None where there is no conversation, or where the present one
-// says no more than the target's.
+// planConversation plans the conversation of a restore: a new session, cut at the
+// target. There is none if the mission has no conversation, or if the present
+// conversation is the target's already.
 func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 	a := rs.Adapter(m.Agent)
 	if a == nil || m.Stored.Session == "" {
@@ -52,7 +52,7 @@ func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 	return nil
 }
 
-// newConversationDoc decides which session the mission will go on in.
+// newConversationDoc chooses the session that the mission goes on in.
 func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Snapshot, plan *conversations.ConversationPlan) (*conversationDoc, error) {
 	if plan.ReturnSession != "" {
 		return &conversationDoc{Session: plan.ReturnSession, Path: plan.ReturnPath}, nil
@@ -76,8 +76,8 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 	return talk, err
 }
 
-// placeAnnouncedCopy places the copy that a restore has announced. It may be there
-// already, from a process that was killed.
+// placeAnnouncedCopy places the copy of a conversation that the journal announced. A
+// process that was killed may have placed it already.
 func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, talk *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
 	source, err := m.Project.Store.SessionMeta(talk.Record)
 	if err != nil {
@@ -119,9 +119,8 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	return nil
 }
 
-// refreshLastPrompt has a mission whose conversation has become another one say that one's
-// last prompt and tool: what a restore took back was not said any more. Nothing
-// fails for it.
+// refreshLastPrompt makes the mission show the last prompt and tool of its new
+// conversation. It fails nothing.
 func (rs *Restorer) refreshLastPrompt(m *projects.Mission, doc JournalDoc) {
 	talk := doc.Conversation
 	m.LastPrompt, m.LastTool, m.Live.LastTool, m.Live.ProvisionalPrompt = nil, nil, nil, nil
@@ -141,8 +140,9 @@ func (rs *Restorer) refreshLastPrompt(m *projects.Mission, doc JournalDoc) {
 	}
 }
 
-// HandoverAdvice says how the agent goes on: a live one is not touched here, so its
-// user is told what to type. One of an unknown process may have ended.
+// HandoverAdvice says how the agent goes on. A restore does not touch a live agent
+// here, so the user is told what to type. If the agent's process is not known, it may
+// have ended.
 func (rs *Restorer) HandoverAdvice(m *projects.Mission, j *Job) *missions.Handover {
 	if j.Conversation == nil || m.Live.IsInSession(m.Stored.Session) { // which an undo has returned to
 		return &missions.Handover{How: "none"}
@@ -167,8 +167,8 @@ func (rs *Restorer) HandoverAdvice(m *projects.Mission, j *Job) *missions.Handov
 	return &missions.Handover{How: "resume", Type: resume}
 }
 
-// restoreNote is what the agent is told with its next prompt, and that of a fork which
-// remembers the same files.
+// restoreNote is what the agent is told with its next prompt. The agent of a fork that
+// remembers the same files is told it too.
 func restoreNote(j *Job) string {
 	if j.Files == nil || j.Files.isEmpty() {
 		return ""

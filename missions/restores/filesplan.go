@@ -24,7 +24,7 @@ type FilesPlan struct {
 
 func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
 
-// describeTo puts the plan into what the user is shown.
+// describeTo adds the plan to the result that the user is shown.
 func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 	r.Modify = f.Paths(restore.Replace, restore.Chmod)
 	r.Create = f.Paths(restore.Create)
@@ -38,9 +38,9 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 	r.Kept = append(r.Kept, f.unreadable...)
 }
 
-// unreadableNow is what cannot be read at present and could be at the target's moment:
-// whether the target holds it or not, it is left, and that is said. Of a directory
-// the target's paths are not all that may be in it.
+// unreadableNow lists what can't be read now and could be read at the target's moment.
+// The restore leaves it and says so, whether the target holds it or not. Of a directory
+// that can't be read, the target's paths may not be all that is in it.
 func unreadableNow(present, target restore.Side, plan *restore.Plan) []missions.PathReason {
 	if present.Skipped == nil {
 		return nil
@@ -60,7 +60,8 @@ func unreadableNow(present, target restore.Side, plan *restore.Plan) []missions.
 	return list
 }
 
-// OpenWorkspace opens the mission's workspace and proves that it is the one.
+// OpenWorkspace opens the mission's workspace, and proves that no other directory is in
+// its place.
 func OpenWorkspace(m *projects.Mission) (*beneath.Root, error) {
 	root, err := beneath.Open(m.Binding.Workspace)
 	if err != nil {
@@ -99,12 +100,12 @@ func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target 
 	return files, nil
 }
 
-// planError is an error of planning: nothing was changed.
+// planError is an error of planning. It says that nothing was changed.
 func planError(target *gitstore.Snapshot, err error) error {
 	return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: %w; nothing was changed", target.ID.Short(), err)
 }
 
-// planInverse plans the taking back of an operation's files.
+// planInverse plans to take back the files of an operation.
 func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op projects.Operation, target *gitstore.Snapshot) (*FilesPlan, error) {
 	of := &restore.Plan{}
 	if err := json.Unmarshal(op.Plan, of); err != nil {
@@ -122,7 +123,7 @@ func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op pr
 	return &FilesPlan{Plan: plan}, nil
 }
 
-// planDoc is the plan as the record keeps it.
+// document is the plan as the record keeps it.
 func (f *FilesPlan) document() (json.RawMessage, error) {
 	raw, err := json.Marshal(f.Plan)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *FilesPlan) document() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// sortKept orders kept paths.
+// sortKept sorts paths.
 func sortKept(list []missions.PathReason) []missions.PathReason {
 	slices.SortFunc(list, func(a, b missions.PathReason) int { return strings.Compare(a.Path, b.Path) })
 	return list

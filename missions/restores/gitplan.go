@@ -11,10 +11,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// PlanGit compares the user's repository then, at a snapshot, and now. A restore
-// never moves HEAD or a branch, so where they moved the user decides. For an undo
-// then is when what it takes back was done: the safety snapshot of that may be
-// older, since it is one that was there if no file had changed.
+// PlanGit compares the user's repository at a snapshot with the repository now. A
+// restore never moves HEAD or a branch, so the user decides where they have moved. For
+// an undo, the snapshot is that of the operation and not its safety snapshot, which may
+// be older.
 func (rs *Restorer) PlanGit(ctx context.Context, m *projects.Mission, j *Job, at *gitstore.Snapshot) error {
 	then, _, err := snapshots.ReadGitRecord(m.Project, at)
 	if err != nil {
@@ -45,8 +45,9 @@ func (rs *Restorer) PlanGit(ctx context.Context, m *projects.Mission, j *Job, at
 	return nil
 }
 
-// addGitRefusals gathers what speaks against restoring files over the repository's
-// present state. Unread is why HEAD was not read then, "" if it was.
+// addGitRefusals adds what speaks against a restore of files in the present state of
+// the repository. unread is why HEAD could not be read when the snapshot was taken, ""
+// if it could be.
 func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceCache, unread string, j *Job) {
 	then, now := j.Result.Git.Then, j.Result.Git.Now
 	refuse := func(hint, format string, args ...any) {
@@ -79,7 +80,7 @@ func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceC
 	}
 }
 
-// headName is the commit of HEAD; a branch that is new has none.
+// headName is the commit of HEAD. A new branch has none.
 func headName(g missions.GitState) string {
 	if g.Head == "" {
 		return "at no commit"

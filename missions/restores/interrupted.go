@@ -14,7 +14,7 @@ import (
 )
 
 // EndInterruptedRestore ends an interrupted restore as the user chose: undo takes it
-// back, redo finishes it. It reports whether there was one.
+// back, redo finishes it. It reports whether there was an interrupted restore.
 func (rs *Restorer) EndInterruptedRestore(ctx context.Context, m *projects.Mission, kind string) (missions.RestoreResult, bool, error) {
 	entries, _, err := rs.Journal.List()
 	if err != nil {
@@ -72,7 +72,8 @@ func (rs *Restorer) endInterruptedWork(ctx context.Context, m *projects.Mission,
 	return j.Result, rs.endRestore(ctx, m, work)
 }
 
-// changedPaths sorts what became of the plan's paths by what the plan meant to do.
+// changedPaths sorts the paths that were changed by what the plan meant to do with
+// them.
 func (w *RestoreWork) changedPaths(o *restore.Outcome) (modify, create, remove []string) {
 	did := func(actions ...restore.Action) []string {
 		return slices.DeleteFunc(w.Document.Plan.Paths(actions...), func(path string) bool {
@@ -83,8 +84,8 @@ func (w *RestoreWork) changedPaths(o *restore.Outcome) (modify, create, remove [
 	return did(restore.Replace, restore.Chmod), did(restore.Create), did(restore.Delete)
 }
 
-// leaveInterruptedToUser keeps what is there now in a snapshot, and leaves the rest to the
-// user.
+// leaveInterruptedToUser keeps what is there now in a snapshot, and leaves the restore
+// to the user.
 func (rs *Restorer) leaveInterruptedToUser(ctx context.Context, m *projects.Mission, work *RestoreWork) error {
 	_, err := rs.snapshots.TakeSnapshot(ctx, m, &snapshots.WantedSnapshot{
 		TakeSnapshot: missions.TakeSnapshot{Trigger: missions.TriggerManual, Lifecycle: m.Lifecycle, Message: "found after a " + work.Doc.Operation.Kind + " was cut off", OnlyIfChanged: true},

@@ -13,7 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// Job is a restore that was planned.
+// Job is a planned restore.
 type Job struct {
 	Kind           string // restore, undo, redo
 	target         *gitstore.Snapshot
@@ -25,7 +25,7 @@ type Job struct {
 	Result         missions.RestoreResult
 }
 
-// Refusal is the first reason not to go on that was not overridden.
+// Refusal is the first reason not to go on that the user has not overridden.
 func (j *Job) Refusal(r missions.RestoreRequest) error {
 	if !r.Force && len(j.Refusals) > 0 {
 		return joinRefusals(j.Refusals)
@@ -42,8 +42,8 @@ func (j *Job) Refusal(r missions.RestoreRequest) error {
 	return e
 }
 
-// ContestedError is the refusal where others changed what is to be restored and
-// nobody has said whose changes count; nil where that is clear.
+// ContestedError refuses to restore paths that others changed, until the user says
+// whose changes count. It is nil where no path is contested.
 func (j *Job) ContestedError(r missions.RestoreRequest) *missions.Error {
 	if len(j.Result.Foreign) == 0 || r.Mine || r.All {
 		return nil
@@ -55,7 +55,7 @@ func (j *Job) ContestedError(r missions.RestoreRequest) *missions.Error {
 	return missions.Errorf(missions.KindConflict, "--mine leaves them as they are, --all takes them back too", "%s by others since then", changed)
 }
 
-// joinRefusals tells every reason that --force would pass over.
+// joinRefusals says every reason that --force overrides.
 func joinRefusals(list []error) error {
 	first := missions.AsError(list[0])
 	var reasons []string
@@ -65,8 +65,8 @@ func joinRefusals(list []error) error {
 	return missions.Errorf(first.Kind, first.Hint, "%s", strings.Join(reasons, "; "))
 }
 
-// PlanRestore takes the safety snapshot (a preview only looks) and works out
-// what is to be done.
+// PlanRestore takes the safety snapshot and works out what is to be done. A preview
+// takes no snapshot.
 func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, r missions.RestoreRequest) (*Job, error) {
 	j := &Job{Kind: "restore", target: target}
 	j.Result = missions.RestoreResult{Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}
@@ -119,8 +119,8 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	return nil
 }
 
-// captureSafety captures what is on disk, so that nothing is lost: as a snapshot, or
-// for a preview as a tree that nothing names.
+// captureSafety captures what is on disk, so that nothing is lost. It takes a snapshot;
+// for a preview it only stores a tree.
 func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *Job, preview bool) (restore.Side, error) {
 	if preview {
 		return rs.snapshots.PresentSide(ctx, m)
@@ -137,7 +137,7 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 	return snapshots.RecordedSide(m.Project, t.Snapshot)
 }
 
-// targetText names the target for the snapshot's subject.
+// targetText names the target in the subject of the snapshot.
 func (j *Job) targetText(m *projects.Mission) string {
 	if address := AddressOfSnapshot(m, j.target.ID); address != "" {
 		return "to " + address
@@ -145,8 +145,8 @@ func (j *Job) targetText(m *projects.Mission) string {
 	return "to " + j.target.ID.Short()
 }
 
-// AddressOfSnapshot is a snapshot's address in the mission's history, "" if it is in
-// none of its.
+// AddressOfSnapshot is a snapshot's address in the mission's history, "" if it is not
+// in that history.
 func AddressOfSnapshot(m *projects.Mission, id gitstore.ID) string {
 	if s, ok, err := m.Project.FindInHistory(m.Tip.ID, id); ok && err == nil {
 		return s.Address(m.Name)

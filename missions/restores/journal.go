@@ -15,8 +15,8 @@ import (
 // JournalKind is a restore's, undo's or redo's kind in the journal.
 const JournalKind = "restore"
 
-// JournalDoc is a restore in flight, in the journal: everything that is needed
-// to finish it in another process, durable before the first change.
+// JournalDoc is a restore in flight, in the journal. It holds all that another process
+// needs to finish the restore, and is durable before the first change.
 type JournalDoc struct {
 	Project           string             `json:"project"` // the directory in Umbra's home
 	Mission           string             `json:"mission"`
@@ -30,8 +30,8 @@ type JournalDoc struct {
 	Owner             lock.Owner         `json:"owner"` // the process that carries it out
 }
 
-// conversationDoc is the conversation's side: the session that the mission goes on in,
-// and what it is made of unless it exists already.
+// conversationDoc is the session that the mission goes on in. If the session does not
+// exist already, it says what the session is made of.
 type conversationDoc struct {
 	Session string          `json:"session"`
 	Path    string          `json:"path"`
@@ -93,8 +93,8 @@ func (rs *Restorer) openRestoreWork(m *projects.Mission, entry *journal.Operatio
 	return work, nil
 }
 
-// EachUnfinishedRestore calls fn for the restores in the mission's workspace that have not
-// ended, and reports whether there were any.
+// EachUnfinishedRestore calls fn for each restore in the mission's workspace that has
+// not ended, and reports whether there were any.
 func (rs *Restorer) EachUnfinishedRestore(m *projects.Mission, fn func(*journal.Operation, journal.Phase) error) (found bool, err error) {
 	entries, _, err := rs.Journal.List()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// InTurnError refuses what would change files under an agent in its turn.
+// InTurnError refuses to change files under an agent that is in its turn.
 func InTurnError(m *projects.Mission) error {
 	const now = "or --force to have it done now"
 	if !missions.IsInKnownTurn(m.Lifecycle) {
@@ -25,8 +25,9 @@ type Neighbours struct {
 	presence *presence.Observer
 }
 
-// CheckNeighbours refuses while the agent of another mission is at work in the
-// same files: of any project, since a nested repository is one of its own.
+// CheckNeighbours refuses while the agent of another mission is at work in the same
+// files. The other mission may be of another project, since a nested repository is a
+// project of its own.
 func (nb *Neighbours) CheckNeighbours(m *projects.Mission) error {
 	others, err := nb.OverlappingMissions(m)
 	if err != nil {
@@ -45,7 +46,7 @@ func (nb *Neighbours) CheckNeighbours(m *projects.Mission) error {
 }
 
 // OverlappingMissions lists the other missions whose workspace holds m's, or is in it.
-// One that can't be read may be such: nothing is known then.
+// It fails if a mission can't be read, since that mission may be one of them.
 func (nb *Neighbours) OverlappingMissions(m *projects.Mission) ([]*projects.Mission, error) {
 	list, problems := nb.findOverlappingMissions(m)
 	if len(problems) > 0 {
@@ -55,7 +56,8 @@ func (nb *Neighbours) OverlappingMissions(m *projects.Mission) ([]*projects.Miss
 	return list, nil
 }
 
-// findOverlappingMissions is overlapping as far as the missions can be read, and what can't be.
+// findOverlappingMissions is OverlappingMissions for the missions that can be read,
+// with the problems of the others.
 func (nb *Neighbours) findOverlappingMissions(m *projects.Mission) (list []*projects.Mission, problems []missions.Problem) {
 	projects, problems := nb.AllProjects()
 	for _, p := range projects {
@@ -82,9 +84,10 @@ func hasWorkspaceNear(p *projects.Project, path string) bool {
 	return false
 }
 
-// nestedWorkspaceCheck tells which directories of m's workspace are that of another mission. Made
-// anew they would be other directories, and those missions without a workspace. It
-// looks when it is first asked.
+// nestedWorkspaceCheck returns a function that reports whether a directory of m's
+// workspace is the workspace of another mission. If a restore made such a directory
+// again, it would be another directory, and its mission would have no workspace. The
+// missions are looked up at the first call.
 func (nb *Neighbours) nestedWorkspaceCheck(m *projects.Mission) func(dir string) bool {
 	roots := sync.OnceValue(func() map[string]bool {
 		list := map[string]bool{}

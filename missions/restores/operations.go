@@ -15,8 +15,8 @@ type PastOperation struct {
 	Snapshot *gitstore.Snapshot
 }
 
-// ReadOperation reads the operation that a snapshot records. Only the mission's
-// own count: a fork does not undo what happened to its parent.
+// ReadOperation reads the operation that a snapshot records. Only the mission's own
+// operations count: a fork does not undo what happened to its parent.
 func ReadOperation(m *projects.Mission, s *gitstore.Snapshot) (PastOperation, bool, error) {
 	if s.Mission != m.ID || projects.TriggersOf(s).Operation() == "" {
 		return PastOperation{}, false, nil
@@ -36,9 +36,9 @@ func ReadOperation(m *projects.Mission, s *gitstore.Snapshot) (PastOperation, bo
 }
 
 // UndoableOperations lists the newest n operations that undo or redo can take back, the
-// next one first, reading no further back than that. An undo takes the newest
-// from what is done, a redo brings it back, and any other operation ends what
-// could be done again.
+// next one first. It reads no further back than it must. An undo takes back the newest
+// operation that stands, a redo brings it back, and any other operation ends what can
+// be redone.
 func UndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperation, error) {
 	var list []PastOperation
 	answered := 0 // of those that come, by what was met
@@ -68,7 +68,8 @@ func UndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperatio
 	return list, nil
 }
 
-// RequireUndoableOperations is standing, or an error if there are not as many.
+// RequireUndoableOperations is UndoableOperations, or an error if there are fewer than
+// n.
 func RequireUndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperation, error) {
 	list, err := UndoableOperations(m, kind, n)
 	switch {
@@ -82,10 +83,10 @@ func RequireUndoableOperations(m *projects.Mission, kind string, n int) ([]PastO
 	return list, nil
 }
 
-// ActivitySince says how much the agent's user has gone on since an operation: in turns or,
-// where the agent tells nobody when one begins, in prompts of the conversation. It
-// is "" where nothing came since. A turn that ran when the step was asked for, and was
-// known to, is not later.
+// ActivitySince says how far the agent's user has gone on since an operation: in turns
+// or, for an agent without hooks, in prompts of the conversation. It is "" if nothing
+// came since. A turn that ran when the user asked for the step, and was known then,
+// does not count.
 func ActivitySince(m *projects.Mission, op PastOperation, known *missions.KnownOperations) (string, error) {
 	running := 0
 	if known != nil && (known.Turn == 0 || known.Turn > op.Snapshot.Turn) {

@@ -17,10 +17,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// owners says who changed the paths that a restore would take back since its
-// target: this mission in its own turns, others outside of them, or this
-// mission while another was at work in the same files. While it has an agent
-// without hooks, nobody knows when a turn begins: all counts as its own.
+// owners says who changed the paths that a restore would take back, since its target:
+// this mission in its own turns, others outside of them, or this mission while another
+// mission was at work in the same files. Without hooks nobody knows when a turn begins:
+// then all changes count as the mission's own.
 type owners struct {
 	hasTurns   bool             // the mission has turns at all; without, all is its own
 	differing  map[string]bool  // the paths it is about
@@ -40,9 +40,9 @@ type otherTurn struct {
 	mission string
 }
 
-// findOwners walks the mission's history from what is on disk back to target, and
-// compares each snapshot with the one before. Of the trees it reads only what
-// leads to the paths that differ now, those of paths if there are any.
+// findOwners walks the mission's history from the target to what is on disk, and
+// compares each snapshot with the one before. It reads only the directories that lead
+// to the paths that differ now. If paths are given, only those below them count.
 func (nb *Neighbours) findOwners(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, paths []string) (*owners, error) {
 	o := &owners{differing: map[string]bool{}, dirs: map[string]bool{}, ownSpans: map[string][]int{}, foreign: map[string]bool{}}
 	if err := o.findDiffering(m.Project, present, target.Tree, paths); err != nil || len(o.differing) == 0 {
@@ -78,8 +78,8 @@ func (nb *Neighbours) findOwners(ctx context.Context, m *projects.Mission, targe
 	return o, err
 }
 
-// markAllForeign takes nothing for the mission's own if a snapshot since the target is
-// lost, unless nobody but it could have changed anything.
+// markAllForeign takes no change for the mission's own, since a snapshot after the
+// target is lost. If the mission has had no turns, all changes are its own still.
 func (o *owners) markAllForeign(m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, steps []projects.NumberedSnapshot) error {
 	o.hasTurns = m.Lifecycle.LastTurn() > 0 || slices.ContainsFunc(steps, func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
 	return o.eachChangedPath(m.Project, target.Tree, present, func(path string) { o.foreign[path] = true })
@@ -101,7 +101,7 @@ func (o *owners) findDiffering(p *projects.Project, present, target gitstore.ID,
 	})
 }
 
-// eachChangedPath calls fn for those of the paths that differ between two trees.
+// eachChangedPath calls fn for the paths of the restore that differ between two trees.
 func (o *owners) eachChangedPath(p *projects.Project, before, after gitstore.ID, fn func(path string)) error {
 	enter := func(dir string) bool { return dir == "" || o.dirs[dir] }
 	return p.Store.DiffTreesIn(before, after, enter, func(c gitstore.Change) error {
@@ -112,10 +112,11 @@ func (o *owners) eachChangedPath(p *projects.Project, before, after gitstore.ID,
 	})
 }
 
-// SnapshotsSince lists the mission's snapshots, oldest first, from target on, or from
-// where target's history and the mission's part: a fork's moment says nothing
-// of who changed what here. With nothing in common, all of them. Both histories
-// are followed at one pace, so that only what is since is read.
+// SnapshotsSince lists the mission's snapshots, oldest first, from the target on. If
+// the target is in another history, it lists them from where the two histories part:
+// the moment of a fork does not say who changed what here. If they have nothing in
+// common, it lists all. Both histories are followed at the same pace, so that nothing
+// older is read.
 func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot) ([]projects.NumberedSnapshot, error) {
 	theirs, stop := iter.Pull2(m.Project.Store.Snapshots(target.ID, gitstore.HistoryOptions{}))
 	defer stop()
@@ -165,11 +166,11 @@ func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, t
 	return steps, err
 }
 
-// LateSnapshotGrace is how long after a moment for which there was no room a snapshot made up
-// for it still is of what the turn has done: then others may have been at work.
+// LateSnapshotGrace is how late a late snapshot may be and still count for what its
+// turn has done. Later, others may have been at work.
 const LateSnapshotGrace = time.Minute
 
-// addChanges attributes what changed between two neighbouring snapshots.
+// addChanges finds the owner of what changed between two neighbouring snapshots.
 func (o *owners) addChanges(p *projects.Project, before, after projects.NumberedSnapshot) error {
 	inside := before.Turn == after.Turn && before.TakenInTurn()
 	if inside && after.Late {
@@ -202,8 +203,8 @@ func (o *owners) addOwnChange(path string, from, to time.Time) {
 	o.spans = append(o.spans, timeSpan{from, to})
 }
 
-// otherTurns lists the turns of missions in overlapping workspaces that ended
-// after a time.
+// otherTurns lists the turns of missions in overlapping workspaces that ended after a
+// time.
 func (nb *Neighbours) otherTurns(m *projects.Mission, after time.Time) ([]otherTurn, error) {
 	all, err := nb.OverlappingMissions(m)
 	if err != nil {
@@ -228,7 +229,7 @@ func (nb *Neighbours) otherTurns(m *projects.Mission, after time.Time) ([]otherT
 	return turns, nil
 }
 
-// turnEndTime is when a turn ended, or now if it goes on.
+// turnEndTime is when a turn ended; now if it still runs.
 func turnEndTime(turn []projects.NumberedSnapshot, running bool, now time.Time) time.Time {
 	if running {
 		return now
@@ -257,8 +258,8 @@ func (o *owners) foreignPaths() []missions.PathReason {
 	return sortKept(list)
 }
 
-// contestingMission names another mission whose turn overlapped one in which this one
-// changed the path.
+// contestingMission names another mission that was in a turn while this one changed the
+// path; "" if there was none.
 func (o *owners) contestingMission(path string) string {
 	for _, i := range o.ownSpans[path] {
 		for _, other := range o.otherTurns {

@@ -13,8 +13,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// RecoverRestore finishes a restore whose process was killed, or takes it back;
-// one after which people have gone on working is left to them. It waits for the
+// RecoverRestore finishes a restore whose process was killed, or takes it back. If
+// people have gone on working since, it leaves the restore to them. It waits for the
 // workspace: a restore that is still at work ends by itself.
 func (rs *Restorer) RecoverRestore(ctx context.Context, op *journal.Operation) error {
 	var doc JournalDoc
@@ -32,9 +32,9 @@ func (rs *Restorer) RecoverRestore(ctx context.Context, op *journal.Operation) e
 	return rs.WithWorkspaceLock(ctx, m, func(m *projects.Mission) error { return rs.recoverEntry(ctx, m, op.ID()) })
 }
 
-// RecoverUnfinishedRestores recovers what was cut off in the mission's workspace and reports
-// whether there was anything. Where people have gone on working, or it can't be
-// done, it is only said: no command but those that restore depends on it. The
+// RecoverUnfinishedRestores recovers the restores that were cut off in the mission's
+// workspace, and reports whether there were any. What it can't recover, or must leave
+// to the user, it only says: no command but restore, undo and redo depends on it. The
 // caller holds the workspace.
 func (rs *Restorer) RecoverUnfinishedRestores(ctx context.Context, m *projects.Mission) (found bool, err error) {
 	return rs.EachUnfinishedRestore(m, func(entry *journal.Operation, phase journal.Phase) error {
@@ -56,8 +56,8 @@ func (rs *Restorer) RecoverUnfinishedRestores(ctx context.Context, m *projects.M
 	})
 }
 
-// RequireRestoresEnded recovers like RecoverUnfinishedRestores, but refuses to go on over a
-// restore that waits for the user's decision. The caller holds the workspace.
+// RequireRestoresEnded recovers like RecoverUnfinishedRestores, but fails if a restore
+// waits for the user's decision. The caller holds the workspace.
 func (rs *Restorer) RequireRestoresEnded(ctx context.Context, m *projects.Mission) error {
 	_, err := rs.EachUnfinishedRestore(m, func(entry *journal.Operation, _ journal.Phase) error {
 		return rs.recoverEntry(ctx, m, entry.ID())
@@ -65,8 +65,8 @@ func (rs *Restorer) RequireRestoresEnded(ctx context.Context, m *projects.Missio
 	return err
 }
 
-// recoverEntry recovers one entry if it is of the mission's workspace. The
-// caller holds the workspace, so the entry's process is gone.
+// recoverEntry recovers one journal entry, if it is of the mission's workspace. The
+// caller holds the workspace, so the process of the entry is gone.
 func (rs *Restorer) recoverEntry(ctx context.Context, m *projects.Mission, id string) error {
 	entry, err := rs.Journal.Load(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,8 +112,8 @@ func (rs *Restorer) recoverConversation(ctx context.Context, m *projects.Mission
 	return rs.completeUnlessPublished(ctx, m, work, &restore.Outcome{}, &Job{Kind: work.Doc.Operation.Kind})
 }
 
-// completeUnlessPublished completes a recovered restore, unless its snapshot was published
-// before its process died.
+// completeUnlessPublished completes a recovered restore, unless its process published
+// the snapshot before it died.
 func (rs *Restorer) completeUnlessPublished(ctx context.Context, m *projects.Mission, work *RestoreWork, outcome *restore.Outcome, j *Job) error {
 	published, err := hasPublishedOperation(m, work.Doc.Operation.ID)
 	if published {
@@ -138,8 +138,8 @@ func hasPublishedOperation(m *projects.Mission, operation string) (bool, error) 
 	return false, nil
 }
 
-// isWorkspaceUndisturbed reports whether all paths that the restore did not plan to change
-// are as its safety snapshot holds them.
+// isWorkspaceUndisturbed reports whether all paths outside of the plan are as the
+// safety snapshot holds them.
 func (rs *Restorer) isWorkspaceUndisturbed(ctx context.Context, m *projects.Mission, work *RestoreWork) (bool, error) {
 	present, err := rs.snapshots.PresentSide(ctx, m)
 	if err != nil {

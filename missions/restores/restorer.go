@@ -57,9 +57,9 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 	return j.Result, nil
 }
 
-// clearPending drops what waits for the end of the turn, and why such a thing was not
-// done before: what was asked for later was done, and the end of the turn is not to
-// take that back. Where an agent worked that has ended is past too. The caller holds
+// clearPending drops the queued restore, and why one was not done. What was asked for
+// later has been done, and the end of the turn must not take it back. If the agent has
+// ended, the directory outside in which it worked is forgotten too. The caller holds
 // the workspace.
 func (rs *Restorer) clearPending(m *projects.Mission) {
 	m.Live.QueuedRestore, m.Live.NotRestoredReason = nil, ""
@@ -69,9 +69,9 @@ func (rs *Restorer) clearPending(m *projects.Mission) {
 	rs.SaveLiveState(m)
 }
 
-// NoteActionNotDone keeps why something queued was not done: it is shown until something is
-// restored or queued again, and told the agent with its next prompt. The caller
-// holds the workspace.
+// NoteActionNotDone keeps why a queued action was not done. Umbra shows it until
+// something is restored or queued again, and the agent is told with its next prompt.
+// The caller holds the workspace.
 func (rs *Restorer) NoteActionNotDone(ctx context.Context, m *projects.Mission, a projects.Action, why error) {
 	e := missions.AsError(why)
 	what := a.Kind()

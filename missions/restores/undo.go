@@ -34,8 +34,8 @@ func (rs *Restorer) PerformStep(ctx context.Context, m *projects.Mission, r miss
 	return rs.RunRestore(ctx, m, j, r.Caller)
 }
 
-// NewStepJob is the undo or redo of one operation, not planned yet, and its refusal
-// where the user has gone on since.
+// NewStepJob is the undo or redo of one operation, before it is planned. refusal says
+// that the user has gone on since.
 func NewStepJob(m *projects.Mission, op PastOperation, r missions.UndoRequest, kind string) (j *Job, refusal *missions.Error, err error) {
 	id, err := gitstore.ParseID(op.SafetySnapshot)
 	if err != nil {
@@ -90,8 +90,8 @@ func (rs *Restorer) PlanStep(ctx context.Context, m *projects.Mission, j *Job, o
 	return nil
 }
 
-// formerConversation is the conversation from before an operation: its own file, or a
-// copy made from the snapshot of that time if the agent has cleaned it up.
+// formerConversation is the conversation from before an operation: its own file or, if
+// the agent has deleted it, a copy made from the safety snapshot.
 func (rs *Restorer) formerConversation(m *projects.Mission, safety *gitstore.Snapshot, op PastOperation) (*conversations.ConversationPlan, error) {
 	if _, err := os.Stat(op.SessionBeforePath); err == nil {
 		return &conversations.ConversationPlan{ReturnSession: op.SessionBefore, ReturnPath: op.SessionBeforePath}, nil

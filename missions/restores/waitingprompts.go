@@ -9,9 +9,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// WaitingPrompts are the prompts that were sent to the mission's agent since its launch
-// and that it has not taken up, or only a moment ago, unheard: they are nowhere but in
-// its conversation once it has ended. What can't be read is logged, and fails nothing.
+// WaitingPrompts are the prompts that the mission's agent was sent since its launch and
+// has not taken up, or took up a moment ago without a hook. Once the agent has ended,
+// only its conversation shows them. What can't be read is logged and fails nothing.
 func (rs *Restorer) WaitingPrompts(m *projects.Mission) []missions.Prompt {
 	c, err := rs.conversations.ReadPresentConversation(m)
 	if err != nil {
@@ -29,6 +29,7 @@ func (rs *Restorer) WaitingPrompts(m *projects.Mission) []missions.Prompt {
 	return list
 }
 
+// PromptsOf are texts of a conversation as prompts.
 func PromptsOf(texts []sessions.Text) []missions.Prompt {
 	var list []missions.Prompt
 	for _, t := range texts {
@@ -37,12 +38,12 @@ func PromptsOf(texts []sessions.Text) []missions.Prompt {
 	return list
 }
 
-// maxPromptInLine is how much of a prompt that was not taken up is in a line for the
-// agent's terminal, in bytes.
+// maxPromptInLine is how many bytes of a waiting prompt are shown in a line of the
+// agent's terminal.
 const maxPromptInLine = 200
 
-// WaitingPromptsText is what a line for the agent's terminal says of prompts that were not
-// taken up, and where they are in whole.
+// WaitingPromptsText says in a line of the agent's terminal which prompts were not
+// taken up, and where all of their text is.
 func WaitingPromptsText(list []missions.Prompt, moment string) string {
 	var texts []string
 	for _, p := range list {

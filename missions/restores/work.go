@@ -14,11 +14,11 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// applyRestore puts the files of a planned restore in place. Where the first
-// rename tells that the journal can't be renamed from, which nothing told of
-// before (a project's quota, some network file systems), everything has been
-// taken back, and it is done again with the files staged in the workspace. The
-// caller closes the work; with an error there is none.
+// applyRestore puts the files of a planned restore in place. The first rename may show
+// that the journal is on another file system (a project's quota, some network file
+// systems). Then everything has been taken back, and the restore is done again with its
+// files staged in the workspace. The caller closes the work; with an error there is
+// none.
 func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc JournalDoc, j *Job) (*RestoreWork, *restore.Outcome, error) {
 	work, err := rs.BeginRestore(m, doc, j, restore.PrepareOptions{})
 	if err != nil {
@@ -46,7 +46,7 @@ func (rs *Restorer) applyRestore(ctx context.Context, m *projects.Mission, doc J
 	return work, outcome, nil
 }
 
-// apply carries out the files' side, if there is one.
+// apply restores the files, if the restore has files.
 func (w *RestoreWork) apply(ctx context.Context) (*restore.Outcome, error) {
 	if w.Document == nil {
 		return &restore.Outcome{}, nil
@@ -55,8 +55,7 @@ func (w *RestoreWork) apply(ctx context.Context) (*restore.Outcome, error) {
 }
 
 // isCleanCrossDeviceFailure reports whether a restore failed at a rename between file
-// systems and has left nothing behind: neither a change nor another writer's
-// bytes.
+// systems and left nothing behind: no change, and no bytes of another writer.
 func isCleanCrossDeviceFailure(err error) bool {
 	if !errors.Is(err, beneath.ErrCrossDevice) {
 		return false
@@ -77,8 +76,8 @@ type RestoreWork struct {
 
 func (w *RestoreWork) Close() { _ = w.Root.Close() }
 
-// BeginRestore opens the journal's entry: from here on a killed process's
-// restore is finished or taken back by another.
+// BeginRestore opens the journal's entry. From then on, if this process is killed,
+// another one finishes the restore or takes it back.
 func (rs *Restorer) BeginRestore(m *projects.Mission, doc JournalDoc, j *Job, options restore.PrepareOptions) (*RestoreWork, error) {
 	root, err := OpenWorkspace(m)
 	if err != nil {
@@ -97,8 +96,8 @@ func (rs *Restorer) BeginRestore(m *projects.Mission, doc JournalDoc, j *Job, op
 	return &RestoreWork{Work: &restore.Work{Root: root, Objects: m.Project.Store, Entry: entry, Document: doc.Files, Step: rs.RestoreStep}, Doc: doc}, nil
 }
 
-// endFailedRestore ends the entry of a restore that was taken back, or leaves it
-// to be recovered where that was not possible.
+// endFailedRestore ends the entry of a restore that was taken back. If it could not be
+// taken back, the entry stays and is recovered later.
 func (rs *Restorer) endFailedRestore(ctx context.Context, m *projects.Mission, j *Job, work *RestoreWork, err error) error {
 	var failure *restore.Failure
 	if errors.As(err, &failure) {

@@ -11,9 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// RunRequests applies a batch of requests to a mission under its lock: the events
-// one after the other, then the snapshots they ask for, joined where they can
-// be.
+// RunRequests applies a batch of requests to a mission under its lock. First the events
+// are applied, one after the other. Then the snapshots that they ask for are taken;
+// some are taken as one.
 func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission string, batch []*Request) {
 	fail := func(err error) {
 		for _, r := range batch {
@@ -96,8 +96,8 @@ func (tk *Taker) RunRequests(ctx context.Context, p *projects.Project, mission s
 	}
 }
 
-// isEndEvent reports whether an event ends something that had begun. It is heard
-// also where there is nothing left to be captured.
+// isEndEvent reports whether an event ends something. Such events are heard also where
+// nothing is left to be captured.
 func isEndEvent(e missions.Event) bool {
 	switch e.(type) {
 	case missions.TurnEnded, missions.TurnFailed, missions.TurnStopped, missions.SessionEnded, missions.AgentExited, missions.AgentStopped, missions.AgentVanished:
@@ -106,9 +106,9 @@ func isEndEvent(e missions.Event) bool {
 	return false
 }
 
-// endWithoutSnapshot is RunRequests for events that only end something, in a workspace that
-// is gone: without it no mission there could ever be closed. It takes no
-// snapshot, and says so.
+// endWithoutSnapshot is RunRequests for events that only end something, in a workspace
+// that is gone. Otherwise such a mission could never be closed. It takes no snapshot,
+// and says so.
 func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, batch []*Request) error {
 	return tk.WithMissionLock(ctx, m, tk.WithWorkspaceLock, func(m *projects.Mission) error {
 		_, after := tk.applyEvents(m, batch)
@@ -129,23 +129,22 @@ func (tk *Taker) endWithoutSnapshot(ctx context.Context, m *projects.Mission, ba
 	})
 }
 
-// Effects is what a snapshot causes beyond itself, which what restores and what
-// launches agents own. Each is called with the mission's workspace held.
+// Effects are what a snapshot causes beyond itself. Higher rooms own them and hand them
+// in. Each is called with the mission's workspace held.
 type Effects struct {
 	Settle   func(ctx context.Context, m *projects.Mission) error // looks again at what restores have taken out
 	Perform  func(ctx context.Context, m *projects.Mission)       // does what was queued for the end of the turn
 	Automate func(m *projects.Mission, on string)                 // starts the user's command for a change of state
 }
 
-// followUp is what is done when the snapshots have been taken and the state is
-// noted.
+// followUp is what is done after the snapshots were taken and the state was noted.
 type followUp struct {
 	performQueued bool     // what was queued for the end of the turn
 	automations   []string // the changes of state that automations are for
 }
 
-// conversationFacts is what events say of a mission's conversation: it must outlive the
-// process, also where no snapshot was asked for.
+// conversationFacts are what events say of a mission's conversation. They must outlive
+// the process, also where no snapshot was asked for.
 type conversationFacts struct {
 	session, sessionPath, notes string
 	agent, tool, resume         string
@@ -206,12 +205,13 @@ func (tk *Taker) applyEvents(m *projects.Mission, batch []*Request) (list []*Wan
 	return list, after
 }
 
-// maxAnswersBack is how many snapshots may have come between one whose answer was
-// cut off and the request that asks again.
+// maxAnswersBack is how many snapshots may have come since a request was answered for
+// the first time, if its answer was cut off and it is made again.
 const maxAnswersBack = 32
 
-// findAnswer is the snapshot that a request was answered with which is made again,
-// nil if there is none. Only the newest are looked at: it was made just before.
+// findAnswer is the snapshot that answered a repeated request when it came first; nil
+// if there is none. Only the newest snapshots are looked at, since the first request
+// came just before.
 func findAnswer(m *projects.Mission, r *Request) (*gitstore.Snapshot, error) {
 	if !r.isRepeat || len(r.Ids) == 0 {
 		return nil, nil
@@ -232,8 +232,8 @@ func findAnswer(m *projects.Mission, r *Request) (*gitstore.Snapshot, error) {
 	return nil, nil
 }
 
-// hasIdlePoint reports whether a batch was an idle point, at which what restores
-// took away may be looked at again.
+// hasIdlePoint reports whether a batch was an idle point: then the quarantines of
+// restores may be looked at again.
 func hasIdlePoint(list []*WantedSnapshot) bool {
 	for _, w := range list {
 		if !missions.InTurn(w.Lifecycle) {

@@ -12,8 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-// IsAncestor reports whether one commit of the user's repository is another's
-// ancestor; ErrCommitGone if the older is not there.
+// IsAncestor reports whether the old commit of the user's repository is an ancestor of
+// the other. The error is ErrCommitGone if the old commit is not there.
 func IsAncestor(ctx context.Context, repo *usergit.Repository, old, now string) (bool, error) {
 	_, err := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"merge-base", "--is-ancestor", old, now}})
 	var failed *gitstore.GitError
@@ -29,11 +29,12 @@ func IsAncestor(ctx context.Context, repo *usergit.Repository, old, now string) 
 	return err == nil, err
 }
 
-// ErrCommitGone: a commit was collected since, or pruned by hand.
+// ErrCommitGone says that a commit was collected since, or pruned by hand.
 var ErrCommitGone = errors.New("the commit is no longer in the repository")
 
-// BranchReturnHint is what takes the user's repository back to where it stood, as far as
-// it can be: a branch may be gone since, or checked out in another worktree.
+// BranchReturnHint is the git command that takes the user's repository back to where it
+// stood, or why there is none: the branch may be gone, or checked out in another
+// worktree.
 func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missions.GitState) string {
 	if then.Branch == "" {
 		return "git switch --detach " + then.Head
@@ -50,8 +51,8 @@ func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missio
 	return fmt.Sprintf("git switch -c %s %.10s makes that branch again, which is gone", home.ShellQuote(then.Branch), then.Head)
 }
 
-// findBranch tells whether the user's repository has a branch, and the worktree
-// that it is checked out in.
+// findBranch reports whether the user's repository has a branch, and which worktree has
+// it checked out.
 func findBranch(ctx context.Context, repo *usergit.Repository, branch string) (there bool, worktree string, err error) {
 	ref := "refs/heads/" + branch
 	out, err := gitstore.RunGit(ctx, gitstore.GitCommand{

@@ -9,19 +9,19 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// displacedDir holds bytes that somebody wrote where a restore wrote, in the
-// record of the restore.
+// displacedDir holds, in the record of a restore, the bytes that somebody wrote where
+// the restore wrote.
 const displacedDir = "displaced"
 
-// DisplacedFile is a file that a concurrent writer had put in a restore's way.
+// DisplacedFile is a file that another writer had put in a restore's way.
 type DisplacedFile struct {
 	Path string // of the workspace
 	Mode gitstore.Mode
 	Open func() (io.ReadCloser, int64, error)
 }
 
-// putDisplaced keeps such bytes in a record, under their own paths. The next
-// snapshot's record drops them: they stay in this one.
+// putDisplaced keeps displaced files in a record, under their own paths. The record of
+// the next snapshot drops them: they stay in this one.
 func putDisplaced(t *gitstore.RecordTree, batch *gitstore.Batch, list []DisplacedFile) error {
 	if err := t.Remove(displacedDir); err != nil {
 		return err
@@ -38,8 +38,8 @@ func putDisplaced(t *gitstore.RecordTree, batch *gitstore.Batch, list []Displace
 	return nil
 }
 
-// MaxDisplacedTries is how often the bytes of a writer that is still at it are read
-// again, until they hold still for as long as that takes.
+// MaxDisplacedTries is how often the bytes of a writer that still writes are read
+// again, until they do not change while they are read.
 const MaxDisplacedTries = 100
 
 func (d DisplacedFile) Store(batch *gitstore.Batch) (id gitstore.ID, err error) {
@@ -60,10 +60,10 @@ func (d DisplacedFile) storeOnce(batch *gitstore.Batch) (gitstore.ID, error) {
 	return batch.BlobFrom(r, size)
 }
 
-// DisplacedSince gathers the ids of such bytes that records in the mission's history
-// hold, back to a snapshot. Bytes that are stored and in no record count for
-// nothing: nobody would find them, and a process that was killed before it published
-// its record leaves such.
+// DisplacedSince gathers the ids of the displaced files in the records of a mission's
+// history, back to a snapshot. Bytes that are stored and in no record do not count:
+// nobody would find them. A process that was killed before it published its record
+// leaves such bytes.
 func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, error) {
 	known := map[gitstore.ID]bool{}
 	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {

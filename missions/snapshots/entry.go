@@ -10,8 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// EntryFacts are what an Entry takes from a snapshot and its parent alone: they
-// never change, so the index keeps them.
+// EntryFacts are what an Entry takes from a snapshot and its parent alone. They never
+// change, so the index keeps them.
 type EntryFacts struct {
 	Entry    missions.Entry `json:"entry"`
 	HasLines bool           `json:"lined"`
@@ -22,8 +22,8 @@ type EntryFacts struct {
 // EntryReader reads what is said of snapshots. It keeps in the index what never changes.
 type EntryReader struct{ *projects.Desk }
 
-// LogEntry projects a snapshot. Its address and names are those of the mission it
-// was asked by. Lines are not counted if lines is nil.
+// LogEntry describes a snapshot for the log. Its address and names are those of the
+// mission that was asked. Lines are not counted if lines is nil.
 func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *gitstore.Differ) (missions.Entry, error) {
 	f, err := er.FindFacts(ctx, m.Project, s.Snapshot, lines)
 	if err != nil {
@@ -34,6 +34,8 @@ func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s proj
 	return e, nil
 }
 
+// FindFacts takes the facts of a snapshot from the index, or reads them and puts them
+// there.
 func (er *EntryReader) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
 	if f, ok := er.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
 		return f, nil
@@ -60,8 +62,8 @@ func (er *EntryReader) IndexedFacts(id gitstore.ID, lines bool) (EntryFacts, boo
 	return f, ok
 }
 
-// FilesLost tells of an error that says that what a snapshot holds can't be read, by us
-// or by git.
+// FilesLost reports whether an error says that Umbra or git can't read what a snapshot
+// holds.
 func FilesLost(err error) bool {
 	return projects.IsObjectLost(err) || missions.AsError(err).Kind == missions.KindDamaged
 }
@@ -102,7 +104,7 @@ func idText(id gitstore.ID) string {
 	return id.String()
 }
 
-// addRecordFacts takes from the record what the commit does not say.
+// addRecordFacts adds what the record says and the commit does not.
 func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot) error {
 	info, err := p.ReadSnapshotInfo(s)
 	if err != nil {
@@ -112,8 +114,8 @@ func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot
 	return nil
 }
 
-// MaxLineCountedFiles is in how many files lines are counted: those of a workspace that is
-// new are no change, and reading all of them takes seconds.
+// MaxLineCountedFiles is in how many changed files lines are counted. All files of a
+// new workspace are no change, and to read them takes seconds.
 const MaxLineCountedFiles = 1000
 
 func countChanges(p *projects.Project, ctx context.Context, e *missions.Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
@@ -143,7 +145,7 @@ func countChanges(p *projects.Project, ctx context.Context, e *missions.Entry, f
 	return nil
 }
 
-// NotCompared says why git did not compare two trees.
+// NotCompared explains why git did not compare two trees.
 func NotCompared(from, to gitstore.ID, err error) error {
 	if errors.Is(err, gitstore.ErrNoGit) {
 		return missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "%w", err)

@@ -21,8 +21,8 @@ type gitView struct {
 	gitState     *gitStateCache
 }
 
-// readGitConfig finds the user's repository, and reads the user's Git
-// configuration if one of its files has changed.
+// readGitConfig finds the user's repository, and reads the user's Git configuration if
+// one of its files has changed.
 func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission) error {
 	repo, err := usergit.Discover(ws.Root)
 	if errors.Is(err, usergit.ErrNoRepository) {
@@ -57,7 +57,7 @@ func (ws *WorkspaceCache) readGitConfig(ctx context.Context, m *projects.Mission
 }
 
 // isSameRepository reports whether what was known of one repository counts for the
-// other: they are one, and as much of it can be read.
+// other: they are the same, and as much of both can be read.
 func isSameRepository(a, b *usergit.Repository) bool {
 	if a == nil || b == nil {
 		return a == b

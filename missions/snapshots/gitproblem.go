@@ -12,9 +12,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// GitProblem is what of Git's can't be read for a mission's workspace at present,
-// nil if nothing. Snapshots are taken all the same. The error is the context's: it
-// is not known then whether there is a problem.
+// GitProblem says what Git can't read of a mission's workspace now, nil if it can read
+// all. Snapshots are taken all the same. With the error of ctx it is not known whether
+// there is a problem.
 func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
 	if m.Binding.Workspace == "" {
 		return nil, nil
@@ -47,8 +47,8 @@ func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*mis
 	}, nil
 }
 
-// unreadGitReason is why HEAD or the index can't be read, nil if they can be, or are of
-// a format that is not known.
+// unreadGitReason is why HEAD or the index can't be read. It is nil if they can be, or
+// have a format that is not known.
 func unreadGitReason(repo *usergit.Repository) error {
 	unsupported := (*usergit.UnsupportedError)(nil)
 	if _, err := repo.Head(); err != nil && !errors.As(err, &unsupported) {
@@ -60,8 +60,8 @@ func unreadGitReason(repo *usergit.Repository) error {
 	return repo.Unread
 }
 
-// RecordedGitProblem is GitProblem where the mission's newest snapshot could not read
-// all of it, so that it costs nothing where all is well.
+// RecordedGitProblem is GitProblem, asked only if the mission's newest snapshot could
+// not read all of the repository. So it costs nothing where all is well.
 func (wk *Workspaces) RecordedGitProblem(ctx context.Context, m *projects.Mission) (*missions.Problem, error) {
 	if g, _, err := ReadGitRecord(m.Project, m.Tip); err != nil || g.UnreadReason == "" {
 		return nil, nil
@@ -69,8 +69,8 @@ func (wk *Workspaces) RecordedGitProblem(ctx context.Context, m *projects.Missio
 	return wk.GitProblem(ctx, m)
 }
 
-// HasFix reports whether a problem with the same cure was said: of one repository,
-// once is enough.
+// HasFix reports whether a problem with the same fix is in the list: one is enough for
+// one repository.
 func HasFix(said []missions.Problem, fix string) bool {
 	return slices.ContainsFunc(said, func(p missions.Problem) bool { return p.Fix == fix })
 }

@@ -34,8 +34,8 @@ func (g gitRecord) HeadUnreadReason() string {
 	return g.UnreadReason
 }
 
-// stagedRecord is the staged state: the index as the difference from HEAD's
-// tree. Entries whose blob was imported name it; for the others Missing is set.
+// stagedRecord is the staged state: how the index differs from the tree of HEAD. An
+// entry names its blob if that was imported; otherwise Missing is set.
 type stagedRecord struct {
 	Entries []StagedItem `json:"entries"`
 }
@@ -51,8 +51,8 @@ type StagedItem struct {
 	Missing      bool   `json:"missing,omitempty"` // the blob could not be had
 }
 
-// gitStateCache is what was last read of a workspace's repository, so that reading it
-// again costs a few stat calls while nothing has changed.
+// gitStateCache is what was last read of a workspace's repository. While nothing has
+// changed, a few stat calls are enough to read it again.
 type gitStateCache struct {
 	repo          *usergit.Repository
 	indexStamp    home.FileStamp
@@ -63,9 +63,9 @@ type gitStateCache struct {
 	stagedHead    string        // the HEAD that staged was compared with
 }
 
-// refresh brings the state up to date, importing the blobs of staged entries. What
-// can't be read is said in the record and fails no snapshot: the user's files
-// matter more than their index.
+// refresh brings the state up to date and imports the blobs of staged entries. What
+// can't be read fails no snapshot and is said in the record: the user's files matter
+// more than their index.
 func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
 	head, err := u.repo.Head()
 	if err != nil {
@@ -100,8 +100,8 @@ func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (g
 	return u.state, u.staged, nil
 }
 
-// areBlobsStored reports whether what was imported before is stored: the snapshot that
-// imported it may have failed.
+// areBlobsStored reports whether the imported blobs are stored: the snapshot that
+// imported them may have failed.
 func (u *gitStateCache) areBlobsStored(store *gitstore.Store) (bool, error) {
 	for _, id := range u.blobs {
 		if ok, err := store.Has(id); err != nil || !ok {
@@ -152,8 +152,8 @@ func (u *gitStateCache) readObjects(head usergit.Head, objects *gitstore.Objects
 	return nil
 }
 
-// importStagedBlob brings a staged blob into the shadow repository. One that is
-// missing in the user's is noted, not an error.
+// importStagedBlob copies a staged blob into the shadow repository. A blob that the
+// user's repository lacks is noted and is no error.
 func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *gitstore.Objects, batch *gitstore.Batch) (StagedItem, error) {
 	item := StagedItem{
 		Path: e.Path, Mode: e.Mode.String(), Stage: e.Stage, ID: e.ID.String(),

@@ -9,10 +9,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// missionLimits is Narrowed for a mission that has begun: then a project file
-// turns no capture off (H25). A budget of its own counts for the beginning
-// alone, and one that can't be read leaves the limits as they were; status shows
-// why.
+// missionLimits is NarrowedBy for a mission that has begun. From then on a project file
+// can't turn capture off (H25), and its budget does not count. A project file that
+// can't be read leaves the limits as they were; status shows why.
 func missionLimits(c settings.Capture, workspace string, before *settings.Limits) settings.Limits {
 	narrow, err := c.NarrowedBy(workspace)
 	if err != nil && before != nil {
@@ -35,7 +34,7 @@ func secretPatterns(c settings.Capture) []string {
 	return append(capture.DefaultSecrets(), c.Secrets...)
 }
 
-// isLeftOutByProject tells whether a path that was skipped would have been captured without
+// isLeftOutByProject reports whether a skipped path would have been captured without
 // the project file.
 func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
 	switch s.Reason {
@@ -50,8 +49,8 @@ func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
 // maxLeftOutPaths is how many paths are named of what is left out.
 const maxLeftOutPaths = 5
 
-// LeftOutFiles lists what a mission's newest snapshot lacks for that, nil if
-// nothing; what can't be read is doctor's to say.
+// LeftOutFiles lists what a mission's newest snapshot lacks because of the project
+// file, nil if nothing. What can't be read is for doctor to say.
 func (tk *Taker) LeftOutFiles(m *projects.Mission) *missions.LeftOutFiles {
 	doc, err := m.Project.ReadRecordDoc(m.Tip, projects.SkippedDoc)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// RenameMission makes the new name lead to the mission, records it, and drops the old.
+// RenameMission makes the new name lead to the mission, records it, and drops the old
+// name.
 func (tk *Taker) RenameMission(ctx context.Context, m *projects.Mission, name string) error {
 	store, old := m.Project.Store, m.Name
 	if _, err := store.Ref(gitstore.PinRef(name)); err == nil {
@@ -37,18 +38,18 @@ func (tk *Taker) RenameMission(ctx context.Context, m *projects.Mission, name st
 	return store.DeleteSymbolic(ctx, gitstore.HeadRef(old), gitstore.AgentRef(m.ID))
 }
 
-// chooseFirstName chooses the name under which a mission is recorded with its first
-// snapshot; claimName says whether it is its own.
+// chooseFirstName chooses the name with which a mission is recorded first. Another
+// mission may still take it: see claimName.
 func (tk *Taker) chooseFirstName(m *projects.Mission, w *WantedSnapshot) error {
 	name, err := tk.addresses.ChooseName(m.Project, *w.NewMission)
 	m.Name, w.Message = name, "mission "+name+" begins"
 	return err
 }
 
-// claimName takes the naming lock for the publishing of a mission, if its name is
-// still free. Otherwise it reports that the mission is to be recorded once more,
-// under another. Where an agent waits and the lock is not to be had that is one
-// that needs no lock, after its id, until nameByPrompt gives it a better one.
+// claimName takes the lock on names until the mission is published, if its name is
+// still free. Otherwise the mission gets another name and is to be recorded once more.
+// Where an agent waits and the lock is busy, the mission is named after its id, which
+// needs no lock; nameByPrompt gives it a better name later.
 func (tk *Taker) claimName(ctx context.Context, m *projects.Mission, w *WantedSnapshot) (held *lock.Lock, another bool, err error) {
 	waits := ctx
 	if w.NewMission.Adopted {
@@ -79,8 +80,8 @@ func (tk *Taker) claimName(ctx context.Context, m *projects.Mission, w *WantedSn
 	return held, true, nil
 }
 
-// nameByPrompt names an adopted mission by its first prompt, unless somebody gives
-// names just now: then the next event does. The caller holds the workspace.
+// nameByPrompt names an adopted mission by its first prompt. If somebody else gives
+// names at this moment, the next event does it. The caller holds the workspace.
 func (tk *Taker) nameByPrompt(ctx context.Context, m *projects.Mission) error {
 	if !m.Unnamed || m.Live.PendingName == "" || m.Live.ProvisionalSnapshot != "" {
 		return nil

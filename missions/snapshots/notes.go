@@ -19,12 +19,12 @@ const (
 	NoteNotDone projects.NoteKind = "undone"  // that what was queued could not be done
 )
 
-// maxTimesGiven is how often a note is given at most: an agent that does not write
-// down what its hooks say would be told for ever.
+// maxTimesGiven is how often a note is given at most. Otherwise an agent that does not
+// write down what its hooks say would be told for ever.
 const maxTimesGiven = 2
 
-// SetNote adds a note, in place of an older one of its kind. Nothing to say takes
-// that one's place too.
+// SetNote adds a note in place of the older note of its kind. An empty text only takes
+// the older note away.
 func SetNote(m *projects.Mission, kind projects.NoteKind, text string) {
 	m.Notes = slices.DeleteFunc(slices.Clone(m.Notes), func(n projects.Note) bool { return n.Kind == kind })
 	if text != "" {
@@ -32,7 +32,7 @@ func SetNote(m *projects.Mission, kind projects.NoteKind, text string) {
 	}
 }
 
-// NotesText is what is to be said with the next prompt.
+// NotesText is what the agent is told with the next prompt.
 func NotesText(m *projects.Mission) string {
 	var texts []string
 	for _, n := range m.Notes {
@@ -41,8 +41,8 @@ func NotesText(m *projects.Mission) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// MarkNotesGiven notes that all was handed over with a prompt that is about to be written
-// into the session's file.
+// MarkNotesGiven notes that all notes were given with a prompt. The agent is about to
+// write the prompt into the session's file.
 func MarkNotesGiven(m *projects.Mission) {
 	size := home.StampOf(m.Binding.SessionPath).Size
 	m.Notes = slices.Clone(m.Notes)
@@ -69,8 +69,8 @@ func DropToldNotes(m *projects.Mission) {
 	})
 }
 
-// sessionContains reports whether a session's file holds a text, as JSON has it, from there
-// on.
+// sessionContains reports whether a session's file holds a text, as JSON writes it, at
+// an offset or after it.
 func sessionContains(path string, from int64, text string) bool {
 	f, info, err := disk.OpenRegular(path)
 	if err != nil {
@@ -95,8 +95,8 @@ func jsonText(text string) []byte {
 	return bytes.Trim(bytes.TrimSpace(out.Bytes()), `"`)
 }
 
-// ForkNote is what the agent of a fork is told of where it is, and of the workspace of
-// its source, if that is on this machine.
+// ForkNote tells the agent of a fork where it works, and where its source works if that
+// is on this machine.
 func ForkNote(m, source *projects.Mission) string {
 	text := fmt.Sprintf("Umbra: you are the agent of mission %s now, a fork of mission %s, and work in %s, a copy of your own.", m.Name, source.Name, m.Cwd())
 	if source.Binding.Workspace != "" {
@@ -105,9 +105,9 @@ func ForkNote(m, source *projects.Mission) string {
 	return text
 }
 
-// UntoldNotes are the notes of a kind that a mission's agent has not been told, for
-// the agent of a fork, which remembers what that one does. Where nobody can read
-// whether the conversation shows a note, one that was given was told.
+// UntoldNotes are the notes of a kind that a mission's agent has not been told. The
+// agent of a fork remembers what this agent does, so it is told them too. Where nobody
+// can read whether the conversation shows a note, a note that was given counts as told.
 func UntoldNotes(m *projects.Mission, kind projects.NoteKind, unread bool) (list []projects.Note) {
 	for _, n := range m.Notes {
 		if n.Kind == kind && !(unread && n.TimesGiven > 0) {
@@ -117,8 +117,8 @@ func UntoldNotes(m *projects.Mission, kind projects.NoteKind, unread bool) (list
 	return list
 }
 
-// NoteForkAgain tells a fork's agent again where it works, if the conversation that the
-// mission goes on in does not say it.
+// NoteForkAgain tells a fork's agent again where it works, if its new conversation does
+// not say it.
 func (tk *Taker) NoteForkAgain(m *projects.Mission) {
 	up := tk.ForkAncestors(m)
 	if len(up) == 0 || tk.Adapter(m.Agent) == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// OwedRetry is what the process that serves knows of a debt.
+// OwedRetry is an owed snapshot, as the process that serves knows it: one that could
+// not be taken and is tried again.
 type OwedRetry struct {
 	projects.OwedSnapshot
 	UnnotedLifecycle missions.Lifecycle // what the mission had come to, if that could not be noted
@@ -29,10 +30,10 @@ const (
 	maxRetryWait = time.Minute
 )
 
-// isNoRoomError reports whether an error is that there was no room.
+// isNoRoomError reports whether the disk had no room.
 func isNoRoomError(err error) bool { return home.ShortReasonOf(err) != "" || home.IsDiskFull(err) }
 
-// NewOwedSnapshot is what a mission is owed if a snapshot was not taken.
+// NewOwedSnapshot is what a mission is owed after a snapshot was not taken.
 func (tk *Taker) NewOwedSnapshot(m *projects.Mission, t missions.TakeSnapshot) *projects.OwedSnapshot {
 	if t.RequestedAt.IsZero() {
 		t.RequestedAt = tk.Now()
@@ -40,7 +41,8 @@ func (tk *Taker) NewOwedSnapshot(m *projects.Mission, t missions.TakeSnapshot) *
 	return &projects.OwedSnapshot{Take: t, Tip: m.Tip.ID.String()}
 }
 
-// clearOwedSnapshot forgets what a mission is owed, and reports whether that was anything.
+// clearOwedSnapshot forgets what a mission is owed, and reports whether it was owed
+// anything.
 func (tk *Taker) clearOwedSnapshot(m *projects.Mission) bool {
 	known := tk.forgetOwedSnapshot(m.ID)
 	owed := known || m.Live.OwedSnapshot != nil
@@ -56,7 +58,8 @@ func (tk *Taker) forgetOwedSnapshot(id string) (known bool) {
 	return known
 }
 
-// SaveLiveStateOwing is SaveLiveState for a mission that is owed a snapshot, unless that is nil.
+// SaveLiveStateOwing is SaveLiveState, for a mission that is owed a snapshot unless
+// owed is nil.
 func (tk *Taker) SaveLiveStateOwing(m *projects.Mission, d *projects.OwedSnapshot) {
 	if d != nil {
 		m.Live.OwedSnapshot = d
@@ -80,7 +83,7 @@ func (tk *Taker) SaveLiveStateOwing(m *projects.Mission, d *projects.OwedSnapsho
 	}
 }
 
-// findOwedSnapshots finds what earlier processes could not pay.
+// findOwedSnapshots finds the snapshots that earlier processes owed when they ended.
 func (tk *Taker) findOwedSnapshots() {
 	ids, err := tk.Journal.LiveMissions()
 	if err != nil {
@@ -100,9 +103,8 @@ func (tk *Taker) findOwedSnapshots() {
 	}
 }
 
-// HasOwedSnapshots reports whether there are snapshots that could not be taken for want of room, be
-// it in an earlier process, and whether it is time to try again. It is for the process
-// that serves.
+// HasOwedSnapshots reports whether any mission is owed a snapshot, also by an earlier
+// process, and whether it is time to try again. The process that serves asks it.
 func (tk *Taker) HasOwedSnapshots() (some, due bool) {
 	tk.findOwedOnce.Do(tk.findOwedSnapshots)
 	tk.owedMu.Lock()
@@ -115,9 +117,9 @@ func (tk *Taker) HasOwedSnapshots() (some, due bool) {
 
 func (o *OwedRetry) isDue() bool { return !time.Now().Before(o.nextTry) }
 
-// TakeOwedSnapshots takes, late, the snapshots that could not be taken for want of room, if it is
-// time to try. It is called when there is room again, by the process that serves. What
-// is not done when ctx ends is done all the same.
+// TakeOwedSnapshots takes the owed snapshots late, if it is time to try. The process
+// that serves calls it when the disk has room again. When ctx ends, snapshots that were
+// begun are still taken.
 func (tk *Taker) TakeOwedSnapshots(ctx context.Context) error {
 	tk.owedMu.Lock()
 	ids := slices.Collect(maps.Keys(tk.OwedRetries))
@@ -131,7 +133,8 @@ func (tk *Taker) TakeOwedSnapshots(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// takeOwedSnapshot makes up for what a mission is owed. Where its workspace is gone, so is the moment.
+// takeOwedSnapshot takes the snapshot that one mission is owed. A mission whose
+// workspace is gone is owed nothing any more.
 func (tk *Taker) takeOwedSnapshot(ctx context.Context, id string) error {
 	tk.owedMu.Lock()
 	o := tk.OwedRetries[id]
@@ -156,9 +159,9 @@ func (tk *Taker) takeOwedSnapshot(ctx context.Context, id string) error {
 	return err
 }
 
-// owedSnapshotRequest is the request that makes up for what a mission is owed then, unless a snapshot
-// was taken since. In a turn it is no more than what is there now: the moment that it was
-// for has passed.
+// owedSnapshotRequest asks for the snapshot that a mission is owed, unless another was
+// taken since. In a turn it only keeps what is there now: the moment that it was for
+// has passed.
 func (tk *Taker) owedSnapshotRequest() *Request {
 	r := &Request{}
 	r.Prepare = func(m *projects.Mission) (bool, error) {

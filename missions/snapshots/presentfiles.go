@@ -13,9 +13,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// CapturePresentTree captures a mission's workspace as it is now without publishing
-// anything: objects that nothing names are all it leaves. The mission is one of
-// glimpse's.
+// CapturePresentTree captures a mission's workspace as it is now and publishes nothing:
+// no ref names the objects that it leaves. The mission comes from ScratchView.
 func (wk *Workspaces) CapturePresentTree(ctx context.Context, m *projects.Mission) (gitstore.ID, error) {
 	var tree gitstore.ID
 	err := wk.HoldWithoutWriting(wk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
@@ -26,9 +25,9 @@ func (wk *Workspaces) CapturePresentTree(ctx context.Context, m *projects.Missio
 	return tree, err
 }
 
-// ScratchView is a mission for who looks at its workspace as it is now and publishes
-// nothing. While nothing may be written in the home, what is stored for that is kept
-// elsewhere, until done is called.
+// ScratchView is a mission for callers that look at its workspace as it is now and
+// publish nothing. While nothing may be written in the home, the objects are stored
+// elsewhere until done is called.
 func (wk *Workspaces) ScratchView(m *projects.Mission) (seen *projects.Mission, done func(), err error) {
 	why := wk.Space.CheckRoom()
 	if why == nil {
@@ -48,9 +47,10 @@ func (wk *Workspaces) ScratchView(m *projects.Mission) (seen *projects.Mission, 
 	}, nil
 }
 
-// HoldWithoutWriting is hold for who publishes nothing. While nothing may be written in the
-// home, what a killed process left undone can't be finished, and a lock that is not
-// there can't be made: nobody who could take it would change anything by it.
+// HoldWithoutWriting is hold for callers that publish nothing. While nothing may be
+// written in the home, what a killed process left undone can't be finished, and a lock
+// file that is missing can't be made. Then the workspace is held in this process alone:
+// no other process can take the lock either.
 func (wk *Workspaces) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFunc {
 	if wk.Space.CheckRoom() == nil {
 		return hold
@@ -71,8 +71,7 @@ func (wk *Workspaces) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFu
 	}
 }
 
-// cannotMakeLock tells of an error that a lock is not there, and that there is no place for
-// it.
+// cannotMakeLock reports whether a lock file is missing and there is no place for it.
 func cannotMakeLock(err error) bool {
 	if _, ok := errors.AsType[*lock.FileError](err); !ok {
 		return false

@@ -43,8 +43,8 @@ func (tk *Taker) proveSnapshot(ctx context.Context, m *projects.Mission, ws *Wor
 	return nil
 }
 
-// proveRecord proves that all is there that a record holds besides the one
-// before, if there is one.
+// proveRecord proves that everything is stored that a record holds and the record
+// before it does not.
 func proveRecord(p *projects.Project, batch *gitstore.Batch, record, before gitstore.ID) error {
 	var trees [2]gitstore.ID
 	for i, id := range []gitstore.ID{record, before} {
@@ -60,8 +60,7 @@ func proveRecord(p *projects.Project, batch *gitstore.Batch, record, before gits
 	return batch.ProveTree(trees[0], trees[1])
 }
 
-// proveWholeSnapshot proves that everything of a snapshot is there that was written some
-// time ago.
+// proveWholeSnapshot proves all of a snapshot that was written some time ago.
 func proveWholeSnapshot(p *projects.Project, s *gitstore.Snapshot) error {
 	batch := p.Store.NewBatch()
 	defer batch.Discard()

@@ -10,8 +10,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// publishProvisional publishes the first snapshot of a mission that waited for
-// something to change. Its name may have been taken meanwhile.
+// publishProvisional publishes the first snapshot of a mission, which waited until
+// something changed. Another mission may have taken the name meanwhile.
 func (tk *Taker) publishProvisional(ctx context.Context, m *projects.Mission) error {
 	naming, err := tk.addresses.LockNames(ctx, m.Project)
 	if err != nil {
@@ -36,9 +36,8 @@ func (tk *Taker) publishProvisional(ctx context.Context, m *projects.Mission) er
 	return nil
 }
 
-// publishSnapshot moves the refs: the mission's, which is the commit point, and the one
-// of its records. The mission's name begins to lead to it with its first
-// snapshot.
+// publishSnapshot moves the mission's ref, which is the commit point, and then the ref
+// of its records. With the first snapshot the mission's name begins to lead to it.
 func (tk *Taker) publishSnapshot(ctx context.Context, m *projects.Mission, snap *gitstore.Snapshot) error {
 	var old gitstore.ID
 	if m.Tip != nil {

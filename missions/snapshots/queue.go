@@ -9,8 +9,8 @@ import (
 )
 
 // requestQueue orders what is asked of one mission in this process: one thing at a
-// time, and requests that wait may be answered by one snapshot. Other processes
-// are kept apart by the workspace lock.
+// time. Requests that wait may be answered by one snapshot. The workspace lock keeps
+// other processes apart.
 type requestQueue struct {
 	mu      sync.Mutex
 	waiting []*Request
@@ -73,7 +73,7 @@ func (qs *requestQueues) MissionQueue(mission string) *requestQueue {
 }
 
 // SubmitRequest waits until the request has been carried out, alone or together with
-// others. If ctx ends first, the request still is.
+// others. It is carried out also if ctx ends first.
 func (tk *Taker) SubmitRequest(ctx context.Context, p *projects.Project, mission string, r *Request) (answer, error) {
 	r.Done = make(chan struct{})
 	told, gone := make(chan missions.Notice), make(chan struct{})
@@ -115,7 +115,7 @@ func (tk *Taker) SubmitRequest(ctx context.Context, p *projects.Project, mission
 	}
 }
 
-// runQueue carries out what waits, in order, until nothing does.
+// runQueue carries out what waits, in order, until nothing waits.
 func (tk *Taker) runQueue(ctx context.Context, p *projects.Project, mission string, q *requestQueue) {
 	defer tk.Workers.Done()
 	ctx, cancel := context.WithCancel(ctx)
@@ -144,6 +144,7 @@ func (tk *Taker) runQueue(ctx context.Context, p *projects.Project, mission stri
 	}
 }
 
+// IsBusy reports whether a request is being carried out.
 func (q *requestQueue) IsBusy() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

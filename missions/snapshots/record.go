@@ -83,6 +83,7 @@ func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *Want
 	return snap, err
 }
 
+// ParentList is the parents of a commit that has one parent, or none.
 func ParentList(id gitstore.ID) []gitstore.ID {
 	if id.IsZero() {
 		return nil
@@ -114,13 +115,14 @@ func putCaptureDocs(t *gitstore.RecordTree, c *capture.Result) error {
 	return errors.Join(errs...)
 }
 
-// recordedDoc is a document of a record, by the name that it has there.
+// recordedDoc is a document of a record.
 type recordedDoc struct {
 	name    string
 	Content []byte
 }
 
-// CaptureDocs is what a record says of a capture, in the order in which it is stored.
+// CaptureDocs are the documents that a record keeps of a capture, in the order in which
+// they are stored.
 func CaptureDocs(c *capture.Result) []recordedDoc {
 	return []recordedDoc{{projects.RulesDoc, c.Rules}, {projects.SkippedDoc, capture.SkippedDocument(c.Skipped)}, {projects.ModesDoc, c.Modes.Document()}}
 }
@@ -155,8 +157,8 @@ func (tk *Taker) putSnapshotDocs(t *gitstore.RecordTree, batch *gitstore.Batch, 
 	return projects.WriteDoc(t, projects.OperationDoc, w.Operation)
 }
 
-// WriteMetaRecord records a change of mission data alone, on top of the newest
-// record. Since nothing else says it, moving the ref is made durable.
+// WriteMetaRecord records a change of mission data alone, on top of the newest record.
+// The move of the ref is made durable, since nothing else says what changed.
 func (tk *Taker) WriteMetaRecord(ctx context.Context, m *projects.Mission, what string) error {
 	now := tk.Now()
 	before, err := m.Project.Store.Commit(m.Record)

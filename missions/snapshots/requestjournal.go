@@ -16,10 +16,10 @@ type JournaledRequest struct {
 	Owner   lock.Owner       `json:"owner"` // the process that is to answer it
 }
 
-// journalRequest notes a request for a snapshot in the journal, so that one whose
-// process dies is made up for. It is not fsynced: a power cut may lose a
-// request, never a snapshot. It reports whether the entry says already that the
-// request is in progress, as one with no other before it is in a moment.
+// journalRequest notes a request for a snapshot in the journal, so that another process
+// takes the snapshot if this one dies. The note is not fsynced: a power cut may lose a
+// request, never a snapshot. begun says that the note calls the request in progress
+// already, since no other request is before it.
 func (qs *requestQueues) journalRequest(mission string, q *requestQueue, r *Request) (sequence int64, begun bool) {
 	var doc JournaledRequest
 	switch {
@@ -74,8 +74,7 @@ func (qs *requestQueues) finishRequest(mission string, r *Request) {
 	}
 }
 
-// takeAskedBy is the snapshot that an event would ask for at least, whatever the
-// lifecycle it meets.
+// takeAskedBy is the snapshot that an event asks for in any lifecycle.
 func takeAskedBy(e missions.Event) (missions.TakeSnapshot, bool) {
 	_, effects := missions.Transition(missions.Running{}, e)
 	for _, effect := range effects {

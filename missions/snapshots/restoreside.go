@@ -11,7 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// PresentSide is what is on disk, captured without publishing anything.
+// PresentSide is what is on disk now, as a side of a plan. It publishes nothing.
 func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (restore.Side, error) {
 	captured, err := wk.CaptureWorkspace(ctx, m)
 	if err != nil {
@@ -20,8 +20,8 @@ func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (res
 	return captureSide(m.Project, captured)
 }
 
-// RecordedSide reads a snapshot with what its record says of the capture.
-// Nothing that can't be read is taken for empty.
+// RecordedSide is a snapshot as a side of a plan, with what its record says of the
+// capture. What can't be read is an error and never taken for empty.
 func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, error) {
 	side := restore.Side{Tree: s.Tree}
 	damaged := func(err error) error {
@@ -51,7 +51,7 @@ func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, erro
 	return side, nil
 }
 
-// captureSide is a capture that was not recorded, as a side of a plan.
+// captureSide is a capture without a record, as a side of a plan.
 func captureSide(p *projects.Project, c *capture.Result) (restore.Side, error) {
 	rules, err := capture.ParseRules(c.Rules, treeFileReader(p, c.Tree))
 	if err != nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// ReadSeededFiles reads, a step at a time, what first snapshots took over from the
-// user's index: it says what Git made of a file, which a filter that is gone by
-// now may have changed. What turns out to be other is corrected by a snapshot. It
-// is for the process that watches, when nothing else is to be done; the end of the
-// context ends it, and it goes on another time. Workspaces in which an agent is in
-// a turn are left for later.
+// ReadSeededFiles reads the files that first snapshots took over from the user's index.
+// The index says what Git made of a file, and a filter that is gone by now may have
+// changed it; a snapshot corrects what differs. The process that watches calls it when
+// nothing else is to be done. It reads a step at a time until ctx ends, and continues
+// with the next call. It skips workspaces in which an agent is in a turn.
 func (tk *Taker) ReadSeededFiles(ctx context.Context) error {
 	var errs []error
 	for _, ws := range tk.CachedWorkspaces() {
@@ -32,7 +31,7 @@ func (tk *Taker) ReadSeededFiles(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// unreadFiles is how many files nobody has read yet. It may be asked at any time.
+// unreadFiles is how many files nobody has read yet. Any goroutine may ask at any time.
 func (ws *WorkspaceCache) unreadFiles() int {
 	if known := ws.knownFiles.Load(); known != nil {
 		return known.Unread()
@@ -40,7 +39,7 @@ func (ws *WorkspaceCache) unreadFiles() int {
 	return 0
 }
 
-// readSeededStep is one step in one workspace.
+// readSeededStep reads one step in one workspace.
 func (tk *Taker) readSeededStep(ctx context.Context, ws *WorkspaceCache) error {
 	m := tk.newestMissionIn(ws)
 	if m == nil {
@@ -63,8 +62,8 @@ func (tk *Taker) readSeededStep(ctx context.Context, ws *WorkspaceCache) error {
 	})
 }
 
-// readUnreadStep captures the workspace with a step of what is unread; it tells whether
-// any of that was not as Git had said.
+// readUnreadStep captures the workspace and reads a step of the unread files. It
+// reports whether one of them was not as Git had said.
 func (ws *WorkspaceCache) readUnreadStep(ctx context.Context, m *projects.Mission) (corrected bool, err error) {
 	ws.readsSeeded = true
 	defer func() { ws.readsSeeded = false }()
@@ -83,7 +82,7 @@ func (ws *WorkspaceCache) readUnreadStep(ctx context.Context, m *projects.Missio
 }
 
 // newestMissionIn is the mission that took the newest snapshot of a workspace; nil if
-// there is none, or an agent is in a turn there.
+// there is none, or if an agent is in a turn there.
 func (wk *Workspaces) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
 	all, _ := wk.AllProjects()
 	at := slices.IndexFunc(all, func(p *projects.Project) bool { return p.ID == ws.project })
@@ -104,7 +103,7 @@ func (wk *Workspaces) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
 	return newest
 }
 
-// UnreadWorkspaces lists what is unread in the workspaces of missions.
+// UnreadWorkspaces lists how many files are unread in the workspaces of missions.
 func (wk *Workspaces) UnreadWorkspaces(list []missions.Mission) []missions.UnreadFiles {
 	var out []missions.UnreadFiles
 	for _, ws := range wk.CachedWorkspaces() {

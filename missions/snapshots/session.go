@@ -20,10 +20,10 @@ type SessionRecorder struct {
 	conversations *conversations.Library
 }
 
-// PutSession brings the conversation in a record up to what the agent's file
-// holds now. A mission without a session, or whose session was not written yet,
-// has none in its record. Where nobody compares the whole file later, it is done
-// now: at the end of a mission, and without a watcher at each idle point.
+// PutSession brings the conversation in a record up to what the agent's file holds now.
+// A mission without a session file has no conversation in its record. The whole file is
+// compared where nobody compares it later: at the end of a mission, and without a
+// watcher at each idle point.
 func (sr *SessionRecorder) PutSession(t *gitstore.RecordTree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
 	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
@@ -56,8 +56,8 @@ func (sr *SessionRecorder) PutSession(t *gitstore.RecordTree, m *projects.Missio
 	return conversations.SessionState{Events: events, Meta: meta}, sr.putSideFiles(t, a, m, ws, batch)
 }
 
-// isConversationRecorded reports whether the newest snapshot holds all that the session's
-// files do.
+// isConversationRecorded reports whether the newest snapshot holds all of the session's
+// files.
 func (sr *SessionRecorder) isConversationRecorded(m *projects.Mission, ws *WorkspaceCache) bool {
 	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {

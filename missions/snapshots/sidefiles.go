@@ -11,7 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// putSideFiles brings what a record holds beside a session up to what is there now.
+// putSideFiles brings the files beside a session in a record up to what is on disk now.
 func (sr *SessionRecorder) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
@@ -36,9 +36,9 @@ func (sr *SessionRecorder) putSideFiles(t *gitstore.RecordTree, a sessions.Adapt
 	return nil
 }
 
-// areSideFilesRecorded reports whether the newest snapshot holds what is beside the session
-// now. What is gone since is no reason for another one, which would not hold it: the
-// conversation may begin in it.
+// areSideFilesRecorded reports whether the newest snapshot holds the files that are
+// beside the session now. A file that is gone since is no reason for another snapshot:
+// the conversation may begin in the file, and the new snapshot would not hold it.
 func (sr *SessionRecorder) areSideFilesRecorded(m *projects.Mission, a sessions.Adapter, ws *WorkspaceCache) (bool, error) {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
@@ -61,7 +61,7 @@ func (sr *SessionRecorder) areSideFilesRecorded(m *projects.Mission, a sessions.
 	return true, nil
 }
 
-// sideFileContentID is the id of what a file beside a session holds.
+// sideFileContentID is the id of the content of a file beside a session.
 func (sr *SessionRecorder) sideFileContentID(side sessions.Side, ws *WorkspaceCache) (gitstore.ID, error) {
 	now, stamp := sr.Now(), home.StampOf(side.Path)
 	if id := ws.SideFiles.ContentID(side.Path, stamp); !id.IsZero() {

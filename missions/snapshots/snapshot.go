@@ -25,7 +25,7 @@ type WantedSnapshot struct {
 	NewMission    *projects.MissionPlan // a mission begins with it: it is named when its files were read
 }
 
-// requestIDs are the ids of what a snapshot answers.
+// requestIDs are the ids of the requests that a snapshot answers.
 func (w *WantedSnapshot) requestIDs() []string {
 	var ids []string
 	for _, r := range w.waiters {
@@ -34,8 +34,8 @@ func (w *WantedSnapshot) requestIDs() []string {
 	return ids
 }
 
-// addRequest adds a request to a snapshot. The first one's message stays, unless the
-// other says more.
+// addRequest adds a request to a snapshot. The message of the first request stays,
+// unless the other message says more.
 func (w *WantedSnapshot) addRequest(r *Request, t missions.TakeSnapshot) {
 	if !w.Triggers.Has(t.Trigger) {
 		w.Triggers = append(w.Triggers, t.Trigger)
@@ -53,8 +53,8 @@ func (w *WantedSnapshot) addRequest(r *Request, t missions.TakeSnapshot) {
 	}
 }
 
-// canShareSnapshot reports whether two requests can be one snapshot: their states are the
-// same, and at most one of them is a change of state.
+// canShareSnapshot reports whether two requests can be one snapshot: their states are
+// the same, and at most one of them changes the state.
 func canShareSnapshot(a, b missions.TakeSnapshot) bool {
 	if missions.StateOf(a.Lifecycle) != missions.StateOf(b.Lifecycle) || a.Lifecycle.LastTurn() != b.Lifecycle.LastTurn() || a.Late != b.Late {
 		return false
@@ -71,7 +71,7 @@ type takenSnapshot struct {
 	isUnchanged bool
 }
 
-// Snapshot takes one now, of everything written before the call.
+// Snapshot takes a snapshot now, of everything that was written before the call.
 func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (missions.Entry, error) {
 	m, err := tk.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
 	if err != nil {
@@ -111,10 +111,10 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 	return e, err
 }
 
-// TakeSnapshot takes one snapshot of a mission and publishes it: everything durable
-// first, then the mission's ref by compare-and-swap, which is the commit point,
-// then the records ref. A failure before that publishes nothing, and no older
-// snapshot is handed out in its place. The caller holds the workspace.
+// TakeSnapshot takes one snapshot of a mission and publishes it. Everything is made
+// durable first. Then the mission's ref moves by compare-and-swap: this is the commit
+// point. The records ref follows. A failure before the commit point publishes nothing,
+// and no older snapshot is returned in its place. The caller holds the workspace.
 func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot) (takenSnapshot, error) {
 	if err := tk.Space.CheckRoom(); err != nil {
 		return takenSnapshot{}, err
@@ -142,16 +142,17 @@ func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *Wante
 	return t, tk.diskFullError(err)
 }
 
-// ResetMission makes a mission what it was before a snapshot that is to be tried again.
+// ResetMission makes a mission what it was before a try that failed.
 func (tk *Taker) ResetMission(m *projects.Mission, before projects.Mission) {
 	*m = before
 	tk.conversations.CounterPool.Take(m.ID) // has counted on
 }
 
-// maxTries is how often a snapshot is tried that something got in the way of
-// which need not be there the next time.
+// maxTries is how often a snapshot is tried, when what went wrong may be gone the next
+// time.
 const maxTries = 3
 
+// TryTakeSnapshot is one try of TakeSnapshot.
 func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache) (t takenSnapshot, err error) {
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
@@ -219,7 +220,7 @@ func captureError(m *projects.Mission, err error) error {
 	return fmt.Errorf("snapshot of %s: %w", cmp.Or(m.Name, m.Binding.Workspace), err) // one that is being made has no name yet
 }
 
-// diskFullError says what to do about a full disk, if that is what went wrong.
+// diskFullError adds to an error of a full disk what to do about it.
 func (tk *Taker) diskFullError(err error) error {
 	if !home.IsDiskFull(err) {
 		return err
@@ -232,7 +233,7 @@ func (tk *Taker) FreeSpaceHint() string {
 	return "free some space on the disk that holds " + tk.Home.Dir
 }
 
-// IsRefusedRoot reports whether a workspace was refused for what it is.
+// IsRefusedRoot reports whether a directory may not be a workspace for what it is.
 func IsRefusedRoot(err error) bool {
 	var refused *capture.RootError
 	return errors.As(err, &refused)

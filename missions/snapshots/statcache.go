@@ -6,7 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// SaveWorkspaces writes what is cached of workspaces.
+// SaveWorkspaces writes the stat caches of all workspaces.
 func (wk *Workspaces) SaveWorkspaces() {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
@@ -15,9 +15,9 @@ func (wk *Workspaces) SaveWorkspaces() {
 	}
 }
 
-// SaveStatCaches is for the process that watches, when nothing is asked of it: it writes
-// the stat caches that are newer than what is on disk, of workspaces that nobody
-// uses now. It reports whether it wrote any.
+// SaveStatCaches writes the stat caches that are newer than the files on disk, of
+// workspaces that nobody uses now. The process that watches calls it when nothing is
+// asked of it. It reports whether it wrote any.
 func (wk *Workspaces) SaveStatCaches() bool {
 	wrote := false
 	for _, ws := range wk.CachedWorkspaces() {
@@ -32,8 +32,8 @@ func (wk *Workspaces) SaveStatCaches() bool {
 	return wrote
 }
 
-// saveStatCache writes the stat cache, so that the next process need not read every file
-// again. It is a cache: a failure is only told in the log.
+// saveStatCache writes the stat cache, so that the next process need not read every
+// file again. A failure is only logged, since it is a cache.
 func (ws *WorkspaceCache) saveStatCache() {
 	if !ws.cacheUnsaved {
 		return
@@ -45,8 +45,8 @@ func (ws *WorkspaceCache) saveStatCache() {
 	ws.cacheUnsaved = false
 }
 
-// KnownFiles is what the newest capture of a mission's workspace knows: this
-// process's, or one that left its stat cache.
+// KnownFiles is what the newest capture of a mission's workspace knows, be it of this
+// process or of one that left its stat cache.
 func (wk *Workspaces) KnownFiles(m *projects.Mission) capture.Known {
 	wk.mu.Lock()
 	ws := wk.caches[m.Binding.Identity]

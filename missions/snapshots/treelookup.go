@@ -8,8 +8,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// treeLookup tells of paths whether a snapshot's tree has a file or link there. What
-// can't be read counts as held: to leave it out would be to lose it (H3).
+// treeLookup reports whether a snapshot's tree has a file or link at a path. A path
+// that can't be looked up counts as held: to leave it out would be to lose it (H3).
 type treeLookup struct {
 	store *gitstore.Store
 	tree  gitstore.ID

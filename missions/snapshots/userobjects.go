@@ -55,8 +55,8 @@ func (u userObjects) Tree(id usergit.ID) ([]usergit.TreeEntry, error) {
 	return out, nil
 }
 
-// ToStoreID is a user's object id as the shadow repository writes ids. A SHA-256
-// id has none.
+// ToStoreID is a user's object id as the shadow repository writes ids. It fails for
+// SHA-256.
 func ToStoreID(id usergit.ID) (gitstore.ID, error) {
 	raw := id.Bytes()
 	if len(raw) != gitstore.IDSize {

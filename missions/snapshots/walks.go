@@ -12,7 +12,7 @@ import (
 // ReasonNotWatched is why a walk is due where there is no watcher.
 const ReasonNotWatched = "not watched"
 
-// walkLog is what a process that watches knows of the walks it made and owes.
+// walkLog is what a process that watches knows of the walks that it made and owes.
 type walkLog struct {
 	made map[string]*missions.WorkspaceWalks // by workspace
 	due  map[string]string                   // why the next capture is to walk, by workspace
@@ -22,13 +22,15 @@ func newWalkLog() walkLog {
 	return walkLog{made: map[string]*missions.WorkspaceWalks{}, due: map[string]string{}}
 }
 
+// RequestWalk has the next capture of a workspace walk all of it.
 func (wk *Workspaces) RequestWalk(root, why string) {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
 	wk.walkLog.due[root] = why
 }
 
-// TakeWalkReason is why the workspace is to be walked, "" if it is not.
+// TakeWalkReason is why the workspace is to be walked, "" if it is not. The reason is
+// forgotten then.
 func (wk *Workspaces) TakeWalkReason(root string) string {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
@@ -37,10 +39,10 @@ func (wk *Workspaces) TakeWalkReason(root string) string {
 	return why
 }
 
-// findMissedPaths are those of the paths that a walk found changed of which an event
-// should have told, and none does. Where the watcher itself said that anything may
-// have changed there are none, unless that was because it lost what it was told;
-// and of what changed during the walk it only hears now.
+// findMissedPaths are the paths that a walk found changed although no event told of
+// them. There are none where the watcher itself said that anything may have changed,
+// unless it said so because it lost events. Paths that changed during the walk are not
+// counted: the watcher hears of them only now.
 func (ws *WorkspaceCache) findMissedPaths(ctx context.Context, missed []string) []string {
 	if ws.workspaces.Watching == nil || len(missed) == 0 || ws.Dirty.Full && !ws.Dirty.Lost {
 		return nil
@@ -53,8 +55,8 @@ func (ws *WorkspaceCache) findMissedPaths(ctx context.Context, missed []string) 
 	return slices.DeleteFunc(slices.Clone(missed), now.IncludesPath)
 }
 
-// countWalk counts what a capture that was accepted walked, if it did, and found
-// that nobody had told of.
+// countWalk counts the walk of an accepted capture, if it walked, and the changes that
+// no event told of.
 func (wk *Workspaces) countWalk(root, why string, missed []string, r *capture.Result) {
 	if !r.Walked && r.Stats.Corrected == 0 {
 		return
@@ -81,7 +83,7 @@ func (wk *Workspaces) countWalk(root, why string, missed []string, r *capture.Re
 	}
 }
 
-// MissionWalks lists the walks made in the workspaces of missions.
+// MissionWalks lists the walks in the workspaces of missions.
 func (wk *Workspaces) MissionWalks(list []missions.Mission) []missions.WorkspaceWalks {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()

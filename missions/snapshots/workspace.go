@@ -71,9 +71,8 @@ func (wk *Workspaces) UnknownWorkspace() *WorkspaceCache {
 	return &WorkspaceCache{workspaces: wk, SideFiles: conversations.SideFileCache{}}
 }
 
-// RefreshWorkspace returns what is known of a mission's workspace, its rules and its
-// repository read afresh where they have changed. The caller holds the
-// workspace, so nobody else makes it known meanwhile.
+// RefreshWorkspace returns what is known of a mission's workspace. Its rules and its
+// repository are read again where they have changed. The caller holds the workspace.
 func (wk *Workspaces) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*WorkspaceCache, error) {
 	wk.mu.Lock()
 	ws := wk.caches[m.Binding.Identity]
@@ -126,8 +125,8 @@ func (ws *WorkspaceCache) readRules(m *projects.Mission) error {
 	return nil
 }
 
-// recordedRules gives the rules that a mission's newest snapshot recorded, nil where
-// it has none.
+// recordedRules reads the rules that a mission's newest snapshot recorded, nil if it
+// has none.
 func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if tip == nil {
@@ -137,8 +136,8 @@ func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, 
 	}
 }
 
-// CaptureFiles reads the workspace into batch; tip is the mission's newest snapshot,
-// nil if this becomes its first.
+// CaptureFiles reads the workspace into batch. tip is the mission's newest snapshot,
+// nil before its first.
 func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch, tip *gitstore.Snapshot) (*capture.Result, error) {
 	ws.Dirty = missions.Dirty{Full: true, Why: ReasonNotWatched}
 	if ws.workspaces.Watching != nil {
@@ -173,9 +172,9 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Stor
 	return result, nil
 }
 
-// captureSeed is what the first capture need not read, nil without a repository that
-// could tell, or without git, which alone knows all attribute files. Nothing is
-// borrowed into a scratch.
+// captureSeed is what the first capture need not read. It is nil without a repository,
+// or without git, which alone knows all attribute files. Nothing is borrowed into a
+// scratch store.
 func (ws *WorkspaceCache) captureSeed(store *gitstore.Store) *capture.Seed {
 	if store.IsScratch() || ws.Repo == nil || ws.Repo.Unread != nil || ws.config.Unread != nil || ws.Repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
 		return nil
@@ -183,7 +182,7 @@ func (ws *WorkspaceCache) captureSeed(store *gitstore.Store) *capture.Seed {
 	return &capture.Seed{Repository: ws.Repo, Attributes: ws.config.Attributes, Store: store}
 }
 
-// avoidedDirs are directories that are in no snapshot, wherever they are met.
+// avoidedDirs are directories that no snapshot holds.
 func (wk *Workspaces) avoidedDirs() []beneath.Identity {
 	place, err := projects.DirectoryIdentity(wk.Home.Dir)
 	if err != nil {
@@ -192,13 +191,13 @@ func (wk *Workspaces) avoidedDirs() []beneath.Identity {
 	return []beneath.Identity{beneath.Identity(place)}
 }
 
-// recheckedFiles is how many files whose stat data have not changed are read again
-// at each capture, in rotation: what stat can't see (H4) is found in time.
+// recheckedFiles is how many files with unchanged stat data each capture reads again,
+// in rotation: a change that stat can't show (H4) is found in time.
 const recheckedFiles = 4
 
-// AcceptCapture makes a capture what the next one starts from: its objects are stored.
-// The watcher is told of ignore rules that are others now, whoever captures and
-// for whatever: no later capture will find that they have changed.
+// AcceptCapture makes a capture the start of the next one: its objects are stored. The
+// watcher is told of new ignore rules, since no later capture finds that they have
+// changed.
 func (ws *WorkspaceCache) AcceptCapture(r *capture.Result) {
 	ws.Scanner.Accept(r)
 	ws.owedWalkReason = ""
@@ -214,19 +213,20 @@ func (ws *WorkspaceCache) AcceptCapture(r *capture.Result) {
 	}
 }
 
-// isUnwatched tells that nobody will hear of what happens after the newest capture.
+// isUnwatched reports whether nobody will hear of what happens after the newest
+// capture.
 func (ws *WorkspaceCache) isUnwatched() bool {
 	return ws.workspaces.Watching == nil || ws.Dirty.Why == ReasonNotWatched
 }
 
-// TellRules tells the watcher of the ignore rules that are in force.
+// TellRules tells the watcher the ignore rules of this workspace.
 func (ws *WorkspaceCache) TellRules() {
 	ws.rulesTold = true
 	ws.workspaces.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
 }
 
-// ForgetWorkspace drops what is cached of a workspace in which no agent works any more;
-// the stat cache is written first. One that is in use stays.
+// ForgetWorkspace drops the cache of a workspace in which no agent works any more, and
+// writes its stat cache first. A workspace that is in use stays.
 func (wk *Workspaces) ForgetWorkspace(root string) {
 	for _, ws := range wk.CachedWorkspaces() {
 		order := wk.WorkspaceMutex(ws.Identity)
@@ -249,8 +249,8 @@ func (wk *Workspaces) CachedWorkspaces() []*WorkspaceCache {
 	return slices.Collect(maps.Values(wk.caches))
 }
 
-// ReturnCapture returns to the watcher what a capture took that was not published, and
-// owes the walk again that it made.
+// ReturnCapture is called for a capture that comes to nothing: the watcher gets back
+// what the capture took from it, and the walk that the capture made is owed again.
 func (ws *WorkspaceCache) ReturnCapture() {
 	if ws.owedWalkReason != "" {
 		ws.workspaces.RequestWalk(ws.Root, ws.owedWalkReason)
