@@ -9,8 +9,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// chooseAgent finds the agent and its command: as given, else the first known
-// one on the caller's PATH, else the caller's shell.
+// chooseAgent finds the agent and its command: as the request says; otherwise the first
+// known agent on the caller's PATH; otherwise the caller's shell.
 func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, command []string, err error) {
 	if len(r.Command) > 0 {
 		if r.Command[0] == "" {
@@ -43,7 +43,7 @@ func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, comm
 	return filepath.Base(shell), []string{shell}, nil
 }
 
-// isKnownAgent reports whether a name is that of an agent, which Umbra can start.
+// isKnownAgent reports whether Umbra can start an agent of that name.
 func (l *Launcher) isKnownAgent(name string) bool {
 	a := l.Adapter(name)
 	return a != nil && !projects.IsForeignAdapter(a)

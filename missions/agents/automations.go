@@ -11,8 +11,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// Automation is one command that is to be run because a mission has changed its
-// state. It is run by a shell, apart from everything else.
+// Automation is a command that a mission's change of state starts. A shell runs it,
+// apart from everything else.
 type Automation struct {
 	On      string            `json:"on"`
 	Mission string            `json:"mission"`
@@ -39,10 +39,10 @@ func automationCommands(c settings.Automations, on string) []string {
 	return nil
 }
 
-// StartAutomations starts what is to be run because of a change of a mission's state
-// that is noted already: whatever dies now, it is not run a second time. Nothing
-// waits for it but the end of the Service, and that only until it has started.
-// The caller holds the workspace.
+// StartAutomations starts the commands for a change of a mission's state. The change is
+// noted already, so no command runs twice, whichever process dies. Only the end of the
+// Service waits for them, and only until they have started. The caller holds the
+// workspace.
 func (l *Launcher) StartAutomations(m *projects.Mission, on string) {
 	config := l.CurrentConfig().Automations
 	if len(automationCommands(config, on)) == 0 || l.StartAutomation == nil || m.Live.ProvisionalSnapshot != "" {
@@ -62,7 +62,7 @@ func (l *Launcher) StartAutomations(m *projects.Mission, on string) {
 	}()
 }
 
-// automations are the commands with what they are told of the mission.
+// automations are the commands, with what they are told of the mission.
 func (l *Launcher) automations(m *projects.Mission, on string, config settings.Automations) []Automation {
 	v := l.presence.MissionView(m)
 	dir := v.Cwd
@@ -93,5 +93,5 @@ func (l *Launcher) automations(m *projects.Mission, on string, config settings.A
 	return all
 }
 
-// AutomationsLog is what automations have printed, and how they ended.
+// AutomationsLog holds what automations have printed, and how they ended.
 func AutomationsLog(h home.Home) string { return h.Path("automations.log") }

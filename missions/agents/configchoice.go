@@ -23,7 +23,7 @@ type ConfigChoice struct {
 	fixed      bool
 }
 
-// Version is what was chosen, where the source had the version of before.
+// Version is the chosen version; before is the version of the source.
 func (c ConfigChoice) Version(before string) (commit string, fixed bool) {
 	if c.fromSource {
 		return before, before != ""
@@ -31,8 +31,7 @@ func (c ConfigChoice) Version(before string) (commit string, fixed bool) {
 	return c.commit, c.fixed
 }
 
-// ChooseConfig finds the version that a request names for the agent of a
-// mission.
+// ChooseConfig finds the version that a request names for a mission's agent.
 func (l *Launcher) ChooseConfig(ctx context.Context, m *projects.Mission, name string) (ConfigChoice, error) {
 	if _, ok := l.Adapter(m.Agent).(sessions.Configured); !ok && name != "" && name != configSource {
 		return ConfigChoice{}, missions.Errorf(missions.KindUsage, "leave out --config", "Umbra keeps no versions of a configuration of %s", m.Agent)
@@ -48,9 +47,9 @@ func (l *Launcher) ChooseConfig(ctx context.Context, m *projects.Mission, name s
 	return ConfigChoice{commit: commit, fixed: true}, err
 }
 
-// launchConfig is the configuration that a launch is to have instead of that of
-// now, nil for none. It makes a version of that of now, and reports whether the
-// mission's has become another.
+// launchConfig is the configuration that a launch gets instead of the present one, nil
+// for none. It makes a version of the present one, and reports whether the version of
+// the mission has changed.
 func (l *Launcher) launchConfig(ctx context.Context, m *projects.Mission, name string, launch *missions.Launch) (*sessions.Config, bool, error) {
 	before, fixed := m.Config, m.ConfigFixed
 	m.StoreLiveConfig()
@@ -79,7 +78,7 @@ func (l *Launcher) launchConfig(ctx context.Context, m *projects.Mission, name s
 	return config, m.Config != before || m.ConfigFixed != fixed, nil
 }
 
-// addConfigNotes says what became of a configuration that a launch was to have.
+// addConfigNotes says what became of the configuration that a launch was to get.
 func addConfigNotes(m *projects.Mission, config *sessions.Config, cmd sessions.Command, launch *missions.Launch) {
 	switch {
 	case config == nil:
@@ -98,8 +97,8 @@ func addConfigNotes(m *projects.Mission, config *sessions.Config, cmd sessions.C
 	}
 }
 
-// SaveAdoptedConfig makes a version for a session that was adopted, when no hook waits
-// any more. The next record says it.
+// SaveAdoptedConfig makes a version for an adopted session, after its hook was
+// answered. The next record names it.
 func (l *Launcher) SaveAdoptedConfig(ctx context.Context, m *projects.Mission) {
 	version, err := l.SaveConfigVersion(ctx, m.Agent, m.AdapterEnv())
 	if err == nil && version != "" {

@@ -15,9 +15,10 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// SaveConfigVersion makes a version of the user's configuration of an agent, as it is
-// now, and returns its commit: the newest one if nothing has changed since, "" of
-// an agent that has none. It takes some milliseconds and belongs in no hook.
+// SaveConfigVersion makes a version of the user's present configuration of an agent,
+// and returns its commit. If nothing has changed it returns the newest version; for an
+// agent without configuration it returns "". It takes some milliseconds, too long for a
+// hook.
 func (l *Launcher) SaveConfigVersion(ctx context.Context, agent string, env sessions.Environ) (string, error) {
 	a, ok := l.Adapter(agent).(sessions.Configured)
 	if !ok || env.Home == "" {
@@ -56,7 +57,7 @@ func ConfigRef(agent, root string) gitstore.RefName {
 	return gitstore.AgentRef(missions.NamedID("umbra:config:" + agent + ":" + root))
 }
 
-// maxNamedOmissions is how much of what is too much a version names.
+// maxNamedOmissions is how many of the files that were left out a version names.
 const maxNamedOmissions = 20
 
 func (l *Launcher) newConfigCommit(agent, root string, without []string) *gitstore.Commit {
@@ -71,11 +72,12 @@ func (l *Launcher) newConfigCommit(agent, root string, without []string) *gitsto
 	return &gitstore.Commit{Author: who, Committer: who, Message: message}
 }
 
-// maxConfigTries is how often others may be quicker.
+// maxConfigTries is how often a version is published again after another process was
+// quicker.
 const maxConfigTries = 5
 
-// publishConfigVersion publishes files as the newest version, if they, or what it is said to be
-// without, differ from it.
+// publishConfigVersion publishes files as the newest version, if the files or the
+// message differ from it.
 func publishConfigVersion(ctx context.Context, store *gitstore.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
 	batch := store.NewBatch()
 	defer batch.Discard()
@@ -118,7 +120,7 @@ func publishConfigVersion(ctx context.Context, store *gitstore.Store, line gitst
 	return gitstore.ID{}, gitstore.ErrRefMoved
 }
 
-// NewestConfigVersion is the newest version there is, nil if there is none.
+// NewestConfigVersion is the newest version, nil if there is none.
 func NewestConfigVersion(store *gitstore.Store, line gitstore.RefName) (*gitstore.Commit, error) {
 	id, err := store.Ref(line)
 	if errors.Is(err, gitstore.ErrRefNotFound) {
@@ -130,8 +132,9 @@ func NewestConfigVersion(store *gitstore.Store, line gitstore.RefName) (*gitstor
 	return store.Commit(id)
 }
 
-// nameConfigBranch makes a branch lead to the versions, for people: `claude`, or if
-// that is of another root of the agent's, one with the beginning of its id.
+// nameConfigBranch makes a branch lead to the versions, for people. It is `claude` or,
+// if another root of the agent has that name, a name with the beginning of the ref's
+// id.
 func nameConfigBranch(ctx context.Context, store *gitstore.Store, agent string, line gitstore.RefName) error {
 	id := path.Base(string(line))
 	for _, name := range []string{agent, agent + "-" + id[:8]} {
@@ -149,7 +152,7 @@ func nameConfigBranch(ctx context.Context, store *gitstore.Store, agent string, 
 	return nil
 }
 
-// FindConfigVersion is the version that a commit's id, or the beginning of it, names.
+// FindConfigVersion finds the version with a commit id, or with an id that begins so.
 func (l *Launcher) FindConfigVersion(ctx context.Context, agent, id string) (string, error) {
 	none := missions.Errorf(missions.KindNotFound, "git --git-dir="+home.ShellQuote(ConfigStoreDir(l.Home, agent))+" log --oneline "+agent, "there is no version %s of the configuration of %s", id, agent)
 	store, err := l.openConfigStore(ctx, agent, false)
@@ -167,8 +170,8 @@ func (l *Launcher) FindConfigVersion(ctx context.Context, agent, id string) (str
 	return list[0].String(), nil
 }
 
-// ConfigOfVersion is a version as a launch is given it; nil if it is what the
-// agent has now anyway.
+// ConfigOfVersion is the configuration of a version, for a launch. It is nil if the
+// agent has that configuration now anyway.
 func (l *Launcher) ConfigOfVersion(ctx context.Context, agent, id, now string) (*sessions.Config, error) {
 	if id == "" || id == now {
 		return nil, nil
@@ -222,7 +225,7 @@ func (l *Launcher) ConfigOfVersion(ctx context.Context, agent, id, now string) (
 	return config, err
 }
 
-// eachConfigFile calls f for the files of a version, none of no version.
+// eachConfigFile calls f for the files of a version.
 func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string, e gitstore.TreeEntry) error) error {
 	if tree.IsZero() {
 		return nil
@@ -235,7 +238,7 @@ func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string,
 	})
 }
 
-// changedConfigFiles names the files that two versions do not have alike.
+// changedConfigFiles names the files that differ between two versions.
 func changedConfigFiles(then, now map[string]gitstore.TreeEntry) (names []string) {
 	for name, e := range then {
 		if now[name] != e {

@@ -11,7 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// Keep takes a keeper's report and says what is next.
+// Keep takes the report of a keeper and says what the keeper does next.
 func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.KeepResult, error) {
 	m, err := l.MissionByID(r.Mission)
 	if err != nil {
@@ -60,8 +60,8 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 	return exit, err
 }
 
-// relaunchFailureText says in the agent's terminal why it is not there again, after what
-// it was ended for.
+// relaunchFailureText says in the agent's terminal why the agent was ended and could
+// not be launched again.
 func relaunchFailureText(m *projects.Mission, banner, why string) string {
 	if banner != "" {
 		banner += "\n"
@@ -69,9 +69,9 @@ func relaunchFailureText(m *projects.Mission, banner, why string) string {
 	return banner + fmt.Sprintf("umbra: the agent of %s could not be launched again: %s\n  umbra mission resume %s", m.Name, strings.Join(strings.Fields(why), " "), m.Name)
 }
 
-// noteAgentStart notes the start of a keeper's agent, which may be told more than once,
-// after the agent's own first events, and by a keeper that waits for no answer any
-// more, since it tells of the end.
+// noteAgentStart notes that a keeper has started its agent. The report may come twice,
+// or after the first events of the agent, or after the report that the agent has ended,
+// since a keeper then waits for no answer.
 func (l *Launcher) noteAgentStart(ctx context.Context, m *projects.Mission, r missions.KeepRequest) (missions.KeepResult, error) {
 	keeper, child := l.ProcessByPID(r.KeeperPID), l.ProcessByPID(r.AgentPID)
 	req := &snapshots.Request{Event: missions.AgentLaunched{}}

@@ -52,8 +52,8 @@ func (l *Launcher) Launch(ctx context.Context, r missions.LaunchRequest) (missio
 	return launch, err
 }
 
-// checkLaunch refuses a mission that has an agent, here or outside Umbra, or that
-// another keeper than this one is about to give one.
+// checkLaunch refuses a mission that has an agent, in Umbra or outside of it, or whose
+// agent another keeper is about to start.
 func (l *Launcher) checkLaunch(m *projects.Mission, keeper int) error {
 	if err := m.CheckMachine(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	return launch, nil
 }
 
-// prepareAgentCommand lets the adapter make the command line of an agent it knows. It
-// reports whether the mission's session has become another one.
+// prepareAgentCommand lets the adapter make the command line of an agent that it knows.
+// It reports whether the record of the mission has changed.
 func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission, a sessions.Adapter, r missions.LaunchRequest, launch *missions.Launch) (bool, error) {
 	resume, err := l.HasSessionFile(m, a)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// KeepSessionStore has the session that an agent goes on with looked for where it is: the
-// shell that it is resumed in may name another store than the one it was begun in.
-// Where the session is in neither, the shell's word counts.
+// KeepSessionStore makes a resumed agent look for its session where the session is: the
+// shell in which it is resumed may name another store than the shell in which it began.
+// If the session is in neither store, the shell decides.
 func KeepSessionStore(m *projects.Mission, a sessions.Adapter, launch *missions.Launch) {
 	r, ok := a.(sessions.Relocatable)
 	if !ok {
@@ -35,7 +35,7 @@ func KeepSessionStore(m *projects.Mission, a sessions.Adapter, launch *missions.
 	}
 }
 
-// placeLaunchFiles places the files of a launch, and takes away those of an earlier one.
+// placeLaunchFiles places the files of a launch, and removes those of an earlier one.
 func (l *Launcher) placeLaunchFiles(m *projects.Mission, files []sessions.File) error {
 	if err := os.RemoveAll(l.presence.LaunchDir(m)); err != nil {
 		return fmt.Errorf("take away what an earlier launch had: %w", err)
@@ -48,11 +48,11 @@ func (l *Launcher) placeLaunchFiles(m *projects.Mission, files []sessions.File) 
 	return nil
 }
 
-// HookCommand is the one command line for an agent's hooks, byte for byte the
-// same wherever it is installed, so that the agent runs it once. A Go program
-// that dies (no memory, no thread, no descriptor to be had) exits with 2, by
-// which a hook forbids what its agent is about to do: the shell makes that a
-// failure of the hook, which agents show and go on.
+// HookCommand is the command line of an agent's hooks. It is the same byte for byte
+// wherever it is installed, so that the agent runs it once. A Go program that dies (no
+// memory, no thread, no descriptor) exits with 2, by which a hook forbids what its
+// agent is about to do. The shell turns that into 1, a failed hook: agents show it and
+// go on.
 func HookCommand(binary, agent string) string {
 	if binary == "" {
 		return ""
@@ -60,6 +60,7 @@ func HookCommand(binary, agent string) string {
 	return home.ShellQuote(binary) + " hook " + agent + " || exit 1"
 }
 
+// HasSessionFile reports whether the mission has a session file that holds anything.
 func (l *Launcher) HasSessionFile(m *projects.Mission, a sessions.Adapter) (bool, error) {
 	if m.Stored.Session == "" || m.Binding.SessionPath == "" {
 		return false, nil

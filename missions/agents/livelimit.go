@@ -13,9 +13,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// CheckLiveLimit refuses another live mission where there are as many as there may be;
-// self is not counted. Sessions that were started by hand count, and are never
-// refused: nobody asked.
+// CheckLiveLimit refuses another live mission if there are as many as the configuration
+// allows; self does not count. Sessions that the user started without Umbra count too,
+// and are never refused.
 func (l *Launcher) CheckLiveLimit(c missions.Caller, self string) error {
 	config, err := l.CallerConfig(c)
 	most := config.Missions.MaxLive
@@ -69,8 +69,8 @@ func (l *Launcher) liveMissionNames(but string) ([]string, error) {
 	return names, nil
 }
 
-// lockLaunches keeps others from launching an agent while it is counted how many
-// there are. The lock is nil where there is no limit.
+// lockLaunches keeps other processes from launching an agent while the live missions
+// are counted. Where there is no limit it takes no lock.
 func (l *Launcher) lockLaunches(ctx context.Context, c missions.Caller) (release func(), err error) {
 	config, err := l.CallerConfig(c)
 	if err != nil {

@@ -82,9 +82,9 @@ func (l *Launcher) planMission(r missions.NewMissionRequest) (projects.MissionPl
 	return n, nil
 }
 
-// CreateMission makes the mission's project if needed, takes the first snapshot and
-// publishes both with the mission's ref. A mission that is there already, made
-// by another process meanwhile, is returned as it is.
+// CreateMission makes the mission's project if needed, takes the first snapshot, and
+// publishes both with the mission's ref. If another process has made the mission
+// meanwhile, it is returned as it is.
 func (l *Launcher) CreateMission(ctx context.Context, n projects.MissionPlan) (*projects.Mission, error) {
 	if err := l.checkPlanRoot(n); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (l *Launcher) CheckRoot(root, home string, force bool) error {
 	return err
 }
 
-// blankMission is a mission before its first snapshot, which names it.
+// blankMission is a mission before its first snapshot, with which it gets its name.
 func (l *Launcher) blankMission(p *projects.Project, n projects.MissionPlan, g projects.Directory) *projects.Mission {
 	now := l.Now()
 	m := &projects.Mission{Project: p, Lifecycle: n.Lifecycle, StateSince: now}

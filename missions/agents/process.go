@@ -12,12 +12,13 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
+// StopPatience is how long an agent has to end after SIGTERM.
 const StopPatience = 5 * time.Second
 
-// TerminateProcess ends a process: SIGTERM, and SIGKILL when the patience is over. It
-// returns when the process is gone. The process is proved to be the one meant
-// before each signal, since a pid can be used again. One that no signal ends, as
-// a process that waits for a broken disk, is an error after twice the patience.
+// TerminateProcess ends a process by SIGTERM, and by SIGKILL when the patience is over.
+// It returns when the process is gone. Before each signal it proves that the pid still
+// belongs to this process. A process that no signal ends, such as one that waits for a
+// broken disk, is an error after twice the patience.
 func TerminateProcess(ctx context.Context, p lock.Owner, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	signal := syscall.SIGTERM
@@ -64,6 +65,7 @@ func (l *Launcher) Stop(ctx context.Context, r missions.StopRequest) ([]missions
 	return stopped, nil
 }
 
+// StopAgent ends the agent of one mission.
 func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force bool) error {
 	if l.IsHandoverOwned(m.Live.Handover) {
 		return missions.Errorf(missions.KindBusy, "wait a moment and try again", "the agent of %s is being ended: %s", m.Name, m.Live.Handover)
@@ -105,8 +107,8 @@ func (l *Launcher) StopAgent(ctx context.Context, m *projects.Mission, force boo
 	return l.closeStoppedMission(ctx, m)
 }
 
-// closeStoppedMission closes a mission whose agent Umbra has ended. Who saw no more of that than a
-// process that is gone may have closed it before.
+// closeStoppedMission closes a mission whose agent Umbra has ended. Another process may
+// have seen the agent gone, and closed the mission, before.
 func (l *Launcher) closeStoppedMission(ctx context.Context, m *projects.Mission) error {
 	return l.presence.CloseDeadMission(ctx, m, func(m *projects.Mission) (missions.Event, bool) {
 		c, closed := m.Lifecycle.(missions.Closed)

@@ -16,17 +16,17 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// unadopted is what a process remembers of sessions that are no mission's, and of
-// directories that were refused as their workspaces: hooks there tell of each of
-// their tools too, and are not to search all missions, or to walk a whole tree, each
-// time. It is safe for concurrent use.
+// unadopted is what a process remembers of sessions that belong to no mission, and of
+// directories that were refused as workspaces. Hooks tell of each tool there too, and
+// must not search all missions or walk a whole tree each time. It is safe for
+// concurrent use.
 type unadopted struct {
 	mu       sync.Mutex
 	Sessions map[string]unadoptedSession // by SessionKey
 	Refusals map[string]refusal          // by directory
 }
 
-// unadoptedSession is a session that was no mission's where its agent worked.
+// unadoptedSession is a session that belonged to no mission.
 type unadoptedSession struct {
 	cwd string
 	at  time.Time
@@ -40,29 +40,30 @@ type refusal struct {
 }
 
 const (
-	// UnadoptedPeriod is how long a session counts as nobody's without another look. Each
-	// start and each prompt looks again.
+	// UnadoptedPeriod is how long a session counts as no mission's without another look.
+	// Each start and each prompt looks again.
 	UnadoptedPeriod = time.Minute
-	// RefusalPeriod is how long a tree counts as over the budget that is not looked at
-	// again: it may shrink. Each start of a session looks again.
+	// RefusalPeriod is how long a tree counts as over the budget without another look,
+	// since it may shrink. Each start of a session looks again.
 	RefusalPeriod = 5 * time.Minute
-	// MaxUnadopted bounds what is remembered of either.
+	// MaxUnadopted is how many sessions, and how many refusals, are remembered.
 	MaxUnadopted = 256
 )
 
+// NewUnadopted remembers nothing yet.
 func NewUnadopted() *unadopted {
 	return &unadopted{Sessions: map[string]unadoptedSession{}, Refusals: map[string]refusal{}}
 }
 
-// makeRoomIn makes room in a full map: what is dropped is only looked for again.
+// makeRoomIn makes room in a full map. What it drops is looked up again.
 func makeRoomIn[V any](m map[string]V) {
 	if len(m) >= MaxUnadopted {
 		clear(m)
 	}
 }
 
-// NoteSession notes whether an event was of nobody's session, and takes back what was noted
-// before if it is somebody's now.
+// NoteSession notes that the session of an event belongs to no mission, or forgets it
+// if the session belongs to one now.
 func (n *unadopted) NoteSession(key string, e sessions.Event, nobodys bool, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +74,8 @@ func (n *unadopted) NoteSession(key string, e sessions.Event, nobodys bool, now 
 	}
 }
 
-// HasSession reports whether an event is of a session that was nobody's a moment ago.
+// HasSession reports whether the session of an event belonged to no mission a moment
+// ago.
 func (n *unadopted) HasSession(key string, e sessions.Event, now time.Time) bool {
 	switch e.Kind {
 	case sessions.KindSessionStart, sessions.KindPrompt, sessions.KindCommand:
@@ -101,8 +103,8 @@ func (n *unadopted) forgetRefusal(root string) {
 	delete(n.Refusals, root)
 }
 
-// refusalOf is why a directory was refused when it was last to be a workspace; nil if
-// it was not, or was for its size and has other rules now.
+// refusalOf is why a directory was refused when a session last began there. It is nil
+// if it was not refused, or if it was too large and has other rules now.
 func (n *unadopted) refusalOf(root string) error {
 	n.mu.Lock()
 	r := n.Refusals[root]
@@ -113,8 +115,8 @@ func (n *unadopted) refusalOf(root string) error {
 	return r.why
 }
 
-// BudgetRefusal is why a directory would be refused that was too large a moment ago; nil
-// if that is to be found out.
+// BudgetRefusal is why a directory was refused that was too large a moment ago. It is
+// nil if that is to be found out again.
 func (n *unadopted) BudgetRefusal(root string, now time.Time) error {
 	n.mu.Lock()
 	r, ok := n.Refusals[root]
@@ -130,7 +132,8 @@ func (r refusal) isOutdated(root string) bool {
 	return isOverBudget(r.why) && r.ruleStamps != stampRules(root)
 }
 
-// stampRules are the files by which most of a directory is ignored or its budget is set.
+// stampRules are the stamps of the files that ignore most of a directory or set its
+// budget.
 func stampRules(root string) (stamps [3]home.FileStamp) {
 	for i, name := range []string{settings.ProjectFile, ".umbraignore", ".gitignore"} {
 		stamps[i] = home.StampOf(filepath.Join(root, name))
@@ -138,19 +141,19 @@ func stampRules(root string) (stamps [3]home.FileStamp) {
 	return stamps
 }
 
-// isOverBudget reports whether a workspace was refused for how much it holds, which takes
-// a walk.
+// isOverBudget reports whether a workspace was refused for how much it holds. Only a
+// walk finds that out.
 func isOverBudget(err error) bool {
 	var over *capture.BudgetError
 	return errors.As(err, &over)
 }
 
-// IsRefusal reports whether a directory did not become a workspace for what it is, or
+// IsRefusal reports whether a directory was refused as a workspace, for what it is or
 // for how much it holds.
 func IsRefusal(err error) bool { return snapshots.IsRefusedRoot(err) || isOverBudget(err) }
 
-// RefusalProblem says that sessions which are started by hand in a directory, or below
-// its repository's top, do not become missions; nil if none was refused.
+// RefusalProblem says that sessions which the user starts in a directory, or below the
+// top of its repository, do not become missions. It is nil if none was refused.
 func (l *Launcher) RefusalProblem(at addresses.CallerDirectory) *missions.Problem {
 	why := l.Unadopted.refusalOf(at.Top)
 	if why == nil {

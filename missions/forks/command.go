@@ -10,9 +10,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// absoluteCommand is the command of a mission as a fork of it runs it, in a directory
-// elsewhere: what it names outside of the workspace by a relative path, it names by an
-// absolute one. What is in the workspace the fork has itself.
+// absoluteCommand is the command of a mission for a fork, which runs in another
+// directory: relative paths that lead out of the workspace become absolute. The fork
+// has its own copy of what is in the workspace.
 func absoluteCommand(m *projects.Mission, command []string) []string {
 	if m.Binding.Workspace == "" {
 		return command
@@ -32,8 +32,8 @@ func absoluteCommand(m *projects.Mission, command []string) []string {
 	return command
 }
 
-// leadsOutsideWorkspace reports whether a word is a relative path of something that is there,
-// outside of the workspace: file, as the mission's agent finds it.
+// leadsOutsideWorkspace reports whether a word is a relative path of a file that exists
+// outside of the workspace; file is the path as the mission's agent finds it.
 func leadsOutsideWorkspace(m *projects.Mission, word, file string) bool {
 	if filepath.IsAbs(word) || !slices.Contains(strings.Split(word, "/"), "..") || home.IsWithin(m.Binding.Workspace, file) {
 		return false

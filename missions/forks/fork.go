@@ -20,8 +20,8 @@ import (
 // defaultIdleWait is how long a fork waits for a running source.
 const defaultIdleWait = 5 * time.Minute
 
-// Fork makes missions that begin where another is now, or was. The source is
-// byte for byte as it was; a fork that fails leaves nothing.
+// Fork makes missions that begin where another mission is now, or was. The source stays
+// as it is, byte for byte. A fork that fails leaves nothing.
 func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.ForkResult, error) {
 	if err := check(r); err != nil {
 		return missions.ForkResult{}, err
@@ -45,7 +45,7 @@ func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.For
 	return result, err
 }
 
-// forkMoment makes the forks of one moment; present says that it is now.
+// forkMoment makes the forks of one moment; present says that the moment is now.
 func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest) (missions.ForkResult, error) {
 	result := missions.ForkResult{}
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
@@ -77,6 +77,7 @@ func (f *Forker) checkForkPrompt(at addresses.ResolvedMoment, r missions.ForkReq
 	return f.CheckPrompt(agent, program, prompt)
 }
 
+// check refuses a request that is not complete or contradicts itself.
 func check(r missions.ForkRequest) error {
 	switch {
 	case r.Count < 0 || r.Count > 100:
@@ -94,8 +95,8 @@ func check(r missions.ForkRequest) error {
 	return missions.CheckName(r.Name)
 }
 
-// ForkPoint is the snapshot to fork from: of the source as it is now, once its
-// turn has ended, or of the moment that was named. Present says which.
+// ForkPoint is the snapshot to fork from: of the source as it is now, after its turn
+// has ended, or of the moment that the request names. present says that it is of now.
 func (f *Forker) ForkPoint(ctx context.Context, r missions.ForkRequest) (at addresses.ResolvedMoment, present bool, err error) {
 	moment := missions.Moment{}
 	if r.From != "" {
@@ -135,7 +136,7 @@ func (f *Forker) ForkPoint(ctx context.Context, r missions.ForkRequest) (at addr
 	return at, true, err
 }
 
-// awaitIdle waits until a mission is in no turn, saying what it waits for.
+// awaitIdle waits until a mission is in no turn, and says what it waits for.
 func (f *Forker) awaitIdle(ctx context.Context, m *projects.Mission, timeout time.Duration) (*projects.Mission, error) {
 	if timeout <= 0 {
 		timeout = defaultIdleWait
@@ -161,7 +162,7 @@ func (f *Forker) awaitIdle(ctx context.Context, m *projects.Mission, timeout tim
 	return m, nil
 }
 
-// waitingText says what a running mission is at, or what is to be done in another.
+// waitingText says what a running mission does, or what the user must do in it.
 func waitingText(m *projects.Mission) string {
 	if action := presence.PendingAction(m); action != "" && !missions.InTurn(m.Lifecycle) {
 		return fmt.Sprintf("waiting for what is done in %s: %s", m.Name, action)
@@ -177,9 +178,9 @@ func waitingText(m *projects.Mission) string {
 	return text
 }
 
-// takeSourceSnapshot takes the source's snapshot, unless its workspace is gone:
-// then it is forked as it was last. Whole says that its conversation is not what
-// is recorded of it.
+// takeSourceSnapshot takes a snapshot of the source. If its workspace is gone, the
+// newest snapshot is forked. whole says that the agent has rewritten the conversation,
+// so that all of it is to be compared.
 func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, whole bool) (addresses.ResolvedMoment, error) {
 	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
 	if m.Binding.Workspace == "" || err != nil || place != m.Binding.Identity {
@@ -194,8 +195,8 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 	return addresses.MomentBack(answer.Mission, t.Snapshot.ID, 0)
 }
 
-// makeForks makes the forks, all or none: names and journal entries first, then
-// workspaces, sessions and records, and at last each one's ref, which is its
+// makeForks makes all forks, or none. Names and journal entries come first, then
+// workspaces, then conversations and records. Each fork's ref comes last: it is the
 // commit point.
 func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, present bool, r missions.ForkRequest, result *missions.ForkResult) (err error) {
 	jobs, err := f.ReserveNames(ctx, at, r)
@@ -240,8 +241,9 @@ func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, pre
 	return nil
 }
 
-// completeJobs makes what forks are besides their workspaces, and then all of it
-// durable. The caches, which need not be, are written while the disk is.
+// completeJobs makes what forks have besides their workspaces, and makes all of it
+// durable. Caches need not be durable: they are written while the disk is busy with the
+// rest.
 func (f *Forker) completeJobs(ctx context.Context, jobs []*forkJob) error {
 	for _, job := range jobs {
 		if err := job.complete(ctx); err != nil {
@@ -256,7 +258,7 @@ func (f *Forker) completeJobs(ctx context.Context, jobs []*forkJob) error {
 	return <-synced
 }
 
-// syncJobs makes the workspaces of forks durable before anybody is told of them:
+// syncJobs makes the workspaces of forks durable before anybody is told of them, with
 // one wait for each file system.
 func (f *Forker) syncJobs(jobs []*forkJob) error {
 	made := make([]*fork.Made, len(jobs))

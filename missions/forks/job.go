@@ -54,8 +54,8 @@ func (j *forkJob) begin() error {
 	return nil
 }
 
-// discard undoes a fork that failed. One that was published, or of which that
-// is not known, is left as it is.
+// discard undoes a fork that failed. A fork that was published, or may have been, is
+// left as it is.
 func (j *forkJob) discard(ctx context.Context) error {
 	err := j.forker.dropForkRefs(ctx, j.moment.Project, j.doc)
 	if err == nil {
@@ -73,11 +73,11 @@ func (j *forkJob) discard(ctx context.Context) error {
 	return j.Operation.Finish()
 }
 
-// errForkPublished is the answer for a fork whose ref is there: it is a mission.
+// errForkPublished says that the ref of a fork exists: the fork is a mission.
 var errForkPublished = errors.New("the fork is there already")
 
-// dropForkRefs removes the refs of a fork that was not published. Only a ref that is known
-// not to exist says so (H3).
+// dropForkRefs removes the refs of a fork that was not published. A ref that can't be
+// read counts as published (H3).
 func (f *Forker) dropForkRefs(ctx context.Context, p *projects.Project, doc projects.ForkDoc) error {
 	if _, err := p.Store.Ref(gitstore.AgentRef(doc.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
 		return errors.Join(errForkPublished, err)
@@ -143,8 +143,8 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	return source, j.addSourceGit(ctx, &source)
 }
 
-// makeSession puts the rewritten conversation into the agent's store, for the
-// fork's own place. A moment without one gives a fork without one.
+// makeSession puts the rewritten conversation into the agent's store. If the moment has
+// no conversation, the fork has none.
 func (j *forkJob) makeSession() error {
 	a := j.forker.Adapter(j.moment.Agent)
 	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
@@ -185,14 +185,14 @@ func (j *forkJob) makeSession() error {
 	return j.Operation.Update(j.doc)
 }
 
-// errConversationRewritten is met where the agent has rewritten a conversation, of which only
-// the end was looked at: what was recorded as being there now is not.
+// errConversationRewritten says that the agent has rewritten a conversation of which
+// only the end was compared: the record holds what is not there any more.
 var errConversationRewritten = errors.New("the conversation was rewritten since it was recorded")
 
-// env is where the fork's agent keeps its sessions: where the source's does.
+// env says where the fork's agent keeps its sessions: where the source's agent does.
 func (j *forkJob) env() sessions.Environ { return j.moment.AdapterEnv() }
 
-// cwd is where the fork's agent runs: the same place within the workspace.
+// cwd is where the fork's agent runs: the same directory within the workspace.
 func (j *forkJob) cwd() string {
 	if j.moment.Subdir == "" {
 		return j.Made.Workspace
@@ -200,8 +200,8 @@ func (j *forkJob) cwd() string {
 	return projects.AbsolutePath(j.Made.Workspace, j.moment.Subdir)
 }
 
-// complete makes what the fork is besides its workspace: its conversation and its
-// first record. Nothing of it is published.
+// complete makes what the fork has besides its workspace: its conversation and its
+// first record. It publishes nothing.
 func (j *forkJob) complete(ctx context.Context) error {
 	if err := j.makeSession(); err != nil {
 		return err
@@ -223,8 +223,8 @@ func (j *forkJob) complete(ctx context.Context) error {
 	return nil
 }
 
-// publish writes the fork's refs, the last of which is the commit point. Its
-// history is the source's, shared and not copied.
+// publish writes the fork's refs; the last one is the commit point. The history is the
+// source's, shared and not copied.
 func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 	p, s, m := j.moment.Project, j.moment.Snapshot, j.mission
 	if err := j.forker.AddLocation(ctx, p, m.Binding.Workspace, m.Binding.Identity); err != nil {
@@ -247,9 +247,8 @@ func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 	return m, nil
 }
 
-// writeStatCache leaves what the fork knows of the files it wrote to the workspace's
-// first capture, in its stat cache. Nobody captures it yet. It is a cache: a
-// failure is only told in the log.
+// writeStatCache leaves a stat cache of the files that the fork wrote, for the first
+// capture of the workspace. A failure is only logged, since it is a cache.
 func (j *forkJob) writeStatCache() {
 	m := j.mission
 	scanner, err := capture.PlacedScanner(capture.Workspace{
@@ -382,7 +381,7 @@ func (j *forkJob) writeRecord(m *projects.Mission, batch *gitstore.Batch) (gitst
 	})
 }
 
-// reportTo adds what the user is told.
+// reportTo adds to the result what the user is told.
 func (j *forkJob) reportTo(r *missions.ForkResult) {
 	for _, left := range j.Made.Left {
 		r.LeftOut = append(r.LeftOut, missions.PathReason(left))

@@ -11,9 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// ReserveNames chooses the forks' names and places and opens their journal entries,
-// which keep the names from others while the workspaces are made. With an error
-// it returns those that are to be taken away.
+// ReserveNames chooses the names and places of the forks and opens their journal
+// entries, which keep the names from others while the workspaces are made. With an
+// error it returns the jobs that are to be discarded.
 func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, r missions.ForkRequest) ([]*forkJob, error) {
 	config, err := f.CallerConfig(r.Caller)
 	if err != nil {
@@ -46,7 +46,8 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 	return jobs, nil
 }
 
-// forkName is the fork's name: the one given, numbered where several are made.
+// forkName is the fork's name: the requested name, with a number where several forks
+// are made.
 func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n int) (string, error) {
 	taken := f.addresses.TakenNamesOf(at.Project)
 	switch {

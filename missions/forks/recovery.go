@@ -17,8 +17,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// recoverForks takes away what is left of a project's forks whose process died,
-// before others are made there. One that can't be taken away keeps its name.
+// recoverForks removes what is left of a project's forks whose process died, before
+// other forks are made there. A fork that can't be removed keeps its name.
 func (f *Forker) recoverForks(ctx context.Context, p *projects.Project) {
 	operations, _, err := f.Journal.List()
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *Forker) recoverForks(ctx context.Context, p *projects.Project) {
 	}
 }
 
-// RecoverFork takes a fork away that was not published, and keeps one that was.
+// RecoverFork removes a fork that was not published, and keeps a published one.
 func (f *Forker) RecoverFork(ctx context.Context, op *journal.Operation) error {
 	var doc projects.ForkDoc
 	if err := op.Document(&doc); err != nil {
@@ -74,8 +74,8 @@ func (f *Forker) RecoverFork(ctx context.Context, op *journal.Operation) error {
 	return f.trashUnfinishedFork(ctx, op, doc)
 }
 
-// recoverRecreation keeps a workspace that was made again if its mission is bound to
-// it, and takes it away otherwise.
+// recoverRecreation keeps a recreated workspace if its mission is bound to it, and
+// removes it otherwise.
 func (f *Forker) recoverRecreation(ctx context.Context, p *projects.Project, op *journal.Operation, doc projects.ForkDoc) error {
 	m, err := f.LoadMission(p, doc.Mission)
 	if err != nil {
@@ -107,8 +107,8 @@ func (f *Forker) trashUnfinishedFork(ctx context.Context, op *journal.Operation,
 	return op.Finish()
 }
 
-// moveFilesToTrash moves files that may be gone already. On another file system they
-// stay where they are: under names that nobody uses, they harm nobody.
+// moveFilesToTrash moves files that may be gone already. If they are on another file
+// system they stay where they are: nobody uses their names.
 func moveFilesToTrash(files []string, trash string) error {
 	for _, file := range files {
 		err := os.Rename(file, filepath.Join(trash, filepath.Base(file)))
@@ -119,8 +119,8 @@ func moveFilesToTrash(files []string, trash string) error {
 	return nil
 }
 
-// IsAbandoned reports whether the process of an operation in flight is not known
-// to be at work on it still.
+// IsAbandoned reports whether the process of an operation in flight is not known to be
+// alive.
 func IsAbandoned(op *journal.Operation) bool {
 	var doc struct {
 		Owner lock.Owner `json:"owner"`

@@ -19,9 +19,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// RecreateMission makes again what a launch needs and somebody removed: a workspace
-// that Umbra made, and a session file, both from the newest snapshot. It returns
-// the mission as it is then.
+// RecreateMission makes again, from the newest snapshot, what a launch needs and
+// somebody removed: a workspace that Umbra made, and a session file. It returns the
+// mission as it is then.
 func (f *Forker) RecreateMission(ctx context.Context, m *projects.Mission, r missions.LaunchRequest) (*projects.Mission, error) {
 	if m.IsWorkspaceGone() || r.Recreate != "" {
 		err := f.recreateWorkspace(ctx, m, r)
@@ -35,7 +35,7 @@ func (f *Forker) RecreateMission(ctx context.Context, m *projects.Mission, r mis
 	return m, f.RecreateSession(ctx, m)
 }
 
-// RecreateSession puts a lost session file back as the newest record holds it.
+// RecreateSession makes a lost session file again, as the newest record holds it.
 func (f *Forker) RecreateSession(ctx context.Context, m *projects.Mission) error {
 	a := f.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
@@ -69,9 +69,9 @@ func (f *Forker) RecreateSession(ctx context.Context, m *projects.Mission) error
 	return nil
 }
 
-// recreateWorkspace makes a lost workspace again from the newest snapshot, where
-// it was if Umbra had made it, or in a directory that the user names. One that is
-// in the trash is put back instead, with what is in no snapshot.
+// recreateWorkspace makes a lost workspace again from the newest snapshot: in its old
+// place if Umbra had made it, or in a directory that the user names. A workspace in the
+// trash is put back instead, with files that are in no snapshot.
 func (f *Forker) recreateWorkspace(ctx context.Context, m *projects.Mission, typed missions.LaunchRequest) error {
 	if typed.Recreate == "" {
 		if err := f.trash.UntrashWorkspace(ctx, m); err != nil || !m.IsWorkspaceGone() {
@@ -116,8 +116,8 @@ func (f *Forker) recreateWorkspace(ctx context.Context, m *projects.Mission, typ
 	})
 }
 
-// remakeWorkspace is a fork's making, without a fork: the mission stays the same. The
-// journal's entry stays open until the mission is bound to what was made.
+// remakeWorkspace makes a workspace as a fork does, for a mission that stays the same.
+// The journal's entry stays open until the mission is bound to the new workspace.
 func (f *Forker) remakeWorkspace(ctx context.Context, m *projects.Mission, directory string, limit int64) (*forkJob, error) {
 	if err := f.trashLostWorkspace(ctx, m); err != nil {
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
@@ -132,8 +132,8 @@ func (f *Forker) remakeWorkspace(ctx context.Context, m *projects.Mission, direc
 	return job, nil
 }
 
-// trashLostWorkspace takes what is left of a workspace whose directory is gone into the
-// trash: its entry in the user's repository would hold on to the place.
+// trashLostWorkspace moves to the trash what is left of a workspace whose directory is
+// gone. Its entry in the user's repository would keep the place taken.
 func (f *Forker) trashLostWorkspace(ctx context.Context, m *projects.Mission) error {
 	if m.Binding.Fork == nil {
 		return nil
@@ -150,8 +150,8 @@ func (f *Forker) trashLostWorkspace(ctx context.Context, m *projects.Mission) er
 	return err
 }
 
-// rebindMission points the mission at its new workspace, and its conversation too
-// if that is somewhere else now.
+// rebindMission binds the mission to its new workspace, and to its conversation if that
+// is in another place now.
 func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
 	g, err := projects.InspectDirectory(made.Workspace)
 	if err != nil {

@@ -18,16 +18,16 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// removedMission is Removed with what it was read from.
+// removedMission is a mission in the trash, with what was read of it.
 type removedMission struct {
 	missions.Removed
 	mission *projects.Mission // nil where it is Back, or no mission's
 	project *projects.Project // nil where it is no mission's
 }
 
-// Trash lists what is in the trash, or empties it: the directories there, never a
-// snapshot. What an operation in flight has moved there stays, and so does what can't be
-// removed: neither keeps the rest. Where the context ends, no other item is begun.
+// Trash lists what is in the trash, or empties it. It removes directories, never a
+// snapshot. The directories of an operation in flight stay, and so does what can't be
+// removed; the rest goes. When ctx ends, no other item is begun.
 func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.TrashResult, error) {
 	result := missions.TrashResult{Removed: []missions.Removed{}}
 	all, problems, err := b.listTrash()
@@ -57,7 +57,7 @@ func (b *Bin) Trash(ctx context.Context, r missions.TrashRequest) (missions.Tras
 	return result, ctx.Err()
 }
 
-// selectRemoved are those that a request names, each once.
+// selectRemoved are the removed missions that a request names, each once.
 func (b *Bin) selectRemoved(all []removedMission, problems []missions.Problem, r missions.TrashRequest) ([]removedMission, error) {
 	if len(r.Missions) == 0 {
 		return all, nil
@@ -73,8 +73,9 @@ func (b *Bin) selectRemoved(all []removedMission, problems []missions.Problem, r
 	return slices.DeleteFunc(all, func(m removedMission) bool { return !named[m.ID] }), nil
 }
 
-// pickRemoved finds the one that a word means, a name, an id or the beginning of
-// that: in the caller's project first. What can't be read may have the name too.
+// pickRemoved finds the removed mission that a word means: a name, an id, or the
+// beginning of an id. Missions of the caller's project come first. A mission that can't
+// be read may have the name too.
 func (b *Bin) pickRemoved(c missions.Caller, all []removedMission, problems []missions.Problem, wanted string) (removedMission, error) {
 	if at := slices.IndexFunc(all, func(m removedMission) bool { return m.ID == wanted }); at >= 0 {
 		return all[at], nil
@@ -109,7 +110,8 @@ func (b *Bin) pickRemoved(c missions.Caller, all []removedMission, problems []mi
 	return removedMission{}, missions.Errorf(missions.KindAmbiguous, "umbra trash ls has their ids", "%q could be %d removed missions", wanted, len(found))
 }
 
-// removedMissions lists the missions in the trash, and what could not be read of them.
+// removedMissions lists the missions in the trash, and the problems with those that
+// can't be read.
 func (b *Bin) removedMissions() (all []removedMission, projects []*projects.Project, problems []missions.Problem) {
 	projects, problems = b.AllProjects()
 	for _, p := range projects {
@@ -122,7 +124,7 @@ func (b *Bin) removedMissions() (all []removedMission, projects []*projects.Proj
 	return all, projects, problems
 }
 
-// listTrash lists removed missions, and what else is in the trash's directories.
+// listTrash lists removed missions, and what else is in the directories of the trash.
 func (b *Bin) listTrash() ([]removedMission, []missions.Problem, error) {
 	all, projects, problems := b.removedMissions()
 	dirs, err := os.ReadDir(b.Home.Path("trash"))
@@ -145,8 +147,8 @@ func (b *Bin) listTrash() ([]removedMission, []missions.Problem, error) {
 	return all, problems, nil
 }
 
-// unclaimedDirectory is what a directory in the trash is that no removed mission has: of one
-// that is back, or of none.
+// unclaimedDirectory describes a directory in the trash that belongs to no removed
+// mission: its mission is back, or there is none.
 func (b *Bin) unclaimedDirectory(projects []*projects.Project, id string) (removedMission, []missions.Problem) {
 	m := removedMission{Removed: missions.Removed{ID: id}}
 	if !missions.UuidPattern().MatchString(id) {
@@ -187,7 +189,8 @@ func listItems(dir string) ([]missions.TrashItem, error) {
 	return items, nil
 }
 
-// measureItem measures one. One that is not there is fs.ErrNotExist.
+// measureItem measures one item of the trash. The error is fs.ErrNotExist if it is not
+// there.
 func measureItem(path string) (missions.TrashItem, error) {
 	item := missions.TrashItem{Path: path}
 	info, err := os.Lstat(path)
@@ -203,8 +206,8 @@ func measureItem(path string) (missions.TrashItem, error) {
 	return item, nil
 }
 
-// emptyTrash removes a mission's items, and returns those that are gone and those
-// that are not.
+// emptyTrash removes a mission's items. It returns the items that are gone, and those
+// that are left.
 func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions.TrashItem, left []missions.LeftInTrash) {
 	busy := b.hasUnfinishedOperation(m.ID)
 	for _, item := range m.Items {
@@ -231,8 +234,9 @@ func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions
 	return gone, left
 }
 
-// hasUnfinishedOperation reports whether an operation on a mission is not finished: what it moved
-// into the trash it may need. One that can't be read may be of any mission.
+// hasUnfinishedOperation reports whether an operation on a mission has not ended: it
+// may need what it moved into the trash. An operation that can't be read may be of any
+// mission.
 func (b *Bin) hasUnfinishedOperation(mission string) bool {
 	list, damaged, err := b.Journal.List()
 	if err != nil || len(damaged) > 0 {

@@ -13,10 +13,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// trashConversations moves a mission's copies of conversations to the trash: those that
-// restores and forks made in Umbra's own store, for a tool that Umbra does not know.
-// What is in an agent's store is the agent's. A launch makes the copy again from the
-// newest record, should the mission come back.
+// trashConversations moves a mission's copies of conversations to the trash: the copies
+// that restores and forks made in Umbra's own store, for a tool that Umbra does not
+// know. An agent's own store is left alone. If the mission comes back, a launch makes
+// the copy again from the newest record.
 func (b *Bin) trashConversations(m *projects.Mission, result *missions.RemoveResult) error {
 	a := b.Adapter(m.Agent)
 	if !projects.IsForeignAdapter(a) {
@@ -54,8 +54,8 @@ func (b *Bin) sessionsOfOthers(m *projects.Mission) (ids []string) {
 	return ids
 }
 
-// trashDirectory moves a directory of Umbra's home into the trash of a mission, under
-// that name or, where something has it already, one with a number.
+// trashDirectory moves a directory of Umbra's home into the trash of a mission. If the
+// name is taken there, the directory gets a number.
 func (b *Bin) trashDirectory(mission, dir, name string) (string, error) {
 	if _, err := os.Lstat(dir); err != nil {
 		return "", err

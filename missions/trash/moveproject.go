@@ -17,8 +17,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// MoveProject rebinds everything of a project that was below one directory to
-// another, after the user has moved it.
+// MoveProject rebinds a project after the user has moved its directory: all that was
+// below the old directory is below the new one.
 func (b *Bin) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (missions.Project, error) {
 	to, err := projects.InspectDirectory(projects.AbsolutePath(r.Caller.Cwd, r.New))
 	if err != nil {
@@ -55,9 +55,9 @@ func (b *Bin) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (m
 	return b.presence.ProjectView(p), nil
 }
 
-// findMovedProject finds the project by a path that may not exist any more, or by the
-// name of its own directory, which tells apart two that claim the same place.
-// It returns the path, too.
+// findMovedProject finds the project by a path that may be gone, and returns the path
+// too. If two projects claim a path, the name of the project's directory in Umbra's
+// home tells them apart.
 func findMovedProject(all []*projects.Project, r missions.MoveProjectRequest) (*projects.Project, string, error) {
 	path := projects.AbsolutePath(r.Caller.Cwd, r.Old)
 	var found []*projects.Project
@@ -87,7 +87,7 @@ func ProjectDirNames(list []*projects.Project) string {
 	return strings.Join(names, ", ")
 }
 
-// claimsPath reports whether the project's workspaces are said to be at path.
+// claimsPath reports whether a project's workspaces are recorded at path.
 func claimsPath(h *projects.Locations, path string) bool {
 	if h.Path == path {
 		return true
@@ -106,8 +106,8 @@ type MissionMove struct {
 	Directory projects.Directory
 }
 
-// planMoves finds the missions to be rebound. A binding never points at nothing:
-// if one of their workspaces is not in the new place, nothing is rebound.
+// planMoves finds the missions to rebind. A binding must not point at nothing: if a
+// workspace is not at the new place, no mission is rebound.
 func (b *Bin) planMoves(p *projects.Project, from, to string) ([]MissionMove, error) {
 	var moves []MissionMove
 	all, _ := b.ProjectMissions(p)
@@ -124,10 +124,10 @@ func (b *Bin) planMoves(p *projects.Project, from, to string) ([]MissionMove, er
 	return moves, nil
 }
 
-// checkMove refuses to rebind a project to a directory that was not moved from
-// where the project was: the next restore would take away what is in it. A
-// directory keeps its identity when it is moved; one that has another may be a
-// copy, and must hold what the project's did.
+// checkMove refuses to rebind a project to a directory that is not the one that was
+// moved: the next restore would take away what is in it. A moved directory keeps its
+// identity. A directory with another identity may be a copy, and must hold what the
+// project's directory did.
 func (b *Bin) checkMove(all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest) error {
 	if isProjectStillAt(&p.Locations, from, to) && countClaimants(all, from) < 2 {
 		return missions.Errorf(missions.KindConflict, "move it first; to begin anew in the other: umbra mission new there", "%s is still there: it was not moved to %s", from, to.Dir)
@@ -175,8 +175,8 @@ func directoriesOf(moves []MissionMove) []projects.Directory {
 	return list
 }
 
-// isProjectStillAt reports whether the directory that is to have been moved is where it
-// was. A link from the old place to the new one is not that.
+// isProjectStillAt reports whether the directory is still at the old place. A link from
+// the old place to the new one does not count.
 func isProjectStillAt(h *projects.Locations, from string, to projects.Directory) bool {
 	for _, hint := range h.Workspaces {
 		if hint.Path == from {
@@ -193,8 +193,8 @@ func IsDirectoryThere(h projects.Location) bool {
 	return err == nil && at == h.Identity
 }
 
-// countClaimants counts the projects that say they are at path. Two are one too many:
-// moving one of them away is how that is mended.
+// countClaimants counts the projects that are recorded at path. Two are one too many,
+// and the user mends that by moving one of them.
 func countClaimants(all []*projects.Project, path string) int {
 	n := 0
 	for _, p := range all {
@@ -205,8 +205,7 @@ func countClaimants(all []*projects.Project, path string) int {
 	return n
 }
 
-// otherOwner names whose a directory is already, other than the project's that is
-// moved from a place; "" if nobody's.
+// otherOwner names another project that a directory belongs to, "" if there is none.
 func otherOwner(all []*projects.Project, p *projects.Project, from string, g projects.Directory) string {
 	for _, o := range all {
 		if o.ID != p.ID && g.Repo != nil && o.Locations.CommonIdentity == g.CommonIdentity {
@@ -231,8 +230,9 @@ const (
 	maxComparedBytes = 1 << 20
 )
 
-// countUnchangedFiles counts the files of the mission's newest snapshot that are in its
-// new workspace as they were, out of those looked at: some from everywhere.
+// countUnchangedFiles counts the files of the mission's newest snapshot that are the
+// same in its new workspace, among those compared. They are picked from all
+// directories.
 func (b *Bin) countUnchangedFiles(move MissionMove) (found, of int, err error) {
 	type file struct {
 		path string
@@ -257,8 +257,8 @@ func (b *Bin) countUnchangedFiles(move MissionMove) (found, of int, err error) {
 	return found, of, nil
 }
 
-// holdsSameContent reports whether a file holds what it did, a large one whether it is
-// there at all.
+// holdsSameContent reports whether a file holds what it did. Of a large file it reports
+// whether it is there.
 func holdsSameContent(path string, id gitstore.ID) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -280,7 +280,7 @@ func holdsSameContent(path string, id gitstore.ID) bool {
 	return err == nil && have == id
 }
 
-// MoveLocations writes the new place of everything that was below from.
+// MoveLocations changes the places below from to those below the new directory.
 func MoveLocations(h *projects.Locations, from string, to projects.Directory) bool {
 	moved := func(path string) string {
 		if path != "" && home.IsWithin(from, path) {

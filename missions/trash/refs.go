@@ -9,8 +9,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// trashRefs moves the mission's refs. The trash refs come first: whatever is
-// cut off in between, every snapshot stays reachable.
+// trashRefs moves the mission's refs. The trash refs come first, so that every snapshot
+// stays reachable wherever this is cut off.
 func (b *Bin) trashRefs(ctx context.Context, m *projects.Mission) error {
 	store := m.Project.Store
 	record, err := store.Ref(gitstore.RecordRef(m.ID))
@@ -63,9 +63,8 @@ func (b *Bin) untrashRefsLocked(ctx context.Context, m *projects.Mission) error 
 	return UntrashRefs(ctx, m)
 }
 
-// UntrashRefs moves the refs back. The trash refs go last: whatever is cut off in
-// between, every snapshot stays reachable; a name that is missing then is doctor's
-// to give.
+// UntrashRefs moves the refs back. The trash refs go last, so that every snapshot stays
+// reachable wherever this is cut off. If the name is missing then, doctor gives it.
 func UntrashRefs(ctx context.Context, m *projects.Mission) error {
 	store, agent := m.Project.Store, gitstore.AgentRef(m.ID)
 	for _, put := range []struct {

@@ -16,9 +16,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// Remove takes missions out of the project: their refs go to the trash, where
-// they stay, and Unremove brings them back. Copies of conversations in Umbra's own
-// store go there too, and with Workspace a workspace that Umbra made. With Preview nothing is done.
+// Remove takes missions out of the project. Their refs go to the trash and stay there,
+// and Unremove brings them back. Copies of conversations in Umbra's own store go there
+// too and, with Workspace, a workspace that Umbra made. A Preview changes nothing.
 func (b *Bin) Remove(ctx context.Context, r missions.RemoveRequest) (missions.RemoveResult, error) {
 	result := missions.RemoveResult{Missions: []missions.Mission{}}
 	if len(r.Missions) == 0 {
@@ -82,7 +82,7 @@ func (b *Bin) stopForRemoval(ctx context.Context, m *projects.Mission, r mission
 	return fresh, b.checkRemoval(fresh, r) // no other agent has begun meanwhile
 }
 
-// addLosses lists what exists nowhere but in what is to be removed.
+// addLosses lists what exists only in what is to be removed.
 func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
 	if !m.Binding.MadeByUmbra || m.Binding.Fork == nil {
 		return nil
@@ -119,8 +119,8 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 	return nil
 }
 
-// missionsWithin lists the other missions whose workspace is this one's, or in it.
-// It refuses where one of them has an agent at work.
+// missionsWithin lists the other missions whose workspace is this mission's, or in it.
+// It refuses if one of them has an agent at work.
 func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
 	all, err := b.restores.OverlappingMissions(m)
 	if err != nil {
@@ -139,8 +139,8 @@ func (b *Bin) missionsWithin(m *projects.Mission) ([]*projects.Mission, error) {
 	return list, nil
 }
 
-// removeMission moves one mission to the trash: its workspace first, which is snapshot
-// once more, then its conversations in Umbra's own store, then its refs.
+// removeMission moves one mission to the trash: first its workspace, after a last
+// snapshot, then its conversations in Umbra's own store, then its refs.
 func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions.RemoveRequest, result *missions.RemoveResult) error {
 	if r.Workspace && m.Binding.Fork != nil && !isWorkspaceMoved(m) {
 		if err := b.TrashWorkspace(ctx, m, result); err != nil {

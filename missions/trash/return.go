@@ -8,11 +8,11 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// Unremove is Remove taken back: the mission has its name and its snapshots again,
-// and a workspace that went with it is in its place again, with what was in no
-// snapshot. Where something else has that place nothing is done. A conversation is
-// made again by the next launch. A mission that is back without its workspace is
-// given that.
+// Unremove takes Remove back: the mission has its name and snapshots again. A workspace
+// that was removed is in its place again, with files that are in no snapshot; if
+// something else is in that place, nothing is done. The next launch makes the
+// conversation again. A mission that is back already without its workspace gets the
+// workspace.
 func (b *Bin) Unremove(ctx context.Context, r missions.UnremoveRequest) (missions.Mission, error) {
 	m, removed, err := b.FindRemoved(ctx, r)
 	if err != nil {
@@ -40,8 +40,8 @@ func (b *Bin) Unremove(ctx context.Context, r missions.UnremoveRequest) (mission
 	return b.presence.MissionView(back), nil
 }
 
-// FindRemoved finds a mission in the trash, as pickRemoved says, or one that is back
-// without its workspace, which is there still.
+// FindRemoved finds a mission in the trash as pickRemoved does, or a mission that is
+// back while its workspace is still in the trash.
 func (b *Bin) FindRemoved(ctx context.Context, r missions.UnremoveRequest) (m *projects.Mission, removed bool, err error) {
 	all, _, problems := b.removedMissions()
 	picked, err := b.pickRemoved(r.Caller, all, problems, r.Mission)
@@ -58,7 +58,7 @@ func (b *Bin) FindRemoved(ctx context.Context, r missions.UnremoveRequest) (m *p
 	return back, false, nil
 }
 
-// checkUnremoval refuses what would be in the way of another mission.
+// checkUnremoval refuses to bring a mission back that would get in the way of another.
 func (b *Bin) checkUnremoval(m *projects.Mission) error {
 	if is, err := b.addresses.TakenNamesOf(m.Project)(m.Name); err != nil || is {
 		if err == nil {
@@ -73,8 +73,9 @@ func (b *Bin) checkUnremoval(m *projects.Mission) error {
 	return nil
 }
 
-// missionAdoptedSince names the mission whose session a removed one, were it back, would be
-// taken for the mission of: it was adopted first, and again since it was removed.
+// missionAdoptedSince names the mission that has adopted the session of a removed
+// mission since. If the removed mission were back, the session would count as its own
+// again.
 func (b *Bin) missionAdoptedSince(m *projects.Mission) string {
 	all, _ := b.AllProjects()
 	for _, p := range all {

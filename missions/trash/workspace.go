@@ -15,8 +15,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// TrashWorkspace keeps what is in the workspace in a last snapshot and moves the
-// directory away.
+// TrashWorkspace keeps the workspace in a last snapshot and moves the directory to the
+// trash.
 func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *missions.RemoveResult) error {
 	if m.IsWorkspaceGone() {
 		return b.trashWorkspaceRemains(ctx, m, result)
@@ -43,8 +43,8 @@ func (b *Bin) TrashWorkspace(ctx context.Context, m *projects.Mission, result *m
 	return nil
 }
 
-// isWorkspaceMoved reports whether the workspace is there, but is not the directory
-// that Umbra made where it made it: the user moved it.
+// isWorkspaceMoved reports whether the user has moved the workspace: it is there, but
+// not the directory that Umbra made, or not where Umbra made it.
 func isWorkspaceMoved(m *projects.Mission) bool {
 	if m.Binding.Fork == nil || m.IsWorkspaceGone() {
 		return false
@@ -53,7 +53,7 @@ func isWorkspaceMoved(m *projects.Mission) bool {
 	return err != nil || place != home.FileIdentity(m.Binding.Fork.Identity)
 }
 
-// movedWorkspaceNote says of a workspace that was moved how it can be removed.
+// movedWorkspaceNote says how the user can remove a workspace that was moved.
 func movedWorkspaceNote(m *projects.Mission) string {
 	stays := m.Binding.Workspace + " stays: it is not where Umbra made it, in " + m.Binding.Fork.Directory
 	if m.Binding.Branch == "" {
@@ -62,9 +62,9 @@ func movedWorkspaceNote(m *projects.Mission) string {
 	return stays + "; so do its worktree and branch " + m.Binding.Branch + ": git -C " + home.ShellQuote(m.Binding.Worktree) + " worktree remove --force --force . removes the worktree"
 }
 
-// trashWorkspaceRemains takes out of the user's repository what a removal that was cut off
-// has left there after the workspace itself: its worktree's entry and its branch.
-// A workspace that the user moved stays as it is.
+// trashWorkspaceRemains removes from the user's repository what a removal left there
+// when it was cut off after it had moved the workspace: the entry of the worktree, and
+// the branch. A workspace that the user moved stays as it is.
 func (b *Bin) trashWorkspaceRemains(ctx context.Context, m *projects.Mission, result *missions.RemoveResult) error {
 	if len(b.pathsInTrash(m.ID)) == 0 {
 		result.Kept = append(result.Kept, m.Binding.Workspace+" is not there: wherever it was moved to, it stays")
@@ -97,8 +97,8 @@ func addDiscarded(r *missions.RemoveResult, discarded fork.Discarded) {
 	}
 }
 
-// UntrashWorkspace puts a workspace that was removed with its mission back in its
-// place. Where something else is there it refuses, and nothing has changed.
+// UntrashWorkspace puts a removed workspace back in its place. If something else is
+// there, it refuses and changes nothing.
 func (b *Bin) UntrashWorkspace(ctx context.Context, m *projects.Mission) error {
 	if m.Binding.Fork == nil {
 		return nil
@@ -123,8 +123,8 @@ func (b *Bin) UntrashWorkspace(ctx context.Context, m *projects.Mission) error {
 	return nil
 }
 
-// tellMissingWorkspace says of a mission that is back what a launch would do, where its
-// workspace is not there, and what of it is in the trash still.
+// tellMissingWorkspace says, of a mission that is back without its workspace, what a
+// launch would do and what is still in the trash.
 func (b *Bin) tellMissingWorkspace(ctx context.Context, m *projects.Mission) {
 	if m.Binding.Fork == nil || !m.IsWorkspaceGone() {
 		return
