@@ -12,18 +12,17 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// logged compares for a log what snapshots changed, with as few processes of git as
-// can be.
-type logged struct {
+// logDiffer compares snapshots for a log, with as few processes of git as possible.
+type logDiffer struct {
 	project *projects.Project
 	request missions.LogRequest
 
 	lines   *gitstore.Differ
-	changes *gitstore.Differ // of the paths
+	changes *gitstore.Differ // below paths
 	paths   []string
 }
 
-func (t *logged) close() {
+func (t *logDiffer) close() {
 	for _, d := range []*gitstore.Differ{t.lines, t.changes} {
 		if d != nil {
 			d.Close()
@@ -31,8 +30,8 @@ func (t *logged) close() {
 	}
 }
 
-// counting counts lines, nil if that was not asked for.
-func (t *logged) counting(ctx context.Context) *gitstore.Differ {
+// lineDiffer counts lines. It is nil if the request does not ask for them.
+func (t *logDiffer) lineDiffer(ctx context.Context) *gitstore.Differ {
 	if t.lines == nil && t.request.Lines {
 		t.lines = Differ(t.project, ctx, gitstore.DiffLines, nil)
 	}
@@ -41,7 +40,7 @@ func (t *logged) counting(ctx context.Context) *gitstore.Differ {
 
 // addChanges adds what a snapshot changed against the one before, below paths if
 // there are any. The first snapshot of all has nothing before it.
-func (t *logged) addChanges(ctx context.Context, e *missions.Entry, s *gitstore.Snapshot, paths []string) error {
+func (t *logDiffer) addChanges(ctx context.Context, e *missions.Entry, s *gitstore.Snapshot, paths []string) error {
 	parent := s.Parent()
 	if parent.IsZero() {
 		return nil
@@ -57,25 +56,25 @@ func (t *logged) addChanges(ctx context.Context, e *missions.Entry, s *gitstore.
 	if t.changes == nil {
 		t.changes, t.paths = Differ(t.project, ctx, diffDetail(t.request.Patch), paths), paths
 	}
-	c, err := compared(t.changes, before.Tree, s.Tree)
+	c, err := diffTrees(t.changes, before.Tree, s.Tree)
 	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired
 	return err
 }
 
-// addConversations adds what was said in each turn of a list, newest first.
+// addConversations adds to the newest entry of each turn the lines of its conversation.
 func (rd *Reader) addConversations(p *projects.Project, list []missions.Entry) error {
-	type chapter struct {
+	type turnOfMission struct {
 		mission string
 		turn    int
 	}
-	told, read := map[chapter]bool{}, &conversationReader{reader: rd, project: p}
+	done, read := map[turnOfMission]bool{}, &conversationReader{reader: rd, project: p}
 	for i := range list {
 		e := &list[i]
-		at := chapter{e.Mission, e.Turn}
-		if told[at] || e.Turn == 0 || e.Operation != "" { // after a restore the conversation is an older one
+		at := turnOfMission{e.Mission, e.Turn}
+		if done[at] || e.Turn == 0 || e.Operation != "" { // after a restore the conversation is an older one
 			continue
 		}
-		told[at] = true
+		done[at] = true
 		id, err := gitstore.ParseID(e.ID)
 		if err != nil {
 			return err
@@ -84,15 +83,15 @@ func (rd *Reader) addConversations(p *projects.Project, list []missions.Entry) e
 		if err != nil {
 			return err
 		}
-		if e.ConversationLines, err = read.saidInTurn(s); err != nil {
+		if e.ConversationLines, err = read.linesOfTurn(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// conversationReader reads the conversations of snapshots that come newest first. One that
-// was read holds those before it, as long as its file only grew.
+// conversationReader reads the conversations of snapshots, newest first. A conversation
+// holds those of earlier snapshots, as long as its file only grew: it is read once.
 type conversationReader struct {
 	reader       *Reader
 	project      *projects.Project
@@ -100,8 +99,8 @@ type conversationReader struct {
 	conversation sessions.Conversation
 }
 
-// saidInTurn is what was said in the turn of a snapshot.
-func (t *conversationReader) saidInTurn(s *gitstore.Snapshot) ([]missions.ConversationLine, error) {
+// linesOfTurn are the lines of a snapshot's turn.
+func (t *conversationReader) linesOfTurn(s *gitstore.Snapshot) ([]missions.ConversationLine, error) {
 	meta, err := t.project.Store.SessionMeta(s.Record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, nil
@@ -117,17 +116,17 @@ func (t *conversationReader) saidInTurn(s *gitstore.Snapshot) ([]missions.Conver
 		t.meta = meta
 	}
 	turns := t.conversation.Turns
-	end := t.conversation.Length - (t.meta.Length - t.meta.Torn) + meta.Length // of that snapshot's in the whole
+	end := t.conversation.Length - (t.meta.Length - t.meta.Torn) + meta.Length // where the snapshot's conversation ends in the longer one
 	if n := slices.IndexFunc(turns, func(turn sessions.Turn) bool { return turn.Start >= end }); n >= 0 {
 		turns = turns[:n]
 	}
-	return t.reader.saidInLastTurn(t.project, s, turns)
+	return t.reader.linesOfLastTurn(t.project, s, turns)
 }
 
-// saidInLastTurn is what was said in a snapshot's own turn, which is the last one of its
-// conversation. One that was taken for a prompt may be older than the first word of
-// its turn: then nothing was.
-func (rd *Reader) saidInLastTurn(p *projects.Project, s *gitstore.Snapshot, turns []sessions.Turn) ([]missions.ConversationLine, error) {
+// linesOfLastTurn are the lines of a snapshot's own turn, the last of its conversation. A
+// snapshot that was taken for a prompt may be older than the turn's first line: then
+// there are none.
+func (rd *Reader) linesOfLastTurn(p *projects.Project, s *gitstore.Snapshot, turns []sessions.Turn) ([]missions.ConversationLine, error) {
 	if len(turns) == 0 {
 		return nil, nil
 	}

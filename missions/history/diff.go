@@ -95,14 +95,14 @@ func (rd *Reader) momentBeforeLastPrompt(ctx context.Context, c missions.Caller)
 	return addresses.ResolvedMoment{Mission: m, Snapshot: steps[0]}, nil
 }
 
-// treeChanges is what differs between two trees.
+// treeChanges are the differences between two trees.
 type treeChanges struct {
 	files    []missions.FileChange
 	patch    string
 	unpaired int
 }
 
-// diffDetail is how much is to be told of changes.
+// diffDetail is the detail of a comparison, with the patch or without.
 func diffDetail(patch bool) gitstore.DiffDetail {
 	if patch {
 		return gitstore.DiffPatch
@@ -110,7 +110,7 @@ func diffDetail(patch bool) gitstore.DiffDetail {
 	return gitstore.DiffLines
 }
 
-// Differ compares trees of a project: what is below some paths, or all.
+// Differ compares trees of a project, below some paths or whole.
 func Differ(p *projects.Project, ctx context.Context, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
 	if slices.Contains(paths, "") {
 		paths = nil
@@ -118,14 +118,14 @@ func Differ(p *projects.Project, ctx context.Context, detail gitstore.DiffDetail
 	return p.Store.Differ(ctx, detail, paths...)
 }
 
-// compareTrees tells what differs between two trees.
+// compareTrees compares two trees once.
 func compareTrees(p *projects.Project, ctx context.Context, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (treeChanges, error) {
 	d := Differ(p, ctx, detail, paths)
 	defer d.Close()
-	return compared(d, from, to)
+	return diffTrees(d, from, to)
 }
 
-func compared(d *gitstore.Differ, from, to gitstore.ID) (treeChanges, error) {
+func diffTrees(d *gitstore.Differ, from, to gitstore.ID) (treeChanges, error) {
 	diff, err := d.Trees(from, to)
 	if err != nil {
 		return treeChanges{}, snapshots.NotCompared(from, to, err)
@@ -159,7 +159,7 @@ func changeType(f gitstore.FileDiff) string {
 	return "modified"
 }
 
-// workspacePaths is WorkspacePath for several.
+// workspacePaths is WorkspacePath for several paths.
 func workspacePaths(m *projects.Mission, c missions.Caller, typed []string) (paths []string, err error) {
 	for _, one := range typed {
 		rel, err := m.WorkspacePath(c, one)

@@ -34,9 +34,9 @@ func (rd *Reader) Log(ctx context.Context, r missions.LogRequest) ([]missions.En
 	return entries, err
 }
 
-// listEntries lists the snapshots of one mission from a moment back. A path is what
-// has that name at the moment, or had it before; one that is named so only since
-// is listed by what it was called at the moment.
+// listEntries lists the snapshots of one mission from a moment back. A path means the
+// file that has that name at the moment, or had it before. If there is none, it means
+// the file that got the name since, by its name at the moment.
 func (rd *Reader) listEntries(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest) ([]missions.Entry, error) {
 	entries, known, err := rd.listEntriesByName(ctx, at, filter, r)
 	if known || err != nil {
@@ -51,14 +51,14 @@ func (rd *Reader) listEntries(ctx context.Context, at addresses.ResolvedMoment, 
 	return entries, err
 }
 
-// listEntriesByName is history of a path by its name at the moment; known says whether there
-// is anything of that name.
+// listEntriesByName is the history of a path by its name at the moment. known says whether
+// any file has that name.
 func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest) (entries []missions.Entry, known bool, err error) {
 	pins := at.Project.PinsBySnapshot()
 	entries = []missions.Entry{}
 	trail := pathTrail{project: at.Project, path: filter.path}
-	told := logged{project: at.Project, request: r}
-	defer told.close()
+	differ := logDiffer{project: at.Project, request: r}
+	defer differ.close()
 	err = at.Project.WalkTurns(at.Snapshot.ID, func(turn []projects.NumberedSnapshot) error {
 		prompt, asked := promptOfTurn(turn)
 		for _, s := range turn {
@@ -72,7 +72,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 				}
 				continue
 			}
-			e, err := rd.snapshots.LogEntry(ctx, at.Mission, s, told.counting(ctx))
+			e, err := rd.snapshots.LogEntry(ctx, at.Mission, s, differ.lineDiffer(ctx))
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 				e.Pins = names
 			}
 			if r.Changes || r.Patch {
-				err := told.addChanges(ctx, &e, s.Snapshot, nonEmptyNames(path, from))
+				err := differ.addChanges(ctx, &e, s.Snapshot, nonEmptyNames(path, from))
 				if err != nil && !snapshots.FilesLost(err) {
 					return err
 				}
@@ -102,12 +102,12 @@ func (rd *Reader) listEntriesByName(ctx context.Context, at addresses.ResolvedMo
 	return entries, trail.found, err
 }
 
-// nonEmptyNames are those of them that there are.
+// nonEmptyNames leaves out empty names.
 func nonEmptyNames(all ...string) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
 }
 
-// promptOfTurn is what a turn's user asked for, and the snapshot that says so.
+// promptOfTurn is a turn's prompt, and the snapshot whose message it is.
 func promptOfTurn(turn []projects.NumberedSnapshot) (prompt string, by gitstore.ID) {
 	for _, s := range slices.Backward(turn) {
 		if said, ok := strings.CutPrefix(s.Message, "prompt: "); ok && projects.TriggersOf(s.Snapshot).Has(missions.TriggerPrompt) {
@@ -117,8 +117,8 @@ func promptOfTurn(turn []projects.NumberedSnapshot) (prompt string, by gitstore.
 	return "", by
 }
 
-// addForkEntries adds the snapshots of the missions that were forked from this one,
-// and from those, or of all missions; newest first.
+// addForkEntries adds the snapshots of this mission's forks and of their forks, or of all
+// missions, newest first.
 func (rd *Reader) addForkEntries(ctx context.Context, at addresses.ResolvedMoment, filter filter, r missions.LogRequest, entries []missions.Entry) ([]missions.Entry, error) {
 	family, listed := map[string]*projects.Mission{at.ID: at.Mission}, map[string]bool{}
 	names := map[string]string{at.ID: filter.path} // of the path, in each mission
@@ -159,7 +159,7 @@ func (rd *Reader) addForkEntries(ctx context.Context, at addresses.ResolvedMomen
 	return entries, nil
 }
 
-// filter is what a log leaves out.
+// filter decides which snapshots a log lists.
 type filter struct {
 	since          time.Time
 	state          missions.StateName

@@ -14,7 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// Show gives a moment whole: what was asked, what was said, what changed.
+// Show gives everything about a moment: prompt, conversation, changes.
 func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.ShowResult, error) {
 	at, err := rd.addresses.FindMoment(ctx, r.Caller, r.Moment, addresses.InAnyProject)
 	if err != nil {
@@ -48,7 +48,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	return shown, err
 }
 
-// addRecord fills in what the snapshot's record says.
+// addRecord fills in the result from the snapshot's record.
 func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMoment) error {
 	info, err := at.Project.ReadSnapshotInfo(at.Snapshot.Snapshot)
 	if err != nil {
@@ -76,7 +76,7 @@ func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMom
 		return err
 	}
 	shown.NotTakenUp = restores.PromptsOf(c.Queued)
-	shown.Conversation, err = rd.saidInLastTurn(at.Project, at.Snapshot.Snapshot, c.Turns)
+	shown.Conversation, err = rd.linesOfLastTurn(at.Project, at.Snapshot.Snapshot, c.Turns)
 	return err
 }
 

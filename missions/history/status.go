@@ -115,7 +115,7 @@ func (rd *Reader) lastEntry(ctx context.Context, m *projects.Mission) (*missions
 	return &e, err
 }
 
-// journalProblems are operations that were cut off and wait for a decision.
+// journalProblems are the operations that were cut off and wait for a decision.
 func (rd *Reader) journalProblems() []missions.Problem {
 	list, damaged, err := rd.Journal.List()
 	var problems []missions.Problem

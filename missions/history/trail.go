@@ -16,11 +16,11 @@ import (
 type pathTrail struct {
 	project *projects.Project
 	path    string // "" is everything
-	found   bool   // it was there in a snapshot, or in the one before
+	found   bool   // the path was in one of the snapshots, or in a parent
 }
 
-// follow tells what the path is in a snapshot, whether that changed it against the
-// one before and, where the file came to be there by another name, which.
+// follow gives the path's name in a snapshot, whether the snapshot changed it and, if it
+// renamed it, the name before.
 func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, from string, touched bool, err error) {
 	path = t.path
 	if path == "" {
@@ -55,13 +55,13 @@ func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, fro
 	return path, from, now.ID != before.ID || now.Mode != before.Mode, nil
 }
 
-// nameAtMoment is what a path of a mission's newest snapshot was called at a moment.
+// nameAtMoment is the name that a path of a mission's newest snapshot had at a moment.
 func nameAtMoment(f addresses.ResolvedMoment, ctx context.Context, path string) (string, error) {
 	return nameInSnapshot(f.Project, ctx, f.Mission, f.Snapshot.ID, path)
 }
 
-// nameInTreeBefore is what a new file was called in the tree before, by Git's rule for
-// renames, as with git log --follow: of that file alone; "" if there is none.
+// nameInTreeBefore is the name that a new file had in the tree before, by Git's rule for
+// renames, as with git log --follow. "" says that it was not renamed.
 func nameInTreeBefore(p *projects.Project, ctx context.Context, before, after gitstore.ID, path string) (string, error) {
 	files, err := findRenames(p, ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
 	for _, f := range files {
@@ -72,12 +72,12 @@ func nameInTreeBefore(p *projects.Project, ctx context.Context, before, after gi
 	return "", err
 }
 
-// mostArguments is how many bytes of paths git is given, well below what systems let
+// maxArgumentBytes is how many bytes of paths git is given, well below what systems let
 // a program be started with.
-const mostArguments = 256 << 10
+const maxArgumentBytes = 256 << 10
 
-// findRenames are those of the changes between two trees that are kept, paired. Of more
-// paths than git can be given all are paired.
+// findRenames pairs the changes between two trees that keep selects. If they have more
+// paths than git can be given, it pairs all changes.
 func findRenames(p *projects.Project, ctx context.Context, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
 	var paths []string
 	bytes, types := 0, map[gitstore.ChangeType]bool{}
@@ -91,7 +91,7 @@ func findRenames(p *projects.Project, ctx context.Context, before, after gitstor
 	if err != nil || !types[gitstore.Added] || !types[gitstore.Deleted] {
 		return nil, err
 	}
-	if bytes > mostArguments {
+	if bytes > maxArgumentBytes {
 		paths = nil
 	}
 	d := Differ(p, ctx, gitstore.DiffNames, paths)
@@ -112,9 +112,8 @@ func treeEntry(p *projects.Project, tree gitstore.ID, path string) (gitstore.Tre
 	return e, err
 }
 
-// nameInFork is what a file of a mission is called in a fork of it, where each may
-// have given it another name since: "" path is everything. One that the fork has
-// removed keeps its last name.
+// nameInFork is the name of a mission's file in a fork, since either may have renamed it.
+// A file that the fork has removed keeps its last name. "" is every path.
 func nameInFork(p *projects.Project, ctx context.Context, parent, fork *projects.Mission, path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -148,7 +147,7 @@ func nameInFork(p *projects.Project, ctx context.Context, parent, fork *projects
 	return nameInTree(p, before, name, path)
 }
 
-// nameInTree is the first of two names that is in a tree, the first if none is.
+// nameInTree is the first of two names that is in a tree, or the first if neither is.
 func nameInTree(p *projects.Project, tree gitstore.ID, first, second string) (string, error) {
 	for _, name := range []string{first, second} {
 		e, err := treeEntry(p, tree, name)
@@ -162,13 +161,13 @@ func nameInTree(p *projects.Project, tree gitstore.ID, first, second string) (st
 	return first, nil
 }
 
-// nameInSnapshot is what a file of a mission was called in one of its snapshots, or of those
-// that it goes back to; what it is called now where that is cut off from the newest.
+// nameInSnapshot is the name of a mission's file in an earlier snapshot of its history. If
+// the history does not reach back there, it is the present name.
 func nameInSnapshot(p *projects.Project, ctx context.Context, m *projects.Mission, at gitstore.ID, path string) (string, error) {
 	trail := pathTrail{project: p, path: path}
 	for s, err := range p.SnapshotCache.WalkHistory(p.Store, m.Tip.ID) {
 		if err != nil {
-			return path, nil // what lists it says what is lost
+			return path, nil // the log reports what is lost
 		}
 		if s.ID == at {
 			return trail.path, nil
@@ -180,8 +179,8 @@ func nameInSnapshot(p *projects.Project, ctx context.Context, m *projects.Missio
 	return path, nil
 }
 
-// nameInTreeAfter is nameInTreeBefore the other way round: what a file of a tree is called in
-// the one after it; its own name where it is gone.
+// nameInTreeAfter is nameInTreeBefore the other way round: the name of a file in the next
+// tree. A file that is gone keeps its name.
 func nameInTreeAfter(p *projects.Project, ctx context.Context, before, after gitstore.ID, path string) (string, error) {
 	if before == after {
 		return path, nil

@@ -18,9 +18,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// Usage measures all of it: it looks at each file of the home and of forks'
-// workspaces, and at every commit and tree of the snapshots. What can't be read is
-// counted past, and is in Problems.
+// Usage measures the home: it looks at each file there and in forks' workspaces, and at
+// every commit and tree of the snapshots. Files that can't be read are left out, and are
+// in Problems.
 func (rd *Reader) Usage(ctx context.Context, _ missions.UsageRequest) (missions.Usage, error) {
 	u := missions.Usage{Home: rd.Home.Dir, Projects: []missions.ProjectUsage{}, Other: []missions.UsageItem{}, Workspaces: []missions.UsageItem{}, Freeable: []missions.UsageItem{}, Problems: []missions.Problem{}}
 	projects, problems := rd.AllProjects()
@@ -84,10 +84,10 @@ func (rd *Reader) measureProject(ctx context.Context, p *projects.Project, u *mi
 	return nil
 }
 
-// MaxNamedUnread is how many places are named that could not be read.
+// MaxNamedUnread is how many unreadable places a problem names.
 const MaxNamedUnread = 3
 
-// MeasureDir is DiskUsage that goes on past whatever it can't read, and says so.
+// MeasureDir is DiskUsage that leaves out what it can't read, and adds a problem then.
 func MeasureDir(u *missions.Usage, dir string) int64 {
 	bytes, unread := measureReadable(dir)
 	if n := len(unread) - MaxNamedUnread; n > 0 {
@@ -99,7 +99,7 @@ func MeasureDir(u *missions.Usage, dir string) int64 {
 	return bytes
 }
 
-// measureReadable is what the files below dir take on disk, and the places that could not be
+// measureReadable measures the files below dir, and lists the places that could not be
 // read, each with the reason.
 func measureReadable(dir string) (bytes int64, unread []string) {
 	var m home.DiskMeter
@@ -118,7 +118,7 @@ func measureReadable(dir string) (bytes int64, unread []string) {
 	return m.Bytes, unread
 }
 
-// measureWorkspace measures one that Umbra made, while it stands.
+// measureWorkspace measures a mission's workspace, if Umbra made it and it is there.
 func measureWorkspace(u *missions.Usage, m *projects.Mission) {
 	if m.InTrash || !m.Binding.MadeByUmbra || m.Binding.Workspace == "" || m.IsWorkspaceGone() {
 		return
@@ -131,7 +131,7 @@ func measureWorkspace(u *missions.Usage, m *projects.Mission) {
 	u.Workspaces = append(u.Workspaces, w)
 }
 
-// measureHome measures what is in the home beside projects.
+// measureHome measures everything in the home but projects.
 func measureHome(u *missions.Usage, home home.Home) {
 	for _, part := range []struct{ what, name, fix string }{
 		{"the trash: workspaces of removed missions", "trash", "umbra trash empty"},
@@ -151,8 +151,8 @@ func measureHome(u *missions.Usage, home home.Home) {
 	u.Other = append(u.Other, missions.UsageItem{What: "logs, locks and the rest", Path: home.Dir, Bytes: rest})
 }
 
-// borrowedBytes is what files of a shadow repository take that have another name,
-// in the user's repository; measure says what can't be read.
+// borrowedBytes measures the files of a shadow repository that are hard links to the
+// user's repository. MeasureDir reports files that can't be read.
 func borrowedBytes(shadow string) (bytes int64) {
 	_ = filepath.WalkDir(filepath.Join(shadow, "objects"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -29,7 +29,7 @@ func (rd *Reader) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.
 	}
 	for _, m := range list {
 		if err := m.CheckMachine(); err != nil {
-			return nil, err // nothing of it is heard here
+			return nil, err // its agent reports to another machine
 		}
 	}
 	var deadline time.Time
@@ -37,7 +37,7 @@ func (rd *Reader) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.
 		deadline = rd.Now().Add(r.Timeout)
 	}
 	for {
-		there, not, err := rd.sortByState(ctx, list, states)
+		there, not, err := rd.splitByState(ctx, list, states)
 		if err != nil || len(not) == 0 || r.Any && len(there) > 0 {
 			return there, err
 		}
@@ -50,9 +50,9 @@ func (rd *Reader) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.
 	}
 }
 
-// sortByState reads the missions afresh and parts them by whether they are in one of
-// the states.
-func (rd *Reader) sortByState(ctx context.Context, list []*projects.Mission, states []missions.StateName) (there []missions.Mission, not []string, err error) {
+// splitByState reads the missions again and splits them: those in one of the states, and
+// the states of the others.
+func (rd *Reader) splitByState(ctx context.Context, list []*projects.Mission, states []missions.StateName) (there []missions.Mission, not []string, err error) {
 	there = []missions.Mission{}
 	for _, old := range list {
 		m, err := rd.presence.ReloadMission(ctx, old)

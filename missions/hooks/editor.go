@@ -12,8 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// editorIntegration is a plugin for an editor, among its user's own, in each place
-// where one of the editor's installations looks for it.
+// editorIntegration is an editor's plugin in each directory where an installation of the
+// editor looks for its user's plugins.
 type editorIntegration struct {
 	plugins      []editorPlugin
 	name, binary string
@@ -49,8 +49,7 @@ func (in *Installer) findEditorIntegration(r missions.HooksRequest) (integration
 	return f, nil
 }
 
-// install puts the plugin everywhere. What stands in the way of one place is found
-// before anything is written to any.
+// install writes the plugin to all places or none: it looks for obstacles first.
 func (f *editorIntegration) install() (changed bool, err error) {
 	changes := make([][]fileChange, len(f.plugins))
 	for i, p := range f.plugins {
@@ -64,8 +63,8 @@ func (f *editorIntegration) install() (changed bool, err error) {
 	return f.applyChanges(changes)
 }
 
-// uninstall removes what Umbra wrote, and the directories that are empty then. If
-// a file was changed since, all stay: the others do nothing without it.
+// uninstall removes the files that Umbra wrote, and directories that are empty then. If
+// one of the files was changed since, all stay.
 func (f *editorIntegration) uninstall() (changed bool, err error) {
 	changes := make([][]fileChange, len(f.plugins))
 	for i, p := range f.plugins {

@@ -12,8 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// installExtras writes the files that go beside the hooks. One of the same name
-// that is not Umbra's stays as it is.
+// installExtras writes the files that go beside the hooks. It leaves a file alone that has
+// the same name and is not Umbra's.
 func (at HookPlace) installExtras() (changed bool, err error) {
 	for _, x := range at.extras {
 		wrote, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
@@ -30,8 +30,8 @@ func (at HookPlace) installExtras() (changed bool, err error) {
 	return changed, nil
 }
 
-// removeExtras removes such files again, unless they were changed by others, and the
-// directory that was made for them.
+// removeExtras removes these files, unless somebody has changed them, and the directory
+// that was made for them.
 func removeExtras(extras []sessions.Extra) (changed bool, err error) {
 	for _, x := range extras {
 		removed, err := userfile.Change(x.Path, settingsMode, func(content []byte) ([]byte, error) {
@@ -51,8 +51,8 @@ func removeExtras(extras []sessions.Extra) (changed bool, err error) {
 	return changed, nil
 }
 
-// removeEmptyDirs removes the directory that the settings were in, and the one above
-// it, where nothing is left in them: .opencode/plugin was made for the file.
+// removeEmptyDirs removes the directory of the settings and the one above, if they are
+// empty: .opencode/plugin was made for the file.
 func (at HookPlace) removeEmptyDirs() {
 	dir := filepath.Dir(at.File)
 	for range 2 {
@@ -64,15 +64,14 @@ func (at HookPlace) removeEmptyDirs() {
 	}
 }
 
-// removeEmptyDir removes a directory that nothing is in; a link to one is its
-// user's.
+// removeEmptyDir removes an empty directory, but not a link to one, which is the user's.
 func removeEmptyDir(dir string) {
 	if info, err := os.Lstat(dir); err == nil && info.IsDir() {
 		_ = os.Remove(dir) // fails where something is in it
 	}
 }
 
-// describeExtras says what came with the hooks, and what stands in its place.
+// describeExtras lists the files beside the hooks, and problems with them.
 func (at HookPlace) describeExtras(r *missions.HooksResult) error {
 	for _, x := range at.extras {
 		content, err := userfile.Read(x.Path)

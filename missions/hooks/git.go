@@ -18,17 +18,17 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// What Umbra writes into a hook: two lines behind its first one, so that a script
-// which exits is no obstacle, and a third where it made the file.
+// The lines that Umbra writes into a hook: two behind the first line, before a script can
+// exit, and a third into a file that it has made.
 const (
 	hookNote     = "# The next line is Umbra's; umbra hooks uninstall git takes both out.\n"
 	hookMadeNote = "# Umbra made this file.\n"
 	hookShebang  = "#!/bin/sh\n"
 )
 
-// hookLine tells Umbra of a hook. It writes nothing, reads nothing, never fails,
-// whatever the shell's options, and says nothing in the middle of a rebase, whose
-// end is told by post-rewrite, nor of files checked out without a move.
+// hookLine reports a hook to Umbra. It writes nothing, reads nothing, and never fails,
+// whatever the shell's options. It is silent in the middle of a rebase, whose end
+// post-rewrite reports, and when files are checked out but HEAD does not move.
 func hookLine(binary, hook string) string {
 	unless := `[ -d "${GIT_DIR:-.git}/rebase-merge" ] || `
 	switch hook {
@@ -40,8 +40,7 @@ func hookLine(binary, hook string) string {
 	return unless + home.ShellQuote(binary) + " hook git " + hook + " </dev/null >/dev/null 2>&1 || :\n"
 }
 
-// gitIntegration is the hooks of the repository of a directory, where Git looks for
-// them.
+// gitIntegration is the hooks of a repository, in the directory where Git looks for them.
 type gitIntegration struct {
 	repo    *usergit.Repository
 	dir     string
@@ -50,8 +49,8 @@ type gitIntegration struct {
 	request missions.HooksRequest
 }
 
-// findGitIntegration finds the hooks of the caller's repository. They are those of all
-// its work trees.
+// findGitIntegration finds the hooks of the caller's repository, which all its work trees
+// share.
 func (in *Installer) findGitIntegration(ctx context.Context, r missions.HooksRequest) (*gitIntegration, error) {
 	g, err := projects.InspectDirectory(r.Caller.Cwd)
 	if err != nil {
@@ -78,8 +77,8 @@ func (in *Installer) findGitIntegration(ctx context.Context, r missions.HooksReq
 	return f, nil
 }
 
-// ignoresAllFiles reports whether a directory keeps all that is in it out of Git, as
-// one that a hook manager generates does.
+// ignoresAllFiles reports whether a directory ignores all files in it, as hook managers
+// set up theirs.
 func ignoresAllFiles(dir string) bool {
 	p, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
 	if err != nil {
@@ -93,7 +92,7 @@ func ignoresAllFiles(dir string) bool {
 	return false
 }
 
-// install writes all hooks, or none: what stands in the way of one is found first.
+// install writes all hooks or none: it looks for obstacles first.
 func (f *gitIntegration) install() (changed bool, err error) {
 	if f.shared && !f.request.Shared {
 		return false, missions.Errorf(missions.KindConflict, "umbra hooks install git --project --shared puts them there all the same",
@@ -128,8 +127,8 @@ func (f *gitIntegration) install() (changed bool, err error) {
 	return changed, nil
 }
 
-// uninstall gives each hook back as it was, to the byte. Those that others rely on
-// go only where that is said.
+// uninstall restores each hook to the byte. It removes hooks that others rely on only if
+// the request says so.
 func (f *gitIntegration) uninstall() (changed bool, err error) {
 	var changes []string
 	for _, name := range home.GitHookNames() {
@@ -162,8 +161,8 @@ func (f *gitIntegration) uninstall() (changed bool, err error) {
 	return changed, nil
 }
 
-// readHook reads a hook; nil is none, as there is where core.hooksPath names a
-// file, such as /dev/null, so that no hook runs.
+// readHook reads a hook, nil if there is none. core.hooksPath may name a file, such as
+// /dev/null, so that no hook runs.
 func readHook(path string) ([]byte, error) {
 	p, err := userfile.Read(path)
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -172,17 +171,17 @@ func readHook(path string) ([]byte, error) {
 	return p, err
 }
 
-// hookMode is the mode of a hook that is new.
+// hookMode is the mode of a new hook.
 const hookMode = 0o755
 
-// hookFile is a hook as it is.
+// hookFile is a hook as it is on disk.
 type hookFile struct {
 	name, path string
 	mode       fs.FileMode
 	content    []byte // nil: there is none
 }
 
-// read reads a hook that Umbra is to be put into.
+// read reads a hook, to add Umbra's line.
 func (f *gitIntegration) read(name string) (hookFile, error) {
 	h := hookFile{name: name, path: filepath.Join(f.dir, name), mode: hookMode}
 	info, err := os.Lstat(h.path)
@@ -207,8 +206,8 @@ func (f *gitIntegration) read(name string) (hookFile, error) {
 	return h, err
 }
 
-// withHook is a hook with Umbra's line in it, instead of one of another umbra; nil
-// is no hook. An error says why it can't be.
+// withHook puts Umbra's line into a hook, instead of that of another umbra; a nil hook is a
+// new one. The error says why it can't.
 func withHook(hook []byte, line string) ([]byte, error) {
 	hook, made := withoutHook(hook)
 	if made || hook == nil {
@@ -229,8 +228,8 @@ func withHook(hook []byte, line string) ([]byte, error) {
 	return bytes.Join([][]byte{first, []byte(hookNote + line), rest}, nil), nil
 }
 
-// withoutHook is a hook without what is Umbra's; made says that nothing is left
-// of one that Umbra made.
+// withoutHook takes Umbra's lines out of a hook; made says that Umbra made the hook and
+// nothing is left of it.
 func withoutHook(hook []byte) (left []byte, made bool) {
 	before, after, found := bytes.Cut(hook, []byte(hookNote))
 	if !found {
@@ -257,8 +256,8 @@ func cutLine(p []byte) (line, rest []byte) {
 	return p, nil
 }
 
-// isShellScript reports whether the first line of a script names a shell that
-// understands Umbra's.
+// isShellScript reports whether the first line of a script names a shell that understands
+// Umbra's line.
 func isShellScript(first string) bool {
 	fields := strings.Fields(strings.TrimPrefix(first, "#!"))
 	if len(fields) > 1 && filepath.Base(fields[0]) == "env" {

@@ -42,7 +42,7 @@ func (in *Installer) goneHooksOf(h InstalledHooks) (goneHooks, bool) {
 		return goneHooks{}, false
 	}
 	commands, _, err := a.HookCommands(settings)
-	g.switchedOff = settings != nil && g.hookPlace.off(settings)
+	g.switchedOff = settings != nil && g.hookPlace.isOff(settings)
 	return g, err == nil && len(commands) == 0
 }
 

@@ -114,7 +114,7 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 			result.Problems = append(result.Problems, why)
 		}
 	}
-	if at.off(settings) {
+	if at.isOff(settings) {
 		result.Problems = append(result.Problems, fmt.Sprintf("%s switches all hooks off (disableAllHooks): none of them runs", at.File))
 	}
 	if result.Installed && len(missing) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// settingsMode is the mode of an agent's settings that are new.
+// settingsMode is the mode of a new settings file.
 const settingsMode = 0o600
 
 // HookPlace is where an agent's hooks go.
@@ -26,8 +26,8 @@ type HookPlace struct {
 	keepDirs   []string             // directories that stay, also with nothing in them
 }
 
-// findHookPlace finds the adapter and the settings file that a request is about, and the
-// files that go beside it.
+// findHookPlace finds a request's adapter, its settings file, and the files that go beside
+// that.
 func (in *Installer) findHookPlace(r missions.HooksRequest) (HookPlace, error) {
 	agent := in.Adapter(r.Name)
 	a, ok := agent.(sessions.Installing)
@@ -75,7 +75,7 @@ func (at HookPlace) AddHooks(binary string) (changed bool, err error) {
 	})
 }
 
-// installHint is what helps where hooks can't be put into a file.
+// installHint is what to do if hooks can't be put into a file.
 func installHint(err error) string {
 	if errors.Is(err, sessions.ErrForeignFile) {
 		return "give that file another name, and install again"
@@ -83,7 +83,7 @@ func installHint(err error) string {
 	return "mend the file, or add the hooks by hand"
 }
 
-// RemoveHooks takes the hooks out of the settings, and the file away that was made for
+// RemoveHooks takes the hooks out of the settings, and removes a file that was made for
 // them.
 func (at HookPlace) RemoveHooks() (changed bool, err error) {
 	emptied := false
@@ -109,8 +109,8 @@ func (at HookPlace) RemoveHooks() (changed bool, err error) {
 	return changed, err
 }
 
-// withoutHooks are settings without anything of Umbra's; remove says that there was
-// no file before.
+// withoutHooks takes everything of Umbra's out of settings. remove says that Umbra had made
+// the file.
 func (at HookPlace) withoutHooks(settings []byte) (after []byte, remove bool, err error) {
 	if after, err = at.dropStatusLine(settings); err != nil {
 		return nil, false, err
@@ -118,8 +118,8 @@ func (at HookPlace) withoutHooks(settings []byte) (after []byte, remove bool, er
 	return at.UninstallHooks(after)
 }
 
-// checkReversible refuses settings that could not be given back to the byte: what
-// Umbra has made in a file is told by how it looks.
+// checkReversible refuses settings that uninstalling could not restore to the byte: Umbra
+// knows its own additions to a file only by their look.
 func (at HookPlace) checkReversible(before, after []byte) error {
 	if commands, _, err := at.HookCommands(before); err != nil || len(commands) > 0 {
 		return nil // an earlier one has made them what they are
@@ -132,8 +132,8 @@ func (at HookPlace) checkReversible(before, after []byte) error {
 		"%s: hooks could not be taken out again without changing what is in it now", at.File)
 }
 
-// off reports whether settings switch all hooks off.
-func (at HookPlace) off(settings []byte) bool {
+// isOff reports whether settings switch all hooks off.
+func (at HookPlace) isOff(settings []byte) bool {
 	s, ok := at.Installing.(sessions.Silencing)
 	return ok && s.HooksOff(settings)
 }

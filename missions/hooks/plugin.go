@@ -17,13 +17,13 @@ import (
 // editorPlugin is an editor's plugin in one place.
 type editorPlugin struct{ editors.Plugin }
 
-// fileChange is what is to be made of a file; nil is no file.
+// fileChange is a file's content now and then; nil is no file.
 type fileChange struct {
 	path       string
 	newContent func(before []byte) ([]byte, error)
 }
 
-// isDue reports whether the file is to become anything else than it is now.
+// isDue reports whether the file has to change.
 func (c fileChange) isDue() (bool, error) {
 	before, err := userfile.Read(c.path)
 	if err != nil {
@@ -37,8 +37,8 @@ func (c fileChange) apply() (changed bool, err error) {
 	return userfile.Change(c.path, 0o644, c.newContent)
 }
 
-// installChanges is what is to be written. If a file is there that Umbra did not write,
-// nothing is. The editor's lists come last: what they name is there by then.
+// installChanges are the files to write, none if a file is there that Umbra did not write.
+// The editor's lists come last, after the files that they name.
 func (p editorPlugin) installChanges() (due []fileChange, err error) {
 	for _, file := range p.Files {
 		due = append(due, fileChange{file.Path, func(content []byte) ([]byte, error) {
@@ -51,8 +51,7 @@ func (p editorPlugin) installChanges() (due []fileChange, err error) {
 	return dueChanges(append(due, p.listChanges(func(l editors.List) func([]byte) ([]byte, error) { return l.With })...))
 }
 
-// removalChanges is what is to be removed. If a file was changed since it was written,
-// nothing is.
+// removalChanges are the files to remove, none if a file was changed since Umbra wrote it.
 func (p editorPlugin) removalChanges() (due []fileChange, err error) {
 	for _, file := range p.Files {
 		due = append(due, fileChange{file.Path, func(content []byte) ([]byte, error) {
@@ -72,7 +71,7 @@ func (p editorPlugin) removalChanges() (due []fileChange, err error) {
 	return append(lists, due...), err
 }
 
-// dueChanges are the changes that there is need of.
+// dueChanges are the changes that are necessary.
 func dueChanges(all []fileChange) (due []fileChange, err error) {
 	for _, c := range all {
 		is, err := c.isDue()
@@ -86,7 +85,7 @@ func dueChanges(all []fileChange) (due []fileChange, err error) {
 	return due, nil
 }
 
-// listChanges is how the editor's lists are to change.
+// listChanges are the changes of the editor's lists.
 func (p editorPlugin) listChanges(how func(editors.List) func([]byte) ([]byte, error)) (changes []fileChange) {
 	for _, list := range p.Lists {
 		changes = append(changes, fileChange{list.Path, func(before []byte) ([]byte, error) {
@@ -103,7 +102,7 @@ func (p editorPlugin) listChanges(how func(editors.List) func([]byte) ([]byte, e
 	return changes
 }
 
-// foreignFileError is why a file that is not as Umbra wrote it stays as it is.
+// foreignFileError says that a file is left alone, since it is not as Umbra wrote it.
 func (p editorPlugin) foreignFileError(path string, content []byte) error {
 	if p.Claimed(content) {
 		return missions.Errorf(missions.KindConflict, "move it away, with what you changed, and try again", "%s was changed since Umbra wrote it", path)
@@ -111,7 +110,7 @@ func (p editorPlugin) foreignFileError(path string, content []byte) error {
 	return missions.Errorf(missions.KindConflict, "move it away", "there is a %s that Umbra did not write", path)
 }
 
-// removeEmptyDirs removes the directories of the plugin's files that nothing is in.
+// removeEmptyDirs removes the empty directories of the plugin's files.
 func (p editorPlugin) removeEmptyDirs() {
 	for _, file := range p.Files {
 		for dir := filepath.Dir(file.Path); dir != p.Above && home.IsWithin(p.Above, dir); dir = filepath.Dir(dir) {
@@ -122,7 +121,7 @@ func (p editorPlugin) removeEmptyDirs() {
 	}
 }
 
-// pluginState is how a plugin was found.
+// pluginState is the state of a plugin on disk.
 type pluginState struct {
 	present  int // of its files
 	outdated int // of those, for another umbra
