@@ -17,7 +17,7 @@ import (
 // editorPlugin is an editor's plugin in one place.
 type editorPlugin struct{ editors.Plugin }
 
-// fileChange is a file's content now and then; nil is no file.
+// fileChange is a change of a file; a nil content is no file.
 type fileChange struct {
 	path       string
 	newContent func(before []byte) ([]byte, error)
