@@ -84,7 +84,7 @@ func parseMomentBack(s string) (Moment, error) {
 
 // IsMomentBase reports whether a text can be a mission, a pin or an id.
 func IsMomentBase(s string) bool {
-	return NamePattern().MatchString(s) || IdPrefixPattern().MatchString(s)
+	return NamePattern().MatchString(s) || IDPrefixPattern().MatchString(s)
 }
 
 func momentError(s string) *Error {

@@ -11,8 +11,8 @@ import (
 var (
 	NamePattern     = LazyPattern(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 	HexPattern      = LazyPattern(`^[0-9a-f]{4,40}$`)
-	UuidPattern     = LazyPattern(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	IdPrefixPattern = LazyPattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
+	UUIDPattern     = LazyPattern(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	IDPrefixPattern = LazyPattern(`^[0-9a-f][0-9a-f-]{3,35}$`)
 )
 
 // LazyPattern is a regular expression that is compiled when it is first needed: a
@@ -34,7 +34,7 @@ func CheckName(name string) error {
 	switch {
 	case !NamePattern().MatchString(name):
 		return Errorf(KindUsage, hint, "%q can't be a name", name)
-	case HexPattern().MatchString(name) || UuidPattern().MatchString(name):
+	case HexPattern().MatchString(name) || UUIDPattern().MatchString(name):
 		return Errorf(KindUsage, "put another letter in it", "%q can't be a name: it reads like an id", name)
 	case reservedNames[name]:
 		return Errorf(KindUsage, "choose another", "%q can't be a name: it is a word of the command line", name)

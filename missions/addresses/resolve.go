@@ -58,7 +58,7 @@ func (f *Finder) FindMission(ctx context.Context, c missions.Caller, name string
 	if err != nil {
 		return nil, err
 	}
-	if m != nil && (r == InAnyProject || missions.UuidPattern().MatchString(name)) {
+	if m != nil && (r == InAnyProject || missions.UUIDPattern().MatchString(name)) {
 		return m, nil
 	}
 	if m != nil {
@@ -90,7 +90,7 @@ func (f *Finder) FindMissionIn(p *projects.Project, name string) (*projects.Miss
 	if p == nil {
 		return nil, nil
 	}
-	if missions.UuidPattern().MatchString(name) {
+	if missions.UUIDPattern().MatchString(name) {
 		return f.LoadPublishedMission(p, name)
 	}
 	all, _, listing := f.ListMissions(p)
@@ -104,7 +104,7 @@ func (f *Finder) FindMissionIn(p *projects.Project, name string) (*projects.Miss
 			return m, err
 		}
 	}
-	if !missions.IdPrefixPattern().MatchString(name) {
+	if !missions.IDPrefixPattern().MatchString(name) {
 		return nil, listing
 	}
 	var found []*projects.Mission

@@ -53,7 +53,7 @@ func (d *Desk) LoadPublishedMission(p *Project, id string) (*Mission, error) {
 
 // MissionByID finds a mission in any project, by its whole id.
 func (d *Desk) MissionByID(id string) (*Mission, error) {
-	if missions.UuidPattern().MatchString(id) {
+	if missions.UUIDPattern().MatchString(id) {
 		if m := d.RememberedMission(id); m != nil && m.Live.ProvisionalSnapshot == "" {
 			return m, nil
 		}

@@ -151,7 +151,7 @@ func (b *Bin) listTrash() ([]removedMission, []missions.Problem, error) {
 // mission: its mission is back, or there is none.
 func (b *Bin) unclaimedDirectory(projects []*projects.Project, id string) (removedMission, []missions.Problem) {
 	m := removedMission{Removed: missions.Removed{ID: id}}
-	if !missions.UuidPattern().MatchString(id) {
+	if !missions.UUIDPattern().MatchString(id) {
 		return m, nil
 	}
 	var problems []missions.Problem

@@ -24,7 +24,7 @@ func (b *Bin) trashConversations(m *projects.Mission, result *missions.RemoveRes
 	}
 	others := b.sessionsOfOthers(m)
 	for _, id := range append(slices.Clone(m.FormerSessions), m.Stored.Session) {
-		if !missions.UuidPattern().MatchString(id) || slices.Contains(others, id) { // a tool's own name for one is in no directory of Umbra's
+		if !missions.UUIDPattern().MatchString(id) || slices.Contains(others, id) { // a tool's own name for one is in no directory of Umbra's
 			continue
 		}
 		moved, err := b.trashDirectory(m.ID, filepath.Dir(a.Path(m.AdapterEnv(), "", id)), "conversation-"+id)
