@@ -21,7 +21,7 @@ var reasons = map[string]string{
 	"special":    "a device, FIFO or socket",
 	"secret":     "its name says that it holds credentials",
 	"worktree":   "another worktree of the repository",
-	"reserved":   "a name that stands for .git somewhere",
+	"reserved":   "a name that stands for .git somewhere, or a directory that Git or Umbra uses",
 	"budget":     "over the workspace's budget",
 }
 

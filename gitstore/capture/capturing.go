@@ -76,6 +76,12 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 		if err != nil {
 			return nil, nil, err
 		}
+		if len(w.reserved.found) > 0 {
+			// It has been in what it did not know to be a git directory.
+			c.scanner.gitDirs = append(c.scanner.gitDirs, w.reserved.found...)
+			c.full = true
+			continue
+		}
 		if !c.full && tooManyGone(c.scanner.base, top) {
 			c.full = true
 			continue
@@ -104,7 +110,7 @@ func (c *capturing) first() bool { return c.scanner.base == nil && c.options.Hel
 func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) {
 	s := c.scanner
 	w := &walker{
-		ctx: c.ctx, root: c.root, rules: c.rules, avoid: s.workspace.Avoid, hooks: s.hooks,
+		ctx: c.ctx, root: c.root, rules: c.rules, reserved: s.reserved(c.rules), hooks: s.hooks,
 		systems: map[uint64]fileSystem{}, progress: c.options.Progress,
 		began: coarseNow(), byTimes: c.byTimes,
 	}

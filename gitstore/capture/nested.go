@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -19,7 +21,8 @@ type nested struct {
 	exclude      string
 	tracked      *trackedSet
 	inputs       []input
-	unread       bool // it could not be told, and is looked at again each time
+	dirs         []usergit.Identity // see gitDirs
+	unread       bool               // it could not be told, and is looked at again each time
 }
 
 func (n *nested) repository(path string) *repository {
@@ -38,6 +41,10 @@ func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
 			return nil, err
 		}
 	}
+	// That it became a link to what it was says nothing else.
+	if state, err := stateOf(filepath.Join(dir, gitName), os.Lstat); err == nil {
+		n.inputs = append(n.inputs, input{filepath.Join(dir, gitName), os.Lstat, state})
+	}
 	repo, err := usergit.At(dir)
 	if err == nil && repo.GitDir == "" {
 		err = repo.Unread
@@ -45,7 +52,7 @@ func nestedAt(root, path string, rules *Rules, old *nested) (*nested, error) {
 	damaged := (*usergit.DamagedError)(nil)
 	switch {
 	case err == nil:
-		n.isRepository = true
+		n.isRepository, n.dirs = true, gitDirs(repo)
 		return n, n.read(repo, rules, path, old)
 	case errors.Is(err, usergit.ErrNoRepository), errors.As(err, &damaged), vanished(err), errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.ELOOP):
 		// A .git that leads nowhere makes no repository, for Git neither.
@@ -126,4 +133,70 @@ func (n *nested) changed() bool {
 		}
 	}
 	return false
+}
+
+// gitDirs are the directories that Git uses for one work tree and that no name tells
+// from files: a .git that is a link or a file leads to a directory of any name, which
+// may lie in the workspace. Captured, it would be restored: branches would go back,
+// and commits be deleted. It may not be among the files however it is come by, and so
+// it is known by what it is.
+func gitDirs(repo *usergit.Repository) []usergit.Identity {
+	if repo == nil || repo.GitDir == "" {
+		return nil
+	}
+	var list []usergit.Identity
+	add := func(dir string) {
+		if id, err := usergit.Identify(dir); err == nil && !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	if repo.TopLevel == "" || repo.GitDir != filepath.Join(repo.TopLevel, gitName) {
+		add(repo.GitDir)
+	}
+	if repo.CommonDir != "" && repo.CommonDir != repo.GitDir {
+		add(repo.CommonDir)
+	}
+	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
+		for _, part := range []string{"objects", "refs", "logs", "modules"} {
+			at := filepath.Join(dir, part)
+			if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				if real, err := filepath.EvalSymlinks(at); err == nil {
+					add(real)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// reserved are the directories that a capture passes over: those it is told of, the
+// repository's, and those of nested repositories that were found before and are
+// there still.
+func (s *Scanner) reserved(rules *Rules) *reserved {
+	s.gitDirs = slices.DeleteFunc(s.gitDirs, func(dir usergit.Identity) bool {
+		now, err := usergit.Identify(dir.Path)
+		return err != nil || now != dir
+	})
+	list := slices.Clone(s.workspace.Avoid)
+	for _, dir := range slices.Concat(rules.gitDirs, s.gitDirs) {
+		list = append(list, beneath.Identity{Device: dir.Device, Inode: dir.Inode})
+	}
+	return &reserved{known: list}
+}
+
+// reserved are directories that a walk passes over.
+type reserved struct {
+	known []beneath.Identity
+	found []usergit.Identity // that it did not know of, and may have been in
+}
+
+// met notes the directories of a nested repository that the walk did not know of.
+func (w *walker) met(n *nested) {
+	for _, dir := range n.dirs {
+		if !slices.Contains(w.reserved.known, beneath.Identity{Device: dir.Device, Inode: dir.Inode}) {
+			w.mu.Lock()
+			w.reserved.found = append(w.reserved.found, dir)
+			w.mu.Unlock()
+		}
+	}
 }

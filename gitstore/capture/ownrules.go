@@ -63,6 +63,7 @@ func (w *walker) ownRules(s *scene, names *beneath.Listing, old *ownRules) (*own
 			return nil, &skipError{ReasonWorktree}
 		}
 		own.nested = n
+		w.met(n)
 	}
 	switch {
 	case own.nested == nil && len(own.sources) == 0:

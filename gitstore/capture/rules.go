@@ -50,6 +50,7 @@ type Rules struct {
 	repo     *repository
 	common   usergit.Identity // of the repository's common directory
 	inputs   []input
+	gitDirs  []usergit.Identity
 	doc      rulesDocument // without what a capture finds inside the workspace
 	// then is what the newest snapshot recorded, nil if there is none. It is asked
 	// where something can't be read.
@@ -125,6 +126,7 @@ func load(sources Sources, before *Rules) (*Rules, error) {
 	if err := r.readExcludes(); err != nil {
 		return nil, err
 	}
+	r.gitDirs = gitDirs(sources.Repository)
 	if sources.Repository != nil {
 		if err := r.readRepository(sources.Repository, before); err != nil {
 			return nil, err
@@ -361,6 +363,6 @@ func (s fileState) same(before fileState) bool {
 // user's repository aside.
 func (r *Rules) sameOutside(other *Rules) bool {
 	return r == other || r.common == other.common && (r.repo == nil) == (other.repo == nil) &&
-		r.settings.SizeCap == other.settings.SizeCap &&
+		r.settings.SizeCap == other.settings.SizeCap && slices.Equal(r.gitDirs, other.gitDirs) &&
 		bytes.Equal(encodeDocument(r.doc), encodeDocument(other.doc))
 }

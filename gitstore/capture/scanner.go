@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // ErrMoved is returned when the directory at the workspace's path is not, or
@@ -45,6 +46,7 @@ type Scanner struct {
 	owed    *dirtyTree
 	rotor   string // the path after which the next recheck begins
 	newest  *Result
+	gitDirs []usergit.Identity // of nested repositories, which a walk has met
 }
 
 // NewScanner makes a Scanner that knows nothing: its first capture is a full

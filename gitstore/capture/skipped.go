@@ -23,8 +23,8 @@ const (
 	// ReasonWorktree is the directory of another linked worktree of the same
 	// repository.
 	ReasonWorktree Reason = "worktree"
-	// ReasonReserved is a name that some file system takes for ".git", or a
-	// directory of Umbra's own.
+	// ReasonReserved is a name that some file system takes for ".git", a directory
+	// of any name that Git uses for a work tree here, or one of Umbra's own.
 	ReasonReserved Reason = "reserved"
 	// ReasonBudget is a file that came after the file or byte budget was spent.
 	ReasonBudget Reason = "budget"

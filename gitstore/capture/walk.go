@@ -18,13 +18,13 @@ const heldDepth = 48
 // walker is one capture's way through the workspace. It makes unsealed nodes
 // for the directories that changed and remembers what has to be read.
 type walker struct {
-	ctx    context.Context
-	root   *beneath.Root
-	rules  *Rules
-	verify func(gitstore.ID) (bool, error) // nil if stored ids are taken for present
-	avoid  []beneath.Identity
-	hooks  *hooks
-	idle   atomic.Int64 // how many more goroutines may work
+	ctx      context.Context
+	root     *beneath.Root
+	rules    *Rules
+	verify   func(gitstore.ID) (bool, error) // nil if stored ids are taken for present
+	reserved *reserved
+	hooks    *hooks
+	idle     atomic.Int64 // how many more goroutines may work
 
 	progress func(Progress)
 	seen     atomic.Int64 // names
@@ -90,7 +90,7 @@ func (w *walker) open(at *place, here directory) (*scene, error) {
 			return nil, &skipError{ReasonSpecial}
 		}
 	}
-	if slices.Contains(w.avoid, here.st.Identity()) {
+	if at.depth > 0 && slices.Contains(w.reserved.known, here.st.Identity()) {
 		return nil, &skipError{ReasonReserved}
 	}
 	s.listed = here.times(s.system, w.began)

@@ -59,6 +59,8 @@ func (s *scanner) repository(path string, taken bool) (stay bool, err error) {
 	case repo.GitDir == filepath.Join(repo.TopLevel, ".git") && repo.CommonDir == repo.GitDir:
 	case s.module(repo) != "":
 		n.module = s.module(repo)
+	case repo.CommonDir == repo.GitDir && inside(repo.GitDir, s.root.Path()) && sameFile(repo.TopLevel, joinPath(s.root.Path(), path)):
+		// The fork has in its place what .git leads to in the source.
 	default:
 		s.leave(join(path, ".git"), reasonElsewhere)
 		return false, nil

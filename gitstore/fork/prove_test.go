@@ -103,3 +103,40 @@ func TestWorktreeIsProved(t *testing.T) {
 		})
 	}
 }
+
+// TestGitDirectoryOfAnotherName: what .git leads to is no file of the fork's, and a
+// nested repository that has its git directory in the workspace has one in the fork.
+func TestGitDirectoryOfAnotherName(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a\n")
+	l.write(".gitignore", "/ignored/\n")
+	l.initGit()
+	for old, name := range map[string]string{".git": ".git.nosync", "nested/.git": "aside", "ignored/n/.git": "aside"} {
+		at := filepath.Join(l.top, old)
+		if old != ".git" {
+			l.git(l.top, "init", "-q", filepath.Dir(at))
+			l.write(filepath.Join(filepath.Dir(old), "b"), "b\n")
+		}
+		if err := os.Rename(at, filepath.Join(filepath.Dir(at), name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(name, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := l.fork(l.snapshot(), l.target("fork"))
+	for _, dir := range []string{".git.nosync", "nested/aside"} {
+		if _, err := os.Lstat(filepath.Join(made.Workspace, dir)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there (%v)", dir, err)
+		}
+	}
+	for _, below := range []string{"", "nested", "ignored/n"} {
+		dir := filepath.Join(made.Workspace, below)
+		if got := l.git(dir, "rev-parse", "--show-toplevel"); got != dir {
+			t.Errorf("%s works in %s", dir, got)
+		}
+	}
+	if got := l.git(made.Workspace, "status", "--porcelain", "-unormal"); got != "?? nested/" {
+		t.Errorf("status: %q", got)
+	}
+}

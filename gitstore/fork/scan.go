@@ -88,7 +88,10 @@ func captured(rules *capture.Recorded, skipped *capture.SkippedSet, other verdic
 			return pass, err
 		}
 		if ok && skipped != nil {
-			_, covered := skipped.Covers(path)
+			s, covered := skipped.Covers(path)
+			if covered && s.Reason == capture.ReasonReserved {
+				return shun, nil
+			}
 			ok = !covered
 		}
 		if ok {
@@ -112,6 +115,12 @@ func (s *scanner) directory(path string, taken bool, device uint64) error {
 	dir.Close()
 	if err != nil {
 		return s.unopened(path, err)
+	}
+	if s.repo != nil && path != "" {
+		// Ignored, too, it is not a file of the source's.
+		if at := joinPath(s.root.Path(), path); at == s.repo.GitDir || at == s.repo.CommonDir {
+			return nil
+		}
 	}
 	if l.pseudo {
 		s.leave(path, reasonSpecial)
