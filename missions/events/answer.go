@@ -20,20 +20,18 @@ const answerPatience = 800 * time.Millisecond
 // wordlessPatience is that of an end without last words, which may have none.
 const wordlessPatience = 250 * time.Millisecond
 
-// answerPollInterval is between looks where nobody tells of changes, and watchedAnswerInterval
-// where somebody does: of that a change may be missed.
+// answerPollInterval is between looks if nobody reports changes, and watchedAnswerInterval
+// if a watcher does, which may miss one.
 const answerPollInterval = 5 * time.Millisecond
 
 const watchedAnswerInterval = 100 * time.Millisecond
 
-// awaitAnswer waits until the session's file holds the turn that ends, with its
-// answer: agents report the end of a turn, and write its last line a moment later
-// or at the same time, and of a short turn the prompt with it. Without it the
-// snapshot of the turn's end would be of a conversation without that turn. Where
-// the agent does not tell which turn ends, a file that shows none under way is not
-// waited for, and where it tells no last words (Claude Code before 2.1, which mostly
-// writes first) one that shows the turn under way is waited for a moment. It returns
-// what the file shows of that turn, and empty where it was not asked or shows nothing.
+// awaitAnswer waits until the session's file holds the turn that ends, with its answer.
+// Agents write the last line of a turn at the time of its end, or a moment later, and of a
+// short turn the prompt too: a snapshot that did not wait would lack the turn. An end without
+// last words (Claude Code before 2.1, which mostly writes first) is waited for only a moment,
+// and only while the file shows the turn under way. It returns what the file shows of the
+// turn's end, and empty if it shows nothing.
 func (r *report) awaitAnswer(ctx context.Context, m *projects.Mission) (shown turnEnding) {
 	e := r.event
 	shown = turnEnding{state: sessions.StateEmpty}

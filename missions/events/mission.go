@@ -11,10 +11,10 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// missionOfEvent finds the mission whose agent speaks: the one named by the
-// environment if the session is its own, else the one that has the session,
-// else a new one. Nil without an error is a session that is not to be adopted, which is
-// remembered: its hooks tell of each of its tools.
+// missionOfEvent finds the mission of an event: the mission that the environment names, if
+// the session is its own; else the mission that has the session; else a new mission. It is
+// nil without an error for a session that is not to be adopted. That is remembered, since
+// such a session's hooks report each of its tools.
 func (l *Listener) missionOfEvent(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event) (*projects.Mission, error) {
 	if e.SessionID == "" {
 		return nil, fmt.Errorf("%w: no session id", sessions.ErrBadPayload)
@@ -62,9 +62,9 @@ func (l *Listener) findOrAdoptMission(ctx context.Context, a sessions.Adapter, r
 	return l.adoptSession(ctx, a, r, e, parent)
 }
 
-// isOwnSession reports whether the session of an event is that of the mission
-// named by the environment: its own, its first, one it was before, or one the
-// same agent process moved on to. Any other is an agent inside the agent.
+// isOwnSession reports whether the session of an event is one of the mission that the
+// environment names: its session, its first, a former one, or one that the same agent
+// process has moved on to. Any other session is of an agent inside the agent.
 func (l *Listener) isOwnSession(m *projects.Mission, a sessions.Adapter, e sessions.Event) bool {
 	switch {
 	case l.CanToolJoin(m, a):

@@ -11,7 +11,6 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Observe takes what a watcher saw in the workspace at root, for each live
@@ -32,73 +31,14 @@ func (l *Listener) Observe(ctx context.Context, root string, saw missions.Observ
 // ObserveMission is Observe for one mission as it was a moment ago.
 func (l *Listener) ObserveMission(ctx context.Context, m *projects.Mission, saw missions.Observation) error {
 	saw = l.presence.PauseIfWorking(m, saw)
-	event, ok := l.interpretObservation(m, saw)
-	if !ok {
+	event := InterpretLook(l.lookAt(m, saw))
+	if event == nil {
 		return nil
 	}
 	// A prompt may come first: what was quiet between turns ends none.
-	still := func(m *projects.Mission) (bool, error) {
-		now, ok := l.interpretObservation(m, saw)
-		return ok && now == event, nil
-	}
+	still := func(m *projects.Mission) (bool, error) { return InterpretLook(l.lookAt(m, saw)) == event, nil }
 	_, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Event: event, Prepare: still})
 	return err
-}
-
-// interpretObservation turns an observation into what it means for a mission. An agent
-// with hooks says itself when its turn ends, but not on Esc, an API error or a
-// kill: there the transcript tells, once all is quiet and the agent does not say itself
-// that it works.
-func (l *Listener) interpretObservation(m *projects.Mission, saw missions.Observation) (missions.Event, bool) {
-	hooked := m.Live.HasHooks && l.Adapter(m.Agent) != nil
-	switch {
-	case saw == missions.SawChange:
-		return missions.FilesChanged{}, !hooked
-	case saw == missions.SawPause:
-		return missions.PausedWhileWorking{}, true
-	case !hooked:
-		return missions.BecameQuiet{}, true
-	case !missions.InTurn(m.Lifecycle):
-		return missions.BecameQuiet{}, true // a change by somebody else between turns
-	}
-	says := l.presence.AgentAttention(m)
-	if !l.presence.TrustsBusy(m, says) {
-		shown := l.shownEnding(m)
-		switch shown.state {
-		case sessions.StateInterrupted:
-			return missions.TurnStopped{}, true
-		case sessions.StateError:
-			return shown.failedEvent(), true
-		}
-		if !says.Idle.IsZero() && l.IsSinceTurnBegan(m, says.Idle) {
-			return unattendedTurnEnd(m, shown), true
-		}
-		if over, _ := l.presence.TurnOverWithoutHook(m, says); over {
-			return missions.TurnEnded{}, true
-		}
-	}
-	return l.questionEvent(m, says)
-}
-
-// unattendedTurnEnd is what it means that the agent waits for its user in its turn. Stopped
-// before it has answered anything, Claude Code takes the prompt back and writes nothing
-// of that; what goes on after a turn's end may come to nothing, and a hook be lost that
-// was to tell of the end.
-func unattendedTurnEnd(m *projects.Mission, shown turnEnding) missions.Event {
-	if r, _ := m.Lifecycle.(missions.Running); r.Continued || r.Background || shown.state == sessions.StateIdle {
-		return missions.TurnEnded{}
-	}
-	return missions.TurnStopped{}
-}
-
-// shownEnding is what the session file shows of the mission's turn that runs, and empty
-// where it shows nothing of that.
-func (l *Listener) shownEnding(m *projects.Mission) turnEnding {
-	said, ok := l.conversations.NewestSessionTurn(m)
-	if !ok || !l.presence.IsOfRunningTurn(m, said.Turn, said.ModTime) || said.State == sessions.StateRunning {
-		return turnEnding{state: sessions.StateEmpty}
-	}
-	return turnEnding{said.State, said.Turn.Refusal}
 }
 
 // followedFiles are the files in which a mission's agent is followed.
@@ -129,7 +69,7 @@ type LiveWorkspace struct {
 	Identity  home.FileIdentity
 	Missions  []string           // ids
 	InTurn    []string           // of these, the ones in a turn
-	Waiting   bool               // an agent has asked its user: of some only a look tells of the answer
+	Waiting   bool               // an agent has asked its user: for some agents only a look shows the answer
 	Sessions  []string           // paths of their session files, and of what their agents say of themselves
 	Processes []projects.Process // of all of them, as far as they are known
 }
@@ -159,8 +99,8 @@ func (l *Listener) LiveWorkspaces() map[string]LiveWorkspace {
 	return found
 }
 
-// TellIgnoreRules tells the one that watches what is ignored in the workspace of a
-// live mission, for which no capture has told it yet.
+// TellIgnoreRules tells the watcher what is ignored in the workspace of a live mission, if
+// no capture has told it yet.
 func (l *Listener) TellIgnoreRules(ctx context.Context, root string) error {
 	list := l.LiveMissionsIn(root)
 	if l.Watching == nil || len(list) == 0 {
@@ -176,8 +116,8 @@ func (l *Listener) TellIgnoreRules(ctx context.Context, root string) error {
 	})
 }
 
-// Sweep removes from the projects' repositories, and from those of agents'
-// configurations, what processes that were killed left there. It takes its time: it belongs into the background.
+// Sweep removes what killed processes have left in the projects' repositories, and in those
+// of agents' configurations. It takes long, and belongs into the background.
 func (l *Listener) Sweep(ctx context.Context) error {
 	all, _ := l.AllProjects()
 	var errs []error
@@ -190,8 +130,8 @@ func (l *Listener) Sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ObserveWorkingAgents is Observe of SawQuiet for the agents that were at work at the last
-// look, and for no other.
+// ObserveWorkingAgents is Observe of SawQuiet, only for the agents that worked at the last
+// look.
 func (l *Listener) ObserveWorkingAgents(ctx context.Context, root string) error {
 	if err := l.lookAfterTurns(ctx, root); err != nil {
 		return err
@@ -207,9 +147,8 @@ func (l *Listener) ObserveWorkingAgents(ctx context.Context, root string) error 
 	return nil
 }
 
-// ObserveWokenAgents is Observe of SawChange for the agents in a workspace that waited for
-// their users and have been at work since it was last called, though nothing has
-// changed there.
+// ObserveWokenAgents is Observe of SawChange, for the agents in a workspace that waited for
+// their users at the last call and have worked since, although no file has changed.
 func (l *Listener) ObserveWokenAgents(ctx context.Context, root string) error {
 	if err := l.lookAfterTurns(ctx, root); err != nil {
 		return err
@@ -230,9 +169,9 @@ func (l *Listener) ObserveWokenAgents(ctx context.Context, root string) error {
 	return nil
 }
 
-// VerifyWorkspace walks over a workspace although its watcher says what has changed, and
-// takes a snapshot if that was not all. While a mission there is in a turn the
-// next snapshot walks. It is for the process that watches; why is for people.
+// VerifyWorkspace walks over a workspace although a watcher reports its changes, and takes a
+// snapshot if the watcher has missed one. While a mission there is in a turn, the next
+// snapshot walks instead. It is for the process that watches; why is for people.
 func (l *Listener) VerifyWorkspace(ctx context.Context, root, why string) error {
 	live := l.LiveMissionsIn(root)
 	if len(live) == 0 {
@@ -246,9 +185,8 @@ func (l *Listener) VerifyWorkspace(ctx context.Context, root, why string) error 
 	return l.Observe(ctx, root, missions.SawQuiet)
 }
 
-// lookAfterTurns finds out, of the missions in a workspace, which agents go on after
-// their turns' end, or after a question, and does what has waited for the others to come
-// to rest.
+// lookAfterTurns finds which agents in a workspace continue after the end of their turns, or
+// after a question, and does what has waited for the other agents to rest.
 func (l *Listener) lookAfterTurns(ctx context.Context, root string) error {
 	for _, m := range l.LiveMissionsIn(root) {
 		if err := errors.Join(l.presence.ContinueTurnIfWorking(ctx, m), l.noteAnsweredQuestion(ctx, m)); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// toolAskedAbout is the call that an agent asks about without saying which, as Claude Code
-// does: what it asks about already, or else the newest that has not ended.
+// toolAskedAbout is the tool call of a question that does not name its call, as of Claude
+// Code: the call of the question that is open already, or else the newest open call.
 func toolAskedAbout(m *projects.Mission, tool sessions.Tool) sessions.Tool {
 	about := missions.ToolUse{}
 	if last := m.Live.LastTool; last != nil {
@@ -29,33 +29,35 @@ func toolAskedAbout(m *projects.Mission, tool sessions.Tool) sessions.Tool {
 	return tool
 }
 
-// questionEvent is what an agent says itself of its questions: that it asks, about the tool
+// reportedQuestion is what an agent says itself of its questions: that it asks, about the tool
 // that is about to run, before a hook of its own says so; and that it was answered and
-// works, which no hook says until the tool has ended.
-func (l *Listener) questionEvent(m *projects.Mission, now sessions.Attention) (missions.Event, bool) {
+// works, which no hook says until the tool has ended. It is nil if the agent says neither.
+func (l *Listener) reportedQuestion(m *projects.Mission, now sessions.Attention) missions.Event {
 	r, _ := m.Lifecycle.(missions.Running)
-	if n := len(r.Pending); n > 0 {
-		return missions.PermissionAnswered{}, now.Busy.After(r.Pending[n-1].At) && l.IsTimeSince(l.LastHookInstant(m), now.Busy)
-	}
-	if m.LastPrompt == nil || now.Asked.IsZero() || !l.IsSincePrompt(m, now.Asked) {
-		return nil, false
+	n := len(r.Pending)
+	switch {
+	case n > 0 && now.Busy.After(r.Pending[n-1].At) && l.IsTimeSince(l.LastHookInstant(m), now.Busy):
+		return missions.PermissionAnswered{}
+	case n > 0, m.LastPrompt == nil, now.Asked.IsZero(), !l.IsSincePrompt(m, now.Asked):
+		return nil
 	}
 	about := toolAskedAbout(m, sessions.Tool{})
-	return missions.PermissionAsked{Permission: missions.Permission{ID: about.ID, Tool: about.Name, Target: about.Target, At: now.Asked}}, true
+	return missions.PermissionAsked{Permission: missions.Permission{ID: about.ID, Tool: about.Name, Target: about.Target, At: now.Asked}}
 }
 
 const (
-	// minAnswerRunTime is how long a command must have run until it is believed that it is
-	// what its agent had asked for.
+	// minAnswerRunTime is how long a command must have run until it counts as the one that
+	// its agent had asked about.
 	minAnswerRunTime = 5 * time.Second
-	// otherHooksGrace is for other hooks of the same question, which begin with Umbra's.
+	// otherHooksGrace is the time for other hooks of the same question, which start with
+	// Umbra's.
 	otherHooksGrace = 300 * time.Millisecond
 )
 
-// noteAnsweredQuestion takes an agent's question for answered where it runs a command that was
-// begun since, in a process group of its own as Claude Code and Codex begin one: not what
-// an earlier one starts in the background. They tell nothing of an answer until the
-// command has ended.
+// noteAnsweredQuestion takes an agent's question for answered if the agent runs a command that
+// started since, in a process group of its own, as Claude Code and Codex start them. A
+// process that an earlier command starts in the background has no group of its own. These
+// agents report an answer only when the command has ended.
 func (l *Listener) noteAnsweredQuestion(ctx context.Context, m *projects.Mission) error {
 	if _, ok := l.answeredQuestion(m); !ok {
 		return nil
@@ -70,8 +72,8 @@ func (l *Listener) noteAnsweredQuestion(ctx context.Context, m *projects.Mission
 	return err
 }
 
-// answeredQuestion is the question that a mission's agent has asked first, if it runs what
-// was asked about, and does not tell itself of answers.
+// answeredQuestion is the first open question of a mission's agent, if the agent runs the
+// command of that question, and does not report answers itself.
 func (l *Listener) answeredQuestion(m *projects.Mission) (missions.Permission, bool) {
 	r, _ := m.Lifecycle.(missions.Running)
 	if len(r.Pending) == 0 {

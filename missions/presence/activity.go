@@ -11,9 +11,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// hookGrace is how long an agent must have been busy, and have called no hook, until it
-// is believed that it works though its turn has ended: Claude Code is busy until all that
-// hooks do at that end is done, and before a hook of Umbra's says that a turn begins.
+// hookGrace is how long an agent must have been busy without a hook until it counts as
+// working although its turn has ended: Claude Code is busy while hooks run at the end of a
+// turn, and before a hook of Umbra's reports the next turn.
 const hookGrace = 2 * time.Second
 
 // activity is what an agent does whose turn has ended.
@@ -21,8 +21,8 @@ type activity int
 
 const (
 	AtRest activity = iota
-	// unsettled is an agent that is at the end of its turn still, or at the beginning of
-	// the next, or goes on: it is known in a moment.
+	// unsettled is an agent that still ends its turn, or begins the next one, or continues:
+	// a moment later it is known which.
 	unsettled
 	AtWork
 )
@@ -37,8 +37,8 @@ func (o *Observer) AgentAttention(m *projects.Mission) sessions.Attention {
 	return agent.Attends(m.AdapterEnv(), m.Stored.Session, process.PID)
 }
 
-// ActivityAfterTurn is what a mission's agent does whose turn has ended: it says so itself, if
-// it does. In a turn, and without an agent, it is at rest.
+// ActivityAfterTurn is what a mission's agent does after its turn has ended. In a turn, and
+// without an agent, that is AtRest.
 func (o *Observer) ActivityAfterTurn(m *projects.Mission) activity {
 	if missions.InTurn(m.Lifecycle) || !missions.HasAgent(m.Lifecycle) || o.IsHandoverOwned(m.Live.Handover) {
 		return AtRest
@@ -65,12 +65,12 @@ func (o *Observer) worksAtPrompt(m *projects.Mission) bool {
 	return ok && said.State == sessions.StateRunning && o.isAgentWorking(m)
 }
 
-// TrustsBusy reports whether a mission's agent works that says that it does.
+// TrustsBusy reports whether a mission's agent works, when it says that it does.
 func (o *Observer) TrustsBusy(m *projects.Mission, says sessions.Attention) bool {
 	return !says.Busy.IsZero() && o.ElapsedSinceHook(m) >= hookGrace && !IsRecent(o.Now(), says.Busy, hookGrace)
 }
 
-// ContinueTurnIfWorking has a mission run again whose agent works though its turn has ended.
+// ContinueTurnIfWorking continues a mission's turn that had ended, if its agent works.
 func (o *Observer) ContinueTurnIfWorking(ctx context.Context, m *projects.Mission) error {
 	if o.ActivityAfterTurn(m) != AtWork {
 		return nil
@@ -88,10 +88,10 @@ func (o *Observer) ContinueTurnIfWorking(ctx context.Context, m *projects.Missio
 	return err
 }
 
-// IsAgentEngaged reports whether a mission's agent works, or may, or is about to be taken
-// elsewhere: what it says itself counts, before the end of its turn does that was heard,
-// and so does what was to be done at that end. Where nobody looks again it is not
-// noted: nobody would note that it has come to rest either.
+// IsAgentEngaged reports whether a mission's agent works, or may work, or is about to be
+// ended for a restore. What the agent says itself counts more than the end of its turn that
+// was reported. Without a process that watches, the turn is not continued: nobody would
+// note its end.
 func (o *Observer) IsAgentEngaged(ctx context.Context, m *projects.Mission) bool {
 	if missions.InTurn(m.Lifecycle) {
 		return true
@@ -103,9 +103,9 @@ func (o *Observer) IsAgentEngaged(ctx context.Context, m *projects.Mission) bool
 	return works != AtRest || o.isPerformingQueued(m)
 }
 
-// isPerformingQueued reports whether something that was asked for is being done in a mission that
-// is in no turn, or about to be: by its keeper, by who is at it, or by the process that
-// serves. What nobody does by himself is not waited for.
+// isPerformingQueued reports whether a restore that was asked for is being done, or is about
+// to be, in a mission that is in no turn: by its keeper, by its owner, or by the process that
+// serves. A restore that waits for its user is not.
 func (o *Observer) isPerformingQueued(m *projects.Mission) bool {
 	h := m.Live.Handover
 	switch {
@@ -129,8 +129,9 @@ func (o *Observer) WarnLookFailed(m *projects.Mission, err error) {
 	}
 }
 
-// WaitUntilSettled is a mission read again when it is known whether its agent goes on, and why
-// that can't be noted: KindBusy where it goes on and nobody looks again.
+// WaitUntilSettled waits until it is known whether a mission's agent continues after its turn,
+// and returns the mission read again. The error is KindBusy if the agent continues and no
+// process watches.
 func (o *Observer) WaitUntilSettled(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {
 	for !missions.InTurn(m.Lifecycle) {
 		works := o.ActivityAfterTurn(m)
@@ -154,7 +155,7 @@ func (o *Observer) WaitUntilSettled(ctx context.Context, m *projects.Mission) (*
 	return m, nil
 }
 
-// NoteTurnBegan notes a prompt, of the user's or of the agent's own.
+// NoteTurnBegan notes a prompt of the user's, or of the agent's own.
 func (o *Observer) NoteTurnBegan(m *projects.Mission, e sessions.Event) {
 	m.Live.TurnSession, m.Live.PromptID, m.Live.TurnBegan = e.SessionID, e.PromptID, o.InstantNow()
 	if e.Kind == sessions.KindPrompt {

@@ -12,9 +12,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// How long an agent whose process is not known may be silent, and its session
-// file unchanged, until it counts as gone: in a turn, and between turns, where
-// it may well wait for its user over night. One that speaks after all goes on.
+// An agent whose process is not known counts as gone when it has been silent, and its
+// session file unchanged, for this long. Between turns it may wait for its user over night.
+// If it reports after all, its mission continues.
 const (
 	MaxSilenceInTurn = time.Hour
 	MaxSilenceIdle   = 24 * time.Hour
@@ -26,15 +26,15 @@ func (o *Observer) IsAgentGone(m *projects.Mission) bool {
 	return isAgentLost(m) || o.isAgentLongSilent(m)
 }
 
-// IsAgentStillGone is gone for a mission that was read some time before: its keeper may
-// have told the end of the agent since, and ended itself.
+// IsAgentStillGone is IsAgentGone for a mission that was read some time before: since then
+// its keeper may have reported the agent's end, and ended itself.
 func (o *Observer) IsAgentStillGone(m *projects.Mission) bool {
 	now, err := o.LoadMission(m.Project, m.ID)
 	return err == nil && o.IsAgentGone(now)
 }
 
-// isAgentLongSilent is gone for an agent whose process is not known, or can't be seen
-// from here.
+// isAgentLongSilent is IsAgentGone for an agent whose process is not known, or can't be
+// seen from here.
 func (o *Observer) isAgentLongSilent(m *projects.Mission) bool {
 	if !missions.HasAgent(m.Lifecycle) || !HasUnknownProcess(m) {
 		return false
@@ -59,18 +59,18 @@ func isAgentLost(m *projects.Mission) bool {
 	return missions.HasAgent(m.Lifecycle) && m.Live.Liveness() == lock.Gone
 }
 
-// HasUnknownProcess reports whether nothing is known of the processes of a mission: none
-// was noted, or they can't be looked at from here.
+// HasUnknownProcess reports whether nothing is known of the processes of a mission: no
+// process was noted, or it can't be looked at from here.
 func HasUnknownProcess(m *projects.Mission) bool { return m.Live.Liveness() == lock.Unknown }
 
 // IsAgentHidden reports whether the mission has an agent whose process was noted, but
-// can't be looked at from here: one in another pid namespace. It may well live.
+// can't be looked at from here, as in another pid namespace. The agent may well live.
 func (o *Observer) IsAgentHidden(m *projects.Mission) bool {
 	noted := m.Live.Agent != nil || m.Live.Keeper != nil
 	return noted && missions.HasAgent(m.Lifecycle) && HasUnknownProcess(m) && !o.IsAgentGone(m)
 }
 
-// HiddenAgentHint is what to type about an agent of which nothing is known.
+// HiddenAgentHint is what the user may do about a hidden agent.
 func HiddenAgentHint(m *projects.Mission) string {
 	return fmt.Sprintf("end it in its own terminal; if it has ended: umbra mission stop %s --force", m.Name)
 }
@@ -112,8 +112,8 @@ func (o *Observer) CloseLostMission(ctx context.Context, m *projects.Mission) er
 	})
 }
 
-// CloseDeadMission closes a mission that has no process any more, by the event that of gives, if it
-// still does.
+// CloseDeadMission closes a mission that has no process any more, by the event that of
+// returns, as long as of returns one.
 func (o *Observer) CloseDeadMission(ctx context.Context, m *projects.Mission, of func(*projects.Mission) (missions.Event, bool)) error {
 	r := &snapshots.Request{Event: missions.AgentVanished{}}
 	r.Prepare = func(m *projects.Mission) (bool, error) {

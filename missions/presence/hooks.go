@@ -18,7 +18,8 @@ func NewMissingHooks(m *projects.Mission, why string) *projects.MissingHooks {
 	return u
 }
 
-// IsWithoutHooks reports whether a snapshot is of such an agent; false where that is lost.
+// IsWithoutHooks reports whether a snapshot is of an agent that was launched without hooks;
+// false where that is lost.
 func IsWithoutHooks(p *projects.Project, s *gitstore.Snapshot) (bool, error) {
 	info, err := p.ReadSnapshotInfo(s)
 	if projects.IsObjectLost(err) {
@@ -27,8 +28,8 @@ func IsWithoutHooks(p *projects.Project, s *gitstore.Snapshot) (bool, error) {
 	return info.WithoutHooks, err
 }
 
-// promptedSinceLaunch reports whether the conversation has a prompt since the launch: one that its
-// user has begun since has no other.
+// promptedSinceLaunch reports whether the conversation has a prompt since the launch. In a
+// conversation that was begun since, each prompt is one.
 func promptedSinceLaunch(u *projects.MissingHooks, m *projects.Mission) bool {
 	switch {
 	case m.Tally == nil:
@@ -39,10 +40,9 @@ func promptedSinceLaunch(u *projects.MissingHooks, m *projects.Mission) bool {
 	return m.Tally.Session == m.Stored.Session && m.Tally.Total.Prompts > 0
 }
 
-// missingHooksProblem is what is wrong with an agent that is live and has been spoken to, and was
-// launched without hooks: its user is to know that nothing was saved before, or not all.
-// "" if nothing is any more, as of an agent that asks at its start whether its hooks are
-// to be trusted.
+// missingHooksProblem is what is wrong with a live agent that was launched without hooks and
+// has been prompted since: its user is to know that snapshots are missing. It is "" if
+// nothing is wrong any more, as when the user has trusted the hooks at the agent's start.
 func (o *Observer) missingHooksProblem(m *projects.Mission) string {
 	u := m.Live.MissingHooks
 	if u == nil || !missions.HasAgent(m.Lifecycle) || !promptedSinceLaunch(u, m) {
@@ -58,8 +58,8 @@ func (o *Observer) missingHooksProblem(m *projects.Mission) string {
 	return fmt.Sprintf("%s: %s; then end it, and: umbra mission resume %s", said, why, m.Name)
 }
 
-// distrustReason is why a mission's agent does not run all hooks of its user's; "" if nothing
-// is known against it.
+// distrustReason is why a mission's agent does not run all the hooks of its user; "" if no
+// reason is known.
 func (o *Observer) distrustReason(m *projects.Mission) string {
 	t, ok := o.Adapter(m.Agent).(sessions.Truster)
 	if !ok {

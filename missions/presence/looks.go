@@ -10,35 +10,35 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// A command that Umbra does not know tells nothing of its turns. It counts as at
-// work while its processes use an MinWorkShare of a processor, or its terminal was
-// written to in the last recentOutputTime: quiet files alone say nothing of one that
-// computes, downloads or waits for a model.
+// A command that Umbra does not know reports nothing of its turns. It counts as working
+// while its processes use MinWorkShare of a processor, or have written to their terminal in
+// the last recentOutputTime. Quiet files are not enough: a command may compute, download or
+// wait for a model.
 const (
 	MinWorkShare     = 0.05
 	recentOutputTime = 10 * time.Second
-	// MinLookInterval is the least time over which one that waits is judged: a short
+	// MinLookInterval is the least time over which a waiting command is judged: a short
 	// command typed in a shell is no turn.
 	MinLookInterval = 10 * time.Second
 )
 
-// processLooks are what was last seen of the processes of missions, by their ids. It is
+// processLooks are the last looks at the processes of missions, by the missions' ids. It is
 // safe for concurrent use.
 type processLooks struct {
 	mu      sync.Mutex
 	last    map[string]processLook
-	working map[string]bool // what came of the last one, and of what else was asked
+	working map[string]bool // whether the agent worked, as was judged last
 }
 
 type processLook struct {
 	At         time.Time
 	effort     lock.Effort
 	isWorking  bool
-	restsSince time.Time // since when it was not
+	restsSince time.Time // when the processes stopped working
 }
 
-// isSilent reports whether processes with a terminal have done nothing, and not written to
-// it, for long.
+// isSilent reports whether processes with a terminal have neither worked nor written to
+// the terminal for maxWorkSilence.
 func (l processLook) isSilent() bool {
 	return !l.isWorking && !l.effort.Spoke.IsZero() && l.At.Sub(l.restsSince) >= maxWorkSilence
 }
@@ -57,8 +57,8 @@ func (l processLook) CpuShare(before processLook) float64 {
 	return float64(l.effort.Time-before.effort.Time) / float64(passed)
 }
 
-// IsRecent reports whether at is less than that long ago; a time to come, as after a
-// clock was set back, is not.
+// IsRecent reports whether at is less than that long ago. A time to come is not, as after
+// the clock was set back.
 func IsRecent(now, at time.Time, than time.Duration) bool {
 	passed := now.Sub(at)
 	return passed >= 0 && passed < than
@@ -101,28 +101,28 @@ func (l *processLooks) setWorking(id string, works bool) {
 	}
 }
 
-// wasWorking is what was judged last.
+// wasWorking reports whether a mission's agent worked, as was judged last.
 func (l *processLooks) wasWorking(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.working[id]
 }
 
-// LastLook is what was seen of a mission last; zero if nothing was.
+// LastLook is the last look at a mission's processes; zero if there was none.
 func (l *processLooks) LastLook(id string) processLook {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last[id]
 }
 
-// ReportsNothing reports whether a mission's agent tells nothing of its turns, neither
-// by hooks nor by a conversation.
+// ReportsNothing reports whether a mission's agent shows nothing of its turns, neither by
+// hooks nor by a conversation.
 func (o *Observer) ReportsNothing(m *projects.Mission) bool {
 	return !m.Live.HasHooks && o.Adapter(m.Agent) == nil
 }
 
-// PauseIfWorking is what quiet files mean for a mission: that it only pauses, if its agent has
-// no hooks and works.
+// PauseIfWorking says what quiet files mean for a mission: a pause, if its agent has no
+// hooks and works.
 func (o *Observer) PauseIfWorking(m *projects.Mission, saw missions.Observation) missions.Observation {
 	if saw != missions.SawQuiet || !missions.InTurn(m.Lifecycle) || m.Live.HasHooks {
 		return saw
@@ -135,8 +135,8 @@ func (o *Observer) PauseIfWorking(m *projects.Mission, saw missions.Observation)
 	return saw
 }
 
-// NeedsAnotherLook reports whether an agent in a workspace was at work at the last look, or may
-// come to an end that nothing tells of: then it is to be looked at again.
+// NeedsAnotherLook reports whether an agent in a workspace worked at the last look, or may
+// end its turn without a report.
 func (o *Observer) NeedsAnotherLook(root string) bool {
 	return slices.ContainsFunc(o.LiveMissionsIn(root), func(m *projects.Mission) bool { return o.ActivityAfterTurn(m) != AtRest || o.NeedsLook(m) })
 }

@@ -26,8 +26,8 @@ func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker) *Observ
 	return &Observer{Desk: d, conversations: c, snapshots: s, ProcessLooks: newProcessLooks()}
 }
 
-// RemoveLaunchFiles takes away what the launch of an agent had that has ended: settings
-// may hold what nobody else is to read.
+// RemoveLaunchFiles removes the files of the launch of an agent that has ended: its settings
+// may hold secrets.
 func (o *Observer) RemoveLaunchFiles(m *projects.Mission) {
 	if err := os.RemoveAll(o.LaunchDir(m)); err != nil {
 		o.Logger.Warn("take away what a launch had", "mission", m.ID, "error", err)

@@ -10,12 +10,11 @@ import (
 // maxParentSteps bounds how many processes there may be between a hook and its agent.
 const maxParentSteps = 16
 
-// FindAgentProcess finds the process of the agent that a hook was called by, for a
-// HookRequest: pid or the nearest above it that runs the agent. It is 0 if there
-// is none, if the system does not tell, if the agent says itself which it is, or if
-// the nearest is a server of it.
-// It reads the system's process table: the hook's own process asks, since a
-// daemon sees another one at worst.
+// FindAgentProcess finds the process of the agent that called a hook, for a HookRequest:
+// pid, or the nearest process above it that runs the agent. It is 0 if there is none, if the
+// system does not tell, if the agent names its process itself, or if the nearest is the
+// agent's server. It reads the system's process table, so the hook's own process calls it: a
+// daemon may see another table.
 func FindAgentProcess(agent string, c missions.Caller, pid int) int {
 	for _, a := range projects.Agents() {
 		if a.Name() != agent {

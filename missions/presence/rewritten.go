@@ -8,11 +8,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
 
-// CompareSessionFiles compares whole session files with what was recorded of them, for
-// the missions that work in a workspace and are in no turn. A snapshot believes
-// of a file that was only appended to all but its beginning and its last bytes;
-// an agent that rewrote a line in between is found here, beside whatever is
-// waited for, and what its file holds is recorded anew.
+// CompareSessionFiles compares whole session files with what was recorded of them, for the
+// missions that work in a workspace and are in no turn. A snapshot compares only the
+// beginning and the last recorded bytes of a file that has grown. If an agent has rewritten a
+// line in between, it is found here, and the file is recorded anew.
 func (o *Observer) CompareSessionFiles(ctx context.Context, root string) error {
 	for _, m := range o.LiveMissionsIn(root) {
 		if missions.InTurn(m.Lifecycle) {

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// turnOverGrace is how long a session file must have said that the turn is over, and no
-	// hook have come, until the hook that tells of that counts as lost.
+	// turnOverGrace is how long a session file must have shown the turn's end, without a
+	// hook, until the hook of that end counts as lost.
 	turnOverGrace = 5 * time.Second
-	// hookQuietTime is how long no hook must have come until the file is looked at for that:
-	// each hook has the mission looked at, and most turns are many of them.
+	// hookQuietTime is how long no hook must have come until the session file is read for
+	// the turn's end: each hook causes a look, and most turns have many hooks.
 	hookQuietTime = time.Second
-	// maxWorkSilence is how long an agent without hooks, whose file says that it works, and
-	// waits for no tool, must have used no processor and written nothing to its terminal
-	// until it counts as stopped: with Esc, before it had answered anything.
+	// maxWorkSilence is how long an agent without hooks must have used no processor and
+	// written nothing to its terminal until it counts as stopped, although its session file
+	// says that it works and waits for no tool: Esc before the first answer writes nothing.
 	maxWorkSilence = 30 * time.Second
 )
 
-// TurnOverWithoutHook reports whether the turn of an agent with hooks is over, as its session
-// file says, though no hook has told; soon, whether it will be, if nothing comes.
+// TurnOverWithoutHook reports whether the turn of an agent with hooks is over, as its
+// session file shows, although no hook came. Soon reports that it will be over if no hook
+// comes.
 func (o *Observer) TurnOverWithoutHook(m *projects.Mission, says sessions.Attention) (over, soon bool) {
 	r, running := m.Lifecycle.(missions.Running)
 	if !running || !m.Live.HasHooks || r.Background || len(r.Pending) > 0 || !says.Busy.IsZero() {
@@ -37,8 +38,8 @@ func (o *Observer) TurnOverWithoutHook(m *projects.Mission, says sessions.Attent
 	return over, !over
 }
 
-// isAgentWorking reports whether an agent without hooks works: as it says itself, if it does,
-// else as its conversation says, else as its processes and its terminal show.
+// isAgentWorking reports whether an agent without hooks works: as the agent says itself,
+// else as its conversation shows, else as its processes and its terminal show.
 func (o *Observer) isAgentWorking(m *projects.Mission) bool {
 	says := o.AgentAttention(m)
 	switch {
@@ -67,10 +68,10 @@ func waitsForTools(t sessions.Turn) bool {
 	return slices.ContainsFunc(t.Tools, func(tool sessions.Tool) bool { return !tool.Done && tool.Agent == "" })
 }
 
-// IsOfRunningTurn reports whether a session file that was written to at that time, and its
-// newest turn, tell of the turn that runs. That may not be written yet, and the one
-// before it have been stopped too: what was said since the prompt counts or, where the
-// agent does not tell its prompts' ids, what was written since.
+// IsOfRunningTurn reports whether the newest turn of a session file, which was written to at
+// that time, is the turn that runs. The running turn may not be in the file yet, and the turn
+// before it may have been stopped too. So the turn must have said something since the
+// prompt; or, if the agent does not tell its prompts' ids, the file must be written since.
 func (o *Observer) IsOfRunningTurn(m *projects.Mission, turn sessions.Turn, written time.Time) bool {
 	r, _ := m.Lifecycle.(missions.Running)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// UntriedClient says what it means that Umbra was not tried with a version of the
-// agent; "" for one between the oldest and the newest that it was tried with.
+// UntriedClient says what it means that Umbra was not tried with this version of the agent;
+// "" for a version between the oldest and the newest that Umbra was tried with.
 func UntriedClient(a sessions.Adapter, client string) string {
 	v, ok := a.(sessions.Versioned)
 	if !ok {
@@ -26,8 +26,8 @@ func UntriedClient(a sessions.Adapter, client string) string {
 	return ""
 }
 
-// isNewerVersion compares the numbers of two versions; what is no number counts as
-// older than any.
+// isNewerVersion compares the numbers of two versions. A part that is no number is older
+// than any number.
 func isNewerVersion(v, than string) bool {
 	a, b := strings.Split(v, "."), strings.Split(than, ".")
 	for i := range max(len(a), len(b)) {

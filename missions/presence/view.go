@@ -66,7 +66,7 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	return v
 }
 
-// PendingAction is what was asked for and not done yet, "" for nothing.
+// PendingAction is the restore that was asked for and not done yet, "" for none.
 func PendingAction(m *projects.Mission) string {
 	switch {
 	case m.Live.QueuedRestore != nil:
@@ -77,8 +77,8 @@ func PendingAction(m *projects.Mission) string {
 	return ""
 }
 
-// headAddress is the address of the newest snapshot, without a walk: "" where its
-// record does not say its place.
+// headAddress is the address of the newest snapshot, "" where its record does not have its
+// place in the turn: to find that place would take a walk.
 func headAddress(m *projects.Mission) string {
 	if m.TurnPosition == nil {
 		return ""
