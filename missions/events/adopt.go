@@ -13,9 +13,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// adoption is a mission being made for a session that a hook has told of. It
-// goes on when the hook's time is over: the first snapshot of a large workspace
-// takes longer than an agent waits.
+// adoption is a mission being made for a session that a hook has reported. It continues when
+// the hook's time is over: the first snapshot of a large workspace takes longer than an agent
+// waits.
 type adoption struct {
 	done       chan struct{} // closed when mission and err are known
 	mission    *projects.Mission
@@ -23,13 +23,13 @@ type adoption struct {
 	lateEvents []func(context.Context, *projects.Mission) // what was heard meanwhile; nil once done
 }
 
-// errAdopting is the answer to a hook that does not wait any longer.
+// errAdopting is the error of a hook that does not wait for the first snapshot any longer.
 var errAdopting = errors.New("the first snapshot is still being taken")
 
 // SessionKey names a session among those of all agents.
 func SessionKey(agent, session string) string { return agent + " " + session }
 
-// startOrJoinAdoption makes a mission, or joins the one who makes it already.
+// startOrJoinAdoption makes a mission, or waits for the adoption that makes it already.
 func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n projects.MissionPlan, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
 	if err := l.Space.CheckRoom(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n
 	return l.awaitAdoption(ctx, c, a, later)
 }
 
-// joinAdoption is awaitAdoption for a session that is being adopted, if it is.
+// joinAdoption is awaitAdoption, if the session is being adopted.
 func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key string, later func(context.Context, *projects.Mission)) (m *projects.Mission, joined bool, err error) {
 	l.mu.Lock()
 	a := l.adoptions[key]
@@ -63,9 +63,9 @@ func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key stri
 	return m, true, err
 }
 
-// awaitAdoption waits for the mission that is being made for a session, at most
-// as long as a hook may. Where that is not enough it returns errAdopting, and
-// later is called when the mission is there, in the order of the calls.
+// awaitAdoption waits for the mission that is being made for a session, at most as long as a
+// hook may. If that is not enough, it returns errAdopting, and later is called when the
+// mission is there, in the order of the hooks.
 func (l *Listener) awaitAdoption(ctx context.Context, c missions.Caller, a *adoption, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
 	limit := time.NewTimer(l.adoptionPatience(ctx, c))
 	defer limit.Stop()
@@ -101,7 +101,7 @@ func (l *Listener) adoptionPatience(ctx context.Context, c missions.Caller) time
 	return time.Duration(l.HookConfig(c).Hooks.MaxWait)
 }
 
-// carryOutAdoption makes the mission, then hands in what was heard meanwhile.
+// carryOutAdoption makes the mission, then carries out the events that came meanwhile.
 func (l *Listener) carryOutAdoption(a *adoption, key string, n projects.MissionPlan) {
 	defer l.Workers.Done()
 	ctx, cancel := context.WithCancel(l.Closing)
@@ -174,8 +174,8 @@ func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missi
 	return m, err
 }
 
-// refusalIfCommand is why a workspace was refused, for who has typed a command of Umbra's there.
-// Any other hook is silent where Umbra must not work.
+// refusalIfCommand is why a workspace was refused, if the user has typed a command of Umbra's
+// there. Any other hook is silent where Umbra must not work.
 func refusalIfCommand(e sessions.Event, refused error) error {
 	if e.Kind == sessions.KindCommand {
 		return refused

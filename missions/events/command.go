@@ -20,8 +20,8 @@ func CommandReply(agent, answer string) []byte {
 	return nil
 }
 
-// handleCommand finds the mission that a command is about. Whatever goes wrong is
-// its answer: the command never reaches the model.
+// handleCommand finds the mission that a command is about. An error is the command's answer,
+// since the command never reaches the model.
 func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event) missions.HookResult {
 	m, err := l.missionOfEvent(ctx, a, r, e)
 	if err == nil && m != nil {
@@ -46,9 +46,9 @@ func (l *Listener) handleCommand(ctx context.Context, a sessions.Adapter, r miss
 	return missions.HookResult{Output: CommandReply(a.Name(), answer)}
 }
 
-// endUnheardTurn ends a turn whose end was not heard, on Esc or an error of the API: a
-// command is taken between turns. The session's file decides, since a subagent
-// in the background may go on.
+// endUnheardTurn ends a turn whose end no hook has reported, after Esc or an error of the API:
+// agents take a command between turns. The session's file decides, since a subagent may still
+// work in the background.
 func (l *Listener) endUnheardTurn(ctx context.Context, m *projects.Mission) error {
 	if !missions.InTurn(m.Lifecycle) {
 		return nil

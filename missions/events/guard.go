@@ -14,11 +14,10 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// guardBlockReason is why a tool of a fork is not to write a file: it lies in a workspace
-// that the fork is a copy of, and the agent, which remembers having worked there,
-// most likely means its own. Reading there harms nobody, and a shell's command
-// can't be told apart: both go on. "" lets the tool go on, and so does whatever
-// can't be found out.
+// guardBlockReason is why a tool of a fork must not write a file: the file lies in a workspace
+// that the fork was copied from. The agent remembers having worked there, and most likely
+// means its own copy. Tools that read are let through, and so are shells, whose files are not
+// known. "" lets the tool run.
 func (l *Listener) guardBlockReason(m *projects.Mission, r missions.HookRequest, e sessions.Event) string {
 	if m.Parent == nil || e.Kind != sessions.KindToolBefore || !l.HookConfig(r.Caller).Fork.Guard {
 		return ""
@@ -38,8 +37,8 @@ func (l *Listener) guardBlockReason(m *projects.Mission, r missions.HookRequest,
 	return ""
 }
 
-// guardText is what the agent, and its user, are told of a file that m's agent
-// was about to write by that name, and that is path in f's workspace.
+// guardText is the message for the agent and its user: m's agent was about to write the file
+// that it named, which is path in f's workspace.
 func guardText(m, f *projects.Mission, named, path string) string {
 	instead := "a symbolic link leads there"
 	if rel, err := filepath.Rel(f.Binding.Workspace, path); err == nil && !home.IsWithin(m.Binding.Workspace, named) {
@@ -49,7 +48,7 @@ func guardText(m, f *projects.Mission, named, path string) string {
 		named, f.Name, m.Binding.Workspace, instead)
 }
 
-// absoluteFile is where a file is that a tool names, as its agent would find it.
+// absoluteFile is the path of a file that a tool names, as its agent would find it.
 func absoluteFile(r missions.HookRequest, e sessions.Event, file string) string {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
 		file = projects.AbsolutePath(r.Caller.Env["HOME"], rest)
@@ -60,8 +59,8 @@ func absoluteFile(r missions.HookRequest, e sessions.Event, file string) string 
 // maxSymlinks is how many symbolic links of a name are followed, as Linux has it.
 const maxSymlinks = 40
 
-// followLinks is EvalSymlinks for a name of which the end need not be there: a tool
-// may be about to make it. What can't be followed stays as it is.
+// followLinks is EvalSymlinks for a path whose end need not exist: a tool may be about to make
+// it. A part that can't be followed stays as it is.
 func followLinks(path string, links int) string {
 	path = filepath.Clean(path)
 	real, err := filepath.EvalSymlinks(path)

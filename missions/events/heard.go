@@ -97,8 +97,8 @@ func (r *report) followSession(m *projects.Mission, step SessionStep) {
 	m.Live.BoundSession, m.Live.ProcessSession = e.SessionID, &projects.ProcessSession{PID: e.PID, Session: e.SessionID}
 }
 
-// closeLeftMissions closes the missions that an agent has left for a session of
-// another mission, with /resume.
+// closeLeftMissions closes the missions whose agent has moved, by /resume, to a session of
+// another mission.
 func (r *report) closeLeftMissions(ctx context.Context, now *projects.Mission) error {
 	e := r.event
 	if e.Kind != sessions.KindSessionStart || e.Source == "startup" || e.PID <= 0 {

@@ -51,9 +51,8 @@ func Hinters() []string { return append(editors.Names(), HintGit) }
 // there is none it does nothing.
 func GivesHints(name string) bool { return slices.Contains(Hinters(), name) }
 
-// handleHint takes a snapshot for what was told, of each mission at work there, or
-// else of the one that was last. Nobody is bothered with what goes wrong: it is
-// the result's Problem.
+// handleHint takes a snapshot of each live mission at the place of a hint, or else of the
+// mission that was used last there. An error bothers nobody: it is the result's Problem.
 func (l *Listener) handleHint(ctx context.Context, r missions.HookRequest) (missions.HookResult, error) {
 	if r.Agent == HintGit && !slices.Contains(home.GitHookNames(), r.Event) || r.Agent != HintGit && r.Event != hintSave && r.Event != hintLeave {
 		return missions.HookResult{}, missions.Errorf(missions.KindUsage, "umbra hooks install "+r.Agent+" installs what this umbra understands", "%s tells of %q, which means nothing here", r.Agent, r.Event)
@@ -141,9 +140,8 @@ func (l *Listener) takeHintSnapshot(ctx context.Context, m *hintedMission, r mis
 	return nil
 }
 
-// MissionsAt lists the missions that a hint from a directory is for, and what is
-// there. A place that can't be looked at has none: it may be on another machine, or
-// gone.
+// MissionsAt lists the missions that a hint from a directory is for, and what the directory
+// is. A directory that can't be read has no missions: it may be gone, or on another machine.
 func (l *Listener) MissionsAt(dir string, byGit bool) ([]*projects.Mission, projects.Directory, error) {
 	g, err := projects.InspectDirectory(dir)
 	if err != nil || byGit && g.Repo == nil {
@@ -164,8 +162,8 @@ func (l *Listener) MissionsAt(dir string, byGit bool) ([]*projects.Mission, proj
 	return alive, g, nil
 }
 
-// isInRepository reports whether the mission's workspace is the work tree of a
-// repository, or in it: not one of its other work trees.
+// isInRepository reports whether the mission's workspace is in this work tree of the
+// repository, and not in another of its work trees.
 func isInRepository(m *projects.Mission, repo *usergit.Repository) bool {
 	if !home.IsWithin(repo.TopLevel, m.Binding.Workspace) {
 		return false
@@ -174,8 +172,8 @@ func isInRepository(m *projects.Mission, repo *usergit.Repository) bool {
 	return err == nil && its.GitDir == repo.GitDir
 }
 
-// projectNear is projectOf for a hint: there is one at each save, wherever it is,
-// so no other project is opened than the one that is meant.
+// projectNear is FindProject for a hint. Hints come at each save, so it opens no other project
+// than the one that fits.
 func (l *Listener) projectNear(g projects.Directory) (*projects.Project, error) {
 	entries, err := os.ReadDir(l.Home.ProjectsDir())
 	if err != nil {
@@ -201,9 +199,9 @@ func (l *Listener) projectNear(g projects.Directory) (*projects.Project, error) 
 	return l.OpenProject(found)
 }
 
-// headMove is what a hook of Git's means for the mission: a snapshot that notes
-// where HEAD is, if it has moved since the last one, else one of what has changed
-// in the files. A rebase is noted when it is over.
+// headMove is what a hook of Git's means for the mission: a snapshot that notes where HEAD is,
+// if HEAD has moved since the last snapshot; else a snapshot of changed files. A rebase is
+// noted when it is over.
 func headMove(m *projects.Mission, repo *usergit.Repository, hook string) (event missions.HintReceived, due bool) {
 	if ops, _ := repo.Operations(); hook != "post-rewrite" && slices.Contains(ops, usergit.Rebase) {
 		return missions.HintReceived{}, false
@@ -216,7 +214,7 @@ func headMove(m *projects.Mission, repo *usergit.Repository, hook string) (event
 	return missions.HintReceived{What: headMoveText(repo, head), HeadMoved: true}, true
 }
 
-// headMoveText says how HEAD came to be where it is, as far as its log does.
+// headMoveText says how HEAD was moved, as far as its log says so.
 func headMoveText(repo *usergit.Repository, head usergit.Head) string {
 	id := head.ID.String()
 	id = id[:min(len(id), 7)]

@@ -12,9 +12,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// Hook takes one event of an agent. An error of Umbra's never reaches the
-// agent: it is the result's Problem, and shown by status. Only a request that
-// makes no sense at all is an error.
+// Hook takes one event of an agent. An error of Umbra's never reaches the agent: it is the
+// result's Problem, which status shows. Only a request that makes no sense is an error.
 func (l *Listener) Hook(ctx context.Context, r missions.HookRequest) (missions.HookResult, error) {
 	adapter := l.Adapter(r.Agent)
 	hooked, ok := adapter.(sessions.Hooked)
@@ -55,8 +54,8 @@ func (l *Listener) Hook(ctx context.Context, r missions.HookRequest) (missions.H
 // problemPatience bounds what a hook spends on noting that it went wrong.
 const problemPatience = 200 * time.Millisecond
 
-// noteHookProblem keeps what went wrong for status, until an event goes well. It returns
-// what the agent's user is to see of it: that a prompt was not kept, once for each cause.
+// noteHookProblem keeps what went wrong for status, until an event goes well. It returns what
+// the agent's user is to see: that a prompt was not kept, once for each cause.
 func (l *Listener) noteHookProblem(ctx context.Context, r missions.HookResult, e sessions.Event, failed error) (notice string) {
 	if r.Mission == "" {
 		return ""

@@ -9,7 +9,8 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// noteRefusedCall keeps why a call could not be read for status, until a prompt is heard.
+// noteRefusedCall keeps, for status, why a hook's call could not be read, until the next
+// prompt.
 func (l *Listener) noteRefusedCall(ctx context.Context, a sessions.Adapter, r missions.HookRequest, why error) {
 	m := l.missionOfRefusedCall(a, r)
 	if m == nil || l.Home.CheckWritable() != nil {
@@ -27,9 +28,9 @@ func (l *Listener) noteRefusedCall(ctx context.Context, a sessions.Adapter, r mi
 	}
 }
 
-// missionOfRefusedCall is the mission whose agent made a call that does not say of which session it
-// is: the one that its environment names, or else the only live one of that agent where it
-// was made; nil if that is not known.
+// missionOfRefusedCall is the mission whose agent made a call that could not be read: the one
+// that its environment names, or else the only live mission of that agent in the call's
+// directory; nil if there are several.
 func (l *Listener) missionOfRefusedCall(a sessions.Adapter, r missions.HookRequest) *projects.Mission {
 	if r.Caller.Mission != "" {
 		m, err := l.MissionByID(r.Caller.Mission)

@@ -128,8 +128,8 @@ func (r *report) handleLate(ctx context.Context, m *projects.Mission) {
 	}
 }
 
-// delivery hands an answer from the queue to the hook that waits for it. A hook
-// whose time is over waits no more: a note stays for the next one.
+// delivery hands an answer from the queue to the hook that waits for it. If the hook's time is
+// over, the answer is not taken, and a note stays for the next hook.
 type delivery struct {
 	mu     sync.Mutex
 	answer sessions.Answer
@@ -152,8 +152,7 @@ func (d *delivery) take() sessions.Answer {
 	return d.answer
 }
 
-// agentVersion is the version of the agent whose turn has ended; "" where nothing
-// tells.
+// agentVersion is the version of the agent whose turn has ended; "" if it is not known.
 func agentVersion(a sessions.Adapter, e sessions.Event) string {
 	v, ok := a.(sessions.Versioned)
 	if !ok || e.Kind != sessions.KindStop || e.Transcript == "" {
