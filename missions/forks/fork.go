@@ -23,7 +23,7 @@ const defaultIdleWait = 5 * time.Minute
 // Fork makes missions that begin where another mission is now, or was. The source stays
 // as it is, byte for byte. A fork that fails leaves nothing.
 func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.ForkResult, error) {
-	if err := check(r); err != nil {
+	if err := checkRequest(r); err != nil {
 		return missions.ForkResult{}, err
 	}
 	if r.Launching {
@@ -77,8 +77,8 @@ func (f *Forker) checkForkPrompt(at addresses.ResolvedMoment, r missions.ForkReq
 	return f.CheckPrompt(agent, program, prompt)
 }
 
-// check refuses a request that is not complete or contradicts itself.
-func check(r missions.ForkRequest) error {
+// checkRequest refuses a request that is not complete or contradicts itself.
+func checkRequest(r missions.ForkRequest) error {
 	switch {
 	case r.Count < 0 || r.Count > 100:
 		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)

@@ -12,9 +12,9 @@ import (
 const (
 	// relaunchPatience is how long a restore waits for the agent to be back.
 	relaunchPatience = 15 * time.Second
-	// handoverPollInterval is how often it is looked at.
+	// handoverPollInterval is how often a handover is looked at.
 	handoverPollInterval = 20 * time.Millisecond
-	// keeperPatience is how long a keeper waits for an answer at once.
+	// keeperPatience is how long a keeper waits in one call.
 	keeperPatience = 20 * time.Second
 )
 

@@ -59,9 +59,9 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 	}
 	a := rs.Adapter(m.Agent)
 	id := rs.NewSession(a)
-	talk := &conversationDoc{Session: id, Path: a.Path(m.AdapterEnv(), projects.ResolveLinks(m.Cwd()), id)}
+	conversation := &conversationDoc{Session: id, Path: a.Path(m.AdapterEnv(), projects.ResolveLinks(m.Cwd()), id)}
 	if plan.IsEmpty {
-		return talk, nil
+		return conversation, nil
 	}
 	oldRoot, oldCwd, err := rs.conversations.ConversationDirs(m.Project, target)
 	if err != nil {
@@ -72,21 +72,21 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 		OldRoot: oldRoot, NewRoot: m.Binding.Workspace, Now: rs.Now(),
 		Version: a.RewriteVersion(),
 	})
-	talk.Record, talk.Length, talk.Recipe = plan.Record, plan.Cut.Length, recipe
-	return talk, err
+	conversation.Record, conversation.Length, conversation.Recipe = plan.Record, plan.Cut.Length, recipe
+	return conversation, err
 }
 
 // placeAnnouncedCopy places the copy of a conversation that the journal announced. A
 // process that was killed may have placed it already.
-func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, talk *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
-	source, err := m.Project.Store.SessionMeta(talk.Record)
+func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, conversation *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
+	source, err := m.Project.Store.SessionMeta(conversation.Record)
 	if err != nil {
-		return conversations.PlacedSession{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", talk.Record.Short(), err)
+		return conversations.PlacedSession{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", conversation.Record.Short(), err)
 	}
-	plan := &conversations.ConversationPlan{Record: talk.Record, SourceMeta: source, Cut: sessions.Cut{Length: talk.Length}}
+	plan := &conversations.ConversationPlan{Record: conversation.Record, SourceMeta: source, Cut: sessions.Cut{Length: conversation.Length}}
 	done, err := rs.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), r.AsRewrite())
 	if errors.Is(err, fs.ErrExist) {
-		return conversations.PlacedSession{ID: talk.Session, Path: talk.Path}, nil
+		return conversations.PlacedSession{ID: conversation.Session, Path: conversation.Path}, nil
 	}
 	return done, err
 }
@@ -97,22 +97,22 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	if doc.Note != "" {
 		snapshots.SetNote(m, snapshots.NoteRestore, doc.Note)
 	}
-	talk := doc.Conversation
-	if talk == nil || m.Stored.Session == talk.Session {
+	conversation := doc.Conversation
+	if conversation == nil || m.Stored.Session == conversation.Session {
 		return nil
 	}
-	if talk.Recipe != nil {
+	if conversation.Recipe != nil {
 		var r conversations.CopyRecipe
-		if err := json.Unmarshal(talk.Recipe, &r); err != nil {
+		if err := json.Unmarshal(conversation.Recipe, &r); err != nil {
 			return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: recipe: %w", doc.Operation.ID, err)
 		}
-		done, err := rs.placeAnnouncedCopy(m, talk, r)
+		done, err := rs.placeAnnouncedCopy(m, conversation, r)
 		if err != nil {
 			return err
 		}
 		m.InheritedSession = done.Inherited
 	}
-	conversations.SwitchSession(m, talk.Session, talk.Path)
+	conversations.SwitchSession(m, conversation.Session, conversation.Path)
 	conversations.ResetLeftTally(m, doc.Operation.Target)
 	rs.refreshLastPrompt(m, doc)
 	rs.snapshots.NoteForkAgain(m)
@@ -122,9 +122,9 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 // refreshLastPrompt makes the mission show the last prompt and tool of its new
 // conversation. It fails nothing.
 func (rs *Restorer) refreshLastPrompt(m *projects.Mission, doc JournalDoc) {
-	talk := doc.Conversation
+	conversation := doc.Conversation
 	m.LastPrompt, m.LastTool, m.Live.LastTool, m.Live.ProvisionalPrompt = nil, nil, nil, nil
-	if talk.Recipe == nil && talk.Record.IsZero() && doc.Operation.Kind == "restore" {
+	if conversation.Recipe == nil && conversation.Record.IsZero() && doc.Operation.Kind == "restore" {
 		return // it begins anew
 	}
 	if turns, ok := rs.conversations.ReadTurns(m); ok {

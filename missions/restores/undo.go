@@ -80,11 +80,11 @@ func (rs *Restorer) PlanStep(ctx context.Context, m *projects.Mission, j *Job, o
 		j.Files.describeTo(&j.Result)
 	}
 	if op.SessionBefore != "" && op.SessionBefore != m.Stored.Session {
-		talk, err := rs.formerConversation(m, j.target, op)
+		conversation, err := rs.formerConversation(m, j.target, op)
 		if err != nil {
 			return err
 		}
-		j.Conversation = talk
+		j.Conversation = conversation
 	}
 	j.Result = j.Result.WithEmptyLists()
 	return nil

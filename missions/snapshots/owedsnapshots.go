@@ -18,13 +18,13 @@ import (
 // not be taken and is tried again.
 type OwedRetry struct {
 	projects.OwedSnapshot
-	UnnotedLifecycle missions.Lifecycle // what the mission had come to, if that could not be noted
-	nextTry          time.Time          // it is not tried before
-	retryWait        time.Duration      // until it is tried once more
+	UnnotedLifecycle missions.Lifecycle // the mission's lifecycle, if it could not be saved
+	nextTry          time.Time          // no try before this time
+	retryWait        time.Duration      // the wait between two tries
 }
 
-// A debt that can't be paid is tried again after a while that grows: one that wants
-// room until there is some, any other as long as the while is short.
+// An owed snapshot is tried again after a wait that grows. If the disk has no room, it is
+// tried until there is room; after any other error, as long as the wait is short.
 const (
 	minRetryWait = time.Second
 	maxRetryWait = time.Minute

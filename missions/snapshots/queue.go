@@ -22,13 +22,13 @@ type Request struct {
 	Event        missions.Event                        // nil: by hand
 	Prepare      func(*projects.Mission) (bool, error) // run first, under the lock; false drops the event
 	Take         *missions.TakeSnapshot                // by hand
-	Ids          []string                              // of what asked for it, where it may ask again
-	isRepeat     bool                                  // it did, and may have been answered
+	Ids          []string                              // of the caller's request, if the caller may repeat it
+	isRepeat     bool                                  // the caller repeats it: it may have been answered
 	journalEntry int64                                 // its entry in the journal, 0 for none
 	inProgress   bool                                  // the entry says that it is in progress
-	// RecentMission is the mission as whoever asks has read it a moment ago, nil if it is
-	// to be read. It only says where to look: what is done is done to the mission
-	// as it is under the lock.
+	// RecentMission is the mission as the caller has read it a moment ago, nil if it is to
+	// be read. It only says where to look: the request is carried out on the mission as it
+	// is under the lock.
 	RecentMission *projects.Mission
 	Done          chan struct{}
 	Answer        answer
@@ -76,8 +76,8 @@ func (qs *requestQueues) MissionQueue(mission string) *requestQueue {
 // others. It is carried out also if ctx ends first.
 func (tk *Taker) SubmitRequest(ctx context.Context, p *projects.Project, mission string, r *Request) (answer, error) {
 	r.Done = make(chan struct{})
-	told, gone := make(chan missions.Notice), make(chan struct{})
-	defer close(gone)
+	notices, callerGone := make(chan missions.Notice), make(chan struct{})
+	defer close(callerGone)
 	q := tk.MissionQueue(mission)
 	r.journalEntry, r.inProgress = tk.journalRequest(mission, q, r)
 	q.mu.Lock()
@@ -93,19 +93,19 @@ func (tk *Taker) SubmitRequest(ctx context.Context, p *projects.Project, mission
 	q.waiting = append(q.waiting, r)
 	q.mu.Unlock()
 	if start {
-		// The work outlives the caller: others may have joined it. What it tells
-		// reaches the caller on the caller's own goroutine, while that waits.
+		// The work outlives the caller, since other requests may have joined it. Notices
+		// reach the caller on the caller's own goroutine, while the caller waits.
 		work := missions.WithNotify(context.WithoutCancel(ctx), func(n missions.Notice) {
 			select {
-			case told <- n:
-			case <-gone:
+			case notices <- n:
+			case <-callerGone:
 			}
 		})
 		go tk.runQueue(work, p, mission, q)
 	}
 	for {
 		select {
-		case n := <-told:
+		case n := <-notices:
 			missions.Notify(ctx, n)
 		case <-r.Done:
 			return r.Answer, r.Err

@@ -147,7 +147,7 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Stor
 	if ws.walkReason = ws.Dirty.Why; !ws.Dirty.Full {
 		ws.walkReason = ws.owedWalkReason
 	}
-	tell := home.CaptureReporter(ctx, ws.Root)
+	report := home.CaptureReporter(ctx, ws.Root)
 	options := capture.Options{
 		Present:  store.Has,
 		Seed:     ws.captureSeed(store),
@@ -155,7 +155,7 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Stor
 		Verify:   ws.owedWalkReason != "",
 		Seeded:   ws.readsSeeded,
 		ByTimes:  ws.walkReason == ReasonNotWatched,
-		Progress: tell,
+		Progress: report,
 	}
 	if tip != nil {
 		options.Held = (&treeLookup{store: store, tree: tip.Tree}).hasFile

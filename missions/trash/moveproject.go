@@ -223,8 +223,8 @@ func otherOwner(all []*projects.Project, p *projects.Project, from string, g pro
 	return ""
 }
 
-// maxComparedFiles is how many files of a workspace are looked at to tell whether a
-// directory is a copy of it, and maxComparedBytes the size up to which they are read.
+// maxComparedFiles is how many files of a workspace are compared to find out whether a
+// directory is a copy of it. maxComparedBytes is up to which size they are read.
 const (
 	maxComparedFiles = 1000
 	maxComparedBytes = 1 << 20
