@@ -37,7 +37,8 @@ type Configuration struct {
 	// what it is without a configuration, or by the user's own files alone.
 	Unread error
 
-	values settings
+	values   settings
+	onBranch bool // some of it is in force on some branches only
 }
 
 // The author where the user has configured none.
@@ -163,7 +164,8 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		origin, setting := fields[i], fields[i+1]
-		if path, ok := strings.CutPrefix(origin, "file:"); ok {
+		path, ok := strings.CutPrefix(origin, "file:")
+		if ok {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
@@ -173,9 +175,23 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 		if !ok {
 			value = "true"
 		}
+		c.addIncluded(e, key, value, filepath.Dir(path))
 		c.keep(key, value)
 	}
 	return nil
+}
+
+// addIncluded adds a file that a setting includes, now or under a condition that may
+// come true, whether or not it is there. HEAD is the only condition that changes.
+func (c *Configuration) addIncluded(e environment, key, value, dir string) {
+	conditional := strings.HasPrefix(key, "includeif.") && strings.HasSuffix(key, ".path")
+	if key != "include.path" && !conditional {
+		return
+	}
+	if path, err := e.expand(value, dir); err == nil && path != "" {
+		c.Files = append(c.Files, path)
+	}
+	c.onBranch = c.onBranch || strings.HasPrefix(key, "includeif.onbranch:")
 }
 
 func (c *Configuration) keep(key, value string) {
@@ -215,6 +231,9 @@ func (c *Configuration) addFiles(e environment, repository *Repository) {
 				c.Files = append(c.Files, filepath.Join(file.dir, file.name))
 			}
 		}
+	}
+	if repository != nil && repository.GitDir != "" && c.onBranch {
+		c.Files = append(c.Files, filepath.Join(repository.GitDir, "HEAD"))
 	}
 	slices.Sort(c.Files)
 	c.Files = slices.Compact(c.Files)

@@ -79,6 +79,24 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+// TestConfigurationThatComesLater: files that are included on another branch, or are
+// not there yet, and HEAD, which decides it, are among those that an answer depends on.
+func TestConfigurationThatComesLater(t *testing.T) {
+	r := newRepo(t)
+	r.commit("a", "x")
+	home := filepath.Dir(r.dir)
+	r.git("config", "include.path", "../later")
+	if files := r.configuration().Files; !slices.Contains(files, filepath.Join(r.dir, "later")) || slices.Contains(files, r.dir+"/.git/HEAD") {
+		t.Errorf("files %v", files)
+	}
+	r.git("config", "includeIf.onbranch:topic.path", "~/topic")
+	for _, want := range []string{home + "/topic", r.dir + "/.git/HEAD"} {
+		if files := r.configuration().Files; !slices.Contains(files, want) {
+			t.Errorf("%s is not among %v", want, files)
+		}
+	}
+}
+
 func TestConfigurationIgnoresInjection(t *testing.T) {
 	r := newRepo(t)
 	other := newRepo(t)
