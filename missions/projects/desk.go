@@ -5,10 +5,14 @@ package projects
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -39,23 +43,6 @@ type Desk struct {
 	// FinishCutOff recovers what a killed process left undone in a mission's workspace,
 	// and reports whether there was any. The room of restores hands it in.
 	FinishCutOff func(ctx context.Context, m *Mission) (found bool, err error)
-}
-
-// Configuration is the user's configuration as this process has read it.
-type Configuration struct {
-	Config      settings.Config
-	getenv      func(string) string // what overrides it in this process
-	ConfigError error               // why it is not what the user's file says
-	configStamp home.FileStamp      // of the user's file when it was read
-}
-
-// Lifetime ends what a process of Umbra's does, in two steps.
-type Lifetime struct {
-	Leaving context.Context // ends when the process is about to close
-	Depart  context.CancelFunc
-	Closing context.Context // ends when it closes
-	End     context.CancelFunc
-	Workers sync.WaitGroup // those that closing waits for
 }
 
 // shared is what the goroutines of a process share: the projects it has open, what it
@@ -101,4 +88,41 @@ func NewDesk(o Options) (*Desk, error) {
 	d.Closing, d.End = context.WithCancel(context.Background())
 	d.Leaving, d.Depart = context.WithCancel(d.Closing)
 	return d, nil
+}
+
+func (d *Desk) NewID() string { return missions.NewRequestID() }
+
+// SaveStatCache writes what a scanner knows into the stat cache of a workspace.
+func (d *Desk) SaveStatCache(s *capture.Scanner, place home.FileIdentity, generation uint64) error {
+	file := d.Home.StatCacheFile(place)
+	return s.Save(generation, func(data []byte) error { return journal.WriteVolatile(d.Home.Dir, file, 0o600, data) })
+}
+
+// TemporaryDirs are the directories in which a process that was killed may have
+// left a temporary file (I6): those of the home that are written to beside the
+// journal, and those of the agents' conversations.
+func (d *Desk) TemporaryDirs() []string {
+	dirs := []string{d.Home.Dir, d.Home.Path("statcache"), d.Home.ProjectsDir()}
+	projects, _ := d.AllProjects()
+	for _, p := range projects {
+		dirs = append(dirs, p.Dir)
+		list, _ := d.ProjectMissions(p)
+		for _, m := range list {
+			if m.Binding.SessionPath != "" {
+				dirs = append(dirs, filepath.Dir(m.Binding.SessionPath))
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// SweepTemporaries removes what killed processes left there.
+func (d *Desk) SweepTemporaries() error {
+	var errs []error
+	for _, dir := range d.TemporaryDirs() {
+		_, err := journal.Sweep(dir)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // Live is what is known of a mission since its newest record, in four documents. It is
@@ -89,6 +90,10 @@ type WaitingState struct {
 	RefusedCall       *RefusedCall  `json:"refused_call,omitempty"` // the last call of a hook that could not be read
 }
 
+// Process is an agent's process, or its keeper's. It is still told apart when its
+// pid has been used again.
+type Process = lock.Owner
+
 // ProcessSession is the session that a process was heard in. It stays in it until it is heard in
 // another one, whichever the mission goes on in meanwhile.
 type ProcessSession struct {
@@ -96,9 +101,51 @@ type ProcessSession struct {
 	Session string `json:"session"`
 }
 
+// OwedSnapshot is a snapshot that was asked for and not taken, for want of room. It is part of
+// what is known of a mission beyond its record: whichever process serves pays.
+type OwedSnapshot struct {
+	Take missions.TakeSnapshot `json:"take"`
+	Tip  string                `json:"tip"` // the mission's newest snapshot then
+}
+
+// RefusedCall is a call of a hook that told nothing, since it could not be read. What it was
+// about is lost: of a prompt, the snapshot before its turn.
+type RefusedCall struct {
+	At  time.Time `json:"at"`
+	Why string    `json:"why"`
+}
+
+func (r RefusedCall) String() string {
+	return "a call of a hook could not be read at " + r.At.Local().Format(time.DateTime) + ", and what it told is lost: " + r.Why
+}
+
+// MissingHooks is why an agent was launched without hooks, and how many prompts the mission's
+// conversation had then. The launch says it too, but on the screen that the agent takes.
+type MissingHooks struct {
+	Reason  string `json:"why"`
+	Session string `json:"session,omitempty"`
+	Prompts int    `json:"prompts,omitempty"`
+}
+
+// TurnNumbering is how the turns of an agent that was launched without hooks are numbered: the
+// prompt after the first Prompts of the session begins the turn after Turn. That is the
+// same however often it is asked, so that a snapshot which fails numbers none twice. At the
+// launch it is empty.
+type TurnNumbering struct {
+	Session     string `json:"session,omitempty"`
+	Turn        int    `json:"turn"`
+	Prompts     int    `json:"prompts"`
+	SeenPrompts int    `json:"seen"` // prompts of the session, when it was counted last
+}
+
 // IsInSession reports whether the mission's agent lives and is in that session now.
 func (l *Live) IsInSession(session string) bool {
 	return l.ProcessSession != nil && l.ProcessSession.Session == session && l.IsAgentProcess(l.ProcessSession.PID)
+}
+
+// IsAgentProcess reports whether the mission's agent is the process with this pid.
+func (l *ProcessState) IsAgentProcess(pid int) bool {
+	return l.Agent != nil && l.Agent.PID == pid && l.Agent.Liveness() == lock.Alive
 }
 
 // maxSeenEvents bounds the event ids remembered: more than one answer's tools.
@@ -120,13 +167,20 @@ func (l *SessionState) MarkEventSeen(id string) bool {
 	return true
 }
 
-// NoteUnrecordedPrompt notes a prompt of a mission that has no record of it yet, or no name.
-func (m *Mission) NoteUnrecordedPrompt() {
-	if m.Live.ProvisionalSnapshot != "" {
-		m.Live.ProvisionalPrompt = m.LastPrompt
+// TrackOpenCalls keeps the calls of the turn whose end was not heard yet. Not each is told: the
+// next prompt forgets them.
+func (l *TurnState) TrackOpenCalls(e sessions.Event) {
+	ended := func(t missions.ToolUse) bool {
+		return t.ID == e.Tool.ID && (t.ID != "" || t.Name == e.Tool.Name || e.Tool.Name == "")
 	}
-	if m.Unnamed && m.Live.PendingName == "" {
-		m.Live.PendingName = missions.NameFromPrompt(m.LastPrompt.Text)
+	switch e.Kind {
+	case sessions.KindPrompt:
+		l.OpenTools = nil
+	case sessions.KindToolBefore:
+		l.OpenTools = append(l.OpenTools, *l.LastTool)
+		l.OpenTools = l.OpenTools[max(0, len(l.OpenTools)-maxSeenEvents):]
+	case sessions.KindToolAfter:
+		l.OpenTools = slices.DeleteFunc(l.OpenTools, ended)
 	}
 }
 

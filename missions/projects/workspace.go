@@ -1,14 +1,116 @@
 package projects
 
 import (
-	"strconv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// Generation tells one object store from another: what is in one need not be in
-// the next. It is the project's, since nothing prunes yet.
-func (p *Project) Generation() uint64 {
-	digits, _, _ := strings.Cut(p.ID, "-")
-	n, _ := strconv.ParseUint(digits, 16, 64)
-	return n
+// Cwd is where the mission's agent runs.
+func (m *Mission) Cwd() string {
+	if m.Binding.Workspace == "" || m.Subdir == "" {
+		return m.Binding.Workspace
+	}
+	return strings.TrimSuffix(m.Binding.Workspace, "/") + "/" + m.Subdir
+}
+
+// RelativePath names a file of the workspace as its snapshots do; any other target of a
+// tool stays as it is.
+func (m *Mission) RelativePath(target string) string {
+	return strings.TrimPrefix(target, m.Binding.Workspace+string(filepath.Separator))
+}
+
+// WorkspacePath turns a path as the caller typed it into one of the workspace: as seen
+// from the caller's directory if that is in the workspace, else from its root.
+func (m *Mission) WorkspacePath(c missions.Caller, typed string) (string, error) {
+	full := typed
+	if !filepath.IsAbs(full) {
+		base := m.Binding.Workspace
+		if dir := ResolveLinks(c.Cwd); home.IsWithin(base, dir) {
+			base = dir
+		}
+		full = filepath.Join(base, full)
+	}
+	full = filepath.Clean(full)
+	if !home.IsWithin(m.Binding.Workspace, full) {
+		if r := ResolveLinks(filepath.Dir(full)); home.IsWithin(m.Binding.Workspace, r) {
+			full = filepath.Join(r, filepath.Base(full))
+		}
+	}
+	if !home.IsWithin(m.Binding.Workspace, full) {
+		return "", missions.Errorf(missions.KindUsage, "name a path below "+m.Binding.Workspace, "%s is outside the workspace of %s", typed, m.Name)
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(full, m.Binding.Workspace), "/")
+	return filepath.ToSlash(rel), nil
+}
+
+// IsWorkspaceGone reports whether the workspace is not where the mission left it.
+func (m *Mission) IsWorkspaceGone() bool {
+	place, err := DirectoryIdentity(m.Binding.Workspace)
+	return err != nil || place != m.Binding.Identity
+}
+
+// IsWorkspaceReplaced reports whether another directory is where the workspace was, and holds
+// something: nothing can be made there again.
+func (m *Mission) IsWorkspaceReplaced() bool {
+	entries, err := os.ReadDir(m.Binding.Workspace)
+	return err == nil && len(entries) > 0 && m.IsWorkspaceGone()
+}
+
+// WorkspaceGoneProblem says of a mission that its workspace is not where it was.
+func (m *Mission) WorkspaceGoneProblem() missions.Problem {
+	again := m.recreateCommand()
+	if m.IsWorkspaceReplaced() {
+		again = m.takeOverCommand() + " to work in what is there now"
+	}
+	return missions.Problem{
+		Project: m.Project.Name, Mission: m.Name, Message: "its workspace " + m.Binding.Workspace + " was moved, replaced, mounted over or removed",
+		Fix: "umbra project move " + home.ShellQuote(m.Binding.Workspace) + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name,
+	}
+}
+
+// WorkspaceMovedError is the error of a workspace that is not where its mission left it. It
+// is never taken for an empty one.
+func WorkspaceMovedError(m *Mission, why string) error {
+	again := m.recreateCommand() + " to make it again"
+	if m.IsWorkspaceReplaced() {
+		again = m.takeOverCommand() + " to work in what is there now"
+	}
+	return missions.Errorf(missions.KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", home.ShellQuote(m.Binding.Workspace), again),
+		"workspace moved or not visible: %s (%s)", m.Binding.Workspace, why)
+}
+
+// WorkspaceOpenError is the error of a workspace that could not be opened: moved where it is
+// not there, or not for us; anything else, such as too many open files, says
+// nothing of where it is.
+func (m *Mission) WorkspaceOpenError(err error) error {
+	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ESTALE} {
+		if errors.Is(err, is) {
+			return WorkspaceMovedError(m, userfile.Reason(err).Error())
+		}
+	}
+	return missions.Errorf(missions.KindFailed, "try again", "open the workspace %s: %w", m.Binding.Workspace, userfile.Reason(err))
+}
+
+// recreateCommand is the command that makes a lost workspace again: one that Umbra did
+// not make only where that is said.
+func (m *Mission) recreateCommand() string {
+	if m.Binding.MadeByUmbra {
+		return "umbra mission resume " + m.Name
+	}
+	return "umbra mission resume " + m.Name + " --recreate"
+}
+
+// takeOverCommand is the command by which the mission goes on in the directory that is now
+// where its workspace was.
+func (m *Mission) takeOverCommand() string {
+	return fmt.Sprintf("umbra project move %s %[1]s", home.ShellQuote(m.Binding.Workspace))
 }

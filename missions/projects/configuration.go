@@ -8,6 +8,14 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
+// Configuration is the user's configuration as this process has read it.
+type Configuration struct {
+	Config      settings.Config
+	getenv      func(string) string // what overrides it in this process
+	ConfigError error               // why it is not what the user's file says
+	configStamp home.FileStamp      // of the user's file when it was read
+}
+
 // CurrentConfig is the configuration as the user's file says it now: who changes it
 // and types the next command must not have to wait until a daemon has begun anew
 // with it. One that is broken counts as it was.

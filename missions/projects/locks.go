@@ -3,38 +3,14 @@ package projects
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"sync"
-	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
-	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
-	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
 // HoldFunc is locked or holding.
 type HoldFunc func(context.Context, *Mission, func(*Mission) error) error
-
-// WithRecoveredWorkspace is holding for what a user asked for: what a killed process left undone
-// in the workspace is finished or taken back first, so that nobody goes on from
-// the middle of a restore.
-func (d *Desk) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
-	return d.WithWorkspaceLock(ctx, m, func(m *Mission) error {
-		found, err := d.FinishCutOff(ctx, m)
-		if err != nil {
-			return err
-		}
-		if found && m.Tip != nil {
-			if m, err = d.LoadMission(m.Project, m.ID); err != nil {
-				return err
-			}
-		}
-		return fn(m)
-	})
-}
 
 // WithWorkspaceLock runs fn on a mission, read afresh, with its project shared and its
 // workspace exclusive: no other process captures or restores meanwhile. By
@@ -71,6 +47,47 @@ func (d *Desk) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Missi
 	return fn(m)
 }
 
+// WithRecoveredWorkspace is holding for what a user asked for: what a killed process left undone
+// in the workspace is finished or taken back first, so that nobody goes on from
+// the middle of a restore.
+func (d *Desk) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
+	return d.WithWorkspaceLock(ctx, m, func(m *Mission) error {
+		found, err := d.FinishCutOff(ctx, m)
+		if err != nil {
+			return err
+		}
+		if found && m.Tip != nil {
+			if m, err = d.LoadMission(m.Project, m.ID); err != nil {
+				return err
+			}
+		}
+		return fn(m)
+	})
+}
+
+func (d *Desk) WithMissionLock(ctx context.Context, m *Mission, hold HoldFunc, fn func(*Mission) error) error {
+	if !m.IsWorkspaceGone() {
+		return hold(ctx, m, fn)
+	}
+	held, err := lock.Wait(ctx, lock.ProjectFile(d.Home.Dir, m.Project.ID), lock.Shared, d.Self)
+	if err != nil {
+		return home.LockError(err)
+	}
+	defer held.Release()
+	fresh, err := d.LoadMission(m.Project, m.ID)
+	if err != nil {
+		return err
+	}
+	return fn(fresh)
+}
+
+// WithRecoveredMission runs fn on a mission read afresh, for changes of its record alone.
+// It takes the workspace if that is there; a mission whose workspace is gone
+// can still be renamed and removed.
+func (d *Desk) WithRecoveredMission(ctx context.Context, m *Mission, fn func(*Mission) error) error {
+	return d.WithMissionLock(ctx, m, d.WithRecoveredWorkspace, fn)
+}
+
 // WorkspaceMutex is the mutex of a workspace in this process.
 func (d *Desk) WorkspaceMutex(at home.FileIdentity) *sync.Mutex {
 	d.mu.Lock()
@@ -87,40 +104,6 @@ func (d *Desk) workspaceLockError(m *Mission, err error) error {
 		return home.LockError(err)
 	}
 	return m.WorkspaceOpenError(err)
-}
-
-// WorkspaceOpenError is the error of a workspace that could not be opened: moved where it is
-// not there, or not for us; anything else, such as too many open files, says
-// nothing of where it is.
-func (m *Mission) WorkspaceOpenError(err error) error {
-	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.ELOOP, syscall.ESTALE} {
-		if errors.Is(err, is) {
-			return WorkspaceMovedError(m, userfile.Reason(err).Error())
-		}
-	}
-	return missions.Errorf(missions.KindFailed, "try again", "open the workspace %s: %w", m.Binding.Workspace, userfile.Reason(err))
-}
-
-// recreateCommand is the command that makes a lost workspace again: one that Umbra did
-// not make only where that is said.
-func (m *Mission) recreateCommand() string {
-	if m.Binding.MadeByUmbra {
-		return "umbra mission resume " + m.Name
-	}
-	return "umbra mission resume " + m.Name + " --recreate"
-}
-
-// IsWorkspaceReplaced reports whether another directory is where the workspace was, and holds
-// something: nothing can be made there again.
-func (m *Mission) IsWorkspaceReplaced() bool {
-	entries, err := os.ReadDir(m.Binding.Workspace)
-	return err == nil && len(entries) > 0 && m.IsWorkspaceGone()
-}
-
-// takeOverCommand is the command by which the mission goes on in the directory that is now
-// where its workspace was.
-func (m *Mission) takeOverCommand() string {
-	return fmt.Sprintf("umbra project move %s %[1]s", home.ShellQuote(m.Binding.Workspace))
 }
 
 // TimeoutError is the error of a caller whose context has ended before its work: if
@@ -141,15 +124,4 @@ func (d *Desk) TimeoutError(ctx context.Context, p *Project, mission string) err
 	}
 	held.Cause = ctx.Err()
 	return home.LockError(held)
-}
-
-// WorkspaceMovedError is the error of a workspace that is not where its mission left it. It
-// is never taken for an empty one.
-func WorkspaceMovedError(m *Mission, why string) error {
-	again := m.recreateCommand() + " to make it again"
-	if m.IsWorkspaceReplaced() {
-		again = m.takeOverCommand() + " to work in what is there now"
-	}
-	return missions.Errorf(missions.KindFailed, fmt.Sprintf("umbra project move %s NEW if it was moved, or %s", home.ShellQuote(m.Binding.Workspace), again),
-		"workspace moved or not visible: %s (%s)", m.Binding.Workspace, why)
 }

@@ -24,9 +24,6 @@ func (d *Desk) foreignAdapter(agent string) sessions.Adapter {
 	return generic.Adapter{Dir: d.Home.Path("agents", generic.Name)}
 }
 
-// AgentName is the mission's agent by the name that its user knows.
-func (s *Stored) AgentName() string { return cmp.Or(s.ToolName, s.Agent) }
-
 // CanToolJoin reports whether a tool that Umbra does not know may speak for a mission
 // whose command is none that it knows either.
 func (d *Desk) CanToolJoin(m *Mission, a sessions.Adapter) bool {
@@ -40,6 +37,21 @@ func (d *Desk) CheckPrompt(agent, program, prompt string) error {
 		return nil
 	}
 	return missions.Errorf(missions.KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND", "Umbra does not know how %s is given a prompt", program)
+}
+
+// AgentName is the mission's agent by the name that its user knows.
+func (s *Stored) AgentName() string { return cmp.Or(s.ToolName, s.Agent) }
+
+// CanCopyConversation reports whether the mission's agent can go on from a copy of its
+// conversation: of one that Umbra does not know, if it has said how.
+func (s *Stored) CanCopyConversation(a sessions.Adapter) bool {
+	f, foreign := a.(sessions.Foreign)
+	return !foreign || f.Resumable(s.ResumeCommand)
+}
+
+// NoCopyReason is why a restore or fork leaves the conversation out.
+func (s *Stored) NoCopyReason() string {
+	return fmt.Sprintf("the conversation is not taken along: %s has not told Umbra how it is started on a copy of it", s.AgentName())
 }
 
 // TakeToolName takes what a tool says of itself: from then on the mission is its.
@@ -58,18 +70,6 @@ func (m *Mission) TakeToolName(a sessions.Adapter, e sessions.Event) {
 	default:
 		m.ResumeCommand = e.Resume
 	}
-}
-
-// CanCopyConversation reports whether the mission's agent can go on from a copy of its
-// conversation: of one that Umbra does not know, if it has said how.
-func (s *Stored) CanCopyConversation(a sessions.Adapter) bool {
-	f, foreign := a.(sessions.Foreign)
-	return !foreign || f.Resumable(s.ResumeCommand)
-}
-
-// NoCopyReason is why a restore or fork leaves the conversation out.
-func (s *Stored) NoCopyReason() string {
-	return fmt.Sprintf("the conversation is not taken along: %s has not told Umbra how it is started on a copy of it", s.AgentName())
 }
 
 // IsToolSessionEnd reports whether an event is the end of a session of a tool that

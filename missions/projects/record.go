@@ -2,6 +2,7 @@ package projects
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,15 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
+
+// TriggersOf reads a snapshot's trailer.
+func TriggersOf(s *gitstore.Snapshot) missions.Triggers {
+	out := make(missions.Triggers, len(s.Triggers))
+	for i, t := range s.Triggers {
+		out[i] = missions.Trigger(t)
+	}
+	return out
+}
 
 // RecordFormat is the version of the documents in a record.
 const RecordFormat = 1
@@ -75,12 +85,37 @@ type Stored struct {
 	TurnPosition *turnPosition `json:"step,omitempty"`
 }
 
+// TallyProgress is a Tally and where to go on counting.
+type TallyProgress struct {
+	Session       string         `json:"session,omitempty"`
+	Generation    int            `json:"generation,omitempty"` // of the file, as the record counts it
+	Length        int64          `json:"length"`               // how much of the file is counted, up to a line's end
+	LastTurnStart int64          `json:"from"`                 // where the last turn begins
+	TallyBefore   missions.Tally `json:"before"`               // what is before From
+	Total         missions.Tally `json:"tally"`
+}
+
 // turnPosition is a snapshot's place in its turn, as number gives it.
 type turnPosition struct {
 	K         int  `json:"k"`
 	EndsTurn  bool `json:"ends,omitempty"`
 	TurnEnded bool `json:"ended,omitempty"`
 }
+
+// Note is something that the mission's agent is to know, as further context of its
+// next prompt. It is a mission's until the conversation shows that the model has
+// had it: a hook that is given it may die, or its agent may not wait for it.
+type Note struct {
+	Kind       NoteKind `json:"kind"`
+	Text       string   `json:"text"`
+	TimesGiven int      `json:"given,omitempty"` // with so many prompts
+	// FileOffset is where in the session's file the prompt came that it was given with.
+	FileOffset int64  `json:"from,omitempty"`
+	Session    string `json:"session,omitempty"`
+}
+
+// NoteKind is what a note is about; a mission has one of each at most.
+type NoteKind string
 
 // Binding is what is true of a mission on one machine.
 type Binding struct {
@@ -164,4 +199,37 @@ func (p *Project) ReadStored(record gitstore.ID) (Stored, error) {
 		return s, missions.Errorf(missions.KindDamaged, "umbra doctor", "record %s: %w", record.Short(), err)
 	}
 	return s, ParseDoc(MissionDoc, doc, &s)
+}
+
+// ReadSnapshotInfo reads the snapshot's own document in its record.
+func (p *Project) ReadSnapshotInfo(s *gitstore.Snapshot) (SnapshotInfo, error) {
+	var info SnapshotInfo
+	doc, err := p.ReadRecordDoc(s, SnapshotDoc)
+	if err != nil {
+		return info, err
+	}
+	return info, ParseDoc(SnapshotDoc, doc, &info)
+}
+
+// ReadRecordDoc reads a document of a snapshot's record. The error wraps
+// gitstore.ErrNoEntry if the record has none of that name.
+func (p *Project) ReadRecordDoc(s *gitstore.Snapshot, name string) ([]byte, error) {
+	doc, err := p.Store.RecordFile(s.Record, name)
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
+	}
+	return doc, nil
+}
+
+// TakenAt is when a snapshot was taken, to the nanosecond if its record can be read.
+func (p *Project) TakenAt(s *gitstore.Snapshot) time.Time {
+	if info, err := p.ReadSnapshotInfo(s); err == nil {
+		return info.At
+	}
+	return s.At
+}
+
+// IsObjectLost tells of an error that says something stored can't be read.
+func IsObjectLost(err error) bool {
+	return errors.Is(err, gitstore.ErrMissing) || errors.Is(err, gitstore.ErrDamaged)
 }

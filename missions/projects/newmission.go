@@ -1,8 +1,8 @@
 package projects
 
 import (
-	"path/filepath"
-
+	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -31,10 +31,20 @@ type MissionPlan struct {
 	Force           bool
 }
 
-// AbsolutePath is path as seen from dir.
-func AbsolutePath(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
+// ForkKind is a fork's kind in the journal.
+const ForkKind = "fork"
+
+// ForkDoc is a fork in flight, in the journal: what to take away if it is not
+// finished. It is made durable before anything is made, and again as more is
+// known.
+type ForkDoc struct {
+	Project      string        `json:"project"` // the directory in Umbra's home
+	Mission      string        `json:"mission"`
+	Name         string        `json:"name"`
+	Workspace    fork.Document `json:"workspace"`
+	SessionFiles []string      `json:"session,omitempty"` // files placed in the agent's store
+	// Recreated is a mission's lost workspace being made again: the mission is
+	// there, and only its binding says whether the new workspace is its own.
+	Recreated bool       `json:"again,omitempty"`
+	Owner     lock.Owner `json:"owner"` // the process that makes it
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 )
 
+func (d *Desk) Now() time.Time { return d.Clock() }
+
 // instant is when something was heard: by the clock, which may be set, and by how long
 // the system had been up, 0 where that is not known.
 type instant struct {

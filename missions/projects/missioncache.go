@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
@@ -64,38 +63,6 @@ func (r *missionCache) RememberComparison(mission string, stamp home.FileStamp) 
 	r.comparedStamps[mission] = stamp
 }
 
-// RememberedMission reads a mission where it was last found; nil if it is not
-// there, which says nothing.
-func (d *Desk) RememberedMission(id string) *Mission {
-	dir := d.MissionCache.projectDir(id)
-	if dir == "" {
-		return nil
-	}
-	p, err := d.OpenProject(dir)
-	if err != nil {
-		return nil
-	}
-	m, err := d.LoadMission(p, id)
-	if err != nil {
-		return nil
-	}
-	return m
-}
-
-// RememberedSessionMission reads the mission that spoke in a session last, if it still
-// does; nil says nothing.
-func (d *Desk) RememberedSessionMission(agent, session string) *Mission {
-	id := d.MissionCache.sessionMission(agent, session)
-	if id == "" {
-		return nil
-	}
-	m := d.RememberedMission(id)
-	if m == nil || m.Agent != agent || m.Stored.Session != session {
-		return nil
-	}
-	return m
-}
-
 // seenMission is a mission as whoever watches saw it last, and what shows that it is
 // still so. The mission is not to be changed.
 type seenMission struct {
@@ -118,31 +85,4 @@ func (g seenMission) isCurrent(state home.FileStamp) bool {
 	}
 	record, err := store.Ref(gitstore.RecordRef(g.mission.ID))
 	return err == nil && record == g.record
-}
-
-// liveMission is what a mission with a live state is now; nil if it has no agent.
-func (d *Desk) liveMission(id string) *Mission {
-	path, err := d.Journal.LiveFile(id)
-	if err != nil {
-		return nil
-	}
-	state := home.StampOf(path)
-	d.MissionCache.mu.Lock()
-	before := d.MissionCache.seenMissions[id]
-	d.MissionCache.mu.Unlock()
-	if before.isCurrent(state) {
-		return before.mission
-	}
-	now := seenMission{liveStamp: state}
-	if d.MayHaveAgent(id) {
-		m, err := d.MissionByID(id)
-		if err != nil || !missions.HasAgent(m.Lifecycle) {
-			return nil // it may be about to have one
-		}
-		now.tip, now.record, now.mission = m.Tip.ID, m.Record, m
-	}
-	d.MissionCache.mu.Lock()
-	d.MissionCache.seenMissions[id] = now
-	d.MissionCache.mu.Unlock()
-	return now.mission
 }

@@ -1,0 +1,74 @@
+package projects
+
+import (
+	"path/filepath"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/settings"
+	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/claude"
+	"github.com/umbra-vcs/umbra/sessions/codex"
+	"github.com/umbra-vcs/umbra/sessions/gemini"
+	"github.com/umbra-vcs/umbra/sessions/opencode"
+)
+
+// Agents are the agents whose conversations Umbra knows. A new one is a package
+// and a line here.
+func Agents() []sessions.Adapter {
+	return []sessions.Adapter{claude.Adapter{}, codex.New(), gemini.Adapter{}, opencode.Adapter{}}
+}
+
+// AgentVariables names the environment variables that an adapter reads, and that are
+// kept with a mission.
+func AgentVariables(a sessions.Adapter) []string {
+	if r, ok := a.(sessions.Relocatable); ok {
+		return r.Variables()
+	}
+	return nil
+}
+
+// CallerEnv is the part of a caller's environment that adapters read.
+func CallerEnv(c missions.Caller) sessions.Environ {
+	return sessions.Environ{Home: c.Env["HOME"], Vars: c.Env}
+}
+
+// CallerVariables names the environment variables that a Caller carries: Umbra's
+// own, and those that the agents' adapters read. None holds a secret; everything
+// else stays in the caller's process.
+func CallerVariables() []string {
+	names := []string{
+		"HOME", "PATH", "SHELL", "USER", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TERM", "GIT_CONFIG_GLOBAL",
+	}
+	names = append(names, settings.Variables()...)
+	for _, a := range Agents() {
+		names = append(names, AgentVariables(a)...)
+		if t, ok := a.(sessions.Telling); ok {
+			names = append(names, t.HookVariables()...)
+		}
+	}
+	return names
+}
+
+// Adapter returns the agent's adapter, or nil for any other command.
+func (d *Desk) Adapter(agent string) sessions.Adapter {
+	for _, a := range d.Adapters {
+		if a.Name() == agent {
+			return a
+		}
+	}
+	return d.foreignAdapter(agent)
+}
+
+// AgentOf names the agent that a command line starts: an adapter's name, or
+// the program's own.
+func (d *Desk) AgentOf(argv []string) string {
+	for _, a := range d.Adapters {
+		if a.Runs(argv) {
+			return a.Name()
+		}
+	}
+	return filepath.Base(argv[0])
+}
+
+// NewSession makes the id of a conversation that an agent is to go on in.
+func (d *Desk) NewSession(a sessions.Adapter) string { return a.NewID(d.NewID(), d.Now()) }

@@ -1,0 +1,272 @@
+package projects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/userfile"
+)
+
+// AllProjects opens every project of the home. One that is damaged is
+// reported, not returned, and hides no other.
+func (d *Desk) AllProjects() ([]*Project, []missions.Problem) {
+	entries, err := os.ReadDir(d.Home.ProjectsDir())
+	if err != nil {
+		return nil, []missions.Problem{{Message: fmt.Sprintf("read %s: %v", d.Home.ProjectsDir(), userfile.Reason(err)), ProjectsUnlisted: !errors.Is(err, fs.ErrNotExist)}}
+	}
+	var found []*Project
+	var problems []missions.Problem
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		p, err := d.OpenProject(filepath.Join(d.Home.ProjectsDir(), e.Name()))
+		if err != nil {
+			problems = append(problems, missions.Problem{Invariant: "I1", Project: e.Name(), Message: err.Error(), Fix: "umbra doctor"})
+			continue
+		}
+		found = append(found, p)
+	}
+	return found, problems
+}
+
+// UnopenedProject is a project that can't be opened, with what its hints say.
+func (d *Desk) UnopenedProject(name string) *Project {
+	dir := filepath.Join(d.Home.ProjectsDir(), name)
+	h, _ := ReadLocations(dir)
+	return &Project{ID: h.ID, Dir: dir, Name: name, Locations: h}
+}
+
+// OpenProject opens the project kept in dir. Its store is opened once a process,
+// and then what a kill left behind in it is repaired; the hints are read afresh,
+// so that every caller has its own.
+func (d *Desk) OpenProject(dir string) (*Project, error) {
+	store, err := d.openStore(dir)
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "project %s: %w", filepath.Base(dir), err)
+	}
+	h, err := ReadLocations(dir)
+	if err != nil || h.ID != store.ProjectID() {
+		h = d.recoverLocations(dir, store)
+	}
+	return &Project{ID: store.ProjectID(), Dir: dir, Name: h.Name, Store: store, SnapshotCache: d.snapshotCache, Locations: h}, nil
+}
+
+// projectStore is a project's store, opened when it is first needed. Opening one
+// may take long, and holds up no other project.
+type projectStore struct {
+	Mu    sync.Mutex
+	store *gitstore.Store // nil while it could not be opened
+}
+
+func (o *projectStore) close() error {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	if o.store == nil {
+		return nil
+	}
+	return o.store.Close()
+}
+
+func (d *Desk) openStore(dir string) (*gitstore.Store, error) {
+	d.mu.Lock()
+	open := d.ProjectStores[dir]
+	if open == nil {
+		open = &projectStore{}
+		d.ProjectStores[dir] = open
+	}
+	d.mu.Unlock()
+	open.Mu.Lock()
+	defer open.Mu.Unlock()
+	if open.store != nil {
+		return open.store, nil
+	}
+	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
+	if err != nil {
+		return nil, err
+	}
+	repaired, err := store.RepairRecords(context.Background())
+	if err != nil {
+		d.Logger.Warn("repair the records refs", "project", filepath.Base(dir), "error", err) // doctor says it too
+	}
+	for _, r := range repaired {
+		d.Logger.Debug("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
+	}
+	open.store = store
+	return store, nil
+}
+
+// CloseProjects closes the repositories that are open.
+func (d *Desk) CloseProjects() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for dir, open := range d.ProjectStores {
+		errs = append(errs, open.close())
+		delete(d.ProjectStores, dir)
+	}
+	return errors.Join(errs...)
+}
+
+// FindProject finds the project of a directory, or nil. One that can't be opened
+// is not one that does not exist (H3).
+func (d *Desk) FindProject(g Directory) (*Project, error) {
+	all, problems := d.AllProjects()
+	var found *Project
+	best := -1
+	for _, p := range all {
+		if fit := p.DirectoryFit(g); fit > best {
+			found, best = p, fit
+		}
+	}
+	for _, problem := range problems {
+		if problem.ProjectsUnlisted {
+			return nil, missions.Errorf(missions.KindFailed, "try again; umbra doctor looks at the home", "whether %s belongs to a project can't be told: %s", g.Dir, problem.Message)
+		}
+		if problem.Project != "" && d.UnopenedProject(problem.Project).DirectoryFit(g) > best {
+			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "the project of %s can't be opened: %s", g.Dir, problem.Message)
+		}
+	}
+	return found, nil
+}
+
+// FindOrCreateProject finds the project of a directory, or makes it.
+func (d *Desk) FindOrCreateProject(ctx context.Context, g Directory) (*Project, error) {
+	if p, err := d.FindProject(g); p != nil || err != nil {
+		return p, err
+	}
+	held, err := lock.Wait(ctx, d.Home.Path("locks", "projects"), lock.Exclusive, d.Self)
+	if err != nil {
+		return nil, home.LockError(err)
+	}
+	defer held.Release()
+	if p, err := d.FindProject(g); p != nil || err != nil {
+		return p, err
+	}
+	return d.createProject(ctx, g)
+}
+
+var UnfitNameChars = missions.LazyPattern(`[^a-z0-9._-]+`)
+
+// createProject makes the project of a directory. The caller holds the home's
+// project creation lock, so that two commands make one project.
+func (d *Desk) createProject(ctx context.Context, g Directory) (*Project, error) {
+	if g.Repo != nil && g.Repo.CommonDir == "" && !g.Repo.LeadsNowhere() {
+		return nil, UnreadRepositoryError(g.Repo) // its project may be there already
+	}
+	id := d.NewID()
+	name := strings.Trim(UnfitNameChars().ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
+	if name == "" {
+		name = "project"
+	}
+	if len(name) > 40 {
+		name = name[:40]
+	}
+	p := &Project{ID: id, Name: name, Locations: Locations{Format: locationsFormat, ID: id, Name: name, Path: g.Top}}
+	if g.Repo != nil {
+		p.Locations.CommonDir, p.Locations.CommonIdentity = g.Repo.CommonDir, g.CommonIdentity
+	}
+	p.Locations.addWorkspace(g.Dir, g.Identity)
+	dir := filepath.Join(d.Home.ProjectsDir(), name+"-"+id[:8])
+	if err := d.WriteProject(ctx, p, dir); err != nil {
+		return nil, fmt.Errorf("make the project: %w", err)
+	}
+	return d.OpenProject(dir)
+}
+
+// WriteProject makes a project under another name, so that it appears whole.
+func (d *Desk) WriteProject(ctx context.Context, p *Project, dir string) (err error) {
+	old, err := filepath.Glob(d.Home.ProjectsDir() + "/" + home.UnfinishedProjectPrefix + "*")
+	if err != nil {
+		return err
+	}
+	for _, left := range old { // by a process that died: this one holds the lock
+		if err := os.RemoveAll(left); err != nil {
+			return err
+		}
+	}
+	p.Dir = filepath.Join(d.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
+	if err := disk.MakeDirs(d.Home.Dir, p.Dir); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(p.Dir))
+		}
+	}()
+	store, err := gitstore.Create(ctx, p.ShadowRepo(), gitstore.CreateOptions{ProjectID: p.ID})
+	if err != nil {
+		return err
+	}
+	failpoint.Hit("project.store")
+	if err := errors.Join(store.Close(), p.SaveLocations()); err != nil {
+		return err
+	}
+	return journal.MoveDirectory(p.Dir, dir)
+}
+
+// RemoveEmptyProject takes away a project whose first mission could not be made. One
+// that somebody else is about to use stays, and whoever fails last removes it.
+func (d *Desk) RemoveEmptyProject(p *Project) error {
+	if !d.isEmptyProject(p) {
+		return nil
+	}
+	projects, err := lock.Try(d.Home.Path("locks", "projects"), lock.Exclusive, d.Self)
+	if err != nil {
+		return nil
+	}
+	defer projects.Release()
+	whole, err := lock.Try(lock.ProjectFile(d.Home.Dir, p.ID), lock.Exclusive, d.Self)
+	if err != nil {
+		return nil
+	}
+	defer whole.Release()
+	if !d.isEmptyProject(p) {
+		return nil
+	}
+	unfinished := filepath.Join(d.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
+	if err := os.Rename(p.Dir, unfinished); err != nil {
+		return fmt.Errorf("take the empty project away: %w", err)
+	}
+	d.mu.Lock()
+	open := d.ProjectStores[p.Dir]
+	delete(d.ProjectStores, p.Dir)
+	d.mu.Unlock()
+	if open != nil {
+		err = open.close()
+	}
+	if err := errors.Join(err, os.RemoveAll(unfinished)); err != nil {
+		return fmt.Errorf("take the empty project away: %w", err)
+	}
+	return nil
+}
+
+// isEmptyProject reports whether nothing was ever published in the project, nor waits to
+// be.
+func (d *Desk) isEmptyProject(p *Project) bool {
+	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefRecord, gitstore.RefTrashAgent, gitstore.RefTrashRecord, gitstore.RefPin} {
+		list, err := p.Store.Refs(kind)
+		if err != nil || len(list.Refs)+len(list.Bad) > 0 {
+			return false
+		}
+	}
+	ids, err := d.Journal.LiveMissions()
+	return err == nil && !slices.ContainsFunc(ids, func(id string) bool {
+		_, err := d.loadProvisionalMission(p, id)
+		return err == nil
+	})
+}
