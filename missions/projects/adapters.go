@@ -49,20 +49,27 @@ func CallerVariables() []string {
 	return names
 }
 
+// AdapterSet is the agents that a process of Umbra's knows, and the tools that tell it
+// themselves what they do.
+type AdapterSet struct {
+	*Base
+	Adapters []sessions.Adapter
+}
+
 // Adapter returns the agent's adapter, or nil for any other command.
-func (d *Desk) Adapter(agent string) sessions.Adapter {
-	for _, a := range d.Adapters {
+func (s *AdapterSet) Adapter(agent string) sessions.Adapter {
+	for _, a := range s.Adapters {
 		if a.Name() == agent {
 			return a
 		}
 	}
-	return d.foreignAdapter(agent)
+	return s.foreignAdapter(agent)
 }
 
 // AgentOf names the agent that a command line starts: an adapter's name, or
 // the program's own.
-func (d *Desk) AgentOf(argv []string) string {
-	for _, a := range d.Adapters {
+func (s *AdapterSet) AgentOf(argv []string) string {
+	for _, a := range s.Adapters {
 		if a.Runs(argv) {
 			return a.Name()
 		}
@@ -71,4 +78,4 @@ func (d *Desk) AgentOf(argv []string) string {
 }
 
 // NewSession makes the id of a conversation that an agent is to go on in.
-func (d *Desk) NewSession(a sessions.Adapter) string { return a.NewID(d.NewID(), d.Now()) }
+func (s *AdapterSet) NewSession(a sessions.Adapter) string { return a.NewID(s.NewID(), s.Now()) }

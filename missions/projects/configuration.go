@@ -10,36 +10,41 @@ import (
 
 // Configuration is the user's configuration as this process has read it.
 type Configuration struct {
+	*Base
 	Config      settings.Config
 	getenv      func(string) string // what overrides it in this process
 	ConfigError error               // why it is not what the user's file says
 	configStamp home.FileStamp      // of the user's file when it was read
 }
 
+func newConfiguration(b *Base, o Options) Configuration {
+	return Configuration{Base: b, Config: o.Config, getenv: o.Getenv, ConfigError: o.Broken, configStamp: home.StampOf(o.Home.ConfigFile())}
+}
+
 // CurrentConfig is the configuration as the user's file says it now: who changes it
 // and types the next command must not have to wait until a daemon has begun anew
 // with it. One that is broken counts as it was.
-func (d *Desk) CurrentConfig() settings.Config {
-	config, _ := d.readCurrentConfig()
+func (conf *Configuration) CurrentConfig() settings.Config {
+	config, _ := conf.readCurrentConfig()
 	return config
 }
 
 // readCurrentConfig is CurrentConfig; broken says what is wrong with the file.
-func (d *Desk) readCurrentConfig() (config settings.Config, broken error) {
-	if home.StampOf(d.Home.ConfigFile()) == d.configStamp {
-		return d.Config, d.ConfigError
+func (conf *Configuration) readCurrentConfig() (config settings.Config, broken error) {
+	if home.StampOf(conf.Home.ConfigFile()) == conf.configStamp {
+		return conf.Config, conf.ConfigError
 	}
-	config, err := settings.Load(d.Home.ConfigFile())
+	config, err := settings.Load(conf.Home.ConfigFile())
 	if err != nil {
-		return d.Config, err
+		return conf.Config, err
 	}
-	config, _ = config.OverriddenBy(d.getenv) // what is wrong with a variable was said when this process began
+	config, _ = config.OverriddenBy(conf.getenv) // what is wrong with a variable was said when this process began
 	return config, nil
 }
 
 // ConfigProblem says what is wrong with the user's file; nil if nothing is.
-func (d *Desk) ConfigProblem() *missions.Problem {
-	_, broken := d.readCurrentConfig()
+func (conf *Configuration) ConfigProblem() *missions.Problem {
+	_, broken := conf.readCurrentConfig()
 	if broken == nil {
 		return nil
 	}
@@ -47,16 +52,16 @@ func (d *Desk) ConfigProblem() *missions.Problem {
 }
 
 // CallerConfig is the configuration that counts for a caller.
-func (d *Desk) CallerConfig(c missions.Caller) (settings.Config, error) {
-	return d.CurrentConfig().OverriddenBy(func(name string) string { return c.Env[name] })
+func (conf *Configuration) CallerConfig(c missions.Caller) (settings.Config, error) {
+	return conf.CurrentConfig().OverriddenBy(func(name string) string { return c.Env[name] })
 }
 
 // HookConfig is CallerConfig for the hooks of an agent, which a variable that makes no
 // sense is not to stop: then none counts, and the log says why.
-func (d *Desk) HookConfig(c missions.Caller) settings.Config {
-	config, err := d.CallerConfig(c)
+func (conf *Configuration) HookConfig(c missions.Caller) settings.Config {
+	config, err := conf.CallerConfig(c)
 	if err != nil {
-		d.Logger.Warn("a hook's variables do not count", "error", err)
+		conf.Logger.Warn("a hook's variables do not count", "error", err)
 	}
 	return config
 }

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
@@ -21,39 +20,28 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// Desk is what every room works with: Umbra's home, its journal, the clock, the log,
-// the agents' adapters, and the projects that are open. It is safe for concurrent use.
+// Desk is what every room works with. Each part of it is one noun, and its methods are
+// the Desk's own:
+//
+//   - Base: Umbra's home, the journal, the clock, the log.
+//   - Configuration, AdapterSet: what the user has configured; the agents that Umbra knows.
+//   - MissionReader reads the missions of a project, Registry opens the projects of the
+//     home, and MissionFinder finds a mission in any of them. Each uses the ones before it.
+//   - Locks keep processes and goroutines out of each other's workspaces.
+//   - Lifetime ends the work that goes on in the background.
+//
+// A Desk is safe for concurrent use.
 type Desk struct {
+	*Base
 	Configuration
+	AdapterSet
+	*MissionReader
+	*Registry
+	MissionFinder
+	Locks
 	Lifetime
 
-	Home     home.Home
-	Adapters []sessions.Adapter
-	Clock    func() time.Time
-	Uptime   func() time.Duration // of the system
-	Logger   *slog.Logger
-	Journal  *journal.Journal
-	Self     lock.Owner
-	Watching missions.Watching // nil: every capture is a stat walk
-	Index    missions.Index    // nil: no cache
-	Space    *home.Space
-
-	shared
-
-	// FinishCutOff recovers what a killed process left undone in a mission's workspace,
-	// and reports whether there was any. The room of restores hands it in.
-	FinishCutOff func(ctx context.Context, m *Mission) (found bool, err error)
-}
-
-// shared is what the goroutines of a process share: the projects it has open, what it
-// remembers of them, and the order in which they use them.
-type shared struct {
-	mu               sync.Mutex
-	MissionCache     *missionCache
-	snapshotCache    *snapshotCache
-	ProjectStores    map[string]*projectStore // by project directory
-	workspaceMutexes map[home.FileIdentity]*sync.Mutex
-	Handovers        sync.Map // ids of those that goroutines are at
+	Handovers sync.Map // ids of the handovers that goroutines of this process carry out
 }
 
 // Options are what a Desk is built from. Clock, Getenv, Space and Logger are set.
@@ -76,26 +64,24 @@ func NewDesk(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{
-		Configuration: Configuration{Config: o.Config, getenv: o.Getenv, ConfigError: o.Broken, configStamp: home.StampOf(o.Home.ConfigFile())},
-		Home:          o.Home, Adapters: o.Adapters, Clock: o.Clock, Uptime: lock.Uptime, Logger: o.Logger, Journal: j, Self: lock.Self("umbra"),
+	base := &Base{
+		Home: o.Home, Clock: o.Clock, Uptime: lock.Uptime, Logger: o.Logger, Journal: j, Self: lock.Self("umbra"),
 		Watching: o.Watching, Index: o.Index, Space: o.Space,
-		shared: shared{
-			MissionCache: newMissionCache(), snapshotCache: newSnapshotCache(),
-			ProjectStores: map[string]*projectStore{}, workspaceMutexes: map[home.FileIdentity]*sync.Mutex{},
-		},
+	}
+	reader := &MissionReader{base}
+	registry := newRegistry(base, reader)
+	d := &Desk{
+		Base:          base,
+		Configuration: newConfiguration(base, o),
+		AdapterSet:    AdapterSet{base, o.Adapters},
+		MissionReader: reader,
+		Registry:      registry,
+		MissionFinder: MissionFinder{Base: base, missions: reader, registry: registry, MissionCache: newMissionCache()},
+		Locks:         Locks{Base: base, missions: reader, workspaceMutexes: map[home.FileIdentity]*sync.Mutex{}},
 	}
 	d.Closing, d.End = context.WithCancel(context.Background())
 	d.Leaving, d.Depart = context.WithCancel(d.Closing)
 	return d, nil
-}
-
-func (d *Desk) NewID() string { return missions.NewRequestID() }
-
-// SaveStatCache writes what a scanner knows into the stat cache of a workspace.
-func (d *Desk) SaveStatCache(s *capture.Scanner, place home.FileIdentity, generation uint64) error {
-	file := d.Home.StatCacheFile(place)
-	return s.Save(generation, func(data []byte) error { return journal.WriteVolatile(d.Home.Dir, file, 0o600, data) })
 }
 
 // TemporaryDirs are the directories in which a process that was killed may have

@@ -17,23 +17,23 @@ func IsForeignAdapter(a sessions.Adapter) bool {
 }
 
 // foreignAdapter is the adapter of such tools if that is what they are called, else nil.
-func (d *Desk) foreignAdapter(agent string) sessions.Adapter {
+func (s *AdapterSet) foreignAdapter(agent string) sessions.Adapter {
 	if agent != generic.Name {
 		return nil
 	}
-	return generic.Adapter{Dir: d.Home.Path("agents", generic.Name)}
+	return generic.Adapter{Dir: s.Home.Path("agents", generic.Name)}
 }
 
 // CanToolJoin reports whether a tool that Umbra does not know may speak for a mission
 // whose command is none that it knows either.
-func (d *Desk) CanToolJoin(m *Mission, a sessions.Adapter) bool {
-	return IsForeignAdapter(a) && d.Adapter(m.Agent) == nil
+func (s *AdapterSet) CanToolJoin(m *Mission, a sessions.Adapter) bool {
+	return IsForeignAdapter(a) && s.Adapter(m.Agent) == nil
 }
 
 // CheckPrompt refuses a prompt for an agent that Umbra has no way to give it to;
 // program is what its user calls it.
-func (d *Desk) CheckPrompt(agent, program, prompt string) error {
-	if a := d.Adapter(agent); prompt == "" || a != nil && !IsForeignAdapter(a) {
+func (s *AdapterSet) CheckPrompt(agent, program, prompt string) error {
+	if a := s.Adapter(agent); prompt == "" || a != nil && !IsForeignAdapter(a) {
 		return nil
 	}
 	return missions.Errorf(missions.KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND", "Umbra does not know how %s is given a prompt", program)

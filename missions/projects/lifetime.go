@@ -10,6 +10,7 @@ import (
 
 // Lifetime ends what a process of Umbra's does, in two steps.
 type Lifetime struct {
+	mu      sync.Mutex      // held where Workers grow, and where Closing ends
 	Leaving context.Context // ends when the process is about to close
 	Depart  context.CancelFunc
 	Closing context.Context // ends when it closes
@@ -21,22 +22,22 @@ type Lifetime struct {
 var ErrClosing = missions.Errorf(missions.KindInterrupted, "", "umbra is ending")
 
 // StartWorker counts a worker in, unless the Service is ending.
-func (d *Desk) StartWorker() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.Closing.Err() != nil {
+func (l *Lifetime) StartWorker() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Closing.Err() != nil {
 		return false
 	}
-	d.Workers.Add(1)
+	l.Workers.Add(1)
 	return true
 }
 
 // EndWorkers ends what is being carried out; none begins any more.
-func (d *Desk) EndWorkers() {
-	d.mu.Lock()
-	d.End()
-	d.mu.Unlock()
-	d.Workers.Wait()
+func (l *Lifetime) EndWorkers() {
+	l.mu.Lock()
+	l.End()
+	l.mu.Unlock()
+	l.Workers.Wait()
 }
 
 // PollInterval is how often a state is looked at by a process that has no watcher

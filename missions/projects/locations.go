@@ -90,14 +90,14 @@ func (p *Project) DirectoryFit(g Directory) int {
 }
 
 // AddLocation remembers that a directory belongs to the project.
-func (d *Desk) AddLocation(ctx context.Context, p *Project, path string, at home.FileIdentity) error {
-	return d.ChangeLocations(ctx, p, func(h *Locations) bool { return h.addWorkspace(path, at) })
+func (r *Registry) AddLocation(ctx context.Context, p *Project, path string, at home.FileIdentity) error {
+	return r.ChangeLocations(ctx, p, func(h *Locations) bool { return h.addWorkspace(path, at) })
 }
 
 // ChangeLocations changes a project's hints, read afresh, while no other process
 // does. change reports whether they are to be written.
-func (d *Desk) ChangeLocations(ctx context.Context, p *Project, change func(*Locations) bool) error {
-	held, err := lock.Wait(ctx, d.Home.Path("locks", "hints-"+p.ID), lock.Exclusive, d.Self)
+func (r *Registry) ChangeLocations(ctx context.Context, p *Project, change func(*Locations) bool) error {
+	held, err := lock.Wait(ctx, r.Home.Path("locks", "hints-"+p.ID), lock.Exclusive, r.Self)
 	if err != nil {
 		return home.LockError(err)
 	}
@@ -115,11 +115,11 @@ func (d *Desk) ChangeLocations(ctx context.Context, p *Project, change func(*Loc
 
 // recoverLocations makes lost hints again from what the missions' records say of
 // this machine. They are written back by whoever changes them next.
-func (d *Desk) recoverLocations(dir string, store *gitstore.Store) Locations {
+func (r *Registry) recoverLocations(dir string, store *gitstore.Store) Locations {
 	name, _, _ := cutLast(filepath.Base(dir), "-")
-	p := &Project{ID: store.ProjectID(), Dir: dir, Name: name, Store: store, SnapshotCache: d.snapshotCache}
+	p := &Project{ID: store.ProjectID(), Dir: dir, Name: name, Store: store, SnapshotCache: r.snapshotCache}
 	p.Locations = Locations{Format: locationsFormat, ID: p.ID, Name: name}
-	all, _ := d.ProjectMissions(p)
+	all, _ := r.missions.ProjectMissions(p)
 	for _, m := range all {
 		if m.Binding.Workspace == "" {
 			continue

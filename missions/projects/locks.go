@@ -9,24 +9,37 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
+// Locks run functions while no other process, and no other goroutine of this one,
+// changes the mission or its workspace.
+type Locks struct {
+	*Base
+	missions         *MissionReader
+	mu               sync.Mutex // guards workspaceMutexes
+	workspaceMutexes map[home.FileIdentity]*sync.Mutex
+
+	// FinishCutOff recovers what a killed process left undone in a mission's workspace,
+	// and reports whether there was any. The room of restores hands it in.
+	FinishCutOff func(ctx context.Context, m *Mission) (found bool, err error)
+}
+
 // HoldFunc is locked or holding.
 type HoldFunc func(context.Context, *Mission, func(*Mission) error) error
 
 // WithWorkspaceLock runs fn on a mission, read afresh, with its project shared and its
 // workspace exclusive: no other process captures or restores meanwhile. By
 // itself it is for what an agent waits for, and for recovery.
-func (d *Desk) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Mission) error) (err error) {
+func (l *Locks) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Mission) error) (err error) {
 	if err := m.CheckMachine(); err != nil {
 		return err
 	}
-	project, err := lock.Wait(ctx, lock.ProjectFile(d.Home.Dir, m.Project.ID), lock.Shared, d.Self)
+	project, err := lock.Wait(ctx, lock.ProjectFile(l.Home.Dir, m.Project.ID), lock.Shared, l.Self)
 	if err != nil {
 		return home.LockError(err)
 	}
 	defer func() { err = errors.Join(err, project.Release()) }()
-	tree, err := lock.WaitTree(ctx, d.Home.Dir, m.Binding.Workspace, d.Self)
+	tree, err := lock.WaitTree(ctx, l.Home.Dir, m.Binding.Workspace, l.Self)
 	if err != nil {
-		return d.workspaceLockError(m, err)
+		return l.workspaceLockError(m, err)
 	}
 	defer func() { err = errors.Join(err, tree.Release()) }()
 	if device, inode := tree.Identity(); (home.FileIdentity{Device: device, Inode: inode}) != m.Binding.Identity {
@@ -34,11 +47,11 @@ func (d *Desk) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Missi
 	}
 	// The kernel's lock keeps goroutines apart too, but says so to nobody who
 	// orders memory: what is cached of the workspace goes from one to the next.
-	order := d.WorkspaceMutex(m.Binding.Identity)
+	order := l.WorkspaceMutex(m.Binding.Identity)
 	order.Lock()
 	defer order.Unlock()
 	if m.Tip != nil {
-		fresh, err := d.LoadMission(m.Project, m.ID)
+		fresh, err := l.missions.LoadMission(m.Project, m.ID)
 		if err != nil {
 			return err
 		}
@@ -50,14 +63,14 @@ func (d *Desk) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Missi
 // WithRecoveredWorkspace is holding for what a user asked for: what a killed process left undone
 // in the workspace is finished or taken back first, so that nobody goes on from
 // the middle of a restore.
-func (d *Desk) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
-	return d.WithWorkspaceLock(ctx, m, func(m *Mission) error {
-		found, err := d.FinishCutOff(ctx, m)
+func (l *Locks) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
+	return l.WithWorkspaceLock(ctx, m, func(m *Mission) error {
+		found, err := l.FinishCutOff(ctx, m)
 		if err != nil {
 			return err
 		}
 		if found && m.Tip != nil {
-			if m, err = d.LoadMission(m.Project, m.ID); err != nil {
+			if m, err = l.missions.LoadMission(m.Project, m.ID); err != nil {
 				return err
 			}
 		}
@@ -65,16 +78,16 @@ func (d *Desk) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*
 	})
 }
 
-func (d *Desk) WithMissionLock(ctx context.Context, m *Mission, hold HoldFunc, fn func(*Mission) error) error {
+func (l *Locks) WithMissionLock(ctx context.Context, m *Mission, hold HoldFunc, fn func(*Mission) error) error {
 	if !m.IsWorkspaceGone() {
 		return hold(ctx, m, fn)
 	}
-	held, err := lock.Wait(ctx, lock.ProjectFile(d.Home.Dir, m.Project.ID), lock.Shared, d.Self)
+	held, err := lock.Wait(ctx, lock.ProjectFile(l.Home.Dir, m.Project.ID), lock.Shared, l.Self)
 	if err != nil {
 		return home.LockError(err)
 	}
 	defer held.Release()
-	fresh, err := d.LoadMission(m.Project, m.ID)
+	fresh, err := l.missions.LoadMission(m.Project, m.ID)
 	if err != nil {
 		return err
 	}
@@ -84,21 +97,21 @@ func (d *Desk) WithMissionLock(ctx context.Context, m *Mission, hold HoldFunc, f
 // WithRecoveredMission runs fn on a mission read afresh, for changes of its record alone.
 // It takes the workspace if that is there; a mission whose workspace is gone
 // can still be renamed and removed.
-func (d *Desk) WithRecoveredMission(ctx context.Context, m *Mission, fn func(*Mission) error) error {
-	return d.WithMissionLock(ctx, m, d.WithRecoveredWorkspace, fn)
+func (l *Locks) WithRecoveredMission(ctx context.Context, m *Mission, fn func(*Mission) error) error {
+	return l.WithMissionLock(ctx, m, l.WithRecoveredWorkspace, fn)
 }
 
 // WorkspaceMutex is the mutex of a workspace in this process.
-func (d *Desk) WorkspaceMutex(at home.FileIdentity) *sync.Mutex {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.workspaceMutexes[at] == nil {
-		d.workspaceMutexes[at] = &sync.Mutex{}
+func (l *Locks) WorkspaceMutex(at home.FileIdentity) *sync.Mutex {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.workspaceMutexes[at] == nil {
+		l.workspaceMutexes[at] = &sync.Mutex{}
 	}
-	return d.workspaceMutexes[at]
+	return l.workspaceMutexes[at]
 }
 
-func (d *Desk) workspaceLockError(m *Mission, err error) error {
+func (l *Locks) workspaceLockError(m *Mission, err error) error {
 	_, file := errors.AsType[*lock.FileError](err)
 	if file || errors.Is(err, lock.ErrHeld) {
 		return home.LockError(err)
@@ -109,17 +122,17 @@ func (d *Desk) workspaceLockError(m *Mission, err error) error {
 // TimeoutError is the error of a caller whose context has ended before its work: if
 // another process has the mission's workspace, as a daemon that was stopped in
 // the middle of a capture has, it says which.
-func (d *Desk) TimeoutError(ctx context.Context, p *Project, mission string) error {
-	m, err := d.LoadMission(p, mission)
+func (l *Locks) TimeoutError(ctx context.Context, p *Project, mission string) error {
+	m, err := l.missions.LoadMission(p, mission)
 	if err != nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	mine, err := lock.Try(lock.WorkspaceFile(d.Home.Dir, m.Binding.Identity.Device, m.Binding.Identity.Inode), lock.Shared, d.Self)
+	mine, err := lock.Try(lock.WorkspaceFile(l.Home.Dir, m.Binding.Identity.Device, m.Binding.Identity.Inode), lock.Shared, l.Self)
 	if err == nil {
 		return errors.Join(ctx.Err(), mine.Release())
 	}
 	held, ok := errors.AsType[*lock.HeldError](err)
-	if !ok || held.Holder != nil && held.Holder.PID == d.Self.PID {
+	if !ok || held.Holder != nil && held.Holder.PID == l.Self.PID {
 		return ctx.Err()
 	}
 	held.Cause = ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -50,8 +51,8 @@ func (m *Mission) ReadRecord(machine string) error {
 
 // overlayLiveState puts what is known beyond the newest record on top of it. An error that
 // was left behind, as with /clear, is none of the mission's any more.
-func (m *Mission) overlayLiveState(l *Desk) error {
-	if err := m.readLiveState(l); err != nil {
+func (m *Mission) overlayLiveState(j *journal.Journal) error {
+	if err := m.readLiveState(j); err != nil {
 		return err
 	}
 	switch m.Lifecycle.(type) {
@@ -62,13 +63,13 @@ func (m *Mission) overlayLiveState(l *Desk) error {
 	return nil
 }
 
-func (m *Mission) readLiveState(l *Desk) error {
+func (m *Mission) readLiveState(j *journal.Journal) error {
 	life, err := missions.UnmarshalLifecycle(m.Stored.LifecycleJSON)
 	if err != nil {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "mission %s: %w", m.Name, err)
 	}
 	m.Lifecycle, m.StateSince = life, m.Stored.RecordedStateSince
-	raw, err := l.Journal.Live(m.ID)
+	raw, err := j.Live(m.ID)
 	if err == nil && json.Unmarshal(raw, &m.Live) != nil {
 		m.Live = Live{} // knowledge of a process that is gone at worst
 	}

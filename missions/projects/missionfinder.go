@@ -9,17 +9,26 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
+// MissionFinder finds missions in all projects of the home. It remembers where a mission
+// was, so that it need not look everywhere again.
+type MissionFinder struct {
+	*Base
+	missions     *MissionReader
+	registry     *Registry
+	MissionCache *missionCache
+}
+
 // MissionByID finds a mission in any project, by its whole id.
-func (d *Desk) MissionByID(id string) (*Mission, error) {
+func (f *MissionFinder) MissionByID(id string) (*Mission, error) {
 	if missions.UUIDPattern().MatchString(id) {
-		if m := d.RememberedMission(id); m != nil && m.Live.ProvisionalSnapshot == "" {
+		if m := f.RememberedMission(id); m != nil && m.Live.ProvisionalSnapshot == "" {
 			return m, nil
 		}
-		all, _ := d.AllProjects()
+		all, _ := f.registry.AllProjects()
 		for _, p := range all {
-			if m, err := d.LoadPublishedMission(p, id); m != nil || err != nil {
+			if m, err := f.missions.LoadPublishedMission(p, id); m != nil || err != nil {
 				if m != nil {
-					d.MissionCache.rememberMission(m)
+					f.MissionCache.rememberMission(m)
 				}
 				return m, err
 			}
@@ -30,16 +39,16 @@ func (d *Desk) MissionByID(id string) (*Mission, error) {
 
 // RememberedMission reads a mission where it was last found; nil if it is not
 // there, which says nothing.
-func (d *Desk) RememberedMission(id string) *Mission {
-	dir := d.MissionCache.projectDir(id)
+func (f *MissionFinder) RememberedMission(id string) *Mission {
+	dir := f.MissionCache.projectDir(id)
 	if dir == "" {
 		return nil
 	}
-	p, err := d.OpenProject(dir)
+	p, err := f.registry.OpenProject(dir)
 	if err != nil {
 		return nil
 	}
-	m, err := d.LoadMission(p, id)
+	m, err := f.missions.LoadMission(p, id)
 	if err != nil {
 		return nil
 	}
@@ -48,12 +57,12 @@ func (d *Desk) RememberedMission(id string) *Mission {
 
 // RememberedSessionMission reads the mission that spoke in a session last, if it still
 // does; nil says nothing.
-func (d *Desk) RememberedSessionMission(agent, session string) *Mission {
-	id := d.MissionCache.sessionMission(agent, session)
+func (f *MissionFinder) RememberedSessionMission(agent, session string) *Mission {
+	id := f.MissionCache.sessionMission(agent, session)
 	if id == "" {
 		return nil
 	}
-	m := d.RememberedMission(id)
+	m := f.RememberedMission(id)
 	if m == nil || m.Agent != agent || m.Stored.Session != session {
 		return nil
 	}
@@ -63,15 +72,15 @@ func (d *Desk) RememberedSessionMission(agent, session string) *Mission {
 // LiveMissions lists the missions with an agent, which are not to be changed.
 // Only those with a state in the journal can have one, and only what has changed
 // since the last time is read.
-func (d *Desk) LiveMissions() []*Mission {
-	ids, err := d.Journal.LiveMissions()
+func (f *MissionFinder) LiveMissions() []*Mission {
+	ids, err := f.Journal.LiveMissions()
 	if err != nil {
-		d.Logger.Warn("list live missions", "error", err)
+		f.Logger.Warn("list live missions", "error", err)
 		return nil
 	}
 	var list []*Mission
 	for _, id := range ids {
-		if m := d.liveMission(id); m != nil {
+		if m := f.liveMission(id); m != nil {
 			list = append(list, m)
 		}
 	}
@@ -79,34 +88,34 @@ func (d *Desk) LiveMissions() []*Mission {
 }
 
 // LiveMissionsIn lists the missions with an agent in a workspace.
-func (d *Desk) LiveMissionsIn(root string) []*Mission {
-	return slices.DeleteFunc(d.LiveMissions(), func(m *Mission) bool { return m.Binding.Workspace != root })
+func (f *MissionFinder) LiveMissionsIn(root string) []*Mission {
+	return slices.DeleteFunc(f.LiveMissions(), func(m *Mission) bool { return m.Binding.Workspace != root })
 }
 
 // liveMission is what a mission with a live state is now; nil if it has no agent.
-func (d *Desk) liveMission(id string) *Mission {
-	path, err := d.Journal.LiveFile(id)
+func (f *MissionFinder) liveMission(id string) *Mission {
+	path, err := f.Journal.LiveFile(id)
 	if err != nil {
 		return nil
 	}
 	state := home.StampOf(path)
-	d.MissionCache.mu.Lock()
-	before := d.MissionCache.seenMissions[id]
-	d.MissionCache.mu.Unlock()
+	f.MissionCache.mu.Lock()
+	before := f.MissionCache.seenMissions[id]
+	f.MissionCache.mu.Unlock()
 	if before.isCurrent(state) {
 		return before.mission
 	}
 	now := seenMission{liveStamp: state}
-	if d.MayHaveAgent(id) {
-		m, err := d.MissionByID(id)
+	if f.missions.MayHaveAgent(id) {
+		m, err := f.MissionByID(id)
 		if err != nil || !missions.HasAgent(m.Lifecycle) {
 			return nil // it may be about to have one
 		}
 		now.tip, now.record, now.mission = m.Tip.ID, m.Record, m
 	}
-	d.MissionCache.mu.Lock()
-	d.MissionCache.seenMissions[id] = now
-	d.MissionCache.mu.Unlock()
+	f.MissionCache.mu.Lock()
+	f.MissionCache.seenMissions[id] = now
+	f.MissionCache.mu.Unlock()
 	return now.mission
 }
 
@@ -114,9 +123,9 @@ func (d *Desk) liveMission(id string) *Mission {
 // from whichever hook asks, so that two at once make one mission. The id of a
 // mission that was removed is not used again, but for that of back if it is given:
 // then it is the id as it will be when that mission is back.
-func (d *Desk) AdoptedID(all []*Project, agent, session, back string) string {
+func (f *MissionFinder) AdoptedID(all []*Project, agent, session, back string) string {
 	for n := 0; ; n++ {
-		name := "umbra:" + d.Home.Machine + ":" + agent + ":" + session
+		name := "umbra:" + f.Home.Machine + ":" + agent + ":" + session
 		if n > 0 {
 			name += ":" + missions.Itoa(n)
 		}

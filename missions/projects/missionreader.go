@@ -9,15 +9,19 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
+// MissionReader reads missions of a project that is open, and writes their live state.
+// It takes no lock.
+type MissionReader struct{ *Base }
+
 // LoadMission reads a mission. It takes no lock: what it reads was published at once.
-func (d *Desk) LoadMission(p *Project, id string) (*Mission, error) {
+func (r *MissionReader) LoadMission(p *Project, id string) (*Mission, error) {
 	tip, err := p.Store.Ref(gitstore.AgentRef(id))
 	if errors.Is(err, gitstore.ErrRefNotFound) {
-		m, err := d.loadProvisionalMission(p, id)
+		m, err := r.loadProvisionalMission(p, id)
 		if err == nil {
 			return m, nil
 		}
-		if removed, unread := d.LoadRemovedMission(p, id); unread == nil {
+		if removed, unread := r.LoadRemovedMission(p, id); unread == nil {
 			err = InTrashError(removed)
 		}
 		return nil, err
@@ -30,19 +34,19 @@ func (d *Desk) LoadMission(p *Project, id string) (*Mission, error) {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "mission %s: %w", id, err)
 	}
 	m := &Mission{Project: p, Tip: snap, Record: p.newestRecord(id, snap)}
-	if err := m.ReadRecord(d.Home.Machine); err != nil {
+	if err := m.ReadRecord(r.Home.Machine); err != nil {
 		return nil, err
 	}
 	defer func() { m.Live.ProvisionalSnapshot = "" }() // its ref is there: it was published
 	if m.ID != id {                                    // a fork whose first record was not written
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
 	}
-	return m, m.overlayLiveState(d)
+	return m, m.overlayLiveState(r.Journal)
 }
 
 // LoadRemovedMission reads a mission that is in the trash. It can be read and forked, as
 // a pin on it leads there; whatever changes a mission does not find it.
-func (d *Desk) LoadRemovedMission(p *Project, id string) (*Mission, error) {
+func (r *MissionReader) LoadRemovedMission(p *Project, id string) (*Mission, error) {
 	tip, err := p.Store.Ref(gitstore.TrashAgentRef(id))
 	if err != nil {
 		return nil, missionRefError(id, err)
@@ -55,23 +59,23 @@ func (d *Desk) LoadRemovedMission(p *Project, id string) (*Mission, error) {
 	if newest, err := p.Store.Ref(gitstore.TrashRecordRef(id)); err == nil {
 		m.Record = newest
 	}
-	if err := m.ReadRecord(d.Home.Machine); err != nil {
+	if err := m.ReadRecord(r.Home.Machine); err != nil {
 		return nil, err
 	}
-	return m, m.overlayLiveState(d)
+	return m, m.overlayLiveState(r.Journal)
 }
 
 // LoadMissionOrRemoved reads a mission, be it in the trash.
-func (d *Desk) LoadMissionOrRemoved(p *Project, id string) (*Mission, error) {
-	m, err := d.LoadMission(p, id)
+func (r *MissionReader) LoadMissionOrRemoved(p *Project, id string) (*Mission, error) {
+	m, err := r.LoadMission(p, id)
 	if err != nil {
-		return d.LoadRemovedMission(p, id)
+		return r.LoadRemovedMission(p, id)
 	}
 	return m, nil
 }
 
 // LoadPublishedMission loads the mission with an id, nil if the project has none.
-func (d *Desk) LoadPublishedMission(p *Project, id string) (*Mission, error) {
+func (r *MissionReader) LoadPublishedMission(p *Project, id string) (*Mission, error) {
 	_, err := p.Store.Ref(gitstore.AgentRef(id))
 	if errors.Is(err, gitstore.ErrRefNotFound) {
 		return nil, nil
@@ -79,13 +83,13 @@ func (d *Desk) LoadPublishedMission(p *Project, id string) (*Mission, error) {
 	if err != nil {
 		return nil, missionRefError(id, err)
 	}
-	return d.LoadMission(p, id)
+	return r.LoadMission(p, id)
 }
 
 // loadProvisionalMission reads a mission that was not published yet.
-func (d *Desk) loadProvisionalMission(p *Project, id string) (*Mission, error) {
+func (r *MissionReader) loadProvisionalMission(p *Project, id string) (*Mission, error) {
 	missing := missionRefError(id, gitstore.ErrRefNotFound)
-	raw, err := d.Journal.Live(id)
+	raw, err := r.Journal.Live(id)
 	if err != nil {
 		return nil, missing
 	}
@@ -101,13 +105,13 @@ func (d *Desk) loadProvisionalMission(p *Project, id string) (*Mission, error) {
 		return nil, missing // it is of another project
 	}
 	m.Record = m.Tip.Record
-	if err := m.ReadRecord(d.Home.Machine); err != nil {
+	if err := m.ReadRecord(r.Home.Machine); err != nil {
 		return nil, err
 	}
 	if m.Live.ProvisionalPrompt != nil {
 		m.LastPrompt = m.Live.ProvisionalPrompt
 	}
-	return m, m.overlayLiveState(d)
+	return m, m.overlayLiveState(r.Journal)
 }
 
 // newestRecord is the record of a mission's newest snapshot, or the newest of
@@ -143,27 +147,27 @@ func missionRefError(id string, err error) error {
 
 // SaveLiveState writes what is known beyond the record. Failing to is not an error
 // of the operation: it is told in the log.
-func (d *Desk) SaveLiveState(m *Mission) (saved bool) {
+func (r *MissionReader) SaveLiveState(m *Mission) (saved bool) {
 	raw, err := missions.MarshalLifecycle(m.Lifecycle)
 	if err == nil {
 		m.Live.BaseRecord, m.Live.LifecycleJSON, m.Live.StateSince = m.Record.String(), raw, m.StateSince
 		var p []byte
 		if p, err = json.Marshal(m.Live); err == nil {
-			err = d.Journal.PutLive(m.ID, p)
+			err = r.Journal.PutLive(m.ID, p)
 		}
 	}
 	if err != nil {
-		d.Logger.Warn("note the mission's state", "mission", m.ID, "error", err)
+		r.Logger.Warn("note the mission's state", "mission", m.ID, "error", err)
 	}
-	if d.Watching != nil {
-		d.Watching.Changed(m.ID)
+	if r.Watching != nil {
+		r.Watching.Changed(m.ID)
 	}
 	return err == nil
 }
 
 // MayHaveAgent reports whether a mission's state in the journal has an agent.
-func (d *Desk) MayHaveAgent(id string) bool {
-	raw, err := d.Journal.Live(id)
+func (r *MissionReader) MayHaveAgent(id string) bool {
+	raw, err := r.Journal.Live(id)
 	var state Live
 	if err != nil || json.Unmarshal(raw, &state) != nil || state.LifecycleJSON == nil {
 		return true // the record says it
@@ -173,8 +177,8 @@ func (d *Desk) MayHaveAgent(id string) bool {
 }
 
 // ProjectMissions loads a project's missions. A damaged one hides no other.
-func (d *Desk) ProjectMissions(p *Project) ([]*Mission, []missions.Problem) {
-	found, problems, err := d.ListMissions(p)
+func (r *MissionReader) ProjectMissions(p *Project) ([]*Mission, []missions.Problem) {
+	found, problems, err := r.ListMissions(p)
 	if err != nil {
 		return nil, []missions.Problem{{Invariant: "I1", Project: p.Name, Message: err.Error(), Fix: "umbra doctor"}}
 	}
@@ -183,7 +187,7 @@ func (d *Desk) ProjectMissions(p *Project) ([]*Mission, []missions.Problem) {
 
 // ListMissions is ProjectMissions where it matters whether there is none or they could
 // not be listed.
-func (d *Desk) ListMissions(p *Project) (found []*Mission, problems []missions.Problem, err error) {
+func (r *MissionReader) ListMissions(p *Project) (found []*Mission, problems []missions.Problem, err error) {
 	list, err := p.Store.Refs(gitstore.RefAgent)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +196,7 @@ func (d *Desk) ListMissions(p *Project) (found []*Mission, problems []missions.P
 		problems = append(problems, missions.Problem{Invariant: "I1", Project: p.Name, Message: bad.Error(), Fix: "umbra doctor --fix"})
 	}
 	for _, ref := range list.Refs {
-		m, err := d.LoadMission(p, ref.Name.Mission())
+		m, err := r.LoadMission(p, ref.Name.Mission())
 		if err != nil {
 			problems = append(problems, missions.Problem{Invariant: "I3", Project: p.Name, Mission: ref.Name.Mission(), Message: err.Error(), Fix: "umbra doctor --fix"})
 			continue
@@ -205,7 +209,7 @@ func (d *Desk) ListMissions(p *Project) (found []*Mission, problems []missions.P
 
 // RemovedMissionsIn are the missions of a project that are in the trash, and what could
 // not be read of them.
-func (d *Desk) RemovedMissionsIn(p *Project) ([]*Mission, []missions.Problem) {
+func (r *MissionReader) RemovedMissionsIn(p *Project) ([]*Mission, []missions.Problem) {
 	problem := func(mission string, err error) missions.Problem {
 		return missions.Problem{Invariant: "I3", Project: p.Name, Mission: mission, Message: "in the trash: " + err.Error(), Fix: "umbra doctor"}
 	}
@@ -223,7 +227,7 @@ func (d *Desk) RemovedMissionsIn(p *Project) ([]*Mission, []missions.Problem) {
 		if _, err := p.Store.Ref(gitstore.AgentRef(id)); err == nil {
 			continue // a removal, or the way back, was cut off: it is there
 		}
-		m, err := d.LoadRemovedMission(p, id)
+		m, err := r.LoadRemovedMission(p, id)
 		if err != nil {
 			problems = append(problems, problem(id, err))
 			continue
@@ -238,9 +242,9 @@ const maxForkAncestors = 64
 
 // ForkAncestors are the missions that a fork comes from, the nearest first, those in
 // the trash too: their workspaces may be there still.
-func (d *Desk) ForkAncestors(m *Mission) (list []*Mission) {
+func (r *MissionReader) ForkAncestors(m *Mission) (list []*Mission) {
 	for at := m; at.Parent != nil && len(list) < maxForkAncestors; {
-		up, err := d.LoadMissionOrRemoved(m.Project, at.Parent.Mission)
+		up, err := r.LoadMissionOrRemoved(m.Project, at.Parent.Mission)
 		if err != nil {
 			return list
 		}

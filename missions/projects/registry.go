@@ -21,12 +21,26 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
+// Registry is the projects of the home: it lists, opens, finds, makes and removes them.
+// A project's store is opened once in a process.
+type Registry struct {
+	*Base
+	missions      *MissionReader
+	snapshotCache *snapshotCache
+	mu            sync.Mutex               // guards ProjectStores
+	ProjectStores map[string]*projectStore // by project directory
+}
+
+func newRegistry(b *Base, r *MissionReader) *Registry {
+	return &Registry{Base: b, missions: r, snapshotCache: newSnapshotCache(), ProjectStores: map[string]*projectStore{}}
+}
+
 // AllProjects opens every project of the home. One that is damaged is
 // reported, not returned, and hides no other.
-func (d *Desk) AllProjects() ([]*Project, []missions.Problem) {
-	entries, err := os.ReadDir(d.Home.ProjectsDir())
+func (r *Registry) AllProjects() ([]*Project, []missions.Problem) {
+	entries, err := os.ReadDir(r.Home.ProjectsDir())
 	if err != nil {
-		return nil, []missions.Problem{{Message: fmt.Sprintf("read %s: %v", d.Home.ProjectsDir(), userfile.Reason(err)), ProjectsUnlisted: !errors.Is(err, fs.ErrNotExist)}}
+		return nil, []missions.Problem{{Message: fmt.Sprintf("read %s: %v", r.Home.ProjectsDir(), userfile.Reason(err)), ProjectsUnlisted: !errors.Is(err, fs.ErrNotExist)}}
 	}
 	var found []*Project
 	var problems []missions.Problem
@@ -34,7 +48,7 @@ func (d *Desk) AllProjects() ([]*Project, []missions.Problem) {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		p, err := d.OpenProject(filepath.Join(d.Home.ProjectsDir(), e.Name()))
+		p, err := r.OpenProject(filepath.Join(r.Home.ProjectsDir(), e.Name()))
 		if err != nil {
 			problems = append(problems, missions.Problem{Invariant: "I1", Project: e.Name(), Message: err.Error(), Fix: "umbra doctor"})
 			continue
@@ -45,8 +59,8 @@ func (d *Desk) AllProjects() ([]*Project, []missions.Problem) {
 }
 
 // UnopenedProject is a project that can't be opened, with what its hints say.
-func (d *Desk) UnopenedProject(name string) *Project {
-	dir := filepath.Join(d.Home.ProjectsDir(), name)
+func (r *Registry) UnopenedProject(name string) *Project {
+	dir := filepath.Join(r.Home.ProjectsDir(), name)
 	h, _ := ReadLocations(dir)
 	return &Project{ID: h.ID, Dir: dir, Name: name, Locations: h}
 }
@@ -54,16 +68,16 @@ func (d *Desk) UnopenedProject(name string) *Project {
 // OpenProject opens the project kept in dir. Its store is opened once a process,
 // and then what a kill left behind in it is repaired; the hints are read afresh,
 // so that every caller has its own.
-func (d *Desk) OpenProject(dir string) (*Project, error) {
-	store, err := d.openStore(dir)
+func (r *Registry) OpenProject(dir string) (*Project, error) {
+	store, err := r.openStore(dir)
 	if err != nil {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "project %s: %w", filepath.Base(dir), err)
 	}
 	h, err := ReadLocations(dir)
 	if err != nil || h.ID != store.ProjectID() {
-		h = d.recoverLocations(dir, store)
+		h = r.recoverLocations(dir, store)
 	}
-	return &Project{ID: store.ProjectID(), Dir: dir, Name: h.Name, Store: store, SnapshotCache: d.snapshotCache, Locations: h}, nil
+	return &Project{ID: store.ProjectID(), Dir: dir, Name: h.Name, Store: store, SnapshotCache: r.snapshotCache, Locations: h}, nil
 }
 
 // projectStore is a project's store, opened when it is first needed. Opening one
@@ -82,14 +96,14 @@ func (o *projectStore) close() error {
 	return o.store.Close()
 }
 
-func (d *Desk) openStore(dir string) (*gitstore.Store, error) {
-	d.mu.Lock()
-	open := d.ProjectStores[dir]
+func (r *Registry) openStore(dir string) (*gitstore.Store, error) {
+	r.mu.Lock()
+	open := r.ProjectStores[dir]
 	if open == nil {
 		open = &projectStore{}
-		d.ProjectStores[dir] = open
+		r.ProjectStores[dir] = open
 	}
-	d.mu.Unlock()
+	r.mu.Unlock()
 	open.Mu.Lock()
 	defer open.Mu.Unlock()
 	if open.store != nil {
@@ -101,31 +115,31 @@ func (d *Desk) openStore(dir string) (*gitstore.Store, error) {
 	}
 	repaired, err := store.RepairRecords(context.Background())
 	if err != nil {
-		d.Logger.Warn("repair the records refs", "project", filepath.Base(dir), "error", err) // doctor says it too
+		r.Logger.Warn("repair the records refs", "project", filepath.Base(dir), "error", err) // doctor says it too
 	}
-	for _, r := range repaired {
-		d.Logger.Debug("repaired a records ref", "project", filepath.Base(dir), "ref", r.Ref, "was", r.Was, "now", r.Now)
+	for _, repair := range repaired {
+		r.Logger.Debug("repaired a records ref", "project", filepath.Base(dir), "ref", repair.Ref, "was", repair.Was, "now", repair.Now)
 	}
 	open.store = store
 	return store, nil
 }
 
 // CloseProjects closes the repositories that are open.
-func (d *Desk) CloseProjects() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (r *Registry) CloseProjects() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var errs []error
-	for dir, open := range d.ProjectStores {
+	for dir, open := range r.ProjectStores {
 		errs = append(errs, open.close())
-		delete(d.ProjectStores, dir)
+		delete(r.ProjectStores, dir)
 	}
 	return errors.Join(errs...)
 }
 
 // FindProject finds the project of a directory, or nil. One that can't be opened
 // is not one that does not exist (H3).
-func (d *Desk) FindProject(g Directory) (*Project, error) {
-	all, problems := d.AllProjects()
+func (r *Registry) FindProject(g Directory) (*Project, error) {
+	all, problems := r.AllProjects()
 	var found *Project
 	best := -1
 	for _, p := range all {
@@ -137,7 +151,7 @@ func (d *Desk) FindProject(g Directory) (*Project, error) {
 		if problem.ProjectsUnlisted {
 			return nil, missions.Errorf(missions.KindFailed, "try again; umbra doctor looks at the home", "whether %s belongs to a project can't be told: %s", g.Dir, problem.Message)
 		}
-		if problem.Project != "" && d.UnopenedProject(problem.Project).DirectoryFit(g) > best {
+		if problem.Project != "" && r.UnopenedProject(problem.Project).DirectoryFit(g) > best {
 			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "the project of %s can't be opened: %s", g.Dir, problem.Message)
 		}
 	}
@@ -145,30 +159,30 @@ func (d *Desk) FindProject(g Directory) (*Project, error) {
 }
 
 // FindOrCreateProject finds the project of a directory, or makes it.
-func (d *Desk) FindOrCreateProject(ctx context.Context, g Directory) (*Project, error) {
-	if p, err := d.FindProject(g); p != nil || err != nil {
+func (r *Registry) FindOrCreateProject(ctx context.Context, g Directory) (*Project, error) {
+	if p, err := r.FindProject(g); p != nil || err != nil {
 		return p, err
 	}
-	held, err := lock.Wait(ctx, d.Home.Path("locks", "projects"), lock.Exclusive, d.Self)
+	held, err := lock.Wait(ctx, r.Home.Path("locks", "projects"), lock.Exclusive, r.Self)
 	if err != nil {
 		return nil, home.LockError(err)
 	}
 	defer held.Release()
-	if p, err := d.FindProject(g); p != nil || err != nil {
+	if p, err := r.FindProject(g); p != nil || err != nil {
 		return p, err
 	}
-	return d.createProject(ctx, g)
+	return r.createProject(ctx, g)
 }
 
 var UnfitNameChars = missions.LazyPattern(`[^a-z0-9._-]+`)
 
 // createProject makes the project of a directory. The caller holds the home's
 // project creation lock, so that two commands make one project.
-func (d *Desk) createProject(ctx context.Context, g Directory) (*Project, error) {
+func (r *Registry) createProject(ctx context.Context, g Directory) (*Project, error) {
 	if g.Repo != nil && g.Repo.CommonDir == "" && !g.Repo.LeadsNowhere() {
 		return nil, UnreadRepositoryError(g.Repo) // its project may be there already
 	}
-	id := d.NewID()
+	id := r.NewID()
 	name := strings.Trim(UnfitNameChars().ReplaceAllString(strings.ToLower(filepath.Base(g.Top)), "-"), "-._")
 	if name == "" {
 		name = "project"
@@ -181,16 +195,16 @@ func (d *Desk) createProject(ctx context.Context, g Directory) (*Project, error)
 		p.Locations.CommonDir, p.Locations.CommonIdentity = g.Repo.CommonDir, g.CommonIdentity
 	}
 	p.Locations.addWorkspace(g.Dir, g.Identity)
-	dir := filepath.Join(d.Home.ProjectsDir(), name+"-"+id[:8])
-	if err := d.WriteProject(ctx, p, dir); err != nil {
+	dir := filepath.Join(r.Home.ProjectsDir(), name+"-"+id[:8])
+	if err := r.WriteProject(ctx, p, dir); err != nil {
 		return nil, fmt.Errorf("make the project: %w", err)
 	}
-	return d.OpenProject(dir)
+	return r.OpenProject(dir)
 }
 
 // WriteProject makes a project under another name, so that it appears whole.
-func (d *Desk) WriteProject(ctx context.Context, p *Project, dir string) (err error) {
-	old, err := filepath.Glob(d.Home.ProjectsDir() + "/" + home.UnfinishedProjectPrefix + "*")
+func (r *Registry) WriteProject(ctx context.Context, p *Project, dir string) (err error) {
+	old, err := filepath.Glob(r.Home.ProjectsDir() + "/" + home.UnfinishedProjectPrefix + "*")
 	if err != nil {
 		return err
 	}
@@ -199,8 +213,8 @@ func (d *Desk) WriteProject(ctx context.Context, p *Project, dir string) (err er
 			return err
 		}
 	}
-	p.Dir = filepath.Join(d.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
-	if err := disk.MakeDirs(d.Home.Dir, p.Dir); err != nil {
+	p.Dir = filepath.Join(r.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
+	if err := disk.MakeDirs(r.Home.Dir, p.Dir); err != nil {
 		return err
 	}
 	defer func() {
@@ -221,31 +235,31 @@ func (d *Desk) WriteProject(ctx context.Context, p *Project, dir string) (err er
 
 // RemoveEmptyProject takes away a project whose first mission could not be made. One
 // that somebody else is about to use stays, and whoever fails last removes it.
-func (d *Desk) RemoveEmptyProject(p *Project) error {
-	if !d.isEmptyProject(p) {
+func (r *Registry) RemoveEmptyProject(p *Project) error {
+	if !r.isEmptyProject(p) {
 		return nil
 	}
-	projects, err := lock.Try(d.Home.Path("locks", "projects"), lock.Exclusive, d.Self)
+	projects, err := lock.Try(r.Home.Path("locks", "projects"), lock.Exclusive, r.Self)
 	if err != nil {
 		return nil
 	}
 	defer projects.Release()
-	whole, err := lock.Try(lock.ProjectFile(d.Home.Dir, p.ID), lock.Exclusive, d.Self)
+	whole, err := lock.Try(lock.ProjectFile(r.Home.Dir, p.ID), lock.Exclusive, r.Self)
 	if err != nil {
 		return nil
 	}
 	defer whole.Release()
-	if !d.isEmptyProject(p) {
+	if !r.isEmptyProject(p) {
 		return nil
 	}
-	unfinished := filepath.Join(d.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
+	unfinished := filepath.Join(r.Home.ProjectsDir(), home.UnfinishedProjectPrefix+p.ID)
 	if err := os.Rename(p.Dir, unfinished); err != nil {
 		return fmt.Errorf("take the empty project away: %w", err)
 	}
-	d.mu.Lock()
-	open := d.ProjectStores[p.Dir]
-	delete(d.ProjectStores, p.Dir)
-	d.mu.Unlock()
+	r.mu.Lock()
+	open := r.ProjectStores[p.Dir]
+	delete(r.ProjectStores, p.Dir)
+	r.mu.Unlock()
 	if open != nil {
 		err = open.close()
 	}
@@ -257,16 +271,16 @@ func (d *Desk) RemoveEmptyProject(p *Project) error {
 
 // isEmptyProject reports whether nothing was ever published in the project, nor waits to
 // be.
-func (d *Desk) isEmptyProject(p *Project) bool {
+func (r *Registry) isEmptyProject(p *Project) bool {
 	for _, kind := range []gitstore.RefKind{gitstore.RefAgent, gitstore.RefRecord, gitstore.RefTrashAgent, gitstore.RefTrashRecord, gitstore.RefPin} {
 		list, err := p.Store.Refs(kind)
 		if err != nil || len(list.Refs)+len(list.Bad) > 0 {
 			return false
 		}
 	}
-	ids, err := d.Journal.LiveMissions()
+	ids, err := r.Journal.LiveMissions()
 	return err == nil && !slices.ContainsFunc(ids, func(id string) bool {
-		_, err := d.loadProvisionalMission(p, id)
+		_, err := r.missions.loadProvisionalMission(p, id)
 		return err == nil
 	})
 }
