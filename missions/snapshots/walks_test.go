@@ -41,7 +41,7 @@ func TestMissedPaths(t *testing.T) {
 		"they are lost by now": {missions.Dirty{}, missions.Dirty{Full: true, Lost: true}, found},
 	} {
 		h := &hearing{heard: []missions.Dirty{c.now}}
-		ws := newWorkspaces(&projects.Desk{Watching: h}).UnknownWorkspace()
+		ws := newWorkspaces(&projects.Desk{Base: &projects.Base{Watching: h}}).UnknownWorkspace()
 		ws.Dirty = c.before
 		if got := ws.findMissedPaths(t.Context(), found); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -50,7 +50,7 @@ func TestMissedPaths(t *testing.T) {
 			t.Errorf("%s: what was heard was not given back", name)
 		}
 	}
-	ws := newWorkspaces(&projects.Desk{Watching: &hearing{}}).UnknownWorkspace()
+	ws := newWorkspaces(&projects.Desk{Base: &projects.Base{Watching: &hearing{}}}).UnknownWorkspace()
 	if got := ws.findMissedPaths(t.Context(), nil); got != nil {
 		t.Errorf("of nothing: %q", got)
 	}
