@@ -49,15 +49,16 @@ func (l *Launcher) placeLaunchFiles(m *projects.Mission, files []sessions.File) 
 }
 
 // HookCommand is the command line of an agent's hooks. It is the same byte for byte
-// wherever it is installed, so that the agent runs it once. A Go program that dies (no
-// memory, no thread, no descriptor) exits with 2, by which a hook forbids what its
-// agent is about to do. The shell turns that into 1, a failed hook: agents show it and
-// go on.
+// wherever it is installed, so that the agent runs it once. It exits with 0 whatever
+// happens. A Go program that dies (no memory, no thread, no descriptor) exits with 2, by
+// which a hook forbids what its agent is about to do. Copilot CLI also runs the hooks of
+// a project's .claude/settings.json, and denies each tool for any other code, as where a
+// colleague's machine has no Umbra.
 func HookCommand(binary, agent string) string {
 	if binary == "" {
 		return ""
 	}
-	return home.ShellQuote(binary) + " hook " + agent + " || exit 1"
+	return home.ShellQuote(binary) + " hook " + agent + " || exit 0"
 }
 
 // HasSessionFile reports whether the mission has a session file that holds anything.

@@ -26,15 +26,22 @@ const (
 	varPID        = "CLAUDE_PID"
 )
 
+// otherAgents are variables of agents that run hooks meant for Claude Code, or like
+// them: Copilot CLI, Qwen Code, pi. A session that one of them has started has them too.
+// CLAUDE_PROJECT_DIR tells nothing: the others set it as well.
+var otherAgents = []string{"COPILOT_CLI", "QWEN_CODE_SESSION_ID", "PI_CODING_AGENT"}
+
 // Variables names what decides where the store is.
 func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDir} }
 
 // StoreVariables names the same.
 func (a Adapter) StoreVariables() []string { return a.Variables() }
 
-// HookVariables names what tells an interactive run from a headless one, and
-// which process it is.
-func (Adapter) HookVariables() []string { return []string{varEntrypoint, varPID} }
+// HookVariables names what tells an interactive run from a headless one, which
+// process it is, and another agent's hook.
+func (Adapter) HookVariables() []string {
+	return append([]string{varEntrypoint, varPID}, otherAgents...)
+}
 
 // PID is the process that calls the hook; versions before 2.1 do not say it.
 func (Adapter) PID(env sessions.Environ) (pid int, told bool) {

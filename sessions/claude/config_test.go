@@ -40,7 +40,7 @@ func TestLaunchWithConfig(t *testing.T) {
 		never   string
 		why     string
 	}{
-		{"all of it", []string{"claude", "-p", "--model", "m"}, files, "umbra hook claude || exit 1",
+		{"all of it", []string{"claude", "-p", "--model", "m"}, files, "umbra hook claude || exit 0",
 			[]string{"--settings", "/launch/claude-settings.json", "--setting-sources", "project,local", "--mcp-config", "/home/.claude.json", "--add-dir", "/launch/config", "--append-system-prompt", "be brief", "--model", "m"}, "", ""},
 		{"without hooks", []string{"claude", "-p"}, files, "", []string{"--settings", "/launch/claude-settings.json", "--setting-sources"}, "", ""},
 		{"nothing in it", []string{"claude"}, nil, "", []string{"--setting-sources", "project,local"}, "--add-dir", ""},
@@ -139,7 +139,7 @@ func TestLaunchOverConfig(t *testing.T) {
 			config := earlier(files)
 			config.Changed = tt.changed
 			cmd, err := Adapter{}.Launch(sessions.Launch{
-				Command: tt.command, Config: config, HookCommand: "umbra hook claude || exit 1", SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
+				Command: tt.command, Config: config, HookCommand: "umbra hook claude || exit 0", SettingsDir: "/launch", Dir: "/work", Env: sessions.Environ{Home: "/home"},
 				ReadFile: func(name string) ([]byte, error) {
 					if name == "/home/.claude/settings.json" {
 						return []byte(`{"model":"new","skipDangerousModePermissionPrompt":true}`), nil

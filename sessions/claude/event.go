@@ -3,6 +3,8 @@ package claude
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
@@ -27,6 +29,10 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 	if err := check(e); err != nil {
 		return sessions.Event{}, err
 	}
+	if isOtherAgents(env, e) {
+		e.Kind = sessions.KindOther
+		return e, nil
+	}
 	e.Kind = kindOf(e, f)
 	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, e.Cwd) {
 		e.Kind, e.Command = sessions.KindCommand, words
@@ -49,6 +55,16 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		e.Background = hasBackgroundTurn(f["background_tasks"])
 	}
 	return e, nil
+}
+
+// isOtherAgents reports an event of another agent: Copilot CLI runs the hooks of a
+// project's .claude/settings.json, with Claude Code's names for its events and a
+// transcript of its own. The variables alone don't tell, since Claude Code may have been
+// started by such an agent: its transcript is STORE/projects/DIRECTORY/SESSION.jsonl.
+func isOtherAgents(env sessions.Environ, e sessions.Event) bool {
+	dir, name := filepath.Split(e.Transcript)
+	claudes := name == e.SessionID+".jsonl" && filepath.Base(filepath.Dir(filepath.Clean(dir))) == "projects"
+	return !claudes && slices.ContainsFunc(otherAgents, func(name string) bool { return env.Vars[name] != "" })
 }
 
 // check refuses what can't come from Claude Code: other agents' hooks look much

@@ -216,3 +216,39 @@ func TestReply(t *testing.T) {
 		}
 	}
 }
+
+// TestEventOfAnotherAgent: Copilot CLI runs the hooks of a project's .claude/settings.json
+// (measured with 1.0.102). Nothing of it becomes a mission of Claude Code, but Claude Code
+// may have been started by such an agent, or such an agent by Claude Code.
+func TestEventOfAnotherAgent(t *testing.T) {
+	const id = "11111111-1111-4111-8111-111111111111"
+	claudes, copilots := "/h/.claude/projects/-w/"+id+".jsonl", "/h/.copilot/session-state/"+id+"/events.jsonl"
+	for _, tt := range []struct {
+		transcript string
+		vars       map[string]string
+		other      bool
+	}{
+		{claudes, map[string]string{"CLAUDE_PROJECT_DIR": "/w"}, false},
+		{claudes, map[string]string{"COPILOT_CLI": "1"}, false},
+		{copilots, map[string]string{"COPILOT_CLI": "1", "CLAUDE_PROJECT_DIR": "/w"}, true},
+		{"", map[string]string{"COPILOT_CLI": "1"}, true},
+		{"", nil, false},
+		{"/h/.qwen/projects/-w/chats/" + id + ".jsonl", map[string]string{"QWEN_CODE_SESSION_ID": id}, true},
+		{"", map[string]string{"PI_CODING_AGENT": "true"}, true},
+	} {
+		env := sessions.Environ{Vars: map[string]string{}}
+		for _, name := range (Adapter{}).HookVariables() {
+			env.Vars[name] = tt.vars[name]
+		}
+		for _, name := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"} {
+			payload := fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"transcript_path":%q,"cwd":"/w","prompt":"x","prompt_id":"p"}`, name, id, tt.transcript)
+			e, err := (Adapter{}).Event(env, "", []byte(payload))
+			if err != nil || (e.Kind == sessions.KindOther) != tt.other {
+				t.Errorf("%s of %s with %v: %s %v", name, tt.transcript, tt.vars, e.Kind, err)
+			}
+			if out := (Adapter{}).Reply(e, sessions.Answer{}); tt.other && len(out) > 0 {
+				t.Errorf("%s is answered with %s", name, out)
+			}
+		}
+	}
+}

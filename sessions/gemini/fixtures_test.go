@@ -18,7 +18,7 @@ import (
 var transcripts = []string{"resumed.jsonl", "cancelled.jsonl", "rewound.jsonl", "denied.jsonl", "refused.jsonl"}
 
 const (
-	ourHook  = "/usr/local/bin/umbra hook gemini || exit 1"
+	ourHook  = "/usr/local/bin/umbra hook gemini || exit 0"
 	otherID  = "0f0e0d0c-0b0a-4908-8706-050403020100"
 	asked1   = `{"id":"p1","timestamp":"2026-11-21T01:30:07.115Z","type":"user","content":[{"text":"one"}]}`
 	asked2   = `{"id":"p2","timestamp":"2026-11-21T01:31:07.115Z","type":"user","content":[{"text":"two"}]}`

@@ -297,14 +297,15 @@ func (s Shape) setCommand(b []byte, command string) ([]byte, error) {
 }
 
 // isOurs reports whether a hook's command is Umbra's: one shell word that ends
-// in umbra, the words hook and the agent's, and perhaps || exit 1.
+// in umbra, the words hook and the agent's, and perhaps || exit 0 (earlier: exit 1).
 func (s Shape) isOurs(command string) bool {
 	word, rest, ok := shellWord(strings.TrimSpace(command))
 	if !ok || sessions.Program(word) != "umbra" {
 		return false
 	}
 	words := strings.Join(strings.Fields(rest), " ")
-	return words == "hook "+s.Agent || words == "hook "+s.Agent+" || exit 1"
+	words = strings.TrimSuffix(strings.TrimSuffix(words, " || exit 0"), " || exit 1")
+	return words == "hook "+s.Agent
 }
 
 // shellWord reads the first word of a command line; false if it is more than
