@@ -17,6 +17,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/watcher/daemon"
 )
 
 // automationCommand runs one command of the user's because a mission has changed
@@ -31,6 +32,7 @@ func automationCommand() *verb {
 				return missions.Errorf(missions.KindUsage, "umbra config set automations.idle COMMAND", "no automation on stdin: %w", err)
 			}
 			c.signals.stop()
+			daemon.DropInherited()
 			return runAutomation(c.Env, a)
 		},
 	}

@@ -48,6 +48,7 @@ func daemonRunCommand() *verb {
 
 // runDaemon serves the home. Another process that serves it already is as good.
 func runDaemon(c *call, stay bool) error {
+	daemon.DropInherited()
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err

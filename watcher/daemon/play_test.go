@@ -58,6 +58,7 @@ func perform(play string, args []string) error {
 
 // playDaemon serves a home until it is told to stop.
 func playDaemon(dir string) error {
+	DropInherited()
 	home, err := home.Open(dir)
 	if err != nil {
 		return err
