@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,36 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// PlacedSession is a session that was put into an agent's store.
+type PlacedSession struct {
+	ID          string
+	Path        string
+	Files       []string // everything that was made, to be taken away if the rest fails
+	Inherited   *gitstore.Inherited
+	FileDiffers bool // the agent's own file is not what was recorded, and copied
+}
+
+// Remove takes away what was placed.
+func (p PlacedSession) Remove() error {
+	var errs []error
+	for _, file := range p.Files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// PlaceFile writes a file that an adapter asks for, anew at the next launch: below home,
+// where one is given, which is not made.
+func PlaceFile(home string, f sessions.File) error {
+	var content bytes.Buffer
+	if err := f.Write(&content); err != nil {
+		return fmt.Errorf("make %s: %w", f.Path, err)
+	}
+	return journal.WriteVolatile(home, f.Path, f.Mode, content.Bytes())
+}
+
 // ConversationPlan is what a restore or fork does with a conversation.
 type ConversationPlan struct {
 	Record        gitstore.ID // holds the source's conversation
@@ -24,15 +55,6 @@ type ConversationPlan struct {
 	IsEmpty       bool   // nothing that could be resumed is left: the agent begins anew
 	ReturnSession string // an existing session to go back to, for undo
 	ReturnPath    string
-}
-
-// PlacedSession is a session that was put into an agent's store.
-type PlacedSession struct {
-	ID          string
-	Path        string
-	Files       []string // everything that was made, to be taken away if the rest fails
-	Inherited   *gitstore.Inherited
-	FileDiffers bool // the agent's own file is not what was recorded, and copied
 }
 
 // PlaceConversation writes a copy of a planned conversation, under a new id, where the
@@ -118,37 +140,4 @@ func (l *Library) PlaceSideFiles(p *projects.Project, plan *ConversationPlan, a 
 		out.Files = append(out.Files, f.Path)
 	}
 	return nil
-}
-
-// Remove takes away what was placed.
-func (p PlacedSession) Remove() error {
-	var errs []error
-	for _, file := range p.Files {
-		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func recipeOf(agent string, r sessions.Rewrite) CopyRecipe {
-	return CopyRecipe{
-		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
-	}
-}
-
-// SwitchSession makes another session the mission's own.
-func SwitchSession(m *projects.Mission, id, path string) {
-	if m.Stored.Session != "" && m.Stored.Session != id {
-		m.FormerSessions = append(m.FormerSessions, m.Stored.Session)
-	}
-	kept := m.FormerSessions[:0]
-	for _, s := range m.FormerSessions {
-		if s != id {
-			kept = append(kept, s)
-		}
-	}
-	m.FormerSessions = kept
-	m.Stored.Session, m.Binding.SessionPath, m.Live.BoundSession = id, path, ""
 }

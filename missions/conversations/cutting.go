@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -94,29 +93,4 @@ func (l *Library) findCutFromOffset(p *projects.Project, a sessions.EndCutting, 
 	}
 	defer r.Close()
 	return a.CutEnd(r, from)
-}
-
-// openOwnSessionFrom opens what a record holds of its session's newest file from about offset on,
-// and says where that begins: what is inherited is no part of it. The file at path, if
-// there is one, makes it faster: see openConversationWithFile.
-func (l *Library) openOwnSessionFrom(p *projects.Project, record gitstore.ID, path string, offset int64) (*conversationReader, int64, error) {
-	r, err := openOwnSession(p, record, path)
-	if err != nil {
-		return nil, 0, err
-	}
-	return r, r.recordedPart.From(offset), nil
-}
-
-// openOwnSession opens what a record itself holds of its session's newest file.
-func openOwnSession(p *projects.Project, record gitstore.ID, path string) (*conversationReader, error) {
-	own, err := p.Store.OpenSession(record)
-	if err != nil {
-		return nil, err
-	}
-	r := &conversationReader{Reader: own, recordedPart: own}
-	if file, _, err := disk.OpenRegular(path); err == nil {
-		own.Beside(file)
-		r.closers = append(r.closers, file)
-	}
-	return r, nil
 }

@@ -138,11 +138,6 @@ func joinEarlierPresent(m *projects.Mission, a sessions.Adapter, e earlierFiles,
 	return e.join(j)
 }
 
-// adapterSession is the mission's, for its adapter.
-func adapterSession(m *projects.Mission) sessions.Session {
-	return sessions.Session{ID: m.Stored.Session, Path: m.Binding.SessionPath, Cwd: m.Cwd()}
-}
-
 // countEarlierLines counts the lines of a mission's conversation that are in earlier files
 // than its newest, less the one by which that names them.
 func (l *Library) countEarlierLines(m *projects.Mission) (lineCounter, error) {
