@@ -24,6 +24,7 @@ const (
 	RootIsUmbraHome       RootReason = "it is Umbra's own directory"
 	RootInUmbraHome       RootReason = "it is inside Umbra's own directory"
 	RootOnPseudoSystem    RootReason = "the kernel makes up its files"
+	RootInGitDirectory    RootReason = "it is inside a .git directory"
 	RootIsFileSystem      RootReason = "it is the root of the file system"
 	RootIsHome            RootReason = "it is the home directory"
 	RootAboveHome         RootReason = "the home directory is inside it"
@@ -104,6 +105,35 @@ func CheckRoot(c RootCheck) (beneath.Identity, error) {
 	return self, nil
 }
 
+// CheckPlace is CheckRoot for a directory that is to be made, with what is missing above
+// it, and for one that is there.
+func CheckPlace(c RootCheck) error {
+	root, err := filepath.Abs(c.Root)
+	if err != nil {
+		return &RootError{Path: c.Root, Reason: RootUnreadable, Err: err}
+	}
+	above, missing := root, ""
+	resolved, err := filepath.EvalSymlinks(above)
+	for errors.Is(err, fs.ErrNotExist) && above != filepath.Dir(above) {
+		missing = filepath.Join(filepath.Base(above), missing)
+		above = filepath.Dir(above)
+		resolved, err = filepath.EvalSymlinks(above)
+	}
+	if err != nil {
+		return &RootError{Path: c.Root, Reason: RootUnreadable, Err: err}
+	}
+	if missing == "" {
+		_, err := CheckRoot(c)
+		return err
+	}
+	_, system, _ := describe(resolved) // what can't be read is found when it is made
+	reason := c.reason(filepath.Join(resolved, missing), beneath.Identity{}, system)
+	if reason != "" && !(c.Force && reason.Overridable()) {
+		return &RootError{Path: c.Root, Reason: reason}
+	}
+	return nil
+}
+
 func (c RootCheck) reason(root string, self beneath.Identity, system beneath.FileSystem) RootReason {
 	above := identities(root)
 	home := identities(c.Home)
@@ -115,6 +145,8 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 		return RootInUmbraHome
 	case system.Pseudo:
 		return RootOnPseudoSystem
+	case inGitDirectory(root):
+		return RootInGitDirectory
 	case filepath.Dir(root) == root || slices.Contains(identities("/"), self):
 		return RootIsFileSystem
 	case len(home) > 0 && home[0] == self:
@@ -124,10 +156,8 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 	case slices.Contains(umbra, self):
 		return RootHoldsUmbraHome
 	}
-	for _, dir := range []string{"/proc", "/sys", "/dev", "/run", "/boot"} {
-		if root == dir || strings.HasPrefix(root, dir+"/") {
-			return RootInSystemDirectory
-		}
+	if inSystemDirectory(root) {
+		return RootInSystemDirectory
 	}
 	for _, dir := range systemDirectories {
 		if id := identities(dir); len(id) > 0 && id[0] == self {
@@ -135,6 +165,25 @@ func (c RootCheck) reason(root string, self beneath.Identity, system beneath.Fil
 		}
 	}
 	return ""
+}
+
+// inGitDirectory reports whether a path leads through a .git, or through what some file
+// system takes for one.
+func inGitDirectory(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(name string) bool { return strings.EqualFold(name, ".git") })
+}
+
+// inSystemDirectory reports whether a path is in a directory of the system's alone. Users
+// have memory, removable disks and a directory of their own there.
+func inSystemDirectory(path string) bool {
+	for _, dir := range []string{"/dev/shm/", "/run/media/", "/run/user/"} {
+		if strings.HasPrefix(path, dir) {
+			return false
+		}
+	}
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/boot"}, func(dir string) bool {
+		return path == dir || strings.HasPrefix(path, dir+"/")
+	})
 }
 
 // systemDirectories hold the system, or everybody's files. What is below them

@@ -7,6 +7,45 @@ import (
 	"testing"
 )
 
+// TestCheckPlace refuses what is to be made where it could be no workspace.
+func TestCheckPlace(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	for _, dir := range []string{"umbra/trash", "repo/.git", "bare.git/objects"} {
+		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("umbra/trash", filepath.Join(base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		root string
+		want RootReason
+	}{
+		{"new", ""}, {"new/deep/er", ""}, {"bare.git/worktree", ""}, {"/dev/shm/umbra-none/x", ""},
+		{"umbra/trash/k", RootInUmbraHome}, {"umbra/forks/app/k", RootInUmbraHome}, {"link/k", RootInUmbraHome},
+		{"repo/.git", RootInGitDirectory}, {"repo/.git/worktrees/k", RootInGitDirectory}, {"new/.GIT/k", RootInGitDirectory},
+		{"/boot/k/l", RootInSystemDirectory}, {"/proc/k", RootOnPseudoSystem},
+	} {
+		root := c.root
+		if !filepath.IsAbs(root) {
+			root = filepath.Join(base, root)
+		}
+		for _, force := range []bool{false, true} {
+			want := c.want
+			if force && want.Overridable() {
+				want = ""
+			}
+			err := CheckPlace(RootCheck{Root: root, UmbraHome: filepath.Join(base, "umbra"), Force: force})
+			var refused *RootError
+			if want == "" && err != nil || want != "" && (!errors.As(err, &refused) || refused.Reason != want) {
+				t.Errorf("%s, force %v: got %v, want %q", c.root, force, err, want)
+			}
+		}
+	}
+}
+
 func TestCheckRoot(t *testing.T) {
 	base := t.TempDir()
 	at := func(name string) string { return filepath.Join(base, name) }
@@ -65,6 +104,10 @@ func TestCheckRoot(t *testing.T) {
 			want := c.want
 			if force && want.Overridable() {
 				want = ""
+			}
+			var place *RootError
+			if err := CheckPlace(RootCheck{Root: root, Home: at("u/home"), UmbraHome: umbra, Force: force}); want != RootMissing && (err != nil) != (want != "") || err != nil && (!errors.As(err, &place) || place.Reason != want) {
+				t.Errorf("as a place, %s, force %v: got %v, want %q", c.root, force, err, want)
 			}
 			id, err := CheckRoot(RootCheck{Root: root, Home: at("u/home"), UmbraHome: umbra, Force: force})
 			var refused *RootError

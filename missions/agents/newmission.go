@@ -146,7 +146,15 @@ func (l *Launcher) createInProject(ctx context.Context, p *projects.Project, g p
 
 // checkPlanRoot refuses what must not be a workspace.
 func (l *Launcher) checkPlanRoot(n projects.MissionPlan) error {
-	err := l.CheckRoot(n.Workspace, n.Env.Home, n.Force)
+	return refusedRootError(l.CheckRoot(n.Workspace, n.Env.Home, n.Force))
+}
+
+// CheckPlace refuses what must not become a workspace, whether it is there or not yet.
+func (l *Launcher) CheckPlace(place, home string, force bool) error {
+	return refusedRootError(capture.CheckPlace(capture.RootCheck{Root: place, Home: home, UmbraHome: l.Home.Dir, Force: force}))
+}
+
+func refusedRootError(err error) error {
 	var refused *capture.RootError
 	if errors.As(err, &refused) {
 		hint := "name another directory with --workspace DIR"

@@ -95,6 +95,9 @@ func (f *Forker) dropForkRefs(ctx context.Context, p *projects.Project, doc proj
 
 // MakeWorkspace makes the fork's files, worktree and branch.
 func (j *forkJob) MakeWorkspace(ctx context.Context) error {
+	if err := j.forker.agents.CheckPlace(j.directory, j.moment.AdapterEnv().Home, j.request.Force); err != nil {
+		return err
+	}
 	source, err := j.source(ctx)
 	if err != nil {
 		return err
