@@ -105,7 +105,7 @@ func TestLinkedWorktreeAndDetachedAsSource(t *testing.T) {
 	check()
 	l.same(made)
 	again := l.fork(src, l.target("from-linked-2"))
-	if err := again.Undo(t.Context()); err != nil {
+	if _, err := again.Undo(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	if out := l.git(main, "worktree", "list"); strings.Count(out, "\n") != 2 {

@@ -234,7 +234,7 @@ func (l *lab) gitState(src *Source) {
 }
 
 func (l *lab) target(name string) Target {
-	return Target{Operation: uuid(), Directory: filepath.Join(l.base, "forks", name), Name: name, CopyIgnored: true}
+	return Target{Operation: uuid(), Directory: filepath.Join(l.base, "forks", name), Name: name, CopyIgnored: true, Trash: filepath.Join(l.base, "trash")}
 }
 
 func (l *lab) fork(src Source, target Target) *Made {

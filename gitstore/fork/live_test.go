@@ -186,7 +186,7 @@ func TestTargetsRefused(t *testing.T) {
 	target.Directory = t.TempDir()
 	made := l.fork(src, target)
 	l.same(made)
-	if err := made.Undo(t.Context()); err != nil {
+	if _, err := made.Undo(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	if names, err := os.ReadDir(target.Directory); err != nil || len(names) > 0 {

@@ -45,8 +45,8 @@ type maker struct {
 }
 
 // Make makes the workspace of a fork: all of it or nothing. On an error, and
-// when ctx ends, what was made is taken away again, but for objects added to
-// the user's repository; a process that is killed leaves that to UndoDocument.
+// when ctx ends, what was made is taken away again into Target.Trash, but for objects
+// added to the user's repository; a process that is killed leaves that to UndoDocument.
 // Errors: *LimitError, *TargetError, those of the Store (a missing or damaged
 // object), of git (*gitstore.GitError) and of the system.
 //
@@ -58,7 +58,14 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 		return nil, err
 	}
 	if err := k.make(ctx); err != nil {
-		undone := undo(context.WithoutCancel(ctx), k.doc, "")
+		place, undone := undo(context.WithoutCancel(ctx), k.doc, k.target.Trash)
+		if full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT); full && place != "" && k.madeAll(place) {
+			undone = errors.Join(undone, beneath.RemoveTree(place)) // the disk needs its space back
+			place = ""
+		}
+		if place != "" && k.target.Undone != nil {
+			k.target.Undone(place)
+		}
 		return nil, errors.Join(err, undone)
 	}
 	slices.Sort(k.made.PointsIn)
@@ -67,9 +74,33 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 	return k.made, nil
 }
 
-// Undo takes away what Make made, for a fork that fails later. Nobody may have
-// been told of it yet: what was written there meanwhile goes too.
-func (m *Made) Undo(ctx context.Context) error { return undo(ctx, m.Document, "") }
+// madeAll reports whether what a fork that failed has left holds no name but those that
+// the fork makes. Of a worktree around the workspace they are not known.
+func (k *maker) madeAll(place string) bool {
+	makes := map[string]bool{".": true, ".git": true}
+	for _, f := range k.list.files {
+		makes[f.path] = true
+	}
+	for _, dir := range k.list.dirs {
+		makes[dir] = true
+	}
+	for _, i := range k.scan.items {
+		makes[i.path] = true
+	}
+	return k.doc.Scope == "" && filepath.WalkDir(place, func(at string, _ fs.DirEntry, err error) error {
+		name, relErr := filepath.Rel(place, at)
+		if err == nil && relErr == nil && !makes[name] {
+			err = fs.ErrExist
+		}
+		return errors.Join(err, relErr)
+	}) == nil
+}
+
+// Undo takes away what Make made, for a fork that fails later: the directory goes into
+// trash, with whatever others wrote there meanwhile. It returns where it is now.
+func (m *Made) Undo(ctx context.Context, trash string) (string, error) {
+	return undo(ctx, m.Document, trash)
+}
 
 func (k *maker) close() {
 	if k.live != nil {

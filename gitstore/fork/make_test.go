@@ -80,7 +80,7 @@ func TestUndoLeavesNothing(t *testing.T) {
 	src := l.snapshot()
 	before := contents(t, l.top)
 	made := l.fork(src, l.target("one"))
-	if err := made.Undo(t.Context()); err != nil {
+	if _, err := made.Undo(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	l.gone(made.Document)
@@ -94,7 +94,7 @@ func TestUndoLeavesNothing(t *testing.T) {
 		delete(after, path) // git leaves these, empty
 	}
 	equal(t, "the source after undo", after, before)
-	if err := made.Undo(t.Context()); err != nil {
+	if _, err := made.Undo(t.Context(), t.TempDir()); err != nil {
 		t.Errorf("a second undo: %v", err)
 	}
 }

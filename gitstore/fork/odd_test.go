@@ -272,7 +272,10 @@ func TestUnprivilegedInChild(t *testing.T) {
 		t.Error(err)
 	}
 	again := l.fork(src, l.target("deleted"))
-	if err := again.Undo(t.Context()); err != nil {
+	if _, err := again.Undo(t.Context(), trash); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(filepath.Join(trash, "deleted/kept"), 0o755); err != nil {
 		t.Error(err)
 	}
 	l.gone(again.Document)

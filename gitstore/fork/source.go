@@ -85,6 +85,11 @@ type Target struct {
 	// them, before Make gives a *LimitError; 0 means no limit. Force ignores it.
 	Limit int64
 	Force bool
+	// Trash is where the directory of a fork goes that could not be made, with what others
+	// wrote there meanwhile: one in a directory that exists, made if it is needed.
+	Trash string
+	// Undone, if set, is told where that is now.
+	Undone func(place string)
 	// Progress, if set, is called from several goroutines, often.
 	Progress func(Progress)
 	// Record, if set, is given the document to undo the fork by: before

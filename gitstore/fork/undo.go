@@ -33,19 +33,21 @@ func UndoDocument(ctx context.Context, doc Document, trash string) error {
 	if trash == "" {
 		return errors.New("undo of a fork: no trash directory")
 	}
-	return undo(ctx, doc, trash)
+	_, err := undo(ctx, doc, trash)
+	return err
 }
 
-// undo deletes instead if trash is "".
-func undo(ctx context.Context, doc Document, trash string) error {
+// undo returns where the directory is now, "" if nothing was in it.
+func undo(ctx context.Context, doc Document, trash string) (string, error) {
 	if err := checkDocument(doc); err != nil {
-		return err
+		return "", err
 	}
 	if err := outwait(ctx, doc.Operation); err != nil {
-		return err
+		return "", err
 	}
 	var failed []error
-	if _, err := takeDirectory(doc, trash); err != nil {
+	place, err := takeDirectory(doc, trash)
+	if err != nil {
 		failed = append(failed, err)
 	}
 	failpoint.Hit("fork.undo.directory")
@@ -58,9 +60,9 @@ func undo(ctx context.Context, doc Document, trash string) error {
 		failed = append(failed, takeParents(doc))
 	}
 	if err := errors.Join(failed...); err != nil {
-		return fmt.Errorf("undo of the fork in %s: %w", doc.Directory, err)
+		return place, fmt.Errorf("undo of the fork in %s: %w", doc.Directory, err)
 	}
-	return nil
+	return place, nil
 }
 
 func checkDocument(doc Document) error {
@@ -99,15 +101,15 @@ func takeDirectory(doc Document, trash string) (string, error) {
 	if err != nil || !st.IsDir() {
 		return "", err
 	}
-	var place string
-	switch {
-	case trash != "":
-		place, err = moveAside(doc.Directory, trash, doc.Operation)
-	case doc.Existed:
-		return "", clearDirectory(doc.Directory)
-	default:
-		err = beneath.RemoveTree(doc.Directory)
+	if names, err := os.ReadDir(doc.Directory); err == nil && len(names) == 0 {
+		if doc.Existed {
+			return "", nil
+		}
+		if err := os.Remove(doc.Directory); !notEmpty(err) {
+			return "", err
+		}
 	}
+	place, err := moveAside(doc.Directory, trash, doc.Operation)
 	if err == nil && doc.Existed {
 		err = os.Mkdir(doc.Directory, st.Mode().Perm())
 	}
@@ -124,6 +126,9 @@ func emptied(err error) error {
 
 // moveAside renames a directory into trash, or beside its place.
 func moveAside(dir, trash, operation string) (string, error) {
+	if err := os.MkdirAll(trash, 0o700); err != nil {
+		return "", err
+	}
 	stem := filepath.Base(dir)
 	for n := 0; ; n++ {
 		name := stem
@@ -140,20 +145,6 @@ func moveAside(dir, trash, operation string) (string, error) {
 			return place, err
 		}
 	}
-}
-
-// clearDirectory deletes what is in a directory.
-func clearDirectory(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := beneath.RemoveTree(filepath.Join(dir, e.Name())); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // takeParents removes the directories that were made for the workspace, unless

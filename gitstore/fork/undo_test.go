@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // TestUndoCutOffLeavesNothing ends an undo while git deletes the branch: git is
@@ -173,5 +175,40 @@ func TestUndoCutOffInTheEntry(t *testing.T) {
 	l.gone(doc)
 	if _, err := os.Lstat(filepath.Dir(admin)); err == nil {
 		t.Error("the directory of worktrees is left")
+	}
+}
+
+// TestInterruptedForkKeepsWhatOthersWrote ends a fork, by Ctrl-C or by an error, after
+// somebody wrote into its directory: one that it made, and one that was given.
+func TestInterruptedForkKeepsWhatOthersWrote(t *testing.T) {
+	l := newLab(t)
+	rich(l)
+	src := l.snapshot()
+	for _, given := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		target, place := l.target(fmt.Sprint("given-", given)), ""
+		if given {
+			if err := os.MkdirAll(target.Directory, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		target.Undone = func(at string) { place = at }
+		target.Record = func(doc Document) error {
+			if doc.Identity == (beneath.Identity{}) {
+				return nil // nothing is made yet
+			}
+			cancel()
+			return os.WriteFile(filepath.Join(doc.Directory, "mine.txt"), []byte("work"), 0o600)
+		}
+		made, err := Make(ctx, src, target)
+		if made != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("made %v, %v", made, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(place, "mine.txt")); err != nil || string(got) != "work" || filepath.Dir(place) != target.Trash {
+			t.Errorf("given %v: what others wrote is %q in %s: %v", given, got, place, err)
+		}
+		if names, err := os.ReadDir(target.Directory); given && err != nil || len(names) > 0 {
+			t.Errorf("given %v: left in its place: %v, %v", given, names, err)
+		}
 	}
 }

@@ -77,6 +77,7 @@ func (j *forkJob) target(ctx context.Context) fork.Target {
 	return fork.Target{
 		Operation: j.Operation.ID(), Directory: j.directory, Name: j.name,
 		CopyIgnored: j.request.Ignored != "skip", Limit: j.copyLimit, Force: j.request.Yes || j.request.Force,
+		Trash: j.trash(), Undone: func(place string) { j.notifyUndone(ctx, place) },
 		Progress: func(p fork.Progress) {
 			making.Report(missions.Notice{
 				Text: text, Done: int64(p.Files), Total: int64(p.TotalFiles), Unit: "files",

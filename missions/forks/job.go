@@ -62,7 +62,7 @@ func (j *forkJob) discard(ctx context.Context) error {
 		err = j.placedSession.Remove()
 	}
 	if err == nil && j.Made != nil {
-		err = j.Made.Undo(ctx)
+		err = j.undoWorkspace(ctx)
 	}
 	if err == nil && j.statCache != "" {
 		err = journal.Remove(j.statCache)
@@ -71,6 +71,22 @@ func (j *forkJob) discard(ctx context.Context) error {
 		return fmt.Errorf("take the unfinished fork away: %w; umbra doctor --fix tries again", err)
 	}
 	return j.Operation.Finish()
+}
+
+// undoWorkspace moves the workspace of a fork that failed into the trash: others may have
+// written into it.
+func (j *forkJob) undoWorkspace(ctx context.Context) error {
+	place, err := j.Made.Undo(ctx, j.trash())
+	j.notifyUndone(ctx, place)
+	return err
+}
+
+func (j *forkJob) trash() string { return j.forker.Home.Path("trash", j.id) }
+
+func (j *forkJob) notifyUndone(ctx context.Context, place string) {
+	if place != "" {
+		missions.Notify(ctx, missions.Notice{Text: "what was made of " + j.name + " is in " + place + ", with what others wrote there"})
+	}
 }
 
 // errForkPublished says that the ref of a fork exists: the fork is a mission.
@@ -114,7 +130,7 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 	case errors.As(err, &target):
 		return missions.Errorf(missions.KindConflict, "choose another directory with --workspace DIR", "%w", err)
 	case home.IsDiskFull(err):
-		return missions.Errorf(missions.KindFailed, "free some space there, or fork to another disk with --workspace DIR; --ignored skip needs less",
+		return missions.Errorf(missions.KindFailed, "free some space there, also by umbra trash empty, or fork to another disk with --workspace DIR; --ignored skip needs less",
 			"fork %s: no space is left for %s, what was made of it is taken away again: %w", j.moment.Name, j.directory, err)
 	case err != nil:
 		return fmt.Errorf("fork %s: %w", j.moment.Name, err)

@@ -103,7 +103,7 @@ func (f *Forker) recreateWorkspace(ctx context.Context, m *projects.Mission, typ
 			err = f.rebindMission(m, job.Made)
 		}
 		if err != nil {
-			return errors.Join(err, job.Made.Undo(context.WithoutCancel(ctx)), job.Operation.Finish())
+			return errors.Join(err, job.undoWorkspace(context.WithoutCancel(ctx)), job.Operation.Finish())
 		}
 		if err := f.AddLocation(ctx, m.Project, m.Binding.Workspace, m.Binding.Identity); err != nil {
 			return err
