@@ -124,7 +124,11 @@ func (p *pass) flag(w string) error {
 	case !takesValue(f) && !valued:
 		value = "true"
 	}
-	if err := checkValue(f, dashed(name), value); err != nil {
+	err := checkValue(f, dashed(name), value)
+	if err == nil && (p.verb == nil || !p.verb.hidden) {
+		err = checkEmpty(f, dashed(name), value)
+	}
+	if err != nil {
 		return err
 	}
 	return p.set(f, value)
@@ -247,6 +251,23 @@ func checkValue(f cli.Flag, name, value string) error {
 	case *cli.DurationFlag:
 		if d, err := time.ParseDuration(value); err != nil || d < 0 {
 			return missions.Errorf(missions.KindUsage, "for example "+name+" 90s, 5m or 2h", "%s is %q, which is no duration", name, value)
+		}
+	}
+	return nil
+}
+
+// checkEmpty refuses a path, a name or a number that names nothing, such as the value of
+// a variable that is not set: without it the command would mean everything. Texts may
+// be empty.
+func checkEmpty(f cli.Flag, name, value string) error {
+	switch known := f.Names()[0]; f.(type) {
+	case *cli.StringFlag, *cli.StringSliceFlag:
+		if known != "prompt" && known != "m" && strings.TrimSpace(value) == "" {
+			return missions.Errorf(missions.KindUsage, "give it a value, or leave it out", "%s is empty", name)
+		}
+	case *cli.IntFlag:
+		if n, _ := strconv.Atoi(value); known == "count" && n == 0 {
+			return missions.Errorf(missions.KindUsage, "give a number from 1 on", "%s is 0", name)
 		}
 	}
 	return nil

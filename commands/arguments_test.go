@@ -119,3 +119,30 @@ func TestTablesHaveNoTwins(t *testing.T) {
 	}
 	check(allVerbs(), "umbra ")
 }
+
+// TestEmptyValues: what a variable that is not set leaves of a flag means nothing, never
+// everything.
+func TestEmptyValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args   []string
+		refuse bool
+	}{
+		{[]string{"restore", "--path", "", "@start"}, true},
+		{[]string{"restore", "--path=", "@start"}, true},
+		{[]string{"restore", "--path", " ", "@start"}, true},
+		{[]string{"restore", "--path", "f", "@start"}, false},
+		{[]string{"fork", "--workspace", ""}, true},
+		{[]string{"fork", "--name="}, true},
+		{[]string{"fork", "--count", "0"}, true},
+		{[]string{"mission", "new", "--clone", ""}, true},
+		{[]string{"mission", "new", "--prompt", ""}, false},
+		{[]string{"--home=", "status"}, true},
+	} {
+		var g Globals
+		_, err := arrange(allVerbs(), g.flags(), c.args)
+		if refused := err != nil && missions.AsError(err).Kind == missions.KindUsage; refused != c.refuse {
+			t.Errorf("%q: %v", c.args, err)
+		}
+	}
+}
