@@ -19,6 +19,21 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
+// AsideSuffix follows the name of what was set aside, before a number.
+const AsideSuffix = ".damaged-"
+
+// GitHookNames are the hooks by which Git tells that HEAD has moved, and when.
+func GitHookNames() []string {
+	return []string{"post-commit", "post-checkout", "post-merge", "post-rewrite"}
+}
+
+// HooksFile is where a home remembers which hooks of agents were installed: another
+// program that writes an agent's settings anew takes them out, and nothing else tells.
+const HooksFile = "hooks.json"
+
+// UnfinishedProjectPrefix begins the name of a project that is being made.
+const UnfinishedProjectPrefix = ".new-"
+
 // Home is Umbra's own directory on this machine and the layout below it.
 type Home struct {
 	Dir     string // absolute

@@ -8,6 +8,19 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
+// SnapshotByID reads a snapshot by its id.
+func SnapshotByID(p *projects.Project, text string) (*gitstore.Snapshot, error) {
+	id, err := gitstore.ParseID(text)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.Store.Snapshot(id)
+	if err != nil {
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "snapshot %s: %w", id.Short(), err)
+	}
+	return s, nil
+}
+
 // MomentBack is the snapshot n before id, which is in the mission's history. It
 // reads no more than what lies between, where records say a snapshot's place.
 func MomentBack(m *projects.Mission, id gitstore.ID, n int) (ResolvedMoment, error) {
