@@ -97,9 +97,9 @@ func Open(dir string) (Home, error) {
 	return Home{Dir: resolved, Machine: machine}, nil
 }
 
-// Find is OpenHome for a process in a hurry: the home at dir if it is there
+// Find is Open for a process in a hurry: the home at dir if it is there
 // and well. It makes nothing and explains nothing; where it reports false,
-// OpenHome does.
+// Open does.
 func Find(dir string) (Home, bool) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil || checkOwner(resolved) != nil {

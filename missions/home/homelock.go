@@ -31,7 +31,7 @@ func LockError(err error) error {
 }
 
 // lockFileError is the error of a lock that is not what it must be. It says nothing of
-// what the lock is for: see unopened.
+// what the lock is for.
 func lockFileError(err *lock.FileError) error {
 	if lock.Check(err.Path) != nil {
 		return missions.Errorf(missions.KindDamaged, "mv "+ShellQuote(err.Path)+" "+ShellQuote(err.Path+".away"), "%w", err)
@@ -48,7 +48,7 @@ var ErrHeld = errors.New("another process serves this home")
 type Lock struct{ held *lock.Lock }
 
 // Hold takes the home lock for a process that serves, known to people as
-// command, or answers an error that wraps ErrHomeHeld at once.
+// command, or answers an error that wraps ErrHeld at once.
 func (h Home) Hold(command string) (*Lock, error) {
 	held, err := lock.Try(h.LockFile(), lock.Exclusive, lock.Self(command))
 	if errors.Is(err, lock.ErrHeld) {

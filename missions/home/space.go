@@ -139,7 +139,7 @@ func (s *shortageError) Error() string { return s.text }
 
 func (s *shortageError) brief() string { return s.short }
 
-// ShortReason is Low in a few words, for where there is little room; "" if there is
+// ShortReason is CheckRoom in a few words, for where there is little room; "" if there is
 // room.
 func (s *Space) ShortReason() string {
 	return ShortReasonOf(s.CheckRoom())

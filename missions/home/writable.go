@@ -14,7 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/userfile"
 )
 
-// ErrUnwritable is found in the errors of ReadOnly and Writable.
+// ErrUnwritable is found in the errors of CheckWritable and ProbeWritable.
 var ErrUnwritable = errors.New("nothing can be written in Umbra's home")
 
 // unwritableError is why nothing can be written in a home.
@@ -42,7 +42,7 @@ func (h Home) CheckWritable() error {
 	return nil // whatever is wrong besides, who opens it will say
 }
 
-// ProbeWritable is ReadOnly for who is about to serve the home: it writes a small file,
+// ProbeWritable is CheckWritable for who is about to serve the home: it writes a small file,
 // and so finds a full disk too.
 func (h Home) ProbeWritable() error {
 	if err := h.CheckWritable(); err != nil {

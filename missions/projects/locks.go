@@ -22,7 +22,7 @@ type Locks struct {
 	FinishCutOff func(ctx context.Context, m *Mission) (found bool, err error)
 }
 
-// HoldFunc is locked or holding.
+// HoldFunc is WithWorkspaceLock or WithRecoveredWorkspace.
 type HoldFunc func(context.Context, *Mission, func(*Mission) error) error
 
 // WithWorkspaceLock runs fn on a mission, read afresh, with its project shared and its
@@ -60,9 +60,9 @@ func (l *Locks) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Miss
 	return fn(m)
 }
 
-// WithRecoveredWorkspace is holding for what a user asked for: what a killed process left undone
-// in the workspace is finished or taken back first, so that nobody goes on from
-// the middle of a restore.
+// WithRecoveredWorkspace is WithWorkspaceLock for what a user asked for. It first finishes
+// or undoes what a killed process left undone in the workspace, so that nobody works on
+// from the middle of a restore.
 func (l *Locks) WithRecoveredWorkspace(ctx context.Context, m *Mission, fn func(*Mission) error) error {
 	return l.WithWorkspaceLock(ctx, m, func(m *Mission) error {
 		found, err := l.FinishCutOff(ctx, m)
