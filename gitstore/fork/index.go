@@ -136,11 +136,11 @@ func (k *maker) stage(ctx context.Context) error {
 			} else {
 				k.leave(k.staged(path), "intent to add: there is no file")
 			}
-			fmt.Fprintf(&info, "0 %s\t%s\x00", k.zeros(), path)
+			fmt.Fprintf(&info, "0 %s\t%s\x00", zeros(k.doc.Head), path)
 			continue
 		}
 		if group[0].Mode == 0 || group[0].Stage > 0 {
-			fmt.Fprintf(&info, "0 %s\t%s\x00", k.zeros(), path)
+			fmt.Fprintf(&info, "0 %s\t%s\x00", zeros(k.doc.Head), path)
 		}
 		for _, s := range group {
 			if s.Mode != 0 {
@@ -174,7 +174,8 @@ func (k *maker) staged(path string) string {
 	return k.doc.outside(path)
 }
 
-func (k *maker) zeros() string { return strings.Repeat("0", len(k.doc.Head)) }
+// zeros is the id of no object, as long as another.
+func zeros(id string) string { return strings.Repeat("0", len(id)) }
 
 func (k *maker) lacks(group []Staged) bool {
 	return slices.ContainsFunc(group, func(s Staged) bool {
