@@ -59,7 +59,7 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 	}
 	if err := k.make(ctx); err != nil {
 		place, undone := undo(context.WithoutCancel(ctx), k.doc, k.target.Trash)
-		if full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT); full && place != "" && k.madeAll(place) {
+		if full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT); full && place != "" && madeAll(k, place) {
 			undone = errors.Join(undone, beneath.RemoveTree(place)) // the disk needs its space back
 			place = ""
 		}
@@ -76,7 +76,7 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 
 // madeAll reports whether what a fork that failed has left holds no name but those that
 // the fork makes. Of a worktree around the workspace they are not known.
-func (k *maker) madeAll(place string) bool {
+func madeAll(k *maker, place string) bool {
 	makes := map[string]bool{".": true, ".git": true}
 	for _, f := range k.list.files {
 		makes[f.path] = true
