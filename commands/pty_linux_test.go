@@ -62,7 +62,7 @@ func onTerminal(t *testing.T, argv ...string) *pty {
 		t.Fatal(err)
 	}
 	p.cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra"), "TERM=xterm",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "UMBRA_HOME=" + filepath.Join(home, "umbra-home"), "TERM=xterm",
 		"SHELL=/bin/sh", "PS1=$ ", "UMBRA_NO_DAEMON=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 	}
 	if err := p.cmd.Start(); err != nil {

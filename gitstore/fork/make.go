@@ -60,7 +60,9 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 	if err := k.make(ctx); err != nil {
 		place, undone := undo(context.WithoutCancel(ctx), k.doc, k.target.Trash)
 		if full := errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT); full && place != "" && madeAll(k, place) {
-			undone = errors.Join(undone, beneath.RemoveTree(place)) // the disk needs its space back
+			// The disk needs its space back. The directories made for it could not go
+			// while it stood in one of them.
+			undone = errors.Join(undone, beneath.RemoveTree(place), takeParents(k.doc))
 			place = ""
 		}
 		if place != "" && k.target.Undone != nil {
