@@ -71,7 +71,7 @@ func (e *Examiner) continueMission(ctx context.Context, p *projects.Project, mis
 		}
 	}
 	if _, err := p.ReadStored(tip.Record); err != nil {
-		if tip, err = writeRecordAgain(p, ctx, mission, tip); err != nil {
+		if _, err := writeRecordAgain(p, ctx, mission, tip); err != nil {
 			return "", err
 		}
 	}
