@@ -41,7 +41,7 @@ func (f *Finder) PinSnapshot(ctx context.Context, p *projects.Project, m *projec
 	case !errors.Is(err, gitstore.ErrRefNotFound):
 		return missions.Pin{}, err
 	}
-	if err := writePin(p, ctx, name, s.Snapshot); err != nil {
+	if err := writePin(ctx, p, name, s.Snapshot); err != nil {
 		return missions.Pin{}, err
 	}
 	v := f.pinView(p, name, s.ID)
@@ -50,7 +50,7 @@ func (f *Finder) PinSnapshot(ctx context.Context, p *projects.Project, m *projec
 }
 
 // writePin writes a pin: what keeps the record, then the name.
-func writePin(p *projects.Project, ctx context.Context, name string, s *gitstore.Snapshot) error {
+func writePin(ctx context.Context, p *projects.Project, name string, s *gitstore.Snapshot) error {
 	keep := gitstore.KeepRef(s.ID)
 	if _, err := p.Store.Ref(keep); err != nil {
 		if err := p.Store.UpdateRef(ctx, keep, gitstore.ID{}, s.Record, gitstore.Durable); err != nil && !errors.Is(err, gitstore.ErrRefMoved) {

@@ -124,8 +124,8 @@ func tallyMatches(t projects.TallyProgress, meta gitstore.SessionMeta) bool {
 	return t.Session == meta.SessionID && t.Generation == meta.Generation && t.Length <= meta.Length-meta.Torn
 }
 
-// startingTally is where counting a conversation begins that is new: with what
-// the one says that it was made of, where that would take long to count again.
+// startingTally is where the counting of a new conversation begins: with what the
+// conversation says that it was made of, where counting that again would take long.
 func (l *Library) startingTally(m *projects.Mission, meta gitstore.SessionMeta) projects.TallyProgress {
 	at := projects.TallyProgress{Session: meta.SessionID, Generation: meta.Generation}
 	at.TallyBefore = l.tallyEarlierFiles(m)

@@ -52,7 +52,7 @@ func objectsAre(n int) string {
 
 // verifyBorrowed compares borrowed objects with their ids. Damage is a *damagedError, for
 // mendBorrowed.
-func verifyBorrowed(p *projects.Project, ctx context.Context) (gitstore.Damage, error) {
+func verifyBorrowed(ctx context.Context, p *projects.Project) (gitstore.Damage, error) {
 	damage, err := p.Store.Verify(ctx)
 	if err != nil || !damage.Any() {
 		return damage, err
@@ -103,7 +103,7 @@ func (x *Examination) checkBorrowed(ctx context.Context, p *projects.Project) er
 	if !Unverified(p) {
 		return nil
 	}
-	damage, err := verifyBorrowed(p, ctx)
+	damage, err := verifyBorrowed(ctx, p)
 	if wrong := (*damagedError)(nil); errors.As(err, &wrong) {
 		x.report(missions.Problem{Invariant: "I1", Project: p.Name, Message: wrong.Error()}, func() error {
 			err := x.Examiner.mendBorrowed(ctx, p, damage)

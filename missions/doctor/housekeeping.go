@@ -71,7 +71,7 @@ func (e *Examiner) Housekeep(ctx context.Context, dir string) (missions.Housekee
 }
 
 func (e *Examiner) housekeepProject(ctx context.Context, p *projects.Project, h *missions.Housekeeping) error {
-	damage, err := verifyBorrowed(p, ctx)
+	damage, err := verifyBorrowed(ctx, p)
 	if wrong := (*damagedError)(nil); errors.As(err, &wrong) {
 		e.Logger.Warn("verify what was borrowed", "project", p.Name, "error", wrong)
 		h.Mended = wrong.Error() + "; what could be read was stored again"

@@ -36,7 +36,7 @@ func (x *Examination) checkIndex(ctx context.Context, list []*projects.Project) 
 	var wrong []string
 	counting := map[*projects.Project]*gitstore.Differ{}
 	for _, p := range list {
-		counting[p] = history.Differ(p, ctx, gitstore.DiffLines, nil)
+		counting[p] = history.Differ(ctx, p, gitstore.DiffLines, nil)
 		defer counting[p].Close()
 	}
 	err := x.Examiner.Index.Each(func(key string, value json.RawMessage) bool {
@@ -92,7 +92,7 @@ func (x *Examination) isEntryRight(ctx context.Context, counting map[*projects.P
 		if !have.HasLines {
 			lines = nil
 		}
-		want, err := snapshots.ReadFacts(p, ctx, s, lines)
+		want, err := snapshots.ReadFacts(ctx, p, s, lines)
 		if err != nil {
 			return false
 		}
@@ -139,7 +139,7 @@ func (e *Examiner) indexMission(ctx context.Context, m *projects.Mission) error 
 		}
 		unknown = append(unknown, s)
 	}
-	lines := history.Differ(m.Project, ctx, gitstore.DiffLines, nil)
+	lines := history.Differ(ctx, m.Project, gitstore.DiffLines, nil)
 	defer lines.Close()
 	for _, s := range slices.Backward(unknown) {
 		if err := ctx.Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // newestSnapshot finds a mission's newest snapshot that can be read among all objects,
 // whatever its ref says. For a fork without snapshots it is the fork point.
-func newestSnapshot(p *projects.Project, ctx context.Context, mission string) (gitstore.ID, error) {
+func newestSnapshot(ctx context.Context, p *projects.Project, mission string) (gitstore.ID, error) {
 	list, err := p.Store.StoredSnapshots(ctx)
 	if err != nil {
 		return gitstore.ID{}, err
@@ -53,7 +53,7 @@ func (e *Examiner) continueMission(ctx context.Context, p *projects.Project, mis
 	said = fmt.Sprintf("what was recorded with its newest snapshot, %s, is lost, such as the conversation: its files are whole", ref.Short())
 	tip, err := p.Store.Snapshot(ref)
 	if err != nil {
-		to, err := newestSnapshot(p, ctx, mission)
+		to, err := newestSnapshot(ctx, p, mission)
 		if err != nil {
 			return "", err
 		}
@@ -71,7 +71,7 @@ func (e *Examiner) continueMission(ctx context.Context, p *projects.Project, mis
 		}
 	}
 	if _, err := p.ReadStored(tip.Record); err != nil {
-		if _, err := writeRecordAgain(p, ctx, mission, tip); err != nil {
+		if err := writeRecordAgain(ctx, p, mission, tip); err != nil {
 			return "", err
 		}
 	}
@@ -98,10 +98,10 @@ func (e *Examiner) continueMission(ctx context.Context, p *projects.Project, mis
 
 // writeRecordAgain puts a snapshot of the same files on top of one whose record is lost.
 // Its own record repeats the newest one that is whole.
-func writeRecordAgain(p *projects.Project, ctx context.Context, mission string, tip *gitstore.Snapshot) (*gitstore.Snapshot, error) {
+func writeRecordAgain(ctx context.Context, p *projects.Project, mission string, tip *gitstore.Snapshot) error {
 	donor, then, err := lastRecordBefore(p, mission, tip)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	below := tip.Record
 	if _, err := p.Store.Record(below); err != nil {
@@ -113,27 +113,27 @@ func writeRecordAgain(p *projects.Project, ctx context.Context, mission string, 
 	t := p.Store.NewRecordTree(donor.Tree)
 	info := projects.SnapshotInfo{Format: projects.RecordFormat, At: tip.At, Triggers: tip.Triggers, Turn: tip.Turn, Partial: true}
 	if err := errors.Join(projects.WriteDoc(t, projects.MissionDoc, then), projects.WriteDoc(t, projects.SnapshotDoc, info)); err != nil {
-		return nil, err
+		return err
 	}
 	batch := p.Store.NewBatch()
 	defer batch.Discard()
 	tree, err := t.Write(batch)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if top.Record, err = p.Store.WriteRecord(batch, &gitstore.Record{
 		Tree: tree, Parents: snapshots.ParentList(below), Author: tip.Author, At: tip.At,
 		Kind: gitstore.KindSnapshot, Mission: mission, Message: top.Message,
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	if top.ID, err = batch.Commit(gitstore.FormatSnapshot(&top)); err != nil {
-		return nil, err
+		return err
 	}
 	if err := batch.Flush(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return &top, p.Store.UpdateRef(ctx, gitstore.AgentRef(mission), tip.ID, top.ID, gitstore.Durable)
+	return p.Store.UpdateRef(ctx, gitstore.AgentRef(mission), tip.ID, top.ID, gitstore.Durable)
 }
 
 // lastRecordBefore is the newest record that can be read before a snapshot of a mission,

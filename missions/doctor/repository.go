@@ -100,7 +100,7 @@ func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem 
 	case name.Kind() == gitstore.RefHead:
 		return nil // by the missions' names
 	case isBrokenAgentRef(problem):
-		return func() error { return mendAgentRef(p, ctx, name.Mission()) }
+		return func() error { return mendAgentRef(ctx, p, name.Mission()) }
 	case problem.Fix == "umbra doctor --fix":
 		return func() error {
 			_, err := p.Store.RepairRecords(ctx)
@@ -130,8 +130,8 @@ func lostRefs(p *projects.Project) ([]gitstore.Problem, error) {
 
 // mendAgentRef sets a mission's ref, torn or lost, to its newest snapshot. A fork
 // that has taken none goes back to its fork point.
-func mendAgentRef(p *projects.Project, ctx context.Context, mission string) error {
-	s, err := newestSnapshot(p, ctx, mission)
+func mendAgentRef(ctx context.Context, p *projects.Project, mission string) error {
+	s, err := newestSnapshot(ctx, p, mission)
 	if err != nil {
 		return err
 	}

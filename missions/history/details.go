@@ -33,7 +33,7 @@ func (t *logDiffer) close() {
 // lineDiffer counts lines. It is nil if the request does not ask for them.
 func (t *logDiffer) lineDiffer(ctx context.Context) *gitstore.Differ {
 	if t.lines == nil && t.request.Lines {
-		t.lines = Differ(t.project, ctx, gitstore.DiffLines, nil)
+		t.lines = Differ(ctx, t.project, gitstore.DiffLines, nil)
 	}
 	return t.lines
 }
@@ -54,7 +54,7 @@ func (t *logDiffer) addChanges(ctx context.Context, e *missions.Entry, s *gitsto
 		t.changes = nil
 	}
 	if t.changes == nil {
-		t.changes, t.paths = Differ(t.project, ctx, diffDetail(t.request.Patch), paths), paths
+		t.changes, t.paths = Differ(ctx, t.project, diffDetail(t.request.Patch), paths), paths
 	}
 	c, err := diffTrees(t.changes, before.Tree, s.Tree)
 	e.Changed, e.Patch, e.Unpaired = c.files, c.patch, c.unpaired

@@ -40,7 +40,7 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	if err != nil {
 		return missions.Difference{}, err
 	}
-	changed, err := compareTrees(p, ctx, from.Snapshot.Tree, tree, paths, diffDetail(r.Patch))
+	changed, err := compareTrees(ctx, p, from.Snapshot.Tree, tree, paths, diffDetail(r.Patch))
 	if err != nil {
 		return missions.Difference{}, err
 	}
@@ -111,7 +111,7 @@ func diffDetail(patch bool) gitstore.DiffDetail {
 }
 
 // Differ compares trees of a project, below some paths or whole.
-func Differ(p *projects.Project, ctx context.Context, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
+func Differ(ctx context.Context, p *projects.Project, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
 	if slices.Contains(paths, "") {
 		paths = nil
 	}
@@ -119,8 +119,8 @@ func Differ(p *projects.Project, ctx context.Context, detail gitstore.DiffDetail
 }
 
 // compareTrees compares two trees once.
-func compareTrees(p *projects.Project, ctx context.Context, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (treeChanges, error) {
-	d := Differ(p, ctx, detail, paths)
+func compareTrees(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (treeChanges, error) {
+	d := Differ(ctx, p, detail, paths)
 	defer d.Close()
 	return diffTrees(d, from, to)
 }

@@ -42,7 +42,7 @@ func (rd *Reader) listEntries(ctx context.Context, at addresses.ResolvedMoment, 
 	if known || err != nil {
 		return entries, err
 	}
-	name, err := nameAtMoment(at, ctx, filter.path)
+	name, err := nameAtMoment(ctx, at, filter.path)
 	if err != nil || name == filter.path {
 		return entries, err
 	}
@@ -136,7 +136,7 @@ func (rd *Reader) addForkEntries(ctx context.Context, at addresses.ResolvedMomen
 		}
 		if filter.path = names[at.ID]; parent != nil && m.ID != at.ID {
 			var err error
-			if filter.path, err = nameInFork(at.Project, ctx, parent, m, names[parent.ID]); err != nil {
+			if filter.path, err = nameInFork(ctx, at.Project, parent, m, names[parent.ID]); err != nil {
 				return nil, err
 			}
 		}

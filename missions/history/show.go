@@ -20,7 +20,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	if err != nil {
 		return missions.ShowResult{}, err
 	}
-	lines := Differ(at.Project, ctx, gitstore.DiffLines, nil)
+	lines := Differ(ctx, at.Project, gitstore.DiffLines, nil)
 	defer lines.Close()
 	e, err := rd.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, lines)
 	if err != nil {
@@ -43,7 +43,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	if err != nil {
 		return missions.ShowResult{}, err
 	}
-	d, err := compareTrees(at.Project, ctx, from, at.Snapshot.Tree, paths, diffDetail(!r.Brief))
+	d, err := compareTrees(ctx, at.Project, from, at.Snapshot.Tree, paths, diffDetail(!r.Brief))
 	shown.Files, shown.Patch, shown.Unpaired = d.files, d.patch, d.unpaired
 	return shown, err
 }

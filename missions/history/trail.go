@@ -45,7 +45,7 @@ func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, fro
 	}
 	t.found = t.found || !now.ID.IsZero() || !before.ID.IsZero()
 	if !tree.IsZero() && before.ID.IsZero() && now.Mode.IsBlob() {
-		if from, err = nameInTreeBefore(t.project, ctx, tree, s.Tree, path); err != nil {
+		if from, err = nameInTreeBefore(ctx, t.project, tree, s.Tree, path); err != nil {
 			return path, "", false, err
 		}
 		if from != "" {
@@ -56,14 +56,14 @@ func (t *pathTrail) follow(ctx context.Context, s *gitstore.Snapshot) (path, fro
 }
 
 // nameAtMoment is the name that a path of a mission's newest snapshot had at a moment.
-func nameAtMoment(f addresses.ResolvedMoment, ctx context.Context, path string) (string, error) {
-	return nameInSnapshot(f.Project, ctx, f.Mission, f.Snapshot.ID, path)
+func nameAtMoment(ctx context.Context, f addresses.ResolvedMoment, path string) (string, error) {
+	return nameInSnapshot(ctx, f.Project, f.Mission, f.Snapshot.ID, path)
 }
 
 // nameInTreeBefore is the name that a new file had in the tree before, by Git's rule for
 // renames, as with git log --follow. "" says that it was not renamed.
-func nameInTreeBefore(p *projects.Project, ctx context.Context, before, after gitstore.ID, path string) (string, error) {
-	files, err := findRenames(p, ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
+func nameInTreeBefore(ctx context.Context, p *projects.Project, before, after gitstore.ID, path string) (string, error) {
+	files, err := findRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Deleted })
 	for _, f := range files {
 		if f.Path == path {
 			return f.OldPath, err
@@ -78,7 +78,7 @@ const maxArgumentBytes = 256 << 10
 
 // findRenames pairs the changes between two trees that keep selects. If they have more
 // paths than git can be given, it pairs all changes.
-func findRenames(p *projects.Project, ctx context.Context, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
+func findRenames(ctx context.Context, p *projects.Project, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
 	var paths []string
 	bytes, types := 0, map[gitstore.ChangeType]bool{}
 	err := p.Store.DiffTrees(before, after, func(c gitstore.Change) error {
@@ -94,7 +94,7 @@ func findRenames(p *projects.Project, ctx context.Context, before, after gitstor
 	if bytes > maxArgumentBytes {
 		paths = nil
 	}
-	d := Differ(p, ctx, gitstore.DiffNames, paths)
+	d := Differ(ctx, p, gitstore.DiffNames, paths)
 	defer d.Close()
 	diff, err := d.Trees(before, after)
 	if err != nil {
@@ -114,7 +114,7 @@ func treeEntry(p *projects.Project, tree gitstore.ID, path string) (gitstore.Tre
 
 // nameInFork is the name of a mission's file in a fork, since either may have renamed it.
 // A file that the fork has removed keeps its last name. "" is every path.
-func nameInFork(p *projects.Project, ctx context.Context, parent, fork *projects.Mission, path string) (string, error) {
+func nameInFork(ctx context.Context, p *projects.Project, parent, fork *projects.Mission, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -133,13 +133,13 @@ func nameInFork(p *projects.Project, ctx context.Context, parent, fork *projects
 	if point == nil {
 		return path, nil
 	}
-	name, err := nameInSnapshot(p, ctx, parent, point.ID, path)
+	name, err := nameInSnapshot(ctx, p, parent, point.ID, path)
 	if err != nil {
 		return "", err
 	}
 	before := point.Tree
 	for i := len(own) - 1; i >= 0; i-- {
-		if name, err = nameInTreeAfter(p, ctx, before, own[i].Tree, name); err != nil {
+		if name, err = nameInTreeAfter(ctx, p, before, own[i].Tree, name); err != nil {
 			return "", err
 		}
 		before = own[i].Tree
@@ -163,7 +163,7 @@ func nameInTree(p *projects.Project, tree gitstore.ID, first, second string) (st
 
 // nameInSnapshot is the name of a mission's file in an earlier snapshot of its history. If
 // the history does not reach back there, it is the present name.
-func nameInSnapshot(p *projects.Project, ctx context.Context, m *projects.Mission, at gitstore.ID, path string) (string, error) {
+func nameInSnapshot(ctx context.Context, p *projects.Project, m *projects.Mission, at gitstore.ID, path string) (string, error) {
 	trail := pathTrail{project: p, path: path}
 	for s, err := range p.SnapshotCache.WalkHistory(p.Store, m.Tip.ID) {
 		if err != nil {
@@ -181,7 +181,7 @@ func nameInSnapshot(p *projects.Project, ctx context.Context, m *projects.Missio
 
 // nameInTreeAfter is nameInTreeBefore the other way round: the name of a file in the next
 // tree. A file that is gone keeps its name.
-func nameInTreeAfter(p *projects.Project, ctx context.Context, before, after gitstore.ID, path string) (string, error) {
+func nameInTreeAfter(ctx context.Context, p *projects.Project, before, after gitstore.ID, path string) (string, error) {
 	if before == after {
 		return path, nil
 	}
@@ -192,13 +192,13 @@ func nameInTreeAfter(p *projects.Project, ctx context.Context, before, after git
 	if now, err := treeEntry(p, after, path); err != nil || !now.ID.IsZero() {
 		return path, err
 	}
-	renames, err := findRenames(p, ctx, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
+	renames, err := findRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
 	at := slices.IndexFunc(renames, func(f gitstore.FileDiff) bool { return f.OldPath == path })
 	if err != nil || at < 0 {
 		return path, err
 	}
 	name := renames[at].Path
-	back, err := nameInTreeBefore(p, ctx, before, after, name)
+	back, err := nameInTreeBefore(ctx, p, before, after, name)
 	if err != nil || back != path { // it came of another one
 		return path, err
 	}

@@ -40,7 +40,7 @@ func (er *EntryReader) FindFacts(ctx context.Context, p *projects.Project, s *gi
 	if f, ok := er.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
 		return f, nil
 	}
-	f, err := ReadFacts(p, ctx, s, lines)
+	f, err := ReadFacts(ctx, p, s, lines)
 	if err == nil && !f.RecordLost && s.Lost.IsZero() && er.Index != nil {
 		if raw, err := json.Marshal(f); err == nil {
 			er.Index.Put(factsKey(s.ID), raw)
@@ -69,7 +69,7 @@ func FilesLost(err error) bool {
 }
 
 // ReadFacts reads a snapshot, its record and what it changed.
-func ReadFacts(p *projects.Project, ctx context.Context, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+func ReadFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
 	e := missions.Entry{
 		ID: s.ID.String(), Mission: s.Mission, State: missions.StateName(s.State), At: s.At, Message: s.Message,
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, RestoredFrom: idText(s.RestoredFrom),
@@ -85,7 +85,7 @@ func ReadFacts(p *projects.Project, ctx context.Context, s *gitstore.Snapshot, l
 		}
 		e.Parent, from = parent.String(), prev.Tree
 	}
-	counted := countChanges(p, ctx, &e, from, s.Tree, lines)
+	counted := countChanges(ctx, p, &e, from, s.Tree, lines)
 	if counted != nil && !FilesLost(counted) {
 		return EntryFacts{}, counted
 	}
@@ -118,7 +118,7 @@ func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot
 // new workspace are no change, and to read them takes seconds.
 const MaxLineCountedFiles = 1000
 
-func countChanges(p *projects.Project, ctx context.Context, e *missions.Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
+func countChanges(ctx context.Context, p *projects.Project, e *missions.Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
 	err := p.Store.DiffTrees(from, to, func(c gitstore.Change) error {
 		switch c.Type() {
 		case gitstore.Added:
