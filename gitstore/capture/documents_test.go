@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 )
 
 func TestSkippedDocument(t *testing.T) {
@@ -80,7 +81,7 @@ func TestEligible(t *testing.T) {
 		"nest/.a":        "",
 	}
 	doc := encodeDocument(rulesDocument{
-		Version: 1, SizeCap: 10, Secrets: DefaultSecrets(), Excludes: "*.swp\ndev.sqlite\n",
+		Version: 1, SizeCap: 10, Secrets: secretnames.Defaults(), Excludes: "*.swp\ndev.sqlite\n",
 		Nested:  []nestedEntry{{Path: "nest", Exclude: "mine\n"}},
 		Hidden:  []hiddenIgnore{{Path: "hid/.gitignore", Content: "*\n"}},
 		Tracked: []text{"build/tracked", ".env", "big/tracked"},

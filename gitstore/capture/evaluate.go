@@ -92,7 +92,7 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 			}
 		}
 		captured := known && (old.kind == kindFile || old.kind == kindExecutable)
-		if !captured && w.rules.secrets.match(s.at.path, name) {
+		if !captured && w.rules.secrets.Match(s.at.path, name) {
 			if !standing.tracked && !s.repo.has(join(s.at.path, name)) && w.isSecret(s, name) {
 				return skippedEntryOf(name, ReasonSecret, st), verdictKnown, nil
 			}
@@ -113,7 +113,7 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 // narrowed is why a file is left out that no snapshot holds yet, "" if it is not;
 // see Settings.NewSizeCap.
 func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Reason {
-	secret, large := w.rules.fresh.match(s.at.path, e.name), e.stat.size > w.rules.settings.NewSizeCap
+	secret, large := w.rules.fresh.Match(s.at.path, e.name), e.stat.size > w.rules.settings.NewSizeCap
 	if !secret && !large || old != nil && (old.kind == kindFile || old.kind == kindExecutable) {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 )
 
 // oracle is the tree that git computes for the workspace, with filters off and
@@ -72,7 +73,7 @@ func (o *oracle) ignored(repo, path string) bool {
 
 // ask drops what git ignores, what is too large and what is secret.
 func (o *oracle) ask() {
-	secrets := compileSecrets(o.settings.Secrets)
+	secrets := secretnames.Compile(o.settings.Secrets)
 	for repo, paths := range o.asked {
 		var stdin bytes.Buffer
 		for _, path := range paths {
@@ -88,7 +89,7 @@ func (o *oracle) ask() {
 			switch {
 			case ignored["./"+rel] && !tracked[rel]:
 			case regular && info.Size() > o.settings.SizeCap:
-			case regular && !tracked[rel] && secrets.match(parentOf(path), filepath.Base(rel)):
+			case regular && !tracked[rel] && secrets.Match(parentOf(path), filepath.Base(rel)):
 			default:
 				o.kept = append(o.kept, path)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 )
 
 // rulesDocument is rules.json: what was captured and why not. Ignore files
@@ -60,8 +61,8 @@ const (
 // captured under them. It is not safe for concurrent use.
 type Recorded struct {
 	doc     rulesDocument
-	secrets secrets
-	fresh   secrets
+	secrets secretnames.Patterns
+	fresh   secretnames.Patterns
 	nested  map[string]*ignore.List
 	hidden  map[string]string
 	tracked []string // sorted
@@ -89,7 +90,7 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	if err := decodeDocument("rules.json", data, &r.doc); err != nil {
 		return nil, err
 	}
-	r.secrets, r.fresh = compileSecrets(r.doc.Secrets), compileSecrets(r.doc.NewSecrets)
+	r.secrets, r.fresh = secretnames.Compile(r.doc.Secrets), secretnames.Compile(r.doc.NewSecrets)
 	for _, n := range r.doc.Nested {
 		r.nested[string(n.Path)] = ignore.Parse("info/exclude", []byte(n.Exclude))
 	}
@@ -124,7 +125,7 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 	}
 	if c.Mode == gitstore.ModeFile || c.Mode == gitstore.ModeExec {
 		dir, name := parentOf(path), baseName(path)
-		if !tracked && (r.secrets.match(dir, name) || r.fresh.match(dir, name)) {
+		if !tracked && (r.secrets.Match(dir, name) || r.fresh.Match(dir, name)) {
 			return false, ReasonSecret, nil
 		}
 		if c.Size > r.doc.SizeCap {

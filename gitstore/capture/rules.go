@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -44,8 +45,8 @@ type Sources struct {
 type Rules struct {
 	sources  Sources
 	settings Settings
-	secrets  secrets
-	fresh    secrets // of files that no snapshot holds, besides
+	secrets  secretnames.Patterns
+	fresh    secretnames.Patterns // of files that no snapshot holds, besides
 	outside  *outside
 	repo     *repository
 	common   usergit.Identity // of the repository's common directory
@@ -115,10 +116,10 @@ func (r *Rules) WhollyIgnored() bool {
 
 func load(sources Sources, before *Rules) (*Rules, error) {
 	r := &Rules{sources: sources, settings: sources.Settings.withDefaults(), then: sync.OnceValues(sources.then)}
-	if err := CheckSecrets(slices.Concat(r.settings.Secrets, r.settings.NewSecrets)); err != nil {
+	if err := secretnames.Check(slices.Concat(r.settings.Secrets, r.settings.NewSecrets)); err != nil {
 		return nil, err
 	}
-	r.secrets, r.fresh = compileSecrets(r.settings.Secrets), compileSecrets(r.settings.NewSecrets)
+	r.secrets, r.fresh = secretnames.Compile(r.settings.Secrets), secretnames.Compile(r.settings.NewSecrets)
 	r.doc = rulesDocument{
 		Version: documentVersion, IgnoreCase: sources.IgnoreCase, Secrets: r.settings.Secrets,
 		NewSecrets: r.settings.NewSecrets, SizeCap: r.settings.NewSizeCap, FileBudget: r.settings.FileBudget, ByteBudget: r.settings.ByteBudget,

@@ -1,5 +1,7 @@
 package capture
 
+import "github.com/umbra-vcs/umbra/gitstore/secretnames"
+
 // DefaultSizeCap is the size over which a file is not captured, unless
 // configured.
 const DefaultSizeCap = 64 << 20
@@ -24,7 +26,7 @@ type Settings struct {
 	// Secrets are the patterns of files that are not captured, as of path.Match
 	// on the last component; one with slashes is for as many components, and one
 	// that begins with a slash for the whole path. A pattern that begins with "!"
-	// takes files out again. Nil means DefaultSecrets; an empty list means none.
+	// takes files out again. Nil means secretnames.Defaults; an empty list means none.
 	Secrets []string
 	// NewSizeCap and NewSecrets leave out more than SizeCap and Secrets do, but
 	// only what no snapshot holds yet: for limits that anybody may set who can
@@ -44,7 +46,7 @@ func (s Settings) withDefaults() Settings {
 		s.ByteBudget = DefaultByteBudget
 	}
 	if s.Secrets == nil {
-		s.Secrets = DefaultSecrets()
+		s.Secrets = secretnames.Defaults()
 	}
 	if s.NewSizeCap == 0 || s.NewSizeCap > s.SizeCap {
 		s.NewSizeCap = s.SizeCap

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/secrets"
@@ -211,7 +211,7 @@ func (c *configReader) checkLink(full string) error {
 func (c *configReader) addFile(p *configPart, name string) error {
 	full := c.path(name)
 	err := c.checkLink(full)
-	if err == nil && capture.IsSecret(capture.DefaultSecrets(), name) {
+	if err == nil && secretnames.IsSecret(secretnames.Defaults(), name) {
 		err = errors.New("it looks like a secret")
 	}
 	var info fs.FileInfo

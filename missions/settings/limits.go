@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -37,7 +37,7 @@ func (c Capture) NarrowedBy(workspace string) (Limits, error) {
 	}
 	var own Config
 	if _, err = readConfig(p, projectKeys(), &own); err == nil {
-		err = capture.CheckSecrets(own.Capture.Secrets)
+		err = secretnames.Check(own.Capture.Secrets)
 	}
 	if err != nil {
 		return out, wrong("a project file may set capture.max_file_size, max_files, max_bytes and secrets", "%s: %w", file, err)

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -31,7 +32,7 @@ func captureSettings(n settings.Limits) capture.Settings {
 
 // secretPatterns are the user's and the built-in patterns.
 func secretPatterns(c settings.Capture) []string {
-	return append(capture.DefaultSecrets(), c.Secrets...)
+	return append(secretnames.Defaults(), c.Secrets...)
 }
 
 // isLeftOutByProject reports whether a skipped path would have been captured without
@@ -41,7 +42,7 @@ func isLeftOutByProject(c settings.Capture, s capture.Skipped) bool {
 	case capture.ReasonSize:
 		return s.Size <= c.MaxFileSize
 	case capture.ReasonSecret:
-		return !capture.IsSecret(secretPatterns(c), s.Path)
+		return !secretnames.IsSecret(secretPatterns(c), s.Path)
 	}
 	return false
 }

@@ -1,17 +1,20 @@
-package capture
+package secretnames
 
 import "slices"
 
-// DefaultSecrets are the files that hold credentials and hardly anything else. Of what
+// Defaults are the patterns of files that hold credentials and hardly anything else. Of what
 // holds them beside other things, such as .gitconfig or database.yml, none is here.
 //
 // Each group names the documentation of the programs that write the files. What they
 // have in common was compared with
 // https://github.com/michenriksen/gitrob/blob/master/core/signatures.go and
 // https://github.com/github/gitignore.
-func DefaultSecrets() []string {
+func Defaults() []string {
 	return slices.Concat(environmentSecrets, keySecrets, accountSecrets, cloudSecrets, packageSecrets, programSecrets)
 }
+
+// keyFiles is the pattern of private keys that presentations share.
+const keyFiles = "*.key"
 
 var (
 	// environmentSecrets are files of variables:

@@ -1,4 +1,4 @@
-package capture
+package secretnames
 
 import (
 	"math/rand/v2"
@@ -19,7 +19,7 @@ func TestSecretPatternsMatchAsGlobs(t *testing.T) {
 		}
 		return b.String()
 	}
-	patterns := append(DefaultSecrets(), "", "*", "a*a", "**", "a**", "a?", "[ab]*", `a\*`, "\xff*\xfe", "[")
+	patterns := append(Defaults(), "", "*", "a*a", "**", "a**", "a?", "[ab]*", `a\*`, "\xff*\xfe", "[")
 	for range 300 {
 		patterns = append(patterns, text("ab.*"))
 	}
@@ -28,7 +28,7 @@ func TestSecretPatternsMatchAsGlobs(t *testing.T) {
 		if strings.Contains(pattern, "/") {
 			continue // TestSecretPatternsWithDirectories
 		}
-		compiled := compileSecrets([]string{pattern})[0]
+		compiled := Compile([]string{pattern})[0]
 		shapes[compiled.shape]++
 		glob := strings.ToLower(strings.TrimPrefix(pattern, "!"))
 		names := []string{"", "a", "aa", "aba", "a*", "\xff\xfe", "\xffa\xfe", glob, "x" + glob, glob + "x", strings.ReplaceAll(glob, "*", "ab"), strings.ReplaceAll(glob, "*", "")}

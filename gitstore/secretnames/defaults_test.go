@@ -1,11 +1,9 @@
-package capture
+package secretnames
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // secretFiles are files that hold credentials, and beside each group files of similar
@@ -47,13 +45,14 @@ var secretFiles = []struct{ secret, plain string }{
 // like it, on files that are none.
 func TestDefaultSecrets(t *testing.T) {
 	t.Parallel()
-	patterns := DefaultSecrets()
-	all := compileSecrets(patterns)
+	patterns := Defaults()
+	all := Compile(patterns)
 	used := map[string]bool{}
 	check := func(files string, want bool) {
 		for file := range strings.FieldsSeq(files) {
-			dir, name := parentOf(file), baseName(file)
-			if all.match(dir, name) != want {
+			slash := strings.LastIndexByte(file, '/')
+			dir, name := file[:max(slash, 0)], file[slash+1:]
+			if all.Match(dir, name) != want {
 				t.Errorf("%s is a secret: %t", file, !want)
 			}
 			if p := all.last(dir, name); p != nil {
@@ -70,31 +69,4 @@ func TestDefaultSecrets(t *testing.T) {
 			t.Errorf("no file tries %q", pattern)
 		}
 	}
-}
-
-// TestKeynoteIsNoSecret: presentations and private keys share a name. The record says
-// that the presentation was captured, so that a restore may put it back.
-func TestKeynoteIsNoSecret(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, Settings{})
-	want := map[string]string{"talk.key": "PK\x03\x04 slides", "a/TALK.key": "PK\x03\x04"}
-	for name, content := range want {
-		l.write(name, content)
-	}
-	for _, name := range []string{"server.key", "empty.key", "talk.pem"} {
-		l.write(name, "PK\x03")
-	}
-	r := l.walk()
-	l.wantFiles(r, want)
-	recorded, err := ParseRules(r.Rules, func(string) ([]byte, bool, error) { return nil, false, nil })
-	l.must(err)
-	for name, eligible := range map[string]bool{"talk.key": true, "a/TALK.key": true, "server.key": false} {
-		if got, _, err := recorded.Eligible(name, Candidate{Mode: gitstore.ModeFile}); got != eligible || err != nil {
-			t.Errorf("%s would be captured: %t %v", name, got, err)
-		}
-	}
-	l.write("talk.key", "PK\x03\x04 more slides")
-	want["talk.key"] = "PK\x03\x04 more slides"
-	l.wantFiles(l.walk(), want)
-	l.wantFiles(l.paths("server.key", "talk.key"), want)
 }
