@@ -179,9 +179,13 @@ func (c *call) makeHome() error {
 // settingText is a value on one line.
 func settingText(s settings.Setting) string {
 	if s.Kind == "list" || s.Kind == "commands" {
-		return "[" + strings.Join(quoted(s.Words), ", ") + "]"
+		words := make([]string, len(s.Words))
+		for i, word := range s.Words {
+			words[i] = home.ShellQuote(word)
+		}
+		return "[" + strings.Join(words, ", ") + "]"
 	}
-	return strings.Join(quoted(s.Words), " ")
+	return home.ShellCommand(s.Words)
 }
 
 // originText says where a value comes from.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 func demoCommand() *verb {
@@ -152,13 +153,7 @@ func (d *demo) say(format string, args ...any) {
 
 // typed shows a command as a person would type it, before it runs.
 func (d *demo) typed(args []string) error {
-	words := make([]string, len(args))
-	for i, a := range args {
-		if words[i] = a; a != "--" && strings.ContainsAny(a, " '\"$*~") {
-			words[i] = shellWord(a)
-		}
-	}
-	d.c.out.line("%s", d.c.out.paint(cyan, "$ umbra "+strings.Join(words, " ")))
+	d.c.out.line("%s", d.c.out.paint(cyan, "$ umbra "+home.ShellCommand(args)))
 	return d.c.out.flush()
 }
 
@@ -225,8 +220,8 @@ func (d *demo) farewell() {
 	p := d.c.out
 	p.line("\n%s", p.paint(boldCyan, "It is all still there. Begin with these two lines, then type what you like:"))
 	for _, l := range []struct{ command, what string }{
-		{". " + shellArg(filepath.Join(d.at.dir, "env")), ""},
-		{"cd " + shellArg(d.at.workspace), ""},
+		{". " + home.ShellQuote(filepath.Join(d.at.dir, "env")), ""},
+		{"cd " + home.ShellQuote(d.at.workspace), ""},
 		{"umbra log " + demoMission, "its snapshots, by turn"},
 		{"umbra show " + demoFork + "@3", "one turn: what was said and done"},
 		{"umbra diff " + demoMoment + " " + demoFork, "what the fork did"},
@@ -241,13 +236,5 @@ func (d *demo) farewell() {
 		}
 		p.line("  %s%s", p.paint(cyan, text), p.paint(dim, l.what))
 	}
-	p.line("When you have seen enough:\n  %s", p.paint(cyan, "umbra daemon stop; rm -rf "+shellArg(d.at.dir)))
-}
-
-// shellArg quotes a path if a shell would not take it as it is.
-func shellArg(path string) string {
-	if strings.ContainsAny(path, " '\"$`\\*?[]()<>|&;~#!\t\n") {
-		return shellWord(path)
-	}
-	return path
+	p.line("When you have seen enough:\n  %s", p.paint(cyan, "umbra daemon stop; rm -rf "+home.ShellQuote(d.at.dir)))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // demoHome is the one directory in which all of the demo happens.
@@ -75,7 +76,7 @@ func (d demoHome) furnish(c *call) error {
 	env := fmt.Sprintf(`# What the demo's commands need: . %[1]s/env
 UMBRA_HOME=%[2]s CLAUDE_CONFIG_DIR=%[3]s PATH=%[4]s:$PATH
 export UMBRA_HOME CLAUDE_CONFIG_DIR PATH
-`, d.dir, shellArg(filepath.Join(d.dir, "umbra-home")), shellArg(filepath.Join(d.dir, "claude")), shellArg(filepath.Join(d.dir, "bin")))
+`, d.dir, home.ShellQuote(filepath.Join(d.dir, "umbra-home")), home.ShellQuote(filepath.Join(d.dir, "claude")), home.ShellQuote(filepath.Join(d.dir, "bin")))
 	for _, f := range []struct {
 		name, text string
 		mode       os.FileMode

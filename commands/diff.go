@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 type diffOptions struct {
@@ -90,7 +91,7 @@ func pathMeant(err error, c *call) error {
 	for i, arg := range c.args {
 		if _, serr := os.Lstat(arg); serr == nil && strings.Contains(e.Message, strconv.Quote(arg)) {
 			words := slices.Concat([]string{"umbra", "diff"}, c.args[:i], []string{"--"}, c.args[i:], c.after)
-			return missions.Errorf(e.Kind, "a path comes after --: "+strings.Join(quoted(words), " "), "%w", err)
+			return missions.Errorf(e.Kind, "a path comes after --: "+home.ShellCommand(words), "%w", err)
 		}
 	}
 	return err

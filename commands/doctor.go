@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 type doctorOptions struct{ rebuild, fix bool }
@@ -59,7 +60,7 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 		p.line("%s %s", p.paint(green, "mended:"), clean(strings.TrimSpace(fmt.Sprintf("%s %s", f.Invariant, f.Message))))
 	}
 	for _, s := range r.SetAside {
-		p.line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s", clean(s.Project), size(s.Bytes), clean(shellArg(s.Path)))
+		p.line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s", clean(s.Project), size(s.Bytes), clean(home.ShellQuote(s.Path)))
 	}
 	for _, l := range r.Lost {
 		p.line("%s", p.paint(dim, clean(strings.TrimSpace(l.Project+" "+l.Mission)+": "+l.Message)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // readingVerbs are the subcommands of git that only read, given no flag that
@@ -24,7 +25,7 @@ var listing = []string{"--list", "-l", "-a", "--all", "-r", "-v", "-vv", "--cont
 func onlyReads(args []string) error {
 	verb := args[0]
 	refuse := func(what string) error {
-		return missions.Errorf(missions.KindUsage, "umbra git --write -- "+strings.Join(quoted(args), " "),
+		return missions.Errorf(missions.KindUsage, "umbra git --write -- "+home.ShellCommand(args),
 			"umbra git only reads, and %s may write", what)
 	}
 	switch {

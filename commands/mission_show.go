@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 func missionShowCommand() *verb {
@@ -36,7 +37,7 @@ func describeMission(p *printer, m missions.Mission) {
 	p.line("%s  %s", p.paint(bold, clean(m.Name)), p.paint(stateStyle(m.State), string(m.State)))
 	field("id", m.ID)
 	field("agent", m.Agent)
-	field("command", strings.Join(quoted(m.Command), " "))
+	field("command", home.ShellCommand(m.Command))
 	field("since", p.when(m.StateSince))
 	if m.PID != 0 {
 		field("pid", fmt.Sprint(m.PID)+pidOf(m))
@@ -146,16 +147,4 @@ func short1000(n int64) string {
 		return fmt.Sprintf("%.1fk", float64(n)/1000)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1_000_000)
-}
-
-// quoted are words as one would type them in a shell.
-func quoted(words []string) []string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = w
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
-			list[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return list
 }

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // toolUse is one use of a tool of Claude Code's, which really happens.
@@ -71,12 +73,9 @@ func stepFor(prompt string) step {
 		}, "greet.sh shouts."}
 	}
 	return step{[]toolUse{
-		{name: "Bash", target: "printf '%s\\n' " + shellWord(prompt) + " >> notes.txt"},
+		{name: "Bash", target: "printf '%s\\n' " + home.ShellQuote(prompt) + " >> notes.txt"},
 	}, "My script has nothing for this, so I wrote it into notes.txt."}
 }
-
-// shellWord quotes text so that a shell takes it as it is.
-func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // input is the tool's input as Claude Code has it.
 func (u toolUse) input(cwd string) map[string]any {

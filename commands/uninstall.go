@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
@@ -154,7 +155,7 @@ func (u *uninstalling) everything(ctx context.Context) error {
 		return err
 	}
 	if binary := u.binary(); binary != "" {
-		u.left("this program", binary, "rm "+shellArg(binary))
+		u.left("this program", binary, "rm "+home.ShellQuote(binary))
 	}
 	return nil
 }
@@ -205,9 +206,9 @@ func (u *uninstalling) workspaces() {
 		}
 		fix := "umbra mission rm " + m.Name + " --workspace, before it is uninstalled with --data"
 		if u.data && !u.dryRun {
-			fix = "rm -r " + shellArg(m.Workspace)
+			fix = "rm -r " + home.ShellQuote(m.Workspace)
 			if m.Branch != "" { // a worktree, which is locked
-				fix = "git -C " + shellArg(m.Workspace) + " worktree remove -f -f ."
+				fix = "git -C " + home.ShellQuote(m.Workspace) + " worktree remove -f -f ."
 			}
 		}
 		u.left("the workspace of "+m.Name, m.Workspace, fix)

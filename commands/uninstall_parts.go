@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -108,7 +109,7 @@ func (u *uninstalling) sharedHook(ctx context.Context, seen map[string]bool, r m
 func (u *uninstalling) leaveShared(seen map[string]bool, r missions.HooksRequest, is missions.HooksResult) {
 	if is.Installed && !seen[is.File] {
 		seen[is.File] = true
-		u.left("hooks of "+r.Name+" that a project shares", is.File, "cd "+shellArg(r.Caller.Cwd)+" && umbra hooks uninstall "+r.Name+" --project --shared")
+		u.left("hooks of "+r.Name+" that a project shares", is.File, "cd "+home.ShellQuote(r.Caller.Cwd)+" && umbra hooks uninstall "+r.Name+" --project --shared")
 	}
 }
 
@@ -178,13 +179,13 @@ func (u *uninstalling) shellFile(what, file, text string) bool {
 		u.failed(missions.Errorf(missions.KindFailed, "", "read %s: %w", what, err))
 		return false
 	case !bytes.Equal(have, []byte(text)):
-		u.left(what+", changed or of another version", file, "rm "+shellArg(file))
+		u.left(what+", changed or of another version", file, "rm "+home.ShellQuote(file))
 		return false
 	case u.dryRun:
 		return true
 	}
 	if err := os.Remove(file); err != nil {
-		u.failed(missions.Errorf(missions.KindFailed, "rm "+shellArg(file), "remove %s: %w", what, err))
+		u.failed(missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(file), "remove %s: %w", what, err))
 		return false
 	}
 	return true

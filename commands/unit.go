@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // unit is what has the system start the daemon when its user logs in.
@@ -120,14 +121,14 @@ func (u unit) write() (bool, error) {
 // directories of units that are empty then.
 func (u unit) erase() error {
 	if err := os.Remove(u.file); err != nil {
-		return missions.Errorf(missions.KindFailed, "rm "+shellArg(u.file), "remove the unit: %w", err)
+		return missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(u.file), "remove the unit: %w", err)
 	}
 	if u.link == "" {
 		return nil
 	}
 	if to, err := os.Readlink(u.link); err == nil && filepath.Base(to) == filepath.Base(u.file) {
 		if err := os.Remove(u.link); err != nil {
-			return missions.Errorf(missions.KindFailed, "rm "+shellArg(u.link), "remove the unit: %w", err)
+			return missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(u.link), "remove the unit: %w", err)
 		}
 	}
 	wanted := filepath.Dir(u.link)

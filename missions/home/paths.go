@@ -4,15 +4,25 @@ import (
 	"strings"
 )
 
-// ShellQuote makes a word that a shell takes as it is.
+// ShellQuote makes a word that a shell takes as it is: in quotes if it holds anything but
+// what needs none, as Python's shlex.quote has it.
 func ShellQuote(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r)
 	}
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// ShellCommand is a command as one types it in a shell.
+func ShellCommand(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = ShellQuote(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // IsWithin reports whether path is dir or below it. Both are clean.
