@@ -36,7 +36,11 @@ const lastWords = 30 * time.Second
 // run reports on out, and ends early when cut says so; the error is one of running go,
 // not of a test.
 func run(args []string, out io.Writer, cut <-chan os.Signal) (int, error) {
-	tally := newTally(out)
+	return count(newTally(out), args, cut)
+}
+
+// count runs tests, and counts them in a tally that was not used yet.
+func count(tally *tally, args []string, cut <-chan os.Signal) (int, error) {
 	var runs []*gorun
 	var startErr error
 	for rest := args; rest != nil && startErr == nil; {

@@ -58,17 +58,22 @@ func TestCutOff(t *testing.T) {
 		"slow/slow_test.go": "package slow\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {}\nfunc TestStuck(t *testing.T) { os.WriteFile(\"begun\", nil, 0o600); time.Sleep(time.Hour) }\nfunc TestZ(t *testing.T) {}\n",
 	})
 	cut := make(chan os.Signal, 1)
+	var out strings.Builder
+	tally := newTally(&out)
+	isStuck := func() bool {
+		tally.mu.Lock()
+		defer tally.mu.Unlock()
+		_, running := tally.running["example.test/slow TestStuck"]
+		_, err := os.Stat("slow/begun")
+		return running && err == nil
+	}
 	go func() {
-		for {
-			if _, err := os.Stat("slow/begun"); err == nil {
-				cut <- os.Interrupt
-				return
-			}
+		for !isStuck() {
 			time.Sleep(10 * time.Millisecond)
 		}
+		cut <- os.Interrupt
 	}()
-	var out strings.Builder
-	code, err := run([]string{"./slow"}, &out, cut)
+	code, err := count(tally, []string{"./slow"}, cut)
 	text := out.String()
 	for _, want := range []string{"slow_test.go:10", "\ncut off\texample.test/slow TestStuck, after", "\n1 passed, 1 failed\n"} {
 		if !strings.Contains(text, want) {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func newBench(t testing.TB) *bench {
 	home, err := home.Open(filepath.Join(user, "home"))
 	must(t, err)
 	b.home = home
-	config := "watch: {settle: 200ms, max_wait: 2s}\n"
+	config := fmt.Sprintf("watch: {settle: 200ms, max_wait: 2s}\nhooks: {max_wait: %s}\n", patience.Of(time.Minute))
 	must(t, os.WriteFile(home.ConfigFile(), []byte(config), 0o600))
 	return b
 }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -228,12 +229,14 @@ func TestOlderProtocol(t *testing.T) {
 func TestOlderBinary(t *testing.T) {
 	b := newBench(t)
 	var asked sync.Once
+	var leaving atomic.Bool
 	var old *http.Server
 	left := make(chan struct{})
 	old = b.impostor(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case api.Prefix + api.MethodLeave:
 			asked.Do(func() {
+				leaving.Store(true)
 				go func() {
 					defer close(left)
 					_ = old.Shutdown(b.ctx())
@@ -241,7 +244,7 @@ func TestOlderBinary(t *testing.T) {
 			})
 			fallthrough
 		case api.Prefix + api.MethodAbout:
-			fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1"}}`+"\n", api.Protocol)
+			fmt.Fprintf(w, `{"result":{"protocol":%d,"version":"0.0.1","leaving":%t}}`+"\n", api.Protocol, leaving.Load())
 		default:
 			http.Error(w, "no such method", http.StatusNotImplemented)
 		}
