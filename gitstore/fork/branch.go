@@ -155,8 +155,10 @@ func (k *maker) addBranch(ctx context.Context) (bool, error) {
 func (k *maker) linkWorktree(ctx context.Context) error {
 	_, err := k.locked(ctx, "worktree", "add", "--no-checkout", "--lock", "--reason", lockReason(k.doc.Operation),
 		k.doc.Directory, k.doc.Branch)
-	if refused(err, "missing but locked worktree") {
-		return &TargetError{k.doc.Directory, "is the place of a fork that was not removed, though its directory is gone"}
+	for _, state := range []string{"missing but locked worktree", "missing but already registered worktree"} {
+		if refused(err, state) { // the entry may lead to a directory that was moved: the user decides
+			return fmt.Errorf("%w, but %w", &TargetError{k.doc.Directory, "is not there"}, ErrWorktreeNoted)
+		}
 	}
 	if err != nil {
 		return err

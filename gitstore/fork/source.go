@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -120,6 +121,10 @@ func (e *LimitError) Error() string {
 // TargetError says why a directory cannot become a fork's workspace. Nothing
 // was made.
 type TargetError struct{ Directory, Reason string }
+
+// ErrWorktreeNoted is in the error of a directory that is gone while the user's
+// repository still has the entry of a worktree for it.
+var ErrWorktreeNoted = errors.New("Git still has a worktree there")
 
 func (e *TargetError) Error() string { return fmt.Sprintf("%s: %s", e.Directory, e.Reason) }
 

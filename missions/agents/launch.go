@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -86,6 +87,9 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if info, err := os.Stat(launch.Dir); err != nil || !info.IsDir() {
 		launch.Dir = m.Binding.Workspace
 		launch.Notes = append(launch.Notes, fmt.Sprintf("%s is no longer there: the agent starts in %s", m.Cwd(), m.Binding.Workspace))
+	}
+	if problem := snapshots.LostWorktreeProblem(m); problem != nil {
+		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Problem, m.Live.OutsideDir, m.Live.RefusedCall = "", "", nil

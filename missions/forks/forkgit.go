@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,7 @@ func (j *forkJob) addSourceGit(_ context.Context, source *fork.Source) error {
 	if err != nil {
 		return err
 	}
-	dir := source.Live
-	if dir == "" {
-		dir = j.moment.Project.Locations.Path
-	}
-	repo, err := usergit.Discover(dir)
+	repo, err := j.sourceRepository(source.Live)
 	if errors.Is(err, usergit.ErrNoRepository) || errors.Is(err, os.ErrNotExist) {
 		if g.Head != "" {
 			j.notes = append(j.notes, "The repository of the source is gone: the fork is a plain directory, without Git.")
@@ -50,6 +47,24 @@ func (j *forkJob) addSourceGit(_ context.Context, source *fork.Source) error {
 		source.Staged = append(source.Staged, entry)
 	}
 	return nil
+}
+
+// sourceRepository finds the user's repository: by the source's live workspace, else by
+// the directory that the project was first seen in. That may have been one of many
+// worktrees, and gone: the repository is what all of them have in common.
+func (j *forkJob) sourceRepository(live string) (*usergit.Repository, error) {
+	if live != "" {
+		return usergit.Discover(live)
+	}
+	repo, err := usergit.Discover(j.moment.Project.Locations.Path)
+	common := cmp.Or(j.moment.Binding.CommonDir, j.moment.Project.Locations.CommonDir)
+	if common == "" || err == nil && repo.CommonDir == common {
+		return repo, err
+	}
+	if shared, failed := usergit.At(common); failed == nil {
+		return shared, nil
+	}
+	return repo, err
 }
 
 // stagedEntry is a recorded staged entry as the fork needs it.

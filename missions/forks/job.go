@@ -128,7 +128,7 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 		e.Details, _ = json.Marshal(map[string]int64{"files": int64(limit.Files), "bytes": limit.Bytes})
 		return e
 	case errors.As(err, &target):
-		return missions.Errorf(missions.KindConflict, "choose another directory with --workspace DIR", "%w", err)
+		return missions.Errorf(missions.KindConflict, j.targetHint(source, err), "%w", err)
 	case home.IsDiskFull(err):
 		return missions.Errorf(missions.KindFailed, "free some space there, also by umbra trash empty, or fork to another disk with --workspace DIR; --ignored skip needs less",
 			"fork %s: no space is left for %s, what was made of it is taken away again: %w", j.moment.Name, j.directory, err)
@@ -137,6 +137,18 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 	}
 	j.notes = append(j.notes, j.Made.Notes...)
 	return nil
+}
+
+// targetHint is what to do where a workspace can't be made.
+func (j *forkJob) targetHint(source fork.Source, err error) string {
+	if !errors.Is(err, fork.ErrWorktreeNoted) {
+		if j.doc.Recreated {
+			return "move away what is there"
+		}
+		return "choose another directory with --workspace DIR"
+	}
+	git := "git -C " + home.ShellQuote(source.Repo.CommonDir) + " worktree "
+	return fmt.Sprintf("%sprune if it is gone for good (%[1]sunlock %s before that if it is locked), %[1]srepair NEW if it was moved", git, home.ShellQuote(j.directory))
 }
 
 // source describes the moment to fork.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -31,6 +33,9 @@ func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*mis
 	case unread == nil:
 		dir, unread = repo.TopLevel, unreadGitReason(repo)
 	}
+	if problem := lostWorktreeProblem(m, repo); unread == nil && problem != nil {
+		return problem, nil
+	}
 	if unread == nil {
 		config, err := usergit.ReadConfiguration(ctx, m.Binding.Workspace, repo, gitEnv(m), wk.GitPatience)
 		if err != nil {
@@ -45,6 +50,31 @@ func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*mis
 		Project: m.Project.Name, Mission: m.Name, Fix: projects.GitStatusHint(dir),
 		Message: fmt.Sprintf("what Git knows of %s can't be read, and snapshots are taken by what it was when that could last be read: %v", dir, unread),
 	}, nil
+}
+
+// LostWorktreeProblem says that the workspace was a worktree of its repository and has
+// lost its .git: git in it works on the worktree that it lies in.
+func LostWorktreeProblem(m *projects.Mission) *missions.Problem {
+	if m.Binding.CommonDir == "" {
+		return nil
+	}
+	repo, err := usergit.Discover(m.Binding.Workspace)
+	if err != nil {
+		return nil
+	}
+	return lostWorktreeProblem(m, repo)
+}
+
+func lostWorktreeProblem(m *projects.Mission, repo *usergit.Repository) *missions.Problem {
+	workspace := m.Binding.Workspace
+	if repo == nil || repo.TopLevel == "" || repo.CommonDir != m.Binding.CommonDir || filepath.Join(repo.TopLevel, m.Binding.PathInRepo) == workspace {
+		return nil
+	}
+	return &missions.Problem{
+		Project: m.Project.Name, Mission: m.Name,
+		Message: fmt.Sprintf("%s is no worktree any more: its .git is gone, and git commands in it work on %s", workspace, repo.TopLevel),
+		Fix:     fmt.Sprintf("git -C %s worktree repair, or move it away and: umbra mission resume %s --recreate", home.ShellQuote(repo.TopLevel), m.Name),
+	}
 }
 
 // unreadGitReason is why HEAD or the index can't be read. It is nil if they can be, or
