@@ -23,6 +23,13 @@ type Sided interface {
 	PlaceSides(env Environ, sides []string, open func(name string) (io.ReadCloser, error), to Rewrite) ([]File, error)
 }
 
+// WorktreeMaking is an Adapter whose agent's command may ask for a worktree of the
+// agent's own to work in.
+type WorktreeMaking interface {
+	// WithoutWorktree is a command of the agent that works where it is started.
+	WithoutWorktree(command []string) []string
+}
+
 // Registering is an Adapter whose agent keeps a registry of the sessions that are
 // open.
 type Registering interface {

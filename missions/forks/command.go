@@ -8,12 +8,14 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// absoluteCommand is the command of a mission for a fork, which runs in another
-// directory: relative paths that lead out of the workspace become absolute. The fork
-// has its own copy of what is in the workspace.
-func absoluteCommand(m *projects.Mission, command []string) []string {
+// forkedCommand is the command of a mission for a fork, which runs in another directory.
+// Relative paths that lead out of the workspace become absolute. What is in the workspace
+// the fork has its own copy of: absolute paths into it lead to that, and the agent works
+// in no worktree that it shares with the source.
+func forkedCommand(m *projects.Mission, command []string, workspace string, a sessions.Adapter) []string {
 	if m.Binding.Workspace == "" {
 		return command
 	}
@@ -27,9 +29,29 @@ func absoluteCommand(m *projects.Mission, command []string) []string {
 		}
 		if file := filepath.Join(m.Cwd(), path); leadsOutsideWorkspace(m, path, file) {
 			command[i] = option + file
+		} else if own, ok := ownPath(m, path, workspace); ok {
+			command[i] = option + own
 		}
 	}
+	if making, ok := a.(sessions.WorktreeMaking); ok {
+		command = making.WithoutWorktree(command)
+	}
 	return command
+}
+
+// ownPath is an absolute path into the workspace of a mission as the fork has it, if the
+// fork has it.
+func ownPath(m *projects.Mission, path, workspace string) (string, bool) {
+	if !filepath.IsAbs(path) || !home.IsWithin(m.Binding.Workspace, filepath.Clean(path)) {
+		return "", false
+	}
+	rel, err := filepath.Rel(m.Binding.Workspace, path)
+	if err != nil {
+		return "", false
+	}
+	own := filepath.Join(workspace, rel)
+	_, err = os.Lstat(own)
+	return own, err == nil
 }
 
 // leadsOutsideWorkspace reports whether a word is a relative path of a file that exists

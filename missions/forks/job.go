@@ -311,7 +311,8 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
 	m.Stored = projects.Stored{
-		Format: projects.RecordFormat, ID: j.id, Name: j.name, Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, Command: absoluteCommand(j.moment.Mission, j.moment.Command), RecordedStateSince: now,
+		Format: projects.RecordFormat, ID: j.id, Name: j.name, Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
+		Command:   forkedCommand(j.moment.Mission, j.moment.Command, g.Dir, j.forker.Adapter(j.moment.Agent)),
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
 		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
 	}

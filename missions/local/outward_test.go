@@ -11,7 +11,7 @@ import (
 )
 
 // TestForkOutward: a fork's command finds what its source's named by a path relative to
-// its own directory, outside of the workspace; what is in the workspace is the fork's.
+// its own directory, outside of the workspace; what is in the workspace is the fork's, also by its whole path.
 func TestForkOutward(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -31,6 +31,7 @@ func TestForkOutward(t *testing.T) {
 	command := []string{
 		"tool", "--settings", "../../x.json", "--settings=../../x.json", "--add-dir", "../../lib", "../../" + filepath.Base(b.dir) + "-2", "look at ../../x.json",
 		"mine.json", "../sub/mine.json", "../../none.json", "-v=1", "..",
+		"--cd=" + caller.Cwd, filepath.Join(b.dir, "sub", "mine.json"), filepath.Join(b.dir, "none"), "see " + b.dir,
 	}
 	source, err := b.local.NewMission(context.Background(), missions.NewMissionRequest{Caller: caller, Name: "source", Command: command})
 	if err != nil {
@@ -43,6 +44,8 @@ func TestForkOutward(t *testing.T) {
 	want := slices.Clone(command)
 	want[2], want[3] = filepath.Join(above, "x.json"), "--settings="+filepath.Join(above, "x.json")
 	want[5], want[6] = filepath.Join(above, "lib"), b.dir+"-2"
+	own := r.Missions[0].Workspace
+	want[13], want[14] = "--cd="+filepath.Join(own, "sub"), filepath.Join(own, "sub", "mine.json")
 	if got := r.Missions[0].Command; !slices.Equal(got, want) {
 		t.Errorf("the fork runs\n%q\nwant\n%q", got, want)
 	}

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -65,5 +67,30 @@ func (p *person) cleans(old string) {
 	p.server.Release("cleaned")
 	if code := agent.wait(p.T); code != 0 {
 		p.Errorf("it ended with %d: %s", code, agent.said())
+	}
+}
+
+// TestForkOfWorktree forks a mission whose agent has gone to work in a worktree of its
+// own, which a hook of the user's has made outside of the workspace: the fork's agent
+// works in the fork.
+func TestForkOfWorktree(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, clients.ClaudeCurrent, "UMBRA_NO_DAEMON=1")
+	own := filepath.Join(p.home, "own")
+	settings := filepath.Join(p.home, ".claude", "settings.json")
+	hook := `{"hooks":{"WorktreeCreate":[{"hooks":[{"type":"command","command":"git clone -q . ` + own + ` && echo ` + own + `"}]}]}}`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte(hook), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p.umbra(slices.Concat([]string{"mission", "new", "--name", "m"}, args(`alpha [[bash cmd="echo one > alpha.txt"]] [[say alpha done]]`), []string{"-w", "nat"})...)
+	if got, err := os.ReadFile(filepath.Join(own, "alpha.txt")); string(got) != "one\n" {
+		t.Fatalf("alpha.txt in the worktree: %q, %v", got, err)
+	}
+	p.umbra("mission", "new", "--clone", "m", "--name", "f", "--prompt", `bravo [[bash cmd="echo two > bravo.txt"]] [[say bravo done]]`)
+	if got, err := os.ReadFile(filepath.Join(p.mission("f").Workspace, "bravo.txt")); string(got) != "two\n" {
+		t.Errorf("bravo.txt in the fork: %q, %v", got, err)
+	}
+	if _, err := os.Stat(filepath.Join(own, "bravo.txt")); err == nil {
+		t.Error("the fork's agent has worked in its source's worktree")
 	}
 }

@@ -27,6 +27,15 @@ var subcommands = []string{
 	"migrate-installer", "plugin", "plugins", "purge", "respawn", "rm", "setup-token", "stop", "ultrareview", "update", "upgrade",
 }
 
+// WithoutWorktree implements sessions.WorktreeMaking.
+func (Adapter) WithoutWorktree(command []string) []string {
+	at := programIndex(command)
+	if at < 0 {
+		return command
+	}
+	return slices.Concat(command[:at+1], grammar().Parse(command[at+1:]).WordsWithout("--worktree", "--tmux"))
+}
+
 // Launch is the command line that starts or resumes Claude Code. What the user's
 // command says about which conversation to open gives way to a resumption, and
 // so does its prompt, unless the command is fresh: it was sent long ago.

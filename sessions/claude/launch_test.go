@@ -79,6 +79,25 @@ func TestLaunchArguments(t *testing.T) {
 	}
 }
 
+// TestWithoutWorktree: a fork's agent works where it is started.
+func TestWithoutWorktree(t *testing.T) {
+	for given, want := range map[string]string{
+		"claude -w nat -p hi":                           "claude -p -- hi",
+		"claude -pw nat --model opus":                   "claude -p --model opus",
+		"claude --worktree=nat --tmux=classic":          "claude",
+		"claude --add-dir /a -w nat prompt -- -w":       "claude --add-dir /a -- prompt -w",
+		"node /p/claude-code/cli.js -wnat -c":           "node /p/claude-code/cli.js -c",
+		"claude --model opus do -- it":                  "claude --model opus do -- it",
+		"claude --append-system-prompt -w --worktree":   "claude --append-system-prompt -w",
+		"other -w nat":                                  "other -w nat",
+		"claude --resume " + idA + " --worktree nat -v": "claude --resume " + idA + " -v",
+	} {
+		if got := (Adapter{}).WithoutWorktree(strings.Fields(given)); !slices.Equal(got, strings.Fields(want)) {
+			t.Errorf("%s became %q, want %s", given, got, want)
+		}
+	}
+}
+
 // TestLaunchAgain begins a new session with a command whose prompt was sent long
 // ago: it is not sent again, unless the command is fresh.
 func TestLaunchAgain(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/sessions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
 
 // sideMode is what Claude Code gives its own files, and historyMode what a file of a
@@ -105,11 +106,28 @@ func writeSide(w io.Writer, name string, open func(string) (io.ReadCloser, error
 	default:
 		var b []byte
 		if b, err = io.ReadAll(r); err == nil {
-			_, err = w.Write(rewriteText(b, to, path.Ext(name) != ".json"))
+			_, err = w.Write(rewriteText(leaveWorktree(b, name, to), to, path.Ext(name) != ".json"))
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("place side file %s: %w", name, err)
 	}
 	return nil
+}
+
+// agentSettings is the end of the name of what 2.1 notes of a subagent, to go on with it.
+const agentSettings = ".meta.json"
+
+// leaveWorktree takes the worktree that a subagent worked in out of what is noted of it,
+// where the copy is for another workspace: it would go on in the source's worktree.
+func leaveWorktree(settings []byte, name string, to sessions.Rewrite) []byte {
+	if !strings.HasSuffix(name, agentSettings) || to.OldRoot == to.NewRoot || jsontext.Lookup(settings, "worktreePath") == nil {
+		return settings
+	}
+	for _, key := range []string{"worktreePath", "worktreeBranch", "inheritedWorktreePath", "spawnedWithWorktree", "cwd"} {
+		if less, err := jsontext.SetMember(settings, key, nil); err == nil {
+			settings = less
+		}
+	}
+	return settings
 }

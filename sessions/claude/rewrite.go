@@ -15,7 +15,8 @@ import (
 // search: no JSON is decoded and encoded again, so that everything else stays
 // the byte it was. Changed are the top-level sessionId and cwd, the paths below
 // the old root, and the paths of the old session's own files; never a signed
-// block or another id.
+// block or another id. A copy for another workspace has left the worktree that the
+// session was in: Claude Code would go on in the source's.
 func (Adapter) Rewrite(w io.Writer, r io.Reader, length int64, to sessions.Rewrite) error {
 	if err := to.Known(rewriteVersion); err != nil {
 		return err
@@ -86,6 +87,11 @@ func (w *rewriter) findFields(b []byte) bool {
 			}
 		case "cwd":
 			w.Cwd(at, value)
+		case "worktreeSession": // of a worktree-state line
+			if w.to.OldRoot != w.to.NewRoot {
+				w.Shield(at)
+				w.Replace(at, []byte("null"))
+			}
 		}
 	}
 }

@@ -120,6 +120,25 @@ func TestRewriteFields(t *testing.T) {
 	}
 }
 
+// TestRewriteWorktree: a copy for another workspace has left the worktree that its
+// session was in, wherever that is. One for the same workspace has not.
+func TestRewriteWorktree(t *testing.T) {
+	state := func(session string) string {
+		return transcript(`{"type":"worktree-state","worktreeSession":` + session + `,"sessionId":"` + idB + `"}`)
+	}
+	for _, in := range []string{
+		`{"originalCwd":"/w","worktreePath":"/w/.claude/worktrees/nat","worktreeName":"nat","sessionId":"` + idA + `"}`,
+		`{"originalCwd":"/w","worktreePath":"/elsewhere/nat","sessionId":"` + idA + `","hookBased":true}`,
+		`null`,
+	} {
+		for to, want := range map[string]string{"/srv/n": "null", "/w": in} {
+			if got := rewritten(t, state(in), fork("/w", to)); got != state(want) {
+				t.Errorf("for %s it became\n%s want\n%s", to, got, state(want))
+			}
+		}
+	}
+}
+
 // TestRewriteSamePlace: a restore changes the id and nothing else.
 func TestRewriteSamePlace(t *testing.T) {
 	for _, name := range transcripts {

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -259,6 +261,30 @@ func TestPlaceSidesForeignNames(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "x\x00", "subagents/x.key"} {
 		if _, err := (Adapter{}).PlaceSides(sessions.Environ{Home: "/h"}, []string{name}, nil, fork("/w", "/n")); err == nil {
 			t.Errorf("%q was taken for a side file", name)
+		}
+	}
+}
+
+// TestPlaceSubagentsWorktree: a subagent that had a worktree goes on in the fork's
+// workspace; what else is noted of it stays.
+func TestPlaceSubagentsWorktree(t *testing.T) {
+	const noted = `{"agentType":"general-purpose","worktreePath":"/w/.claude/worktrees/agent-1","worktreeBranch":"b","spawnedWithWorktree":true,"cwd":"/w/.claude/worktrees/agent-1","description":"in /w"}`
+	for to, want := range map[string]map[string]any{
+		"/n": {"agentType": "general-purpose", "description": "in /n"},
+		"/w": {
+			"agentType": "general-purpose", "worktreePath": "/w/.claude/worktrees/agent-1", "worktreeBranch": "b",
+			"spawnedWithWorktree": true, "cwd": "/w/.claude/worktrees/agent-1", "description": "in /w",
+		},
+	} {
+		open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(noted)), nil }
+		files, err := Adapter{}.PlaceSides(sessions.Environ{Home: "/h"}, []string{"subagents/agent-1.meta.json"}, open, fork("/w", to))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%v %v", files, err)
+		}
+		var out bytes.Buffer
+		var got map[string]any
+		if err := files[0].Write(&out); err != nil || json.Unmarshal(out.Bytes(), &got) != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("for %s: %s, %v", to, out.String(), err)
 		}
 	}
 }

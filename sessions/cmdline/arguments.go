@@ -37,6 +37,19 @@ func (a Arguments) Without(names ...string) Arguments {
 	return slices.DeleteFunc(slices.Clone(a), func(arg Argument) bool { return slices.Contains(names, arg.Name) })
 }
 
+// WordsWithout are the words without the options of these names. If one was there, the
+// positional words move behind "--": an option that takes many could swallow them.
+func (a Arguments) WordsWithout(names ...string) []string {
+	if !a.Has(names...) {
+		return a.Words()
+	}
+	words := a.Without(append(slices.Clone(names), "")...).Words()
+	if positional := a.Positionals(); len(positional) > 0 {
+		words = append(append(words, "--"), positional...)
+	}
+	return words
+}
+
 // First are the arguments with an option before them all, where none of them can
 // swallow it. a stays as it is.
 func (a Arguments) First(words ...string) Arguments {

@@ -21,6 +21,15 @@ var (
 	talkless = []string{"--list-sessions", "--delete-session", "--list-extensions", "--version", "--help", "--acp", "--experimental-acp"}
 )
 
+// WithoutWorktree implements sessions.WorktreeMaking.
+func (Adapter) WithoutWorktree(command []string) []string {
+	i := programIndex(command)
+	if i < 0 {
+		return command
+	}
+	return slices.Concat(command[:i+1], grammar().Parse(command[i+1:]).WordsWithout("--worktree"))
+}
+
 // Launch is the command line that starts Gemini CLI for a mission: on its
 // session and with its prompt. The client takes hooks from settings alone, and
 // settings from places that are the user's or the system's: there are none for
