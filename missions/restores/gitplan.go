@@ -41,14 +41,25 @@ func (rs *Restorer) PlanGit(ctx context.Context, m *projects.Mission, j *Job, at
 	if j.Files == nil || j.Result.Git.Then.Head == "" && now.Head == "" {
 		return nil
 	}
-	rs.addGitRefusals(ctx, ws, then.HeadUnreadReason(), j)
+	rs.addGitRefusals(ctx, ws, then.HeadUnreadReason(), rs.isOfOtherWorkspace(m, at), j)
 	return nil
+}
+
+// isOfOtherWorkspace reports whether a snapshot was taken in another workspace than the
+// mission's, as a fork's moments before its fork point were. Git has a branch checked
+// out in one worktree only, so the branch of such a moment is never the one here.
+func (rs *Restorer) isOfOtherWorkspace(m *projects.Mission, at *gitstore.Snapshot) bool {
+	if at.Mission == m.ID {
+		return false
+	}
+	workspace, _, err := rs.conversations.ConversationDirs(m.Project, at)
+	return err != nil || workspace != m.Binding.Workspace
 }
 
 // addGitRefusals adds what speaks against a restore of files in the present state of
 // the repository. unread is why HEAD could not be read when the snapshot was taken, ""
-// if it could be.
-func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceCache, unread string, j *Job) {
+// if it could be. The branch of another workspace does not count, its commit does.
+func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceCache, unread string, elsewhere bool, j *Job) {
 	then, now := j.Result.Git.Then, j.Result.Git.Now
 	refuse := func(hint, format string, args ...any) {
 		j.Refusals = append(j.Refusals, missions.Errorf(missions.KindConflict, hint+"; or --force", format, args...))
@@ -60,14 +71,18 @@ func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceC
 		j.Result.Notes = append(j.Result.Notes, "HEAD of that moment could not be read ("+unread+"): whether the repository stood elsewhere then can't be told")
 		return
 	}
-	if now.Branch != then.Branch {
+	if now.Branch != then.Branch && !elsewhere {
 		refuse(snapshots.BranchReturnHint(ctx, ws.Repo, then), "the repository is on %s now and was on %s then", branchName(now), branchName(then))
 		return
 	}
 	if now.Head == then.Head || then.Head == "" {
 		return
 	}
-	ok, err := snapshots.IsAncestor(ctx, ws.Repo, then.Head, now.Head)
+	var ok bool
+	var err error
+	if now.Head != "" {
+		ok, err = snapshots.IsAncestor(ctx, ws.Repo, then.Head, now.Head)
+	}
 	switch {
 	case errors.Is(err, snapshots.ErrCommitGone):
 		refuse("look with git log", "HEAD is %s now; %.10s, where it was then, is no longer in the repository", headName(now), then.Head)
