@@ -336,7 +336,12 @@ func TestHookBesideAHungDaemon(t *testing.T) {
 	if after := p.linear("one"); !slices.Equal(after, before) {
 		t.Errorf("a snapshot was taken of a workspace that somebody else has: %v, before %v", after, before)
 	}
-	p.refused("holds Umbra's home, but it does not answer", "status")
+	for reading, says := range map[string]string{"status": "but it does not answer", "log": "prompt: go on", "doctor": "but it does not answer"} {
+		if out, _ := p.umbra(p.work, reading); !strings.Contains(out, says) {
+			t.Errorf("%s beside a daemon that hangs does not say %q: %s", reading, says, out)
+		}
+	}
+	p.refused("holds Umbra's home, but it does not answer", "snapshot", "one")
 	end()
 	free()
 	p.must("daemon", "start")

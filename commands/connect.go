@@ -29,7 +29,8 @@ const (
 // which it starts if there is none; in this process, where that was asked for, by
 // variables that override how work is done too, this process sees other files than a
 // daemon would, or none can be started since nothing can be written in the home; or in
-// a command that stays.
+// a command that stays. Beside a daemon that does not answer, what only reads is done in
+// this process.
 func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
 	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.heeded {
 		return nil, nil, err
@@ -54,6 +55,12 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 		return served, served, nil
 	case errors.Is(err, client.ErrElsewhere), errors.Is(err, home.ErrUnwritable):
 		return inProcess(env, globals)
+	case errors.Is(err, client.ErrHangs) && globals.reach == alone:
+		own, closer, oerr := inProcess(env, globals)
+		if oerr != nil {
+			return nil, nil, err
+		}
+		return client.BesideHung(own, err), closer, nil
 	case globals.reach == staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
 		if svc, closer, serr := stay(ctx, env, o); serr == nil {
 			return svc, closer, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -25,9 +26,9 @@ func hintRequest(caller missions.Caller, name, event string, files []string) mis
 // snapshot all the same: Git waits for it, and an editor does not.
 func hintTime(name string) time.Duration {
 	if name == "git" {
-		return hookBudget
+		return payload.Budget
 	}
-	return promptBudget
+	return payload.PromptBudget
 }
 
 // askHint hands a hint in to the process that serves the home.
@@ -52,17 +53,18 @@ func (c *call) hint() error {
 	if err != nil {
 		return err
 	}
-	if _, well := home.Find(dir); !well {
+	served, well := home.Find(dir)
+	if !well {
 		return nil // there is no mission anywhere
 	}
 	caller, err := c.caller()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, hookBudget-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.ctx, payload.Budget-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx, c.heeded = ctx, true
-	if c.NoDaemon, c.reach = true, joining; c.hangs {
+	if c.NoDaemon, c.reach = true, joining; c.hangs || served.Hangs() {
 		c.reach = alone
 	}
 	request := hintRequest(caller, c.arg(0), c.arg(1), c.args[2:])

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -22,13 +21,6 @@ import (
 )
 
 type hookOptions struct{ event string }
-
-// The most that a hook reads, and how long it may take: an agent waits for it.
-const (
-	mostPayload  = 64 << 20
-	promptBudget = 10 * time.Second
-	hookBudget   = 2 * time.Second
-)
 
 func hookCommand() *verb {
 	var o hookOptions
@@ -88,14 +80,16 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	if hint {
 		err = askHint(env, home)
 	} else {
-		var payload []byte
-		if payload, err = readPayload(context.Background(), env.Stdin); err == nil {
-			err = askHook(env, home, payload, strict)
+		var event []byte
+		if event, err = payload.Read(context.Background(), env.Stdin); err == nil {
+			err = askHook(env, home, event, strict)
 		}
-		env.Stdin = bytes.NewReader(payload)
+		env.Stdin = bytes.NewReader(event)
 	}
 	if errors.Is(err, client.ErrUndone) {
-		env.hangs = errors.Is(err, client.ErrHangs)
+		if env.hangs = errors.Is(err, client.ErrHangs); env.hangs {
+			home.NoteHang()
+		}
 		return 0, env, false
 	}
 	if strict {
@@ -108,15 +102,15 @@ func quickHook(env Env) (code int, next Env, done bool) {
 }
 
 // askHook hands an event in and prints what the agent expects.
-func askHook(env Env, home home.Home, payload []byte, strict bool) error {
+func askHook(env Env, home home.Home, event []byte, strict bool) error {
 	caller, err := callerOf(env)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), hookTime(env.Args[1], "", payload)-env.Now().Sub(env.began))
+	ctx, cancel := context.WithTimeout(context.Background(), payload.Time(env.Args[1], "", event)-env.Now().Sub(env.began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
-		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: payload, AgentPID: presence.FindAgentProcess(env.Args[1], caller, os.Getppid())})
+		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: event, AgentPID: presence.FindAgentProcess(env.Args[1], caller, os.Getppid())})
 	if werr := answerHook(env, env.Args[1], result); err == nil {
 		err = werr
 	}
@@ -155,6 +149,16 @@ func runHook(c *call, o hookOptions) (err error) {
 	return c.hook(o)
 }
 
+// homeOf is the home as a hook needs it, the zero Home if there is none.
+func homeOf(env Env, globals Globals) home.Home {
+	dir, err := globals.homeDir(env)
+	if err != nil {
+		return home.Home{}
+	}
+	found, _ := home.Find(dir)
+	return found
+}
+
 func (c *call) strict() bool { return slices.Contains(c.Args, "--strict") }
 
 func (c *call) hook(o hookOptions) error {
@@ -169,7 +173,7 @@ func (c *call) hook(o hookOptions) error {
 	if len(c.args) > 1 {
 		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s", c.arg(0), strings.Join(c.args[1:], " "))
 	}
-	payload, err := readPayload(c.ctx, c.Stdin)
+	event, err := payload.Read(c.ctx, c.Stdin)
 	if err != nil {
 		return err
 	}
@@ -177,27 +181,23 @@ func (c *call) hook(o hookOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, hookTime(c.arg(0), o.event, payload)-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.ctx, payload.Time(c.arg(0), o.event, event)-c.Now().Sub(c.began))
 	defer cancel()
 	c.ctx = ctx
 	c.heeded = true
-	if c.reach = joining; c.hangs {
+	served := homeOf(c.Env, c.Globals)
+	if c.reach = joining; c.hangs || served.Hangs() {
 		c.NoDaemon, c.reach = true, alone
 	}
-	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: payload, AgentPID: presence.FindAgentProcess(c.arg(0), caller, os.Getppid())}
+	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: event, AgentPID: presence.FindAgentProcess(c.arg(0), caller, os.Getppid())}
 	result, err := c.sendHook(request)
 	if err != nil && c.reach == joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.
+		if errors.Is(err, client.ErrHangs) {
+			served.NoteHang()
+		}
 		c.NoDaemon, c.reach = true, alone
-		if err := c.close(); err != nil {
-			return err
-		}
 		result, err = c.sendHook(request)
-	}
-	if result.Asked != nil { // it is carried out as by a process of its own
-		if cerr := c.close(); err == nil {
-			err = cerr
-		}
 	}
 	if werr := answerHook(c.Env, c.arg(0), result); err == nil {
 		err = werr
@@ -208,57 +208,44 @@ func (c *call) hook(o hookOptions) error {
 	return err
 }
 
+// sendHook hands an event to the Service. It comes to its end some time after the
+// context at the latest: a system call may hang, as on a network's disk, in the Service
+// or while it is closed, and that is left behind with this process.
 func (c *call) sendHook(r missions.HookRequest) (missions.HookResult, error) {
+	own := *c // is the goroutine's alone
+	var result missions.HookResult
+	ended := make(chan error, 1)
+	go func() { ended <- serveHook(&own, r, &result) }()
+	select {
+	case err := <-ended:
+		return result, err
+	case <-c.ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return result, err
+	case <-time.After(hookGrace):
+		return missions.HookResult{}, missions.Errorf(missions.KindTimeout, "umbra status", "the time for this hook is over, and something in it hangs")
+	}
+}
+
+// hookGrace is how long a hook whose time is over has to end well.
+const hookGrace = time.Second
+
+// serveHook makes the call, and closes what it was made of.
+func serveHook(c *call, r missions.HookRequest, result *missions.HookResult) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
+			err = missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r)
+		}
+	}()
 	svc, err := c.service()
 	if err != nil {
-		return missions.HookResult{}, err
+		return err
 	}
-	return svc.Hook(c.ctx, r)
-}
-
-// readPayload reads the event. The read itself can't be interrupted; it is left
-// behind if the context ends.
-func readPayload(ctx context.Context, r io.Reader) ([]byte, error) {
-	type read struct {
-		p   []byte
-		err error
+	*result, err = svc.Hook(c.ctx, r)
+	if cerr := c.close(); err == nil {
+		err = cerr
 	}
-	done := make(chan read, 1)
-	go func() {
-		p, err := io.ReadAll(io.LimitReader(r, mostPayload+1))
-		done <- read{p, err}
-	}()
-	ctx, cancel := context.WithTimeout(ctx, promptBudget)
-	defer cancel()
-	var got read
-	select {
-	case got = <-done:
-	case <-ctx.Done():
-		return nil, missions.Errorf(missions.KindTimeout, "give the event on stdin", "no event came on stdin")
-	}
-	switch {
-	case got.err != nil:
-		return nil, fmt.Errorf("read the event: %w", got.err)
-	case len(got.p) == 0:
-		return nil, missions.Errorf(missions.KindUsage, "give the event on stdin", "the event is empty")
-	case len(got.p) > mostPayload:
-		return nil, missions.Errorf(missions.KindUsage, "", "the event is over %s", size(mostPayload))
-	}
-	return got.p, nil
-}
-
-// hookTime is how long the event may take: a prompt waits for its snapshot. The
-// name is looked for and no more: the adapter reads the event.
-func hookTime(agent, event string, payload []byte) time.Duration {
-	head := payload[:min(len(payload), 1<<20)]
-	names := []string{"UserPromptSubmit", "BeforeAgent"} // the latter is Gemini CLI's
-	if agent == "generic" {
-		names = []string{"prompt"}
-	}
-	for _, name := range names {
-		if event == name || event == "" && bytes.Contains(head, []byte(`"`+name+`"`)) {
-			return promptBudget
-		}
-	}
-	return hookBudget
+	return err
 }

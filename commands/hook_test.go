@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -101,6 +103,25 @@ func TestQuickHookSurvivesAFault(t *testing.T) {
 	}
 }
 
+// TestHookEndsWhereSomethingHangs comes to its end with its time, though a call of the
+// Service does not, as where the kernel waits for a network's disk.
+func TestHookEndsWhereSomethingHangs(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{})
+	t.Cleanup(func() { close(hangs) })
+	b := newBench(t, fake{hook: func(context.Context, missions.HookRequest) (missions.HookResult, error) {
+		<-hangs
+		return missions.HookResult{}, nil
+	}})
+	began := time.Now().Add(-payload.Budget)
+	b.env.Now = func() time.Time { return began }
+	b.env.began = began.Add(-payload.Budget) // its time is over
+	b.env.Stdin = strings.NewReader(`{"x":1}`)
+	if code := b.run("hook", "claude", "--event", "Stop", "--strict"); code == 0 || !strings.Contains(b.stderr.String(), "the time for this hook is over") {
+		t.Errorf("exit code %d, stderr %q", code, b.stderr.String())
+	}
+}
+
 func mustDo(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -128,30 +149,10 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestHookTime: a prompt, of whichever agent, waits longer than other events.
-func TestHookTime(t *testing.T) {
-	t.Parallel()
-	for payload, want := range map[string]time.Duration{
-		`{"hook_event_name":"UserPromptSubmit"}`: promptBudget,
-		`{"hook_event_name":"BeforeAgent"}`:      promptBudget,
-		`{"hook_event_name":"Stop"}`:             hookBudget,
-	} {
-		if got := hookTime("claude", "", []byte(payload)); got != want {
-			t.Errorf("%s may take %s, want %s", payload, got, want)
-		}
-	}
-	if hookTime("generic", "", []byte(`{"event":"prompt"}`)) != promptBudget || hookTime("generic", "", []byte(`{"event":"idle"}`)) != hookBudget {
-		t.Error("a tool's own prompt is not one")
-	}
-	if hookTime("gemini", "BeforeAgent", nil) != promptBudget || hookTime("claude", "Stop", []byte(`"UserPromptSubmit"`)) != hookBudget {
-		t.Error("the name that the command line gives does not decide")
-	}
-}
-
 // TestHintTime: Git waits for a hint as for any event, never as for a prompt's.
 func TestHintTime(t *testing.T) {
 	t.Parallel()
-	if hintTime("git") != hookBudget || hintTime("vim") != promptBudget {
+	if hintTime("git") != payload.Budget || hintTime("vim") != payload.PromptBudget {
 		t.Errorf("git %s, vim %s", hintTime("git"), hintTime("vim"))
 	}
 }

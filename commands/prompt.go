@@ -90,7 +90,7 @@ func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Statu
 	r := missions.StatusRequest{Caller: caller, Brief: true}
 	if env.Getenv("UMBRA_NO_DAEMON") == "" && !globals.NoDaemon {
 		s, err := client.Status(ctx, client.Options{Home: home, Version: version()}, r)
-		if err == nil || !errors.Is(err, client.ErrUndone) || errors.Is(err, client.ErrHangs) {
+		if err == nil || !errors.Is(err, client.ErrUndone) {
 			return s, err
 		}
 	}

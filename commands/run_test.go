@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -311,8 +312,8 @@ func TestHookFailsOpen(t *testing.T) {
 	if code := b.run("hook", "claude", "--event", "error", "--strict"); code != 13 {
 		t.Errorf("--strict: exit code %d, want 13", code)
 	}
-	b.env.Stdin = io.LimitReader(zeros{}, mostPayload+1)
-	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.stderr.String(), "over 64.0 MiB") {
+	b.env.Stdin = io.LimitReader(zeros{}, payload.Most+1)
+	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.stderr.String(), "over 64 MiB") {
 		t.Errorf("huge: exit code %d, stderr %q", code, b.stderr.String())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -34,8 +35,8 @@ func quickStatusLine(env Env) (code int, next Env, done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--statusline" || env.IsTerminal(env.Stdin) {
 		return 0, env, false
 	}
-	payload, r, ok := statusLineRequest(env)
-	env.Stdin = bytes.NewReader(payload)
+	event, r, ok := statusLineRequest(env)
+	env.Stdin = bytes.NewReader(event)
 	if !ok {
 		return 0, env, false
 	}
@@ -65,15 +66,15 @@ func quickStatusLine(env Env) (code int, next Env, done bool) {
 
 // statusLineRequest reads what an agent gives the command of its status line; it
 // is false where stdin holds nothing of the kind.
-func statusLineRequest(env Env) (payload []byte, r missions.HookRequest, ok bool) {
+func statusLineRequest(env Env) (event []byte, r missions.HookRequest, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusLineInput)
 	defer cancel()
-	payload, err := readPayload(ctx, env.Stdin)
-	if err != nil || !bytes.HasPrefix(bytes.TrimSpace(payload), []byte("{")) {
-		return payload, r, false
+	event, err := payload.Read(ctx, env.Stdin)
+	if err != nil || !bytes.HasPrefix(bytes.TrimSpace(event), []byte("{")) {
+		return event, r, false
 	}
 	caller, err := callerOf(env)
-	return payload, missions.HookRequest{Caller: caller, Agent: statusLineAgent, Event: statusLineEvent, Payload: payload}, err == nil
+	return event, missions.HookRequest{Caller: caller, Agent: statusLineAgent, Event: statusLineEvent, Payload: event}, err == nil
 }
 
 // agentStatusLine is the line without a daemon: none is started for it.

@@ -118,7 +118,7 @@ func IsHomeEntry(name string) bool {
 func isMachineEntry(name string) bool {
 	kind, id, _ := strings.Cut(name, "-")
 	switch kind {
-	case "lock", "socket":
+	case "lock", "socket", "hangs":
 		return isMachineID(id)
 	case "run":
 		return len(id) == 8 && strings.Trim(id, "0123456789abcdef") == ""

@@ -41,7 +41,7 @@ type Options struct {
 const aboutPatience = time.Second
 
 // Connect reaches the process that serves the home, and starts a daemon if
-// there is none. Its error is of KindNoDaemon, and wraps ErrElsewhere or
+// there is none. Its error is of KindNoDaemon, and wraps ErrElsewhere, ErrHangs or
 // missions.ErrUnwritable where that is why. The Client must be closed.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Timeout <= 0 {
@@ -155,6 +155,9 @@ func (s *search) explain() error {
 	log := filepath.Clean(s.options.Home.LogFile())
 	without := "umbra --no-daemon works in this process"
 	last := plain(s.last)
+	if held && errors.Is(s.last, context.DeadlineExceeded) {
+		last = &reason{last.Error(), ErrHangs}
+	}
 	switch {
 	case held && !nobody(s.last):
 		return missions.Errorf(missions.KindNoDaemon, endsIt(pid)+"; "+without, "%s holds Umbra's home, but %w", holder, last)

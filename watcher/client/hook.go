@@ -41,6 +41,9 @@ func alone(o Options) missions.Relay {
 		if err != nil {
 			return missions.Errorf(missions.KindUsage, "", "send %s: %w", m.Name, err)
 		}
+		if o.Home.Hangs() {
+			return fmt.Errorf("%w: %w", ErrUndone, ErrHangs)
+		}
 		conn, err := dial(ctx, o.Home.Socket())
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUndone, err)

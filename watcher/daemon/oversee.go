@@ -109,6 +109,7 @@ func (o *overseer) look() {
 		o.leave(homeGone)
 		return
 	}
+	o.options.Home.ForgetHang() // of a moment that is over
 	o.index.mend()
 	if !o.socket.published() {
 		o.leave("the socket was taken away")
