@@ -63,10 +63,8 @@ type Adapter interface {
 	// ErrNoSession if there is no such file.
 	Open(path string) (Session, error)
 
-	// Read parses a whole conversation. It never fails on foreign or damaged
-	// lines: it counts them.
-	Read(r io.Reader) (Conversation, error)
-	// Follow returns a parser that is fed appended bytes as they come.
+	// Follow returns a parser that is fed a conversation's bytes as they come. It
+	// never fails on foreign or damaged lines: it counts them.
 	Follow() Follower
 	// Cut returns the length of the longest prefix that is a conversation the
 	// agent can go on from: it ends with the last complete event after which
@@ -194,6 +192,22 @@ type Follower interface {
 	Feed(p []byte)
 	// Conversation is what has been read so far.
 	Conversation() Conversation
+}
+
+// ReadConversation is the conversation that all of r is. Its only errors are r's.
+func ReadConversation(a Adapter, r io.Reader) (Conversation, error) {
+	read := a.Follow()
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := r.Read(buf)
+		read.Feed(buf[:n])
+		if errors.Is(err, io.EOF) {
+			return read.Conversation(), nil
+		}
+		if err != nil {
+			return read.Conversation(), fmt.Errorf("read session: %w", err)
+		}
+	}
 }
 
 // Cut is a prefix of a session.

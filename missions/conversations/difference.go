@@ -95,7 +95,7 @@ func (l *Library) ReadConversation(m *projects.Mission, s *gitstore.Snapshot) (s
 	if a == nil {
 		return sessions.Conversation{}, nil
 	}
-	return a.Read(r)
+	return sessions.ReadConversation(a, r)
 }
 
 // ReadPresentConversation reads the conversation as the agent's own files hold it now.
@@ -112,5 +112,5 @@ func (l *Library) ReadPresentConversation(m *projects.Mission) (sessions.Convers
 		return sessions.Conversation{}, err
 	}
 	defer talk.Close()
-	return a.Read(talk)
+	return sessions.ReadConversation(a, talk)
 }

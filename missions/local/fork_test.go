@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
@@ -87,7 +88,7 @@ func TestFork(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			conversation, err := claude.Adapter{}.Read(f)
+			conversation, err := sessions.ReadConversation(claude.Adapter{}, f)
 			if err != nil || len(conversation.Turns) != tt.turns || conversation.ID != fork.SessionID || conversation.Cwd != fork.Workspace {
 				t.Errorf("the fork's conversation: %+v %v", conversation, err)
 			}

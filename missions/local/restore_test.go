@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/claude"
 )
 
@@ -82,7 +83,7 @@ func TestRestoreAndUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if talk, err := (claude.Adapter{}).Read(f); err != nil || len(talk.Turns) != 1 || talk.ID != done.SessionID {
+	if talk, err := sessions.ReadConversation(claude.Adapter{}, f); err != nil || len(talk.Turns) != 1 || talk.ID != done.SessionID {
 		t.Errorf("restored conversation: %+v %v", talk, err)
 	}
 	b.healthy()

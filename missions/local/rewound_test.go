@@ -114,7 +114,7 @@ func (g *goesBack) prompts(path string) []string {
 	if bytes.Contains(text, []byte("history_base")) || bytes.Count(text, []byte("session_meta")) != 1 {
 		g.Errorf("the copy is of several files:\n%s", text)
 	}
-	c, err := g.local.Adapter("codex").Read(bytes.NewReader(text))
+	c, err := sessions.ReadConversation(g.local.Adapter("codex"), bytes.NewReader(text))
 	if err != nil {
 		g.Fatal(err)
 	}

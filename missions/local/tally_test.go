@@ -29,7 +29,7 @@ func (c *talker) counted() missions.Tally {
 		c.Fatal(err)
 	}
 	defer f.Close()
-	conv, err := projects.Agents()[0].Read(f)
+	conv, err := sessions.ReadConversation(projects.Agents()[0], f)
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func BenchmarkRead(b *testing.B) {
 	data := bigTranscript(b)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := (Adapter{}).Read(bytes.NewReader(data)); err != nil {
+		if _, err := sessions.ReadConversation(Adapter{}, bytes.NewReader(data)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
-	"pgregory.net/rapid"
 )
 
 func cutOf(t testing.TB, b []byte) sessions.Cut {
@@ -101,7 +102,7 @@ func checkKept(t *testing.T, name string, kept []byte) {
 func TestCutDropsPrompt(t *testing.T) {
 	for _, name := range transcripts {
 		all := fixture(t, name)
-		conv, err := Adapter{}.Read(bytes.NewReader(all))
+		conv, err := sessions.ReadConversation(Adapter{}, bytes.NewReader(all))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"io"
 	"strconv"
 	"time"
 
@@ -10,13 +9,6 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
-
-// Read parses a whole conversation.
-func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
-	p := newParser()
-	err := p.split.Drain(r)
-	return p.Conversation(), err
-}
 
 // Follow returns a parser to feed as the file grows. A feed costs what is fed.
 func (Adapter) Follow() sessions.Follower { return newParser() }

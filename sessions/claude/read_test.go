@@ -11,7 +11,7 @@ import (
 
 func read(t testing.TB, b []byte) sessions.Conversation {
 	t.Helper()
-	c, err := Adapter{}.Read(bytes.NewReader(b))
+	c, err := sessions.ReadConversation(Adapter{}, bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}

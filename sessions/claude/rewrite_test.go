@@ -11,11 +11,12 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
-	"pgregory.net/rapid"
 )
 
 const (
@@ -156,7 +157,7 @@ func TestRewriteSamePlace(t *testing.T) {
 func TestRewriteRealTranscripts(t *testing.T) {
 	for _, name := range transcripts {
 		b := fixture(t, name)
-		conv, err := Adapter{}.Read(bytes.NewReader(b))
+		conv, err := sessions.ReadConversation(Adapter{}, bytes.NewReader(b))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/umbra-vcs/umbra/scripts/draws"
 	"github.com/umbra-vcs/umbra/sessions"
-	"pgregory.net/rapid"
 )
 
 const ourHook = "/home/u/go/bin/umbra hook claude || exit 0"

@@ -70,7 +70,7 @@ func subject(t *testing.T) sessionstest.Subject {
 
 func read(t testing.TB, b []byte) sessions.Conversation {
 	t.Helper()
-	c, err := Adapter{}.Read(bytes.NewReader(b))
+	c, err := sessions.ReadConversation(Adapter{}, bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}

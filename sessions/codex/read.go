@@ -1,21 +1,12 @@
 package codex
 
 import (
-	"io"
 	"strconv"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
-
-// Read parses a whole conversation. Of one that Codex has forked from another
-// (codex fork), whose file begins where the fork did, it is what came since.
-func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
-	p := newParser()
-	err := p.split.Drain(r)
-	return p.Conversation(), err
-}
 
 // Follow returns a parser to feed as the file grows. A feed costs what is fed.
 func (Adapter) Follow() sessions.Follower { return newParser() }

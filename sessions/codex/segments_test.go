@@ -102,7 +102,7 @@ func TestRewound(t *testing.T) {
 		{"first PLATYPUS [[bash cmd=\"pwd\"]] [[say hello]]", "third [[say instead]]", "fifth [[bash cmd=\"pwd\"]] [[say at last]]"},
 	} {
 		b := joinedTalk(t, a, env, files[n])
-		c, err := a.Read(bytes.NewReader(b))
+		c, err := sessions.ReadConversation(a, bytes.NewReader(b))
 		var got []string
 		for _, turn := range c.Turns {
 			got = append(got, turn.Prompt)
@@ -172,7 +172,7 @@ func TestForkOfRewound(t *testing.T) {
 			t.Errorf("the copy has %s", not)
 		}
 	}
-	if c, err := a.Read(&out); err != nil || len(c.Turns) != 3 || c.ID != idB {
+	if c, err := sessions.ReadConversation(a, &out); err != nil || len(c.Turns) != 3 || c.ID != idB {
 		t.Errorf("the copy: %+v, %v", c, err)
 	}
 }

@@ -3,7 +3,6 @@ package gemini
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,13 +11,6 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
-
-// Read parses a whole conversation.
-func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
-	p := newParser()
-	err := p.split.Drain(r)
-	return p.Conversation(), err
-}
 
 // Follow returns a parser to feed as the file grows. A feed costs what is fed;
 // but each resumption writes the whole conversation once more.

@@ -9,22 +9,6 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// Read counts lines and bytes, which is all that is known of a conversation.
-func (a Adapter) Read(r io.Reader) (sessions.Conversation, error) {
-	f := a.Follow()
-	if _, err := io.Copy(feeder{f}, r); err != nil {
-		return sessions.Conversation{}, fmt.Errorf("read session: %w", err)
-	}
-	return f.Conversation(), nil
-}
-
-type feeder struct{ sessions.Follower }
-
-func (f feeder) Write(p []byte) (int, error) {
-	f.Feed(p)
-	return len(p), nil
-}
-
 // Follow implements sessions.Adapter.
 func (Adapter) Follow() sessions.Follower { return &follower{} }
 
@@ -41,6 +25,12 @@ func (f *follower) Feed(p []byte) {
 }
 
 // Conversation is idle at its end: what its tool does, hooks tell.
+// Write is Feed.
+func (f *follower) Write(p []byte) (int, error) {
+	f.Feed(p)
+	return len(p), nil
+}
+
 func (f *follower) Conversation() sessions.Conversation {
 	c := sessions.Conversation{Events: int(f.lines), Length: f.length - f.torn, Torn: f.torn > 0, State: sessions.StateIdle}
 	if f.length == 0 {
@@ -52,7 +42,7 @@ func (f *follower) Conversation() sessions.Conversation {
 // Cut keeps all that was there: a moment's bytes are those of its snapshot.
 func (a Adapter) Cut(r io.Reader) (sessions.Cut, error) {
 	var f follower
-	n, err := io.Copy(feeder{&f}, r)
+	n, err := io.Copy(&f, r)
 	switch {
 	case err != nil:
 		return sessions.Cut{}, fmt.Errorf("read session: %w", err)

@@ -39,7 +39,7 @@ func subject(t testing.TB, a sessions.Adapter, command ...string) sessionstest.S
 		Adapter: a, Command: command, Spoken: slices.Contains(command, "run"), Env: sessions.Environ{Home: t.TempDir(), Vars: map[string]string{}},
 		Transcript: fixture(t, "talk.jsonl"), Payloads: map[sessions.Kind][]byte{}, HookCommand: ourHook,
 	}
-	conv, err := a.Read(bytes.NewReader(s.Transcript))
+	conv, err := sessions.ReadConversation(a, bytes.NewReader(s.Transcript))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,13 +10,6 @@ import (
 	"github.com/umbra-vcs/umbra/sessions/jsonlines"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
 )
-
-// Read parses a whole conversation.
-func (Adapter) Read(r io.Reader) (sessions.Conversation, error) {
-	p := newParser()
-	err := p.split.Drain(r)
-	return p.Conversation(), err
-}
 
 // Follow returns a parser to feed as the file grows. A feed costs what is fed.
 func (Adapter) Follow() sessions.Follower { return newParser() }

@@ -62,7 +62,7 @@ func (s Subject) checkPlace(r *report) {
 }
 
 func (s Subject) read(r *report, b []byte) sessions.Conversation {
-	c, err := s.Adapter.Read(bytes.NewReader(b))
+	c, err := sessions.ReadConversation(s.Adapter, bytes.NewReader(b))
 	if err != nil {
 		r.bad("read: %v", err)
 	}

@@ -87,7 +87,7 @@ func open(t sessions.Tool) bool { return !t.Done && t.Agent == "" }
 
 // keepsCalls cuts behind a call that has no result yet.
 func keepsCalls(a whole, b []byte, cut sessions.Cut) sessions.Cut {
-	c, err := a.Read(bytes.NewReader(b))
+	c, err := sessions.ReadConversation(a, bytes.NewReader(b))
 	if err != nil || len(c.Turns) == 0 {
 		return cut
 	}

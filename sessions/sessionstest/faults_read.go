@@ -2,7 +2,6 @@ package sessionstest
 
 import (
 	"bytes"
-	"io"
 
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -27,7 +26,6 @@ func readFaults() []fault {
 				c.State = sessions.StateIdle
 			}
 		})},
-		{"read: ", Subject.checkRead, func(w whole, _ Subject) sessions.Adapter { return readsNone{w} }},
 		{"followed in pieces", Subject.checkFollow, func(w whole, _ Subject) sessions.Adapter { return losesPieces{w} }},
 		{"followed from turn", Subject.checkResumed, func(w whole, s Subject) sessions.Adapter {
 			if _, replaces := as[sessions.Replacing](w); replaces {
@@ -43,7 +41,6 @@ type (
 		whole
 		how func(*sessions.Conversation)
 	}
-	readsNone      struct{ whole }
 	losesPieces    struct{ whole }
 	wantsBeginning struct {
 		whole
@@ -51,21 +48,24 @@ type (
 	}
 )
 
-func (a misreads) Read(r io.Reader) (sessions.Conversation, error) {
-	c, err := a.whole.Read(r)
-	a.how(&c)
-	return c, err
+func (a misreads) Follow() sessions.Follower { return misreading{a.whole.Follow(), a.how} }
+
+type misreading struct {
+	sessions.Follower
+	how func(*sessions.Conversation)
 }
 
-func (readsNone) Read(io.Reader) (sessions.Conversation, error) {
-	return sessions.Conversation{}, io.ErrUnexpectedEOF
+func (f misreading) Conversation() sessions.Conversation {
+	c := f.Follower.Conversation()
+	f.how(&c)
+	return c
 }
 
 func (a losesPieces) Follow() sessions.Follower { return losing{a.whole.Follow()} }
 
 type losing struct{ sessions.Follower }
 
-func (f losing) Feed(p []byte) { f.Follower.Feed(p[:len(p)-1]) }
+func (f losing) Feed(p []byte) { f.Follower.Feed(p[:max(len(p)-1, 0)]) }
 
 func (a wantsBeginning) Follow() sessions.Follower {
 	return &wanting{Follower: a.whole.Follow(), transcript: a.transcript}
