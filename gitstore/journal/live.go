@@ -17,6 +17,15 @@ const longestLive = 256 << 10
 // PutLive stores the state of a live mission, any JSON: readers and killed
 // processes see the old or the new, a power cut may lose both.
 func (j *Journal) PutLive(mission string, state json.RawMessage) error {
+	return j.putLive(mission, state, false)
+}
+
+// ReplaceLive is PutLive, and what the states before said is in the file no more.
+func (j *Journal) ReplaceLive(mission string, state json.RawMessage) error {
+	return j.putLive(mission, state, true)
+}
+
+func (j *Journal) putLive(mission string, state json.RawMessage, alone bool) error {
 	log, err := j.liveLog(mission)
 	if err != nil {
 		return err
@@ -25,7 +34,7 @@ func (j *Journal) PutLive(mission string, state json.RawMessage) error {
 		return fmt.Errorf("live state of %s: not JSON", mission)
 	}
 	err = log.locked(func(file *os.File) error {
-		if longerThan(file, longestLive) {
+		if alone || longerThan(file, longestLive) {
 			return log.rewrite([]any{state})
 		}
 		return appendTo(file, state)

@@ -144,9 +144,10 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	}
 	sent, fresh := m.FirstPrompt != "" || m.FreshCommand, m.FreshCommand || len(r.Command) > 0
 	if prompt == "" {
-		prompt = m.FirstPrompt
+		prompt = m.WholeFirstPrompt()
 	}
-	m.FirstPrompt, m.FreshCommand = "", false
+	m.SetFirstPrompt("")
+	m.FreshCommand = false
 	config, moved, err := l.launchConfig(ctx, m, r.Config, launch)
 	if err != nil {
 		return false, err

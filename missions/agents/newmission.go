@@ -77,7 +77,7 @@ func (l *Launcher) planMission(r missions.NewMissionRequest) (projects.MissionPl
 		}
 		n.Name, n.NameGiven = r.Name, true
 	} else {
-		n.Name = missions.NameFromPrompt(r.Prompt)
+		n.Name = projects.NameFromPrompt(r.Prompt)
 	}
 	return n, nil
 }
@@ -179,8 +179,9 @@ func (l *Launcher) blankMission(p *projects.Project, n projects.MissionPlan, g p
 	m.Stored = projects.Stored{
 		Format: projects.RecordFormat, ID: n.ID, Agent: n.Agent, ToolName: n.ToolName, ResumeCommand: n.ResumeCommand, Command: n.Command, RecordedStateSince: now,
 		CreatedAt: now, UpdatedAt: now, Session: n.Session, EnvNames: n.EnvNames, Adopted: n.Adopted,
-		Unnamed: n.Adopted && n.Name == "", FirstPrompt: n.FirstPrompt, StartedBy: n.StartedBy, Config: n.ConfigCommit,
+		Unnamed: n.Adopted && n.Name == "", StartedBy: n.StartedBy, Config: n.ConfigCommit,
 	}
+	m.SetFirstPrompt(n.FirstPrompt)
 	if n.Subdir != "." {
 		m.Subdir = n.Subdir
 	}

@@ -52,7 +52,7 @@ func countCommonTurns(a, b []sessions.Turn) int {
 func ConversationLines(turns []sessions.Turn) []missions.ConversationLine {
 	var said []missions.ConversationLine
 	for _, t := range turns {
-		said = append(said, missions.ConversationLine{Role: "user", Text: t.Prompt, At: t.At})
+		said = append(said, missions.ConversationLine{Role: "user", Text: projects.RedactText(t.Prompt), At: t.At})
 		said = append(said, turnLines(t)...)
 	}
 	return said
@@ -68,7 +68,7 @@ func turnLines(t sessions.Turn) []missions.ConversationLine {
 			out = append(out, toolLine(tools[0]))
 			tools = tools[1:]
 		}
-		out = append(out, missions.ConversationLine{Role: text.Role, Text: text.Text, At: text.At})
+		out = append(out, missions.ConversationLine{Role: text.Role, Text: projects.RedactText(text.Text), At: text.At})
 	}
 	for _, tool := range tools {
 		out = append(out, toolLine(tool))
@@ -77,7 +77,7 @@ func turnLines(t sessions.Turn) []missions.ConversationLine {
 }
 
 func toolLine(t sessions.Tool) missions.ConversationLine {
-	return missions.ConversationLine{Role: "tool", Text: missions.OneLine(t.Name, t.Target), At: t.At}
+	return missions.ConversationLine{Role: "tool", Text: missions.OneLine(t.Name, projects.RedactTarget(t.Target)), At: t.At}
 }
 
 // ReadConversation reads the whole conversation of a snapshot; an empty one if

@@ -111,10 +111,10 @@ func (l *Library) CountConversation(m *projects.Mission, meta gitstore.SessionMe
 // says them.
 func TakeLastPrompt(m *projects.Mission, turns []sessions.Turn) {
 	for _, turn := range turns {
-		m.LastPrompt = &missions.Prompt{Text: missions.TruncateText(turn.Prompt, missions.MaxPromptBytes), At: turn.At}
+		m.LastPrompt = &missions.Prompt{Text: missions.TruncateText(projects.RedactText(turn.Prompt), missions.MaxPromptBytes), At: turn.At}
 		if n := len(turn.Tools); n > 0 {
 			tool := turn.Tools[n-1]
-			m.LastTool = &missions.ToolUse{Name: tool.Name, Target: m.RelativePath(tool.Target), At: tool.At}
+			m.LastTool = &missions.ToolUse{Name: tool.Name, Target: projects.RedactTarget(m.RelativePath(tool.Target)), At: tool.At}
 		}
 	}
 }

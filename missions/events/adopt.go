@@ -161,7 +161,7 @@ func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missi
 	n := projects.MissionPlan{
 		ID: l.AdoptedID(all, a.Name(), e.SessionID, ""), Agent: a.Name(), Command: []string{a.Name()},
 		Directory: g, Workspace: g.Top, Subdir: subdir, Session: e.SessionID, Transcript: e.Transcript,
-		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a, Lifecycle: missions.Idle{}, Name: missions.NameFromPrompt(e.Prompt),
+		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a, Lifecycle: missions.Idle{}, Name: projects.NameFromPrompt(e.Prompt),
 		Provisional: e.Headless,
 	}
 	if parent != nil {

@@ -84,7 +84,7 @@ type turnEnding struct {
 
 // failedEvent is the turn's end in the words of the agent's API, as far as they are told.
 func (e turnEnding) failedEvent() missions.Event {
-	return missions.TurnFailed{Message: cmp.Or(sessions.BriefRefusal(e.refusal), "the agent's API refused")}
+	return missions.TurnFailed{Message: cmp.Or(projects.RedactText(sessions.BriefRefusal(e.refusal)), "the agent's API refused")}
 }
 
 // correctTurnEnd is what the end of a turn means that its agent reports, where the session's

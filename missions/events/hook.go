@@ -32,6 +32,7 @@ func (l *Listener) Hook(ctx context.Context, r missions.HookRequest) (missions.H
 	if event.PID == 0 {
 		event.PID = r.AgentPID
 	}
+	event.Prompt, event.Tool.Target = projects.RedactText(event.Prompt), projects.RedactTarget(event.Tool.Target)
 	result := missions.HookResult{}
 	switch event.Kind {
 	case sessions.KindCommand:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -386,7 +387,7 @@ func lifecycleEvent(e sessions.Event) (missions.Event, bool) {
 		}
 		return missions.TurnEnded{Background: e.Background}, true
 	case sessions.KindError:
-		return missions.TurnFailed{Message: e.Message}, true
+		return missions.TurnFailed{Message: projects.RedactText(e.Message)}, true
 	case sessions.KindSessionEnd:
 		if e.Reason == "clear" || e.Reason == "resume" {
 			return nil, false // the agent goes on with another session

@@ -296,3 +296,13 @@ func outcome(e sessions.Event, event missions.Event, n Notes, byKind bool) strin
 	}
 	return name
 }
+
+// TestErrorWithSecret: what an agent quotes of its API's answer is kept without the key.
+func TestErrorWithSecret(t *testing.T) {
+	t.Parallel()
+	key := "sk-ant-api03-" + strings.Repeat("a7Kq2Zx9", 5)
+	event, _ := lifecycleEvent(sessions.Event{Kind: sessions.KindError, Message: "401 for " + key + ", in vain"})
+	if want := (missions.TurnFailed{Message: "401 for [umbra-left-out:anthropic-key], in vain"}); event != want {
+		t.Errorf("%+v", event)
+	}
+}

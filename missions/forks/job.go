@@ -320,9 +320,11 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		m.Command, m.Agent, m.FreshCommand = j.request.Command, j.forker.AgentOf(j.request.Command), true
 		m.ToolName, m.ResumeCommand = "", nil
 	}
-	if m.FirstPrompt, err = j.firstPrompt(); err != nil {
+	prompt, err := j.firstPrompt()
+	if err != nil {
 		return nil, err
 	}
+	m.SetFirstPrompt(prompt)
 	if t := conversations.MissionTally(&then); t != nil && m.Stored.Session != "" {
 		m.Tally = &projects.TallyProgress{Total: *t} // until it is counted itself
 	}

@@ -60,7 +60,7 @@ func (f *Forker) forkName(at addresses.ResolvedMoment, r missions.ForkRequest, n
 	case r.Name != "":
 		return taken.CheckGivenName(r.Name, "choose another name")
 	}
-	if name := missions.NameFromPrompt(r.Prompt); name != "" {
+	if name := projects.NameFromPrompt(r.Prompt); name != "" {
 		return taken.FreeName(name)
 	}
 	base := at.Name + "-fork"

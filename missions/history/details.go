@@ -133,7 +133,7 @@ func (rd *Reader) linesOfLastTurn(p *projects.Project, s *gitstore.Snapshot, tur
 	last := turns[len(turns)-1]
 	if projects.TriggersOf(s).Has(missions.TriggerPrompt) {
 		info, err := p.ReadSnapshotInfo(s)
-		if err != nil || last.Done || info.Prompt != last.Prompt {
+		if err != nil || last.Done || info.Prompt != projects.RedactText(last.Prompt) {
 			return nil, err
 		}
 	}

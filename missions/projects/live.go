@@ -80,10 +80,11 @@ type SessionState struct {
 
 // WaitingState is what waits to be done, or to be shown to the user.
 type WaitingState struct {
-	QueuedRestore     *Action       `json:"queued,omitempty"`   // for the end of the turn
-	Handover          *Handover     `json:"handover,omitempty"` // from before the agent is ended until it runs again
-	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`     // the last snapshot that there was no room for
-	Notice            string        `json:"notice,omitempty"`   // for the user, when the agent runs again and can show it
+	QueuedRestore     *Action       `json:"queued,omitempty"`       // for the end of the turn
+	Handover          *Handover     `json:"handover,omitempty"`     // from before the agent is ended until it runs again
+	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`         // the last snapshot that there was no room for
+	FirstPrompt       string        `json:"first_prompt,omitempty"` // the record's, whole, if there is a secret in it
+	Notice            string        `json:"notice,omitempty"`       // for the user, when the agent runs again and can show it
 	NotRestoredReason string        `json:"not_restored,omitempty"`
 	Problem           string        `json:"problem,omitempty"`      // the last hook that went wrong
 	UnsavedReason     string        `json:"unsaved,omitempty"`      // why prompts are not kept, as the user was told, until a snapshot is taken

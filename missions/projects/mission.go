@@ -26,6 +26,7 @@ type Mission struct {
 	// a session made of another one.
 	InheritedSession *gitstore.Inherited
 	InTrash          bool // it is in the trash: no name leads to it
+	hidesPastLive    bool // what Live said before is to be in no file any more
 }
 
 func (m *Mission) ReadRecord(machine string) error {
@@ -98,7 +99,7 @@ func (m *Mission) NoteUnrecordedPrompt() {
 		m.Live.ProvisionalPrompt = m.LastPrompt
 	}
 	if m.Unnamed && m.Live.PendingName == "" {
-		m.Live.PendingName = missions.NameFromPrompt(m.LastPrompt.Text)
+		m.Live.PendingName = NameFromPrompt(m.LastPrompt.Text)
 	}
 }
 

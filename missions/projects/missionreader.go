@@ -153,9 +153,14 @@ func (r *MissionReader) SaveLiveState(m *Mission) (saved bool) {
 		m.Live.BaseRecord, m.Live.LifecycleJSON, m.Live.StateSince = m.Record.String(), raw, m.StateSince
 		var p []byte
 		if p, err = json.Marshal(m.Live); err == nil {
-			err = r.Journal.PutLive(m.ID, p)
+			put := r.Journal.PutLive
+			if m.hidesPastLive {
+				put = r.Journal.ReplaceLive
+			}
+			err = put(m.ID, p)
 		}
 	}
+	m.hidesPastLive = m.hidesPastLive && err != nil
 	if err != nil {
 		r.Logger.Warn("note the mission's state", "mission", m.ID, "error", err)
 	}

@@ -19,7 +19,7 @@ func (rs *Restorer) WaitingPrompts(m *projects.Mission) []missions.Prompt {
 	}
 	var list []missions.Prompt
 	if n := len(c.Turns); n > 0 && !missions.InTurn(m.Lifecycle) && !c.Turns[n-1].Done && c.Turns[n-1].At.After(m.StateSince) {
-		list = append(list, missions.Prompt{Text: c.Turns[n-1].Prompt, At: c.Turns[n-1].At})
+		list = append(list, missions.Prompt{Text: projects.RedactText(c.Turns[n-1].Prompt), At: c.Turns[n-1].At})
 	}
 	for _, p := range PromptsOf(c.Queued) {
 		if rs.IsSinceLaunch(m, p.At) { // those of the agent before were given back then
@@ -33,7 +33,7 @@ func (rs *Restorer) WaitingPrompts(m *projects.Mission) []missions.Prompt {
 func PromptsOf(texts []sessions.Text) []missions.Prompt {
 	var list []missions.Prompt
 	for _, t := range texts {
-		list = append(list, missions.Prompt{Text: t.Text, At: t.At})
+		list = append(list, missions.Prompt{Text: projects.RedactText(t.Text), At: t.At})
 	}
 	return list
 }

@@ -82,7 +82,7 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 			return missions.Entry{}, err
 		}
 	}
-	what := r.Message
+	what := projects.RedactText(r.Message)
 	if what == "" {
 		what = "by hand"
 	}

@@ -72,7 +72,7 @@ func (f *finder) assigned() bool {
 	if !isGiven(value, f.quote(v, stop)) || f.cut(stop) || called {
 		return false
 	}
-	if isBasic(f.text[end:v]) && isCredentials(value) {
+	if hasScheme(f.text[end:v], "basic ") && isCredentials(value) || hasScheme(f.text[end:v], "bearer ") && len(value) >= 8 && isAssigned(value) {
 		return f.take(v, stop, "secret")
 	}
 	direct := bytes.Trim(f.text[end:v], `"'`)
@@ -86,10 +86,9 @@ func (f *finder) assigned() bool {
 	return f.take(v, stop, "secret")
 }
 
-// isBasic reports whether what stands before a value ends with the scheme of a user's
-// name and password (RFC 7617).
-func isBasic(before []byte) bool {
-	const scheme = "basic "
+// hasScheme reports whether what stands before a value ends with the scheme: basic of a
+// user's name and password (RFC 7617), bearer of a token (RFC 6750).
+func hasScheme(before []byte, scheme string) bool {
 	before = before[max(0, len(before)-len(scheme)):]
 	return strings.EqualFold(string(before), scheme)
 }

@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// IsGiven reports whether a value is there, and no path, no variable and no sign that one
+// is to be put there.
+func IsGiven(value []byte) bool { return isGiven(value, 0) }
+
 // isGiven reports whether a value is there, and no path, no variable and no sign that
 // one is to be put there. Quote is what stands around the value, 0 for nothing.
 func isGiven(value []byte, quote byte) bool {

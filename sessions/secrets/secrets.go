@@ -57,6 +57,19 @@ func Count(text []byte) (n int) {
 	}
 }
 
+// OmitPlaceholders is a text with a blank in the place of each placeholder.
+func OmitPlaceholders(text []byte) []byte {
+	var out []byte
+	for i := 0; i < len(text); {
+		if end := placeholderEnd(text, i); end > 0 {
+			out, i = append(out, ' '), end
+			continue
+		}
+		out, i = append(out, text[i]), i+1
+	}
+	return out
+}
+
 // Redact is a text with a placeholder for each secret in it, which says of what kind
 // it was; the text itself if there is none. The same text has the same placeholders,
 // and a text that was redacted is not changed any more.

@@ -1,0 +1,39 @@
+package projects
+
+import (
+	"cmp"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/sessions/jsontext"
+	"github.com/umbra-vcs/umbra/sessions/secrets"
+)
+
+// What an agent and its user say goes into subjects of commits, records, names and the
+// journal, so it is redacted where it is heard. The conversation is the agent's own file
+// and is kept as it is: the agent could not go on with another one.
+
+// RedactText is what was said with a placeholder for each text that looks like a secret.
+func RedactText(text string) string { return string(secrets.Redact([]byte(text))) }
+
+// RedactTarget is what a tool is used on, a path or a command line, with placeholders for
+// secrets, as RedactCommand leaves them in a mission's own command.
+func RedactTarget(target string) string { return jsontext.RedactLine(target) }
+
+// SetFirstPrompt has a prompt sent to the mission's agent when it is launched for the
+// first time. With a secret in it, it stands whole only in what is known beyond the
+// record, until it was sent; the record, which every snapshot keeps, has it redacted.
+func (m *Mission) SetFirstPrompt(prompt string) {
+	m.hidesPastLive = m.hidesPastLive || m.Live.FirstPrompt != ""
+	m.Stored.FirstPrompt, m.Live.FirstPrompt = RedactText(prompt), ""
+	if m.Stored.FirstPrompt != prompt {
+		m.Live.FirstPrompt = prompt
+	}
+}
+
+// WholeFirstPrompt is what SetFirstPrompt was given.
+func (m *Mission) WholeFirstPrompt() string { return cmp.Or(m.Live.FirstPrompt, m.Stored.FirstPrompt) }
+
+// NameFromPrompt is missions.NameFromPrompt without what may be a secret.
+func NameFromPrompt(prompt string) string {
+	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactLine(prompt)))))
+}

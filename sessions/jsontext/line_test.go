@@ -1,0 +1,62 @@
+package jsontext
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRedactLine: what a shell's line gives to a secret's option, variable or header is
+// left out, and so is what looks like a secret; everything else stays as it was typed.
+func TestRedactLine(t *testing.T) {
+	t.Parallel()
+	drawn := strings.Repeat("a7Kq2Zx9", 5)
+	for line, want := range map[string]string{
+		`curl -H "Authorization: Bearer hunter2" https://h/x`:      `curl -H "Authorization: Bearer ` + leftOut + `" https://h/x`,
+		`curl -sH 'X-Api-Key: hunter2' https://h | jq .`:           `curl -sH 'X-Api-Key: ` + leftOut + `' https://h | jq .`,
+		`curl -u me:hunter2 https://h`:                             `curl -u me:` + leftOut + ` https://h`,
+		`curl --user "me:hunter2" https://h`:                       `curl --user "me:` + leftOut + `" https://h`,
+		`git clone https://me:hunter2@h/x.git && cd x`:             `git clone https://me:[umbra-left-out:password]@h/x.git && cd x`,
+		`PGPASSWORD=hunter2 psql -h db -p 5432`:                    `PGPASSWORD=` + leftOut + ` psql -h db -p 5432`,
+		`cd /x && export DB_PASSWORD='hun ter2'; make`:             `cd /x && export DB_PASSWORD=` + leftOut + `; make`,
+		`mysql -u root -phunter2 -e "select 1"`:                    `mysql -u root -p` + leftOut + ` -e "select 1"`,
+		`sshpass -p hunter2 ssh -p 22 me@h`:                        `sshpass -p ` + leftOut + ` ssh -p 22 me@h`,
+		`sudo docker login -u me -p hunter2 registry`:              `sudo docker login -u me -p ` + leftOut + ` registry`,
+		`redis-cli -a hunter2 ping`:                                `redis-cli -a ` + leftOut + ` ping`,
+		`deploy --token hunter2 --region eu`:                       `deploy --token ` + leftOut + ` --region eu`,
+		`deploy --password=hunter2`:                                `deploy --password=` + leftOut,
+		`sh -c "deploy --api-key hunter2"`:                         `sh -c "deploy --api-key ` + leftOut + `"`,
+		`ssh h 'sudo mysql -phunter2'`:                             `ssh h 'sudo mysql -p` + leftOut + `'`,
+		`http GET h "Authorization:Bearer hunter2"`:                `http GET h "Authorization:Bearer ` + leftOut + `"`,
+		`curl -d '{"user":"me","password":"hunter2"}' h`:           `curl -d '{"user":"me","password":"` + leftOut + `"}' h`,
+		`kubectl create secret generic x --from-literal=token=abc`: `kubectl create secret generic x --from-literal=token=` + leftOut,
+		`echo sk-ant-api03-` + drawn + ` > key`:                    `echo [umbra-left-out:anthropic-key] > key`,
+		"cat <<E\nAWS_SECRET_ACCESS_KEY=" + drawn + "\nE":          "cat <<E\nAWS_SECRET_ACCESS_KEY=" + leftOut + "\nE",
+	} {
+		got := RedactLine(line)
+		if got != want {
+			t.Errorf("%s\nis    %s\nwants %s", line, got, want)
+		}
+		if again := RedactLine(got); again != got {
+			t.Errorf("%s\nis then %s", got, again)
+		}
+	}
+}
+
+// TestRedactLineKeeps: variables, places of secrets, ids and texts stay as they are.
+func TestRedactLineKeeps(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"", "src/token.go", "/home/me/ws/secrets/password reset.md", "internal/auth/token_test.go", `C:\x\password.txt`,
+		`curl -H "Authorization: Bearer $TOKEN" https://h/x`, `curl -H "Authorization: Bearer ${TOKEN}" h`, `curl -u "$U:$P" h`, `curl -o x -L https://h/x`,
+		`deploy --token "$TOKEN"`, `deploy --token $(cat /run/token)`, `deploy --password-file /run/x`, `export TOKEN=$(pass show x)`, `deploy --token <your-token>`, `docker run -e TOKEN -p 8080:80 x`,
+		`psql -h db -p 5432`, `mkdir -p a/b && cp -p a b`, `ssh -p 22 me@h`, `mysql -u root -p`, `mysql -h db -p"$P" x`, `git log -p --author=me`,
+		`git show 9d81a98f3c2b4e5d6a7b8c9d0e1f2a3b4c5d6e7f`, `umbra show 0195b3a4-7c8d-7e9f-8a1b-2c3d4e5f6a7b`, `sha256sum -c sums # e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855`,
+		`grep -rn "token" src/`, `grep -rn 'password = ' .`, `go test ./... -run 'TestToken|TestSecret' -count=1`, `rg "func .*Secret\(" -g '*.go'`, `awk '{token=$1; print token}' x`,
+		`base64 -d <<< "aGVsbG8gd29ybGQ="`, `npm run build -- --tokens=3 --max-tokens 4096`, `kubectl get secret db -o yaml`, `gh auth token`, `cat .env.example`, `[ -z "$API_TOKEN" ] && exit 1`,
+		`sed -i 's/password: .*/password: x/' config.yml`, `echo "a 'b' \"c\" \\" ; echo 'it''s'`, "unclosed 'quote and \"another", `trailing \`, `python -c "import secrets; print(secrets.token_hex(16))"`,
+	} {
+		if got := RedactLine(line); got != line {
+			t.Errorf("%s\nis %s", line, got)
+		}
+	}
+}
