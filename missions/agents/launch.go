@@ -92,7 +92,8 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
-	m.Live.Problem, m.Live.OutsideDir, m.Live.RefusedCall = "", "", nil
+	m.Live.Problem, m.Live.RefusedCall = "", nil
+	m.Live.WorkPlace, m.Live.SubagentPlace = projects.WorkPlace{}, projects.WorkPlace{}
 	l.SwitchToThisBoot(m)
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil
 	if r.KeeperPID > 0 {

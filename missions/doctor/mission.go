@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -110,6 +111,11 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	}
 	if problem != nil && !snapshots.HasFix(x.Result.Problems, problem.Fix) {
 		x.report(*problem, nil)
+	}
+	if missions.HasAgent(m.Lifecycle) {
+		for _, problem := range presence.UnkeptProblems(m) {
+			x.report(problem, nil)
+		}
 	}
 	x.checkStrays(m)
 	return nil

@@ -12,8 +12,9 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// applyNotes remembers what an event tells, as far as its notes say.
-func (r *report) applyNotes(m *projects.Mission, notes Notes) {
+// applyNotes remembers what an event tells, as far as its notes say. It returns what the
+// agent's user is to be told.
+func (r *report) applyNotes(m *projects.Mission, notes Notes) (notice string) {
 	e := r.event
 	if notes.WithdrawHandover {
 		r.handovers.WithdrawHandover(m)
@@ -29,13 +30,15 @@ func (r *report) applyNotes(m *projects.Mission, notes Notes) {
 	default:
 		r.followSession(m, notes.Step)
 		if notes.Hearing >= HearSign {
-			m.Live.HasHooks, m.Live.Problem, m.Live.OutsideDir = m.Live.HasHooks || !e.Lone, "", presence.OutsideDir(m, e)
+			m.Live.HasHooks, m.Live.Problem = m.Live.HasHooks || !e.Lone, ""
+			notice = presence.NoteWorkPlace(m, e)
 			r.NoteAgentHeard(m)
 		}
 		if notes.Hearing >= HearAll {
 			r.noteEvent(m)
 		}
 	}
+	return notice
 }
 
 // noteEvent takes from an event what is worth knowing.

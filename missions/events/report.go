@@ -3,6 +3,7 @@ package events
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
@@ -44,13 +45,16 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 		if event != nil {
 			req.Event = event
 		}
-		r.applyNotes(m, notes)
+		notice := r.applyNotes(m, notes)
 		if notes.Block != "" {
 			handed.put(sessions.Answer{Block: notes.Block})
 		}
 		if notes.Hearing != HearNothing && !notes.SecondAgent {
 			m.Live.ClientVersion = cmp.Or(client, m.Live.ClientVersion)
 			handOutNotes(m, e, notes, &handed)
+		}
+		if notice != "" && !handed.addNotice(notice) {
+			m.Live.WorkPlace.SaidDir, m.Live.SubagentPlace.SaidDir = "", ""
 		}
 		return event != nil, nil
 	}
@@ -141,6 +145,16 @@ func (d *delivery) put(a sessions.Answer) bool {
 	defer d.mu.Unlock()
 	if !d.taken {
 		d.answer = a
+	}
+	return !d.taken
+}
+
+// addNotice adds a line for the agent's user to the answer.
+func (d *delivery) addNotice(text string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.taken {
+		d.answer.Notice = strings.TrimPrefix(d.answer.Notice+"\n"+text, "\n")
 	}
 	return !d.taken
 }

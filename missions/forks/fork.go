@@ -212,6 +212,11 @@ func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, pre
 	}
 	for _, job := range jobs {
 		job.isPresent = present
+		if present {
+			for _, problem := range presence.UnkeptProblems(at.Mission) {
+				job.notes = append(job.notes, problem.Message+", and not in the fork")
+			}
+		}
 		if err := job.MakeWorkspace(ctx); err != nil {
 			return err
 		}

@@ -90,6 +90,7 @@ func TestNobodysSession(t *testing.T) {
 			if b.tool(b.dir) == "" {
 				t.Error("a session that was adopted is nobody's")
 			}
+			asks(b) // from its workspace again
 			b.healthy()
 		})
 	}

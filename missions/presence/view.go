@@ -3,14 +3,11 @@ package presence
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
-	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // MissionView is the mission as the user sees it.
@@ -44,10 +41,11 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if m.Live.RefusedCall != nil {
 		v.Problems = append(v.Problems, m.Live.RefusedCall.String())
 	}
-	for _, problem := range []string{outsideDirProblem(m), o.missingHooksProblem(m)} {
-		if problem != "" {
-			v.Problems = append(v.Problems, problem)
-		}
+	for _, problem := range UnkeptProblems(m) {
+		v.Problems = append(v.Problems, problem.Message+"; "+problem.Fix)
+	}
+	if problem := o.missingHooksProblem(m); problem != "" {
+		v.Problems = append(v.Problems, problem)
 	}
 	if _, err := o.Config.Capture.NarrowedBy(m.Binding.Workspace); m.Binding.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
@@ -140,25 +138,4 @@ func (o *Observer) ProjectView(p *projects.Project) missions.Project {
 		v.Problems = append(v.Problems, p.Locations.Path+" is not there; if it was moved: umbra project move "+p.Locations.Path+" NEW")
 	}
 	return v
-}
-
-// OutsideDir is where an agent's event comes from if that is outside its mission's workspace,
-// as after its user has resumed the session in another directory; else "".
-func OutsideDir(m *projects.Mission, e sessions.Event) string {
-	if e.Cwd == "" || !filepath.IsAbs(e.Cwd) || home.IsWithin(m.Binding.Workspace, filepath.Clean(e.Cwd)) || home.IsWithin(m.Binding.Workspace, projects.ResolveLinks(e.Cwd)) {
-		return ""
-	}
-	return e.Cwd
-}
-
-// outsideDirProblem is what is wrong where a mission's agent was heard last outside of its
-// workspace; "" if it was not.
-func outsideDirProblem(m *projects.Mission) string {
-	switch {
-	case m.Live.OutsideDir == "":
-		return ""
-	case missions.HasAgent(m.Lifecycle):
-		return fmt.Sprintf("its agent works in %s: what it changes there, outside the mission's workspace, is not kept", m.Live.OutsideDir)
-	}
-	return fmt.Sprintf("its agent worked in %s: what it changed there, outside the mission's workspace, was not kept", m.Live.OutsideDir)
 }

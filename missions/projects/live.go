@@ -29,14 +29,35 @@ type ProcessState struct {
 	EndedAgent  *lock.Owner `json:"ended,omitempty"`       // the agent whose end its keeper has reported
 	AgentRoot   string      `json:"agent_root,omitempty"`
 
-	LaunchID         string  `json:"launch,omitempty"`      // of the newest launch that the keeper was given
-	EndedLaunch      string  `json:"over,omitempty"`        // the launch whose agent's end its keeper has reported
-	LaunchedAt       instant `json:"launched,omitzero"`     // when the newest launch was
-	HeardSinceLaunch bool    `json:"spoke,omitempty"`       // the agent was heard in a turn since the newest launch
-	Boot             string  `json:"boot,omitempty"`        // the boot of the system that the instants are of
-	ClientVersion    string  `json:"client,omitempty"`      // the agent's version
-	OutsideDir       string  `json:"outside_dir,omitempty"` // where the agent was heard last, if outside of its workspace
+	LaunchID         string  `json:"launch,omitempty"`  // of the newest launch that the keeper was given
+	EndedLaunch      string  `json:"over,omitempty"`    // the launch whose agent's end its keeper has reported
+	LaunchedAt       instant `json:"launched,omitzero"` // when the newest launch was
+	HeardSinceLaunch bool    `json:"spoke,omitempty"`   // the agent was heard in a turn since the newest launch
+	Boot             string  `json:"boot,omitempty"`    // the boot of the system that the instants are of
+	ClientVersion    string  `json:"client,omitempty"`  // the agent's version
+
+	WorkPlace     WorkPlace `json:"work_place,omitzero"`     // where the agent was heard last
+	SubagentPlace WorkPlace `json:"subagent_place,omitzero"` // where no snapshot holds what a subagent wrote since the launch
 }
+
+// WorkPlace is a directory that an agent works in.
+type WorkPlace struct {
+	Dir string `json:"dir,omitempty"` // "" for the root of the workspace
+	// Unkept is why no snapshot holds what is written there; "" if snapshots do.
+	Unkept UnkeptReason `json:"unkept,omitempty"`
+	// SaidDir is the last such directory that the agent's user was told of.
+	SaidDir string `json:"said_dir,omitempty"`
+}
+
+// UnkeptReason is why no snapshot holds what is written in a directory.
+type UnkeptReason string
+
+// The reasons.
+const (
+	UnkeptOutside  UnkeptReason = "outside"  // it is outside of the mission's workspace
+	UnkeptWorktree UnkeptReason = "worktree" // it is in another worktree of the workspace's repository
+	UnkeptIgnored  UnkeptReason = "ignored"  // it is ignored
+)
 
 // TurnState is the lifecycle since the newest record, and what is known of the turn.
 type TurnState struct {

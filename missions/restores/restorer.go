@@ -64,7 +64,7 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 func (rs *Restorer) clearPending(m *projects.Mission) {
 	m.Live.QueuedRestore, m.Live.NotRestoredReason = nil, ""
 	if !missions.HasAgent(m.Lifecycle) {
-		m.Live.OutsideDir = ""
+		m.Live.WorkPlace, m.Live.SubagentPlace = projects.WorkPlace{}, projects.WorkPlace{}
 	}
 	rs.SaveLiveState(m)
 }

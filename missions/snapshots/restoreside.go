@@ -24,15 +24,10 @@ func (wk *Workspaces) PresentSide(ctx context.Context, m *projects.Mission) (res
 // capture. What can't be read is an error and never taken for empty.
 func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, error) {
 	side := restore.Side{Tree: s.Tree}
-	damaged := func(err error) error {
-		return missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
-	}
-	rules, err := p.ReadRecordDoc(s, projects.RulesDoc)
-	if err != nil {
+	damaged := func(err error) error { return damagedRecordError(s, err) }
+	var err error
+	if side.Rules, err = RecordedRules(p, s); err != nil {
 		return side, err
-	}
-	if side.Rules, err = capture.ParseRules(rules, treeFileReader(p, s.Tree)); err != nil {
-		return side, damaged(err)
 	}
 	skipped, err := p.ReadRecordDoc(s, projects.SkippedDoc)
 	if err != nil {
@@ -49,6 +44,23 @@ func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, erro
 		return side, damaged(err)
 	}
 	return side, nil
+}
+
+// RecordedRules are the rules by which a snapshot was taken.
+func RecordedRules(p *projects.Project, s *gitstore.Snapshot) (*capture.Recorded, error) {
+	doc, err := p.ReadRecordDoc(s, projects.RulesDoc)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := capture.ParseRules(doc, treeFileReader(p, s.Tree))
+	if err != nil {
+		return nil, damagedRecordError(s, err)
+	}
+	return rules, nil
+}
+
+func damagedRecordError(s *gitstore.Snapshot, err error) error {
+	return missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
 }
 
 // captureSide is a capture without a record, as a side of a plan.

@@ -1,0 +1,128 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// unkept expects that status says of so many directories that what is written there is
+// not kept.
+func (b *testBench) unkept(what string, want int) {
+	b.Helper()
+	s, err := b.local.Status(context.Background(), missions.StatusRequest{Caller: b.caller()})
+	said := 0
+	for _, problem := range s.Problems {
+		if strings.Contains(problem.Message, "not kept") {
+			said++
+		}
+	}
+	if err != nil || said != want {
+		b.Errorf("%s: status says %+v (%v), want %d directories", what, s.Problems, err, want)
+	}
+}
+
+// TestAgentInUnkeptDirectory: an agent that goes to work where no snapshot holds what it
+// writes is followed there: its user is told once, status and doctor as long as it is so.
+func TestAgentInUnkeptDirectory(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dir, also string // also is ignored
+		rules     string
+		bad       bool
+	}{
+		"an ignored worktree":           {"trees/feat", "", "trees/\n", true},
+		"a worktree":                    {"trees/feat", "", "", true},
+		"below a worktree":              {"trees/feat/sub", "", "", true},
+		"an ignored directory":          {"build/sub", "build/sub", "build/\n", true},
+		"one that is taken in":          {"build", "build", "*\n!/build/\n", false},
+		"a directory":                   {"src", "src", "", false},
+		"a repository of another's own": {"other", "", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.local.Adapters = projects.Agents()
+			w := newTalker(b)
+			b.git("init", "-q", "-b", "main")
+			b.write(".gitignore", c.rules)
+			b.git("add", "-f", ".gitignore")
+			b.git("commit", "-qm", "first")
+			b.git("worktree", "add", "-q", "-b", "feat", filepath.Join(b.dir, "trees", "feat"))
+			b.git("init", "-q", filepath.Join(b.dir, "other"))
+			dir := filepath.Join(b.dir, c.dir)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			w.hook("SessionStart", map[string]any{"source": "startup"})
+			w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "1"})
+			b.unkept("before", 0)
+			told := 0
+			hook := func(event string, fields map[string]any) {
+				fields["cwd"] = dir
+				if strings.Contains(string(w.hook(event, fields).Output), "is not kept") {
+					told++
+				}
+			}
+			tool := map[string]any{"tool_name": "Bash", "tool_use_id": "t1", "tool_input": map[string]any{"command": "make"}}
+			hook("PostToolUse", tool)
+			want := 0
+			if c.bad {
+				want = 1
+			}
+			b.unkept("at once", want)
+			hook("Stop", map[string]any{})
+			hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "2"})
+			hook("UserPromptSubmit", map[string]any{"prompt": "go on", "prompt_id": "3"})
+			if told != want {
+				t.Errorf("its user was told %d times, want %d", told, want)
+			}
+			checked, err := b.local.Doctor(context.Background(), missions.DoctorRequest{Caller: b.caller()})
+			if err != nil || len(checked.Problems) != want {
+				t.Errorf("doctor says %+v, %v", checked.Problems, err)
+			}
+			w.hook("Stop", map[string]any{"cwd": dir})
+			forked, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), NoWait: true})
+			said := slices.ContainsFunc(forked.Notes, func(note string) bool { return strings.Contains(note, "not in the fork") })
+			if err != nil || said != c.bad {
+				t.Errorf("the fork says %q, %v", forked.Notes, err)
+			}
+			w.hook("UserPromptSubmit", map[string]any{"prompt": "back", "prompt_id": "4"})
+			b.unkept("afterwards", 0)
+			b.healthy()
+		})
+	}
+}
+
+// TestSubagentInUnkeptDirectory: the directories of subagents are told of once, and
+// status names the last one when its agent is back.
+func TestSubagentInUnkeptDirectory(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	w := newTalker(b)
+	b.git("init", "-q", "-b", "main")
+	b.git("commit", "-q", "--allow-empty", "-m", "first")
+	w.hook("SessionStart", map[string]any{"source": "startup"})
+	w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": "1"})
+	told := 0
+	for _, agent := range []string{"a1", "a2"} {
+		dir := filepath.Join(b.dir, ".claude", "worktrees", agent)
+		b.git("worktree", "add", "-q", "-b", agent, dir)
+		r := w.hook("PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": agent, "agent_id": agent, "cwd": dir})
+		if strings.Contains(string(r.Output), "a subagent works in "+dir) {
+			told++
+		}
+	}
+	w.hook("Stop", map[string]any{})
+	b.unkept("afterwards", 1)
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
