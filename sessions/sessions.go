@@ -230,7 +230,14 @@ type Rewrite struct {
 	// session calls it: a symbolic link's. It becomes NewName as OldRoot becomes
 	// NewRoot. Both are empty where there is none.
 	OldName, NewName string
-	Now              time.Time
+	// Home is the user's home: a path may be called by ~ or $HOME. Empty if that is not
+	// known.
+	Home string
+	// Names are what is directly in the old root. Where there are any, no other path
+	// below the root is rewritten: in a program that stands in /app, /app/login is a
+	// route rather than a file.
+	Names []string
+	Now   time.Time
 	// Version is the version of Rewrite that is to make it, 0 for that of now.
 	// ErrRewriteVersion if the adapter does not know it.
 	Version int

@@ -22,7 +22,8 @@ type PlacedSession struct {
 	Path        string
 	Files       []string // everything that was made, to be taken away if the rest fails
 	Inherited   *gitstore.Inherited
-	FileDiffers bool // the agent's own file is not what was recorded, and copied
+	FileDiffers bool             // the agent's own file is not what was recorded, and copied
+	Move        sessions.Rewrite // what the copy was made by
 }
 
 // Remove takes away what was placed.
@@ -71,7 +72,8 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 	if err := l.addLinkNames(p, plan, a, &to); err != nil {
 		return out, err
 	}
-	recipe, err := json.Marshal(recipeOf(plan.SourceMeta.Agent, to))
+	out.Move = to
+	recipe, err := json.Marshal(RecipeOf(plan.SourceMeta.Agent, to))
 	if err != nil {
 		return out, err
 	}

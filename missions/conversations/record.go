@@ -116,6 +116,8 @@ type CopyRecipe struct {
 	NewRoot string    `json:"new_root"`
 	OldName string    `json:"old_name,omitempty"`
 	NewName string    `json:"new_name,omitempty"`
+	Home    string    `json:"home,omitempty"`
+	Names   []string  `json:"names,omitempty"`
 	Now     time.Time `json:"now"`
 	Version int       `json:"version"` // of the adapter's Rewrite
 }
@@ -123,14 +125,15 @@ type CopyRecipe struct {
 func (r CopyRecipe) AsRewrite() sessions.Rewrite {
 	return sessions.Rewrite{
 		OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Home: r.Home, Names: r.Names, Now: r.Now, Version: r.Version,
 	}
 }
 
-func recipeOf(agent string, r sessions.Rewrite) CopyRecipe {
+// RecipeOf is the recipe of a copy.
+func RecipeOf(agent string, r sessions.Rewrite) CopyRecipe {
 	return CopyRecipe{
 		Agent: agent, OldID: r.OldID, NewID: r.NewID, OldCwd: r.OldCwd, NewCwd: r.NewCwd,
-		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Now: r.Now, Version: r.Version,
+		OldRoot: r.OldRoot, NewRoot: r.NewRoot, OldName: r.OldName, NewName: r.NewName, Home: r.Home, Names: r.Names, Now: r.Now, Version: r.Version,
 	}
 }
 

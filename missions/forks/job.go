@@ -193,16 +193,11 @@ func (j *forkJob) makeSession() error {
 	if err != nil {
 		return err
 	}
-	cwd := projects.ResolveLinks(j.cwd())
-	oldRoot, oldCwd, err := j.forker.conversations.ConversationDirs(j.moment.Project, j.moment.Snapshot.Snapshot)
+	to, err := j.planMove(sessions.Rewrite{OldID: plan.SourceMeta.SessionID, NewID: j.forker.NewSession(a)})
 	if err != nil {
 		return err
 	}
-	to := sessions.Rewrite{
-		OldID: plan.SourceMeta.SessionID, NewID: j.forker.NewSession(a), OldCwd: oldCwd, NewCwd: cwd,
-		OldRoot: oldRoot, NewRoot: projects.ResolveLinks(j.Made.Workspace), Now: j.forker.Now(),
-	}
-	j.doc.SessionFiles = []string{a.Path(j.env(), cwd, to.NewID)}
+	j.doc.SessionFiles = []string{a.Path(j.env(), to.NewCwd, to.NewID)}
 	if err := j.Operation.Update(j.doc); err != nil {
 		return err
 	}
@@ -214,6 +209,12 @@ func (j *forkJob) makeSession() error {
 	}
 	j.doc.SessionFiles = j.placedSession.Files
 	return j.Operation.Update(j.doc)
+}
+
+// planMove completes how the source's conversation becomes the fork's.
+func (j *forkJob) planMove(to sessions.Rewrite) (sessions.Rewrite, error) {
+	to.NewCwd, to.NewRoot = projects.ResolveLinks(j.cwd()), projects.ResolveLinks(j.Made.Workspace)
+	return j.forker.conversations.PlanMove(j.moment.Mission, j.moment.Snapshot.Snapshot, to)
 }
 
 // errConversationRewritten says that the agent has rewritten a conversation of which
@@ -346,27 +347,6 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		snapshots.SetNote(m, snapshots.NoteFork, snapshots.ForkNote(m, j.moment.Mission))
 	}
 	return m, nil
-}
-
-// firstPrompt is what the fork's agent is sent first.
-func (j *forkJob) firstPrompt() (string, error) {
-	if !j.request.Again {
-		return j.request.Prompt, nil
-	}
-	steps, err := j.moment.Project.TurnSnapshots(j.moment.Tip.ID, j.moment.Snapshot.Turn)
-	if err != nil {
-		return "", err
-	}
-	for _, s := range steps {
-		info, err := j.moment.Project.ReadSnapshotInfo(s.Snapshot)
-		if err != nil {
-			return "", err
-		}
-		if info.Prompt != "" {
-			return info.Prompt, nil
-		}
-	}
-	return "", missions.Errorf(missions.KindNotFound, "give it with --prompt", "no prompt is known of turn %d of %s", j.moment.Snapshot.Turn, j.moment.Name)
 }
 
 // writeRecord writes the fork's first record on top of the source's.

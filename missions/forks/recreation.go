@@ -170,13 +170,13 @@ func (f *Forker) rebindMission(m *projects.Mission, made *fork.Made) error {
 	if err != nil {
 		return err
 	}
-	oldRoot, oldCwd, err := f.conversations.ConversationDirs(m.Project, m.Tip)
+	to, err := f.conversations.PlanMove(m, m.Tip, sessions.Rewrite{
+		OldID: plan.SourceMeta.SessionID, NewID: f.NewSession(f.Adapter(plan.SourceMeta.Agent)), NewCwd: m.Cwd(), NewRoot: g.Dir,
+	})
 	if err != nil {
 		return err
 	}
-	done, err := f.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), sessions.Rewrite{
-		OldID: plan.SourceMeta.SessionID, NewID: f.NewSession(f.Adapter(plan.SourceMeta.Agent)), OldCwd: oldCwd, NewCwd: m.Cwd(), OldRoot: oldRoot, NewRoot: g.Dir, Now: f.Now(),
-	})
+	done, err := f.conversations.PlaceConversation(m.Project, plan, m.AdapterEnv(), to)
 	if err != nil {
 		return err
 	}

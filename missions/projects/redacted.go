@@ -15,6 +15,9 @@ import (
 // RedactText is what was said with a placeholder for each text that looks like a secret.
 func RedactText(text string) string { return string(secrets.Redact([]byte(text))) }
 
+// IsRedacted reports whether something is left out of a text.
+func IsRedacted(text string) bool { return secrets.Count([]byte(text)) > 0 }
+
 // RedactTarget is what a tool is used on, a path or a command line, with placeholders for
 // secrets, as RedactCommand leaves them in a mission's own command.
 func RedactTarget(target string) string { return jsontext.RedactLine(target) }

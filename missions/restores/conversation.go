@@ -63,15 +63,13 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 	if plan.IsEmpty {
 		return conversation, nil
 	}
-	oldRoot, oldCwd, err := rs.conversations.ConversationDirs(m.Project, target)
+	to, err := rs.conversations.PlanMove(m, target, sessions.Rewrite{
+		OldID: plan.SourceMeta.SessionID, NewID: id, NewCwd: m.Cwd(), NewRoot: m.Binding.Workspace, Version: a.RewriteVersion(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	recipe, err := json.Marshal(conversations.CopyRecipe{
-		Agent: plan.SourceMeta.Agent, OldID: plan.SourceMeta.SessionID, NewID: id, OldCwd: oldCwd, NewCwd: m.Cwd(),
-		OldRoot: oldRoot, NewRoot: m.Binding.Workspace, Now: rs.Now(),
-		Version: a.RewriteVersion(),
-	})
+	recipe, err := json.Marshal(conversations.RecipeOf(plan.SourceMeta.Agent, to))
 	conversation.Record, conversation.Length, conversation.Recipe = plan.Record, plan.Cut.Length, recipe
 	return conversation, err
 }

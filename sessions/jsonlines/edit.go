@@ -37,11 +37,24 @@ type Editor struct {
 func NewEditor(to sessions.Rewrite, plain bool, signed func(line []byte) []Span) *Editor {
 	e := &Editor{to: to, signed: signed}
 	for _, p := range [][2]string{{to.OldRoot, to.NewRoot}, {to.OldName, to.NewName}} {
-		if m := newPathMatcher(p[0], p[1], plain); m != nil {
+		for _, m := range []*pathMatcher{newPathMatcher(p[0], p[1], plain), newHomeMatcher(p[0], p[1], to.Home, plain)} {
+			if m == nil {
+				continue
+			}
+			if p[0] == to.OldRoot {
+				m.names = to.Names
+			}
 			e.paths = append(e.paths, m)
 		}
 	}
 	return e
+}
+
+// RewritePaths is plain text with the paths of a rewrite.
+func RewritePaths(text string, to sessions.Rewrite) string {
+	e := NewEditor(to, true, func([]byte) []Span { return nil })
+	e.Paths([]byte(text))
+	return string(e.Apply(nil, []byte(text)))
 }
 
 // Begin forgets the edits of the line before.

@@ -6,13 +6,13 @@ import (
 )
 
 // joined reports whether an absolute path can start with the slash at b[i] although a
-// letter or a sign stands before it: behind a flag of a compiler (-I/a/b), or as a diff
-// has it (+/a/b at the start of a line, --- a/a/b).
+// letter or a sign stands before it: behind a flag of a compiler (-I/a/b), behind an @
+// that names a file, or as a diff has it (+/a/b at the start of a line, --- a/a/b).
 func joined(b []byte, i int) bool {
 	for escapes := 0; escapes < 2 && i > 0 && b[i-1] == '\\'; escapes++ {
 		i-- // the slash's own escape
 	}
-	return i > 0 && (behindFlag(b, i) || behindSign(b, i) || behindSide(b, i))
+	return i > 0 && (behindFlag(b, i) || isMention(b, i) || behindSign(b, i) || behindSide(b, i))
 }
 
 // longFlags are those of more than one letter that compilers take a directory behind

@@ -24,6 +24,10 @@ type pathMatcher struct {
 	span   int    // elems in the anchor
 	to     []rune
 	plain  bool // plain text: write no JSON escapes
+
+	home     bool     // elems follow what stands for the user's home, as ~ does
+	keepHome bool     // so does to, and what stands for it stays
+	names    []string // what may follow below the path; none: anything
 }
 
 // elem is one character of the path and the forms it may have, longest first.
@@ -147,7 +151,17 @@ func (m *pathMatcher) verify(b []byte, i int) (match, bool) {
 		}
 		end += n
 	}
-	if !startsPath(b, start) && !joined(b, start) || !endsPath(b, end) {
+	if !endsPath(b, end) || !m.isBelow(b, end) {
+		return match{}, false
+	}
+	if m.home {
+		begin, ok := homeBefore(b, start)
+		if m.keepHome {
+			begin = start
+		}
+		return match{begin, end, st}, ok
+	}
+	if !startsPath(b, start) && !joined(b, start) || isElsewhere(b, start) {
 		return match{}, false
 	}
 	return match{start, end, st}, true
