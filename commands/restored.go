@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -32,6 +33,9 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	default:
 		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
 		writeKept(p, "left as they are", r.Kept)
+		if r.TargetAddress != "" && did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
+			p.line("what can't be changed is put back by the same command, once it can be: umbra restore %s", clean(r.TargetAddress))
+		}
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
 	writeNotTakenUp(p, r.NotTakenUp)
@@ -100,7 +104,7 @@ func writePlan(p *printer, r missions.RestoreResult) {
 	list("create", green, r.Create)
 	list("delete", red, r.Delete)
 	for _, k := range r.Kept {
-		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(reasonText(k.Reason)), dim})
 	}
 	for _, k := range r.Foreign {
 		t.row(cell{"theirs", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})

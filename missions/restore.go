@@ -123,6 +123,16 @@ type PathReason struct {
 	Reason string `json:"reason"`
 }
 
+// IsObstructed reports whether the system does not let the path be changed, which its
+// owner or root can lift.
+func (k PathReason) IsObstructed() bool {
+	switch k.Reason {
+	case "forbidden", "immutable", "append-only", "read-only", "mount":
+		return true
+	}
+	return false
+}
+
 // ConversationRestore counts a conversation's lines kept and dropped.
 type ConversationRestore struct {
 	EventsKept    int `json:"events_kept"`

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
@@ -91,6 +92,9 @@ const (
 	ReasonGitlink Reason = "gitlink"
 	// ReasonWorkspace is a directory that is to stay as such: what was in it goes.
 	ReasonWorkspace Reason = "workspace"
+	// ReasonForbidden is a file or directory of somebody else, which this process may
+	// not change. The other reasons of a beneath.Obstacle are like it.
+	ReasonForbidden = Reason(beneath.Forbidden)
 	// ReasonUnreadable is a path that could not be looked at.
 	ReasonUnreadable = Reason(capture.ReasonUnreadable)
 )

@@ -72,7 +72,8 @@ func (r *run) chmodRoot(perm uint32) error {
 // had made or put back may have their modes already.
 func (r *run) openDirs() error {
 	for _, m := range r.Document.Opened {
-		if err := r.chmodDir(m); err != nil {
+		// What it was to be opened for tells whether that was needed.
+		if err := r.chmodDir(m); err != nil && beneath.ObstacleOf(err) == "" {
 			return err
 		}
 	}
@@ -143,7 +144,7 @@ func (r *run) removeDir(d Directory) (bool, error) {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return true, nil
-	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist), errors.Is(err, syscall.EBUSY), absent(err):
+	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist), absent(err), beneath.ObstacleOf(err) != "":
 		return false, nil
 	}
 	return false, err
@@ -184,6 +185,9 @@ func (r *run) chmod(i int, to *State) error {
 			r.setLeft(i, ReasonChanged)
 			return nil
 		}
+		if leaveObstructed(r, i, err) {
+			return nil
+		}
 		return err
 	}
 	defer file.Close()
@@ -201,6 +205,9 @@ func (r *run) chmod(i int, to *State) error {
 	}
 	failpoint.Hit("restore.chmod")
 	if err := syscall.Fchmod(int(file.Fd()), perm); err != nil {
+		if leaveObstructed(r, i, err) {
+			return nil
+		}
 		return &fs.PathError{Op: "chmod", Path: path, Err: err}
 	}
 	r.setDone(i)

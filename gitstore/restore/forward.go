@@ -73,12 +73,12 @@ func (r *run) forward(ctx context.Context) error {
 		return err
 	}
 	for _, n := range r.Document.Plan.Renames {
-		if err := r.rename(n); err != nil {
+		if err := noteObstacle(r, n.From, "the spelling "+n.To, r.rename(n)); err != nil {
 			return err
 		}
 	}
 	for _, d := range r.Document.Plan.MakeDirs {
-		if err := r.makeDir(d); err != nil {
+		if err := noteObstacle(r, d.Path, "the directory", r.makeDir(d)); err != nil {
 			return err
 		}
 	}
@@ -203,7 +203,7 @@ func (r *run) setModes() error {
 		}
 	}
 	for _, d := range slices.Backward(r.Document.Plan.MakeDirs) {
-		if err := r.dressDir(d); err != nil {
+		if err := noteObstacle(r, d.Path, "permission bits", r.dressDir(d)); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (r *run) setModes() error {
 		return err
 	}
 	for _, m := range r.Document.Plan.DirModes {
-		if err := r.chmodDir(m); err != nil {
+		if err := noteObstacle(r, m.Path, "permission bits", r.chmodDir(m)); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,9 @@ func (r *run) syncChanged() error {
 	failpoint.Hit("restore.sync")
 	dirs := map[string]bool{}
 	for i := range r.Document.Plan.Changes {
-		dirs[parent(r.change(i).Path)] = true
+		if !r.isLeft(i) {
+			dirs[parent(r.change(i).Path)] = true
+		}
 	}
 	for _, d := range slices.Concat(r.Document.Plan.MakeDirs, r.Document.Plan.RemoveDirs) {
 		dirs[parent(d.Path)] = true

@@ -54,6 +54,9 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 		removed[i] = d.Path
 	}
 	slices.SortFunc(removed, func(a, b string) int { return depth(a) - depth(b) })
+	if err := p.obstructed(); err != nil {
+		return nil, err
+	}
 	if err := p.resolve(p.open(removed)); err != nil {
 		return nil, err
 	}
@@ -131,7 +134,9 @@ func (p *planner) removeMade(of *Plan) error {
 		if _, planned := p.removes[d.Path]; planned || !l.there || l.stat.Kind() != beneath.Directory {
 			continue
 		}
-		p.remove(d.Path)
+		if err := p.remove(d.Path); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func Make(objects Objects, disk Disk, r Request) (*Plan, error) {
 	if err := p.modes(); err != nil {
 		return nil, err
 	}
+	if err := p.obstructed(); err != nil {
+		return nil, err
+	}
 	if err := p.resolve(p.open(r.To.empty())); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type Outcome struct {
 	// Done are the planned paths that are now as planned, sorted.
 	Done []string
 	// Left are planned paths that were left as they are, sorted: somebody was
-	// there first.
+	// there first, or the system did not permit the change.
 	Left []Left
 	// Displaced are files of concurrent writers, sorted by path: they were found
 	// where the operation wrote, are not what S holds, and are in quarantine. The

@@ -102,8 +102,8 @@ func (p *planner) clear(c *Change) error {
 // removable tells whether nothing would be left in a directory, and lists it
 // with those below it.
 func (p *planner) removable(dir string, dirs *[]string) (bool, error) {
-	if p.stays != nil && p.stays(dir) {
-		return false, nil
+	if why, err := p.staysAs(dir); why != "" || err != nil {
+		return false, err
 	}
 	entries, err := p.disk.ReadDir(dir)
 	if err != nil {
@@ -201,6 +201,10 @@ func (p *planner) makeEmpty(dir string) error {
 	if err != nil || l.there && l.stat.Kind() == beneath.Directory && !p.removes[dir] {
 		return err
 	}
+	if why, err := p.obstacleAt(dir); why != "" || err != nil {
+		p.keep[dir] = why
+		return err
+	}
 	ok, err := p.reach(dir, true)
 	if err == nil && !ok {
 		p.keep[dir] = ReasonBlocked
@@ -219,16 +223,31 @@ func (p *planner) removeAbove(dir string) error {
 		if err != nil || is {
 			return err
 		}
-		p.remove(dir)
+		if err := p.remove(dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // remove plans the removal of a directory, or keeps it.
-func (p *planner) remove(dir string) {
-	if p.stays != nil && p.stays(dir) {
-		p.keep[dir] = ReasonWorkspace
-		return
+func (p *planner) remove(dir string) error {
+	why, err := p.staysAs(dir)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		p.keep[dir] = why
+	default:
+		p.removes[dir] = false
 	}
-	p.removes[dir] = false
+	return nil
+}
+
+// staysAs is why a directory is not removed, "" if it can be.
+func (p *planner) staysAs(dir string) (Reason, error) {
+	if p.stays != nil && p.stays(dir) {
+		return ReasonWorkspace, nil
+	}
+	return p.obstacleAt(dir)
 }

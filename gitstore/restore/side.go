@@ -36,6 +36,8 @@ type Disk interface {
 	ReadDir(path string) ([]beneath.Entry, error)
 	Open(path string) (*os.File, beneath.Stat, error)
 	Readlink(path string) (string, error)
+	ObstacleToRename(path string) (beneath.Obstacle, error)
+	ObstacleToChmod(path string) (beneath.Obstacle, error)
 }
 
 func (s *Side) skipped(path string) (capture.Reason, bool) {

@@ -117,6 +117,8 @@ func (r *run) create(i int, source spot) (again bool, err error) {
 		return r.change(i).From != nil, r.orLeave(i, ReasonAppeared)
 	case absent(err):
 		return r.gone(i, source)
+	case !r.hasDisplaced(i) && leaveObstructed(r, i, err):
+		return false, nil
 	}
 	return false, err
 }
@@ -142,6 +144,8 @@ func (r *run) replace(i int, source spot) (again bool, err error) {
 	case err != nil && absent(err):
 		// Gone, or a directory above is: another look tells.
 		return r.gone(i, source)
+	case err != nil && leaveObstructed(r, i, err):
+		return false, nil
 	case err != nil:
 		return false, err
 	}
@@ -189,6 +193,9 @@ func (r *run) replaceInTwo(i int, source spot) (again bool, err error) {
 	if err != nil {
 		if absent(err) {
 			return r.gone(i, source)
+		}
+		if leaveObstructed(r, i, err) {
+			err = nil
 		}
 		return false, err
 	}
@@ -289,6 +296,7 @@ func (r *run) notThere(i int, cause error) error {
 	switch {
 	case err != nil:
 		return err
+	case l.there && leaveObstructed(r, i, cause):
 	case l.there || !absent(cause):
 		return fmt.Errorf("delete %s: %w", path, cause)
 	case errors.Is(cause, fs.ErrNotExist):

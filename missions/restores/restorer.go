@@ -34,7 +34,7 @@ type Restorer struct {
 func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job, c missions.Caller) (missions.RestoreResult, error) {
 	if (j.Files == nil || j.Files.isEmpty()) && j.Conversation == nil {
 		j.Result.Done = true
-		j.Result.Notes = append(j.Result.Notes, "nothing differs")
+		j.Result.Notes = append(j.Result.Notes, nothingToDo(j.Result))
 		rs.clearPending(m)
 		return j.Result, nil
 	}
@@ -48,6 +48,10 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 	}
 	defer work.Close()
 	j.addOutcome(outcome)
+	if work.Document != nil {
+		j.Result.Modify, j.Result.Create, j.Result.Delete = work.changedPaths(outcome)
+		j.Result = j.Result.WithEmptyLists()
+	}
 	if err := rs.completeRestore(ctx, m, work, outcome, j); err != nil {
 		return j.Result, err
 	}
@@ -55,6 +59,14 @@ func (rs *Restorer) RunRestore(ctx context.Context, m *projects.Mission, j *Job,
 		j.Result.Notes = append(j.Result.Notes, conversations.NotImportedNote(m, err))
 	}
 	return j.Result, nil
+}
+
+// nothingToDo says why a restore did nothing.
+func nothingToDo(r missions.RestoreResult) string {
+	if len(r.Kept) > 0 {
+		return "nothing was changed: all that differs stays as it is"
+	}
+	return "nothing differs"
 }
 
 // clearPending drops the queued restore, and why one was not done. What was asked for
