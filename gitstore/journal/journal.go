@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -54,6 +55,7 @@ type Journal struct {
 	now      func() time.Time
 	patience time.Duration // with a log that another process has locked
 	chunks   sync.Pool
+	changes  atomic.Uint64 // of states of live missions, by this process
 }
 
 // Open makes the journal of the home if need be. now is the clock.

@@ -33,6 +33,7 @@ func (j *Journal) putLive(mission string, state json.RawMessage, alone bool) err
 	if !json.Valid(state) {
 		return fmt.Errorf("live state of %s: not JSON", mission)
 	}
+	defer j.changes.Add(1)
 	err = log.locked(func(file *os.File) error {
 		if alone || longerThan(file, longestLive) {
 			return log.rewrite([]any{state})
@@ -70,8 +71,12 @@ func (j *Journal) DeleteLive(mission string) error {
 	if err != nil {
 		return err
 	}
+	defer j.changes.Add(1)
 	return log.remove()
 }
+
+// LiveChanges counts how often this process has changed the state of a live mission.
+func (j *Journal) LiveChanges() uint64 { return j.changes.Load() }
 
 // LiveMissions returns the ids of the missions that have a state, sorted.
 func (j *Journal) LiveMissions() ([]string, error) {

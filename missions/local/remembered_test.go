@@ -39,6 +39,44 @@ func TestEventCostsTheSameAmongMany(t *testing.T) {
 	}
 }
 
+// TestLookCostsTheSameAmongMany counts what a look at a workspace allocates when its
+// agent is alone and when there are many in other workspaces: a look at all of them is
+// not to cost their number's square.
+func TestLookCostsTheSameAmongMany(t *testing.T) {
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	c := newTalker(b)
+	c.vars = map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getpid())}
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	look := func() {
+		if err := b.local.ObserveWokenAgents(context.Background(), b.dir); err != nil {
+			t.Error(err)
+		}
+	}
+	b.local.LiveMissions()
+	alone := testing.AllocsPerRun(10, look)
+	const others = 8
+	var root string
+	for n := range others {
+		c.session, root = fmt.Sprintf("%08d-2222-4222-8222-222222222222", n), t.TempDir()
+		c.hook("SessionStart", map[string]any{"source": "startup", "cwd": root})
+	}
+	if list := b.local.LiveMissions(); len(list) != 1+others {
+		t.Fatalf("%d live missions", len(list))
+	}
+	if among := testing.AllocsPerRun(10, look); among > 1.2*alone {
+		t.Errorf("%.0f allocations among many, %.0f alone", among, alone)
+	}
+	c.hook("SessionEnd", map[string]any{"reason": "other", "cwd": root})
+	if in, here := b.local.LiveMissionsIn(root), b.local.LiveMissionsIn(b.dir); len(in) != 0 || len(here) != 1 {
+		t.Errorf("after an agent's end: %d in its workspace, %d in another", len(in), len(here))
+	}
+	c.hook("SessionStart", map[string]any{"source": "resume", "cwd": root})
+	if in := b.local.LiveMissionsIn(root); len(in) != 1 {
+		t.Errorf("when it came back: %d in its workspace", len(in))
+	}
+}
+
 // TestGlanceIsTheMissionAsItIs reads a live mission again whenever something of
 // it has changed, and only then.
 func TestGlanceIsTheMissionAsItIs(t *testing.T) {

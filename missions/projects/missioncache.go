@@ -16,6 +16,13 @@ type missionCache struct {
 	sessionMissions map[string]string         // mission ids, by agent and session
 	seenMissions    map[string]seenMission    // by mission id
 	comparedStamps  map[string]home.FileStamp // of session files as they were compared whole, by mission id
+	living          livingMissions
+}
+
+// livingMissions are the missions that had an agent when all were looked through.
+type livingMissions struct {
+	changes uint64              // of live states by this process, before they were looked through
+	in      map[string][]string // mission ids, by workspace
 }
 
 func newMissionCache() *missionCache {
@@ -47,6 +54,25 @@ func (r *missionCache) RememberSession(m *Mission, session string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sessionMissions[m.Agent+" "+session] = m.ID
+}
+
+// rememberLiving remembers which missions have an agent.
+func (r *missionCache) rememberLiving(changes uint64, list []*Mission) {
+	in := map[string][]string{}
+	for _, m := range list {
+		in[m.Binding.Workspace] = append(in[m.Binding.Workspace], m.ID)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.living = livingMissions{changes, in}
+}
+
+// livingIn are the missions that had an agent in a workspace when all were looked
+// through; false if this process has changed a live state since.
+func (r *missionCache) livingIn(changes uint64, root string) ([]string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.living.in[root], r.living.in != nil && r.living.changes == changes
 }
 
 // ComparedStamp is the stat data of a mission's session file when it was compared whole

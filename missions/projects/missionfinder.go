@@ -73,6 +73,7 @@ func (f *MissionFinder) RememberedSessionMission(agent, session string) *Mission
 // Only those with a state in the journal can have one, and only what has changed
 // since the last time is read.
 func (f *MissionFinder) LiveMissions() []*Mission {
+	changes := f.Journal.LiveChanges()
 	ids, err := f.Journal.LiveMissions()
 	if err != nil {
 		f.Logger.Warn("list live missions", "error", err)
@@ -84,12 +85,26 @@ func (f *MissionFinder) LiveMissions() []*Mission {
 			list = append(list, m)
 		}
 	}
+	f.MissionCache.rememberLiving(changes, list)
 	return list
 }
 
-// LiveMissionsIn lists the missions with an agent in a workspace.
+// LiveMissionsIn lists the missions with an agent in a workspace. Only those are read
+// that had one there when LiveMissions was called last: for a process that calls it from
+// time to time this costs the same however many other missions there are. What another
+// process begins there meanwhile is not listed.
 func (f *MissionFinder) LiveMissionsIn(root string) []*Mission {
-	return slices.DeleteFunc(f.LiveMissions(), func(m *Mission) bool { return m.Binding.Workspace != root })
+	ids, known := f.MissionCache.livingIn(f.Journal.LiveChanges(), root)
+	if !known {
+		return slices.DeleteFunc(f.LiveMissions(), func(m *Mission) bool { return m.Binding.Workspace != root })
+	}
+	var list []*Mission
+	for _, id := range ids {
+		if m := f.liveMission(id); m != nil && m.Binding.Workspace == root {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // liveMission is what a mission with a live state is now; nil if it has no agent.

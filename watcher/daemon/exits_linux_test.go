@@ -74,6 +74,10 @@ func TestRestsBesideAnAgent(t *testing.T) {
 		return o.pause()
 	}
 	b.until("rests", func() bool { return resting() == long })
+	looked := o.synced
+	if o.look(); o.synced != looked {
+		t.Error("each mission is looked at though nothing told of a change")
+	}
 	for name, happens := range map[string]func(){
 		"a call":            func() { s.lastCall.set(time.Now()) },
 		"a snapshot":        func() { s.house.last.set(time.Now()) },

@@ -116,7 +116,9 @@ func (o *overseer) look() {
 		return
 	}
 	o.reconfigure()
-	if o.stirred || o.live > 0 || time.Since(o.synced) >= quietTicks*o.options.Tick {
+	// Missions tell of their changes: to look at each of them, each second, is for those
+	// alone whose change nothing tells of.
+	if o.stirred || o.retry || o.waiting || len(o.missed) > o.live || time.Since(o.synced) >= quietTicks*o.options.Tick {
 		o.stirred, o.synced = false, time.Now()
 		o.sync()
 	}
