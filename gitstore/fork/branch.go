@@ -216,7 +216,7 @@ func (k *maker) remakeDirectory() error {
 		return err
 	}
 	defer root.Close()
-	k.doc.Identity = root.Identity()
+	k.doc.Identity, k.doc.Born = root.Identity(), beneath.Born(k.doc.Directory)
 	return k.record(k.doc)
 }
 

@@ -38,7 +38,7 @@ func Discard(ctx context.Context, doc Document, trash string) (Discarded, error)
 	if trash == "" || doc.Identity == (beneath.Identity{}) {
 		return d, errors.New("discard of a fork: no trash directory, or no workspace")
 	}
-	there, err := standing(doc)
+	there, err := doc.IsStanding()
 	if err != nil {
 		return d, err
 	}

@@ -39,7 +39,7 @@ func Inspect(ctx context.Context, doc Document, newest Source) (Holdings, error)
 	if err := checkDocument(doc); err != nil {
 		return h, err
 	}
-	there, err := standing(doc)
+	there, err := doc.IsStanding()
 	if err != nil {
 		return h, err
 	}
@@ -64,9 +64,9 @@ func Inspect(ctx context.Context, doc Document, newest Source) (Holdings, error)
 	return h, err
 }
 
-// standing tells whether the directory that was made is still in its place.
-func standing(doc Document) (bool, error) {
-	root, err := beneath.Open(doc.Directory)
+// IsStanding reports whether the directory that was made is still in its place.
+func (d Document) IsStanding() (bool, error) {
+	root, err := beneath.Open(d.Directory)
 	if vanished(err) {
 		return false, nil
 	}
@@ -74,7 +74,7 @@ func standing(doc Document) (bool, error) {
 		return false, err
 	}
 	defer root.Close()
-	return root.Identity() == doc.Identity, nil
+	return d.Is(root), nil
 }
 
 // files compares the workspace with the newest snapshot.

@@ -351,7 +351,7 @@ func (k *maker) makeDirectory() error {
 			return errors.Join(&TargetError{dir, "is not empty"}, err)
 		}
 	}
-	k.doc.Identity = root.Identity()
+	k.doc.Identity, k.doc.Born = root.Identity(), beneath.Born(dir)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func Reclaim(ctx context.Context, doc Document, trash string) (Reclaimed, error)
 		return r, errors.New("reclaiming a fork: no trash directory, or no workspace")
 	}
 	var err error
-	if r.Standing, err = standing(doc); err != nil {
+	if r.Standing, err = doc.IsStanding(); err != nil {
 		return r, err
 	}
 	if !r.Standing {
@@ -108,7 +108,7 @@ func discardedDirectory(doc Document, trash string) (string, error) {
 		}
 		moved := doc
 		moved.Directory = path
-		if is, err := standing(moved); err != nil || is {
+		if is, err := moved.IsStanding(); err != nil || is {
 			return path, err
 		}
 	}

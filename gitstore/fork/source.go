@@ -172,6 +172,8 @@ type Document struct {
 	// Existed says that the directory was there, empty, before.
 	Existed  bool             `json:"existed,omitempty"`
 	Identity beneath.Identity `json:"identity"`
+	// Born is when the directory was made, as beneath.Born tells.
+	Born int64 `json:"born,omitempty"`
 	// Parents are the directories above it that were missing, outermost first.
 	Parents []string `json:"parents,omitempty"`
 	// CommonDir is the user's repository; "" for a plain directory.
@@ -183,6 +185,17 @@ type Document struct {
 }
 
 const documentVersion = 1
+
+// Is reports whether the open directory is the one that was made. Its device may have
+// another number since, as after a remount; its inode may be another directory's.
+func (d Document) Is(root *beneath.Root) bool {
+	now := root.Identity()
+	born := beneath.Born(root.Path())
+	if d.Born == 0 || born == 0 {
+		return now == d.Identity
+	}
+	return now.Inode == d.Identity.Inode && born == d.Born
+}
 
 // workspace is the mission's workspace.
 func (d Document) workspace() string { return joinPath(d.Directory, d.Scope) }

@@ -85,7 +85,7 @@ func takeDirectory(doc Document, trash string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	identity := root.Identity()
+	is := doc.Is(root)
 	root.Close()
 	if doc.Identity == (beneath.Identity{}) {
 		// It was to be made, and maybe was; nothing was put into it.
@@ -94,7 +94,7 @@ func takeDirectory(doc Document, trash string) (string, error) {
 		}
 		return "", emptied(os.Remove(doc.Directory))
 	}
-	if identity != doc.Identity {
+	if !is {
 		return "", nil
 	}
 	st, err := os.Lstat(doc.Directory)

@@ -234,6 +234,13 @@ func (f *Finder) defaultMission(ctx context.Context, c missions.Caller, at Calle
 	if len(alive) > 1 {
 		here = alive
 	}
+	if len(here) == 0 {
+		for _, m := range all {
+			if moved := m.MovedTo(at.Dir); moved != "" {
+				return nil, missions.Errorf(missions.KindNotFound, m.MoveCommand(moved), "the workspace of mission %s was moved here, from %s", m.Name, m.Binding.Workspace)
+			}
+		}
+	}
 	if len(here) == 0 && len(problems) > 0 {
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "no mission that can be read works in %s: %s", at.Dir, problems[0].Message)
 	}

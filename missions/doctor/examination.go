@@ -8,8 +8,8 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/trash"
 )
 
 // Doctor checks every invariant and says what is wrong and what to type. With
@@ -157,16 +157,16 @@ func (x *Examination) checkProject(ctx context.Context, p *projects.Project) err
 // checkDirectories checks that no directory belongs to two projects: the missions of one
 // of them would not be found there.
 func (x *Examination) checkDirectories(list []*projects.Project) {
-	owner := map[home.FileIdentity]*projects.Project{}
+	owner := map[home.DirectoryIdentity]*projects.Project{}
 	for _, p := range list {
 		for _, hint := range append([]projects.Location{{Path: p.Locations.CommonDir, Identity: p.Locations.CommonIdentity}}, p.Locations.Workspaces...) {
 			o := owner[hint.Identity]
-			if hint.Path == "" || !trash.IsDirectoryThere(hint) || o == p {
+			if hint.Path == "" || !moves.IsDirectoryThere(hint) || o == p {
 				continue
 			}
 			if owner[hint.Identity] = p; o != nil {
 				x.report(missions.Problem{
-					Project: p.Name, Message: fmt.Sprintf("%s belongs to two projects, %s", hint.Path, trash.ProjectDirNames([]*projects.Project{o, p})),
+					Project: p.Name, Message: fmt.Sprintf("%s belongs to two projects, %s", hint.Path, moves.ProjectDirNames([]*projects.Project{o, p})),
 					Fix: "umbra project move " + filepath.Base(p.Dir) + " NEW, with the directory that the one of them is really in",
 				}, nil)
 			}

@@ -101,8 +101,10 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if m.Binding.Workspace == "" {
 		return nil
 	}
+	if problem := m.WorkspaceProblem(x.request.Caller.Cwd); problem != nil {
+		x.report(*problem, nil)
+	}
 	if m.IsWorkspaceGone() {
-		x.report(m.WorkspaceGoneProblem(), nil)
 		return nil
 	}
 	problem, err := x.Examiner.rooms.Snapshots.GitProblem(ctx, m)

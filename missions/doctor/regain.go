@@ -176,7 +176,7 @@ func (e *Examiner) regainSession(ctx context.Context, m *projects.Mission, lost 
 // distrusted, so that it stores them anew where a workspace holds them.
 func (e *Examiner) recapture(ctx context.Context, p *projects.Project) {
 	missions, _ := e.ProjectMissions(p)
-	seen := map[home.FileIdentity]bool{}
+	seen := map[home.DirectoryIdentity]bool{}
 	for _, m := range missions {
 		if seen[m.Binding.Identity] || m.CheckMachine() != nil {
 			continue

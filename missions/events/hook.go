@@ -112,5 +112,8 @@ func (l *Listener) handleHook(ctx context.Context, a sessions.Adapter, r mission
 	if err := l.Home.CheckWritable(); err != nil {
 		return nothing, err // not even what was heard can be noted
 	}
+	if m, err = l.moves.Follow(ctx, m, cmp.Or(e.Cwd, r.Caller.Cwd)); err != nil {
+		l.Logger.Warn("follow a workspace that was moved", "mission", m.ID, "error", err)
+	}
 	return (&report{l, a, r, e}).handle(ctx, m, result)
 }

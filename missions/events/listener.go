@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -23,12 +24,13 @@ type Listener struct {
 	presence      *presence.Observer
 	agents        *agents.Launcher
 	handovers     *handovers.Scheduler
+	moves         *moves.Mover
 
 	mu        sync.Mutex
 	adoptions map[string]*adoption // by session
 }
 
 // New makes a Listener that has heard nothing.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *handovers.Scheduler) *Listener {
-	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, adoptions: map[string]*adoption{}}
+func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover) *Listener {
+	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, adoptions: map[string]*adoption{}}
 }

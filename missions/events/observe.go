@@ -83,7 +83,7 @@ func (l *Listener) LiveWorkspaces() map[string]LiveWorkspace {
 			continue
 		}
 		ws := found[m.Binding.Workspace]
-		ws.Identity = m.Binding.Identity
+		ws.Identity = m.Binding.Identity.FileIdentity
 		ws.Missions = append(ws.Missions, m.ID)
 		ws.Processes = append(ws.Processes, m.Live.LivingProcesses()...)
 		if h := m.Live.Handover; l.IsHandoverOwned(h) && h.Owner != l.Self {

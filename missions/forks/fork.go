@@ -183,7 +183,7 @@ func waitingText(m *projects.Mission) string {
 // so that all of it is to be compared.
 func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, whole bool) (addresses.ResolvedMoment, error) {
 	place, err := projects.DirectoryIdentity(m.Binding.Workspace)
-	if m.Binding.Workspace == "" || err != nil || place != m.Binding.Identity {
+	if m.Binding.Workspace == "" || err != nil || !m.Binding.Identity.Is(place) {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}

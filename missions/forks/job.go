@@ -167,8 +167,8 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 		source.Bytes = info.Bytes // for the progress bar alone
 	}
 	place, err := projects.DirectoryIdentity(j.moment.Binding.Workspace)
-	if j.moment.Binding.Workspace != "" && err == nil && place == j.moment.Binding.Identity {
-		source.Live, source.Identity = j.moment.Binding.Workspace, beneath.Identity(place)
+	if j.moment.Binding.Workspace != "" && err == nil && j.moment.Binding.Identity.Is(place) {
+		source.Live, source.Identity = j.moment.Binding.Workspace, beneath.Identity(place.FileIdentity)
 		source.Known = j.forker.snapshots.KnownFiles(j.moment.Mission)
 	}
 	return source, j.addSourceGit(ctx, &source)
@@ -284,11 +284,11 @@ func (j *forkJob) publish(ctx context.Context) (*projects.Mission, error) {
 func (j *forkJob) writeStatCache() {
 	m := j.mission
 	scanner, err := capture.PlacedScanner(capture.Workspace{
-		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity),
+		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity.FileIdentity),
 	}, j.moment.Snapshot.Tree, j.Made.Placed)
 	if err == nil {
-		j.statCache = j.forker.Home.StatCacheFile(m.Binding.Identity)
-		err = j.forker.SaveStatCache(scanner, m.Binding.Identity, m.Project.Generation())
+		j.statCache = j.forker.Home.StatCacheFile(m.Binding.Identity.FileIdentity)
+		err = j.forker.SaveStatCache(scanner, m.Binding.Identity.FileIdentity, m.Project.Generation())
 	}
 	if err != nil {
 		j.forker.Logger.Info("the fork's first capture will read everything", "workspace", m.Binding.Workspace, "reason", err)

@@ -138,7 +138,7 @@ func (f *Forker) trashLostWorkspace(ctx context.Context, m *projects.Mission) er
 	if m.Binding.Fork == nil {
 		return nil
 	}
-	if place, err := projects.DirectoryIdentity(m.Binding.Workspace); err == nil && place == m.Binding.Identity {
+	if place, err := projects.DirectoryIdentity(m.Binding.Workspace); err == nil && m.Binding.Identity.Is(place) {
 		return nil
 	}
 	trash := f.Home.Path("trash", m.ID)

@@ -42,6 +42,9 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		s.Problems = append(s.Problems, *refused)
 	}
 	if at.Project == nil {
+		if problem := rd.LostProblem(at.Directory); problem != nil {
+			s.Problems = append(s.Problems, *problem)
+		}
 		return s, nil
 	}
 	v := rd.presence.ProjectView(at.Project)
@@ -61,8 +64,10 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		for _, problem := range view.Problems {
 			s.Problems = append(s.Problems, missions.Problem{Project: at.Project.Name, Mission: m.Name, Message: problem})
 		}
-		if m.CheckMachine() == nil && m.IsWorkspaceGone() {
-			s.Problems = append(s.Problems, m.WorkspaceGoneProblem())
+		if m.CheckMachine() == nil {
+			if problem := m.WorkspaceProblem(at.Dir); problem != nil {
+				s.Problems = append(s.Problems, *problem)
+			}
 		}
 		problem, err := rd.snapshots.RecordedGitProblem(ctx, m)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FileIdentity identifies a directory, whatever its path.
+// FileIdentity identifies an open file, whatever its path.
 type FileIdentity struct {
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`

@@ -196,7 +196,7 @@ func TestForkHandsItsStatCacheOver(t *testing.T) {
 	}
 	defer root.Close()
 	scanner, err := capture.OpenScanner(capture.Workspace{Root: m.Binding.Workspace, Identity: root.Identity()},
-		b.local.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+		b.local.Home.StatCacheFile(m.Binding.Identity.FileIdentity), m.Project.Generation())
 	if err != nil {
 		t.Fatal(err)
 	}

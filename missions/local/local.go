@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/history"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/hooks"
+	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/restores"
@@ -38,6 +39,7 @@ type Service struct {
 	*agents.Launcher
 	*restores.Restorer
 	*handovers.Scheduler
+	*moves.Mover
 	*trash.Bin
 	*forks.Forker
 	*events.Listener
@@ -92,16 +94,17 @@ func New(o Options) (*Service, error) {
 	s.Launcher = agents.New(d, s.Finder, s.Library, s.Taker, s.Observer)
 	s.Restorer = restores.New(d, s.Library, s.Taker, s.Observer)
 	s.Scheduler = handovers.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
+	s.Mover = moves.New(d, s.Taker, s.Observer, s.Launcher)
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin)
-	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler)
+	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,
 		Restores: s.Restorer, Handovers: s.Scheduler, Forks: s.Forker, Hooks: s.Installer,
 	})
 	// What runs up: lower rooms are handed what upper ones do.
-	d.FinishCutOff = s.Restorer.RecoverUnfinishedRestores
+	d.FinishCutOff, d.Rebind = s.Restorer.RecoverUnfinishedRestores, s.Mover.Rebind
 	s.Taker.Effects = snapshots.Effects{Settle: s.Restorer.SettleRestores, Perform: s.Scheduler.PerformPendingAction, Automate: s.Launcher.StartAutomations}
 	s.Launcher.StartAutomation, s.Launcher.Recreate, s.Launcher.Relieve = o.Automate, s.Forker.RecreateMission, s.Scheduler.RelaunchAfterHandover
 	return s, nil

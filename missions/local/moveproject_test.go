@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/projects"
-	"github.com/umbra-vcs/umbra/missions/trash"
 )
 
 // moved asks for a move between two directories of the user's.
@@ -130,13 +130,13 @@ func TestTwoProjectsInOnePlace(t *testing.T) {
 	}
 	list, _ := b.local.ProjectMissions(hijacker)
 	for _, m := range list {
-		if err := b.local.MoveMission(context.Background(), trash.MissionMove{Mission: m, Directory: g}, stray.dir, b.dir); err != nil {
+		if err := b.local.MoveMission(context.Background(), moves.MissionMove{Mission: m, Directory: g}, stray.dir, b.dir); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err = b.local.ChangeLocations(context.Background(), hijacker, func(h *projects.Locations) bool {
 		h.CommonDir = ""
-		return trash.MoveLocations(h, stray.dir, g)
+		return moves.MoveLocations(h, stray.dir, g)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -15,10 +16,10 @@ import (
 // is in.
 type Directory struct {
 	Dir            string // resolved, absolute
-	Identity       home.FileIdentity
-	Repo           *usergit.Repository // nil without Git
-	CommonIdentity home.FileIdentity   // of the repository's common directory
-	Top            string              // the Git top level, else Dir
+	Identity       home.DirectoryIdentity
+	Repo           *usergit.Repository    // nil without Git
+	CommonIdentity home.DirectoryIdentity // of the repository's common directory
+	Top            string                 // the Git top level, else Dir
 }
 
 // InspectDirectory looks at a directory. The error is the user's: missing, not a
@@ -51,15 +52,15 @@ func InspectDirectory(dir string) (Directory, error) {
 }
 
 // DirectoryIdentity identifies a directory.
-func DirectoryIdentity(dir string) (home.FileIdentity, error) {
+func DirectoryIdentity(dir string) (home.DirectoryIdentity, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return home.FileIdentity{}, missions.Errorf(missions.KindNotFound, "", "%s: %w", dir, userfile.Reason(err))
+		return home.DirectoryIdentity{}, missions.Errorf(missions.KindNotFound, "", "%s: %w", dir, userfile.Reason(err))
 	}
 	if !info.IsDir() {
-		return home.FileIdentity{}, missions.Errorf(missions.KindUsage, "name a directory", "%s is not a directory", dir)
+		return home.DirectoryIdentity{}, missions.Errorf(missions.KindUsage, "name a directory", "%s is not a directory", dir)
 	}
-	return home.IdentityOf(info), nil
+	return home.DirectoryIdentity{FileIdentity: home.IdentityOf(info), Born: beneath.Born(dir)}, nil
 }
 
 // AbsolutePath is path as seen from dir.

@@ -22,24 +22,33 @@ const LocationsFile = "project.json"
 
 // Locations say where on this machine a project's workspaces are.
 type Locations struct {
-	Format         int               `json:"format"`
-	ID             string            `json:"id"`
-	Name           string            `json:"name"`
-	Path           string            `json:"path"` // the Git top level, or the directory
-	CommonDir      string            `json:"git_common_dir,omitempty"`
-	CommonIdentity home.FileIdentity `json:"git_common_place,omitzero"`
-	Workspaces     []Location        `json:"workspaces"`
+	Format         int                    `json:"format"`
+	ID             string                 `json:"id"`
+	Name           string                 `json:"name"`
+	Path           string                 `json:"path"` // the Git top level, or the directory
+	CommonDir      string                 `json:"git_common_dir,omitempty"`
+	CommonIdentity home.DirectoryIdentity `json:"git_common_place,omitzero"`
+	Workspaces     []Location             `json:"workspaces"`
 }
 
 // Location is a directory that belongs to the project.
 type Location struct {
-	Path     string            `json:"path"`
-	Identity home.FileIdentity `json:"place"`
+	Path     string                 `json:"path"`
+	Identity home.DirectoryIdentity `json:"place"`
 }
+
+// isAt reports whether a directory is the one of the location. That one may have moved, and
+// its device may have another number since.
+func (l Location) isAt(path string, now home.DirectoryIdentity) bool {
+	return l.Identity.Inode != 0 && (l.Identity.Is(now) || l.Path == path && l.Identity.IsRenumbered(now))
+}
+
+// common is the common directory of the project's repository.
+func (h *Locations) common() Location { return Location{Path: h.CommonDir, Identity: h.CommonIdentity} }
 
 // addWorkspace notes a directory that belongs to the project, and reports whether that
 // is new.
-func (h *Locations) addWorkspace(path string, at home.FileIdentity) bool {
+func (h *Locations) addWorkspace(path string, at home.DirectoryIdentity) bool {
 	for i, have := range h.Workspaces {
 		if have.Path == path {
 			h.Workspaces[i].Identity = at
@@ -74,7 +83,7 @@ func (p *Project) SaveLocations() error {
 // DirectoryFit reports how well the project fits a directory: the length of the path
 // that matches, or -1. A shared Git common directory fits best of all.
 func (p *Project) DirectoryFit(g Directory) int {
-	if g.Repo != nil && p.Locations.CommonIdentity == g.CommonIdentity && p.Locations.CommonIdentity != (home.FileIdentity{}) {
+	if g.Repo != nil && p.Locations.common().isAt(g.Repo.CommonDir, g.CommonIdentity) {
 		return 1 << 30
 	}
 	best := -1
@@ -82,7 +91,7 @@ func (p *Project) DirectoryFit(g Directory) int {
 		if home.IsWithin(h.Path, g.Dir) && (g.Repo == nil || len(h.Path) > len(g.Top)) {
 			best = max(best, len(h.Path))
 		}
-		if h.Identity == g.Identity {
+		if h.isAt(g.Dir, g.Identity) {
 			best = max(best, len(g.Dir))
 		}
 	}
@@ -90,7 +99,7 @@ func (p *Project) DirectoryFit(g Directory) int {
 }
 
 // AddLocation remembers that a directory belongs to the project.
-func (r *Registry) AddLocation(ctx context.Context, p *Project, path string, at home.FileIdentity) error {
+func (r *Registry) AddLocation(ctx context.Context, p *Project, path string, at home.DirectoryIdentity) error {
 	return r.ChangeLocations(ctx, p, func(h *Locations) bool { return h.addWorkspace(path, at) })
 }
 

@@ -20,6 +20,10 @@ type Locks struct {
 	// FinishCutOff recovers what a killed process left undone in a mission's workspace,
 	// and reports whether there was any. The room of restores hands it in.
 	FinishCutOff func(ctx context.Context, m *Mission) (found bool, err error)
+
+	// Rebind has the mission work on in the directory that is where its workspace was, if
+	// that holds the same files; the caller has locked it. The room of moves hands it in.
+	Rebind func(ctx context.Context, m *Mission) (*Mission, error)
 }
 
 // HoldFunc is WithWorkspaceLock or WithRecoveredWorkspace.
@@ -42,12 +46,12 @@ func (l *Locks) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Miss
 		return l.workspaceLockError(m, err)
 	}
 	defer func() { err = errors.Join(err, tree.Release()) }()
-	if device, inode := tree.Identity(); (home.FileIdentity{Device: device, Inode: inode}) != m.Binding.Identity {
-		return WorkspaceMovedError(m, "another directory is in its place")
+	if m, err = l.proveWorkspace(ctx, m, tree); err != nil {
+		return err
 	}
 	// The kernel's lock keeps goroutines apart too, but says so to nobody who
 	// orders memory: what is cached of the workspace goes from one to the next.
-	order := l.WorkspaceMutex(m.Binding.Identity)
+	order := l.WorkspaceMutex(m.Binding.Identity.FileIdentity)
 	order.Lock()
 	defer order.Unlock()
 	if m.Tip != nil {
@@ -58,6 +62,24 @@ func (l *Locks) WithWorkspaceLock(ctx context.Context, m *Mission, fn func(*Miss
 		m = fresh
 	}
 	return fn(m)
+}
+
+// proveWorkspace returns the mission if the directory that is locked is its workspace.
+// Another directory in its place, as one that was restored from a backup, is the
+// workspace if it holds the same files.
+func (l *Locks) proveWorkspace(ctx context.Context, m *Mission, tree *lock.Tree) (*Mission, error) {
+	device, inode := tree.Identity()
+	now, err := DirectoryIdentity(m.Binding.Workspace)
+	if err != nil || now.FileIdentity != (home.FileIdentity{Device: device, Inode: inode}) {
+		return m, WorkspaceMovedError(m, "it was moved just now")
+	}
+	if m.Binding.Identity.Is(now) {
+		return m, nil
+	}
+	if m.Tip == nil || l.Rebind == nil {
+		return m, WorkspaceMovedError(m, "another directory is in its place")
+	}
+	return l.Rebind(ctx, m)
 }
 
 // WithRecoveredWorkspace is WithWorkspaceLock for what a user asked for. It first finishes

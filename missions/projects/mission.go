@@ -47,7 +47,11 @@ func (m *Mission) ReadRecord(machine string) error {
 	if err != nil {
 		return damaged(err)
 	}
-	return ParseDoc(BindingDoc(machine), p, &m.Binding)
+	if err := ParseDoc(BindingDoc(machine), p, &m.Binding); err != nil {
+		return err
+	}
+	m.Binding.renumber()
+	return nil
 }
 
 // overlayLiveState puts what is known beyond the newest record on top of it. An error that

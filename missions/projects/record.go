@@ -119,14 +119,14 @@ type NoteKind string
 
 // Binding is what is true of a mission on one machine.
 type Binding struct {
-	Machine     string            `json:"machine"`
-	Workspace   string            `json:"workspace"` // absolute, resolved
-	Identity    home.FileIdentity `json:"place"`
-	PathInRepo  string            `json:"scope,omitempty"` // of the workspace below its Git top level
-	CommonDir   string            `json:"git_common_dir,omitempty"`
-	AgentRoot   string            `json:"agent_root,omitempty"`
-	AgentVars   map[string]string `json:"agent_vars,omitempty"`
-	SessionPath string            `json:"session_path,omitempty"`
+	Machine     string                 `json:"machine"`
+	Workspace   string                 `json:"workspace"` // absolute, resolved
+	Identity    home.DirectoryIdentity `json:"place"`
+	PathInRepo  string                 `json:"scope,omitempty"` // of the workspace below its Git top level
+	CommonDir   string                 `json:"git_common_dir,omitempty"`
+	AgentRoot   string                 `json:"agent_root,omitempty"`
+	AgentVars   map[string]string      `json:"agent_vars,omitempty"`
+	SessionPath string                 `json:"session_path,omitempty"`
 	// SessionIdentity is the session file's identity when it was recorded last.
 	SessionIdentity home.FileIdentity `json:"session_file,omitzero"`
 	MadeByUmbra     bool              `json:"made_by_umbra,omitempty"`

@@ -147,6 +147,11 @@ func (r *Registry) FindProject(g Directory) (*Project, error) {
 			found, best = p, fit
 		}
 	}
+	if found == nil && g.Repo != nil && g.Repo.CommonDir != "" {
+		if i := slices.IndexFunc(all, func(p *Project) bool { return r.resembles(p, g) }); i >= 0 {
+			return all[i], nil
+		}
+	}
 	for _, problem := range problems {
 		if problem.ProjectsUnlisted {
 			return nil, missions.Errorf(missions.KindFailed, "try again; umbra doctor looks at the home", "whether %s belongs to a project can't be told: %s", g.Dir, problem.Message)

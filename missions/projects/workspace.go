@@ -55,7 +55,7 @@ func (m *Mission) WorkspacePath(c missions.Caller, typed string) (string, error)
 // IsWorkspaceGone reports whether the workspace is not where the mission left it.
 func (m *Mission) IsWorkspaceGone() bool {
 	place, err := DirectoryIdentity(m.Binding.Workspace)
-	return err != nil || place != m.Binding.Identity
+	return err != nil || !m.Binding.Identity.Is(place)
 }
 
 // IsWorkspaceReplaced reports whether another directory is where the workspace was, and holds
@@ -65,16 +65,61 @@ func (m *Mission) IsWorkspaceReplaced() bool {
 	return err == nil && len(entries) > 0 && m.IsWorkspaceGone()
 }
 
-// WorkspaceGoneProblem says of a mission that its workspace is not where it was.
-func (m *Mission) WorkspaceGoneProblem() missions.Problem {
+// WorkspaceProblem says of a mission that its workspace is not where it was; nil if it is
+// there, or another directory that the next snapshot takes for it. The directory is the
+// caller's: the workspace may have been moved there.
+func (m *Mission) WorkspaceProblem(from string) *missions.Problem {
+	problem := missions.Problem{Project: m.Project.Name, Mission: m.Name}
+	if moved := m.MovedTo(from); moved != "" {
+		problem.Message, problem.Fix = "its workspace "+m.Binding.Workspace+" is in "+moved+" now", m.MoveCommand(moved)
+		return &problem
+	}
+	if !m.IsWorkspaceGone() || m.isWorkspaceCopied() {
+		return nil
+	}
 	again := m.recreateCommand()
 	if m.IsWorkspaceReplaced() {
 		again = m.takeOverCommand() + " to work in what is there now"
 	}
-	return missions.Problem{
-		Project: m.Project.Name, Mission: m.Name, Message: "its workspace " + m.Binding.Workspace + " was moved, replaced, mounted over or removed",
-		Fix: "umbra project move " + home.ShellQuote(m.Binding.Workspace) + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name,
+	problem.Message = "its workspace " + m.Binding.Workspace + " was moved, replaced, mounted over or removed"
+	problem.Fix = "umbra project move " + home.ShellQuote(m.Binding.Workspace) + " NEW if it was moved, " + again + ", or umbra mission rm " + m.Name
+	return &problem
+}
+
+// isWorkspaceCopied reports whether the directory that is where the workspace was holds
+// what that held.
+func (m *Mission) isWorkspaceCopied() bool {
+	g, err := InspectDirectory(m.Binding.Workspace)
+	if err != nil {
+		return false
 	}
+	like, err := m.Resembles(g)
+	return err == nil && like
+}
+
+// MovedTo is the directory that was the mission's workspace, where that is dir or a
+// directory above it; "" if it is none of them, or still in its place.
+func (m *Mission) MovedTo(dir string) string {
+	place := ResolveLinks(m.Binding.Workspace)
+	if now, err := DirectoryIdentity(place); err == nil && m.Binding.Identity.Is(now) {
+		if place == m.Binding.Workspace {
+			return ""
+		}
+		return place // and a link leads there
+	}
+	for at := ResolveLinks(dir); ; at = filepath.Dir(at) {
+		if now, err := DirectoryIdentity(at); err == nil && m.Binding.Identity.Is(now) {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
+}
+
+// MoveCommand is the command by which the mission goes on in a directory.
+func (m *Mission) MoveCommand(to string) string {
+	return "umbra project move " + home.ShellQuote(m.Binding.Workspace) + " " + home.ShellQuote(to)
 }
 
 // WorkspaceMovedError is the error of a workspace that is not where its mission left it. It
@@ -112,5 +157,5 @@ func (m *Mission) recreateCommand() string {
 // takeOverCommand is the command by which the mission goes on in the directory that is now
 // where its workspace was.
 func (m *Mission) takeOverCommand() string {
-	return fmt.Sprintf("umbra project move %s %[1]s", home.ShellQuote(m.Binding.Workspace))
+	return m.MoveCommand(m.Binding.Workspace)
 }

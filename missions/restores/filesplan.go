@@ -67,7 +67,7 @@ func OpenWorkspace(m *projects.Mission) (*beneath.Root, error) {
 	if err != nil {
 		return nil, m.WorkspaceOpenError(err)
 	}
-	if home.FileIdentity(root.Identity()) != m.Binding.Identity {
+	if home.FileIdentity(root.Identity()) != m.Binding.Identity.FileIdentity {
 		root.Close()
 		return nil, projects.WorkspaceMovedError(m, "another directory is in its place")
 	}

@@ -18,16 +18,22 @@ const JournalKind = "restore"
 // JournalDoc is a restore in flight, in the journal. It holds all that another process
 // needs to finish the restore, and is durable before the first change.
 type JournalDoc struct {
-	Project           string             `json:"project"` // the directory in Umbra's home
-	Mission           string             `json:"mission"`
-	WorkspaceIdentity home.FileIdentity  `json:"workspace"`
-	TipBefore         string             `json:"expected"` // the mission's newest snapshot when it began
-	Operation         projects.Operation `json:"operation"`
-	Files             *restore.Document  `json:"files,omitempty"`
-	Conversation      *conversationDoc   `json:"conversation,omitempty"`
-	Subject           string             `json:"describes"`
-	Note              string             `json:"note,omitempty"`
-	Owner             lock.Owner         `json:"owner"` // the process that carries it out
+	Project           string                 `json:"project"` // the directory in Umbra's home
+	Mission           string                 `json:"mission"`
+	WorkspaceIdentity home.DirectoryIdentity `json:"workspace"`
+	TipBefore         string                 `json:"expected"` // the mission's newest snapshot when it began
+	Operation         projects.Operation     `json:"operation"`
+	Files             *restore.Document      `json:"files,omitempty"`
+	Conversation      *conversationDoc       `json:"conversation,omitempty"`
+	Subject           string                 `json:"describes"`
+	Note              string                 `json:"note,omitempty"`
+	Owner             lock.Owner             `json:"owner"` // the process that carries it out
+}
+
+// isIn reports whether the restore is one in the mission's workspace.
+func (d *JournalDoc) isIn(m *projects.Mission) bool {
+	now := m.Binding.Identity
+	return d.Project == m.Project.Dir && (d.WorkspaceIdentity.Is(now) || d.WorkspaceIdentity.IsRenumbered(now))
 }
 
 // conversationDoc is the session that the mission goes on in. If the session does not
@@ -82,7 +88,7 @@ func (rs *Restorer) openRestoreWork(m *projects.Mission, entry *journal.Operatio
 	if err := entry.Document(&work.Doc); err != nil {
 		return nil, err
 	}
-	if work.Doc.WorkspaceIdentity != m.Binding.Identity || work.Doc.Project != m.Project.Dir {
+	if !work.Doc.isIn(m) {
 		return nil, nil
 	}
 	root, err := OpenWorkspace(m)
@@ -90,6 +96,9 @@ func (rs *Restorer) openRestoreWork(m *projects.Mission, entry *journal.Operatio
 		return nil, err
 	}
 	work.Root, work.Document = root, work.Doc.Files
+	if work.Document != nil && work.Document.Root.Inode == root.Identity().Inode {
+		work.Document.Root = root.Identity() // its device may have another number by now
+	}
 	return work, nil
 }
 
@@ -110,7 +119,7 @@ func (rs *Restorer) EachUnfinishedRestore(m *projects.Mission, fn func(*journal.
 			rs.Logger.Warn("read a restore that was cut off", "operation", entry.ID(), "error", err) // doctor says it too
 			continue
 		}
-		if doc.WorkspaceIdentity != m.Binding.Identity || doc.Project != m.Project.Dir {
+		if !doc.isIn(m) {
 			continue
 		}
 		found = true

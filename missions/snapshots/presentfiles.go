@@ -64,7 +64,7 @@ func (wk *Workspaces) HoldWithoutWriting(hold projects.HoldFunc) projects.HoldFu
 		if begun || !cannotMakeLock(err) {
 			return err
 		}
-		order := wk.WorkspaceMutex(m.Binding.Identity)
+		order := wk.WorkspaceMutex(m.Binding.Identity.FileIdentity)
 		order.Lock()
 		defer order.Unlock()
 		return fn(m)

@@ -93,7 +93,7 @@ func (wk *Workspaces) newestMissionIn(ws *WorkspaceCache) *projects.Mission {
 	var newest *projects.Mission
 	for _, m := range list {
 		switch {
-		case m.Binding.Identity != ws.Identity || m.Tip == nil || m.CheckMachine() != nil:
+		case m.Binding.Identity.FileIdentity != ws.Identity || m.Tip == nil || m.CheckMachine() != nil:
 		case missions.InTurn(m.Lifecycle):
 			return nil
 		case newest == nil || m.Tip.At.After(newest.Tip.At):

@@ -49,7 +49,7 @@ func (ws *WorkspaceCache) saveStatCache() {
 // process or of one that left its stat cache.
 func (wk *Workspaces) KnownFiles(m *projects.Mission) capture.Known {
 	wk.mu.Lock()
-	ws := wk.caches[m.Binding.Identity]
+	ws := wk.caches[m.Binding.Identity.FileIdentity]
 	wk.mu.Unlock()
 	if ws != nil {
 		if known := ws.knownFiles.Load(); known != nil {
@@ -57,8 +57,8 @@ func (wk *Workspaces) KnownFiles(m *projects.Mission) capture.Known {
 		}
 	}
 	scanner, err := capture.OpenScanner(capture.Workspace{
-		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity),
-	}, wk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+		Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity.FileIdentity),
+	}, wk.Home.StatCacheFile(m.Binding.Identity.FileIdentity), m.Project.Generation())
 	if err != nil {
 		return capture.Known{}
 	}

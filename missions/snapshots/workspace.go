@@ -75,20 +75,20 @@ func (wk *Workspaces) UnknownWorkspace() *WorkspaceCache {
 // repository are read again where they have changed. The caller holds the workspace.
 func (wk *Workspaces) RefreshWorkspace(ctx context.Context, m *projects.Mission) (*WorkspaceCache, error) {
 	wk.mu.Lock()
-	ws := wk.caches[m.Binding.Identity]
+	ws := wk.caches[m.Binding.Identity.FileIdentity]
 	wk.mu.Unlock()
 	if ws == nil || ws.Root != m.Binding.Workspace || ws.project != m.Project.ID {
 		scanner, err := capture.OpenScanner(capture.Workspace{
-			Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity), Avoid: wk.avoidedDirs(),
-		}, wk.Home.StatCacheFile(m.Binding.Identity), m.Project.Generation())
+			Root: m.Binding.Workspace, Identity: beneath.Identity(m.Binding.Identity.FileIdentity), Avoid: wk.avoidedDirs(),
+		}, wk.Home.StatCacheFile(m.Binding.Identity.FileIdentity), m.Project.Generation())
 		if err != nil {
 			wk.Logger.Info("the stat cache is of no use, the workspace is read anew", "workspace", m.Binding.Workspace, "reason", err)
 		}
 		ws = wk.UnknownWorkspace()
-		ws.Root, ws.Identity, ws.Scanner = m.Binding.Workspace, m.Binding.Identity, scanner
+		ws.Root, ws.Identity, ws.Scanner = m.Binding.Workspace, m.Binding.Identity.FileIdentity, scanner
 		ws.project, ws.generation = m.Project.ID, m.Project.Generation()
 		wk.mu.Lock()
-		wk.caches[m.Binding.Identity] = ws
+		wk.caches[m.Binding.Identity.FileIdentity] = ws
 		wk.mu.Unlock()
 	}
 	if err := ws.readGitConfig(ctx, m); err != nil {
@@ -188,7 +188,7 @@ func (wk *Workspaces) avoidedDirs() []beneath.Identity {
 	if err != nil {
 		return nil
 	}
-	return []beneath.Identity{beneath.Identity(place)}
+	return []beneath.Identity{beneath.Identity(place.FileIdentity)}
 }
 
 // recheckedFiles is how many files with unchanged stat data each capture reads again,

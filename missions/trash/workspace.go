@@ -49,8 +49,8 @@ func isWorkspaceMoved(m *projects.Mission) bool {
 	if m.Binding.Fork == nil || m.IsWorkspaceGone() {
 		return false
 	}
-	place, err := projects.DirectoryIdentity(m.Binding.Fork.Directory)
-	return err != nil || place != home.FileIdentity(m.Binding.Fork.Identity)
+	standing, err := m.Binding.Fork.IsStanding()
+	return err != nil || !standing
 }
 
 // movedWorkspaceNote says how the user can remove a workspace that was moved.

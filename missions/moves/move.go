@@ -1,16 +1,13 @@
-package trash
+package moves
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -19,7 +16,7 @@ import (
 
 // MoveProject rebinds a project after the user has moved its directory: all that was
 // below the old directory is below the new one.
-func (b *Bin) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (missions.Project, error) {
+func (mv *Mover) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (missions.Project, error) {
 	to, err := projects.InspectDirectory(projects.AbsolutePath(r.Caller.Cwd, r.New))
 	if err != nil {
 		return missions.Project{}, err
@@ -27,32 +24,37 @@ func (b *Bin) MoveProject(ctx context.Context, r missions.MoveProjectRequest) (m
 	if to.Repo != nil && to.Repo.CommonDir == "" {
 		return missions.Project{}, projects.UnreadRepositoryError(to.Repo)
 	}
-	held, err := lock.Wait(ctx, b.Home.Path("locks", "projects"), lock.Exclusive, b.Self)
+	held, err := lock.Wait(ctx, mv.Home.Path("locks", "projects"), lock.Exclusive, mv.Self)
 	if err != nil {
 		return missions.Project{}, home.LockError(err)
 	}
 	defer held.Release()
-	all, _ := b.AllProjects()
+	all, _ := mv.AllProjects()
 	p, from, err := findMovedProject(all, r)
 	if err != nil {
 		return missions.Project{}, err
 	}
-	moves, err := b.planMoves(p, from, to.Dir)
+	moves, err := mv.planMoves(p, from, to.Dir)
 	if err != nil {
 		return missions.Project{}, err
 	}
-	if err := b.checkMove(all, p, from, to, moves, r); err != nil {
+	if err := mv.checkMove(all, p, from, to, moves, r); err != nil {
 		return missions.Project{}, err
 	}
+	if err := mv.moveAll(ctx, p, from, to, moves); err != nil {
+		return missions.Project{}, err
+	}
+	return mv.presence.ProjectView(p), nil
+}
+
+// moveAll rebinds a project and its missions.
+func (mv *Mover) moveAll(ctx context.Context, p *projects.Project, from string, to projects.Directory, moves []MissionMove) error {
 	for _, move := range moves {
-		if err := b.MoveMission(ctx, move, from, to.Dir); err != nil {
-			return missions.Project{}, err
+		if err := mv.MoveMission(ctx, move, from, to.Dir); err != nil {
+			return err
 		}
 	}
-	if err := b.ChangeLocations(ctx, p, func(h *projects.Locations) bool { return MoveLocations(h, from, to) }); err != nil {
-		return missions.Project{}, err
-	}
-	return b.presence.ProjectView(p), nil
+	return mv.ChangeLocations(ctx, p, func(h *projects.Locations) bool { return MoveLocations(h, from, to) })
 }
 
 // findMovedProject finds the project by a path that may be gone, and returns the path
@@ -108,9 +110,9 @@ type MissionMove struct {
 
 // planMoves finds the missions to rebind. A binding must not point at nothing: if a
 // workspace is not at the new place, no mission is rebound.
-func (b *Bin) planMoves(p *projects.Project, from, to string) ([]MissionMove, error) {
+func (mv *Mover) planMoves(p *projects.Project, from, to string) ([]MissionMove, error) {
 	var moves []MissionMove
-	all, _ := b.ProjectMissions(p)
+	all, _ := mv.ProjectMissions(p)
 	for _, m := range all {
 		if m.Binding.Workspace == "" || !home.IsWithin(from, m.Binding.Workspace) {
 			continue
@@ -128,12 +130,12 @@ func (b *Bin) planMoves(p *projects.Project, from, to string) ([]MissionMove, er
 // moved: the next restore would take away what is in it. A moved directory keeps its
 // identity. A directory with another identity may be a copy, and must hold what the
 // project's directory did.
-func (b *Bin) checkMove(all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest) error {
+func (mv *Mover) checkMove(all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest) error {
 	if isProjectStillAt(&p.Locations, from, to) && countClaimants(all, from) < 2 {
 		return missions.Errorf(missions.KindConflict, "move it first; to begin anew in the other: umbra mission new there", "%s is still there: it was not moved to %s", from, to.Dir)
 	}
 	for _, g := range append([]projects.Directory{to}, directoriesOf(moves)...) {
-		if err := b.agents.CheckRoot(g.Dir, r.Caller.Env["HOME"], false); err != nil {
+		if err := mv.agents.CheckRoot(g.Dir, r.Caller.Env["HOME"], false); err != nil {
 			return refusedMoveError(err)
 		}
 		if other := otherOwner(all, p, from, g); other != "" {
@@ -144,10 +146,10 @@ func (b *Bin) checkMove(all []*projects.Project, p *projects.Project, from strin
 		return nil
 	}
 	for _, move := range moves {
-		if move.Directory.Identity == move.Mission.Binding.Identity {
+		if move.Mission.Binding.Identity.Is(move.Directory.Identity) {
 			continue
 		}
-		found, of, err := b.countUnchangedFiles(move)
+		found, of, err := move.Mission.CountUnchangedFiles(move.Directory.Dir)
 		if err != nil {
 			return err
 		}
@@ -180,17 +182,17 @@ func directoriesOf(moves []MissionMove) []projects.Directory {
 func isProjectStillAt(h *projects.Locations, from string, to projects.Directory) bool {
 	for _, hint := range h.Workspaces {
 		if hint.Path == from {
-			return IsDirectoryThere(hint) && hint.Identity != to.Identity
+			return IsDirectoryThere(hint) && !hint.Identity.Is(to.Identity)
 		}
 	}
 	common := projects.Location{Path: h.CommonDir, Identity: h.CommonIdentity}
-	return h.CommonDir != "" && home.IsWithin(from, h.CommonDir) && IsDirectoryThere(common) && h.CommonIdentity != to.CommonIdentity
+	return h.CommonDir != "" && home.IsWithin(from, h.CommonDir) && IsDirectoryThere(common) && !h.CommonIdentity.Is(to.CommonIdentity)
 }
 
 // IsDirectoryThere reports whether the directory is where the hint says.
 func IsDirectoryThere(h projects.Location) bool {
 	at, err := projects.DirectoryIdentity(h.Path)
-	return err == nil && at == h.Identity
+	return err == nil && h.Identity.Is(at)
 }
 
 // countClaimants counts the projects that are recorded at path. Two are one too many,
@@ -208,11 +210,11 @@ func countClaimants(all []*projects.Project, path string) int {
 // otherOwner names another project that a directory belongs to, "" if there is none.
 func otherOwner(all []*projects.Project, p *projects.Project, from string, g projects.Directory) string {
 	for _, o := range all {
-		if o.ID != p.ID && g.Repo != nil && o.Locations.CommonIdentity == g.CommonIdentity {
+		if o.ID != p.ID && g.Repo != nil && o.Locations.CommonIdentity.Is(g.CommonIdentity) {
 			return "project " + filepath.Base(o.Dir)
 		}
 		for _, hint := range o.Locations.Workspaces {
-			if hint.Identity != g.Identity || o.ID == p.ID && home.IsWithin(from, hint.Path) {
+			if !hint.Identity.Is(g.Identity) || o.ID == p.ID && home.IsWithin(from, hint.Path) {
 				continue
 			}
 			if o.ID != p.ID || IsDirectoryThere(hint) && hint.Path != g.Dir {
@@ -221,63 +223,6 @@ func otherOwner(all []*projects.Project, p *projects.Project, from string, g pro
 		}
 	}
 	return ""
-}
-
-// maxComparedFiles is how many files of a workspace are compared to find out whether a
-// directory is a copy of it. maxComparedBytes is up to which size they are read.
-const (
-	maxComparedFiles = 1000
-	maxComparedBytes = 1 << 20
-)
-
-// countUnchangedFiles counts the files of the mission's newest snapshot that are the
-// same in its new workspace, among those compared. They are picked from all
-// directories.
-func (b *Bin) countUnchangedFiles(move MissionMove) (found, of int, err error) {
-	type file struct {
-		path string
-		id   gitstore.ID
-	}
-	store, files := move.Mission.Project.Store, []file{}
-	err = store.WalkTree(move.Mission.Tip.Tree, func(path string, e gitstore.TreeEntry) error {
-		if !e.Mode.IsDir() {
-			files = append(files, file{path, e.ID})
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, 0, missions.Errorf(missions.KindDamaged, "umbra doctor", "read the newest snapshot of mission %s: %w", move.Mission.Name, err)
-	}
-	for i := 0; i < len(files); i += 1 + len(files)/maxComparedFiles {
-		of++
-		if holdsSameContent(filepath.Join(move.Directory.Dir, files[i].path), files[i].id) {
-			found++
-		}
-	}
-	return found, of, nil
-}
-
-// holdsSameContent reports whether a file holds what it did. Of a large file it reports
-// whether it is there.
-func holdsSameContent(path string, id gitstore.ID) bool {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return false
-	}
-	if info.Mode()&os.ModeSymlink != 0 {
-		target, err := os.Readlink(path)
-		return err == nil && gitstore.HashObject(gitstore.TypeBlob, []byte(target)) == id
-	}
-	f, info, err := disk.OpenRegular(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if info.Size() > maxComparedBytes {
-		return true
-	}
-	have, err := gitstore.HashBlob(f, info.Size())
-	return err == nil && have == id
 }
 
 // MoveLocations changes the places below from to those below the new directory.
@@ -291,10 +236,10 @@ func MoveLocations(h *projects.Locations, from string, to projects.Directory) bo
 	had := h.CommonDir
 	h.Path, h.CommonDir = moved(h.Path), moved(h.CommonDir)
 	switch {
-	case to.Repo != nil && (had == "" || home.IsWithin(from, had)):
+	case to.Repo != nil && (had == "" || had == to.Repo.CommonDir || home.IsWithin(from, had)):
 		h.CommonDir, h.CommonIdentity = to.Repo.CommonDir, to.CommonIdentity
 	case to.Repo == nil && had != "" && home.IsWithin(from, had):
-		h.CommonDir, h.CommonIdentity = "", home.FileIdentity{} // it was not moved along
+		h.CommonDir, h.CommonIdentity = "", home.DirectoryIdentity{} // it was not moved along
 	}
 	for i, hint := range h.Workspaces {
 		h.Workspaces[i].Path = moved(hint.Path)
@@ -306,20 +251,12 @@ func MoveLocations(h *projects.Locations, from string, to projects.Directory) bo
 }
 
 // MoveMission rebinds one mission.
-func (b *Bin) MoveMission(ctx context.Context, move MissionMove, from, to string) error {
+func (mv *Mover) MoveMission(ctx context.Context, move MissionMove, from, to string) error {
 	g := move.Directory
-	return b.WithRecoveredMission(ctx, move.Mission, func(m *projects.Mission) error {
-		m.Binding.Workspace, m.Binding.Identity, m.Binding.CommonDir = g.Dir, g.Identity, ""
-		if g.Repo != nil {
-			m.Binding.CommonDir = g.Repo.CommonDir
-		}
+	return mv.WithRecoveredMission(ctx, move.Mission, func(m *projects.Mission) error {
 		if m.Binding.Worktree != "" && home.IsWithin(from, m.Binding.Worktree) {
 			m.Binding.Worktree = to + strings.TrimPrefix(m.Binding.Worktree, from)
 		}
-		if err := b.snapshots.WriteMetaRecord(ctx, m, "moved from "+from); err != nil {
-			return err
-		}
-		b.SaveLiveState(m)
-		return nil
+		return mv.bind(ctx, m, g, "moved from "+from)
 	})
 }

@@ -1,0 +1,234 @@
+package local
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// changeIdentities changes what the home remembers of where the bench's directories are:
+// as if these had another device number, or another time of birth, than they have.
+func (b *testBench) changeIdentities(change func(*home.DirectoryIdentity)) {
+	b.Helper()
+	p := b.project()
+	list, problems := b.local.ProjectMissions(p)
+	if len(problems) > 0 {
+		b.Fatal(problems)
+	}
+	for _, m := range list {
+		change(&m.Binding.Identity)
+		if err := b.local.WriteMetaRecord(context.Background(), m, "changed by the test"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	err := b.local.ChangeLocations(context.Background(), p, func(h *projects.Locations) bool {
+		if h.CommonDir != "" {
+			change(&h.CommonIdentity)
+		}
+		for i := range h.Workspaces {
+			change(&h.Workspaces[i].Identity)
+		}
+		return true
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func renumbered(d *home.DirectoryIdentity)  { d.Device++ }
+func bornEarlier(d *home.DirectoryIdentity) { d.Born-- }
+
+// copied has another directory with the same files take the place of the bench's, as a
+// restored backup does.
+func (b *testBench) copied() {
+	b.Helper()
+	for _, args := range [][]string{{"cp", "-a", b.dir, b.dir + ".backup"}, {"mv", b.dir, b.dir + ".gone"}, {"mv", b.dir + ".backup", b.dir}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			b.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// works shows that the mission of the bench, whatever became of its directory, still works
+// there and that nothing is said of it.
+func (b *testBench) works(name string) {
+	b.Helper()
+	s, err := b.local.Status(context.Background(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || s.Project == nil || len(s.Problems) > 0 {
+		b.Fatalf("status: %+v %+v %v", s.Project, s.Problems, err)
+	}
+	b.write("a.txt", "changed since\n")
+	b.snapshot("since")
+	if got := b.cat(name, "a.txt"); got != "changed since\n" {
+		b.Errorf("the newest snapshot has %q", got)
+	}
+	m, err := b.local.MissionByID(b.only().ID)
+	if err != nil || m.IsWorkspaceGone() {
+		b.Errorf("its workspace is gone: %v", err)
+	}
+	b.healthy()
+}
+
+// TestSameDirectoryOtherIdentity goes on where the workspace has another identity and is the
+// same by what Git and its files say: after a remount, or where a backup was restored.
+func TestSameDirectoryOtherIdentity(t *testing.T) {
+	t.Parallel()
+	for what, become := range map[string]func(*testBench){
+		"another device number":     func(b *testBench) { b.changeIdentities(renumbered) },
+		"a new time of birth":       func(b *testBench) { b.changeIdentities(bornEarlier) }, // as of a directory that an overlay has copied
+		"a copy":                    (*testBench).copied,
+		"a copy on another device":  func(b *testBench) { b.copied(); b.changeIdentities(renumbered) },
+		"a copy on a reused number": func(b *testBench) { b.copied(); b.changeIdentities(bornEarlier) },
+	} {
+		for _, kind := range []string{"git", "plain"} {
+			t.Run(what+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t)
+				b.write("a.txt", "one\n")
+				b.write("b.txt", "two\n")
+				if kind == "git" {
+					b.versioned()
+				}
+				b.mission("work")
+				become(b)
+				b.works("work")
+			})
+		}
+	}
+}
+
+// TestNewRepositoryOnReusedInode takes a new repository in the place of another for a new
+// one, even where its inode and its files are the same.
+func TestNewRepositoryOnReusedInode(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.versioned()
+	b.mission("work")
+	if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	b.write("c.txt", "of the new repository\n")
+	b.git("init", "-q")
+	b.git("add", ".")
+	b.git("commit", "-qm", "another first")
+	b.changeIdentities(bornEarlier)
+	p := b.project()
+	p.Locations.CommonIdentity = home.DirectoryIdentity{}
+	g, err := projects.InspectDirectory(b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := b.local.FindProject(g); err != nil || found != nil {
+		t.Errorf("it belongs to the old project: %+v %v", found, err)
+	}
+	m := b.mission("fresh")
+	if all, _ := b.local.AllProjects(); len(all) != 2 {
+		t.Errorf("%d projects", len(all))
+	}
+	_, err = b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Mission: "work", Moment: "work@start"})
+	b.fails("a restore of the old mission", err, missions.KindNotFound)
+	if m.Workspace != b.dir || b.read("c.txt") != "of the new repository\n" {
+		t.Errorf("the new mission: %+v", m)
+	}
+}
+
+// TestCheckoutsSideBySide keeps two checkouts of one repository apart.
+func TestCheckoutsSideBySide(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.versioned()
+	b.mission("work")
+	b.copied()
+	side := *b
+	side.dir = b.dir + ".gone" // the first of the two
+	if s, err := side.local.Status(context.Background(), missions.StatusRequest{Caller: side.caller()}); err != nil || s.Project == nil {
+		t.Errorf("the directory itself, moved: %+v %v", s.Project, err)
+	}
+	again := newBench(t)
+	again.write("a.txt", "one\n")
+	again.versioned()
+	again.mission("work")
+	if out, err := exec.Command("cp", "-a", again.dir, again.dir+"2").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	other := *again
+	other.dir += "2"
+	other.mission("other")
+	if all, _ := again.local.AllProjects(); len(all) != 2 {
+		t.Errorf("%d projects", len(all))
+	}
+	again.healthy()
+}
+
+// TestFollowMovedWorkspace has missions follow a directory that their agent has moved, and
+// says where it is to whoever asks before.
+func TestFollowMovedWorkspace(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]bool{"moved": false, "with a link behind": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newTalker(newBench(t))
+			c.local.Adapters = projects.Agents()
+			c.versioned()
+			c.write("a.txt", "one\n")
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			c.hook("UserPromptSubmit", map[string]any{"prompt": "move it"})
+			old := c.dir
+			c.dir = old + "-moved"
+			if err := os.Rename(old, c.dir); err != nil {
+				t.Fatal(err)
+			}
+			if link {
+				if err := os.Symlink(c.dir, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := c.local.Status(context.Background(), missions.StatusRequest{Caller: c.caller()})
+			if err != nil || len(s.Problems) != 1 || s.Problems[0].Fix != "umbra project move "+old+" "+c.dir {
+				t.Errorf("status: %+v %v", s.Problems, err)
+			}
+			_, err = c.local.Log(context.Background(), missions.LogRequest{Caller: c.caller()})
+			if e := missions.AsError(err); err == nil || !strings.HasSuffix(e.Hint, " "+c.dir) {
+				t.Errorf("log: %v", err)
+			}
+			c.write("a.txt", "two\n")
+			c.hook("Stop", nil)
+			c.works(c.only().Name)
+			if m := c.only(); m.Workspace != c.dir {
+				t.Errorf("its workspace: %s", m.Workspace)
+			}
+		})
+	}
+}
+
+// TestMovedToAnotherDisk says in a copy of a directory that is gone where its project is.
+func TestMovedToAnotherDisk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.versioned()
+	b.mission("work")
+	old := b.dir
+	b.copied()
+	b.dir = old + "-copy"
+	if err := os.Rename(old, b.dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := b.local.Status(context.Background(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || len(s.Problems) != 1 || !strings.HasPrefix(s.Problems[0].Fix, "umbra project move "+old+" "+b.dir) {
+		t.Fatalf("status: %+v %v", s.Problems, err)
+	}
+	if _, err := b.moved(old, b.dir, false); err != nil {
+		t.Fatal(err)
+	}
+	b.works("work")
+}

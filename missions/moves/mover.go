@@ -1,0 +1,64 @@
+// Package moves has missions go on where their workspaces are now: in a directory that was
+// moved, or in a copy that took its place. It moves no file of the user's.
+package moves
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Mover binds missions to directories anew. It is safe for concurrent use.
+type Mover struct {
+	*projects.Desk
+	snapshots *snapshots.Taker
+	presence  *presence.Observer
+	agents    *agents.Launcher
+}
+
+// New makes the Mover of a Desk.
+func New(d *projects.Desk, t *snapshots.Taker, o *presence.Observer, l *agents.Launcher) *Mover {
+	return &Mover{Desk: d, snapshots: t, presence: o, agents: l}
+}
+
+// Rebind has a mission go on in the directory that is now where its workspace was, if that
+// holds what the workspace held: a backup that was restored, a copy, another mount. The
+// caller has locked the directory.
+func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {
+	g, err := projects.InspectDirectory(m.Binding.Workspace)
+	if err != nil {
+		return m, err
+	}
+	fresh, err := mv.LoadMission(m.Project, m.ID)
+	if err != nil || fresh.Binding.Identity.Is(g.Identity) {
+		return fresh, err
+	}
+	if like, err := fresh.Resembles(g); err != nil || !like {
+		if err != nil {
+			mv.Logger.Warn("compare a directory with a mission's workspace", "mission", m.ID, "error", err)
+		}
+		return m, projects.WorkspaceMovedError(m, "another directory is in its place")
+	}
+	mv.Logger.Info("another directory is a mission's workspace: it holds the same files", "mission", m.ID, "workspace", g.Dir)
+	if err := mv.bind(ctx, fresh, g, "a copy is in the place of "+g.Dir); err != nil {
+		return m, fmt.Errorf("bind the mission to its workspace: %w", err)
+	}
+	return fresh, mv.ChangeLocations(ctx, fresh.Project, func(h *projects.Locations) bool { return MoveLocations(h, m.Binding.Workspace, g) })
+}
+
+// bind binds a mission to a directory, and says why in its record.
+func (mv *Mover) bind(ctx context.Context, m *projects.Mission, g projects.Directory, why string) error {
+	m.Binding.Workspace, m.Binding.Identity, m.Binding.CommonDir = g.Dir, g.Identity, ""
+	if g.Repo != nil {
+		m.Binding.CommonDir = g.Repo.CommonDir
+	}
+	if err := mv.snapshots.WriteMetaRecord(ctx, m, why); err != nil {
+		return err
+	}
+	mv.SaveLiveState(m)
+	return nil
+}

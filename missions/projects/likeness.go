@@ -1,0 +1,164 @@
+package projects
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+// Resembles reports whether a directory that is another one than the mission's workspace
+// was holds what that held: a commit that the mission's HEAD was at, where both have a
+// repository, and at least half of its files as they were.
+func (m *Mission) Resembles(g Directory) (bool, error) {
+	if m.Tip == nil {
+		return false, nil
+	}
+	known, compared := m.knowsRepository(g)
+	if compared && !known {
+		return false, nil
+	}
+	found, of, err := m.CountUnchangedFiles(g.Dir)
+	return err == nil && found*2 >= of && (of > 0 || known), err
+}
+
+// knowsRepository reports whether the directory's repository has a commit that the
+// mission's HEAD was at. That can't be compared where one of them has no commit, or where
+// the repository's objects can't be read.
+func (m *Mission) knowsRepository(g Directory) (known, compared bool) {
+	if g.Repo == nil || g.Repo.CommonDir == "" {
+		return false, false
+	}
+	objects, err := gitstore.OpenObjects(g.Repo.CommonDir)
+	if err != nil {
+		return false, false
+	}
+	defer objects.Close()
+	tried := map[string]bool{"": true}
+	for s, err := range m.Project.SnapshotCache.WalkHistory(m.Project.Store, m.Tip.ID) {
+		if err != nil {
+			break
+		}
+		id, err := gitstore.ParseID(s.GitHead)
+		if tried[s.GitHead] || err != nil {
+			continue
+		}
+		tried[s.GitHead], compared = true, true
+		if _, err := objects.Commit(id); err == nil {
+			return true, true
+		}
+	}
+	return false, compared
+}
+
+// maxComparedMissions is how many missions of a project are compared with a directory.
+const maxComparedMissions = 8
+
+// resembles reports whether the directory holds what one of the project's missions held
+// there: it is a copy of the project's own, as after a backup was restored.
+func (r *Registry) resembles(p *Project, g Directory) bool {
+	at := func(path string) bool { return home.IsWithin(g.Top, path) }
+	if p.Locations.CommonDir != g.Repo.CommonDir && !slices.ContainsFunc(p.Locations.Workspaces, func(l Location) bool { return at(l.Path) }) {
+		return false
+	}
+	list, _ := r.missions.ProjectMissions(p)
+	list = slices.DeleteFunc(list, func(m *Mission) bool { return !at(m.Binding.Workspace) })
+	slices.SortFunc(list, func(a, b *Mission) int { return b.LastUsed().Compare(a.LastUsed()) })
+	for _, m := range list[:min(len(list), maxComparedMissions)] {
+		if there, err := InspectDirectory(m.Binding.Workspace); err == nil {
+			if like, err := m.Resembles(there); err == nil && like {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// LostProblem says of a directory without a project that it holds what a workspace held
+// that is not there any more; nil if none is known. So it is where a directory was moved to
+// another disk.
+func (r *Registry) LostProblem(g Directory) *missions.Problem {
+	here, err := InspectDirectory(g.Top)
+	if err != nil {
+		return nil
+	}
+	all, _ := r.AllProjects()
+	for _, p := range all {
+		if _, err := os.Lstat(p.Locations.Path); err == nil {
+			continue
+		}
+		list, _ := r.missions.ProjectMissions(p)
+		list = slices.DeleteFunc(list, func(m *Mission) bool { return m.Binding.Workspace != p.Locations.Path })
+		if len(list) == 0 {
+			continue
+		}
+		newest := slices.MaxFunc(list, func(a, b *Mission) int { return a.LastUsed().Compare(b.LastUsed()) })
+		if like, err := newest.Resembles(here); err == nil && like {
+			return &missions.Problem{
+				Project: p.Name, Message: g.Top + " holds what " + p.Locations.Path + " did, which is not there any more",
+				Fix: newest.MoveCommand(g.Top) + " if it was moved",
+			}
+		}
+	}
+	return nil
+}
+
+// maxComparedFiles is how many files of a workspace are compared to find out whether a
+// directory is a copy of it. maxComparedBytes is up to which size they are read.
+const (
+	maxComparedFiles = 1000
+	maxComparedBytes = 1 << 20
+)
+
+// CountUnchangedFiles counts the files of the mission's newest snapshot that are the same
+// in a directory, among those compared. They are picked from all directories.
+func (m *Mission) CountUnchangedFiles(dir string) (found, of int, err error) {
+	type file struct {
+		path string
+		id   gitstore.ID
+	}
+	var files []file
+	err = m.Project.Store.WalkTree(m.Tip.Tree, func(path string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsDir() {
+			files = append(files, file{path, e.ID})
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, missions.Errorf(missions.KindDamaged, "umbra doctor", "read the newest snapshot of mission %s: %w", m.Name, err)
+	}
+	for i := 0; i < len(files); i += 1 + len(files)/maxComparedFiles {
+		of++
+		if holdsSameContent(filepath.Join(dir, files[i].path), files[i].id) {
+			found++
+		}
+	}
+	return found, of, nil
+}
+
+// holdsSameContent reports whether a file holds what it did. Of a large file it reports
+// whether it is there.
+func holdsSameContent(path string, id gitstore.ID) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		target, err := os.Readlink(path)
+		return err == nil && gitstore.HashObject(gitstore.TypeBlob, []byte(target)) == id
+	}
+	f, info, err := disk.OpenRegular(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info.Size() > maxComparedBytes {
+		return true
+	}
+	have, err := gitstore.HashBlob(f, info.Size())
+	return err == nil && have == id
+}
