@@ -88,9 +88,9 @@ func TestReplacedWorkspace(t *testing.T) {
 	if err := os.Rename(b.dir, b.dir+"-before"); err != nil {
 		t.Fatal(err)
 	}
-	b.write("a.txt", "one\n") // as in a copy that was put there
+	b.write("a.txt", "another's\n")
 	b.write("b.txt", "two\n")
-	fix := "umbra project move " + b.dir + " " + b.dir
+	fix := "umbra project move --force " + b.dir + " " + b.dir
 	refused := func(what string, err error) {
 		t.Helper()
 		b.fails(what, err, missions.KindFailed)
@@ -110,7 +110,7 @@ func TestReplacedWorkspace(t *testing.T) {
 	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Fix, fix) || strings.Contains(d.Problems[0].Fix, "--recreate") {
 		t.Errorf("doctor: %+v %v", d.Problems, err)
 	}
-	if _, err := b.moved(b.dir, b.dir, false); err != nil {
+	if _, err := b.moved(b.dir, b.dir, true); err != nil {
 		t.Errorf("%s: %v", fix, err)
 	}
 	b.snapshot("in what is there now")

@@ -155,7 +155,8 @@ func (m *Mission) recreateCommand() string {
 }
 
 // takeOverCommand is the command by which the mission goes on in the directory that is now
-// where its workspace was.
+// where its workspace was, and holds something else: what is there has to be insisted on.
 func (m *Mission) takeOverCommand() string {
-	return m.MoveCommand(m.Binding.Workspace)
+	dir := home.ShellQuote(m.Binding.Workspace)
+	return "umbra project move --force " + dir + " " + dir
 }
