@@ -44,7 +44,7 @@ func (k *maker) addObjects(ctx context.Context) error {
 		case blobs[id].IsZero():
 			k.absent[id] = true
 		default:
-			if err := k.addObject(ctx, id, blobs[id]); err != nil {
+			if err := addObject(ctx, k.source, k.src.Store, id, blobs[id]); err != nil {
 				return err
 			}
 		}
@@ -52,8 +52,9 @@ func (k *maker) addObjects(ctx context.Context) error {
 	return nil
 }
 
-func (k *maker) addObject(ctx context.Context, id string, blob gitstore.ID) error {
-	content, _, err := k.src.Store.BlobReader(blob)
+// addObject writes a blob of the shadow repository into the user's, where it has the id.
+func addObject(ctx context.Context, git *userGit, store *gitstore.Store, id string, blob gitstore.ID) error {
+	content, _, err := store.BlobReader(blob)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (k *maker) addObject(ctx context.Context, id string, blob gitstore.ID) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	out, err := k.source.run(context.WithoutCancel(ctx), whole, "hash-object", "-w", "--no-filters", "--stdin")
+	out, err := git.run(context.WithoutCancel(ctx), whole, "hash-object", "-w", "--no-filters", "--stdin")
 	if err == nil {
 		err = whole.err
 	}

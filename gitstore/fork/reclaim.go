@@ -83,7 +83,10 @@ func putBack(doc Document, trash string) (bool, error) {
 	if errors.Is(err, fs.ErrExist) || err != nil && notEmpty(err) {
 		return false, taken
 	}
-	return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	return true, TakeLinks(trash, from)
 }
 
 // discardedDirectory finds where Discard has moved the directory, by its identity;

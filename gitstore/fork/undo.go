@@ -124,7 +124,8 @@ func emptied(err error) error {
 	return err
 }
 
-// moveAside renames a directory into trash, or beside its place.
+// moveAside renames a directory into trash, or, if that is on another file system, beside
+// its place: then a link in the trash says where it is.
 func moveAside(dir, trash, operation string) (string, error) {
 	if err := os.MkdirAll(trash, 0o700); err != nil {
 		return "", err
@@ -139,12 +140,44 @@ func moveAside(dir, trash, operation string) (string, error) {
 		err := renameNew(dir, place)
 		if crossDevice(err) {
 			place = filepath.Join(filepath.Dir(dir), beneath.ScratchName(operation, n))
-			err = renameNew(dir, place)
+			err = moveBeside(dir, place, filepath.Join(trash, name))
 		}
 		if !errors.Is(err, fs.ErrExist) || n == maxBranches {
 			return place, err
 		}
 	}
+}
+
+// moveBeside renames a directory to a place on its own file system. First a link in the
+// trash leads there, so that no kill leaves it unlisted.
+func moveBeside(dir, place, link string) error {
+	if _, err := os.Lstat(place); err == nil {
+		return fs.ErrExist
+	}
+	if err := os.Symlink(place, link); err != nil {
+		return err
+	}
+	err := renameNew(dir, place)
+	if err != nil {
+		err = errors.Join(err, os.Remove(link))
+	}
+	return err
+}
+
+// TakeLinks removes from the trash the links to a place where nothing is any more.
+func TakeLinks(trash, place string) error {
+	links, err := namesIn(trash)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && to == place {
+			if err := os.Remove(link); err != nil && !vanished(err) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // takeParents removes the directories that were made for the workspace, unless

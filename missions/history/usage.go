@@ -146,6 +146,9 @@ func measureHome(u *missions.Usage, home home.Home) {
 			u.Freeable = append(u.Freeable, w)
 		}
 	}
+	for _, place := range home.TrashedElsewhere() {
+		u.Freeable = append(u.Freeable, missions.UsageItem{What: "the trash, on another disk", Path: place, Bytes: MeasureDir(u, place), Fix: "umbra trash empty"})
+	}
 	all, _ := measureReadable(home.Dir) // its parts have said what they lack
 	rest := max(0, all-sumBytes(u.Other)-sumProjectBytes(u.Projects))
 	u.Other = append(u.Other, missions.UsageItem{What: "logs, locks and the rest", Path: home.Dir, Bytes: rest})

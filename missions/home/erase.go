@@ -57,6 +57,17 @@ func (h Home) Erase() (stays []string, err error) {
 			return nil, err
 		}
 	}
+	elsewhere := h.TrashedElsewhere()
+	for _, place := range elsewhere {
+		if err := makeRemovable(place); err != nil {
+			return nil, err
+		}
+	}
+	for _, place := range elsewhere {
+		if err := RemoveTree(place); err != nil {
+			return nil, err
+		}
+	}
 	if err := disk.MakeDirs(h.Dir, h.Path(ErasedDir)); err != nil {
 		return nil, missions.Errorf(missions.KindFailed, "", "empty Umbra's home: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -377,4 +378,89 @@ func TestRemovedIsSaidToBeInTheTrash(t *testing.T) {
 			t.Errorf("%s: %v; hint %q", what, err, hint)
 		}
 	}
+}
+
+// TestTrashOnAnotherDisk lists, empties and takes back a workspace that is on another file
+// system than the home, and stays there when it is removed.
+func TestTrashOnAnotherDisk(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	elsewhere, err := os.MkdirTemp("/dev/shm", "umbra-trash-")
+	if err != nil {
+		t.Skip("no other file system: ", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(elsewhere) })
+	b := newBench(t)
+	here, err := projects.DirectoryIdentity(b.dir)
+	there, err2 := projects.DirectoryIdentity(elsewhere)
+	if err = errors.Join(err, err2); err != nil || here.Device == there.Device {
+		t.Skip("temporary files are on the only other file system: ", err)
+	}
+	b.versioned()
+	b.mission("work")
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work", Name: "fix", Workspace: filepath.Join(elsewhere, "fix")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := made.Missions[0].Workspace
+	b.put(filepath.Join(fork, "notes.log"), "only here\n")
+	remove := func() {
+		t.Helper()
+		if _, err := b.local.Remove(ctx, missions.RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.stands(fork, false)
+	}
+	remove()
+	b.unremove("fix")
+	b.stands(filepath.Join(fork, "notes.log"), true)
+	if in, err := b.trash(false); err != nil || in.HasItems() {
+		t.Errorf("in the trash: %+v %v", in, err)
+	}
+	remove()
+	own := filepath.Join(elsewhere, "mine")
+	b.put(filepath.Join(own, "of.txt"), "mine\n")
+	if err := os.Symlink(own, filepath.Join(b.home, "trash", made.Missions[0].ID, "link")); err != nil {
+		t.Fatal(err)
+	}
+	in, err := b.trash(false)
+	if err != nil || len(in.Removed) != 1 || !slices.ContainsFunc(in.Removed[0].Items, func(i missions.TrashItem) bool { return strings.HasPrefix(i.Path, elsewhere) && i.Bytes > 0 }) {
+		t.Errorf("in the trash: %+v %v", in, err)
+	}
+	if _, err := b.trash(true); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(elsewhere)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left there: %v %v", left, err)
+	}
+	b.stands(filepath.Join(own, "of.txt"), true)
+	b.stands(filepath.Join(b.home, "trash", made.Missions[0].ID), false)
+}
+
+// TestUnremoveAfterGC gives a fork its staged content back that the user's git has removed
+// meanwhile.
+func TestUnremoveAfterGC(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	b.versioned()
+	b.mission("work")
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work", Name: "fix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := made.Missions[0].Workspace
+	b.put(filepath.Join(fork, "s.txt"), "staged\n")
+	b.git("-C", fork, "add", "s.txt")
+	b.put(filepath.Join(fork, "s.txt"), "changed since\n")
+	if _, err := b.local.Remove(ctx, missions.RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.git("gc", "-q", "--prune=now")
+	b.unremove("fix")
+	if out := b.git("-C", fork, "show", ":s.txt"); out != "staged\n" {
+		t.Errorf("staged: %q", out)
+	}
+	b.healthy()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
@@ -177,7 +178,11 @@ func listItems(dir string) ([]missions.TrashItem, error) {
 	}
 	var items []missions.TrashItem
 	for _, e := range entries {
-		item, err := measureItem(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		if beside := home.TrashedBeside(path); beside != "" {
+			path = beside
+		}
+		item, err := measureItem(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // gone meanwhile
 		}
@@ -217,6 +222,9 @@ func (b *Bin) emptyTrash(ctx context.Context, m removedMission) (gone []missions
 			still.Why, still.Fix = "interrupted", ""
 		case !busy:
 			err := home.RemoveTree(item.Path)
+			if err == nil {
+				err = fork.TakeLinks(b.Home.Path("trash", m.ID), item.Path)
+			}
 			if err == nil {
 				gone = append(gone, item)
 				continue

@@ -1,6 +1,7 @@
 package trash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,11 @@ func (b *Bin) UntrashWorkspace(ctx context.Context, m *projects.Mission) error {
 	if err != nil {
 		return fmt.Errorf("put the workspace of %s back: %w", m.Name, err)
 	}
+	if reclaimed.Standing {
+		if err := fork.ReturnStaged(ctx, *m.Binding.Fork, m.Project.Store); err != nil {
+			return fmt.Errorf("put the staged files of %s back: %w", m.Name, err)
+		}
+	}
 	if reclaimed.Moved {
 		missions.Notify(ctx, missions.Notice{Text: "its workspace is in " + m.Binding.Workspace + " again, as it was"})
 	}
@@ -143,7 +149,8 @@ func (b *Bin) pathsInTrash(mission string) []string {
 	}
 	var paths []string
 	for _, e := range entries {
-		paths = append(paths, b.Home.Path("trash", mission, e.Name()))
+		path := b.Home.Path("trash", mission, e.Name())
+		paths = append(paths, cmp.Or(home.TrashedBeside(path), path))
 	}
 	return paths
 }
