@@ -157,3 +157,45 @@ func TestTwoProjectsInOnePlace(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestMoveProjectWithForks has the worktrees of forks work after their repository was moved,
+// and says what to type where one does not.
+func TestMoveProjectWithForks(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.versioned()
+	b.mission("work")
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work", Name: "fix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, old := made.Missions[0].Workspace, b.dir
+	b.dir += "-moved"
+	if err := os.Rename(old, b.dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.moved(old, b.dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.git("-C", fork, "status", "--porcelain", "--branch"); out != "## umbra/fix\n" {
+		t.Errorf("git status in the fork: %q", out)
+	}
+	b.healthy()
+	b.put(filepath.Join(fork, ".git"), "gitdir: "+old+"/.git/worktrees/fix\n")
+	d, err := b.local.Doctor(ctx, missions.DoctorRequest{Caller: b.caller()})
+	want := "git -C " + b.dir + "/.git worktree repair " + fork
+	if err != nil || len(d.Problems) != 1 || d.Problems[0].Fix != want {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+	b.git("-C", b.dir+"/.git", "worktree", "repair", fork)
+	if _, err := b.local.Remove(ctx, missions.RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true}); err != nil {
+		t.Errorf("remove the fork: %v", err)
+	}
+	b.stands(fork, false)
+	if left := b.git("branch", "--list", "umbra/*"); left != "" {
+		t.Errorf("its branch stays: %q", left)
+	}
+	b.healthy()
+}

@@ -49,10 +49,14 @@ func (mv *Mover) MoveProject(ctx context.Context, r missions.MoveProjectRequest)
 
 // moveAll rebinds a project and its missions.
 func (mv *Mover) moveAll(ctx context.Context, p *projects.Project, from string, to projects.Directory, moves []MissionMove) error {
+	mv.repairWorktrees(ctx, p, from, to)
 	for _, move := range moves {
 		if err := mv.MoveMission(ctx, move, from, to.Dir); err != nil {
 			return err
 		}
+	}
+	if err := mv.moveRepository(ctx, p, from, to.Dir, moves); err != nil {
+		return err
 	}
 	return mv.ChangeLocations(ctx, p, func(h *projects.Locations) bool { return MoveLocations(h, from, to) })
 }
@@ -227,12 +231,7 @@ func otherOwner(all []*projects.Project, p *projects.Project, from string, g pro
 
 // MoveLocations changes the places below from to those below the new directory.
 func MoveLocations(h *projects.Locations, from string, to projects.Directory) bool {
-	moved := func(path string) string {
-		if path != "" && home.IsWithin(from, path) {
-			return to.Dir + strings.TrimPrefix(path, from)
-		}
-		return path
-	}
+	moved := func(path string) string { return movedPath(path, from, to.Dir) }
 	had := h.CommonDir
 	h.Path, h.CommonDir = moved(h.Path), moved(h.CommonDir)
 	switch {
@@ -252,11 +251,12 @@ func MoveLocations(h *projects.Locations, from string, to projects.Directory) bo
 
 // MoveMission rebinds one mission.
 func (mv *Mover) MoveMission(ctx context.Context, move MissionMove, from, to string) error {
-	g := move.Directory
 	return mv.WithRecoveredMission(ctx, move.Mission, func(m *projects.Mission) error {
-		if m.Binding.Worktree != "" && home.IsWithin(from, m.Binding.Worktree) {
-			m.Binding.Worktree = to + strings.TrimPrefix(m.Binding.Worktree, from)
+		g := move.Directory
+		if again, err := projects.InspectDirectory(g.Dir); err == nil {
+			g = again // its repository may have been repaired
 		}
+		m.Binding = movedBinding(m.Binding, from, to)
 		return mv.bind(ctx, m, g, "moved from "+from)
 	})
 }

@@ -52,8 +52,11 @@ func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mis
 
 // bind binds a mission to a directory, and says why in its record.
 func (mv *Mover) bind(ctx context.Context, m *projects.Mission, g projects.Directory, why string) error {
-	m.Binding.Workspace, m.Binding.Identity, m.Binding.CommonDir = g.Dir, g.Identity, ""
-	if g.Repo != nil {
+	m.Binding.Workspace, m.Binding.Identity = g.Dir, g.Identity
+	switch {
+	case g.Repo == nil:
+		m.Binding.CommonDir = ""
+	case g.Repo.CommonDir != "": // else it can't be read for the moment
 		m.Binding.CommonDir = g.Repo.CommonDir
 	}
 	if err := mv.snapshots.WriteMetaRecord(ctx, m, why); err != nil {

@@ -91,6 +91,11 @@ func UnreadRepositoryError(repo *usergit.Repository) error {
 	return missions.Errorf(missions.KindFailed, GitStatusHint(dir), "the Git repository of %s can't be read: %w", dir, repo.Unread)
 }
 
+// RepairCommand is what to type to have a worktree and its repository find each other again.
+func RepairCommand(commonDir, worktree string) string {
+	return "git -C " + home.ShellQuote(commonDir) + " worktree repair " + home.ShellQuote(worktree)
+}
+
 // GitStatusHint is what to type to hear from Git itself what is wrong with a repository.
 func GitStatusHint(dir string) string {
 	return "git -C " + home.ShellQuote(dir) + " status says what is wrong; mend that"

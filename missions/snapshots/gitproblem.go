@@ -47,7 +47,7 @@ func (wk *Workspaces) GitProblem(ctx context.Context, m *projects.Mission) (*mis
 		return nil, nil
 	}
 	return &missions.Problem{
-		Project: m.Project.Name, Mission: m.Name, Fix: projects.GitStatusHint(dir),
+		Project: m.Project.Name, Mission: m.Name, Fix: unreadGitFix(m, repo, dir),
 		Message: fmt.Sprintf("what Git knows of %s can't be read, and snapshots are taken by what it was when that could last be read: %v", dir, unread),
 	}, nil
 }
@@ -75,6 +75,19 @@ func lostWorktreeProblem(m *projects.Mission, repo *usergit.Repository) *mission
 		Message: fmt.Sprintf("%s is no worktree any more: its .git is gone, and git commands in it work on %s", workspace, repo.TopLevel),
 		Fix:     fmt.Sprintf("git -C %s worktree repair, or move it away and: umbra mission resume %s --recreate", home.ShellQuote(repo.TopLevel), m.Name),
 	}
+}
+
+// unreadGitFix is what to type where Git can't be read in a directory. The .git file of a
+// worktree whose repository was moved names a place where nothing is.
+func unreadGitFix(m *projects.Mission, repo *usergit.Repository, dir string) string {
+	common := m.Project.Locations.CommonDir
+	if repo == nil || !repo.LeadsNowhere() || common == "" {
+		return projects.GitStatusHint(dir)
+	}
+	if _, err := os.Stat(common); err != nil {
+		return "umbra project move " + home.ShellQuote(m.Project.Locations.Path) + " NEW if its repository was moved, else " + projects.GitStatusHint(dir)
+	}
+	return projects.RepairCommand(common, dir)
 }
 
 // unreadGitReason is why HEAD or the index can't be read. It is nil if they can be, or
