@@ -13,7 +13,7 @@ func collectSkipped(root *node) []Skipped {
 	var list []Skipped
 	visit(root, "", func(n *node) bool { return n.sum.skipped > 0 }, func(path string, _ *node, e *entry) {
 		if e.kind == kindSkipped {
-			list = append(list, Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size})
+			list = append(list, Skipped{Path: path, Reason: e.skipReason(), Size: e.stat.size, Mtime: e.stat.mtime})
 		}
 	})
 	slices.SortFunc(list, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })

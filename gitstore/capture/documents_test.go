@@ -13,7 +13,7 @@ import (
 func TestSkippedDocument(t *testing.T) {
 	list := []Skipped{
 		{Path: "z", Reason: ReasonSecret, Size: 3},
-		{Path: "a/\xffb\n", Reason: ReasonSize, Size: 1 << 40},
+		{Path: "a/\xffb\n", Reason: ReasonSize, Size: 1 << 40, Mtime: 1764171815123456789},
 		{Path: "dir", Reason: ReasonUnreadable},
 		{Path: "<&>", Reason: ReasonReserved},
 	}

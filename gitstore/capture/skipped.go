@@ -3,6 +3,8 @@ package capture
 import (
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
 // Reason says why a path is not in a snapshot. It is part of the record's
@@ -40,6 +42,19 @@ type Skipped struct {
 	Path   string
 	Reason Reason
 	Size   int64 // in bytes, of a file; else 0
+	Mtime  int64 // when a file was last written, in nanoseconds since 1970; 0 if not known
+}
+
+// HasContent tells whether the path is a file that was left out for what it is, so that
+// no snapshot can put its bytes back.
+func (s Skipped) HasContent() bool {
+	return s.Reason == ReasonSize || s.Reason == ReasonSecret || s.Reason == ReasonBudget
+}
+
+// Matches tells whether a file is as it was when it was left out, as far as that can be
+// told without its bytes.
+func (s Skipped) Matches(st beneath.Stat) bool {
+	return st.Kind() == beneath.File && st.Size == s.Size && st.Mtime == s.Mtime
 }
 
 // SkippedSet is a snapshot's skipped list, to be asked about paths. It is
@@ -58,6 +73,7 @@ type skippedEntry struct {
 	Path   text   `json:"path"`
 	Reason Reason `json:"reason"`
 	Size   int64  `json:"size,omitempty"`
+	Mtime  int64  `json:"mtime,omitempty"`
 }
 
 // SkippedDocument is skipped.json for a list, which is sorted by path.
@@ -66,7 +82,7 @@ func SkippedDocument(list []Skipped) []byte {
 	sorted := slices.Clone(list)
 	slices.SortFunc(sorted, func(a, b Skipped) int { return strings.Compare(a.Path, b.Path) })
 	for i, s := range sorted {
-		doc.Skipped[i] = skippedEntry{Path: text(s.Path), Reason: s.Reason, Size: s.Size}
+		doc.Skipped[i] = skippedEntry{Path: text(s.Path), Reason: s.Reason, Size: s.Size, Mtime: s.Mtime}
 	}
 	return encodeDocument(doc)
 }
@@ -80,7 +96,7 @@ func ParseSkipped(data []byte) (*SkippedSet, error) {
 	}
 	list := make([]Skipped, len(doc.Skipped))
 	for i, e := range doc.Skipped {
-		list[i] = Skipped{Path: string(e.Path), Reason: e.Reason, Size: e.Size}
+		list[i] = Skipped{Path: string(e.Path), Reason: e.Reason, Size: e.Size, Mtime: e.Mtime}
 	}
 	return NewSkippedSet(list), nil
 }
