@@ -81,6 +81,8 @@ type Difference struct {
 	Files        []FileChange     `json:"files"`
 	Conversation ConversationDiff `json:"conversation"`
 	Patch        string           `json:"patch,omitempty"`
+	// LeftOut are files that differ and that no snapshot holds.
+	LeftOut []PathReason `json:"left_out,omitempty"`
 	// Unpaired counts new files that may be renamed ones which were edited: they were
 	// too many to be compared with those that are gone.
 	Unpaired int `json:"unpaired,omitempty"`

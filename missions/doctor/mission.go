@@ -119,6 +119,9 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 			x.report(problem, nil)
 		}
 	}
+	if problem := x.Examiner.rooms.Snapshots.BudgetProblem(m); problem != nil {
+		x.report(*problem, nil)
+	}
 	x.checkStrays(m)
 	return nil
 }

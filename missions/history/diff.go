@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -22,9 +24,11 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 	}
 	d := missions.Difference{From: from.Snapshot.ID.String()}
 	var tree gitstore.ID
+	var skipped *capture.SkippedSet
 	p := from.Project
 	if to != nil {
 		d.To, tree = to.Snapshot.ID.String(), to.Snapshot.Tree
+		skipped = snapshots.RecordedSkipped(to.Mission.Project, to.Snapshot.Snapshot)
 	} else {
 		looked, done, err := rd.snapshots.ScratchView(from.Mission)
 		if err != nil {
@@ -32,7 +36,7 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 		}
 		defer done()
 		p = looked.Project
-		if tree, err = rd.snapshots.CapturePresentTree(ctx, looked); err != nil {
+		if tree, skipped, err = rd.snapshots.CapturePresent(ctx, looked); err != nil {
 			return missions.Difference{}, err
 		}
 	}
@@ -45,6 +49,11 @@ func (rd *Reader) Diff(ctx context.Context, r missions.DiffRequest) (missions.Di
 		return missions.Difference{}, err
 	}
 	d.Files, d.Patch, d.Unpaired = changed.files, changed.patch, changed.unpaired
+	for _, out := range snapshots.LeftOutChanges(snapshots.RecordedSkipped(from.Project, from.Snapshot.Snapshot), skipped) {
+		if len(paths) == 0 || slices.ContainsFunc(paths, func(p string) bool { return p == "" || home.IsWithin(p, out.Path) }) {
+			d.LeftOut = append(d.LeftOut, out)
+		}
+	}
 	d.Conversation, err = rd.conversations.ConversationDiff(from, to, r.Conversation)
 	return d, err
 }

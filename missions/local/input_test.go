@@ -212,6 +212,8 @@ func TestBudgetWithoutStatCache(t *testing.T) {
 	if got := b.cat(e.ID, "d/0") + b.cat(e.ID, "d/3"); got != "changedx" || e.Skipped != 1 {
 		t.Errorf("it holds %q, and %d were left out", got, e.Skipped)
 	}
+	b.local.Config.Capture.MaxFiles = 5
+	b.snapshot("within it")
 	b.healthy()
 }
 

@@ -20,6 +20,7 @@ import (
 type FilesPlan struct {
 	*restore.Plan
 	unreadable []missions.PathReason // what could not be read now, and so is left as it is
+	leftOut    []missions.PathReason // what no snapshot holds, and so is left as it is
 }
 
 func (f *FilesPlan) isEmpty() bool { return f.Plan.Empty() }
@@ -36,6 +37,11 @@ func (f *FilesPlan) describeTo(r *missions.RestoreResult) {
 		r.Kept = append(r.Kept, missions.PathReason{Path: k.Path, Reason: string(k.Reason)})
 	}
 	r.Kept = append(r.Kept, f.unreadable...)
+	for _, out := range f.leftOut {
+		if !slices.ContainsFunc(r.Kept, func(k missions.PathReason) bool { return k.Path == out.Path }) {
+			r.Kept = append(r.Kept, out)
+		}
+	}
 }
 
 // unreadableNow lists what can't be read now and could be read at the target's moment.
@@ -85,6 +91,11 @@ func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target 
 		return nil, err
 	}
 	defer root.Close()
+	finder := leftOutFinder{mission: m, root: root, present: present, target: to, paths: paths}
+	named, err := finder.named()
+	if err != nil {
+		return nil, err
+	}
 	r := restore.Request{From: present, To: to, Paths: paths, Leave: map[string]restore.Reason{}, Stays: rs.nestedWorkspaceCheck(m)}
 	for path, why := range leave {
 		r.Leave[path] = restore.Reason(why)
@@ -97,6 +108,10 @@ func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target 
 	if len(paths) == 0 {
 		files.unreadable = unreadableNow(present, to, plan)
 	}
+	if files.leftOut, err = finder.differing(); err != nil {
+		return nil, planError(target, err)
+	}
+	files.leftOut = append(files.leftOut, named...)
 	return files, nil
 }
 

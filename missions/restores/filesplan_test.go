@@ -30,7 +30,7 @@ func TestUnreadNow(t *testing.T) {
 		t.Errorf("without what was skipped then: %v", got)
 	}
 	var r missions.RestoreResult
-	(&FilesPlan{plan, want}).describeTo(&r)
+	(&FilesPlan{Plan: plan, unreadable: want}).describeTo(&r)
 	if len(r.Kept) != 3 || r.Kept[0].Path != "kept/file" {
 		t.Errorf("a directory is said, and what is in it: %v", r.Kept)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -134,7 +135,9 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 	}
 	rs.SaveLiveState(m)
 	j.safetySnapshot, j.Result.SafetySnapshot = t.Snapshot, t.Snapshot.ID.String()
-	return snapshots.RecordedSide(m.Project, t.Snapshot)
+	side, err := snapshots.RecordedSide(m.Project, t.Snapshot)
+	side.Skipped = capture.NewSkippedSet(t.Skipped) // what is left out now: of a snapshot that nothing differs from it may be more
+	return side, err
 }
 
 // targetText names the target in the subject of the snapshot.

@@ -53,16 +53,8 @@ const maxLeftOutPaths = 5
 // LeftOutFiles lists what a mission's newest snapshot lacks because of the project
 // file, nil if nothing. What can't be read is for doctor to say.
 func (tk *Taker) LeftOutFiles(m *projects.Mission) *missions.LeftOutFiles {
-	doc, err := m.Project.ReadRecordDoc(m.Tip, projects.SkippedDoc)
-	if err != nil {
-		return nil
-	}
-	skipped, err := capture.ParseSkipped(doc)
-	if err != nil {
-		return nil
-	}
 	out := &missions.LeftOutFiles{Mission: m.Name, File: filepath.Join(m.Binding.Workspace, settings.ProjectFile), Paths: []string{}}
-	for _, s := range skipped.All() {
+	for _, s := range recordedFiles(m) {
 		if !isLeftOutByProject(tk.Config.Capture, s) {
 			continue
 		}

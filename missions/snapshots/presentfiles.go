@@ -13,16 +13,15 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// CapturePresentTree captures a mission's workspace as it is now and publishes nothing:
-// no ref names the objects that it leaves. The mission comes from ScratchView.
-func (wk *Workspaces) CapturePresentTree(ctx context.Context, m *projects.Mission) (gitstore.ID, error) {
-	var tree gitstore.ID
-	err := wk.HoldWithoutWriting(wk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
+// CapturePresent captures a mission's workspace as it is now and publishes nothing: no ref
+// names the objects that it leaves. The mission comes from ScratchView.
+func (wk *Workspaces) CapturePresent(ctx context.Context, m *projects.Mission) (tree gitstore.ID, skipped *capture.SkippedSet, err error) {
+	err = wk.HoldWithoutWriting(wk.WithRecoveredWorkspace)(ctx, m, func(m *projects.Mission) error {
 		side, err := wk.PresentSide(ctx, m)
-		tree = side.Tree
+		tree, skipped = side.Tree, side.Skipped
 		return err
 	})
-	return tree, err
+	return tree, skipped, err
 }
 
 // ScratchView is a mission for callers that look at its workspace as it is now and

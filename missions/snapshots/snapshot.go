@@ -68,6 +68,7 @@ func canShareSnapshot(a, b missions.TakeSnapshot) bool {
 // takenSnapshot is a snapshot that was made, or the one that nothing differs from.
 type takenSnapshot struct {
 	Snapshot    *gitstore.Snapshot
+	Skipped     []capture.Skipped // what the capture left out
 	isUnchanged bool
 }
 
@@ -106,6 +107,9 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 	}
 	e, err := tk.LogEntry(ctx, at.Mission, at.Snapshot, nil)
 	if problem, gerr := tk.RecordedGitProblem(ctx, at.Mission); gerr == nil && problem != nil { // else nobody waits for what is taken
+		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
+	}
+	if problem := tk.BudgetProblem(at.Mission); problem != nil {
 		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
 	}
 	return e, err
@@ -166,9 +170,9 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		}
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
-	if (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
+	if (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured) && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
 		ws.AcceptCapture(captured)
-		return takenSnapshot{Snapshot: m.Tip, isUnchanged: true}, nil
+		return takenSnapshot{Snapshot: m.Tip, Skipped: captured.Skipped, isUnchanged: true}, nil
 	}
 	if provisional {
 		if err := tk.publishProvisional(ctx, m); err != nil {
@@ -206,7 +210,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		ws.publishedTree = snap.Tree
 	}
 	ws.AcceptCapture(captured)
-	return takenSnapshot{Snapshot: snap}, nil
+	return takenSnapshot{Snapshot: snap, Skipped: captured.Skipped}, nil
 }
 
 // captureError says what went wrong while the workspace was read.

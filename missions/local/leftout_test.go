@@ -1,0 +1,150 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/scripts/hazards"
+)
+
+// keptPaths are the paths that a restore left, with the first word of why.
+func keptPaths(r missions.RestoreResult) map[string]string {
+	kept := map[string]string{}
+	for _, k := range r.Kept {
+		kept[k.Path], _, _ = strings.Cut(k.Reason, " ")
+	}
+	return kept
+}
+
+// TestRestoreNamesWhatNoSnapshotHolds: a file over the cap and a secret that were changed,
+// removed or made since are named by a restore, and those that are as they were are not.
+func TestRestoreNamesWhatNoSnapshotHolds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Config.Capture.MaxFileSize = 10
+	large := strings.Repeat("x", 11)
+	for _, name := range []string{"changed", "gone", "same", "dir/model"} {
+		b.write(name, large)
+	}
+	b.write(".env", "KEY=good")
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("changed", large+"y")
+	b.remove("gone")
+	b.remove("dir/model")
+	b.remove("dir")
+	b.write("dir", "file")
+	b.write(".env", "KEY=bad!") // of the same size
+	b.write("new", large)
+	b.write("node.pem", "key")
+	want := map[string]string{"changed": "changed", "gone": "gone", "dir/model": "gone", ".env": "changed", "new": "new", "node.pem": "new"}
+	preview := b.restore("work@start", func(r *missions.RestoreRequest) { r.Preview = true })
+	if got := keptPaths(preview); !maps.Equal(got, want) {
+		t.Errorf("preview: kept %v, want %v", got, want)
+	}
+	r := b.restore("work@start")
+	if got := keptPaths(r); !maps.Equal(got, want) || !r.Done {
+		t.Errorf("kept %v, want %v", r.Kept, want)
+	}
+	hazards.Held(t, hazards.H8, "what no snapshot holds and what has changed since is named by a restore, which ends with exit code 3")
+	again := b.restore("work@start")
+	if got := keptPaths(again); !maps.Equal(got, want) || !slices.Contains(again.Notes, "nothing was changed: all that differs stays as it is") {
+		t.Errorf("again: kept %v, notes %v", got, again.Notes)
+	}
+	d, err := b.local.Diff(context.Background(), missions.DiffRequest{Caller: b.caller(), From: "work@start"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	differ := map[string]string{"changed": "changed,", "gone": "then", "dir/model": "then", ".env": "changed,", "new": "now", "node.pem": "now"}
+	if got := keptPaths(missions.RestoreResult{Kept: d.LeftOut}); !maps.Equal(got, differ) {
+		t.Errorf("diff: %v, want %v", d.LeftOut, differ)
+	}
+}
+
+// TestRestoreOfAPathThatNoSnapshotHolds says so, whether the file differs or not. A path
+// that names nothing is an error.
+func TestRestoreOfAPathThatNoSnapshotHolds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Config.Capture.MaxFileSize = 10
+	b.write(".gitignore", "build/\nlater/\n")
+	b.write("build/out.o", "object")
+	b.write("large", strings.Repeat("x", 11))
+	b.write("dir/large", strings.Repeat("x", 11))
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	b.write("made.txt", "since\n")
+	b.write("a.txt", "two\n")
+	path := func(names ...string) func(*missions.RestoreRequest) {
+		return func(r *missions.RestoreRequest) { r.Paths, r.Preview = names, true }
+	}
+	for name, want := range map[string]string{"large": "in", "build/out.o": "in", "build": "in", "later": "in", "a.txt": "", "made.txt": "", "dir": "", ".": ""} {
+		got := keptPaths(b.restore("work@start", path(name)))
+		if got[name] != want || want == "" && len(got) > 0 {
+			t.Errorf("%s: kept %v, want %q", name, got, want)
+		}
+	}
+	for _, name := range []string{"no/such/file", "a.txtt", "a.txt/below"} {
+		_, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Moment: "work@start", Paths: []string{"a.txt", name}})
+		b.fails(name, err, missions.KindNotFound)
+	}
+	if got := b.read("a.txt"); got != "two\n" {
+		t.Errorf("a restore with a path that names nothing changed a.txt to %q", got)
+	}
+}
+
+// TestOverTheBudgetIsSaid at once: by the snapshot, by status and doctor, and by a restore
+// that leaves what no snapshot holds. What is new is recorded even if the tree is the same.
+func TestOverTheBudgetIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Config.Capture.MaxFiles = 3
+	for _, name := range []string{"a", "b", "c"} {
+		b.write(name, name)
+	}
+	b.mission("work")
+	said := func() []missions.Problem {
+		status, err := b.local.Status(context.Background(), missions.StatusRequest{Caller: b.caller()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(status.Problems, func(p missions.Problem) bool { return !strings.Contains(p.Message, "over its budget") })
+	}
+	if list := said(); len(list) > 0 {
+		t.Errorf("within the budget: %v", list)
+	}
+	for i := range 7 {
+		b.write(fmt.Sprintf("new%d", i), "x")
+	}
+	e := b.snapshot("more")
+	if len(e.Notes) != 1 || !strings.Contains(e.Notes[0], "new0") || !strings.Contains(e.Notes[0], "and 2 more") || !strings.Contains(e.Notes[0], "max_files") {
+		t.Errorf("notes of the snapshot: %q", e.Notes)
+	}
+	if list := said(); len(list) != 1 || len(list[0].Details) != 7 {
+		t.Errorf("status: %v", list)
+	}
+	d, err := b.local.Doctor(context.Background(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Message, "over its budget") {
+		t.Errorf("doctor: %+v %v", d.Problems, err)
+	}
+	b.write("new7", "x")
+	r := b.restore("work@start", func(r *missions.RestoreRequest) { r.FilesOnly = true })
+	if got := keptPaths(r); len(got) != 8 || got["new7"] != "new" {
+		t.Errorf("kept %v", got)
+	}
+	if list := said(); len(list) != 1 || len(list[0].Details) != 8 {
+		t.Errorf("status after one more: %v", list)
+	}
+	for i := range 8 {
+		if _, err := os.Stat(filepath.Join(b.dir, fmt.Sprintf("new%d", i))); err != nil {
+			t.Error(err)
+		}
+	}
+}
