@@ -87,8 +87,8 @@ func describeMission(p *printer, m missions.Mission) {
 	field("no fork now", m.ForkBlockedReason)
 	field("shadow", m.ShadowRepo)
 	field("made", p.when(m.CreatedAt))
-	if m.Diverged {
-		field("diverged", "a second agent speaks in a conversation of it")
+	for _, note := range m.Notes {
+		field("note", note)
 	}
 	for _, problem := range m.Problems {
 		field("problem", problem)

@@ -280,7 +280,11 @@ type Launch struct {
 	// Config is the configuration to be used instead of that of now; nil: none.
 	Config *Config
 	Env    Environ // what the agent will see
-	Dir    string  // where it will run
+	// Marks are variables by which the hooks of this launch are told apart. What else
+	// runs the agent's sessions may have those of another launch: where its settings can
+	// set variables, they set these.
+	Marks map[string]string
+	Dir   string // where it will run
 	// ReadFile reads a settings file of the user's: one that the command names,
 	// relative to Dir, or one where hooks may be switched off.
 	ReadFile func(string) ([]byte, error)

@@ -156,7 +156,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	cmd, err := a.Launch(sessions.Launch{
 		Config: config,
 		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
-		How: m.ResumeCommand, Transcript: m.Binding.SessionPath,
+		Marks: maps.Clone(launch.Env), How: m.ResumeCommand, Transcript: m.Binding.SessionPath,
 		HookCommand: HookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.presence.LaunchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(launch.Dir, name)) },
 	})

@@ -73,6 +73,11 @@ func (l *Listener) isOwnSession(m *projects.Mission, a sessions.Adapter, e sessi
 		return m.Stored.Session == "" && len(m.Command) > 0 && a.Runs(m.Command)
 	case e.SessionID == m.Stored.Session, slices.Contains(m.FormerSessions, e.SessionID):
 		return true
+	case e.Source == sessions.SourceBackground:
+		return false
+	case m.Stored.Session != "" && m.Live.BoundSession == "" && !m.Live.HasKeeper():
+		other := l.missionOfSession(a.Name(), e.SessionID) // one in the background outlives the agent that began it
+		return other == nil || other.ID == m.ID
 	case m.Stored.Session == "" || m.Live.BoundSession == "":
 		return true
 	case e.Kind == sessions.KindSessionStart && e.Source != "startup":

@@ -60,6 +60,9 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if m.Diverged {
 		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")
 	}
+	if by, err := o.MissionByID(m.StartedBy); m.StartedBy != "" && err == nil {
+		v.Notes = append(v.Notes, "it was begun by the agent of "+by.Name+", in the background or inside it")
+	}
 	fillViewState(&v, m)
 	return v
 }

@@ -24,6 +24,7 @@ const (
 	varProjectDir = "CLAUDE_CODE_PROJECT_DIR_NAME"
 	varEntrypoint = "CLAUDE_CODE_ENTRYPOINT"
 	varPID        = "CLAUDE_PID"
+	varBackground = "CLAUDE_JOB_DIR" // in a background session alone
 )
 
 // otherAgents are variables of agents that run hooks meant for Claude Code, or like
@@ -37,10 +38,10 @@ func (Adapter) Variables() []string { return []string{varConfigDir, varProjectDi
 // StoreVariables names the same.
 func (a Adapter) StoreVariables() []string { return a.Variables() }
 
-// HookVariables names what tells an interactive run from a headless one, which
-// process it is, and another agent's hook.
+// HookVariables names what tells an interactive run from a headless one and from a
+// background session, which process it is, and another agent's hook.
 func (Adapter) HookVariables() []string {
-	return append([]string{varEntrypoint, varPID}, otherAgents...)
+	return append([]string{varEntrypoint, varPID, varBackground}, otherAgents...)
 }
 
 // PID is the process that calls the hook; versions before 2.1 do not say it.

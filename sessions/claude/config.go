@@ -137,7 +137,7 @@ func (l *launch) earlierSettings() ([]byte, error) {
 	if l.o.ReadFile != nil {
 		now, _ = l.o.ReadFile(l.a.HookFile(l.o.Env, sessions.ScopeUser, l.o.Dir)) // none is none
 	}
-	for _, key := range []string{"env", keyDangerAccepted} {
+	for _, key := range []string{keyEnv, keyDangerAccepted} {
 		if settings, err = jsontext.SetMember(settings, key, jsontext.Lookup(now, key)); err != nil {
 			return nil, err
 		}

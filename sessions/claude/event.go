@@ -33,6 +33,9 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		e.Kind = sessions.KindOther
 		return e, nil
 	}
+	if e.Source == "fork" && env.Vars[varBackground] != "" {
+		e.Source = sessions.SourceBackground
+	}
 	e.Kind = kindOf(e, f)
 	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, e.Cwd) {
 		e.Kind, e.Command = sessions.KindCommand, words

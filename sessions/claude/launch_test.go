@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -94,6 +95,25 @@ func TestWithoutWorktree(t *testing.T) {
 	} {
 		if got := (Adapter{}).WithoutWorktree(strings.Fields(given)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s became %q, want %s", given, got, want)
+		}
+	}
+}
+
+// TestLaunchMarks: what tells a launch's hooks apart is in its settings too, beside what
+// the user's set, so that a background session has it from the session it comes from.
+func TestLaunchMarks(t *testing.T) {
+	for given, want := range map[string]map[string]string{
+		"claude": {"UMBRA_MISSION": "m2"},
+		`claude --settings {"model":"x","env":{"A":"1","UMBRA_MISSION":"m1"}}`: {"A": "1", "UMBRA_MISSION": "m2"},
+		`claude --settings {"env":null}`:                                       nil,
+	} {
+		cmd, err := Adapter{}.Launch(sessions.Launch{Command: strings.Fields(given), HookCommand: ourHook, Marks: map[string]string{"UMBRA_MISSION": "m2"}})
+		var passed struct {
+			Env   map[string]string `json:"env"`
+			Hooks map[string]any    `json:"hooks"`
+		}
+		if err != nil || json.Unmarshal(passedSettings(t, cmd, false), &passed) != nil || !maps.Equal(passed.Env, want) || len(passed.Hooks) == 0 {
+			t.Errorf("%s: %+v, %v", given, passed, err)
 		}
 	}
 }

@@ -39,13 +39,38 @@ func (l *launch) addHooks() {
 		merged, err = l.a.InstallHooks(value, l.o.HookCommand)
 	}
 	if err == nil {
-		err = l.passSettings(merged, own)
+		err = l.passSettings(l.markSettings(merged), own)
 	}
 	if err != nil {
 		l.cmd.Why = err.Error()
 		return
 	}
 	l.cmd.Hooked = true
+}
+
+// markSettings sets the launch's variables in its settings too. A background session is
+// started by the one daemon that all sessions of 2.1 share, with the environment of
+// whichever began that; its settings are those of the session that it comes from.
+// Settings that have no place for them stay as they are.
+func (l *launch) markSettings(settings []byte) []byte {
+	if len(l.o.Marks) == 0 {
+		return settings
+	}
+	env := jsontext.Lookup(bytes.TrimSpace(settings), keyEnv)
+	if env == nil {
+		env = []byte("{}")
+	}
+	var err error
+	for name, value := range l.o.Marks {
+		if env, err = jsontext.SetMember(env, name, jsontext.Quote(value)); err != nil {
+			return settings
+		}
+	}
+	marked, err := jsontext.SetMember(settings, keyEnv, env)
+	if err != nil {
+		return settings
+	}
+	return marked
 }
 
 // userSettings is what the user's command passes; file reports that it names one.
@@ -82,7 +107,10 @@ func (l *launch) read(name string) ([]byte, error) {
 	return l.o.ReadFile(name)
 }
 
-const keyHooksOff = "disableAllHooks"
+const (
+	keyHooksOff = "disableAllHooks"
+	keyEnv      = "env"
+)
 
 // HooksOff reports whether settings switch all hooks off.
 func (Adapter) HooksOff(settings []byte) bool {
