@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // pack brings a pack of the user's here: .keep, .pack, .idx in this order,
@@ -25,9 +26,9 @@ func (b *borrowing) pack(p *pack, worth int64) (gone bool, err error) {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
-	defer func() { _ = release(f) }()
+	defer func() { _ = flock.Release(f) }()
 	defer b.letGo()
-	_ = flock(f, unix.LOCK_SH) // a file system without flocks has no Sweep that asks for one
+	_ = flock.Take(f, unix.LOCK_SH) // a file system without flocks has no Sweep that asks for one
 	own := filepath.Join(b.store.packDir(), filepath.Base(p.base))
 	if err := errors.Join(b.notePack(filepath.Base(p.base)), b.keep(own, p.base)); err != nil {
 		return false, err
@@ -79,14 +80,14 @@ func (b *borrowing) holdOwn(own string) error {
 	if isThere(own + ".idx") {
 		return nil
 	}
-	f, err := hold(own+".pack", os.O_RDONLY, unix.LOCK_SH)
+	f, err := flock.Hold(own+".pack", os.O_RDONLY, unix.LOCK_SH)
 	switch {
 	case err == nil:
 		b.held = append(b.held, f)
 		return nil
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return fs.ErrNotExist // a Sweep is at it: it goes, and is brought again
-	case isHeld(err):
+	case flock.IsHeld(err):
 		return nil // no flocks on this file system
 	}
 	return err
@@ -95,7 +96,7 @@ func (b *borrowing) holdOwn(own string) error {
 // letGo gives up the flocks of copies.
 func (b *borrowing) letGo() {
 	for _, f := range b.held {
-		_ = release(f)
+		_ = flock.Release(f)
 	}
 	b.held = nil
 }
@@ -147,14 +148,14 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 	if info.Size() > worth {
 		return errNotWorth
 	}
-	tmp, err := createTemp(filepath.Dir(to), "tmp_umbra_copy_*")
+	tmp, err := flock.CreateTemp(filepath.Dir(to), "tmp_umbra_copy_*")
 	if err != nil {
 		return err
 	}
 	named := false
 	defer func() {
 		if !named {
-			dropTemp(tmp)
+			flock.DropTemp(tmp)
 		}
 	}()
 	if n, err := io.Copy(tmp, src); err != nil {

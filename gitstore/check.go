@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // Problem is one way in which the repository is not as it must be.
@@ -148,7 +150,7 @@ func (c *checker) ownLocks() error {
 			continue // a live process's
 		}
 		path, err := c.store.lockOf(e.Name(), f)
-		if err = errors.Join(err, release(f)); err != nil {
+		if err = errors.Join(err, flock.Release(f)); err != nil {
 			return err
 		}
 		if path == "" {
@@ -162,11 +164,11 @@ func (c *checker) ownLocks() error {
 }
 
 func (c *checker) lock(path string) {
-	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
+	f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
 		return // at work, or gone
 	}
-	defer func() { _ = release(f) }()
+	defer func() { _ = flock.Release(f) }()
 	fi, err := f.Stat()
 	if err != nil {
 		return

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // objects checks that everything reachable is there and whole, by git fsck, and
@@ -17,7 +19,7 @@ func (c *checker) objects() error {
 	case c.ctx.Err() != nil:
 		return c.ctx.Err()
 	case err == nil: // else nobody can repack here
-		defer func() { _ = release(held) }()
+		defer func() { _ = flock.Release(held) }()
 	}
 	lines, err := c.fsck()
 	if err == nil && len(lines) > 0 {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // doubles removes what stands twice: packs all of whose objects are in other
@@ -121,10 +122,10 @@ func (d *doubles) held(packs []*pack, id ID) (bool, error) {
 // removePack removes the index first, so that nobody begins to read the rest, and
 // holds the pack meanwhile, so that no sweep makes the index again.
 func (d *doubles) removePack(p *pack) error {
-	held, err := hold(p.base+".pack", os.O_RDONLY, unix.LOCK_EX)
+	held, err := flock.Hold(p.base+".pack", os.O_RDONLY, unix.LOCK_EX)
 	if err == nil {
-		defer func() { _ = release(held) }()
-	} else if !isHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+		defer func() { _ = flock.Release(held) }()
+	} else if !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	d.stats.Packs++

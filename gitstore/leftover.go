@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // foreignTempAge is how old a temporary file of another program, which holds no
@@ -46,7 +48,7 @@ func (s *Store) withQuarantines(fn func(left []os.DirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release(held) }()
+	defer func() { _ = flock.Release(held) }()
 	left, err := os.ReadDir(held.Name())
 	if err != nil {
 		return err
@@ -129,14 +131,14 @@ func (s *Store) sweepUnindexed(ctx context.Context) error {
 }
 
 func leftover(path string, now time.Time, fn func(path string, size int64) error) error {
-	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
-	if isHeld(err) || errors.Is(err, fs.ErrNotExist) {
+	f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
+	if flock.IsHeld(err) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release(f) }()
+	defer func() { _ = flock.Release(f) }()
 	fi, err := f.Stat()
 	if err != nil {
 		return err

@@ -5,22 +5,16 @@ import (
 	"crypto/sha1" //nolint:gosec // the pack format's checksum
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"hash/crc32"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // packWriter writes one pack without deltas to a temporary file, and its index
@@ -50,7 +44,7 @@ func (s *Store) packDir() string { return filepath.Join(s.area, "objects", "pack
 // that sweeps (H24).
 func (s *Store) newPack() (*packWriter, error) {
 	s.sweepPacks()
-	f, err := createTemp(s.packDir(), "tmp_umbra_pack_*")
+	f, err := flock.CreateTemp(s.packDir(), "tmp_umbra_pack_*")
 	if err != nil {
 		return nil, err
 	}
@@ -74,40 +68,6 @@ func (s *Store) sweepPacks() {
 			_ = leftover(path, time.Now(), func(string, int64) error { return os.Remove(path) })
 		}
 	}
-}
-
-// createTemp makes a temporary file with its owner's flock on it. A sweep that
-// came between is met by making another.
-func createTemp(dir, pattern string) (*os.File, error) {
-	for {
-		f, err := disk.OpenFile(tempName(dir, pattern), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
-		is := false
-		if err == nil {
-			is, err = disk.IsAt(f.Name(), f)
-		}
-		if is {
-			return f, nil
-		}
-		f.Close()
-		os.Remove(f.Name())
-		if err != nil && err != unix.EWOULDBLOCK {
-			return nil, err
-		}
-	}
-}
-
-// tempName is a name in dir that no other has: the pattern with something of its
-// own for the star.
-func tempName(dir, pattern string) string {
-	before, after, _ := strings.Cut(pattern, "*")
-	return filepath.Join(dir, before+strconv.FormatUint(rand.Uint64(), 36)+after)
 }
 
 func entryHeader(t ObjectType, size int64) []byte {
@@ -158,11 +118,11 @@ func (p *packWriter) finish() error {
 	if err != nil {
 		return err
 	}
-	idx, err := createTemp(p.store.packDir(), "tmp_umbra_idx_*")
+	idx, err := flock.CreateTemp(p.store.packDir(), "tmp_umbra_idx_*")
 	if err != nil {
 		return err
 	}
-	defer dropTemp(idx)
+	defer flock.DropTemp(idx)
 	if _, err := idx.Write(p.index(sum)); err != nil {
 		return err
 	}
@@ -183,7 +143,7 @@ func (p *packWriter) finish() error {
 		return err
 	}
 	failpoint.Hit("pack.indexed")
-	if err := release(p.file); err != nil {
+	if err := flock.Release(p.file); err != nil {
 		return err
 	}
 	return p.store.sync.dir(p.store.packDir())
@@ -248,12 +208,4 @@ func (p *packWriter) index(packSum []byte) []byte {
 }
 
 // discard removes the temporary file.
-func (p *packWriter) discard() { dropTemp(p.file) }
-
-// dropTemp removes a temporary file unless it was renamed away.
-func dropTemp(f *os.File) {
-	if is, _ := disk.IsAt(f.Name(), f); is {
-		os.Remove(f.Name())
-	}
-	_ = release(f)
-}
+func (p *packWriter) discard() { flock.DropTemp(p.file) }

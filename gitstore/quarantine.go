@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // keepSuffix marks a pack that nobody repacks.
@@ -153,12 +154,12 @@ func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInf
 		}
 	}
 	// A pack without index that nobody holds is one that was left behind.
-	held, err := hold(from+".pack", os.O_RDONLY, unix.LOCK_SH)
-	if err != nil && !isHeld(err) { // by a reader of the bytes, or the file system has no flocks
+	held, err := flock.Hold(from+".pack", os.O_RDONLY, unix.LOCK_SH)
+	if err != nil && !flock.IsHeld(err) { // by a reader of the bytes, or the file system has no flocks
 		return err
 	}
 	if err == nil {
-		defer func() { _ = release(held) }()
+		defer func() { _ = flock.Release(held) }()
 	}
 	for _, suffix := range []string{".pack", ".idx"} {
 		failpoint.Hit("repack.naming")

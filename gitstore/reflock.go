@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 const (
@@ -102,10 +103,10 @@ func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durabi
 // create makes the lock file under its own name.
 func (l *refLock) create(value []byte, d Durability) error {
 	dir := filepath.Join(l.store.dir, refLockDir)
-	f, err := createTemp(dir, url.PathEscape(l.name)+".*")
+	f, err := flock.CreateTemp(dir, url.PathEscape(l.name)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = disk.MakeDirs(l.store.dir, dir); err == nil {
-			f, err = createTemp(dir, url.PathEscape(l.name)+".*")
+			f, err = flock.CreateTemp(dir, url.PathEscape(l.name)+".*")
 		}
 	}
 	if err != nil {
@@ -148,7 +149,7 @@ func (l *refLock) createInPlace() error {
 	if err != nil {
 		return err
 	}
-	if err = flock(f, unix.LOCK_EX); err == nil {
+	if err = flock.Take(f, unix.LOCK_EX); err == nil {
 		if _, err = f.Write(value); err == nil {
 			err = l.store.sync.file(f)
 		}
@@ -196,7 +197,7 @@ func (l *refLock) release() {
 	}
 	failpoint.Hit("ref.unlocking")
 	os.Remove(l.own)
-	_ = release(l.file)
+	_ = flock.Release(l.file)
 }
 
 // inspectLock removes the lock file of a dead Umbra process and returns nil, or
@@ -205,15 +206,15 @@ func (s *Store) inspectLock(name, path string) error {
 	fi, err := os.Lstat(path)
 	if err == nil {
 		var f *os.File
-		if f, err = hold(path, os.O_RDONLY, unix.LOCK_EX); err == nil {
-			defer func() { _ = release(f) }()
+		if f, err = flock.Hold(path, os.O_RDONLY, unix.LOCK_EX); err == nil {
+			defer func() { _ = flock.Release(f) }()
 			fi, err = f.Stat()
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil && !isHeld(err) {
+	if err != nil && !flock.IsHeld(err) {
 		return err
 	}
 	busy := &RefLockedError{Ref: name, Path: path, Since: fi.ModTime()}

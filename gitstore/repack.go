@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // ErrRepacking is returned by Repack while another process packs the same
@@ -60,7 +61,7 @@ func (s *Store) Repack(ctx context.Context) (RepackStats, error) {
 	if err != nil {
 		return stats, err
 	}
-	defer func() { _ = release(held) }()
+	defer func() { _ = flock.Release(held) }()
 	if err := s.repack(ctx, held, &stats); err != nil {
 		return stats, fmt.Errorf("repack %s: %w", s.dir, err)
 	}
@@ -98,8 +99,8 @@ func (s *Store) holdRepack() (*os.File, error) {
 	if err := disk.MakeDirs(s.dir, dir); err != nil {
 		return nil, err
 	}
-	f, err := hold(dir, os.O_RDONLY, unix.LOCK_EX)
-	if isHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
+	f, err := flock.Hold(dir, os.O_RDONLY, unix.LOCK_EX)
+	if flock.IsHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
 		err = ErrRepacking
 	}
 	return f, err

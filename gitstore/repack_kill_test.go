@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -165,5 +166,5 @@ func TestCheckKeepsRepackAway(t *testing.T) {
 	if _, err := s.Check(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("beside a repack, given up: %v", err)
 	}
-	noErr(t, errors.Join(flock(held, unix.LOCK_UN), held.Close()))
+	noErr(t, errors.Join(flock.Take(held, unix.LOCK_UN), held.Close()))
 }

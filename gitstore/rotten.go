@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // RottenFile is a file of the object store that is not what it must be.
@@ -145,10 +147,10 @@ func sumOf(ctx context.Context, path string) (string, error) {
 // arriving tells of a pack that somebody is bringing: whoever does holds it until
 // its index has its name too.
 func arriving(path string) bool {
-	f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
+	f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
 		return true
 	}
-	_ = release(f)
+	_ = flock.Release(f)
 	return false
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // damagedDir is where what is rotten is set aside, in a directory for each time.
@@ -37,7 +39,7 @@ func (s *Store) Salvage(ctx context.Context, files []RottenFile, roots []ID) (as
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = release(held) }()
+	defer func() { _ = flock.Release(held) }()
 	parent := s.DamagedDir()
 	if err := s.sync.mkdirs(s.dir, parent); err != nil {
 		return "", err

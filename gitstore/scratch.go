@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // scratchPrefix begins the names of the directories of scratches.
@@ -33,15 +35,15 @@ func (s *Store) Scratch() (*Store, error) {
 
 // furnish makes the directories of a scratch, and claims it: nobody sweeps it away.
 func (s *Store) furnish(of *Store) (err error) {
-	if s.claim, err = hold(s.area, os.O_RDONLY, unix.LOCK_EX); err != nil {
+	if s.claim, err = flock.Hold(s.area, os.O_RDONLY, unix.LOCK_EX); err != nil {
 		return err
 	}
 	objects := filepath.Join(s.area, "objects")
 	if err := os.MkdirAll(filepath.Join(objects, "pack"), 0o700); err != nil {
-		return errors.Join(err, release(s.claim))
+		return errors.Join(err, flock.Release(s.claim))
 	}
 	if s.Objects, err = openObjectDirs(objects, filepath.Join(of.dir, "objects")); err != nil {
-		return errors.Join(err, release(s.claim))
+		return errors.Join(err, flock.Release(s.claim))
 	}
 	of.mu.Lock()
 	defer of.mu.Unlock()
@@ -57,5 +59,5 @@ func (s *Store) dropScratch() error {
 	if !s.IsScratch() {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(s.area), release(s.claim))
+	return errors.Join(os.RemoveAll(s.area), flock.Release(s.claim))
 }

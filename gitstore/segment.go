@@ -17,6 +17,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // segment is a file to which loose objects are appended, and synced once for all
@@ -162,19 +163,19 @@ func (s *Store) placeLoose(id ID, raw []byte) error {
 // there can be: a snapshot places some ten. The error wraps fs.ErrNotExist if
 // there is no such directory, or the file was swept away.
 func placeIn(dir, name string, raw []byte) (err error) {
-	temp := tempName(dir, "tmp_umbra_obj_*")
+	temp := flock.TempName(dir, "tmp_umbra_obj_*")
 	f, err := disk.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			dropTemp(f)
+			flock.DropTemp(f)
 			return
 		}
-		err = release(f)
+		err = flock.Release(f)
 	}()
-	switch err := flock(f, unix.LOCK_EX|unix.LOCK_NB); err {
+	switch err := flock.Take(f, unix.LOCK_EX|unix.LOCK_NB); err {
 	case nil:
 	case unix.EWOULDBLOCK:
 		return fmt.Errorf("place an object: %w", fs.ErrNotExist)
@@ -206,7 +207,7 @@ func (g *segment) append(sync *syncer, frames []byte) error {
 func (g *segment) close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return release(g.file)
+	return flock.Release(g.file)
 }
 
 // acquireSegment returns the Store's segment, locked.
@@ -222,7 +223,7 @@ func (s *Store) acquireSegment() (*segment, error) {
 			return old, nil
 		}
 		s.segment = nil
-		_ = release(old.file)
+		_ = flock.Release(old.file)
 		old.mu.Unlock()
 	}
 	seg, err := s.adoptSegment()
@@ -246,17 +247,17 @@ func (s *Store) dropSegment(seg *segment) error {
 		s.segment = nil
 	}
 	s.mu.Unlock()
-	return errors.Join(err, release(seg.file))
+	return errors.Join(err, flock.Release(seg.file))
 }
 
 func (s *Store) newSegment() (*segment, error) {
 	dir := filepath.Join(s.dir, segmentDir)
-	f, err := createTemp(dir, segmentBoot()+".*"+segmentSuffix)
+	f, err := flock.CreateTemp(dir, segmentBoot()+".*"+segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := s.sync.mkdirs(s.dir, dir); err != nil {
 			return nil, err
 		}
-		f, err = createTemp(dir, segmentBoot()+".*"+segmentSuffix)
+		f, err = flock.CreateTemp(dir, segmentBoot()+".*"+segmentSuffix)
 	}
 	if err != nil {
 		return nil, err
@@ -264,11 +265,11 @@ func (s *Store) newSegment() (*segment, error) {
 	failpoint.Hit("segment.made")
 	magic := segmentMagic()
 	if _, err := f.Write(magic); err != nil {
-		dropTemp(f)
+		flock.DropTemp(f)
 		return nil, err
 	}
 	if err := s.sync.dir(dir); err != nil {
-		dropTemp(f)
+		flock.DropTemp(f)
 		return nil, err
 	}
 	return &segment{file: f, size: int64(len(magic))}, nil
@@ -295,7 +296,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 				return &segment{file: f, size: end}, nil
 			}
 		}
-		_ = release(f)
+		_ = flock.Release(f)
 	}
 	return nil, nil
 }
@@ -335,8 +336,8 @@ func (s *Store) segments() []string {
 // lockSegment opens a segment whose owner is gone; nil if there is one, or the
 // file has gone.
 func lockSegment(path string) (*os.File, error) {
-	f, err := hold(path, os.O_RDWR, unix.LOCK_EX)
-	if errors.Is(err, fs.ErrNotExist) || isHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
+	f, err := flock.Hold(path, os.O_RDWR, unix.LOCK_EX)
+	if errors.Is(err, fs.ErrNotExist) || flock.IsHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
 	}
 	return f, err

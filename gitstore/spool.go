@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // spool keeps a large object, compressed as it is read, until its id is known
@@ -20,7 +21,7 @@ type spool struct {
 // newSpool makes a spool in a file named tmp_umbra_spool_*, flocked as a pack is
 // that is being written.
 func (s *Store) newSpool() (*spool, error) {
-	f, err := createTemp(s.packDir(), "tmp_umbra_spool_*")
+	f, err := flock.CreateTemp(s.packDir(), "tmp_umbra_spool_*")
 	if err != nil {
 		return nil, err
 	}
@@ -42,4 +43,4 @@ func (s *spool) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, s.file)
 }
 
-func (s *spool) discard() { dropTemp(s.file) }
+func (s *spool) discard() { flock.DropTemp(s.file) }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // Store is the shadow repository of one project. Its methods are safe for
@@ -81,11 +82,11 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	held, err := hold(tmp, os.O_RDONLY, unix.LOCK_EX)
+	held, err := flock.Hold(tmp, os.O_RDONLY, unix.LOCK_EX)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = release(held) }()
+	defer func() { _ = flock.Release(held) }()
 	s := &syncer{}
 	if err := populate(s, tmp, opts); err != nil {
 		return nil, fmt.Errorf("create %s: %w", dir, err)
@@ -119,7 +120,7 @@ func sweepDirs(parent, prefix string) error {
 			continue
 		}
 		path := filepath.Join(parent, e.Name())
-		f, err := hold(path, os.O_RDONLY, unix.LOCK_EX)
+		f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
 		if err != nil {
 			continue
 		}
@@ -127,7 +128,7 @@ func sweepDirs(parent, prefix string) error {
 		if err == nil && time.Since(fi.ModTime()) > freshPack {
 			err = os.RemoveAll(path)
 		}
-		if err = errors.Join(err, release(f)); err != nil {
+		if err = errors.Join(err, flock.Release(f)); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
 // SweepStats says what Sweep removed.
@@ -62,7 +63,7 @@ func (s *Store) replaySegments() error {
 		if err == nil {
 			err = os.Remove(path)
 		}
-		if err = errors.Join(err, release(f)); err != nil {
+		if err = errors.Join(err, flock.Release(f)); err != nil {
 			return fmt.Errorf("replay %s: %w", path, err)
 		}
 	}
@@ -166,7 +167,7 @@ func (s *Store) retireSegments(ctx context.Context, stats *SweepStats) error {
 				stats.Segments++
 			}
 		}
-		if err = errors.Join(err, release(f)); err != nil {
+		if err = errors.Join(err, flock.Release(f)); err != nil {
 			return err
 		}
 	}
@@ -200,7 +201,7 @@ func (s *Store) sweepLocks(stats *SweepStats) error {
 		if err == nil {
 			err = os.Remove(own)
 		}
-		if err = errors.Join(err, release(f)); err != nil {
+		if err = errors.Join(err, flock.Release(f)); err != nil {
 			return err
 		}
 		stats.Locks++
