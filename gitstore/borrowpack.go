@@ -166,7 +166,7 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 	if err := tmp.Chmod(0o444); err != nil {
 		return err
 	}
-	if err := b.store.sync.file(tmp); err != nil {
+	if err := b.store.sync.File(tmp); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp.Name(), to); err != nil {
@@ -237,7 +237,7 @@ func (b *borrowing) syncBrought(found *relied) error {
 		}
 	}
 	if b.dirty {
-		if err := errors.Join(s.sync.dir(filepath.Join(s.dir, unverifiedDir)), s.sync.dir(s.packDir())); err != nil {
+		if err := errors.Join(s.sync.Dir(filepath.Join(s.dir, unverifiedDir)), s.sync.Dir(s.packDir())); err != nil {
 			return err
 		}
 	}

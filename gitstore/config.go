@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -174,17 +175,17 @@ func replaceDamaged(dir, name string, data []byte) error {
 	if err := ignoring(err, fs.ErrNotExist); err != nil {
 		return err
 	}
-	var s syncer
+	var s durable.Syncer
 	if err := ignoring(os.Remove(fresh), fs.ErrNotExist); err != nil {
 		return err
 	}
-	if err := s.writeFile(fresh, data, 0o600); err != nil {
+	if err := s.WriteFile(fresh, data, 0o600); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	return s.dir(dir)
+	return s.Dir(dir)
 }
 
 // checkObjectFormat refuses a repository whose objects are not named by SHA-1.

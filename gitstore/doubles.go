@@ -31,7 +31,7 @@ type doubles struct {
 // rely on what the other removes.
 func (s *Store) dropDoubles(ctx context.Context, stats *RepackStats) error {
 	// A pack that somebody wrote a moment ago may not have its name for good.
-	if err := s.sync.dir(s.packDir()); err != nil {
+	if err := s.sync.Dir(s.packDir()); err != nil {
 		return err
 	}
 	if err := s.rescan(); err != nil {

@@ -287,7 +287,7 @@ func TestFailedSyncPublishesNothing(t *testing.T) {
 				s, ctx := newStore(t), context.Background()
 				start := s.Fsyncs()
 				disk := errors.New("input/output error")
-				s.sync.before = func(string) error {
+				s.sync.Before = func(string) error {
 					if s.Fsyncs()-start >= fail {
 						return disk
 					}
@@ -311,7 +311,7 @@ func TestFailedSyncPublishesNothing(t *testing.T) {
 				} else if err != nil && !errors.Is(err, disk) {
 					t.Errorf("got %v", err)
 				}
-				s.sync.before = nil
+				s.sync.Before = nil
 				b.Discard()
 				retry := s.NewBatch()
 				defer retry.Discard()

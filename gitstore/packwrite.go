@@ -129,7 +129,7 @@ func (p *packWriter) finish() error {
 	if err := idx.Chmod(0o444); err != nil {
 		return err
 	}
-	if err := p.store.sync.file(idx); err != nil {
+	if err := p.store.sync.File(idx); err != nil {
 		return err
 	}
 	base := filepath.Join(p.store.packDir(), "pack-"+hex.EncodeToString(sum))
@@ -146,7 +146,7 @@ func (p *packWriter) finish() error {
 	if err := flock.Release(p.file); err != nil {
 		return err
 	}
-	return p.store.sync.dir(p.store.packDir())
+	return p.store.sync.Dir(p.store.packDir())
 }
 
 // seal writes the count and the checksum, which covers the count and so needs
@@ -171,7 +171,7 @@ func (p *packWriter) seal() ([]byte, error) {
 	if err := p.file.Chmod(0o444); err != nil {
 		return nil, err
 	}
-	return sum, p.store.sync.file(p.file)
+	return sum, p.store.sync.File(p.file)
 }
 
 // index gives the pack's index of version 2.

@@ -115,7 +115,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 	l.file, l.own = f, f.Name()
 	_, err = f.Write(value)
 	if err == nil && d == Durable {
-		err = l.store.sync.file(f)
+		err = l.store.sync.File(f)
 	}
 	if err != nil {
 		l.release()
@@ -127,7 +127,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 func (l *refLock) link() error {
 	err := os.Link(l.own, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := l.store.sync.mkdirs(l.store.dir, filepath.Dir(l.path)); err != nil {
+		if err := l.store.sync.MakeDirs(l.store.dir, filepath.Dir(l.path)); err != nil {
 			return l.parentConflict(err)
 		}
 		err = os.Link(l.own, l.path)
@@ -151,7 +151,7 @@ func (l *refLock) createInPlace() error {
 	}
 	if err = flock.Take(f, unix.LOCK_EX); err == nil {
 		if _, err = f.Write(value); err == nil {
-			err = l.store.sync.file(f)
+			err = l.store.sync.File(f)
 		}
 	}
 	if err != nil {

@@ -157,7 +157,7 @@ func (s *Store) swap(ctx context.Context, name RefName, ok expectation, next ref
 	if d == Derived {
 		return nil
 	}
-	return s.sync.dir(filepath.Dir(filepath.Join(s.dir, string(name))))
+	return s.sync.Dir(filepath.Dir(filepath.Join(s.dir, string(name))))
 }
 
 // packedConflict looks for a packed ref that would be a directory of name's or
@@ -193,7 +193,7 @@ func (s *Store) deleteLocked(ctx context.Context, name string) error {
 		return err
 	}
 	failpoint.Hit("ref.deleted")
-	return s.sync.dir(filepath.Dir(path))
+	return s.sync.Dir(filepath.Dir(path))
 }
 
 // MendPackedRefs leaves the lines out of packed-refs that don't parse; the file as
@@ -259,13 +259,13 @@ func (s *Store) rewrite(ctx context.Context, name string, content func() ([]byte
 	if err := lock.rewrite(data); err != nil {
 		return err
 	}
-	if err := s.sync.file(lock.file); err != nil {
+	if err := s.sync.File(lock.file); err != nil {
 		return err
 	}
 	if err := lock.publish(); err != nil {
 		return err
 	}
-	return s.sync.dir(filepath.Dir(filepath.Join(s.dir, name)))
+	return s.sync.Dir(filepath.Dir(filepath.Join(s.dir, name)))
 }
 
 // renameOver moves a finished lock file onto its ref. Directories that Git left

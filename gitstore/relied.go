@@ -84,7 +84,7 @@ func (s *Store) syncPacks(r *relied, named bool) error {
 		}
 	}
 	if len(r.packs) > 0 && !named {
-		return s.sync.dir(s.packDir())
+		return s.sync.Dir(s.packDir())
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func syncedLoose(note string) error {
 // syncLoose makes loose objects durable, with their names. It reports whole if
 // everything that was written on their file system is.
 func (s *Store) syncLoose(ids []ID) (whole bool, err error) {
-	if done, err := s.sync.fileSystem(s.dir); done || err != nil {
+	if done, err := s.sync.FileSystem(s.dir); done || err != nil {
 		return done && err == nil, err
 	}
 	dirs := map[string]bool{filepath.Join(s.dir, "objects"): true}

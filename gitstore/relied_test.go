@@ -24,7 +24,7 @@ func TestReliedOnIsDurable(t *testing.T) {
 		open := func() *Store {
 			s := must[*Store](t)(Open(s.Dir()))
 			t.Cleanup(func() { noErr(t, s.Close()) })
-			s.sync.before = func(path string) error {
+			s.sync.Before = func(path string) error {
 				synced = append(synced, filepath.Base(path))
 				return nil
 			}

@@ -273,14 +273,14 @@ func TestRepackIsDurableFirst(t *testing.T) {
 	disk := errors.New("input/output error")
 	for fail := int64(0); ; fail++ {
 		start := s.Fsyncs()
-		s.sync.before = func(string) error {
+		s.sync.Before = func(string) error {
 			if s.Fsyncs()-start >= fail {
 				return disk
 			}
 			return nil
 		}
 		_, err := s.Repack(ctx)
-		s.sync.before = nil
+		s.sync.Before = nil
 		if err == nil {
 			if fail < 4 {
 				t.Errorf("only %d fsyncs", fail)

@@ -41,7 +41,7 @@ func (s *Store) Salvage(ctx context.Context, files []RottenFile, roots []ID) (as
 	}
 	defer func() { _ = flock.Release(held) }()
 	parent := s.DamagedDir()
-	if err := s.sync.mkdirs(s.dir, parent); err != nil {
+	if err := s.sync.MakeDirs(s.dir, parent); err != nil {
 		return "", err
 	}
 	if aside, err = os.MkdirTemp(parent, time.Now().UTC().Format("20060102-150405-")); err != nil {
@@ -54,7 +54,7 @@ func (s *Store) Salvage(ctx context.Context, files []RottenFile, roots []ID) (as
 	if err := g.all(files); err != nil {
 		return aside, err
 	}
-	if err := errors.Join(s.sync.dir(aside), s.sync.dir(s.packDir()), s.rescan()); err != nil {
+	if err := errors.Join(s.sync.Dir(aside), s.sync.Dir(s.packDir()), s.rescan()); err != nil {
 		return aside, err
 	}
 	_, err = s.Sweep(ctx) // writes again what segments still hold
@@ -136,7 +136,7 @@ func (s *Store) makeIndex(ctx context.Context, base string, before func() error)
 	if err := os.Rename(made, base+".idx"); err != nil {
 		return false, ignoring(err, fs.ErrNotExist) // another process was at it too
 	}
-	return true, errors.Join(s.sync.dir(s.packDir()), s.rescan())
+	return true, errors.Join(s.sync.Dir(s.packDir()), s.rescan())
 }
 
 // rescue writes again what can be read of a damaged pack by its index.

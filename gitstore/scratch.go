@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Scratch() (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch := &Store{dir: s.dir, area: area, project: s.project, sync: &syncer{}, link: os.Link}
+	scratch := &Store{dir: s.dir, area: area, project: s.project, sync: &durable.Syncer{}, link: os.Link}
 	if err := scratch.furnish(s); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(area))
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
@@ -101,7 +102,7 @@ func ignoreEnd(err error) error {
 }
 
 func segmentBoot() string {
-	if id := bootID(); id != "" {
+	if id := durable.BootID(); id != "" {
 		return id
 	}
 	return noBoot
@@ -193,11 +194,11 @@ func placeIn(dir, name string, raw []byte) (err error) {
 	return nil
 }
 
-func (g *segment) append(sync *syncer, frames []byte) error {
+func (g *segment) append(sync *durable.Syncer, frames []byte) error {
 	if _, err := g.file.WriteAt(frames, g.size); err != nil {
 		return err
 	}
-	if err := sync.data(g.file); err != nil {
+	if err := sync.Data(g.file); err != nil {
 		return err
 	}
 	g.size += int64(len(frames))
@@ -254,7 +255,7 @@ func (s *Store) newSegment() (*segment, error) {
 	dir := filepath.Join(s.dir, segmentDir)
 	f, err := flock.CreateTemp(dir, segmentBoot()+".*"+segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := s.sync.mkdirs(s.dir, dir); err != nil {
+		if err := s.sync.MakeDirs(s.dir, dir); err != nil {
 			return nil, err
 		}
 		f, err = flock.CreateTemp(dir, segmentBoot()+".*"+segmentSuffix)
@@ -268,7 +269,7 @@ func (s *Store) newSegment() (*segment, error) {
 		flock.DropTemp(f)
 		return nil, err
 	}
-	if err := s.sync.dir(dir); err != nil {
+	if err := s.sync.Dir(dir); err != nil {
 		flock.DropTemp(f)
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
@@ -29,7 +30,7 @@ type Store struct {
 	area    string   // where new objects go: dir, but for a scratch
 	claim   *os.File // a scratch's, nil else
 	project string
-	sync    *syncer
+	sync    *durable.Syncer
 	// link is os.Link, but for tests.
 	link func(from, to string) error
 
@@ -87,7 +88,7 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, err
 	}
 	defer func() { _ = flock.Release(held) }()
-	s := &syncer{}
+	s := &durable.Syncer{}
 	if err := populate(s, tmp, opts); err != nil {
 		return nil, fmt.Errorf("create %s: %w", dir, err)
 	}
@@ -99,7 +100,7 @@ func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error)
 		return nil, err
 	}
 	failpoint.Hit("store.named")
-	if err := s.dir(parent); err != nil {
+	if err := s.Dir(parent); err != nil {
 		return nil, err
 	}
 	return Open(dir)
@@ -135,7 +136,7 @@ func sweepDirs(parent, prefix string) error {
 	return nil
 }
 
-func populate(s *syncer, dir string, opts CreateOptions) error {
+func populate(s *durable.Syncer, dir string, opts CreateOptions) error {
 	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, unverifiedDir, "refs/trash"}
 	for _, kind := range RefKinds() {
 		dirs = append(dirs, filepath.Clean(string(kind)))
@@ -150,7 +151,7 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 		"config": configText(opts.ProjectID, opts.FormatVersion),
 	}
 	for name, data := range files {
-		if err := s.writeFile(filepath.Join(dir, name), data, 0o600); err != nil {
+		if err := s.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return err
 		}
 	}
@@ -160,7 +161,7 @@ func populate(s *syncer, dir string, opts CreateOptions) error {
 	for _, d := range append(dirs, "HEAD") {
 		if above := filepath.Dir(d); !holds[above] {
 			holds[above] = true
-			if err := s.dir(filepath.Join(dir, above)); err != nil {
+			if err := s.Dir(filepath.Join(dir, above)); err != nil {
 				return err
 			}
 		}
@@ -184,7 +185,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Objects: objects, dir: dir, area: dir, project: project, sync: &syncer{}, link: os.Link}
+	s := &Store{Objects: objects, dir: dir, area: dir, project: project, sync: &durable.Syncer{}, link: os.Link}
 	if err := s.replaySegments(); err != nil && !unwritable(err) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
@@ -218,4 +219,4 @@ func (s *Store) Dir() string { return s.dir }
 func (s *Store) ProjectID() string { return s.project }
 
 // Fsyncs is how often this Store has called fsync or fdatasync so far.
-func (s *Store) Fsyncs() int64 { return s.sync.count.Load() }
+func (s *Store) Fsyncs() int64 { return s.sync.Count.Load() }

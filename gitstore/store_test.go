@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 )
 
 const (
@@ -169,7 +171,7 @@ func TestCreateSyncs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var synced []string
-	s := &syncer{before: func(path string) error {
+	s := &durable.Syncer{Before: func(path string) error {
 		rel, err := filepath.Rel(dir, path)
 		synced = append(synced, rel)
 		return err

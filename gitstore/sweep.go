@@ -109,7 +109,7 @@ func (s *Store) replay(f *os.File) error {
 
 // syncSegment makes the loose objects of a segment durable by themselves.
 func (s *Store) syncSegment(f *os.File) error {
-	if done, err := s.sync.fileSystem(s.dir); done {
+	if done, err := s.sync.FileSystem(s.dir); done {
 		return err
 	}
 	if _, err := f.Seek(0, 0); err != nil {
@@ -128,7 +128,7 @@ func (s *Store) syncSegment(f *os.File) error {
 }
 
 func (s *Store) syncPath(path string) error {
-	err := s.sync.dir(path)
+	err := s.sync.Dir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Packed meanwhile, durably, and then removed.
 		return nil

@@ -12,7 +12,7 @@ type rule struct {
 
 // leaves are the packages under gitstore that import nothing of Umbra, but for
 // how files are opened and the points at which they may be killed.
-var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/failpoint", "gitstore/flock", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit"}
+var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit"}
 
 // shared is what adapters may import: what is common to agents, never each other.
 var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
@@ -54,6 +54,7 @@ var rules = []rule{
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
 	{"gitstore/beneath", nil, "a leaf: file-system operations confined below a root"},
 	{"gitstore/disk", nil, "a leaf: opens files without the runtime's poller"},
+	{"gitstore/durable", []string{"gitstore/disk", "gitstore/failpoint"}, "a leaf: fsync, and how often"},
 	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
 	{"gitstore/flock", []string{"gitstore/disk"}, "a leaf: who is at work on a file, by its flock"},
 	{"gitstore/ignore", nil, "a leaf: ignore rules"},

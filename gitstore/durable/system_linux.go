@@ -1,4 +1,4 @@
-package gitstore
+package durable
 
 import (
 	"os"
@@ -26,8 +26,8 @@ func syncFileSystem(dir string) (bool, error) {
 	return true, unix.Syncfs(int(f.Fd()))
 }
 
-// bootID names this run of the kernel; "" if it cannot be had.
-func bootID() string {
+// BootID names this run of the kernel; "" if it cannot be had.
+func BootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package gitstore
+package durable
 
 import (
 	"os"
@@ -13,8 +13,8 @@ func datasync(f *os.File) error { return f.Sync() }
 // errors.
 func syncFileSystem(string) (bool, error) { return false, nil }
 
-// bootID names this run of the kernel; "" if it cannot be had.
-func bootID() string {
+// BootID names this run of the kernel; "" if it cannot be had.
+func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
 		return ""
