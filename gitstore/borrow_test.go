@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -39,7 +40,7 @@ func newLender(t testing.TB) *lender {
 
 func (l *lender) git(args ...string) string {
 	l.t.Helper()
-	out, err := RunGit(context.Background(), GitCommand{Dir: l.dir, Args: args})
+	out, err := git.Run(context.Background(), git.Command{Dir: l.dir, Args: args})
 	noErr(l.t, err)
 	return strings.TrimSpace(string(out))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // TestBorrowOddHistory borrows a pack that holds commits, trees and tags as old
@@ -15,7 +17,7 @@ func TestBorrowOddHistory(t *testing.T) {
 	l, s := newLender(t), newStore(t)
 	hash := func(kind, content string) string {
 		t.Helper()
-		out, err := RunGit(context.Background(), GitCommand{Dir: l.dir, Stdin: strings.NewReader(content), Args: []string{"hash-object", "-w", "--literally", "--stdin", "-t", kind}})
+		out, err := git.Run(context.Background(), git.Command{Dir: l.dir, Stdin: strings.NewReader(content), Args: []string{"hash-object", "-w", "--literally", "--stdin", "-t", kind}})
 		noErr(t, err)
 		return strings.TrimSpace(string(out))
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // TestBorrowWhileRepacked borrows again and again while the user's git repacks:
@@ -28,7 +30,7 @@ func TestBorrowWhileRepacked(t *testing.T) {
 				return
 			default:
 			}
-			_, err := RunGit(context.Background(), GitCommand{Dir: l.dir, Args: []string{"repack", "-adfq", fmt.Sprintf("--window=%d", i%7)}})
+			_, err := git.Run(context.Background(), git.Command{Dir: l.dir, Args: []string{"repack", "-adfq", fmt.Sprintf("--window=%d", i%7)}})
 			if err != nil {
 				t.Error(err)
 				return

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // missionStore holds one mission of three snapshots with records and a session.
@@ -179,17 +181,17 @@ func TestGitIsHermetic(t *testing.T) {
 	repo := filepath.Join(dir, "repo")
 	noErr(t, os.Mkdir(repo, 0o700))
 	for _, args := range [][]string{{"init", "-q", "."}, {"commit", "-q", "--allow-empty", "-m", "x"}} {
-		_, err := RunGit(ctx, GitCommand{Dir: repo, Args: args})
+		_, err := git.Run(ctx, git.Command{Dir: repo, Args: args})
 		noErr(t, err)
 	}
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("a hook ran")
 	}
-	if got := string(must[[]byte](t)(RunGit(ctx, GitCommand{Dir: repo, Args: []string{"log", "--format=%an"}}))); got != "Umbra\n" {
+	if got := string(must[[]byte](t)(git.Run(ctx, git.Command{Dir: repo, Args: []string{"log", "--format=%an"}}))); got != "Umbra\n" {
 		t.Errorf("author %q", got)
 	}
-	_, err := RunGit(ctx, GitCommand{Dir: repo, Args: []string{"rev-parse", "--verify", "nothing"}})
-	var failed *GitError
+	_, err := git.Run(ctx, git.Command{Dir: repo, Args: []string{"rev-parse", "--verify", "nothing"}})
+	var failed *git.Error
 	if !errors.As(err, &failed) || failed.ExitCode != 128 || !strings.Contains(failed.Stderr, "Needed a single revision") {
 		t.Errorf("got %v", err)
 	}

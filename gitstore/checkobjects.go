@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // objects checks that everything reachable is there and whole, by git fsck, and
@@ -29,7 +30,7 @@ func (c *checker) objects() error {
 		again, err = c.fsck()
 		lines = slices.DeleteFunc(lines, func(line string) bool { return !slices.Contains(again, line) })
 	}
-	withoutGit := errors.Is(err, ErrNoGit)
+	withoutGit := errors.Is(err, git.ErrNotInstalled)
 	if err != nil && !withoutGit {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *checker) objects() error {
 // fsck gives what git fsck finds wrong.
 func (c *checker) fsck() ([]string, error) {
 	out, err := c.store.Git(c.ctx, "fsck", "--full", "--no-dangling", "--no-progress")
-	var failed *GitError
+	var failed *git.Error
 	if !errors.As(err, &failed) {
 		return nil, err
 	}

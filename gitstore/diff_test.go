@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // writeTree stores files given as path -> mode and content.
@@ -164,7 +166,7 @@ func TestDiffer(t *testing.T) {
 		}
 		git := func(args ...string) string {
 			t.Helper()
-			out, err := RunGit(ctx, GitCommand{
+			out, err := git.Run(ctx, git.Command{
 				Dir: s.Dir(), GitDir: s.Dir(), Env: []string{"GIT_INDEX_FILE=" + index},
 				Stdin: strings.NewReader(diff.Patch), Args: args,
 			})

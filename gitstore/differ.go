@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // DiffDetail is how much a Differ tells of two trees.
@@ -83,7 +85,7 @@ func (s *Store) Differ(ctx context.Context, detail DiffDetail, paths ...string) 
 }
 
 // Trees compares two trees; the zero ID stands for the empty one. The error is
-// ErrNoGit, a *GitError where something of them is lost or damaged, or the context's.
+// git.ErrNotInstalled, a *git.Error where something of them is lost or damaged, or the context's.
 func (d *Differ) Trees(a, b ID) (Differences, error) {
 	if a == b {
 		return Differences{}, nil
@@ -125,7 +127,7 @@ func (d *Differ) start() error {
 	command.Stdin, command.Stdout = requests, out
 	go func() {
 		defer close(d.stopped)
-		_, err := RunGit(ctx, command)
+		_, err := git.Run(ctx, command)
 		if err == nil {
 			err = io.ErrUnexpectedEOF
 		}
@@ -135,7 +137,7 @@ func (d *Differ) start() error {
 	return nil
 }
 
-func (d *Differ) command() GitCommand {
+func (d *Differ) command() git.Command {
 	args := []string{
 		"--literal-pathspecs", "diff-tree", "--stdin", "-r", "-z", "-M", fmt.Sprintf("-l%d", renameLimit), "--no-rename-empty",
 		"--no-ext-diff", "--no-textconv", "--full-index", "--raw",
@@ -146,7 +148,7 @@ func (d *Differ) command() GitCommand {
 	if d.detail >= DiffPatch {
 		args = append(args, "-p")
 	}
-	c := GitCommand{
+	c := git.Command{
 		Dir: d.store.dir, GitDir: d.store.dir, Config: []string{"core.bigFileThreshold=32m"},
 		Args: append(append(args, "--"), d.paths...),
 	}

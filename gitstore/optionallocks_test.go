@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -15,29 +16,29 @@ import (
 func TestStatusWritesNoIndex(t *testing.T) {
 	repo := t.TempDir()
 	file, index := filepath.Join(repo, "a.txt"), filepath.Join(repo, ".git", "index")
-	git := func(args ...string) {
+	run := func(args ...string) {
 		t.Helper()
 		if out, err := hazards.Git(repo, append([]string{"-c", "user.name=N", "-c", "user.email=n@n"}, args...)...); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
 	noErr(t, os.WriteFile(file, []byte("text\n"), 0o600))
-	git("init", "-q")
-	git("add", ".")
-	git("commit", "-qm", "first")
+	run("init", "-q")
+	run("add", ".")
+	run("commit", "-qm", "first")
 	written := func(status func()) bool {
 		t.Helper()
 		// The entry's time is another one then, and the file is as it was.
 		noErr(t, os.Chtimes(file, time.Time{}, time.Unix(1e9, 0)))
-		git("update-index", "--really-refresh")
+		run("update-index", "--really-refresh")
 		noErr(t, os.Chtimes(file, time.Time{}, time.Unix(1e9+60, 0)))
 		before := string(must[[]byte](t)(os.ReadFile(index)))
 		status()
 		return string(must[[]byte](t)(os.ReadFile(index))) != before
 	}
-	hazards.Shown(t, hazards.H17, written(func() { git("status", "--porcelain") }), "`git status` writes the user's index")
+	hazards.Shown(t, hazards.H17, written(func() { run("status", "--porcelain") }), "`git status` writes the user's index")
 	if written(func() {
-		_ = must[[]byte](t)(RunGit(context.Background(), GitCommand{Dir: repo, Args: []string{"status", "--porcelain"}}))
+		_ = must[[]byte](t)(git.Run(context.Background(), git.Command{Dir: repo, Args: []string{"status", "--porcelain"}}))
 	}) {
 		t.Error("the user's index was written")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
@@ -72,7 +73,7 @@ func TestLargeOffsets(t *testing.T) {
 		entries = append(entries, packEntry{id: id, offset: off, crc: uint32(i)})
 	}
 	got, idx := indexed(t, entries)
-	out, err := RunGit(context.Background(), GitCommand{Dir: t.TempDir(), Stdin: bytes.NewReader(idx), Args: []string{"show-index", "--object-format=sha1"}})
+	out, err := git.Run(context.Background(), git.Command{Dir: t.TempDir(), Stdin: bytes.NewReader(idx), Args: []string{"show-index", "--object-format=sha1"}})
 	noErr(t, err)
 	for id, off := range want {
 		at, ok, err := got.find(id)

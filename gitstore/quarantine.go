@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // keepSuffix marks a pack that nobody repacks.
@@ -99,7 +100,7 @@ func (q *quarantine) borrow(objects string) error {
 // deltas for files over 16 MiB, of which snapshots rarely hold two that are
 // alike.
 func (q *quarantine) repack(ctx context.Context, held *os.File) error {
-	_, err := RunGit(ctx, GitCommand{
+	_, err := git.Run(ctx, git.Command{
 		Dir: q.store.dir, GitDir: q.store.dir, Gentle: true, Inherit: []*os.File{held},
 		Env: []string{"GIT_OBJECT_DIRECTORY=" + q.dir},
 		Config: []string{

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -124,7 +125,7 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
 		t.Helper()
-		out, err := RunGit(ctx, GitCommand{Dir: dir, Args: args})
+		out, err := git.Run(ctx, git.Command{Dir: dir, Args: args})
 		noErr(t, err)
 		return strings.TrimSpace(string(out))
 	}

@@ -54,7 +54,7 @@ type RepackStats struct {
 // take away. Readers that do not find it list the packs again.
 //
 // The caller holds the project's lock, shared. ErrRepacking says that somebody
-// else is at it, ErrNoGit that there is no git.
+// else is at it, git.ErrNotInstalled that there is no git.
 func (s *Store) Repack(ctx context.Context) (RepackStats, error) {
 	var stats RepackStats
 	held, err := s.holdRepack()

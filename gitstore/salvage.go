@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // damagedDir is where what is rotten is set aside, in a directory for each time.
@@ -123,7 +124,7 @@ func (g *salvaging) index(base string) (done bool, err error) {
 func (s *Store) makeIndex(ctx context.Context, base string, before func() error) (done bool, err error) {
 	made := filepath.Join(s.packDir(), "tmp_umbra_"+filepath.Base(base)+".idx")
 	defer os.Remove(made)
-	_, err = RunGit(ctx, GitCommand{
+	_, err = git.Run(ctx, git.Command{
 		Dir: s.dir, GitDir: s.dir, Gentle: true, Config: []string{"pack.writeReverseIndex=false", "pack.threads=1"},
 		Args: []string{"index-pack", "--index-version=2", "-o", made, base + ".pack"},
 	})

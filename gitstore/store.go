@@ -18,6 +18,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // Store is the shadow repository of one project. Its methods are safe for
@@ -220,3 +221,8 @@ func (s *Store) ProjectID() string { return s.project }
 
 // Fsyncs is how often this Store has called fsync or fdatasync so far.
 func (s *Store) Fsyncs() int64 { return s.sync.Count.Load() }
+
+// Git runs git on the shadow repository.
+func (s *Store) Git(ctx context.Context, args ...string) ([]byte, error) {
+	return git.Run(ctx, git.Command{Dir: s.dir, GitDir: s.dir, Args: args})
+}

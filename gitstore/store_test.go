@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/durable"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 const (
@@ -204,7 +205,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("empty directory: %v", err)
 	}
 	bare := t.TempDir()
-	_, err = RunGit(ctx, GitCommand{Dir: bare, Args: []string{"init", "-q", "--bare", "."}})
+	_, err = git.Run(ctx, git.Command{Dir: bare, Args: []string{"init", "-q", "--bare", "."}})
 	noErr(t, err)
 	if _, err := Open(bare); !errors.As(err, &not) {
 		t.Errorf("other bare repository: %v", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // unverifiedDir lists what was borrowed and whose content is not proved yet: a
@@ -187,12 +188,12 @@ func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err erro
 		return nil, s.arriving(name)
 	}
 	p := s.own().packs[at]
-	_, err = RunGit(ctx, GitCommand{Dir: s.dir, GitDir: s.dir, Gentle: true, Config: []string{"pack.threads=1"}, Args: []string{"verify-pack", p.base + ".idx"}})
-	var failed *GitError
+	_, err = git.Run(ctx, git.Command{Dir: s.dir, GitDir: s.dir, Gentle: true, Config: []string{"pack.threads=1"}, Args: []string{"verify-pack", p.base + ".idx"}})
+	var failed *git.Error
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return nil, err
-	case errors.Is(err, ErrNoGit):
+	case errors.Is(err, git.ErrNotInstalled):
 		_, err = p.verify(ctx)
 	case errors.As(err, &failed):
 		err = damaged("%s", strings.TrimSpace(failed.Stderr))

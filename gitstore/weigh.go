@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // Weight is what objects take on the disk, in bytes. What is borrowed from the
@@ -139,7 +141,7 @@ func (w *weighing) sizes(ctx context.Context) (map[ID]int64, error) {
 	if packed.Len() == 0 {
 		return sizes, nil
 	}
-	out, err := RunGit(ctx, GitCommand{GitDir: w.store.dir, Stdin: &packed, Args: []string{"cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize:disk)"}})
+	out, err := git.Run(ctx, git.Command{GitDir: w.store.dir, Stdin: &packed, Args: []string{"cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize:disk)"}})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -198,7 +199,7 @@ func BenchmarkFirstSeeded(b *testing.B) {
 func checkout(b *testing.B, root string) {
 	b.Helper()
 	for _, args := range [][]string{{"init", "-q", "."}, {"add", "-A"}, {"commit", "-q", "-m", "c"}, {"repack", "-adq"}} {
-		if _, err := gitstore.RunGit(context.Background(), gitstore.GitCommand{Dir: root, Args: args}); err != nil {
+		if _, err := git.Run(context.Background(), git.Command{Dir: root, Args: args}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -186,7 +187,7 @@ func TestSeedReadsWhatIsDirty(t *testing.T) {
 // gitFails runs a git that is to fail.
 func (l *seedLab) gitFails(args ...string) {
 	l.t.Helper()
-	_, err := gitstore.RunGit(context.Background(), gitstore.GitCommand{Dir: l.root, Args: args})
+	_, err := git.Run(context.Background(), git.Command{Dir: l.root, Args: args})
 	if err == nil {
 		l.t.Fatalf("git %q did not fail", args)
 	}

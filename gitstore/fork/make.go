@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // maker is one fork being made.
@@ -191,7 +191,7 @@ func (k *maker) findCommit(ctx context.Context) error {
 		k.note("The repository of the source is gone: the fork is a plain directory, without Git.")
 		return nil
 	}
-	if errors.Is(err, gitstore.ErrNoGit) {
+	if errors.Is(err, git.ErrNotInstalled) {
 		k.note("The git program is not installed: the fork is a plain directory, without Git.")
 		return nil
 	}

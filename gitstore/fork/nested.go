@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -292,8 +292,8 @@ func setPlace(ctx context.Context, gitDir, place string) error {
 			continue
 		}
 		// For none of the repositories: git would go where this one says.
-		c := gitstore.GitCommand{GitDir: os.DevNull, Dir: gitDir, Args: args}
-		if _, err := gitstore.RunGit(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
+		c := git.Command{GitDir: os.DevNull, Dir: gitDir, Args: args}
+		if _, err := git.Run(ctx, c); err != nil && !exitedWith(err, 5) { // it was not set
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -110,7 +111,7 @@ func (k *maker) sameOutside(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	out, err := k.source.run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD")
-	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return false, nil
 	}
 	if err != nil || strings.TrimSpace(string(out)) != k.src.Head {

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 func notEmpty(err error) bool {
@@ -40,6 +40,6 @@ func renameNew(from, to string) error {
 }
 
 func exitedWith(err error, code int) bool {
-	failed := (*gitstore.GitError)(nil)
+	failed := (*git.Error)(nil)
 	return errors.As(err, &failed) && failed.ExitCode == code
 }

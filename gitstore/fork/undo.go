@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // outlive is how long UndoDocument waits for a git process that a killed fork
@@ -221,7 +221,7 @@ func takeBranch(ctx context.Context, doc Document, admin string) error {
 	g := &userGit{operation: doc.Operation, gitDir: doc.CommonDir}
 	ref := "refs/heads/" + doc.Branch
 	out, err := g.run(ctx, nil, "reflog", "show", "--format=%gs", ref)
-	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		return takeLock(ctx, doc) // there is no such branch
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // userGit runs git on the user's repository: hermetically, without the
@@ -61,7 +61,7 @@ func (g *userGit) withoutFilters(ctx context.Context) ([]string, error) {
 
 // run runs git for the worktree and returns its output.
 func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	c := gitstore.GitCommand{GitDir: g.gitDir, Dir: g.gitDir, Stdin: stdin, Args: args}
+	c := git.Command{GitDir: g.gitDir, Dir: g.gitDir, Stdin: stdin, Args: args}
 	c.Config = append([]string{
 		"umbra.operation=" + g.operation, "protocol.allow=never", "submodule.recurse=false",
 		"core.splitIndex=false", "core.untrackedCache=false", "feature.manyFiles=false",
@@ -77,7 +77,7 @@ func (g *userGit) run(ctx context.Context, stdin io.Reader, args ...string) ([]b
 		c.Dir = g.top
 		c.Env = append(c.Env, "GIT_WORK_TREE="+g.top)
 	}
-	return gitstore.RunGit(ctx, c)
+	return git.Run(ctx, c)
 }
 
 // resolve is the commit that a ref names, "" if there is none.
@@ -91,7 +91,7 @@ func (g *userGit) resolve(ctx context.Context, ref string) (string, error) {
 
 // refused tells whether git ran and ended with an error that names what.
 func refused(err error, what string) bool {
-	failed := (*gitstore.GitError)(nil)
+	failed := (*git.Error)(nil)
 	return errors.As(err, &failed) && strings.Contains(failed.Stderr, what)
 }
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
 // worktree is a fork's linked worktree and branch, as they are by now.
@@ -166,7 +166,7 @@ func (w *worktree) removeBranch(ctx context.Context) (bool, error) {
 	}
 	// A git that is killed leaves its locks to the user.
 	_, err = w.git.run(context.WithoutCancel(ctx), nil, "update-ref", "-d", w.branch, w.commit)
-	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) && refused(err, "but expected") {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && refused(err, "but expected") {
 		return false, nil // it has just moved
 	}
 	if err != nil {
@@ -174,7 +174,7 @@ func (w *worktree) removeBranch(ctx context.Context) (bool, error) {
 	}
 	section := "branch." + strings.TrimPrefix(w.branch, "refs/heads/")
 	_, err = w.git.run(ctx, nil, "config", "--local", "--remove-section", section)
-	if failed := (*gitstore.GitError)(nil); errors.As(err, &failed) {
+	if failed := (*git.Error)(nil); errors.As(err, &failed) {
 		err = nil // it had no settings
 	}
 	return err == nil, err

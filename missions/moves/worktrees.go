@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -91,7 +91,7 @@ func (mv *Mover) repairWorktrees(ctx context.Context, p *projects.Project, from 
 	if len(worktrees) == 0 {
 		return
 	}
-	_, err := gitstore.RunGit(ctx, gitstore.GitCommand{
+	_, err := git.Run(ctx, git.Command{
 		GitDir: to.Repo.CommonDir, Dir: to.Repo.CommonDir, Config: []string{"protocol.allow=never"}, Args: append([]string{"worktree", "repair"}, worktrees...),
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -15,13 +15,13 @@ import (
 // IsAncestor reports whether the old commit of the user's repository is an ancestor of
 // the other. The error is ErrCommitGone if the old commit is not there.
 func IsAncestor(ctx context.Context, repo *usergit.Repository, old, now string) (bool, error) {
-	_, err := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"merge-base", "--is-ancestor", old, now}})
-	var failed *gitstore.GitError
+	_, err := git.Run(ctx, git.Command{GitDir: repo.CommonDir, Args: []string{"merge-base", "--is-ancestor", old, now}})
+	var failed *git.Error
 	if errors.As(err, &failed) && failed.ExitCode == 1 {
 		return false, nil
 	}
 	if failed != nil {
-		_, gone := gitstore.RunGit(ctx, gitstore.GitCommand{GitDir: repo.CommonDir, Args: []string{"cat-file", "-e", old}})
+		_, gone := git.Run(ctx, git.Command{GitDir: repo.CommonDir, Args: []string{"cat-file", "-e", old}})
 		if errors.As(gone, &failed) && failed.ExitCode == 1 {
 			return false, ErrCommitGone
 		}
@@ -55,7 +55,7 @@ func BranchReturnHint(ctx context.Context, repo *usergit.Repository, then missio
 // it checked out.
 func findBranch(ctx context.Context, repo *usergit.Repository, branch string) (there bool, worktree string, err error) {
 	ref := "refs/heads/" + branch
-	out, err := gitstore.RunGit(ctx, gitstore.GitCommand{
+	out, err := git.Run(ctx, git.Command{
 		GitDir: repo.CommonDir, Args: []string{"for-each-ref", "--format=%(refname) %(worktreepath)", "--", ref},
 	})
 	if err != nil {

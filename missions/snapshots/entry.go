@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -147,10 +148,10 @@ func countChanges(ctx context.Context, p *projects.Project, e *missions.Entry, f
 
 // NotCompared explains why git did not compare two trees.
 func NotCompared(from, to gitstore.ID, err error) error {
-	if errors.Is(err, gitstore.ErrNoGit) {
+	if errors.Is(err, git.ErrNotInstalled) {
 		return missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "%w", err)
 	}
-	if _, ok := errors.AsType[*gitstore.GitError](err); ok {
+	if _, ok := errors.AsType[*git.Error](err); ok {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "compare %s and %s: %w", from.Short(), to.Short(), err)
 	}
 	return err

@@ -1,4 +1,6 @@
-package gitstore
+// Package git runs the git program, where that is the best engine there is. It is
+// hermetic: the user's hooks, templates and settings count for nothing.
+package git
 
 import (
 	"bytes"
@@ -11,14 +13,14 @@ import (
 	"strings"
 )
 
-// ErrNoGit is returned where the git program is needed and not installed.
-var ErrNoGit = errors.New("the git program is not installed")
+// ErrNotInstalled is returned where the git program is needed and not installed.
+var ErrNotInstalled = errors.New("the git program is not installed")
 
-// GitCommand is one call of the git program, hermetic: no hooks, templates,
+// Command is one call of the git program, hermetic: no hooks, templates,
 // signing, pager, prompt or file-system monitor, no GIT_* variables, no system
 // or global configuration, no credential or askpass program, messages in
 // English.
-type GitCommand struct {
+type Command struct {
 	// Dir is the working directory; GitDir, if set, the repository.
 	Dir    string
 	GitDir string
@@ -37,15 +39,15 @@ type GitCommand struct {
 	Inherit []*os.File
 }
 
-// GitError is returned when git could be started and failed.
-type GitError struct {
+// Error is returned when git could be started and failed.
+type Error struct {
 	Args     []string
 	ExitCode int
 	Stderr   string
 	Err      error
 }
 
-func (e *GitError) Error() string {
+func (e *Error) Error() string {
 	msg := strings.TrimSpace(e.Stderr)
 	if msg == "" {
 		msg = e.Err.Error()
@@ -54,7 +56,7 @@ func (e *GitError) Error() string {
 }
 
 // Unwrap gives the cause.
-func (e *GitError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 func hermeticConfig() []string {
 	return []string{
@@ -83,9 +85,9 @@ func hermeticEnv(extra []string) []string {
 	return append(env, extra...)
 }
 
-// RunGit runs git and returns its standard output. The error is ErrNoGit, a
-// *GitError, or the context's.
-func RunGit(ctx context.Context, c GitCommand) ([]byte, error) {
+// Run runs git and returns its standard output. The error is git.ErrNotInstalled, a
+// *git.Error, or the context's.
+func Run(ctx context.Context, c Command) ([]byte, error) {
 	var args []string
 	if c.GitDir != "" {
 		args = append(args, "--git-dir="+c.GitDir)
@@ -101,7 +103,7 @@ func RunGit(ctx context.Context, c GitCommand) ([]byte, error) {
 		cmd.Stdout = c.Stdout
 	}
 	cmd.ExtraFiles = c.Inherit
-	err := run(cmd, c.Gentle)
+	err := runGently(cmd, c.Gentle)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -109,14 +111,9 @@ func RunGit(ctx context.Context, c GitCommand) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("git %s: %w", strings.Join(c.Args, " "), ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, ErrNoGit
+		return nil, ErrNotInstalled
 	case errors.As(err, &exit):
-		return stdout.Bytes(), &GitError{Args: c.Args, ExitCode: exit.ExitCode(), Stderr: stderr.String(), Err: err}
+		return stdout.Bytes(), &Error{Args: c.Args, ExitCode: exit.ExitCode(), Stderr: stderr.String(), Err: err}
 	}
 	return nil, fmt.Errorf("git %s: %w", strings.Join(c.Args, " "), err)
-}
-
-// Git runs git on the shadow repository.
-func (s *Store) Git(ctx context.Context, args ...string) ([]byte, error) {
-	return RunGit(ctx, GitCommand{Dir: s.dir, GitDir: s.dir, Args: args})
 }

@@ -1,4 +1,4 @@
-package gitstore
+package git
 
 import (
 	"os"
@@ -13,8 +13,8 @@ import (
 // lingering is how long the output of a killed program is waited for.
 const lingering = 2 * time.Second
 
-// run runs a program to its end; a gentle one as GitCommand.Gentle says.
-func run(cmd *exec.Cmd, gentle bool) error {
+// runGently runs a program to its end; a gentle one as Command.Gentle says.
+func runGently(cmd *exec.Cmd, gentle bool) error {
 	if !gentle {
 		return cmd.Run()
 	}
