@@ -212,7 +212,7 @@ func (s *Store) stored(id ID, absent *fans) (location, error) {
 		}
 		ok, err := d.hasLoose(id)
 		if err != nil {
-			return location{}, objectErr(id, err)
+			return location{}, AboutObject(id, err)
 		}
 		if ok {
 			return location{loose: d.loosePath(id)}, nil

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -128,41 +127,5 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 		again.Close()
-	}
-}
-
-// BenchmarkAppendSession records a conversation of 200 MB, then again after each
-// 10 KiB that were appended, durably (P9).
-func BenchmarkAppendSession(b *testing.B) {
-	s, ctx := newStore(b), context.Background()
-	rnd := rand.New(rand.NewPCG(4, 4))
-	talk := func(n int) (out []byte) {
-		for len(out) < n {
-			out = fmt.Appendf(out, `{"type":"assistant","uuid":"%x","message":{"text":"%x %x"}}`+"\n", rnd.Uint64(), rnd.Uint64(), rnd.Uint64())
-		}
-		return out
-	}
-	file := make([]byte, 0, 300<<20)
-	file = append(file, talk(200<<20)...)
-	tree := ID{}
-	record := func() {
-		batch := s.NewBatch()
-		defer batch.Discard()
-		t := s.NewRecordTree(tree)
-		meta, err := t.AppendSession(batch, SessionSource{
-			Agent: "claude", SessionID: "s1", File: bytes.NewReader(file), Length: int64(len(file)), SameFile: true,
-		})
-		noErr(b, err)
-		if meta.Generation != 1 || meta.Length != int64(len(file)) {
-			b.Fatalf("%+v", meta)
-		}
-		tree = must[ID](b)(t.Write(batch))
-		noErr(b, batch.Flush(ctx))
-	}
-	record()
-	b.ReportAllocs()
-	for b.Loop() {
-		file = append(file, talk(10<<10)...)
-		record()
 	}
 }

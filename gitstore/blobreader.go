@@ -18,7 +18,7 @@ func (o *Objects) BlobReader(id ID) (io.ReadCloser, int64, error) {
 	for attempt := range 2 {
 		if attempt > 0 {
 			if err := o.rescan(); err != nil {
-				return nil, 0, objectErr(id, err)
+				return nil, 0, AboutObject(id, err)
 			}
 		}
 		for _, d := range o.current() {
@@ -63,9 +63,9 @@ type stream struct {
 func (s *stream) verified(id ID) (io.ReadCloser, int64, error) {
 	if s.kind != TypeBlob {
 		s.close()
-		return nil, 0, objectErr(id, fmt.Errorf("%w: a %s, not a blob", ErrWrongType, s.kind))
+		return nil, 0, AboutObject(id, fmt.Errorf("%w: a %s, not a blob", ErrWrongType, s.kind))
 	}
-	s.id, s.left, s.sum = id, s.size, newVerifier(s.kind, s.size)
+	s.id, s.left, s.sum = id, s.size, NewVerifier(s.kind, s.size)
 	return s, s.size, nil
 }
 
@@ -85,7 +85,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.sum.Write(p[:n])
 	s.left -= int64(n)
 	if err != nil && (err != io.EOF || s.left > 0) {
-		s.err = objectErr(s.id, damaged("inflate: %v", err))
+		s.err = AboutObject(s.id, Damaged("inflate: %v", err))
 		return n, s.err
 	}
 	return n, nil
@@ -94,10 +94,10 @@ func (s *stream) Read(p []byte) (int, error) {
 func (s *stream) finish() error {
 	var extra [1]byte
 	if n, err := s.src.Read(extra[:]); n != 0 || err != io.EOF {
-		return objectErr(s.id, damaged("it is longer than it says, or its checksum is wrong"))
+		return AboutObject(s.id, Damaged("it is longer than it says, or its checksum is wrong"))
 	}
 	if ID(s.sum.Sum(nil)) != s.id {
-		return objectErr(s.id, damaged("its content hashes to another id"))
+		return AboutObject(s.id, Damaged("its content hashes to another id"))
 	}
 	return io.EOF
 }
@@ -139,7 +139,7 @@ func (p *pack) stream(o *Objects, off int64) (*stream, error) {
 	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(h.size)))
 	if err != nil {
 		p.open.release(f)
-		return nil, damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
 	}
 	return &stream{kind: h.kind, size: h.size, src: z, close: func() {
 		o.inflaters.put(z)
@@ -155,7 +155,7 @@ func (o *Objects) looseStream(path string) (*stream, error) {
 	z, err := o.inflaters.get(bufio.NewReaderSize(f, 32<<10))
 	if err != nil {
 		f.Close()
-		return nil, damaged("loose object: %v", err)
+		return nil, Damaged("loose object: %v", err)
 	}
 	r := bufio.NewReaderSize(z, 4<<10)
 	t, size, err := readLooseHeader(r, fi.Size())

@@ -13,32 +13,33 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
-// missionStore holds one mission of three snapshots with records and a session.
+// missionStore holds one mission of three snapshots with records, each of which holds
+// what the one before does, and a line more.
 func missionStore(t *testing.T) (s *Store, snapshots, records []ID) {
 	t.Helper()
 	s = newStore(t)
-	l := &sessionLog{t: t, s: s}
 	ctx := context.Background()
 	tip := ID{}
-	text := ""
+	record := &Record{Kind: KindSnapshot, Mission: testMission}
+	var lines []TreeEntry
 	for i := range 3 {
-		text += fmt.Sprintf("{\"line\":%d}\n", i)
-		_, err := l.append(source([]byte(text), true))
-		noErr(t, err)
 		b := s.NewBatch()
+		lines = append(lines, TreeEntry{Name: fmt.Sprint("line", i), Mode: ModeFile, ID: must[ID](t)(b.Blob(fmt.Appendf(nil, "{\"line\":%d}\n", i)))})
+		record.Tree, record.Author, record.At = must[ID](t)(b.Tree(lines)), testSignature(i), testSignature(i).When
+		id := must[ID](t)(s.WriteRecord(b, record))
+		record.Parents, records = []ID{id}, append(records, id)
 		tree := writeTree(t, b, map[string]testFile{"f": {ModeFile, fmt.Sprint(i)}, "dir/g": {ModeFile, "g"}})
-		snap := &Snapshot{Tree: tree, Author: testSignature(i), At: testSignature(i).When, State: "idle", Trailers: Trailers{Mission: testMission, Record: l.record}}
+		snap := &Snapshot{Tree: tree, Author: testSignature(i), At: testSignature(i).When, State: "idle", Trailers: Trailers{Mission: testMission, Record: id}}
 		if !tip.IsZero() {
 			snap.Parents = []ID{tip}
 		}
-		id := must[ID](t)(s.WriteSnapshot(b, snap))
+		snapshot := must[ID](t)(s.WriteSnapshot(b, snap))
 		noErr(t, b.Flush(ctx))
 		b.Discard()
-		noErr(t, s.UpdateRef(ctx, AgentRef(testMission), tip, id, Durable))
-		tip = id
-		snapshots, records = append(snapshots, id), append(records, l.record)
+		noErr(t, s.UpdateRef(ctx, AgentRef(testMission), tip, snapshot, Durable))
+		tip, snapshots = snapshot, append(snapshots, snapshot)
 	}
-	noErr(t, s.UpdateRef(ctx, RecordRef(testMission), ID{}, l.record, Durable))
+	noErr(t, s.UpdateRef(ctx, RecordRef(testMission), ID{}, records[2], Durable))
 	noErr(t, s.SetSymbolic(ctx, HeadRef("m"), "", AgentRef(testMission), Durable))
 	return s, snapshots, records
 }
@@ -71,7 +72,9 @@ func TestCheckFinds(t *testing.T) {
 		"missing chunk": {func(t *testing.T, s *Store, _, _ []ID) {
 			removeObject(t, s, HashObject(TypeBlob, []byte("{\"line\":1}\n")))
 		}, "I1"},
-		"pin not kept": {func(t *testing.T, s *Store, c, _ []ID) { noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable)) }, "I3"},
+		"pin not kept": {func(t *testing.T, s *Store, c, _ []ID) {
+			noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable))
+		}, "I3"},
 		"pin kept": {func(t *testing.T, s *Store, c, r []ID) {
 			noErr(t, s.UpdateRef(ctx, PinRef("p"), ID{}, c[1], Durable))
 			noErr(t, s.UpdateRef(ctx, KeepRef(c[1]), ID{}, r[1], Durable))

@@ -113,11 +113,11 @@ func childSnapshot(s *Store, out io.Writer, tag string, i int) error {
 	if err != nil {
 		return err
 	}
-	rt := s.NewRecordTree(record.Tree)
-	if err := rt.Put("snapshot.json", fmt.Appendf(nil, "%s %d", tag, i)); err != nil {
+	file, err := b.Blob(fmt.Appendf(nil, "%s %d", tag, i))
+	if err != nil {
 		return err
 	}
-	recordTree, err := rt.Write(b)
+	recordTree, err := b.Tree([]TreeEntry{{Name: "snapshot.json", Mode: ModeFile, ID: file}})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (o *Objects) Commit(id ID) (*Commit, error) {
 	}
 	c, err := parseCommit(data)
 	if err != nil {
-		return nil, objectErr(id, err)
+		return nil, AboutObject(id, err)
 	}
 	c.ID = id
 	return c, nil
@@ -57,7 +57,7 @@ func parseCommit(data []byte) (*Commit, error) {
 	for {
 		line, rest, ok := bytes.Cut(data, []byte{'\n'})
 		if !ok && len(line) > 0 {
-			return nil, damaged("commit header %q has no end", line)
+			return nil, Damaged("commit header %q has no end", line)
 		}
 		data = rest
 		if len(line) == 0 {
@@ -70,7 +70,7 @@ func parseCommit(data []byte) (*Commit, error) {
 		}
 	}
 	if !seen["tree"] || !seen["author"] || !seen["committer"] {
-		return nil, damaged("commit lacks a header")
+		return nil, Damaged("commit lacks a header")
 	}
 	c.Message = string(data)
 	return c, nil
@@ -90,7 +90,7 @@ func (c *Commit) header(key, value string) (err error) {
 		c.Committer = parseSignature(value)
 	}
 	if err != nil {
-		return damaged("commit header %s: %v", key, err)
+		return Damaged("commit header %s: %v", key, err)
 	}
 	return nil
 }

@@ -79,13 +79,13 @@ func (d *treeDiff) trees(prefix string, a, b ID) error {
 		c := compareHeads(&from, &to)
 		if c <= 0 {
 			x = from.head
-			if err := objectErr(a, from.next()); err != nil {
+			if err := AboutObject(a, from.next()); err != nil {
 				return err
 			}
 		}
 		if c >= 0 {
 			y = to.head
-			if err := objectErr(b, to.next()); err != nil {
+			if err := AboutObject(b, to.next()); err != nil {
 				return err
 			}
 		}

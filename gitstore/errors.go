@@ -37,7 +37,7 @@ func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.ID,
 // Unwrap gives the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-func objectErr(id ID, err error) error {
+func AboutObject(id ID, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func objectErr(id ID, err error) error {
 	return &ObjectError{ID: id, Err: err}
 }
 
-func damaged(format string, args ...any) error {
+func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 

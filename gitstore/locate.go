@@ -150,17 +150,17 @@ func (p *pack) deltaSize(o *Objects, f *cachedFile, h packed) (int64, error) {
 	const most = 20 // bytes of two numbers
 	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(0)))
 	if err != nil {
-		return 0, damaged("inflate from %s.pack: %v", p.base, err)
+		return 0, Damaged("inflate from %s.pack: %v", p.base, err)
 	}
 	defer o.inflaters.put(z)
 	buf := make([]byte, min(h.size, most))
 	if _, err := io.ReadFull(z, buf); err != nil {
-		return 0, damaged("inflate from %s.pack: %v", p.base, err)
+		return 0, Damaged("inflate from %s.pack: %v", p.base, err)
 	}
 	_, rest := deltaNumber(buf)
 	size, rest := deltaNumber(rest)
 	if rest == nil {
-		return 0, damaged("delta in %s.pack has no size", p.base)
+		return 0, Damaged("delta in %s.pack has no size", p.base)
 	}
 	return size, nil
 }

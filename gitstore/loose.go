@@ -48,15 +48,15 @@ func (p *inflaterPool) get(src io.Reader) (inflater, error) {
 
 func (p *inflaterPool) put(z inflater) { p.pool.Put(z) }
 
-// hashFast is HashObject without collision detection, for verifying what is
+// HashFast is HashObject without collision detection, for verifying what is
 // stored already: 2.3 times faster.
-func hashFast(t ObjectType, content []byte) ID {
-	h := newVerifier(t, int64(len(content)))
+func HashFast(t ObjectType, content []byte) ID {
+	h := NewVerifier(t, int64(len(content)))
 	h.Write(content)
 	return ID(h.Sum(nil))
 }
 
-func newVerifier(t ObjectType, size int64) hash.Hash {
+func NewVerifier(t ObjectType, size int64) hash.Hash {
 	h := sha1.New() //nolint:gosec // see hashFast
 	h.Write(objectHeader(t, size))
 	return h
@@ -74,7 +74,7 @@ func (o *Objects) readLoose(path string) (ObjectType, []byte, error) {
 func (o *Objects) decodeLoose(raw []byte) (ObjectType, []byte, error) {
 	z, err := o.inflaters.get(bytes.NewReader(raw))
 	if err != nil {
-		return 0, nil, damaged("loose object: %v", err)
+		return 0, nil, Damaged("loose object: %v", err)
 	}
 	defer o.inflaters.put(z)
 	r := bufio.NewReaderSize(z, 512)
@@ -84,10 +84,10 @@ func (o *Objects) decodeLoose(raw []byte) (ObjectType, []byte, error) {
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
-		return 0, nil, damaged("loose object: %v", err)
+		return 0, nil, Damaged("loose object: %v", err)
 	}
 	if _, err := r.ReadByte(); err != io.EOF {
-		return 0, nil, damaged("loose object is longer than it says, or its checksum is wrong")
+		return 0, nil, Damaged("loose object is longer than it says, or its checksum is wrong")
 	}
 	return t, data, nil
 }
@@ -98,20 +98,20 @@ func readLooseHeader(r *bufio.Reader, deflated int64) (ObjectType, int64, error)
 	for {
 		c, err := r.ReadByte()
 		if err != nil {
-			return 0, 0, damaged("loose object: %v", err)
+			return 0, 0, Damaged("loose object: %v", err)
 		}
 		if c == 0 {
 			break
 		}
 		if head = append(head, c); len(head) > 32 {
-			return 0, 0, damaged("loose object has no header")
+			return 0, 0, Damaged("loose object has no header")
 		}
 	}
 	word, digits, _ := strings.Cut(string(head), " ")
 	t, ok := parseType(word)
 	size, err := strconv.ParseInt(digits, 10, 63)
 	if !ok || err != nil || size < 0 || size > maxInflated(deflated) {
-		return 0, 0, damaged("loose object has the header %q", head)
+		return 0, 0, Damaged("loose object has the header %q", head)
 	}
 	return t, size, nil
 }
@@ -126,7 +126,7 @@ func openObjects(path string) (*os.File, fs.FileInfo, error) {
 // asDamage says of what is no regular file that it is damaged.
 func asDamage(err error) error {
 	if errors.Is(err, disk.ErrNotRegular) {
-		return damaged("%v", err)
+		return Damaged("%v", err)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (o *Objects) looseHeader(path string) (ObjectType, int64, error) {
 	defer f.Close()
 	z, err := o.inflaters.get(bufio.NewReaderSize(f, 512))
 	if err != nil {
-		return 0, 0, damaged("loose object: %v", err)
+		return 0, 0, Damaged("loose object: %v", err)
 	}
 	defer o.inflaters.put(z)
 	return readLooseHeader(bufio.NewReaderSize(z, 64), fi.Size())

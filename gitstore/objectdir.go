@@ -69,7 +69,7 @@ func (d *objectDir) pack(base string, known *pack) (*pack, error) {
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() || !content.Mode().IsRegular() {
-		return nil, damaged("pack %s: %v", base, disk.ErrNotRegular)
+		return nil, Damaged("pack %s: %v", base, disk.ErrNotRegular)
 	}
 	if known != nil && known.broken == nil && os.SameFile(known.info, fi) && known.info.Size() == fi.Size() {
 		return known, nil
@@ -125,8 +125,8 @@ func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
 		if ok {
 			var t ObjectType
 			var data []byte
-			if t, data, err = p.read(o, off); err == nil && hashFast(t, data) != id {
-				err = damaged("its content hashes to another id")
+			if t, data, err = p.read(o, off); err == nil && HashFast(t, data) != id {
+				err = Damaged("its content hashes to another id")
 			}
 			if err == nil {
 				return t, data, nil
@@ -137,8 +137,8 @@ func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
 		}
 	}
 	t, data, err := o.readLoose(d.loosePath(id))
-	if err == nil && hashFast(t, data) != id {
-		err = damaged("its content hashes to another id")
+	if err == nil && HashFast(t, data) != id {
+		err = Damaged("its content hashes to another id")
 	}
 	if errors.Is(err, fs.ErrNotExist) && broken != nil {
 		return 0, nil, broken

@@ -66,16 +66,6 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-func FuzzSessionMeta(f *testing.F) {
-	f.Add([]byte(`{"agent":"claude","session_id":"x","generation":1,"length":10,"torn":2}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseSessionMeta(data)
-		if err == nil && (m.Torn < 0 || m.Length < m.Torn) {
-			t.Fatalf("%+v", m)
-		}
-	})
-}
-
 func FuzzAlternates(f *testing.F) {
 	f.Add([]byte("../../other/objects\n# comment\n\"quoted\\n\"\n"))
 	dir := f.TempDir()

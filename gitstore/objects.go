@@ -188,10 +188,10 @@ func (o *Objects) Has(id ID) (bool, error) {
 		return true, nil
 	}
 	if err := o.rescan(); err != nil {
-		return false, objectErr(id, err)
+		return false, AboutObject(id, err)
 	}
 	ok, err := o.hasQuick(id)
-	return ok, objectErr(id, err)
+	return ok, AboutObject(id, err)
 }
 
 // hasQuick may miss an object that another process packed a moment ago.
@@ -219,7 +219,7 @@ func (o *Objects) hasQuick(id ID) (bool, error) {
 // caller's.
 func (o *Objects) Object(id ID) (ObjectType, []byte, error) {
 	t, data, err := o.read(id)
-	return t, data, objectErr(id, err)
+	return t, data, AboutObject(id, err)
 }
 
 // mostLooks is how often an object is looked for while packs come and go.
@@ -259,7 +259,7 @@ func (o *Objects) read(id ID) (ObjectType, []byte, error) {
 func (o *Objects) typed(id ID, want ObjectType) ([]byte, error) {
 	t, data, err := o.Object(id)
 	if err == nil && t != want {
-		err = objectErr(id, fmt.Errorf("%w: a %s, not a %s", ErrWrongType, t, want))
+		err = AboutObject(id, fmt.Errorf("%w: a %s, not a %s", ErrWrongType, t, want))
 	}
 	return data, err
 }

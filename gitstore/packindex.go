@@ -62,16 +62,16 @@ func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
 		return nil, err
 	}
 	if !bytes.Equal(head[:idxHeader], []byte("\xfftOc\x00\x00\x00\x02")) {
-		return nil, damaged("pack index %s.idx is not of version 2", base)
+		return nil, Damaged("pack index %s.idx is not of version 2", base)
 	}
 	for i := range p.fanout {
 		p.fanout[i] = binary.BigEndian.Uint32(head[idxHeader+4*i:])
 		if i > 0 && p.fanout[i] < p.fanout[i-1] {
-			return nil, damaged("pack index %s.idx has a broken fan-out", base)
+			return nil, Damaged("pack index %s.idx has a broken fan-out", base)
 		}
 	}
 	if size := info.Size(); size < idxFanout+int64(p.count())*28+40 {
-		return nil, damaged("pack index %s.idx is too short", base)
+		return nil, Damaged("pack index %s.idx is too short", base)
 	}
 	return p, nil
 }
@@ -81,7 +81,7 @@ func (p *pack) count() int { return int(p.fanout[255]) }
 func (p *pack) readIndex(buf []byte, at int64) error {
 	if p.whole != nil {
 		if at < 0 || at+int64(len(buf)) > int64(len(p.whole)) {
-			return damaged("pack index %s.idx is too short", p.base)
+			return Damaged("pack index %s.idx is too short", p.base)
 		}
 		copy(buf, p.whole[at:])
 		return nil
@@ -92,7 +92,7 @@ func (p *pack) readIndex(buf []byte, at int64) error {
 	}
 	defer p.open.release(f)
 	if _, err := f.ReadAt(buf, at); err != nil {
-		return damaged("read pack index %s.idx: %v", p.base, err)
+		return Damaged("read pack index %s.idx: %v", p.base, err)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (p *pack) largeOffset(off uint32) (int64, error) {
 	}
 	large := binary.BigEndian.Uint64(buf[:])
 	if large>>63 != 0 {
-		return 0, damaged("pack index %s.idx has a broken offset", p.base)
+		return 0, Damaged("pack index %s.idx has a broken offset", p.base)
 	}
 	return int64(large), nil
 }

@@ -60,7 +60,7 @@ func (p *pack) read(o *Objects, off int64) (ObjectType, []byte, error) {
 		}
 		off = next
 	}
-	return 0, nil, damaged("delta chain in %s.pack has no end", p.base)
+	return 0, nil, Damaged("delta chain in %s.pack has no end", p.base)
 }
 
 // readForeignBase completes a delta whose base is outside its pack, which Git
@@ -84,14 +84,14 @@ func (p *pack) readForeignBase(o *Objects, base ID, deltas [][]byte) (ObjectType
 		}
 		return t, data, err
 	}
-	return 0, nil, damaged("delta base %s is missing", base)
+	return 0, nil, Damaged("delta base %s is missing", base)
 }
 
 func patch(data []byte, deltas [][]byte) ([]byte, error) {
 	for i := len(deltas) - 1; i >= 0; i-- {
 		out, err := packfile.PatchDelta(data, deltas[i])
 		if err != nil {
-			return nil, damaged("apply delta: %v", err)
+			return nil, Damaged("apply delta: %v", err)
 		}
 		data = out
 	}
@@ -105,7 +105,7 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return packed{}, fmt.Errorf("read %s.pack: %w", p.base, err)
 	}
-	bad := func() (packed, error) { return packed{}, damaged("header at %d of %s.pack", off, p.base) }
+	bad := func() (packed, error) { return packed{}, Damaged("header at %d of %s.pack", off, p.base) }
 	at := 0
 	next := func() (byte, bool) {
 		if at >= n {
@@ -163,17 +163,17 @@ func (p *pack) inflate(o *Objects, f *cachedFile, h packed) ([]byte, error) {
 	src := bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(h.size))
 	z, err := o.inflaters.get(src)
 	if err != nil {
-		return nil, damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
 	}
 	defer o.inflaters.put(z)
 	data := make([]byte, h.size)
 	if _, err := io.ReadFull(z, data); err != nil {
-		return nil, damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
 	}
 	// The end is read too, for the checksum that zlib keeps there.
 	var extra [1]byte
 	if n, err := z.Read(extra[:]); n != 0 || err != io.EOF {
-		return nil, damaged("object in %s.pack is longer than it says", p.base)
+		return nil, Damaged("object in %s.pack is longer than it says", p.base)
 	}
 	return data, nil
 }
@@ -210,5 +210,5 @@ func (p *pack) packedType(off int64) (ObjectType, error) {
 			return h.kind, nil
 		}
 	}
-	return 0, damaged("delta chain in %s.pack has no end", p.base)
+	return 0, Damaged("delta chain in %s.pack has no end", p.base)
 }

@@ -26,7 +26,7 @@ func (p *pack) verify(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if noted != sum {
-		return 0, damaged("%s.pack has the checksum %s, its index says %s",
+		return 0, Damaged("%s.pack has the checksum %s, its index says %s",
 			filepath.Base(p.base), hex.EncodeToString(sum[:]), hex.EncodeToString(noted[:]))
 	}
 	return onDisk(info), nil
@@ -52,7 +52,7 @@ func trailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDS
 	defer f.Close()
 	size := info.Size()
 	if size < packHeader+IDSize {
-		return nil, trailer, damaged("%s is too short", filepath.Base(path))
+		return nil, trailer, Damaged("%s is too short", filepath.Base(path))
 	}
 	h := sha1.New() //nolint:gosec // see the import
 	in := &stoppable{ctx: ctx, r: io.NewSectionReader(f, 0, size-IDSize)}
@@ -63,7 +63,7 @@ func trailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDS
 		return nil, trailer, err
 	}
 	if sum := h.Sum(nil); !bytes.Equal(sum, trailer[:]) {
-		return nil, trailer, damaged("%s has the checksum %s, its trailer says %s",
+		return nil, trailer, Damaged("%s has the checksum %s, its trailer says %s",
 			filepath.Base(path), hex.EncodeToString(sum), hex.EncodeToString(trailer[:]))
 	}
 	return info, trailer, nil

@@ -54,7 +54,7 @@ func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
 		}
 		t, _, err := o.looseHeader(d.loosePath(id))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, objectErr(id, err) // it may be the commit that is meant
+			return nil, AboutObject(id, err) // it may be the commit that is meant
 		}
 		if err == nil && t == TypeCommit {
 			out = append(out, id)

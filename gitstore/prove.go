@@ -49,19 +49,19 @@ func (b *proof) prove(id ID) error {
 	unflushed := b.pack != nil || len(b.pending) > 0 || b.failed != nil
 	b.mu.Unlock()
 	if unflushed {
-		return objectErr(id, errors.New("the batch is not flushed"))
+		return AboutObject(id, errors.New("the batch is not flushed"))
 	}
 	if ok {
 		return nil
 	}
 	if err := b.list(); err != nil {
-		return objectErr(id, err)
+		return AboutObject(id, err)
 	}
 	ok, err := b.store.Has(id)
 	if err == nil && !ok {
 		err = ErrMissing
 	}
-	return objectErr(id, err)
+	return AboutObject(id, err)
 }
 
 // list looks, once a proof, which packs are there: what the batch found in one
@@ -142,7 +142,7 @@ func (b *proof) proveTree(prefix string, tree, parent ID, need func(path string,
 	for entries.ok {
 		e := entries.head
 		if err := entries.next(); err != nil {
-			return &NotProvedError{Path: prefix, Err: objectErr(tree, err)}
+			return &NotProvedError{Path: prefix, Err: AboutObject(tree, err)}
 		}
 		// Both are in Git's order; in one that is not, more is looked at.
 		for before.ok && before.head.compare(&e) < 0 {

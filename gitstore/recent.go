@@ -82,3 +82,6 @@ func (o *Objects) recalled(id ID, kind ObjectType) ([]byte, error) {
 	}
 	return data, err
 }
+
+// Remember keeps an object that was just written, as if it had been read.
+func (o *Objects) Remember(id ID, kind ObjectType, data []byte) { o.recent.put(id, kind, data) }

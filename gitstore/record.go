@@ -88,7 +88,7 @@ func (s *Store) Record(id ID) (*Record, error) {
 		}
 	}
 	if r.Kind != KindSnapshot && r.Kind != KindMeta {
-		return nil, objectErr(id, ErrNotRecord)
+		return nil, AboutObject(id, ErrNotRecord)
 	}
 	return r, nil
 }
@@ -106,11 +106,11 @@ func (s *Store) RecordFile(record ID, path string) ([]byte, error) {
 	if !e.Mode.IsBlob() {
 		return nil, fmt.Errorf("%s: %w", path, ErrNoEntry)
 	}
-	return s.document(e.ID)
+	return s.Document(e.ID)
 }
 
-// document is Blob for what records hold, which is read again at each snapshot.
-func (s *Store) document(id ID) ([]byte, error) {
+// Document is Blob for what records hold, which is read again at each snapshot.
+func (s *Store) Document(id ID) ([]byte, error) {
 	data, err := s.recalled(id, TypeBlob)
 	return slices.Clone(data), err
 }

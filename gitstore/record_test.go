@@ -9,55 +9,6 @@ import (
 	"time"
 )
 
-func TestRecordTree(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	ctx := context.Background()
-	b := s.NewBatch()
-	defer b.Discard()
-	tree := s.NewRecordTree(ID{})
-	noErr(t, tree.Put("mission.json", []byte("{}")))
-	noErr(t, tree.Put("git/entries/a", []byte("a")))
-	noErr(t, tree.Put("updates/x/y", []byte("1")))
-	first := must[ID](t)(tree.Write(b))
-	noErr(t, b.Flush(ctx))
-
-	next := s.NewRecordTree(first)
-	noErr(t, next.Remove("updates/x/y"))
-	noErr(t, next.Remove("nothing/here"))
-	noErr(t, next.Put("git", []byte("now a file")))
-	noErr(t, next.Put("bindings/m.json", []byte("m")))
-	noErr(t, next.PutEntry("old", ModeDir, first))
-	second := must[ID](t)(next.Write(b))
-	noErr(t, b.Flush(ctx))
-	want := map[string]string{"mission.json": "{}", "git": "now a file", "bindings/m.json": "m",
-		"old/mission.json": "{}", "old/git/entries/a": "a", "old/updates/x/y": "1"}
-	got := map[string]string{}
-	noErr(t, s.WalkTree(second, func(path string, e TreeEntry) error {
-		if !e.Mode.IsDir() {
-			got[path] = string(must[[]byte](t)(s.Blob(e.ID)))
-		}
-		return nil
-	}))
-	if len(got) != len(want) {
-		t.Fatalf("got %v", got)
-	}
-	for path, data := range want {
-		if got[path] != data {
-			t.Errorf("%s = %q, want %q", path, got[path], data)
-		}
-	}
-	for _, bad := range []string{"", "/a", "a//b", "../a", "a/.", ".git/x", "a\x00b"} {
-		if err := next.Put(bad, nil); err == nil {
-			t.Errorf("%q was taken", bad)
-		}
-	}
-	if empty := must[ID](t)(s.NewRecordTree(ID{}).Write(b)); empty != EmptyTree() {
-		t.Errorf("empty record has tree %s", empty)
-	}
-	fsck(t, s)
-}
-
 // snapshotWithRecord publishes a snapshot, but leaves its records ref to the
 // test.
 func snapshotWithRecord(t *testing.T, s *Store, n int, parent, lastRecord ID) (snapshot, record ID) {
@@ -70,9 +21,7 @@ func snapshotWithRecord(t *testing.T, s *Store, n int, parent, lastRecord ID) (s
 		}
 		return []ID{id}
 	}
-	tree := s.NewRecordTree(ID{})
-	noErr(t, tree.Put("snapshot.json", []byte{byte('0' + n)}))
-	rt := must[ID](t)(tree.Write(b))
+	rt := must[ID](t)(b.Tree([]TreeEntry{{Name: "snapshot.json", Mode: ModeFile, ID: must[ID](t)(b.Blob([]byte{byte('0' + n)}))}}))
 	record = must[ID](t)(s.WriteRecord(b, &Record{Tree: rt, Parents: parents(lastRecord), Kind: KindSnapshot,
 		Mission: testMission, Author: testSignature(n), At: testSignature(n).When}))
 	wt := must[ID](t)(b.Tree([]TreeEntry{{Name: "f", Mode: ModeFile, ID: must[ID](t)(b.Blob([]byte{byte(n)}))}}))
@@ -107,7 +56,9 @@ func TestRepairRecords(t *testing.T) {
 		"absent": {func(*testing.T, *Store, ID, ID) {}, true},
 		"behind": {func(t *testing.T, s *Store, r, _ ID) { noErr(t, s.UpdateRef(ctx, ref, ID{}, r, Derived)) }, true},
 		"empty":  {func(t *testing.T, s *Store, _, _ ID) { noErr(t, os.WriteFile(path(s), nil, 0o600)) }, true},
-		"torn":   {func(t *testing.T, s *Store, _, r ID) { noErr(t, os.WriteFile(path(s), []byte(r.String()[:20]), 0o600)) }, true},
+		"torn": {func(t *testing.T, s *Store, _, r ID) {
+			noErr(t, os.WriteFile(path(s), []byte(r.String()[:20]), 0o600))
+		}, true},
 		"unknown": {func(t *testing.T, s *Store, _, _ ID) {
 			noErr(t, os.WriteFile(path(s), []byte(testID(9).String()), 0o600))
 		}, true},

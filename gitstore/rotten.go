@@ -57,7 +57,7 @@ func (s *Store) rottenLoose(path string, id ID) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ""
-	case err == nil && hashFast(t, data) == id:
+	case err == nil && HashFast(t, data) == id:
 		return ""
 	case err == nil:
 		return "it holds another object than its name says"

@@ -170,7 +170,7 @@ func (g *salvaging) rescue(base string) error {
 			continue
 		}
 		t, data, err := p.read(s.Objects, off)
-		if err != nil || hashFast(t, data) != id {
+		if err != nil || HashFast(t, data) != id {
 			continue
 		}
 		s.Distrust(id) // so that it is written

@@ -247,7 +247,7 @@ func (s *Store) Snapshot(id ID) (*Snapshot, error) {
 	}
 	snap := ParseSnapshot(c)
 	if snap.Mission == "" {
-		return nil, objectErr(id, ErrNotSnapshot)
+		return nil, AboutObject(id, ErrNotSnapshot)
 	}
 	return snap, nil
 }

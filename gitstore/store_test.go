@@ -28,18 +28,6 @@ const (
 	testOther   = "16fd2706-8baf-433b-82eb-8c7fada847da"
 )
 
-func TestMain(m *testing.M) {
-	for _, kv := range os.Environ() {
-		if key, _, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "GIT_") {
-			os.Unsetenv(key)
-		}
-	}
-	if child, ok := os.LookupEnv(childEnv); ok {
-		os.Exit(runChild(child))
-	}
-	os.Exit(m.Run())
-}
-
 func newStore(t testing.TB) *Store {
 	t.Helper()
 	s, err := Create(context.Background(), filepath.Join(t.TempDir(), "shadow.git"), CreateOptions{ProjectID: testProject})
@@ -71,6 +59,26 @@ func testSignature(n int) Signature {
 	return Signature{Name: "A U Thor", Email: "author@example.com", When: time.Unix(1700000000+int64(n), 0).UTC()}
 }
 
+func fsck(t testing.TB, s *Store) {
+	t.Helper()
+	out, err := s.Git(context.Background(), "fsck", "--full", "--strict", "--no-dangling", "--no-progress")
+	if err != nil {
+		t.Fatalf("fsck: %v\n%s", err, out)
+	}
+}
+
+func TestMain(m *testing.M) {
+	for _, kv := range os.Environ() {
+		if key, _, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "GIT_") {
+			os.Unsetenv(key)
+		}
+	}
+	if child, ok := os.LookupEnv(childEnv); ok {
+		os.Exit(runChild(child))
+	}
+	os.Exit(m.Run())
+}
+
 // commitFiles writes a snapshot of flat files on top of parents.
 func commitFiles(t testing.TB, b *Batch, n int, files map[string]string, parents ...ID) ID {
 	t.Helper()
@@ -83,14 +91,6 @@ func commitFiles(t testing.TB, b *Batch, n int, files map[string]string, parents
 	snap := &Snapshot{Tree: tree, Parents: parents, Author: testSignature(n), At: testSignature(n).When,
 		State: "idle", Message: fmt.Sprintf("commit %d", n), Trailers: Trailers{Mission: testMission, Turn: n}}
 	return must[ID](t)(b.Commit(FormatSnapshot(snap)))
-}
-
-func fsck(t testing.TB, s *Store) {
-	t.Helper()
-	out, err := s.Git(context.Background(), "fsck", "--full", "--strict", "--no-dangling", "--no-progress")
-	if err != nil {
-		t.Fatalf("fsck: %v\n%s", err, out)
-	}
 }
 
 // TestLargeBlobsAtOnce writes large blobs from several goroutines, small ones

@@ -95,7 +95,7 @@ func (s *Store) replay(f *os.File) error {
 		if _, _, err := s.Object(id); err == nil {
 			return nil
 		}
-		if t, data, err := s.decodeLoose(raw); err != nil || hashFast(t, data) != id {
+		if t, data, err := s.decodeLoose(raw); err != nil || HashFast(t, data) != id {
 			return nil
 		}
 		touched = true

@@ -100,10 +100,19 @@ func hasFile(entries []TreeEntry, name string) bool {
 	return false
 }
 
+// CheckName refuses what no entry of a tree may be called.
+func CheckName(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || beneath.IsGitDisguise(name) {
+		return fmt.Errorf("%q cannot be the name of a tree entry", name)
+	}
+	return nil
+}
+
 func checkEntry(e TreeEntry) error {
+	if err := CheckName(e.Name); err != nil {
+		return err
+	}
 	switch {
-	case e.Name == "", e.Name == ".", e.Name == "..", strings.ContainsAny(e.Name, "/\x00"), beneath.IsGitDisguise(e.Name):
-		return fmt.Errorf("%q cannot be the name of a tree entry", e.Name)
 	case e.ID.IsZero():
 		return fmt.Errorf("tree entry %q has no object", e.Name)
 	case !e.Mode.IsBlob() && e.Mode != ModeDir && e.Mode != ModeGitlink:
@@ -133,7 +142,7 @@ func parseMode(octal []byte) (Mode, error) {
 	var m uint32
 	for _, c := range octal {
 		if c < '0' || c > '7' {
-			return 0, damaged("mode %q of a tree entry", octal)
+			return 0, Damaged("mode %q of a tree entry", octal)
 		}
 		m = m<<3 | uint32(c-'0')
 	}
@@ -150,7 +159,7 @@ func parseMode(octal []byte) (Mode, error) {
 		}
 		return ModeFile, nil
 	}
-	return 0, damaged("mode %q of a tree entry", octal)
+	return 0, Damaged("mode %q of a tree entry", octal)
 }
 
 // Tree returns the entries of a tree in Git's order. The slice is the caller's.
@@ -163,7 +172,7 @@ func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
 		return nil, err
 	}
 	entries, err := parseTree(data)
-	return entries, objectErr(id, err)
+	return entries, AboutObject(id, err)
 }
 
 // EmptyTree is the id of the tree without entries; Git knows it even where it
@@ -192,7 +201,7 @@ func (o *Objects) Lookup(tree ID, path string) (TreeEntry, error) {
 		}
 		r, err := o.treeReader(at.ID)
 		for r.ok && err == nil && string(r.head.name) != name {
-			err = objectErr(at.ID, r.next())
+			err = AboutObject(at.ID, r.next())
 		}
 		if err != nil {
 			return TreeEntry{}, err

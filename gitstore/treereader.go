@@ -49,7 +49,7 @@ func (r *treeReader) next() error {
 	space := bytes.IndexByte(r.rest, ' ')
 	nul := bytes.IndexByte(r.rest, 0)
 	if space <= 0 || space > 6 || nul < space || len(r.rest) < nul+1+IDSize {
-		return damaged("tree entry %d does not parse", r.read)
+		return Damaged("tree entry %d does not parse", r.read)
 	}
 	mode, err := parseMode(r.rest[:space])
 	if err != nil {
@@ -80,5 +80,5 @@ func (o *Objects) treeReader(id ID) (treeReader, error) {
 		return treeReader{}, err
 	}
 	r, err := readTree(data)
-	return r, objectErr(id, err)
+	return r, AboutObject(id, err)
 }

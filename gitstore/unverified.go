@@ -196,11 +196,11 @@ func (s *Store) verifyPack(ctx context.Context, name string) (bad []ID, err erro
 	case errors.Is(err, git.ErrNotInstalled):
 		_, err = p.verify(ctx)
 	case errors.As(err, &failed):
-		err = damaged("%s", strings.TrimSpace(failed.Stderr))
+		err = Damaged("%s", strings.TrimSpace(failed.Stderr))
 	}
 	bad, reading := s.unreadable(ctx, p)
 	if len(bad) > 0 && err == nil {
-		err = damaged("%d objects of %s", len(bad), name)
+		err = Damaged("%d objects of %s", len(bad), name)
 	}
 	if reading != nil {
 		err = reading
@@ -235,7 +235,7 @@ func (s *Store) unreadable(ctx context.Context, p *pack) (bad []ID, err error) {
 			bad = append(bad, id)
 			continue
 		}
-		if t, data, err := p.read(s.Objects, off); err != nil || hashFast(t, data) != id {
+		if t, data, err := p.read(s.Objects, off); err != nil || HashFast(t, data) != id {
 			bad = append(bad, id)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -81,7 +82,7 @@ const maxConfigTries = 5
 func publishConfigVersion(ctx context.Context, store *gitstore.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
 	batch := store.NewBatch()
 	defer batch.Discard()
-	t := store.NewRecordTree(gitstore.ID{})
+	t := records.NewTree(store, gitstore.ID{})
 	for _, f := range files {
 		id, err := batch.Blob(f.content)
 		mode := gitstore.ModeFile

@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -50,7 +51,7 @@ func BindingFiles(p *projects.Project, record gitstore.ID) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := p.Store.NewRecordTree(commit.Tree).List(projects.BindingsDir)
+	entries, err := records.NewTree(p.Store, commit.Tree).List(projects.BindingsDir)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name)

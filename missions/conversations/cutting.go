@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -16,7 +17,7 @@ const CutTailBytes = 1 << 20
 // PlanCutAtSnapshot cuts the conversation of a snapshot where an agent can go on from. The
 // agent's own file, if there is one, makes it faster: see openConversationWithFile.
 func (l *Library) PlanCutAtSnapshot(p *projects.Project, s *gitstore.Snapshot, beside string) (*ConversationPlan, error) {
-	meta, err := p.Store.SessionMeta(s.Record)
+	meta, err := records.ReadSessionMeta(p.Store, s.Record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, sessions.ErrNoSession
 	}

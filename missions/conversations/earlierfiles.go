@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -78,7 +79,7 @@ func (l *Library) joinEarlierRecorded(p *projects.Project, record gitstore.ID, a
 	if !ok {
 		return nil
 	}
-	sides, err := p.Store.SessionSides(record)
+	sides, err := records.SessionSides(p.Store, record)
 	if err != nil {
 		return err
 	}

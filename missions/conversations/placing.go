@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -21,7 +22,7 @@ type PlacedSession struct {
 	ID          string
 	Path        string
 	Files       []string // everything that was made, to be taken away if the rest fails
-	Inherited   *gitstore.Inherited
+	Inherited   *records.Inherited
 	FileDiffers bool             // the agent's own file is not what was recorded, and copied
 	Move        sessions.Rewrite // what the copy was made by
 }
@@ -51,7 +52,7 @@ func PlaceFile(home string, f sessions.File) error {
 type ConversationPlan struct {
 	Record        gitstore.ID // holds the source's conversation
 	agentFile     string      // the agent's own file, which may hold it too
-	SourceMeta    gitstore.SessionMeta
+	SourceMeta    records.SessionMeta
 	Cut           sessions.Cut
 	IsEmpty       bool   // nothing that could be resumed is left: the agent begins anew
 	ReturnSession string // an existing session to go back to, for undo
@@ -81,7 +82,7 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 	if err := l.PlaceSideFiles(p, plan, a, env, to, &out); err != nil {
 		return out, errors.Join(err, out.Remove())
 	}
-	proof := gitstore.NewInheritedProof()
+	proof := records.NewInheritedProof()
 	err = journal.Place(out.Path, 0o600, func(w io.Writer) error {
 		r, _, err := l.openConversationWithFile(p, plan.Record, plan.agentFile)
 		if err != nil {
@@ -99,7 +100,7 @@ func (l *Library) PlaceConversation(p *projects.Project, plan *ConversationPlan,
 		return out, errors.Join(fmt.Errorf("place the session: %w", err), out.Remove())
 	}
 	out.Files = append(out.Files, out.Path)
-	out.Inherited = &gitstore.Inherited{Record: plan.Record, SourceLength: plan.Cut.Length, Recipe: recipe}
+	out.Inherited = &records.Inherited{Record: plan.Record, SourceLength: plan.Cut.Length, Recipe: recipe}
 	proof.Describe(out.Inherited)
 	return out, nil
 }
@@ -110,11 +111,11 @@ func (l *Library) PlaceSideFiles(p *projects.Project, plan *ConversationPlan, a 
 	if !ok {
 		return nil
 	}
-	stored, err := p.Store.SessionSides(plan.Record)
+	stored, err := records.SessionSides(p.Store, plan.Record)
 	if err != nil {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "side files of record %s: %w", plan.Record.Short(), err)
 	}
-	byName := map[string]gitstore.StoredSide{}
+	byName := map[string]records.StoredSide{}
 	var names []string
 	for _, s := range stored {
 		byName[s.Name] = s

@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -16,7 +17,7 @@ import (
 
 // OpenRecordedConversation opens the whole conversation that a record holds. ErrNoSession if it
 // holds none.
-func (l *Library) OpenRecordedConversation(p *projects.Project, record gitstore.ID) (io.ReadCloser, gitstore.SessionMeta, error) {
+func (l *Library) OpenRecordedConversation(p *projects.Project, record gitstore.ID) (io.ReadCloser, records.SessionMeta, error) {
 	r, meta, err := l.openConversationWithFile(p, record, "")
 	if err != nil {
 		return nil, meta, err
@@ -26,7 +27,7 @@ func (l *Library) OpenRecordedConversation(p *projects.Project, record gitstore.
 
 // openConversationWithFile is OpenRecordedConversation, and faster where the file at path, the agent's own,
 // still holds what was recorded of it. There need be no such file.
-func (l *Library) openConversationWithFile(p *projects.Project, record gitstore.ID, path string) (*conversationReader, gitstore.SessionMeta, error) {
+func (l *Library) openConversationWithFile(p *projects.Project, record gitstore.ID, path string) (*conversationReader, records.SessionMeta, error) {
 	j, meta, err := l.OpenNewestFile(p, record, path)
 	if err != nil {
 		return nil, meta, err
@@ -39,13 +40,13 @@ func (l *Library) openConversationWithFile(p *projects.Project, record gitstore.
 
 // OpenNewestFile opens what a record holds of the session's newest file: exactly the
 // bytes that the file held.
-func (l *Library) OpenNewestFile(p *projects.Project, record gitstore.ID, path string) (*conversationReader, gitstore.SessionMeta, error) {
+func (l *Library) OpenNewestFile(p *projects.Project, record gitstore.ID, path string) (*conversationReader, records.SessionMeta, error) {
 	reader, err := openOwnSession(p, record, path)
 	if errors.Is(err, gitstore.ErrNoEntry) {
-		return nil, gitstore.SessionMeta{}, sessions.ErrNoSession
+		return nil, records.SessionMeta{}, sessions.ErrNoSession
 	}
 	if err != nil {
-		return nil, gitstore.SessionMeta{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
+		return nil, records.SessionMeta{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", record.Short(), err)
 	}
 	own := reader.recordedPart
 	if own.Meta.Inherited == nil {
@@ -64,9 +65,9 @@ func (l *Library) OpenNewestFile(p *projects.Project, record gitstore.ID, path s
 // conversationReader reads parts, and closes what they are read from.
 type conversationReader struct {
 	io.Reader
-	recordedPart  *gitstore.SessionReader // what the record itself holds
-	earlierPart   io.Reader               // what is in earlier files than the newest; nil: nothing
-	offsetInWhole int64                   // by how much what is in the newest file stands later in the whole
+	recordedPart  *records.SessionReader // what the record itself holds
+	earlierPart   io.Reader              // what is in earlier files than the newest; nil: nothing
+	offsetInWhole int64                  // by how much what is in the newest file stands later in the whole
 	closers       []io.Closer
 }
 
@@ -81,7 +82,7 @@ func (j *conversationReader) Close() error {
 
 // openOwnSession opens what a record itself holds of its session's newest file.
 func openOwnSession(p *projects.Project, record gitstore.ID, path string) (*conversationReader, error) {
-	own, err := p.Store.OpenSession(record)
+	own, err := records.OpenSession(p.Store, record)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func RecipeOf(agent string, r sessions.Rewrite) CopyRecipe {
 // RemakeInherited makes an inherited part again from its source, as it is read. The
 // bytes are proved against the id that was recorded: a part that comes out
 // otherwise is an error of Read.
-func (l *Library) RemakeInherited(p *projects.Project, in gitstore.Inherited) (io.ReadCloser, error) {
+func (l *Library) RemakeInherited(p *projects.Project, in records.Inherited) (io.ReadCloser, error) {
 	var r CopyRecipe
 	if err := json.Unmarshal(in.Recipe, &r); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
@@ -156,7 +157,7 @@ func (l *Library) RemakeInherited(p *projects.Project, in gitstore.Inherited) (i
 	out, w := io.Pipe()
 	go func() {
 		defer source.Close()
-		proof := gitstore.NewInheritedProof()
+		proof := records.NewInheritedProof()
 		err := a.Rewrite(io.MultiWriter(w, proof), source, in.SourceLength, r.AsRewrite())
 		if err == nil && !proof.Proves(&in) {
 			err = fmt.Errorf("made again, it differs from what was recorded: %w", gitstore.ErrDamaged)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -115,7 +116,7 @@ func (l *Library) openConversationAfter(m *projects.Mission, s *gitstore.Snapsho
 		if later.ID == s.ID {
 			break
 		}
-		meta, err := m.Project.Store.SessionMeta(later.Record)
+		meta, err := records.ReadSessionMeta(m.Project.Store, later.Record)
 		if err != nil || meta.SessionID != plan.SourceMeta.SessionID || meta.Generation != plan.SourceMeta.Generation || meta.Length <= plan.SourceMeta.Length {
 			continue
 		}

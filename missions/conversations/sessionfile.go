@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/userfile"
@@ -28,7 +29,7 @@ func (l *Library) SessionFileMatches(ctx context.Context, m *projects.Mission) (
 	if stamp == (home.FileStamp{}) || l.MissionCache.ComparedStamp(m.ID) == stamp {
 		return true, nil
 	}
-	recorded, err := m.Project.Store.OpenSession(m.Record)
+	recorded, err := records.OpenSession(m.Project.Store, m.Record)
 	if errors.Is(err, gitstore.ErrNoEntry) || err == nil && recorded.Meta.SessionID != m.Stored.Session {
 		return true, nil // the next snapshot reads all of it
 	}
@@ -75,7 +76,7 @@ type SessionState struct {
 	Events    int // complete lines
 	Partial   bool
 	OpenTools []sessions.Tool
-	Meta      gitstore.SessionMeta // what is recorded of the file; zero where there is none
+	Meta      records.SessionMeta // what is recorded of the file; zero where there is none
 }
 
 // FindSessionFile looks for a session's file that is not where it was expected: some
@@ -98,7 +99,7 @@ func FindSessionFile(m *projects.Mission, a sessions.Adapter) {
 
 // SkipUnreadSession goes on without the conversation: the user's files matter more.
 // What was recorded of it stays, and the snapshot is marked as partial.
-func (l *Library) SkipUnreadSession(t *gitstore.RecordTree, m *projects.Mission, why error) (SessionState, error) {
+func (l *Library) SkipUnreadSession(t *records.Tree, m *projects.Mission, why error) (SessionState, error) {
 	m.Live.Problem = fmt.Sprintf("the session of %s can't be read, its snapshots are without the conversation: %v", m.Name, userfile.Reason(why))
 	l.Logger.Warn("read a session", "mission", m.ID, "error", why)
 	state, err := l.KeepMissingSession(t, m)
@@ -108,7 +109,7 @@ func (l *Library) SkipUnreadSession(t *gitstore.RecordTree, m *projects.Mission,
 
 // KeepMissingSession keeps what the record holds of a session whose file is gone:
 // it can be made again from there.
-func (l *Library) KeepMissingSession(t *gitstore.RecordTree, m *projects.Mission) (SessionState, error) {
+func (l *Library) KeepMissingSession(t *records.Tree, m *projects.Mission) (SessionState, error) {
 	meta, err := t.SessionMeta()
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return SessionState{}, nil
@@ -136,7 +137,7 @@ func lastEventCount(m *projects.Mission) int {
 
 // CountEvents counts the complete lines of a session: of what was appended, if
 // the rest was counted before, be it when it was written.
-func (l *Library) CountEvents(m *projects.Mission, file *os.File, before, now gitstore.SessionMeta) (int, error) {
+func (l *Library) CountEvents(m *projects.Mission, file *os.File, before, now records.SessionMeta) (int, error) {
 	from, count := int64(0), lineCounter(0)
 	if before.SessionID == now.SessionID && before.Generation == now.Generation && m.Tip != nil && m.Record == m.Tip.Record {
 		from, count = before.Length-before.Torn, lineCounter(lastEventCount(m))

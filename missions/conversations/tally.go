@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -74,7 +74,7 @@ func (c *counterPool) stopCounting(mission string) {
 // CountConversation counts a conversation up to what a snapshot records of it. The caller
 // holds the workspace. What it can't count stays as it was counted before: no
 // snapshot fails for it.
-func (l *Library) CountConversation(m *projects.Mission, meta gitstore.SessionMeta) {
+func (l *Library) CountConversation(m *projects.Mission, meta records.SessionMeta) {
 	a, end := l.Adapter(m.Agent), meta.Length-meta.Torn
 	if projects.IsForeignAdapter(a) {
 		return // hooks tell
@@ -120,13 +120,13 @@ func TakeLastPrompt(m *projects.Mission, turns []sessions.Turn) {
 }
 
 // tallyMatches reports whether what is counted is the beginning of what meta is of.
-func tallyMatches(t projects.TallyProgress, meta gitstore.SessionMeta) bool {
+func tallyMatches(t projects.TallyProgress, meta records.SessionMeta) bool {
 	return t.Session == meta.SessionID && t.Generation == meta.Generation && t.Length <= meta.Length-meta.Torn
 }
 
 // startingTally is where the counting of a new conversation begins: with what the
 // conversation says that it was made of, where counting that again would take long.
-func (l *Library) startingTally(m *projects.Mission, meta gitstore.SessionMeta) projects.TallyProgress {
+func (l *Library) startingTally(m *projects.Mission, meta records.SessionMeta) projects.TallyProgress {
 	at := projects.TallyProgress{Session: meta.SessionID, Generation: meta.Generation}
 	at.TallyBefore = l.tallyEarlierFiles(m)
 	at.Total = at.TallyBefore

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -61,7 +62,7 @@ func (x *Examination) checkRestorable(m *projects.Mission, s *gitstore.Snapshot)
 // there, and the inherited part comes out as it was. Parts that snapshots share are read
 // once.
 func (x *Examination) checkConversation(m *projects.Mission, s *gitstore.Snapshot) error {
-	own, err := m.Project.Store.OpenSession(s.Record)
+	own, err := records.OpenSession(m.Project.Store, s.Record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil
 	}

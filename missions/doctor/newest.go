@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -110,7 +111,7 @@ func writeRecordAgain(ctx context.Context, p *projects.Project, mission string, 
 	top := *tip
 	top.Parents, top.Partial, top.Message = snapshots.ParentList(tip.ID), true, "what was recorded with the snapshot before is lost"
 	then.TurnPosition = nil // not known any more
-	t := p.Store.NewRecordTree(donor.Tree)
+	t := records.NewTree(p.Store, donor.Tree)
 	info := projects.SnapshotInfo{Format: projects.RecordFormat, At: tip.At, Triggers: tip.Triggers, Turn: tip.Turn, Partial: true}
 	if err := errors.Join(projects.WriteDoc(t, projects.MissionDoc, then), projects.WriteDoc(t, projects.SnapshotDoc, info)); err != nil {
 		return err

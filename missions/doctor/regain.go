@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -143,18 +144,18 @@ func (e *Examiner) regainSession(ctx context.Context, m *projects.Mission, lost 
 	if m.Binding.SessionPath == "" {
 		return nil
 	}
-	records := map[gitstore.ID]bool{}
+	holders := map[gitstore.ID]bool{}
 	for _, loss := range lost {
 		if loss.Mission != m.ID || !loss.Record {
 			continue
 		}
 		for _, id := range loss.Snapshots {
 			if s, err := m.Project.Store.Snapshot(id); err == nil {
-				records[s.Record] = true
+				holders[s.Record] = true
 			}
 		}
 	}
-	if len(records) == 0 {
+	if len(holders) == 0 {
 		return nil
 	}
 	f, _, err := disk.OpenRegular(m.Binding.SessionPath)
@@ -164,8 +165,8 @@ func (e *Examiner) regainSession(ctx context.Context, m *projects.Mission, lost 
 	defer f.Close()
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
-	for record := range records {
-		if err := m.Project.Store.Regain(batch, record, f, ids); err != nil {
+	for record := range holders {
+		if err := records.Regain(m.Project.Store, batch, record, f, ids); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -356,7 +357,7 @@ func (j *forkJob) writeRecord(m *projects.Mission, batch *gitstore.Batch) (gitst
 	if err != nil {
 		return gitstore.ID{}, err
 	}
-	t := p.Store.NewRecordTree(before.Tree)
+	t := records.NewTree(p.Store, before.Tree)
 	if err := t.Remove(projects.BindingsDir); err != nil { // the source's, which is of another machine
 		return gitstore.ID{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -95,13 +96,13 @@ func (rd *Reader) addConversations(p *projects.Project, list []missions.Entry) e
 type conversationReader struct {
 	reader       *Reader
 	project      *projects.Project
-	meta         gitstore.SessionMeta
+	meta         records.SessionMeta
 	conversation sessions.Conversation
 }
 
 // linesOfTurn are the lines of a snapshot's turn.
 func (t *conversationReader) linesOfTurn(s *gitstore.Snapshot) ([]missions.ConversationLine, error) {
-	meta, err := t.project.Store.SessionMeta(s.Record)
+	meta, err := records.ReadSessionMeta(t.project.Store, s.Record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil, nil
 	}

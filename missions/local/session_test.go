@@ -8,18 +8,18 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // recordedSession is the conversation that the only mission's newest record holds.
-func (c *talker) recordedSession() (string, gitstore.SessionMeta) {
+func (c *talker) recordedSession() (string, records.SessionMeta) {
 	c.Helper()
 	return c.recordedOf(c.only().ID)
 }
 
 // recordedOf is the conversation that a mission's newest record holds.
-func (c *talker) recordedOf(mission string) (string, gitstore.SessionMeta) {
+func (c *talker) recordedOf(mission string) (string, records.SessionMeta) {
 	c.Helper()
 	m, err := c.local.MissionByID(mission)
 	if err != nil {

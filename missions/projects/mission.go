@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -24,7 +25,7 @@ type Mission struct {
 	Record     gitstore.ID // newest record, the tip's or a meta record on top
 	// InheritedSession marks the first record after a fork or restore gave the mission
 	// a session made of another one.
-	InheritedSession *gitstore.Inherited
+	InheritedSession *records.Inherited
 	InTrash          bool // it is in the trash: no name leads to it
 	hidesPastLive    bool // what Live said before is to be in no file any more
 }

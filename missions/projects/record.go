@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -175,7 +176,7 @@ type SnapshotInfo struct {
 }
 
 // WriteDoc puts v into a record as JSON.
-func WriteDoc(t *gitstore.RecordTree, path string, v any) error {
+func WriteDoc(t *records.Tree, path string, v any) error {
 	p, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

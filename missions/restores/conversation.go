@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -77,7 +78,7 @@ func (rs *Restorer) newConversationDoc(m *projects.Mission, target *gitstore.Sna
 // placeAnnouncedCopy places the copy of a conversation that the journal announced. A
 // process that was killed may have placed it already.
 func (rs *Restorer) placeAnnouncedCopy(m *projects.Mission, conversation *conversationDoc, r conversations.CopyRecipe) (conversations.PlacedSession, error) {
-	source, err := m.Project.Store.SessionMeta(conversation.Record)
+	source, err := records.ReadSessionMeta(m.Project.Store, conversation.Record)
 	if err != nil {
 		return conversations.PlacedSession{}, missions.Errorf(missions.KindDamaged, "umbra doctor", "conversation in record %s: %w", conversation.Record.Short(), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -22,7 +23,7 @@ type DisplacedFile struct {
 
 // putDisplaced keeps displaced files in a record, under their own paths. The record of
 // the next snapshot drops them: they stay in this one.
-func putDisplaced(t *gitstore.RecordTree, batch *gitstore.Batch, list []DisplacedFile) error {
+func putDisplaced(t *records.Tree, batch *gitstore.Batch, list []DisplacedFile) error {
 	if err := t.Remove(displacedDir); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, er
 		}
 		r, err := m.Project.Store.Record(s.Record)
 		if err == nil {
-			err = addDisplacedIDs(known, m.Project.Store.NewRecordTree(r.Tree), displacedDir)
+			err = addDisplacedIDs(known, records.NewTree(m.Project.Store, r.Tree), displacedDir)
 		}
 		if err != nil {
 			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
@@ -84,7 +85,7 @@ func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, er
 	return known, nil
 }
 
-func addDisplacedIDs(known map[gitstore.ID]bool, t *gitstore.RecordTree, dir string) error {
+func addDisplacedIDs(known map[gitstore.ID]bool, t *records.Tree, dir string) error {
 	entries, err := t.List(dir)
 	if err != nil {
 		return err

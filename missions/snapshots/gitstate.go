@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -183,7 +184,7 @@ func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *gitstor
 }
 
 // putGitState writes the state of the workspace's repository into a record.
-func putGitState(t *gitstore.RecordTree, store *gitstore.Store, ws *WorkspaceCache, batch *gitstore.Batch) (gitRecord, error) {
+func putGitState(t *records.Tree, store *gitstore.Store, ws *WorkspaceCache, batch *gitstore.Batch) (gitRecord, error) {
 	if ws.gitState == nil {
 		return gitRecord{}, t.Remove("git")
 	}
@@ -198,7 +199,7 @@ func putGitState(t *gitstore.RecordTree, store *gitstore.Store, ws *WorkspaceCac
 }
 
 // putGitRecord writes the state of the user's repository into a record.
-func putGitRecord(t *gitstore.RecordTree, g gitRecord, s stagedRecord, blobs []gitstore.ID) error {
+func putGitRecord(t *records.Tree, g gitRecord, s stagedRecord, blobs []gitstore.ID) error {
 	if err := projects.WriteDoc(t, projects.GitDoc, g); err != nil {
 		return err
 	}

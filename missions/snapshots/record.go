@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -24,7 +25,7 @@ func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *Want
 		}
 		base = before.Tree
 	}
-	t := m.Project.Store.NewRecordTree(base)
+	t := records.NewTree(m.Project.Store, base)
 	git, err := putGitState(t, m.Project.Store, ws, batch)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func newSnapshotInfo(w *WantedSnapshot, c *capture.Result, s conversations.Sessi
 	return info
 }
 
-func putCaptureDocs(t *gitstore.RecordTree, c *capture.Result) error {
+func putCaptureDocs(t *records.Tree, c *capture.Result) error {
 	var errs []error
 	for _, doc := range CaptureDocs(c) {
 		errs = append(errs, t.Put(doc.name, doc.Content))
@@ -128,7 +129,7 @@ func CaptureDocs(c *capture.Result) []recordedDoc {
 }
 
 // putSnapshotDocs writes the mission as it is at this snapshot.
-func (tk *Taker) putSnapshotDocs(t *gitstore.RecordTree, batch *gitstore.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time) error {
+func (tk *Taker) putSnapshotDocs(t *records.Tree, batch *gitstore.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time) error {
 	raw, err := missions.MarshalLifecycle(w.Lifecycle)
 	if err != nil {
 		return err
@@ -172,7 +173,7 @@ func (tk *Taker) WriteMetaRecord(ctx context.Context, m *projects.Mission, what 
 		return err
 	}
 	m.Stored.LifecycleJSON, m.RecordedStateSince, m.UpdatedAt = raw, m.StateSince, now
-	t := m.Project.Store.NewRecordTree(before.Tree)
+	t := records.NewTree(m.Project.Store, before.Tree)
 	if err := errors.Join(projects.WriteDoc(t, projects.MissionDoc, m.Stored), projects.WriteDoc(t, projects.BindingDoc(tk.Home.Machine), m.Binding)); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -24,7 +25,7 @@ type SessionRecorder struct {
 // A mission without a session file has no conversation in its record. The whole file is
 // compared where nobody compares it later: at the end of a mission, and without a
 // watcher at each idle point.
-func (sr *SessionRecorder) PutSession(t *gitstore.RecordTree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
+func (sr *SessionRecorder) PutSession(t *records.Tree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *gitstore.Batch) (conversations.SessionState, error) {
 	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
 		return conversations.SessionState{}, nil
@@ -41,7 +42,7 @@ func (sr *SessionRecorder) PutSession(t *gitstore.RecordTree, m *projects.Missio
 	before, _ := t.SessionMeta()
 	identity, idle := home.IdentityOf(info), !missions.InTurn(take.Lifecycle)
 	whole := take.CompareWholeSession || identity == (home.FileIdentity{}) || idle && ws.isUnwatched() || !missions.HasAgent(take.Lifecycle)
-	meta, err := t.AppendSession(batch, gitstore.SessionSource{
+	meta, err := t.AppendSession(batch, records.SessionSource{
 		Agent: m.Agent, SessionID: m.Stored.Session, File: file, Length: info.Size(),
 		SameFile: identity == m.Binding.SessionIdentity && !whole, Idle: idle, Inherited: m.InheritedSession,
 	})
@@ -68,7 +69,7 @@ func (sr *SessionRecorder) isConversationRecorded(m *projects.Mission, ws *Works
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	meta, err := m.Project.Store.SessionMeta(m.Tip.Record)
+	meta, err := records.ReadSessionMeta(m.Project.Store, m.Tip.Record)
 	if err != nil || meta.SessionID != m.Stored.Session || meta.Length != info.Size() {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -12,16 +13,16 @@ import (
 )
 
 // putSideFiles brings the files beside a session in a record up to what is on disk now.
-func (sr *SessionRecorder) putSideFiles(t *gitstore.RecordTree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
+func (sr *SessionRecorder) putSideFiles(t *records.Tree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)
 	}
 	now := sr.Now()
-	stamps, sides := make([]home.FileStamp, len(list)), make([]gitstore.SideFile, len(list))
+	stamps, sides := make([]home.FileStamp, len(list)), make([]records.SideFile, len(list))
 	for i, side := range list {
 		stamps[i] = home.StampOf(side.Path)
-		sides[i] = gitstore.SideFile{
+		sides[i] = records.SideFile{
 			Name: side.Name, Executable: conversations.IsExecutable(side), Known: ws.SideFiles.ContentID(side.Path, stamps[i]),
 			Open: func() (io.ReadCloser, int64, error) { return conversations.OpenWithSize(side.Path) },
 		}
@@ -44,17 +45,17 @@ func (sr *SessionRecorder) areSideFilesRecorded(m *projects.Mission, a sessions.
 	if err != nil {
 		return false, err
 	}
-	stored, err := m.Project.Store.SessionSides(m.Tip.Record)
+	stored, err := records.SessionSides(m.Project.Store, m.Tip.Record)
 	if err != nil {
 		return false, err
 	}
-	recorded := map[gitstore.StoredSide]bool{}
+	recorded := map[records.StoredSide]bool{}
 	for _, side := range stored {
 		recorded[side] = true
 	}
 	for _, side := range list {
 		id, err := sr.sideFileContentID(side, ws)
-		if err != nil || !recorded[gitstore.StoredSide{Name: side.Name, ID: id, Executable: conversations.IsExecutable(side)}] {
+		if err != nil || !recorded[records.StoredSide{Name: side.Name, ID: id, Executable: conversations.IsExecutable(side)}] {
 			return false, err
 		}
 	}

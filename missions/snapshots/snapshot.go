@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -136,7 +137,7 @@ func (tk *Taker) TakeSnapshot(ctx context.Context, m *projects.Mission, w *Wante
 			// which brings back what is on disk.
 			ws.Scanner.Suspect()
 			ws.publishedTree = gitstore.ID{}
-		case errors.Is(err, gitstore.ErrSessionChanged):
+		case errors.Is(err, records.ErrSessionChanged):
 		default:
 			return t, tk.diskFullError(err)
 		}

@@ -1,9 +1,11 @@
-package gitstore
+package records
 
 import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 const (
@@ -92,7 +94,7 @@ func (w *sessionWriter) put(data []byte) error {
 	c := chunk{offset: w.at, size: int64(len(data)), id: id}
 	w.chunks = append(w.chunks, c)
 	w.at += c.size
-	return w.tree.PutEntry(c.path(), ModeFile, id)
+	return w.tree.PutEntry(c.path(), gitstore.ModeFile, id)
 }
 
 // merge joins the last chunks wherever enough of one class have come together,
@@ -136,7 +138,7 @@ func (w *sessionWriter) mergeFrom(from int) error {
 	}
 	for _, c := range old {
 		part := data[c.offset-start:][:c.size]
-		if hashFast(TypeBlob, part) != c.id {
+		if gitstore.HashFast(gitstore.TypeBlob, part) != c.id {
 			return errRewritten
 		}
 	}

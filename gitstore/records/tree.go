@@ -1,40 +1,42 @@
-package gitstore
+package records
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// RecordTree builds the tree of a record from that of the record before, by
+// Tree builds the tree of a record from that of the record before, by
 // path. Only directories on the way to what changes are read and written, so a
 // record costs what changed. Not safe for concurrent use.
-type RecordTree struct {
-	store *Store
+type Tree struct {
+	store *gitstore.Store
 	root  *recordNode
 }
 
 // recordNode is one entry: a stored object, new content, or a directory that was
 // read.
 type recordNode struct {
-	mode     Mode
-	id       ID
+	mode     gitstore.Mode
+	id       gitstore.ID
 	content  []byte
 	fresh    bool
 	children map[string]*recordNode
 }
 
-// NewRecordTree starts from base, a tree, or from nothing if base is zero.
-func (s *Store) NewRecordTree(base ID) *RecordTree {
-	root := &recordNode{mode: ModeDir, id: base}
+// NewTree starts from base, a tree, or from nothing if base is zero.
+func NewTree(s *gitstore.Store, base gitstore.ID) *Tree {
+	root := &recordNode{mode: gitstore.ModeDir, id: base}
 	if base.IsZero() {
 		root.children = map[string]*recordNode{}
 	}
-	return &RecordTree{store: s, root: root}
+	return &Tree{store: s, root: root}
 }
 
 // load reads the entries of a directory that was not read yet.
-func (t *RecordTree) load(n *recordNode) error {
+func (t *Tree) load(n *recordNode) error {
 	if n.children != nil {
 		return nil
 	}
@@ -52,7 +54,7 @@ func (t *RecordTree) load(n *recordNode) error {
 func splitRecordPath(path string) ([]string, error) {
 	parts := strings.Split(path, "/")
 	for _, p := range parts {
-		if err := checkEntry(TreeEntry{Name: p, Mode: ModeFile, ID: emptyBlob()}); err != nil {
+		if err := gitstore.CheckName(p); err != nil {
 			return nil, fmt.Errorf("record path %q: %w", path, err)
 		}
 	}
@@ -61,14 +63,14 @@ func splitRecordPath(path string) ([]string, error) {
 
 // dir returns the directory that holds path's last component, made if make is
 // set; nil if it is not there.
-func (t *RecordTree) dir(parts []string, make bool) (*recordNode, error) {
+func (t *Tree) dir(parts []string, make bool) (*recordNode, error) {
 	at := t.root
 	for i, name := range parts {
 		if err := t.load(at); err != nil {
 			return nil, err
 		}
 		if make {
-			at.id = ID{}
+			at.id = gitstore.ID{}
 		}
 		if i == len(parts)-1 {
 			break
@@ -78,7 +80,7 @@ func (t *RecordTree) dir(parts []string, make bool) (*recordNode, error) {
 			if !make {
 				return nil, nil
 			}
-			next = &recordNode{mode: ModeDir, children: map[string]*recordNode{}}
+			next = &recordNode{mode: gitstore.ModeDir, children: map[string]*recordNode{}}
 			at.children[name] = next
 		}
 		at = next
@@ -86,7 +88,7 @@ func (t *RecordTree) dir(parts []string, make bool) (*recordNode, error) {
 	return at, nil
 }
 
-func (t *RecordTree) set(path string, n *recordNode) error {
+func (t *Tree) set(path string, n *recordNode) error {
 	parts, err := splitRecordPath(path)
 	if err != nil {
 		return err
@@ -101,21 +103,21 @@ func (t *RecordTree) set(path string, n *recordNode) error {
 
 // Put sets the file at path; what stood there, and a file in the place of a
 // directory above, is replaced. It keeps content, which is not to be changed any more.
-func (t *RecordTree) Put(path string, content []byte) error {
-	return t.set(path, &recordNode{mode: ModeFile, content: content, fresh: true})
+func (t *Tree) Put(path string, content []byte) error {
+	return t.set(path, &recordNode{mode: gitstore.ModeFile, content: content, fresh: true})
 }
 
 // PutEntry sets the entry at path to an object that is stored, or in the batch
 // that Write is given: a blob, or with ModeDir a whole tree.
-func (t *RecordTree) PutEntry(path string, mode Mode, id ID) error {
-	if id.IsZero() || mode == ModeGitlink {
+func (t *Tree) PutEntry(path string, mode gitstore.Mode, id gitstore.ID) error {
+	if id.IsZero() || mode == gitstore.ModeGitlink {
 		return fmt.Errorf("record path %q: not an object that a record can hold", path)
 	}
 	return t.set(path, &recordNode{mode: mode, id: id})
 }
 
 // Remove takes away the file or directory at path, if there is one.
-func (t *RecordTree) Remove(path string) error {
+func (t *Tree) Remove(path string) error {
 	parts, err := splitRecordPath(path)
 	if err != nil {
 		return err
@@ -132,7 +134,7 @@ func (t *RecordTree) Remove(path string) error {
 
 // File returns the content at path as it would be written; ErrNoEntry if there
 // is no file.
-func (t *RecordTree) File(path string) ([]byte, error) {
+func (t *Tree) File(path string) ([]byte, error) {
 	parts, err := splitRecordPath(path)
 	if err != nil {
 		return nil, err
@@ -142,22 +144,22 @@ func (t *RecordTree) File(path string) ([]byte, error) {
 		return nil, err
 	}
 	if dir == nil || dir.children[parts[len(parts)-1]] == nil {
-		return nil, fmt.Errorf("%s: %w", path, ErrNoEntry)
+		return nil, fmt.Errorf("%s: %w", path, gitstore.ErrNoEntry)
 	}
 	n := dir.children[parts[len(parts)-1]]
 	switch {
 	case n.fresh:
 		return slices.Clone(n.content), nil
 	case n.mode.IsDir():
-		return nil, fmt.Errorf("%s: %w", path, ErrNoEntry)
+		return nil, fmt.Errorf("%s: %w", path, gitstore.ErrNoEntry)
 	}
-	return t.store.document(n.id)
+	return t.store.Document(n.id)
 }
 
 // List returns the names and modes below the directory at path ("" is the root),
 // sorted by name; none if there is no such directory. The ids of what was put
 // since are zero.
-func (t *RecordTree) List(path string) ([]TreeEntry, error) {
+func (t *Tree) List(path string) ([]gitstore.TreeEntry, error) {
 	at := t.root
 	if path != "" {
 		parts, err := splitRecordPath(path)
@@ -176,19 +178,19 @@ func (t *RecordTree) List(path string) ([]TreeEntry, error) {
 	if err := t.load(at); err != nil {
 		return nil, err
 	}
-	out := make([]TreeEntry, 0, len(at.children))
+	out := make([]gitstore.TreeEntry, 0, len(at.children))
 	for name, n := range at.children {
-		out = append(out, TreeEntry{Name: name, Mode: n.mode, ID: n.id})
+		out = append(out, gitstore.TreeEntry{Name: name, Mode: n.mode, ID: n.id})
 	}
-	slices.SortFunc(out, func(a, b TreeEntry) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b gitstore.TreeEntry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
 // Write adds what changed to the batch and returns the tree's id. Directories
 // left empty are dropped.
-func (t *RecordTree) Write(b *Batch) (ID, error) {
+func (t *Tree) Write(b *gitstore.Batch) (gitstore.ID, error) {
 	if err := t.write(b, t.root); err != nil {
-		return ID{}, err
+		return gitstore.ID{}, err
 	}
 	if t.root.id.IsZero() {
 		return b.Tree(nil)
@@ -197,11 +199,11 @@ func (t *RecordTree) Write(b *Batch) (ID, error) {
 }
 
 // write gives n its id; a directory without entries keeps the zero ID.
-func (t *RecordTree) write(b *Batch, n *recordNode) error {
+func (t *Tree) write(b *gitstore.Batch, n *recordNode) error {
 	if n.fresh {
 		id, err := b.Blob(n.content)
 		if err == nil {
-			t.store.recent.put(id, TypeBlob, n.content)
+			t.store.Remember(id, gitstore.TypeBlob, n.content)
 		}
 		n.id, n.content, n.fresh = id, nil, err != nil
 		return err
@@ -209,13 +211,13 @@ func (t *RecordTree) write(b *Batch, n *recordNode) error {
 	if !n.mode.IsDir() || !n.id.IsZero() {
 		return nil
 	}
-	entries := make([]TreeEntry, 0, len(n.children))
+	entries := make([]gitstore.TreeEntry, 0, len(n.children))
 	for name, child := range n.children {
 		if err := t.write(b, child); err != nil {
 			return err
 		}
 		if !child.id.IsZero() {
-			entries = append(entries, TreeEntry{Name: name, Mode: child.mode, ID: child.id})
+			entries = append(entries, gitstore.TreeEntry{Name: name, Mode: child.mode, ID: child.id})
 		}
 	}
 	if len(entries) == 0 {

@@ -1,4 +1,4 @@
-package gitstore
+package records
 
 import (
 	"bytes"
@@ -14,72 +14,15 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
-
-// sessionLog keeps a mission's records while a test's session file changes.
-type sessionLog struct {
-	t      testing.TB
-	s      *Store
-	record ID
-	stored int64
-}
-
-// append records the file as it is and returns the meta.
-func (l *sessionLog) append(src SessionSource) (SessionMeta, error) {
-	l.t.Helper()
-	base, parents := ID{}, []ID(nil)
-	if !l.record.IsZero() {
-		base, parents = must[*Record](l.t)(l.s.Record(l.record)).Tree, []ID{l.record}
-	}
-	b := l.s.NewBatch()
-	defer b.Discard()
-	tree := l.s.NewRecordTree(base)
-	meta, err := tree.AppendSession(b, src)
-	if err != nil {
-		return meta, err
-	}
-	id := must[ID](l.t)(tree.Write(b))
-	for _, o := range b.pending {
-		l.stored += int64(len(o.data))
-	}
-	l.record = must[ID](l.t)(l.s.WriteRecord(b, &Record{Tree: id, Parents: parents, Author: testSignature(0), At: testSignature(0).When, Kind: KindSnapshot, Mission: testMission, Message: "test"}))
-	noErr(l.t, b.Flush(context.Background()))
-	return meta, nil
-}
-
-func (l *sessionLog) check(want []byte) SessionMeta {
-	l.t.Helper()
-	r := must[*SessionReader](l.t)(l.s.OpenSession(l.record))
-	got := must[[]byte](l.t)(io.ReadAll(r))
-	if !bytes.Equal(got, want) {
-		l.t.Fatalf("read back %d bytes, want %d; first difference at %d", len(got), len(want), firstDifference(got, want))
-	}
-	return r.Meta
-}
-
-func firstDifference(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return min(len(a), len(b))
-}
-
-func source(data []byte, same bool) SessionSource {
-	return SessionSource{Agent: "claude", SessionID: "s1", File: bytes.NewReader(data), Length: int64(len(data)), SameFile: same, Idle: true}
-}
-
-func line(rnd *rand.Rand, n int) []byte {
-	out := bytes.Repeat(fmt.Appendf(nil, "%016x", rnd.Uint64()), n/16+1)[:n]
-	return append(out, '\n')
-}
 
 func TestSessionIsReadBack(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 1))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	var file []byte
 	for i := range 120 {
 		switch {
@@ -97,7 +40,7 @@ func TestSessionIsReadBack(t *testing.T) {
 			torn = append(torn, bytes.TrimSuffix(line(rnd, 100), []byte("\n"))...)
 		}
 		meta, err := l.append(source(torn, i%7 != 0))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		if meta.Generation != 1 {
 			t.Fatalf("generation %d after an append", meta.Generation)
 		}
@@ -108,12 +51,12 @@ func TestSessionIsReadBack(t *testing.T) {
 			l.check(torn)
 		}
 	}
-	chunks := must[[]chunk](t)(l.s.NewRecordTree(must[*Record](t)(l.s.Record(l.record)).Tree).chunkTail(must[SessionMeta](t)(l.s.SessionMeta(l.record)), 0))
+	chunks := storetest.Must[[]chunk](t)(NewTree(l.s, storetest.Must[*gitstore.Record](t)(l.s.Record(l.record)).Tree).chunkTail(storetest.Must[SessionMeta](t)(ReadSessionMeta(l.s, l.record)), 0))
 	// Small chunks before each of the two big appends stay apart.
 	if limit := len(file)/chunkSize + 3*3*mergeCount; len(chunks) > limit {
 		t.Errorf("%d chunks for %d bytes", len(chunks), len(file))
 	}
-	fsck(t, l.s)
+	storetest.Fsck(t, l.s)
 }
 
 // TestSessionReadBeside: whatever the file holds by now, what was recorded is
@@ -143,11 +86,11 @@ func TestSessionReadBeside(t *testing.T) {
 		"something in between": {append([]byte("x"), recorded...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &sessionLog{t: t, s: newStore(t)}
-			must[SessionMeta](t)(l.append(source(recorded, false)))
-			r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+			l := &sessionLog{t: t, s: storetest.New(t)}
+			storetest.Must[SessionMeta](t)(l.append(source(recorded, false)))
+			r := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record))
 			r.Beside(bytes.NewReader(c.file))
-			if got := must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, recorded) {
+			if got := storetest.Must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, recorded) {
 				t.Fatalf("read %d bytes, want %d; first difference at %d", len(got), len(recorded), firstDifference(got, recorded))
 			}
 			if taken := r.file != nil; taken != c.taken || r.Strayed() == taken {
@@ -161,11 +104,11 @@ func TestSessionReadBeside(t *testing.T) {
 // begins no later than was asked.
 func TestSessionReadFrom(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 5))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	if _, err := l.append(source(nil, false)); err != nil {
 		t.Fatal(err)
 	}
-	if from := must[*SessionReader](t)(l.s.OpenSession(l.record)).From(7); from != 0 {
+	if from := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record)).From(7); from != 0 {
 		t.Errorf("nothing is read from %d on", from)
 	}
 	var file []byte
@@ -173,14 +116,14 @@ func TestSessionReadFrom(t *testing.T) {
 		file = append(file, line(rnd, rnd.IntN(6000))...)
 	}
 	file = append(file, "torn"...)
-	must[SessionMeta](t)(l.append(source(file, false)))
+	storetest.Must[SessionMeta](t)(l.append(source(file, false)))
 	for offset := int64(0); offset <= int64(len(file)); offset += chunkSize / 3 {
-		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		r := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record))
 		from := r.From(offset)
 		if from > offset || offset-from > chunkSize || from > 0 && file[from-1] != '\n' {
 			t.Errorf("asked for %d, read from %d", offset, from)
 		}
-		if got := must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, file[from:]) {
+		if got := storetest.Must[[]byte](t)(io.ReadAll(r)); !bytes.Equal(got, file[from:]) {
 			t.Errorf("from %d on %d bytes are read, of %d", from, len(got), len(file))
 		}
 	}
@@ -189,28 +132,28 @@ func TestSessionReadFrom(t *testing.T) {
 func TestSessionCostsWhatWasAppended(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 2))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	file := line(rnd, 1<<20)
 	_, err := l.append(source(file, false))
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	l.stored = 0
 	const appends, size = 150, 1000
 	naive := hazards.NewNaive(t, t.TempDir())
 	for n := range 5 {
-		noErr(t, os.WriteFile(filepath.Join(naive.Work, "talk.jsonl"), slices.Concat(file, line(rnd, size*(n+1))), 0o600))
+		storetest.NoErr(t, os.WriteFile(filepath.Join(naive.Work, "talk.jsonl"), slices.Concat(file, line(rnd, size*(n+1))), 0o600))
 		naive.Save()
 	}
 	stored, err := strconv.Atoi(regexp.MustCompile(`size: (\d+)`).FindStringSubmatch(naive.Git("count-objects", "-v"))[1])
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	one, err := hazards.Git(naive.Work, "hash-object", "talk.jsonl")
-	noErr(t, err)
-	whole := must[os.FileInfo](t)(os.Stat(filepath.Join(naive.Dir, "objects", one[:2], one[2:])))
+	storetest.NoErr(t, err)
+	whole := storetest.Must[os.FileInfo](t)(os.Stat(filepath.Join(naive.Dir, "objects", one[:2], one[2:])))
 	hazards.Shown(t, hazards.H23, int64(stored)<<10 > 4*whole.Size(), "`git add` of the transcript at each event reads and stores the whole of it each time")
 	hazards.Held(t, hazards.H23, "an event costs what was appended since the last one")
 	for range appends {
 		file = append(file, line(rnd, size)...)
 		_, err := l.append(source(file, true))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 	}
 	// Meta and the trees of a record are about 1.5 KiB; content is stored at
 	// most once for each class of chunks.
@@ -223,17 +166,17 @@ func TestSessionCostsWhatWasAppended(t *testing.T) {
 func TestSessionRewritten(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 3))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	var file []byte
 	for range 600 {
 		file = append(file, line(rnd, 2000)...)
 	}
 	_, err := l.append(source(file, false))
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	step := func(name string, data []byte, same bool, generation int) {
 		t.Helper()
 		meta, err := l.append(source(data, same))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		if meta.Generation != generation {
 			t.Errorf("%s: generation %d, want %d", name, meta.Generation, generation)
 		}
@@ -260,7 +203,7 @@ func TestSessionRewritten(t *testing.T) {
 	other := source([]byte("another\n"), true)
 	other.SessionID = "s2"
 	meta, err := l.append(other)
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	if meta.Generation != 1 {
 		t.Errorf("new session has generation %d", meta.Generation)
 	}
@@ -272,10 +215,10 @@ func TestSessionRewritten(t *testing.T) {
 func TestSessionMergesWhenIdle(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 6))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	file := line(rnd, 300<<10)
 	chunks := func() int {
-		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		r := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record))
 		return len(r.chunks)
 	}
 	say := func(size int, idle bool) {
@@ -283,7 +226,7 @@ func TestSessionMergesWhenIdle(t *testing.T) {
 		file = append(file, line(rnd, size)...)
 		src := source(file, true)
 		src.Idle = idle
-		must[SessionMeta](t)(l.append(src))
+		storetest.Must[SessionMeta](t)(l.append(src))
 	}
 	say(1, true)
 	begin := chunks()
@@ -309,7 +252,7 @@ func TestSessionMergesWhenIdle(t *testing.T) {
 		t.Errorf("%d chunks in a turn without end", got)
 	}
 	l.check(file)
-	fsck(t, l.s)
+	storetest.Fsck(t, l.s)
 }
 
 // TestSessionHeldBy: a file that was appended to holds what was recorded; one that
@@ -329,11 +272,11 @@ func TestSessionHeldBy(t *testing.T) {
 	inherits.Inherited = &Inherited{SourceLength: 1}
 	proof.Describe(inherits.Inherited)
 	for name, src := range map[string]SessionSource{"all its own": source(recorded, false), "inherited in part": inherits} {
-		l := &sessionLog{t: t, s: newStore(t)}
-		must[SessionMeta](t)(l.append(src))
+		l := &sessionLog{t: t, s: storetest.New(t)}
+		storetest.Must[SessionMeta](t)(l.append(src))
 		held := func(file []byte) bool {
-			r := must[*SessionReader](t)(l.s.OpenSession(l.record))
-			return must[bool](t)(r.HeldBy(t.Context(), bytes.NewReader(file), int64(len(file))))
+			r := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record))
+			return storetest.Must[bool](t)(r.HeldBy(t.Context(), bytes.NewReader(file), int64(len(file))))
 		}
 		if !held(recorded) || !held(append(bytes.Clone(recorded), "and done\n"...)) {
 			t.Errorf("%s: a file that was appended to does not hold what was recorded", name)
@@ -348,7 +291,7 @@ func TestSessionHeldBy(t *testing.T) {
 		if held(recorded[:len(recorded)-1]) || held(nil) {
 			t.Errorf("%s: a shorter file holds what was recorded", name)
 		}
-		r := must[*SessionReader](t)(l.s.OpenSession(l.record))
+		r := storetest.Must[*SessionReader](t)(OpenSession(l.s, l.record))
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, err := r.HeldBy(ended, bytes.NewReader(recorded), int64(len(recorded))); !errors.Is(err, context.Canceled) {
@@ -360,7 +303,7 @@ func TestSessionHeldBy(t *testing.T) {
 func TestSessionMergeFindsRewrite(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(9, 4))
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	file := line(rnd, 300<<10)
 	for i := range 40 {
 		file = append(file, line(rnd, 1000)...)
@@ -368,7 +311,7 @@ func TestSessionMergeFindsRewrite(t *testing.T) {
 			file[len(file)-5000] = '!'
 		}
 		_, err := l.append(source(file, true))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 	}
 	if meta := l.check(file); meta.Generation != 2 {
 		t.Errorf("generation %d", meta.Generation)
@@ -377,7 +320,7 @@ func TestSessionMergeFindsRewrite(t *testing.T) {
 
 func TestSessionShrinksWhileRead(t *testing.T) {
 	t.Parallel()
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	src := source([]byte("a\nb\n"), false)
 	src.Length = 10
 	if _, err := l.append(src); !errors.Is(err, ErrSessionChanged) {
@@ -389,21 +332,21 @@ func TestSessionShrinksWhileRead(t *testing.T) {
 // conversation: one that was proved is not read again.
 func TestSessionCheckedOnce(t *testing.T) {
 	t.Parallel()
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var data []byte
-	var records []ID
+	var records []gitstore.ID
 	for i := range 40 {
 		data = append(data, line(rnd, 200)...)
 		_, err := l.append(source(data, i > 0))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		records = append(records, l.record)
 	}
-	good := map[ID]int64{}
+	good := map[gitstore.ID]int64{}
 	for _, r := range records {
-		s, err := l.s.OpenSession(r)
-		noErr(t, err)
-		noErr(t, s.Check(good))
+		s, err := OpenSession(l.s, r)
+		storetest.NoErr(t, err)
+		storetest.NoErr(t, s.Check(good))
 	}
 	var size int64
 	for _, n := range good {
@@ -412,22 +355,22 @@ func TestSessionCheckedOnce(t *testing.T) {
 	if size > 12*int64(len(data)) { // what merging writes again; reading each whole would be 20 times
 		t.Errorf("%d bytes of chunks of a conversation of %d", size, len(data))
 	}
-	last, err := l.s.OpenSession(l.record)
-	noErr(t, err)
+	last, err := OpenSession(l.s, l.record)
+	storetest.NoErr(t, err)
 	wrong := last.chunks[0]
 	good[wrong.id]++ // not as long as its place says: it is read, and stands
-	noErr(t, last.Check(good))
+	storetest.NoErr(t, last.Check(good))
 	last.chunks[0].size++
-	if err := last.Check(map[ID]int64{}); err == nil {
+	if err := last.Check(map[gitstore.ID]int64{}); err == nil {
 		t.Error("a chunk that is too short passes")
 	}
 }
 
 func TestSides(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := storetest.New(t)
 	opened := map[string]int{}
-	side := func(name, data string, known ID) SideFile {
+	side := func(name, data string, known gitstore.ID) SideFile {
 		return SideFile{Name: name, Known: known, Open: func() (io.ReadCloser, int64, error) {
 			opened[name]++
 			return io.NopCloser(bytes.NewReader([]byte(data))), int64(len(data)), nil
@@ -435,39 +378,49 @@ func TestSides(t *testing.T) {
 	}
 	b := s.NewBatch()
 	defer b.Discard()
-	tree := s.NewRecordTree(ID{})
-	set := func(sides ...SideFile) []ID {
+	tree := NewTree(s, gitstore.ID{})
+	set := func(sides ...SideFile) []gitstore.ID {
 		t.Helper()
-		return must[[]ID](t)(tree.SetSides(b, sides))
+		return storetest.Must[[]gitstore.ID](t)(tree.SetSides(b, sides))
 	}
-	ids := set(side("a", "1", ID{}), side("sub/b", "2", ID{}), side("sub/c", "3", ID{}))
-	if again := set(side("a", "not read", ids[0]), side("sub/c", "33", ID{})); again[0] != ids[0] || again[1] == ids[2] {
+	ids := set(side("a", "1", gitstore.ID{}), side("sub/b", "2", gitstore.ID{}), side("sub/c", "3", gitstore.ID{}))
+	if again := set(side("a", "not read", ids[0]), side("sub/c", "33", gitstore.ID{})); again[0] != ids[0] || again[1] == ids[2] {
 		t.Errorf("the ids are %v, and were %v", again, ids)
 	}
-	id := must[ID](t)(tree.Write(b))
-	rec := must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
-	noErr(t, b.Flush(context.Background()))
+	id := storetest.Must[gitstore.ID](t)(tree.Write(b))
+	rec := storetest.Must[gitstore.ID](t)(s.WriteRecord(b, &gitstore.Record{Tree: id, Kind: gitstore.KindMeta, Author: storetest.Signature(1), At: storetest.Signature(1).When}))
+	storetest.NoErr(t, b.Flush(context.Background()))
 	var got string
-	for _, side := range must[[]StoredSide](t)(s.SessionSides(rec)) {
-		got += fmt.Sprintf("%s=%s ", side.Name, must[[]byte](t)(s.Blob(side.ID)))
+	for _, side := range storetest.Must[[]StoredSide](t)(SessionSides(s, rec)) {
+		got += fmt.Sprintf("%s=%s ", side.Name, storetest.Must[[]byte](t)(s.Blob(side.ID)))
 	}
 	if got != "a=1 sub/c=33 " || opened["a"] != 1 {
 		t.Errorf("got %q, opened %v", got, opened)
 	}
-	set(side("a", "of another session", must[ID](t)(HashBlob(bytes.NewReader([]byte("of another session")), 18))))
+	set(side("a", "of another session", storetest.Must[gitstore.ID](t)(gitstore.HashBlob(bytes.NewReader([]byte("of another session")), 18))))
 	if opened["a"] != 2 {
 		t.Error("what the record does not hold was not read")
 	}
 	program := side("a", "1", ids[0])
 	program.Executable = true
 	set(program)
-	id = must[ID](t)(tree.Write(b))
-	rec = must[ID](t)(s.WriteRecord(b, &Record{Tree: id, Kind: KindMeta, Author: testSignature(1), At: testSignature(1).When}))
-	noErr(t, b.Flush(context.Background()))
-	if got := must[[]StoredSide](t)(s.SessionSides(rec)); len(got) != 1 || !got[0].Executable {
+	id = storetest.Must[gitstore.ID](t)(tree.Write(b))
+	rec = storetest.Must[gitstore.ID](t)(s.WriteRecord(b, &gitstore.Record{Tree: id, Kind: gitstore.KindMeta, Author: storetest.Signature(1), At: storetest.Signature(1).When}))
+	storetest.NoErr(t, b.Flush(context.Background()))
+	if got := storetest.Must[[]StoredSide](t)(SessionSides(s, rec)); len(got) != 1 || !got[0].Executable {
 		t.Errorf("a program among them is kept as %+v", got)
 	}
-	if _, err := tree.SetSides(b, []SideFile{side("../x", "1", ID{})}); err == nil {
+	if _, err := tree.SetSides(b, []SideFile{side("../x", "1", gitstore.ID{})}); err == nil {
 		t.Error("a name that leads out was taken")
 	}
+}
+
+func FuzzSessionMeta(f *testing.F) {
+	f.Add([]byte(`{"agent":"claude","session_id":"x","generation":1,"length":10,"torn":2}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseSessionMeta(data)
+		if err == nil && (m.Torn < 0 || m.Length < m.Torn) {
+			t.Fatalf("%+v", m)
+		}
+	})
 }

@@ -1,10 +1,12 @@
-package gitstore
+package records
 
 import (
 	"errors"
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // TestSessionInherited: the inherited part is stored by what proves it alone, until the
@@ -12,9 +14,9 @@ import (
 func TestSessionInherited(t *testing.T) {
 	t.Parallel()
 	const copied = "ONE\nTWO\n"
-	l := &sessionLog{t: t, s: newStore(t)}
+	l := &sessionLog{t: t, s: storetest.New(t)}
 	_, err := l.append(source([]byte("one\ntwo\n"), false))
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	parent := l.record
 	fork := source([]byte(copied), false)
 	fork.SessionID = "fork"
@@ -23,13 +25,13 @@ func TestSessionInherited(t *testing.T) {
 	_, _ = io.WriteString(proof, copied)
 	proof.Describe(fork.Inherited)
 	_, err = l.append(fork)
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	step := func(file string, same bool, generation int, inherits bool) {
 		t.Helper()
 		src := source([]byte(file), same)
 		src.SessionID = "fork"
 		meta, err := l.append(src)
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		if meta.Generation != generation || (meta.Inherited != nil) != inherits || inherits && meta.Inherited.Record != parent {
 			t.Fatalf("%q: meta %+v", file, meta)
 		}
@@ -38,7 +40,7 @@ func TestSessionInherited(t *testing.T) {
 	step(copied+"three\nto", true, 1, true)
 	step(copied+"three\ntorn", false, 1, true) // all of it is compared
 	step("OxE\nTWO\nthree\nto", true, 2, false)
-	l = &sessionLog{t: t, s: newStore(t)}
+	l = &sessionLog{t: t, s: storetest.New(t)}
 	short := source([]byte("ONE\n"), false)
 	short.Inherited = &Inherited{Length: 8}
 	if _, err := l.append(short); !errors.Is(err, ErrSessionChanged) {

@@ -1,4 +1,4 @@
-package gitstore
+package records
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // Inherited is the beginning of a fork's conversation, which is made again from
@@ -19,8 +21,8 @@ type Inherited struct {
 	SHA256 string `json:"sha256"`
 	// Record holds the source's conversation, of which SourceLength bytes were
 	// used.
-	Record       ID    `json:"record"`
-	SourceLength int64 `json:"source_length"`
+	Record       gitstore.ID `json:"record"`
+	SourceLength int64       `json:"source_length"`
 	// Recipe says how the source's bytes were rewritten; it belongs to the
 	// caller.
 	Recipe json.RawMessage `json:"recipe,omitempty"`

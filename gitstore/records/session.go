@@ -1,4 +1,4 @@
-package gitstore
+package records
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
 // Where session content stands in a record.
@@ -31,8 +33,8 @@ type SessionMeta struct {
 	Torn   int64 `json:"torn,omitempty"`
 	// HeadLength and Head are the size and blob id of the file's first bytes,
 	// which tell an appended file from a rewritten one.
-	HeadLength int64 `json:"head_length"`
-	Head       ID    `json:"head"`
+	HeadLength int64       `json:"head_length"`
+	Head       gitstore.ID `json:"head"`
 	// Inherited is set in a fork: the part that is not in the chunks.
 	Inherited *Inherited `json:"inherited,omitempty"`
 }
@@ -66,9 +68,9 @@ var ErrSessionChanged = errors.New("the session file changed while it was read")
 // few times at most. A rewritten file begins a new generation, which keeps the
 // chunks that still agree at its beginning. Another session id replaces the
 // content. New objects go to b. It returns the new meta, which the tree holds.
-func (t *RecordTree) AppendSession(b *Batch, src SessionSource) (SessionMeta, error) {
+func (t *Tree) AppendSession(b *gitstore.Batch, src SessionSource) (SessionMeta, error) {
 	prev, err := t.SessionMeta()
-	if err != nil && !errors.Is(err, ErrNoEntry) {
+	if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
 		return SessionMeta{}, err
 	}
 	w := &sessionWriter{tree: t, batch: b, src: src, meta: prev}
@@ -90,7 +92,7 @@ func (t *RecordTree) AppendSession(b *Batch, src SessionSource) (SessionMeta, er
 }
 
 // SessionMeta reads session/meta.json; ErrNoEntry if the record has no session.
-func (t *RecordTree) SessionMeta() (SessionMeta, error) {
+func (t *Tree) SessionMeta() (SessionMeta, error) {
 	data, err := t.File(sessionMeta)
 	if err != nil {
 		return SessionMeta{}, err
@@ -110,12 +112,12 @@ func parseSessionMeta(data []byte) (SessionMeta, error) {
 }
 
 // RemoveSession takes the session out of the record, side files too.
-func (t *RecordTree) RemoveSession() error { return t.Remove(sessionDir) }
+func (t *Tree) RemoveSession() error { return t.Remove(sessionDir) }
 
 // sessionWriter is one AppendSession.
 type sessionWriter struct {
-	tree  *RecordTree
-	batch *Batch
+	tree  *Tree
+	batch *gitstore.Batch
 	src   SessionSource
 	meta  SessionMeta
 	// chunks are those that stay, from the first offset on that was needed;
@@ -247,16 +249,16 @@ func (w *sessionWriter) compareAll(whole int64) error {
 }
 
 // hashRange gives the id that a part of the file has as a blob.
-func (w *sessionWriter) hashRange(from, size int64) (ID, error) {
-	h := newVerifier(TypeBlob, size)
+func (w *sessionWriter) hashRange(from, size int64) (gitstore.ID, error) {
+	h := gitstore.NewVerifier(gitstore.TypeBlob, size)
 	n, err := io.Copy(h, io.NewSectionReader(w.src.File, from, size))
 	if err == nil && n < size {
 		err = ErrSessionChanged
 	}
 	if err != nil {
-		return ID{}, err
+		return gitstore.ID{}, err
 	}
-	return ID(h.Sum(nil)), nil
+	return gitstore.ID(h.Sum(nil)), nil
 }
 
 // finish writes the meta.
@@ -280,7 +282,7 @@ func (w *sessionWriter) finish() error {
 // chunk is one stored run of the conversation.
 type chunk struct {
 	offset, size int64
-	id           ID
+	id           gitstore.ID
 }
 
 // chunkDirBits is how much of an offset names the file; the rest names the
@@ -304,7 +306,7 @@ func parseChunk(dir, name string) (int64, error) {
 
 // chunkTail lists the last chunks, at least n of them or all if n is zero, in
 // order. Sizes follow from the offsets and the length.
-func (t *RecordTree) chunkTail(meta SessionMeta, n int) ([]chunk, error) {
+func (t *Tree) chunkTail(meta SessionMeta, n int) ([]chunk, error) {
 	dirs, err := t.List(sessionParts)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package gitstore
+package records
 
 import (
 	"context"
@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/umbra-vcs/umbra/gitstore"
 )
 
-// SessionMeta reads which conversation a record holds; ErrNoEntry if none.
-func (s *Store) SessionMeta(record ID) (SessionMeta, error) {
+// ReadSessionMeta reads which conversation a record holds; ErrNoEntry if none.
+func ReadSessionMeta(s *gitstore.Store, record gitstore.ID) (SessionMeta, error) {
 	data, err := s.RecordFile(record, sessionMeta)
 	if err != nil {
 		return SessionMeta{}, err
@@ -25,7 +27,7 @@ type SessionReader struct {
 	// caller makes the part before from the record that Inherited names.
 	Meta SessionMeta
 
-	store  *Store
+	store  *gitstore.Store
 	file   io.ReaderAt // nil, or what may hold the same bytes
 	stray  bool        // a file was given that does not
 	chunks []chunk
@@ -58,12 +60,12 @@ func (r *SessionReader) From(offset int64) int64 {
 
 // OpenSession reads the conversation of a record; ErrNoEntry if it has none. A
 // missing or damaged chunk is an error of Read, never an early io.EOF.
-func (s *Store) OpenSession(record ID) (*SessionReader, error) {
+func OpenSession(s *gitstore.Store, record gitstore.ID) (*SessionReader, error) {
 	c, err := s.Commit(record)
 	if err != nil {
 		return nil, err
 	}
-	t := s.NewRecordTree(c.Tree)
+	t := NewTree(s, c.Tree)
 	meta, err := t.SessionMeta()
 	if err != nil {
 		return nil, err
@@ -81,16 +83,16 @@ func (s *Store) OpenSession(record ID) (*SessionReader, error) {
 		want = meta.Inherited.Length
 	}
 	if start != want {
-		return nil, fmt.Errorf("session of record %s: %w", record, damaged("chunks begin at %d, not at %d", start, want))
+		return nil, fmt.Errorf("session of record %s: %w", record, gitstore.Damaged("chunks begin at %d, not at %d", start, want))
 	}
 	return &SessionReader{Meta: meta, store: s, chunks: chunks}, nil
 }
 
 // Regain writes the chunks of a record's conversation that can't be read again,
 // where the agent's file still holds them.
-func (s *Store) Regain(batch *Batch, record ID, file io.ReaderAt, lost map[ID]bool) error {
-	r, err := s.OpenSession(record)
-	if errors.Is(err, ErrNoEntry) {
+func Regain(s *gitstore.Store, batch *gitstore.Batch, record gitstore.ID, file io.ReaderAt, lost map[gitstore.ID]bool) error {
+	r, err := OpenSession(s, record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil
 	}
 	if err != nil {
@@ -101,7 +103,7 @@ func (s *Store) Regain(batch *Batch, record ID, file io.ReaderAt, lost map[ID]bo
 			continue
 		}
 		data := make([]byte, part.size)
-		if _, err := file.ReadAt(data, part.offset); err != nil || HashObject(TypeBlob, data) != part.id {
+		if _, err := file.ReadAt(data, part.offset); err != nil || gitstore.HashObject(gitstore.TypeBlob, data) != part.id {
 			continue // the agent wrote it anew, or it was torn
 		}
 		if _, err := batch.Blob(data); err != nil {
@@ -135,13 +137,13 @@ func (r *SessionReader) read(c chunk) ([]byte, error) {
 	}
 	r.stray = r.stray || r.file != nil
 	r.file = nil // it was rewritten there: what follows is elsewhere, if anywhere
-	return r.store.chunkData(c)
+	return chunkData(r.store, c)
 }
 
-func (s *Store) chunkData(c chunk) ([]byte, error) {
+func chunkData(s *gitstore.Store, c chunk) ([]byte, error) {
 	data, err := s.Blob(c.id)
 	if err == nil && int64(len(data)) != c.size {
-		err = objectErr(c.id, damaged("chunk at %d has %d bytes, not %d", c.offset, len(data), c.size))
+		err = gitstore.AboutObject(c.id, gitstore.Damaged("chunk at %d has %d bytes, not %d", c.offset, len(data), c.size))
 	}
 	return data, err
 }
@@ -156,9 +158,9 @@ func (r *SessionReader) readFile(c chunk) ([]byte, bool) {
 	if n, _ := r.file.ReadAt(r.buffer, c.offset); int64(n) < c.size {
 		return nil, false
 	}
-	proof := newVerifier(TypeBlob, c.size)
+	proof := gitstore.NewVerifier(gitstore.TypeBlob, c.size)
 	proof.Write(r.buffer)
-	return r.buffer, ID(proof.Sum(nil)) == c.id
+	return r.buffer, gitstore.ID(proof.Sum(nil)) == c.id
 }
 
 // HeldBy reports whether a file of that length holds, from its beginning, all
@@ -188,12 +190,12 @@ func (r *SessionReader) HeldBy(ctx context.Context, file io.ReaderAt, length int
 // and as long as its place says. Chunks that are in good with that length were
 // proved before, and the others are added, so that checking all records of a
 // mission reads each chunk once.
-func (r *SessionReader) Check(good map[ID]int64) error {
+func (r *SessionReader) Check(good map[gitstore.ID]int64) error {
 	for _, c := range r.chunks {
 		if size, known := good[c.id]; known && size == c.size {
 			continue
 		}
-		if _, err := r.store.chunkData(c); err != nil {
+		if _, err := chunkData(r.store, c); err != nil {
 			return err
 		}
 		good[c.id] = c.size
@@ -207,7 +209,7 @@ type SideFile struct {
 	Name string
 	// Known is the id of its content where that is known, as by its stat data: it is
 	// not read where the record holds just that.
-	Known ID
+	Known gitstore.ID
 	// Executable is kept with its content.
 	Executable bool
 	// Open gives the bytes and how many of them are to be stored.
@@ -217,16 +219,16 @@ type SideFile struct {
 // SetSides makes the record hold exactly these side files, and returns the ids of
 // their contents; new content goes to b. A file that shrinks while it is read is read
 // again, twice.
-func (t *RecordTree) SetSides(b *Batch, sides []SideFile) ([]ID, error) {
-	have := map[string]TreeEntry{}
-	if err := t.walkSides("", func(name string, e TreeEntry) { have[name] = e }); err != nil {
+func (t *Tree) SetSides(b *gitstore.Batch, sides []SideFile) ([]gitstore.ID, error) {
+	have := map[string]gitstore.TreeEntry{}
+	if err := t.walkSides("", func(name string, e gitstore.TreeEntry) { have[name] = e }); err != nil {
 		return nil, err
 	}
-	ids := make([]ID, len(sides))
+	ids := make([]gitstore.ID, len(sides))
 	for i, side := range sides {
-		mode := ModeFile
+		mode := gitstore.ModeFile
 		if side.Executable {
-			mode = ModeExec
+			mode = gitstore.ModeExec
 		}
 		entry := have[side.Name]
 		delete(have, side.Name)
@@ -250,25 +252,25 @@ func (t *RecordTree) SetSides(b *Batch, sides []SideFile) ([]ID, error) {
 	return ids, nil
 }
 
-func storeSide(b *Batch, side SideFile) (ID, error) {
-	var id ID
+func storeSide(b *gitstore.Batch, side SideFile) (gitstore.ID, error) {
+	var id gitstore.ID
 	var err error
 	for range 3 {
 		var r io.ReadCloser
 		var size int64
 		if r, size, err = side.Open(); err != nil {
-			return ID{}, err
+			return gitstore.ID{}, err
 		}
 		id, err = b.BlobFrom(io.LimitReader(r, size), size)
 		r.Close()
-		if !errors.Is(err, ErrSizeChanged) {
+		if !errors.Is(err, gitstore.ErrSizeChanged) {
 			break
 		}
 	}
 	return id, err
 }
 
-func (t *RecordTree) walkSides(dir string, fn func(name string, e TreeEntry)) error {
+func (t *Tree) walkSides(dir string, fn func(name string, e gitstore.TreeEntry)) error {
 	at := sessionSides
 	if dir != "" {
 		at += "/" + dir
@@ -291,20 +293,20 @@ func (t *RecordTree) walkSides(dir string, fn func(name string, e TreeEntry)) er
 // StoredSide is a side file in a record.
 type StoredSide struct {
 	Name       string
-	ID         ID
+	ID         gitstore.ID
 	Executable bool
 }
 
 // SessionSides lists the side files of a record, by name; Blob and BlobReader
 // give their content.
-func (s *Store) SessionSides(record ID) ([]StoredSide, error) {
+func SessionSides(s *gitstore.Store, record gitstore.ID) ([]StoredSide, error) {
 	c, err := s.Commit(record)
 	if err != nil {
 		return nil, err
 	}
 	var out []StoredSide
-	err = s.NewRecordTree(c.Tree).walkSides("", func(name string, e TreeEntry) {
-		out = append(out, StoredSide{Name: name, ID: e.ID, Executable: e.Mode == ModeExec})
+	err = NewTree(s, c.Tree).walkSides("", func(name string, e gitstore.TreeEntry) {
+		out = append(out, StoredSide{Name: name, ID: e.ID, Executable: e.Mode == gitstore.ModeExec})
 	})
 	slices.SortFunc(out, func(a, b StoredSide) int {
 		if a.Name < b.Name {
