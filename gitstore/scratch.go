@@ -55,6 +55,15 @@ func (s *Store) furnish(of *Store) (err error) {
 // IsScratch tells a Store that Scratch has made.
 func (s *Store) IsScratch() bool { return s.area != s.dir }
 
+// GitEnv is what a git that reads this repository needs in its environment: where the
+// objects of a scratch are.
+func (s *Store) GitEnv() []string {
+	if !s.IsScratch() {
+		return nil
+	}
+	return []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteC(filepath.Join(s.area, "objects"))}
+}
+
 // dropScratch removes all that a scratch holds.
 func (s *Store) dropScratch() error {
 	if !s.IsScratch() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/history"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -34,9 +35,9 @@ func (x *Examination) checkIndex(ctx context.Context, list []*projects.Project) 
 		return x.fillIndex(ctx, list)
 	}
 	var wrong []string
-	counting := map[*projects.Project]*gitstore.Differ{}
+	counting := map[*projects.Project]*diff.Differ{}
 	for _, p := range list {
-		counting[p] = history.Differ(ctx, p, gitstore.DiffLines, nil)
+		counting[p] = history.Differ(ctx, p, diff.Lines, nil)
 		defer counting[p].Close()
 	}
 	err := x.Examiner.Index.Each(func(key string, value json.RawMessage) bool {
@@ -75,7 +76,7 @@ func (x *Examination) fillIndex(ctx context.Context, projects []*projects.Projec
 
 // isEntryRight reports whether an entry of the index says what the refs say. One of
 // a snapshot that is no longer reachable is of no harm.
-func (x *Examination) isEntryRight(ctx context.Context, counting map[*projects.Project]*gitstore.Differ, id string, value json.RawMessage) bool {
+func (x *Examination) isEntryRight(ctx context.Context, counting map[*projects.Project]*diff.Differ, id string, value json.RawMessage) bool {
 	snapshot, err := gitstore.ParseID(id)
 	if err != nil {
 		return false
@@ -139,7 +140,7 @@ func (e *Examiner) indexMission(ctx context.Context, m *projects.Mission) error 
 		}
 		unknown = append(unknown, s)
 	}
-	lines := history.Differ(ctx, m.Project, gitstore.DiffLines, nil)
+	lines := history.Differ(ctx, m.Project, diff.Lines, nil)
 	defer lines.Close()
 	for _, s := range slices.Backward(unknown) {
 		if err := ctx.Err(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/gitstore/records"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -18,13 +19,13 @@ type logDiffer struct {
 	project *projects.Project
 	request missions.LogRequest
 
-	lines   *gitstore.Differ
-	changes *gitstore.Differ // below paths
+	lines   *diff.Differ
+	changes *diff.Differ // below paths
 	paths   []string
 }
 
 func (t *logDiffer) close() {
-	for _, d := range []*gitstore.Differ{t.lines, t.changes} {
+	for _, d := range []*diff.Differ{t.lines, t.changes} {
 		if d != nil {
 			d.Close()
 		}
@@ -32,9 +33,9 @@ func (t *logDiffer) close() {
 }
 
 // lineDiffer counts lines. It is nil if the request does not ask for them.
-func (t *logDiffer) lineDiffer(ctx context.Context) *gitstore.Differ {
+func (t *logDiffer) lineDiffer(ctx context.Context) *diff.Differ {
 	if t.lines == nil && t.request.Lines {
-		t.lines = Differ(ctx, t.project, gitstore.DiffLines, nil)
+		t.lines = Differ(ctx, t.project, diff.Lines, nil)
 	}
 	return t.lines
 }

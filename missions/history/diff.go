@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -112,29 +113,29 @@ type treeChanges struct {
 }
 
 // diffDetail is the detail of a comparison, with the patch or without.
-func diffDetail(patch bool) gitstore.DiffDetail {
+func diffDetail(patch bool) diff.Detail {
 	if patch {
-		return gitstore.DiffPatch
+		return diff.Patch
 	}
-	return gitstore.DiffLines
+	return diff.Lines
 }
 
 // Differ compares trees of a project, below some paths or whole.
-func Differ(ctx context.Context, p *projects.Project, detail gitstore.DiffDetail, paths []string) *gitstore.Differ {
+func Differ(ctx context.Context, p *projects.Project, detail diff.Detail, paths []string) *diff.Differ {
 	if slices.Contains(paths, "") {
 		paths = nil
 	}
-	return p.Store.Differ(ctx, detail, paths...)
+	return diff.New(ctx, p.Store, detail, paths...)
 }
 
 // compareTrees compares two trees once.
-func compareTrees(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail gitstore.DiffDetail) (treeChanges, error) {
+func compareTrees(ctx context.Context, p *projects.Project, from, to gitstore.ID, paths []string, detail diff.Detail) (treeChanges, error) {
 	d := Differ(ctx, p, detail, paths)
 	defer d.Close()
 	return diffTrees(d, from, to)
 }
 
-func diffTrees(d *gitstore.Differ, from, to gitstore.ID) (treeChanges, error) {
+func diffTrees(d *diff.Differ, from, to gitstore.ID) (treeChanges, error) {
 	diff, err := d.Trees(from, to)
 	if err != nil {
 		return treeChanges{}, snapshots.NotCompared(from, to, err)
@@ -148,7 +149,7 @@ func diffTrees(d *gitstore.Differ, from, to gitstore.ID) (treeChanges, error) {
 	return c, nil
 }
 
-func changeType(f gitstore.FileDiff) string {
+func changeType(f diff.File) string {
 	switch f.Type() {
 	case gitstore.Added:
 		return "added"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -20,7 +21,7 @@ func (rd *Reader) Show(ctx context.Context, r missions.ShowRequest) (missions.Sh
 	if err != nil {
 		return missions.ShowResult{}, err
 	}
-	lines := Differ(ctx, at.Project, gitstore.DiffLines, nil)
+	lines := Differ(ctx, at.Project, diff.Lines, nil)
 	defer lines.Close()
 	e, err := rd.snapshots.LogEntry(ctx, at.Mission, at.Snapshot, lines)
 	if err != nil {

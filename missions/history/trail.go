@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -78,7 +79,7 @@ const maxArgumentBytes = 256 << 10
 
 // findRenames pairs the changes between two trees that keep selects. If they have more
 // paths than git can be given, it pairs all changes.
-func findRenames(ctx context.Context, p *projects.Project, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]gitstore.FileDiff, error) {
+func findRenames(ctx context.Context, p *projects.Project, before, after gitstore.ID, keep func(gitstore.Change) bool) ([]diff.File, error) {
 	var paths []string
 	bytes, types := 0, map[gitstore.ChangeType]bool{}
 	err := p.Store.DiffTrees(before, after, func(c gitstore.Change) error {
@@ -94,7 +95,7 @@ func findRenames(ctx context.Context, p *projects.Project, before, after gitstor
 	if bytes > maxArgumentBytes {
 		paths = nil
 	}
-	d := Differ(ctx, p, gitstore.DiffNames, paths)
+	d := Differ(ctx, p, diff.Names, paths)
 	defer d.Close()
 	diff, err := d.Trees(before, after)
 	if err != nil {
@@ -193,7 +194,7 @@ func nameInTreeAfter(ctx context.Context, p *projects.Project, before, after git
 		return path, err
 	}
 	renames, err := findRenames(ctx, p, before, after, func(c gitstore.Change) bool { return c.Path == path || c.Type() == gitstore.Added })
-	at := slices.IndexFunc(renames, func(f gitstore.FileDiff) bool { return f.OldPath == path })
+	at := slices.IndexFunc(renames, func(f diff.File) bool { return f.OldPath == path })
 	if err != nil || at < 0 {
 		return path, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/diff"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -25,7 +26,7 @@ type EntryReader struct{ *projects.Desk }
 
 // LogEntry describes a snapshot for the log. Its address and names are those of the
 // mission that was asked. Lines are not counted if lines is nil.
-func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *gitstore.Differ) (missions.Entry, error) {
+func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s projects.NumberedSnapshot, lines *diff.Differ) (missions.Entry, error) {
 	f, err := er.FindFacts(ctx, m.Project, s.Snapshot, lines)
 	if err != nil {
 		return missions.Entry{}, err
@@ -37,7 +38,7 @@ func (er *EntryReader) LogEntry(ctx context.Context, m *projects.Mission, s proj
 
 // FindFacts takes the facts of a snapshot from the index, or reads them and puts them
 // there.
-func (er *EntryReader) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+func (er *EntryReader) FindFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *diff.Differ) (EntryFacts, error) {
 	if f, ok := er.IndexedFacts(s.ID, lines != nil); ok && s.Lost.IsZero() {
 		return f, nil
 	}
@@ -70,7 +71,7 @@ func FilesLost(err error) bool {
 }
 
 // ReadFacts reads a snapshot, its record and what it changed.
-func ReadFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *gitstore.Differ) (EntryFacts, error) {
+func ReadFacts(ctx context.Context, p *projects.Project, s *gitstore.Snapshot, lines *diff.Differ) (EntryFacts, error) {
 	e := missions.Entry{
 		ID: s.ID.String(), Mission: s.Mission, State: missions.StateName(s.State), At: s.At, Message: s.Message,
 		Turn: s.Turn, SessionID: s.Session, Skipped: s.Skipped, RestoredFrom: idText(s.RestoredFrom),
@@ -119,7 +120,7 @@ func addRecordFacts(p *projects.Project, e *missions.Entry, s *gitstore.Snapshot
 // new workspace are no change, and to read them takes seconds.
 const MaxLineCountedFiles = 1000
 
-func countChanges(ctx context.Context, p *projects.Project, e *missions.Entry, from, to gitstore.ID, lines *gitstore.Differ) error {
+func countChanges(ctx context.Context, p *projects.Project, e *missions.Entry, from, to gitstore.ID, lines *diff.Differ) error {
 	err := p.Store.DiffTrees(from, to, func(c gitstore.Change) error {
 		switch c.Type() {
 		case gitstore.Added:

@@ -1,4 +1,4 @@
-package gitstore
+package diff
 
 import (
 	"bufio"
@@ -8,21 +8,21 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 )
 
-// DiffDetail is how much a Differ tells of two trees.
-type DiffDetail int
+// Detail is how much a Differ tells of two trees.
+type Detail int
 
 // The details; each tells what the ones above it tell.
 const (
-	DiffNames DiffDetail = iota // which files differ, renames paired
-	DiffLines                   // and how many of their lines
-	DiffPatch                   // and the patch, which git apply takes but for binary files
+	Names Detail = iota // which files differ, renames paired
+	Lines               // and how many of their lines
+	Patch               // and the patch, which git apply takes but for binary files
 )
 
 const (
@@ -33,9 +33,9 @@ const (
 	pairEnd = "end of pair\n"
 )
 
-// FileDiff is how one path differs.
-type FileDiff struct {
-	Change
+// File is how one path differs.
+type File struct {
+	gitstore.Change
 	// OldPath is where a renamed file was, "" of others; Similarity how much of it is
 	// in both, in percent.
 	OldPath    string
@@ -47,16 +47,16 @@ type FileDiff struct {
 }
 
 // Type classifies the change, renames included.
-func (f FileDiff) Type() ChangeType {
+func (f File) Type() gitstore.ChangeType {
 	if f.OldPath != "" {
-		return Renamed
+		return gitstore.Renamed
 	}
 	return f.Change.Type()
 }
 
 // Differences are what differs between two trees.
 type Differences struct {
-	Files []FileDiff
+	Files []File
 	Patch string
 	// Unpaired counts the new files that may be renamed ones which were edited: they
 	// were too many to be compared with those that are gone.
@@ -66,9 +66,9 @@ type Differences struct {
 // A Differ compares trees as `git diff-tree -M` does: any number of pairs with one
 // process, which is started for the first. It is not for concurrent use.
 type Differ struct {
-	store  *Store
+	store  *gitstore.Store
 	ctx    context.Context
-	detail DiffDetail
+	detail Detail
 	paths  []string
 
 	in      *os.File // nil before the first pair
@@ -78,15 +78,15 @@ type Differ struct {
 	stopped chan struct{}
 }
 
-// Differ compares trees until the context ends: those paths of them and what lies
+// New compares trees until the context ends: those paths of them and what lies
 // below, or all if there are none. It must be closed.
-func (s *Store) Differ(ctx context.Context, detail DiffDetail, paths ...string) *Differ {
+func New(ctx context.Context, s *gitstore.Store, detail Detail, paths ...string) *Differ {
 	return &Differ{store: s, ctx: ctx, detail: detail, paths: paths}
 }
 
 // Trees compares two trees; the zero ID stands for the empty one. The error is
 // git.ErrNotInstalled, a *git.Error where something of them is lost or damaged, or the context's.
-func (d *Differ) Trees(a, b ID) (Differences, error) {
+func (d *Differ) Trees(a, b gitstore.ID) (Differences, error) {
 	if a == b {
 		return Differences{}, nil
 	}
@@ -107,9 +107,9 @@ func (d *Differ) Trees(a, b ID) (Differences, error) {
 	return diff, nil
 }
 
-func orEmptyTree(id ID) ID {
+func orEmptyTree(id gitstore.ID) gitstore.ID {
 	if id.IsZero() {
-		return EmptyTree()
+		return gitstore.EmptyTree()
 	}
 	return id
 }
@@ -142,20 +142,16 @@ func (d *Differ) command() git.Command {
 		"--literal-pathspecs", "diff-tree", "--stdin", "-r", "-z", "-M", fmt.Sprintf("-l%d", renameLimit), "--no-rename-empty",
 		"--no-ext-diff", "--no-textconv", "--full-index", "--raw",
 	}
-	if d.detail >= DiffLines {
+	if d.detail >= Lines {
 		args = append(args, "--numstat")
 	}
-	if d.detail >= DiffPatch {
+	if d.detail >= Patch {
 		args = append(args, "-p")
 	}
-	c := git.Command{
-		Dir: d.store.dir, GitDir: d.store.dir, Config: []string{"core.bigFileThreshold=32m"},
+	return git.Command{
+		Dir: d.store.Dir(), GitDir: d.store.Dir(), Env: d.store.GitEnv(), Config: []string{"core.bigFileThreshold=32m"},
 		Args: append(append(args, "--"), d.paths...),
 	}
-	if d.store.IsScratch() {
-		c.Env = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteC(filepath.Join(d.store.area, "objects"))}
-	}
-	return c
 }
 
 // Close ends the process; another pair starts another one.
@@ -218,16 +214,16 @@ func (d *Differ) readFile(diff *Differences) error {
 	if len(parts) != 5 {
 		return fmt.Errorf("git diff-tree says %q of a file", head)
 	}
-	var f FileDiff
-	for i, side := range []*TreeEntry{&f.From, &f.To} {
+	var f File
+	for i, side := range []*gitstore.TreeEntry{&f.From, &f.To} {
 		mode, merr := strconv.ParseUint(parts[i], 8, 32)
-		id, ierr := ParseID(parts[2+i])
+		id, ierr := gitstore.ParseID(parts[2+i])
 		if err := errors.Join(merr, ierr); err != nil {
 			return fmt.Errorf("git diff-tree says %q of a file: %w", head, err)
 		}
-		side.Mode, side.ID = Mode(mode), id
+		side.Mode, side.ID = gitstore.Mode(mode), id
 	}
-	if score, renamed := strings.CutPrefix(parts[4], string(Renamed)); renamed {
+	if score, renamed := strings.CutPrefix(parts[4], string(gitstore.Renamed)); renamed {
 		if f.Similarity, err = strconv.Atoi(score); err != nil {
 			return err
 		}
@@ -242,7 +238,7 @@ func (d *Differ) readFile(diff *Differences) error {
 
 // readLines reads "ADDED<tab>DELETED<tab>PATH", or no path there and then both of a
 // rename, into the next of the files that is called so.
-func (d *Differ) readLines(files []FileDiff, next *int) error {
+func (d *Differ) readLines(files []File, next *int) error {
 	text, err := d.field()
 	if err != nil {
 		return err
@@ -263,7 +259,7 @@ func (d *Differ) readLines(files []FileDiff, next *int) error {
 		*next++
 	}
 	if *next == len(files) {
-		return fmt.Errorf("git diff-tree counts lines of %s, which does not differ", QuotePath(parts[2]))
+		return fmt.Errorf("git diff-tree counts lines of %s, which does not differ", gitstore.QuotePath(parts[2]))
 	}
 	f := &files[*next]
 	if f.Binary = parts[0] == "-"; f.Binary {
@@ -292,16 +288,16 @@ func (d *Differ) readPatch() (string, error) {
 
 // unpaired tells from what is left whether Git compared it: each file that is gone
 // with each that is new, but for empty ones, unless there were too many.
-func unpaired(files []FileDiff) int {
+func unpaired(files []File) int {
 	gone, made := 0, 0
 	for _, f := range files {
 		switch f.Type() {
-		case Deleted:
-			if f.From.ID != emptyBlob() {
+		case gitstore.Deleted:
+			if f.From.ID != gitstore.EmptyBlob() {
 				gone++
 			}
-		case Added:
-			if f.To.ID != emptyBlob() {
+		case gitstore.Added:
+			if f.To.ID != gitstore.EmptyBlob() {
 				made++
 			}
 		}
