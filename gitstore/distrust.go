@@ -41,3 +41,14 @@ func (s *Store) Has(id ID) (bool, error) {
 	}
 	return s.Objects.Has(id)
 }
+
+// storedCommit is an error unless id is a commit that is stored.
+func (s *Store) storedCommit(id ID) error {
+	if _, ok := s.recent.get(id, TypeCommit); ok {
+		if stored, err := s.Has(id); stored || err != nil {
+			return err
+		}
+	}
+	_, err := s.typed(id, TypeCommit)
+	return err
+}

@@ -31,8 +31,8 @@ type packedRef struct {
 
 // packedRefs reads the file anew each time: it is replaced by rename, small, and
 // a cache of it would need a racy-proof test of its own.
-func (s *Store) packedRefs() (*packedRefs, error) {
-	data, err := disk.ReadFile(filepath.Join(s.dir, packedRefsFile))
+func (r *refs) packedRefs() (*packedRefs, error) {
+	data, err := disk.ReadFile(filepath.Join(r.dir, packedRefsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &packedRefs{}, nil
 	}

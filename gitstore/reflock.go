@@ -56,18 +56,18 @@ func (e *RefLockedError) Error() string {
 // if it is not held and umbra/reflocks has the same inode: that one is removed.
 // Any other belongs to another program and is reported.
 type refLock struct {
-	store *Store
-	name  string
-	file  *os.File
-	own   string
-	path  string
-	done  bool
+	refs *refs
+	name string
+	file *os.File
+	own  string
+	path string
+	done bool
 }
 
 // lockRef takes the lock of a ref (or of packed-refs) with the value to publish
 // already written, and synced if durable.
-func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durability) (*refLock, error) {
-	l := &refLock{store: s, name: name, path: filepath.Join(s.dir, name) + lockSuffix}
+func (r *refs) lockRef(ctx context.Context, name string, value []byte, d Durability) (*refLock, error) {
+	l := &refLock{refs: r, name: name, path: filepath.Join(r.dir, name) + lockSuffix}
 	if err := l.create(value, d); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durabi
 			l.release()
 			return nil, err
 		}
-		busy := s.inspectLock(name, l.path)
+		busy := r.inspectLock(name, l.path)
 		if busy == nil {
 			continue
 		}
@@ -102,10 +102,10 @@ func (s *Store) lockRef(ctx context.Context, name string, value []byte, d Durabi
 
 // create makes the lock file under its own name.
 func (l *refLock) create(value []byte, d Durability) error {
-	dir := filepath.Join(l.store.dir, refLockDir)
+	dir := filepath.Join(l.refs.dir, refLockDir)
 	f, err := flock.CreateTemp(dir, url.PathEscape(l.name)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = disk.MakeDirs(l.store.dir, dir); err == nil {
+		if err = disk.MakeDirs(l.refs.dir, dir); err == nil {
 			f, err = flock.CreateTemp(dir, url.PathEscape(l.name)+".*")
 		}
 	}
@@ -115,7 +115,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 	l.file, l.own = f, f.Name()
 	_, err = f.Write(value)
 	if err == nil && d == Durable {
-		err = l.store.sync.File(f)
+		err = l.refs.sync.File(f)
 	}
 	if err != nil {
 		l.release()
@@ -127,7 +127,7 @@ func (l *refLock) create(value []byte, d Durability) error {
 func (l *refLock) link() error {
 	err := os.Link(l.own, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := l.store.sync.MakeDirs(l.store.dir, filepath.Dir(l.path)); err != nil {
+		if err := l.refs.sync.MakeDirs(l.refs.dir, filepath.Dir(l.path)); err != nil {
 			return l.parentConflict(err)
 		}
 		err = os.Link(l.own, l.path)
@@ -151,7 +151,7 @@ func (l *refLock) createInPlace() error {
 	}
 	if err = flock.Take(f, unix.LOCK_EX); err == nil {
 		if _, err = f.Write(value); err == nil {
-			err = l.store.sync.File(f)
+			err = l.refs.sync.File(f)
 		}
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (l *refLock) rewrite(value []byte) error {
 
 // publish renames the lock onto the ref.
 func (l *refLock) publish() error {
-	if err := renameOver(l.path, filepath.Join(l.store.dir, l.name), l.name, l.store.dir); err != nil {
+	if err := renameOver(l.path, filepath.Join(l.refs.dir, l.name), l.name, l.refs.dir); err != nil {
 		return err
 	}
 	failpoint.Hit("ref.published")
@@ -202,7 +202,7 @@ func (l *refLock) release() {
 
 // inspectLock removes the lock file of a dead Umbra process and returns nil, or
 // says whose it is. It also returns nil if the lock has gone meanwhile.
-func (s *Store) inspectLock(name, path string) error {
+func (r *refs) inspectLock(name, path string) error {
 	fi, err := os.Lstat(path)
 	if err == nil {
 		var f *os.File
@@ -222,7 +222,7 @@ func (s *Store) inspectLock(name, path string) error {
 		busy.Live = errors.Is(err, unix.EWOULDBLOCK)
 		return busy
 	}
-	own := s.ownLockName(name, fi)
+	own := r.ownLockName(name, fi)
 	if own == "" {
 		return busy
 	}
@@ -233,8 +233,8 @@ func (s *Store) inspectLock(name, path string) error {
 }
 
 // ownLockName finds the name in umbra/reflocks of the file that fi describes.
-func (s *Store) ownLockName(name string, fi fs.FileInfo) string {
-	dir := filepath.Join(s.dir, refLockDir)
+func (r *refs) ownLockName(name string, fi fs.FileInfo) string {
+	dir := filepath.Join(r.dir, refLockDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -252,8 +252,8 @@ func (s *Store) ownLockName(name string, fi fs.FileInfo) string {
 
 // lockOf gives the lock file that a name in umbra/reflocks stands for, if it still
 // is the same open file; else "".
-func (s *Store) lockOf(own string, f *os.File) (string, error) {
-	path, ok := s.lockPathOf(own)
+func (r *refs) lockOf(own string, f *os.File) (string, error) {
+	path, ok := r.lockPathOf(own)
 	if !ok {
 		return "", nil
 	}
@@ -265,7 +265,7 @@ func (s *Store) lockOf(own string, f *os.File) (string, error) {
 }
 
 // lockPathOf gives the lock file that a name in umbra/reflocks stands for.
-func (s *Store) lockPathOf(own string) (string, bool) {
+func (r *refs) lockPathOf(own string) (string, bool) {
 	escaped := own
 	if dot := strings.LastIndexByte(own, '.'); dot > 0 {
 		escaped = own[:dot]
@@ -274,5 +274,5 @@ func (s *Store) lockPathOf(own string) (string, bool) {
 	if err != nil || !filepath.IsLocal(name) {
 		return "", false
 	}
-	return filepath.Join(s.dir, name) + lockSuffix, true
+	return filepath.Join(r.dir, name) + lockSuffix, true
 }

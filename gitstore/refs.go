@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/durable"
 )
 
 var (
@@ -30,6 +31,14 @@ func (e *RefError) Error() string { return fmt.Sprintf("%s: %v", e.Ref, e.Err) }
 
 // Unwrap gives the cause.
 func (e *RefError) Unwrap() error { return e.Err }
+
+// refs are the refs of a repository. Its methods are the Store's.
+type refs struct {
+	dir  string // of the repository
+	sync *durable.Syncer
+	// stored is an error unless the id is that of a commit that is stored.
+	stored func(ID) error
+}
 
 // Ref is one ref with its value.
 type Ref struct {
@@ -54,13 +63,13 @@ const maxSymbolicDepth = 5
 
 // Ref returns the commit that a ref names, through symbolic refs. The error is a
 // *RefError wrapping ErrRefNotFound or ErrRefBroken.
-func (s *Store) Ref(name RefName) (ID, error) {
+func (r *refs) Ref(name RefName) (ID, error) {
 	if err := name.Validate(); err != nil {
 		return ID{}, err
 	}
 	at := name
 	for range maxSymbolicDepth {
-		v, err := s.rawRef(string(at))
+		v, err := r.rawRef(string(at))
 		if err != nil {
 			return ID{}, &RefError{Ref: string(name), Err: err}
 		}
@@ -74,11 +83,11 @@ func (s *Store) Ref(name RefName) (ID, error) {
 
 // Symbolic returns the ref that the symbolic ref name leads to, existing or
 // not. A ref that is not symbolic is ErrRefBroken.
-func (s *Store) Symbolic(name RefName) (RefName, error) {
+func (r *refs) Symbolic(name RefName) (RefName, error) {
 	if err := name.Validate(); err != nil {
 		return "", err
 	}
-	v, err := s.rawRef(string(name))
+	v, err := r.rawRef(string(name))
 	if err == nil && v.symbolic == "" {
 		err = fmt.Errorf("%w: it is not symbolic", ErrRefBroken)
 	}
@@ -134,16 +143,16 @@ func shorten(data []byte) []byte { return data[:min(len(data), 60)] }
 
 // rawRef reads one ref without following it. Loose before packed, and loose
 // once more, so that a ref packed meanwhile is seen.
-func (s *Store) rawRef(name string) (refValue, error) {
+func (r *refs) rawRef(name string) (refValue, error) {
 	for range 2 {
-		data, err := disk.ReadFile(filepath.Join(s.dir, name))
+		data, err := disk.ReadFile(filepath.Join(r.dir, name))
 		if err == nil {
 			return parseRefValue(data)
 		}
 		if !isAbsent(err) {
 			return refValue{}, err
 		}
-		packed, err := s.packedRefs()
+		packed, err := r.packedRefs()
 		if err != nil {
 			return refValue{}, err
 		}
@@ -164,17 +173,17 @@ func isAbsent(err error) bool {
 }
 
 // Refs lists the refs of one namespace; "" lists all.
-func (s *Store) Refs(kind RefKind) (*RefList, error) {
+func (r *refs) Refs(kind RefKind) (*RefList, error) {
 	prefix := string(kind)
 	if prefix == "" {
 		prefix = "refs/"
 	}
 	loose := map[string]refValue{}
 	list := &RefList{}
-	if err := s.looseRefs(prefix, loose, list); err != nil {
+	if err := r.looseRefs(prefix, loose, list); err != nil {
 		return nil, err
 	}
-	packed, err := s.packedRefs()
+	packed, err := r.packedRefs()
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +196,7 @@ func (s *Store) Refs(kind RefKind) (*RefList, error) {
 		list.Bad = append(list.Bad, packed.bad...)
 	}
 	for name, v := range loose {
-		s.addRef(list, name, v)
+		r.addRef(list, name, v)
 	}
 	slices.SortFunc(list.Refs, func(a, b Ref) int { return strings.Compare(string(a.Name), string(b.Name)) })
 	slices.SortFunc(list.Bad, func(a, b RefError) int { return strings.Compare(a.Ref, b.Ref) })
@@ -198,7 +207,7 @@ func (l *RefList) isBad(name string) bool {
 	return slices.ContainsFunc(l.Bad, func(e RefError) bool { return e.Ref == name })
 }
 
-func (s *Store) addRef(list *RefList, name string, v refValue) {
+func (r *refs) addRef(list *RefList, name string, v refValue) {
 	ref, err := ParseRefName(name)
 	if err != nil {
 		list.Bad = append(list.Bad, RefError{Ref: name, Err: err})
@@ -206,7 +215,7 @@ func (s *Store) addRef(list *RefList, name string, v refValue) {
 	}
 	id := v.id
 	if v.symbolic != "" {
-		if id, err = s.Ref(v.symbolic); err != nil {
+		if id, err = r.Ref(v.symbolic); err != nil {
 			list.Bad = append(list.Bad, RefError{Ref: name, Err: err})
 			return
 		}
@@ -214,8 +223,8 @@ func (s *Store) addRef(list *RefList, name string, v refValue) {
 	list.Refs = append(list.Refs, Ref{Name: ref, ID: id, Symbolic: v.symbolic})
 }
 
-func (s *Store) looseRefs(prefix string, out map[string]refValue, list *RefList) error {
-	root := filepath.Join(s.dir, prefix)
+func (r *refs) looseRefs(prefix string, out map[string]refValue, list *RefList) error {
+	root := filepath.Join(r.dir, prefix)
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -226,7 +235,7 @@ func (s *Store) looseRefs(prefix string, out map[string]refValue, list *RefList)
 		if e.IsDir() || strings.HasSuffix(path, lockSuffix) {
 			return nil
 		}
-		name := filepath.ToSlash(strings.TrimPrefix(path, s.dir+string(filepath.Separator)))
+		name := filepath.ToSlash(strings.TrimPrefix(path, r.dir+string(filepath.Separator)))
 		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

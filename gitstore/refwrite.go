@@ -55,60 +55,49 @@ func (e *RefConflictError) Error() string {
 // too long a *RefLockedError. new must be a stored commit. Readers see the old
 // value or the new one, never a part, also after SIGKILL; with Durable also
 // after a power cut once UpdateRef has returned.
-func (s *Store) UpdateRef(ctx context.Context, name RefName, old, new ID, d Durability) error {
+func (r *refs) UpdateRef(ctx context.Context, name RefName, old, new ID, d Durability) error {
 	if name.Kind() == RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
 	}
-	if err := s.storedCommit(new); err != nil {
+	if err := r.stored(new); err != nil {
 		return &RefError{Ref: string(name), Err: err}
 	}
-	return s.swap(ctx, name, expect(refValue{id: old}), refValue{id: new}, d)
-}
-
-// storedCommit is an error unless id is a commit that is stored.
-func (s *Store) storedCommit(id ID) error {
-	if _, ok := s.recent.get(id, TypeCommit); ok {
-		if stored, err := s.Has(id); stored || err != nil {
-			return err
-		}
-	}
-	_, err := s.typed(id, TypeCommit)
-	return err
+	return r.swap(ctx, name, expect(refValue{id: old}), refValue{id: new}, d)
 }
 
 // MendRef sets a ref that is missing or can't be read. One that names an object
 // id, whatever it is, is a *RefMovedError. Durable.
-func (s *Store) MendRef(ctx context.Context, name RefName, id ID) error {
+func (r *refs) MendRef(ctx context.Context, name RefName, id ID) error {
 	if name.Kind() == RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "mission names are symbolic refs"}
 	}
-	if err := s.storedCommit(id); err != nil {
+	if err := r.stored(id); err != nil {
 		return &RefError{Ref: string(name), Err: err}
 	}
-	return s.swap(ctx, name, lostRef, refValue{id: id}, Durable)
+	return r.swap(ctx, name, lostRef, refValue{id: id}, Durable)
 }
 
 // DeleteRef removes a ref that names old, from packed-refs too. Durable.
-func (s *Store) DeleteRef(ctx context.Context, name RefName, old ID) error {
-	return s.swap(ctx, name, expect(refValue{id: old}), refValue{}, Durable)
+func (r *refs) DeleteRef(ctx context.Context, name RefName, old ID) error {
+	return r.swap(ctx, name, expect(refValue{id: old}), refValue{}, Durable)
 }
 
 // SetSymbolic makes name (a HeadRef) lead to target (an AgentRef or
 // TrashAgentRef) if it leads to old, where "" stands for "does not exist". The
 // errors are UpdateRef's.
-func (s *Store) SetSymbolic(ctx context.Context, name, old, target RefName, d Durability) error {
+func (r *refs) SetSymbolic(ctx context.Context, name, old, target RefName, d Durability) error {
 	if name.Kind() != RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "only names of missions are symbolic"}
 	}
 	if err := target.Validate(); err != nil {
 		return err
 	}
-	return s.swap(ctx, name, expect(refValue{symbolic: old}), refValue{symbolic: target}, d)
+	return r.swap(ctx, name, expect(refValue{symbolic: old}), refValue{symbolic: target}, d)
 }
 
 // DeleteSymbolic removes a symbolic ref that leads to old. Durable.
-func (s *Store) DeleteSymbolic(ctx context.Context, name, old RefName) error {
-	return s.swap(ctx, name, expect(refValue{symbolic: old}), refValue{}, Durable)
+func (r *refs) DeleteSymbolic(ctx context.Context, name, old RefName) error {
+	return r.swap(ctx, name, expect(refValue{symbolic: old}), refValue{}, Durable)
 }
 
 // expectation decides whether the value found may be replaced.
@@ -127,16 +116,16 @@ func expect(want refValue) expectation {
 }
 
 // swap replaces a ref under its lock; the zero value deletes it.
-func (s *Store) swap(ctx context.Context, name RefName, ok expectation, next refValue, d Durability) error {
+func (r *refs) swap(ctx context.Context, name RefName, ok expectation, next refValue, d Durability) error {
 	if err := name.Validate(); err != nil {
 		return err
 	}
-	lock, err := s.lockRef(ctx, string(name), next.encode(), d)
+	lock, err := r.lockRef(ctx, string(name), next.encode(), d)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
-	have, err := s.rawRef(string(name))
+	have, err := r.rawRef(string(name))
 	if err := ok(have, err); err != nil {
 		var moved *RefMovedError
 		if errors.As(err, &moved) {
@@ -146,9 +135,9 @@ func (s *Store) swap(ctx context.Context, name RefName, ok expectation, next ref
 		return &RefError{Ref: string(name), Err: err}
 	}
 	if next.isZero() {
-		return s.deleteLocked(ctx, string(name))
+		return r.deleteLocked(ctx, string(name))
 	}
-	if err := s.packedConflict(string(name)); err != nil {
+	if err := r.packedConflict(string(name)); err != nil {
 		return err
 	}
 	if err := lock.publish(); err != nil {
@@ -157,13 +146,13 @@ func (s *Store) swap(ctx context.Context, name RefName, ok expectation, next ref
 	if d == Derived {
 		return nil
 	}
-	return s.sync.Dir(filepath.Dir(filepath.Join(s.dir, string(name))))
+	return r.sync.Dir(filepath.Dir(filepath.Join(r.dir, string(name))))
 }
 
 // packedConflict looks for a packed ref that would be a directory of name's or
 // have name as one. Loose ones show as errors of the file system.
-func (s *Store) packedConflict(name string) error {
-	packed, err := s.packedRefs()
+func (r *refs) packedConflict(name string) error {
+	packed, err := r.packedRefs()
 	if err != nil {
 		return err
 	}
@@ -177,47 +166,47 @@ func (s *Store) packedConflict(name string) error {
 
 // deleteLocked removes from packed-refs first: otherwise a crash would bring the
 // older, packed value back.
-func (s *Store) deleteLocked(ctx context.Context, name string) error {
-	packed, err := s.packedRefs()
+func (r *refs) deleteLocked(ctx context.Context, name string) error {
+	packed, err := r.packedRefs()
 	if err != nil {
 		return err
 	}
 	if _, ok := packed.find(name); ok {
-		if err := s.rewritePacked(ctx, name); err != nil {
+		if err := r.rewritePacked(ctx, name); err != nil {
 			return err
 		}
 	}
 	failpoint.Hit("ref.deleting")
-	path := filepath.Join(s.dir, name)
+	path := filepath.Join(r.dir, name)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	failpoint.Hit("ref.deleted")
-	return s.sync.Dir(filepath.Dir(path))
+	return r.sync.Dir(filepath.Dir(path))
 }
 
 // MendPackedRefs leaves the lines out of packed-refs that don't parse; the file as
 // it was stays beside it.
-func (s *Store) MendPackedRefs(ctx context.Context) error {
-	lock, err := s.lockRef(ctx, packedRefsFile, nil, Durable)
+func (r *refs) MendPackedRefs(ctx context.Context) error {
+	lock, err := r.lockRef(ctx, packedRefsFile, nil, Durable)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
-	packed, err := s.packedRefs()
+	packed, err := r.packedRefs()
 	if err != nil || len(packed.bad) == 0 {
 		return err
 	}
-	return replaceDamaged(s.dir, packedRefsFile, packed.without(""))
+	return replaceDamaged(r.dir, packedRefsFile, packed.without(""))
 }
 
 // MendSymbolic makes a mission's name whose value does not parse, or that is not
 // there, lead to target; without a target it is removed.
-func (s *Store) MendSymbolic(ctx context.Context, name, target RefName) error {
+func (r *refs) MendSymbolic(ctx context.Context, name, target RefName) error {
 	if name.Kind() != RefHead {
 		return &InvalidRefNameError{Name: string(name), Reason: "only names of missions are symbolic"}
 	}
-	return s.swap(ctx, name, lostRef, refValue{symbolic: target}, Durable)
+	return r.swap(ctx, name, lostRef, refValue{symbolic: target}, Durable)
 }
 
 // lostRef expects a ref that says nothing: it is not there, or does not parse.
@@ -231,9 +220,9 @@ func lostRef(have refValue, err error) error {
 	return err
 }
 
-func (s *Store) rewritePacked(ctx context.Context, without string) error {
-	return s.rewrite(ctx, packedRefsFile, func() ([]byte, error) {
-		packed, err := s.packedRefs()
+func (r *refs) rewritePacked(ctx context.Context, without string) error {
+	return r.rewrite(ctx, packedRefsFile, func() ([]byte, error) {
+		packed, err := r.packedRefs()
 		if err != nil {
 			return nil, err
 		}
@@ -246,8 +235,8 @@ func (s *Store) rewritePacked(ctx context.Context, without string) error {
 
 // rewrite replaces a file of the repository, durably, by what is made of it under its
 // lock.
-func (s *Store) rewrite(ctx context.Context, name string, content func() ([]byte, error)) error {
-	lock, err := s.lockRef(ctx, name, nil, Derived)
+func (r *refs) rewrite(ctx context.Context, name string, content func() ([]byte, error)) error {
+	lock, err := r.lockRef(ctx, name, nil, Derived)
 	if err != nil {
 		return err
 	}
@@ -259,13 +248,13 @@ func (s *Store) rewrite(ctx context.Context, name string, content func() ([]byte
 	if err := lock.rewrite(data); err != nil {
 		return err
 	}
-	if err := s.sync.File(lock.file); err != nil {
+	if err := r.sync.File(lock.file); err != nil {
 		return err
 	}
 	if err := lock.publish(); err != nil {
 		return err
 	}
-	return s.sync.Dir(filepath.Dir(filepath.Join(s.dir, name)))
+	return r.sync.Dir(filepath.Dir(filepath.Join(r.dir, name)))
 }
 
 // renameOver moves a finished lock file onto its ref. Directories that Git left

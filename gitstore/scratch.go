@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 )
 
@@ -27,7 +26,7 @@ func (s *Store) Scratch() (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	scratch := &Store{dir: s.dir, area: area, project: s.project, sync: &durable.Syncer{}, link: os.Link}
+	scratch := bareStore(s.dir, area, s.project)
 	if err := scratch.furnish(s); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(area))
 	}

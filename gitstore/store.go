@@ -26,6 +26,7 @@ import (
 // open. Errors about one object are *ObjectError, about one ref *RefError.
 type Store struct {
 	*Objects
+	*refs
 
 	dir     string
 	area    string   // where new objects go: dir, but for a scratch
@@ -186,11 +187,19 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Objects: objects, dir: dir, area: dir, project: project, sync: &durable.Syncer{}, link: os.Link}
+	s := bareStore(dir, dir, project)
+	s.Objects = objects
 	if err := s.replaySegments(); err != nil && !unwritable(err) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	return s, nil
+}
+
+// bareStore gives a Store without its objects.
+func bareStore(dir, area, project string) *Store {
+	s := &Store{dir: dir, area: area, project: project, sync: &durable.Syncer{}, link: os.Link}
+	s.refs = &refs{dir: dir, sync: s.sync, stored: s.storedCommit}
+	return s
 }
 
 // unwritable tells of an error that a directory can only be read.
