@@ -35,12 +35,16 @@ func (c *call) ask(question string, answers ...answer) (string, error) {
 		fmt.Fprintln(c.Stderr)
 		return "", c.ctx.Err()
 	case line := <-typed:
+		choice := answers[len(answers)-1].letter
 		for _, a := range answers {
-			if line == a.letter || line != "" && strings.HasPrefix(a.meaning, line) {
-				return a.letter, nil
+			if line == a.letter {
+				return line, nil
+			}
+			if line != "" && strings.HasPrefix(a.meaning, line) {
+				choice = a.letter
 			}
 		}
-		return answers[len(answers)-1].letter, nil
+		return choice, nil
 	}
 }
 

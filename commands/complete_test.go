@@ -47,7 +47,7 @@ func TestCompleteWords(t *testing.T) {
 		"man mission wa":               {"wait"},
 		"man show ":                    nil,
 		"man nosuch ":                  nil,
-		"restore --path a --min":       {"--mine"},
+		"restore --path a --keep":      {"--keep-others"},
 	} {
 		if got := valuesOf(strings.Split(line, " ")...); !slices.Equal(got, want) {
 			t.Errorf("%q is completed to %q, want %q", line, got, want)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -26,14 +27,15 @@ The user's Git is left alone: HEAD, branches and index stay.
 An agent that Umbra launched is ended for it, and is there again at once, in its
 terminal, on the restored conversation. In a turn it is refused (exit code 11).
 Prompts that it was sent and had not taken up are printed: not_taken_up in JSON.
-Paths that others changed since are asked about; where nobody can be asked,
---mine leaves them as they are and --all takes them back too (else exit code 12).`,
+Paths that somebody else changed since, such as you, are asked about. Where nobody can
+be asked, --keep-others keeps them as they are, and --all puts these back too (else
+exit code 12). A path that can't be changed is left and listed (exit code 3).`,
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "files-only", Usage: "the conversation stays", Destination: &r.FilesOnly},
 			&cli.BoolFlag{Name: "conversation-only", Usage: "the files stay", Destination: &r.ConversationOnly},
 			&cli.StringSliceFlag{Name: "path", Usage: "only `PATH` and what is below it (may be repeated)", Destination: &o.paths},
-			&cli.BoolFlag{Name: "mine", Usage: "leave what others changed", Destination: &r.Mine},
-			&cli.BoolFlag{Name: "all", Usage: "take back what others changed, too", Destination: &r.All},
+			&cli.BoolFlag{Name: "keep-others", Usage: "keep what others changed as it is", Destination: &r.KeepOthers},
+			&cli.BoolFlag{Name: "all", Usage: "put back what others changed, too", Destination: &r.All},
 			&cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &r.Preview},
 			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &r.WhenIdle},
 			&cli.StringFlag{Name: "mission", Usage: "in the workspace of `MISSION`", Destination: &r.Mission},
@@ -43,47 +45,28 @@ Paths that others changed since are asked about; where nobody can be asked,
 	}
 }
 
-func (o restoreOptions) check() error {
-	r, paths := o.request, len(o.paths.Value()) > 0
-	contradict := func(hint, a, b string) error {
-		return missions.Errorf(missions.KindUsage, hint, "%s and %s contradict each other", a, b)
-	}
-	switch {
-	case r.Mine && r.All:
-		return contradict("choose one", "--mine", "--all")
-	case r.FilesOnly && r.ConversationOnly:
-		return contradict("leave both out to restore both", "--files-only", "--conversation-only")
-	case paths && r.ConversationOnly:
-		return contradict("--path is about files only", "--path", "--conversation-only")
-	case r.Preview && r.WhenIdle:
-		return contradict("choose one", "--preview", "--when-idle")
-	case r.WhenIdle && r.Force:
-		return contradict("choose one", "--when-idle", "--force")
-	case r.ConversationOnly && (r.Mine || r.All):
-		return missions.Errorf(missions.KindUsage, "leave them out", "--mine and --all are about files, which --conversation-only leaves alone")
-	}
-	return nil
-}
-
 func runRestore(c *call, o restoreOptions) error {
-	if err := o.check(); err != nil {
+	r := o.request
+	r.Moment, r.Paths = c.arg(0), o.paths.Value()
+	if r.Preview && r.WhenIdle {
+		return missions.Errorf(missions.KindUsage, "choose one", "--preview and --when-idle contradict each other")
+	}
+	if err := r.Check(); err != nil {
 		return err
 	}
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
 	}
-	r := o.request
-	r.Caller, r.Moment = caller, c.arg(0)
-	for _, p := range o.paths.Value() {
+	r.Caller = caller
+	for i, p := range r.Paths {
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(caller.Cwd, p)
+			r.Paths[i] = filepath.Join(caller.Cwd, p)
 		}
-		r.Paths = append(r.Paths, p)
 	}
 	result, err := svc.Restore(ctx, r)
-	if plan, asked := c.contested(err); asked {
-		if err := c.chooseWhose(plan, &r); err != nil {
+	if plan, ok := planIn(err); ok && len(plan.Foreign) > 0 && c.canAsk() {
+		if err := c.askOthers(ctx, svc, plan, &r); err != nil {
 			return err
 		}
 		result, err = svc.Restore(ctx, r)
@@ -92,13 +75,6 @@ func runRestore(c *call, o restoreOptions) error {
 		return err
 	}
 	return c.printRestored("restore", result)
-}
-
-// contested is the plan of a restore that others' changes stand in the way of,
-// if there is somebody to ask about it.
-func (c *call) contested(err error) (missions.RestoreResult, bool) {
-	plan, ok := planIn(err)
-	return plan, ok && len(plan.Foreign) > 0 && c.canAsk()
 }
 
 // planIn is the plan that comes with a refusal.
@@ -111,24 +87,35 @@ func planIn(err error) (missions.RestoreResult, bool) {
 	return plan, json.Unmarshal(e.Details, &plan) == nil && plan.Target != ""
 }
 
-// chooseWhose asks whether others' changes are taken back too. --yes does not
-// answer that.
-func (c *call) chooseWhose(plan missions.RestoreResult, r *missions.RestoreRequest) error {
+// askOthers asks what becomes of the paths that others changed. --yes does not answer
+// that.
+func (c *call) askOthers(ctx context.Context, svc missions.Service, plan missions.RestoreResult, r *missions.RestoreRequest) error {
 	c.progress.end()
 	writePlan(c.err, plan)
-	_ = c.err.flush()
-	letter, err := c.ask("Others changed some of these paths since. Restore?",
-		answer{"m", "mine only, leave theirs"}, answer{"a", "all, theirs too"}, answer{"s", "stop"})
-	if err != nil {
-		return err
+	for {
+		_ = c.err.flush()
+		letter, err := c.ask("Somebody else changed the paths marked others since. What becomes of these?",
+			answer{"k", "keep as they are"}, answer{"p", "put these back too"}, answer{"d", "show the differences"}, answer{"s", "stop"})
+		switch {
+		case err != nil:
+			return err
+		case letter == "k":
+			r.KeepOthers = true
+			return nil
+		case letter == "p":
+			r.All = true
+			return nil
+		case letter == "s":
+			return missions.Errorf(missions.KindConflict, "", "nothing was restored")
+		}
+		d := missions.DiffRequest{Caller: r.Caller, From: plan.Target, To: plan.SafetySnapshot, Patch: true}
+		for _, f := range plan.Foreign {
+			d.Paths = append(d.Paths, filepath.Join(plan.Workspace, f.Path))
+		}
+		since, err := svc.Diff(ctx, d)
+		if err != nil {
+			return err
+		}
+		writePatch(c.err, since.From, since.Files, since.Patch)
 	}
-	switch letter {
-	case "m":
-		r.Mine = true
-	case "a":
-		r.All = true
-	default:
-		return missions.Errorf(missions.KindConflict, "", "nothing was restored")
-	}
-	return nil
 }

@@ -107,7 +107,7 @@ func writePlan(p *printer, r missions.RestoreResult) {
 		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(reasonText(k.Reason)), dim})
 	}
 	for _, k := range r.Foreign {
-		t.row(cell{"theirs", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+		t.row(cell{"others", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
 	}
 	t.print(p, "  ")
 	if r.Conversation.EventsDropped > 0 || r.Conversation.EventsKept > 0 {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/payload"
@@ -22,6 +23,7 @@ type fake struct {
 	missions.Service
 	wait    func(context.Context, missions.WaitRequest) ([]missions.Mission, error)
 	restore func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error)
+	diff    func(context.Context, missions.DiffRequest) (missions.Difference, error)
 	log     func(context.Context, missions.LogRequest) ([]missions.Entry, error)
 	list    func(context.Context, missions.MissionsRequest) ([]missions.Mission, error)
 	hook    func(context.Context, missions.HookRequest) (missions.HookResult, error)
@@ -38,6 +40,10 @@ func (f fake) Wait(ctx context.Context, r missions.WaitRequest) ([]missions.Miss
 
 func (f fake) Restore(ctx context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 	return f.restore(ctx, r)
+}
+
+func (f fake) Diff(ctx context.Context, r missions.DiffRequest) (missions.Difference, error) {
+	return f.diff(ctx, r)
 }
 
 func (f fake) Log(ctx context.Context, r missions.LogRequest) ([]missions.Entry, error) {
@@ -201,17 +207,22 @@ func TestRunTellsProgress(t *testing.T) {
 func TestRestoreAsksWhose(t *testing.T) {
 	t.Parallel()
 	var asked []missions.RestoreRequest
-	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), Modify: []string{"mine"}, Foreign: []missions.PathReason{{Path: "theirs\x1b", Reason: "mission two"}}}
+	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), SafetySnapshot: "b", Workspace: "/work", Modify: []string{"mine"}, Foreign: []missions.PathReason{{Path: "theirs\x1b", Reason: "mission two"}}}
 	b := newBench(t, fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 		asked = append(asked, r)
-		if !r.Mine && !r.All {
-			e := missions.Errorf(missions.KindConflict, "--mine or --all", "1 path was changed by others")
+		if !r.KeepOthers && !r.All {
+			e := missions.Errorf(missions.KindConflict, "--keep-others or --all", "1 path was changed by others")
 			e.Details, _ = json.Marshal(plan)
 			return missions.RestoreResult{}, e
 		}
 		done := plan
 		done.Done, done.Foreign = true, nil
 		return done, nil
+	}, diff: func(_ context.Context, r missions.DiffRequest) (missions.Difference, error) {
+		if r.From != plan.Target || r.To != plan.SafetySnapshot || len(r.Paths) != 1 || !strings.HasPrefix(r.Paths[0], "/work/theirs") {
+			t.Errorf("asked for the difference %+v", r)
+		}
+		return missions.Difference{From: r.From, Patch: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-then\n+the user's\n"}, nil
 	}})
 	if code := b.run("restore", "one@1", "--yes"); code != 12 || len(asked) != 1 {
 		t.Errorf("off a terminal: exit code %d, asked %d times", code, len(asked))
@@ -219,17 +230,25 @@ func TestRestoreAsksWhose(t *testing.T) {
 	b.env.IsTerminal = func(any) bool { return true }
 	for typed, want := range map[string]struct {
 		code      int
-		mine, all bool
-	}{"m\n": {0, true, false}, "all\n": {0, false, true}, "\n": {12, false, false}, "s\n": {12, false, false}, "": {12, false, false}} {
+		keep, all bool
+	}{
+		"k\n": {0, true, false}, "put these back too\n": {0, false, true}, "\n": {12, false, false}, "s\n": {12, false, false}, "": {12, false, false},
+		"d\nk\n": {0, true, false}, "d\nd\n": {12, false, false},
+	} {
 		asked = nil
-		b.env.Stdin = strings.NewReader(typed)
+		b.env.Stdin = iotest.OneByteReader(strings.NewReader(typed)) // as a terminal gives a line at a time
+		b.stderr.Reset()
 		code := b.run("restore", "one@1")
 		last := asked[len(asked)-1]
-		if code != want.code || last.Mine != want.mine || last.All != want.all {
-			t.Errorf("typed %q: exit code %d, mine %t, all %t", typed, code, last.Mine, last.All)
+		if code != want.code || last.KeepOthers != want.keep || last.All != want.all {
+			t.Errorf("typed %q: exit code %d, keep %t, all %t", typed, code, last.KeepOthers, last.All)
 		}
-		if got := b.stderr.String(); !strings.Contains(got, `"theirs\x1b"`) {
+		got := b.stderr.String()
+		if !strings.Contains(got, `"theirs\x1b"`) {
 			t.Errorf("the plan: %q", got)
+		}
+		if strings.Contains(got, "+the user's") != strings.HasPrefix(typed, "d") {
+			t.Errorf("typed %q, the differences: %q", typed, got)
 		}
 	}
 }

@@ -10,8 +10,8 @@ type RestoreRequest struct {
 	FilesOnly        bool     `json:"files_only,omitempty"`
 	ConversationOnly bool     `json:"conversation_only,omitempty"`
 	Paths            []string `json:"paths,omitempty"`
-	Mine             bool     `json:"mine,omitempty"`
-	All              bool     `json:"all,omitempty"`
+	KeepOthers       bool     `json:"keep_others,omitempty"` // what others changed stays
+	All              bool     `json:"all,omitempty"`         // what others changed is put back too
 	Preview          bool     `json:"preview,omitempty"`
 	WhenIdle         bool     `json:"when_idle,omitempty"`
 	Force            bool     `json:"force,omitempty"`
@@ -23,12 +23,16 @@ func (r RestoreRequest) OnlyReads() bool { return r.Preview }
 // Check reports what contradicts itself in a request, or is missing.
 func (r RestoreRequest) Check() error {
 	switch {
-	case r.Mine && r.All:
-		return Errorf(KindUsage, "choose one", "--mine and --all contradict each other")
+	case r.KeepOthers && r.All:
+		return Errorf(KindUsage, "choose one", "--keep-others and --all contradict each other")
 	case r.FilesOnly && r.ConversationOnly:
 		return Errorf(KindUsage, "leave both out to restore both", "--files-only and --conversation-only contradict each other")
 	case len(r.Paths) > 0 && r.ConversationOnly:
-		return Errorf(KindUsage, "leave out one of them", "--path is about files, --conversation-only leaves them alone")
+		return Errorf(KindUsage, "--path is about files only", "--path and --conversation-only contradict each other")
+	case r.ConversationOnly && (r.KeepOthers || r.All):
+		return Errorf(KindUsage, "leave them out", "--keep-others and --all are about files, which --conversation-only leaves alone")
+	case r.WhenIdle && r.Force:
+		return Errorf(KindUsage, "choose one", "--when-idle and --force contradict each other")
 	case r.Moment == "":
 		return Errorf(KindUsage, "umbra log lists moments", "name the moment to restore")
 	}

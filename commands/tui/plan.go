@@ -41,7 +41,7 @@ type plan struct {
 	scope   scope
 	paths   []string // the marked ones
 
-	mine, all, whenIdle, force bool
+	keepOthers, all, whenIdle, force bool
 
 	result missions.RestoreResult
 	said   []string // the result in words
@@ -110,7 +110,7 @@ func (p plan) call(ctx context.Context, o Options, preview bool) (missions.Resto
 	}
 	r := missions.RestoreRequest{
 		Caller: caller, Moment: p.entry.ID, Mission: p.mission.ID, FilesOnly: p.scope == onlyFiles, ConversationOnly: p.scope == onlyTalk,
-		Mine: p.mine, All: p.all, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
+		KeepOthers: p.keepOthers && p.scope != onlyTalk, All: p.all && p.scope != onlyTalk, Preview: preview, WhenIdle: p.whenIdle, Force: p.force,
 	}
 	if p.scope == onlyMarked {
 		r.Paths = p.paths
@@ -192,10 +192,10 @@ func (p plan) choose(key string) (plan, bool) {
 		p.scope = (p.scope + 1) % scope(scopes)
 	case p.kind == "restore" && (key == "shift+tab" || key == "left" || key == "h"):
 		p.scope = (p.scope + scope(scopes) - 1) % scope(scopes)
-	case key == "m" && p.contested():
-		p.mine, p.all = !p.mine, false
+	case key == "o" && p.contested():
+		p.keepOthers, p.all = !p.keepOthers, false
 	case key == "a" && p.contested():
-		p.all, p.mine = !p.all, false
+		p.all, p.keepOthers = !p.all, false
 	case key == "w" && p.busy():
 		p.whenIdle, p.force = !p.whenIdle, false
 	case key == "F" && p.forcible():
@@ -218,7 +218,7 @@ func (p plan) busy() bool {
 // the question of whose changes count.
 func (p plan) forcible() bool {
 	n := len(p.result.Refused)
-	if p.contested() && !p.mine && !p.all {
+	if p.contested() && !p.keepOthers && !p.all {
 		n--
 	}
 	return p.force || n > 0
@@ -264,8 +264,8 @@ func (p plan) offers() []line {
 			lines = append(lines, line{{key, bold}, {"  " + text, plain}})
 		}
 	}
-	add(p.contested(), "m", "leaves theirs as they are")
-	add(p.contested(), "a", "takes theirs back too")
+	add(p.contested(), "o", "keeps what others changed as it is")
+	add(p.contested(), "a", "puts these back too")
 	add(p.busy(), "w", "waits for the end of the agent's turn")
 	add(p.forcible(), "F", "does it all the same, as --force does")
 	if len(lines) == 1 {
@@ -300,7 +300,7 @@ func (p plan) scopeLines(width int) []line {
 func (p plan) chosen() string {
 	var words []string
 	for word, is := range map[string]bool{
-		"theirs left as they are": p.mine, "theirs taken back too": p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle,
+		"others' changes kept as they are": p.keepOthers, "others' changes put back too": p.all, "force": p.force, "at the end of the agent's turn": p.whenIdle,
 	} {
 		if is {
 			words = append(words, word)

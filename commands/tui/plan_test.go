@@ -32,7 +32,7 @@ var words = Words{
 			lines = append(lines, "  change  "+path)
 		}
 		for _, f := range r.Foreign {
-			lines = append(lines, "  theirs  "+f.Path)
+			lines = append(lines, "  others  "+f.Path)
 		}
 		for _, e := range r.Refused {
 			lines = append(lines, "it would be refused: "+e.Message)
@@ -44,12 +44,12 @@ var words = Words{
 
 func (s *service) Restore(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 	what := ""
-	for word, is := range map[string]bool{"files": r.FilesOnly, "talk": r.ConversationOnly, "mine": r.Mine, "all": r.All, "when-idle": r.WhenIdle, "force": r.Force} {
+	for word, is := range map[string]bool{"files": r.FilesOnly, "talk": r.ConversationOnly, "keep-others": r.KeepOthers, "all": r.All, "when-idle": r.WhenIdle, "force": r.Force} {
 		if is {
 			what += " " + word
 		}
 	}
-	return s.act("restore "+r.Moment[len(r.Moment)-2:]+" of "+r.Mission+what+strings.Join(append([]string{""}, r.Paths...), " "), r.Preview, r.Force || r.WhenIdle, r.Mine || r.All)
+	return s.act("restore "+r.Moment[len(r.Moment)-2:]+" of "+r.Mission+what+strings.Join(append([]string{""}, r.Paths...), " "), r.Preview, r.Force || r.WhenIdle, r.KeepOthers || r.All)
 }
 
 func (s *service) Undo(_ context.Context, r missions.UndoRequest) (missions.RestoreResult, error) {
@@ -152,16 +152,16 @@ func TestRestoreRefused(t *testing.T) {
 		Refused: []*missions.Error{busy, missions.Errorf(missions.KindConflict, "choose", "1 path was changed by others")},
 	}
 	x := begin(t, s, 100, 24).keys("j", "j", "enter")
-	x.sees("theirs.txt", "it would be refused: demo is in turn 4", "m  leaves theirs", "a  takes theirs", "w  waits for the end", "F  does it all the same")
+	x.sees("theirs.txt", "it would be refused: demo is in turn 4", "o  keeps what others changed", "a  puts these back too", "w  waits for the end", "F  does it all the same")
 	x.keys("enter").sees("something stands in the way")
 	x.asked("restore 11 of demo (plan)")
-	x.keys("m").sees("with theirs left as they are")
-	x.asked("restore 11 of demo mine (plan)")
+	x.keys("o").sees("with others' changes kept as they are")
+	x.asked("restore 11 of demo keep-others (plan)")
 	x.keys("a", "w", "enter")
 	if got := s.last(); !strings.Contains(got, " all") || !strings.Contains(got, " when-idle") || strings.Contains(got, "plan") {
 		t.Errorf("asked %q", got)
 	}
-	x.keys("x", "enter", "a", "F").sees("with force, theirs taken back too")
+	x.keys("x", "enter", "a", "F").sees("with force, others' changes put back too")
 	x.keys("F", "a").keys("enter").sees("something stands in the way")
 }
 

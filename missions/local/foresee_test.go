@@ -104,7 +104,7 @@ func TestForeseeRefusals(t *testing.T) {
 	if got := plan(func(r *missions.RestoreRequest) { r.Force = true }); got != theirs {
 		t.Errorf("with force it is refused: %s", got)
 	}
-	if got := plan(func(r *missions.RestoreRequest) { r.Force, r.Mine = true, true }); got != "" {
+	if got := plan(func(r *missions.RestoreRequest) { r.Force, r.KeepOthers = true, true }); got != "" {
 		t.Errorf("with all said it is refused: %s", got)
 	}
 	b.git("switch", "-q", "main")

@@ -176,7 +176,7 @@ func TestTwoAgentsInOneWorkspace(t *testing.T) {
 			t.Errorf("from %s: %v", cwd, err)
 		}
 	}
-	c.restore(a.Name+"@start", func(r *missions.RestoreRequest) { r.Mission, r.Mine = a.Name, true })
+	c.restore(a.Name+"@start", func(r *missions.RestoreRequest) { r.Mission, r.KeepOthers = a.Name, true })
 	if c.exists("of-a.txt") || c.read("of-b.txt") != "b\n" {
 		t.Errorf("a's file is there: %v; b's is %q", c.exists("of-a.txt"), c.read("of-b.txt"))
 	}

@@ -152,9 +152,9 @@ func TestRestoreAsksAboutForeignPaths(t *testing.T) {
 	if b.read("b.txt") != "two\n" {
 		t.Error("a refused restore has changed files")
 	}
-	b.restore("@1", func(r *missions.RestoreRequest) { r.Mine = true })
+	b.restore("@1", func(r *missions.RestoreRequest) { r.KeepOthers = true })
 	if b.read("mine.txt") != "the user's\n" || b.read("b.txt") != "(none)" {
-		t.Errorf("--mine: mine %q, b %q", b.read("mine.txt"), b.read("b.txt"))
+		t.Errorf("--keep-others: mine %q, b %q", b.read("mine.txt"), b.read("b.txt"))
 	}
 	if _, err := b.local.Undo(context.Background(), missions.UndoRequest{Caller: b.caller()}); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestRestoreRefusals(t *testing.T) {
 		}
 		return err
 	}
-	refuse("both sides", missions.KindUsage, func(r *missions.RestoreRequest) { r.Mine, r.All = true, true })
+	refuse("both sides", missions.KindUsage, func(r *missions.RestoreRequest) { r.KeepOthers, r.All = true, true })
 	refuse("neither half", missions.KindUsage, func(r *missions.RestoreRequest) { r.FilesOnly, r.ConversationOnly = true, true })
 	refuse("unknown", missions.KindNotFound, func(r *missions.RestoreRequest) { r.Moment = "@9" })
 	b.git("switch", "-qc", "other")

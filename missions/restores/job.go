@@ -46,14 +46,14 @@ func (j *Job) Refusal(r missions.RestoreRequest) error {
 // ContestedError refuses to restore paths that others changed, until the user says
 // whose changes count. It is nil where no path is contested.
 func (j *Job) ContestedError(r missions.RestoreRequest) *missions.Error {
-	if len(j.Result.Foreign) == 0 || r.Mine || r.All {
+	if len(j.Result.Foreign) == 0 || r.KeepOthers || r.All {
 		return nil
 	}
 	changed := "1 path was changed"
 	if n := len(j.Result.Foreign); n > 1 {
 		changed = missions.Itoa(n) + " paths were changed"
 	}
-	return missions.Errorf(missions.KindConflict, "--mine leaves them as they are, --all takes them back too", "%s by others since then", changed)
+	return missions.Errorf(missions.KindConflict, "--keep-others keeps them as they are, --all puts these back too", "%s by others since then", changed)
 }
 
 // joinRefusals says every reason that --force overrides.
@@ -109,7 +109,7 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	leave := map[string]string{}
 	j.Result.Foreign = owners.foreignPaths()
 	for _, f := range j.Result.Foreign {
-		if r.Mine {
+		if r.KeepOthers {
 			leave[f.Path] = f.Reason
 		}
 	}

@@ -178,7 +178,7 @@ func restoreAndBack(d *desk) {
 	d.snapshot("second")
 	_, err := d.Undo(d.ctx, missions.UndoRequest{Caller: d.caller()})
 	d.refuses("undo of nothing", missions.KindNotFound, err)
-	_, err = d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "work@start", Mine: true, All: true})
+	_, err = d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "work@start", KeepOthers: true, All: true})
 	d.refuses("mine and all", missions.KindUsage, err)
 	plan, err := d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "work@start", Preview: true})
 	if d.ok("preview", err); plan.Done || !slices.Equal(plan.Modify, []string{"a.txt"}) || !slices.Equal(plan.Delete, []string{"b.txt"}) {
@@ -220,8 +220,8 @@ func refusalCarriesPlan(d *desk) {
 		}
 	}
 	d.holds("own.txt", "two\n")
-	_, err = d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "@1.0", FilesOnly: true, Mine: true})
-	d.ok("restore --mine", err)
+	_, err = d.Restore(d.ctx, missions.RestoreRequest{Caller: d.caller(), Moment: "@1.0", FilesOnly: true, KeepOthers: true})
+	d.ok("restore --keep-others", err)
 	d.holds("own.txt", "one\n")
 	d.holds("foreign.txt", "two\n")
 }
