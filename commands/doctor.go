@@ -65,6 +65,9 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 	for _, l := range r.Lost {
 		p.line("%s", p.paint(dim, clean(strings.TrimSpace(l.Project+" "+l.Mission)+": "+l.Message)))
 	}
+	for _, out := range r.RuledOut {
+		p.folded(clean(out.Mission + ": " + out.Sentence()))
+	}
 	writeProblems(p, r.Problems)
 	switch {
 	case len(r.Problems) > 0:

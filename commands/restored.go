@@ -103,8 +103,8 @@ func writePlan(p *printer, r missions.RestoreResult) {
 	list("change", yellow, r.Modify)
 	list("create", green, r.Create)
 	list("delete", red, r.Delete)
-	for _, k := range r.Kept {
-		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(reasonText(k.Reason)), dim})
+	for _, k := range missions.FoldPaths(r.Kept) {
+		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(k.Words()), dim})
 	}
 	for _, k := range r.Foreign {
 		t.row(cell{"others", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})

@@ -117,8 +117,8 @@ func writeKept(p *printer, title string, list []missions.PathReason) {
 	}
 	p.line("\n%s:", title)
 	var t table
-	for _, k := range list {
-		t.row(cell{quotePath(k.Path), plain}, cell{clean(reasonText(k.Reason)), dim})
+	for _, k := range missions.FoldPaths(list) {
+		t.row(cell{quotePath(k.Path), plain}, cell{clean(k.Words()), dim})
 	}
 	t.print(p, "  ")
 }

@@ -94,6 +94,9 @@ func writeStatus(p *printer, s missions.Status) {
 	for _, o := range s.LeftOut {
 		writeLeftOut(p, o)
 	}
+	for _, out := range s.RuledOut {
+		p.folded(clean(out.Mission + ": " + out.Sentence()))
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

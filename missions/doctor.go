@@ -41,6 +41,8 @@ type DoctorResult struct {
 	// SetAside are the directories of damaged files that were mended around:
 	// nothing reads them, and they count in the home's budget.
 	SetAside []SetAside `json:"set_aside,omitempty"`
+	// RuledOut are files that stay captured although a rule leaves them out by now.
+	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
 	// Lost is what is lost for good and was said before, as a problem.
 	Lost     []Problem `json:"lost,omitempty"`
 	Problems []Problem `json:"problems"`

@@ -20,8 +20,9 @@ type Status struct {
 	Walks        []WorkspaceWalks `json:"walks,omitempty"` // since the daemon began to watch
 	Unread       []UnreadFiles    `json:"unread,omitempty"`
 	// LeftOut are the missions whose snapshots lack files because of a project file.
-	LeftOut  []LeftOutFiles `json:"left_out,omitempty"`
-	Problems []Problem      `json:"problems"`
+	LeftOut  []LeftOutFiles  `json:"left_out,omitempty"`
+	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
+	Problems []Problem       `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
 	StoppedReason string `json:"stopped,omitempty"`
@@ -68,6 +69,25 @@ type LeftOutFiles struct {
 	File    string   `json:"file"`
 	Files   int      `json:"files"`
 	Paths   []string `json:"paths"` // the first of them
+}
+
+// RuledOutFiles are files of a mission's newest snapshot that a rule leaves out by now.
+// They stay captured, since the snapshots held them when the rule came. What is new is
+// left out.
+type RuledOutFiles struct {
+	Mission string   `json:"mission"`
+	Rule    string   `json:"rule"` // one of them, such as ".gitignore: *.log"
+	Files   int      `json:"files"`
+	Paths   []string `json:"paths"` // the first of them
+}
+
+// Sentence says it to the user.
+func (r RuledOutFiles) Sentence() string {
+	files, stay := "1 file is", "it stays captured, since snapshots hold it"
+	if r.Files > 1 {
+		files, stay = Itoa(r.Files)+" files are", "they stay captured, since snapshots hold them"
+	}
+	return files + " ignored now (" + r.Rule + "): " + stay + "; new files that it ignores are in none"
 }
 
 // Housekeeping is what was last done to keep a project's shadow repository fast

@@ -3,9 +3,11 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -50,7 +52,7 @@ func TestBudgetWithoutCache(t *testing.T) {
 		l.write(name, name)
 	}
 	l.scanner = l.newScanner()
-	held := func(path string) bool { return path == "a" || path == "d/b" || path == "z" }
+	held := NewHeld([]string{"a", "d/b", "z"})
 	r := l.capture(Dirty{All: true}, Options{Held: held})
 	l.wantFiles(r, map[string]string{"a": "a", "d/b": "d/b", "z": "z"})
 	if want := []Skipped{{Path: "c", Reason: ReasonBudget, Size: 1}, {Path: "d/a", Reason: ReasonBudget, Size: 3}, {Path: "y", Reason: ReasonBudget, Size: 1}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
@@ -95,7 +97,7 @@ func TestNarrowed(t *testing.T) {
 	l.write("big", "other twenty bytes..")
 	wide["big"] = "other twenty bytes.."
 	want("changed", l.paths("big"))
-	held := func(path string) bool { return wide[path] != "" }
+	held := NewHeld(slices.Collect(maps.Keys(wide)))
 	workspace := l.scanner.workspace
 	var err error
 	l.scanner, err = OpenScanner(workspace, cache, 1)

@@ -24,7 +24,7 @@ import (
 // wrong with it, it is dropped.
 const (
 	cacheFamily = "umbra statcache "
-	cacheMagic  = cacheFamily + "1\n"
+	cacheMagic  = cacheFamily + "2\n"
 )
 
 // errBadCache is wrapped by the reason why a cache file was dropped.
@@ -87,7 +87,8 @@ func appendDirectory(out []byte, n *node) []byte {
 		e := &n.entries[i]
 		out = binary.AppendUvarint(out, uint64(len(e.name)))
 		out = append(out, e.name...)
-		out = append(out, byte(e.kind), byte(e.flags), e.reason)
+		out = append(out, byte(e.kind), e.reason)
+		out = binary.AppendUvarint(out, uint64(e.flags))
 		out = binary.AppendVarint(out, e.stat.size)
 		out = binary.AppendVarint(out, e.stat.mtime)
 		out = binary.AppendVarint(out, e.stat.ctime)
@@ -180,9 +181,10 @@ func (d *decoder) directory(depth int) *node {
 	for i := range n.entries {
 		e := &n.entries[i]
 		e.name = d.name()
-		if head := d.take(3); d.err == nil {
-			e.kind, e.flags, e.reason = kind(head[0]), flags(head[1]), head[2]&7
+		if head := d.take(2); d.err == nil {
+			e.kind, e.reason = kind(head[0]), head[1]%uint8(len(reasons()))
 		}
+		e.flags = flags(d.number())
 		e.stat = fingerprint{size: d.signed(), mtime: d.signed(), ctime: d.signed(), inode: d.number(), mode: uint32(d.number())}
 		switch e.kind {
 		case kindDirectory:

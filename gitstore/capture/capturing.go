@@ -115,7 +115,7 @@ func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) 
 		began: coarseNow(), byTimes: c.byTimes,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
-	w.held, w.stale = c.options.Held, s.rules == nil
+	w.base, w.held = s.base, c.options.Held
 	if c.first() {
 		w.spending = &spending{settings: &c.rules.settings}
 	}
@@ -181,7 +181,7 @@ func (c *capturing) addTracked(dirty *dirtyTree) {
 	}
 	s.rules.repo.tracked.difference(c.rules.repo.tracked, func(path string) {
 		e := s.base.at(path)
-		if e == nil || e.kind == kindSkipped || e.flags&flagTracked != 0 {
+		if e == nil || e.kind == kindSkipped || e.flags&(flagTracked|flagHeld) != 0 {
 			dirty.add(path)
 			c.tracked = append(c.tracked, path)
 		}

@@ -131,9 +131,10 @@ func TestWalkByTimes(t *testing.T) {
 			l.must(os.Truncate(l.path("z/.gitignore"), maxIgnoreFile+2))
 			l.write(".gitignore", "/z/.gitignore\n")
 			l.settleTimes("n", "z")
+			held := l.heldNow()
 			c.change(l)
 			got, listed := l.byTimes()
-			if want := l.freshTree(); got.Tree != want {
+			if want := l.freshTree(held...); got.Tree != want {
 				t.Errorf("the walk gives %q", l.files(got))
 			}
 			want := append(c.listed, "n", "z")

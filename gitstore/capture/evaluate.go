@@ -37,8 +37,8 @@ func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, 
 	actual := st.Kind()
 	switch {
 	case known && old.kind.is(actual):
-		standing.flags = old.flags & (flagTracked | flagIgnored)
-		standing.tracked = old.flags&flagTracked != 0
+		standing.flags = old.flags & (flagTracked | flagHeld | flagIgnored)
+		standing.stays = old.flags&(flagTracked|flagHeld) != 0
 	case known || hint == beneath.Unknown || (hint == beneath.Directory) != (actual == beneath.Directory):
 		if standing = w.standing(s, name, actual == beneath.Directory); standing.left {
 			return entry{}, verdictNone, nil
@@ -46,6 +46,9 @@ func (w *walker) evaluate(s *scene, name string, hint beneath.Kind, old *entry, 
 	}
 	if beneath.IsGitDisguise(name) {
 		return skippedEntryOf(name, ReasonReserved, nil), verdictKnown, nil
+	}
+	if !standing.named && w.withholds(s, name, old) {
+		return withheldEntryOf(name, &st), verdictKnown, nil
 	}
 	return w.classify(s, name, &st, standing, known, old, dirty)
 }
@@ -67,6 +70,13 @@ func skippedEntryOf(name string, reason Reason, st *beneath.Stat) entry {
 		e.stat = fingerprintOf(st)
 	}
 	return e
+}
+
+func withheldEntryOf(name string, st *beneath.Stat) entry {
+	if st.Kind() != beneath.File {
+		st = nil // the times of a directory change with what is in it
+	}
+	return skippedEntryOf(name, ReasonWithheld, st)
 }
 
 // classify is evaluate for a name that is to be captured, with its stat data.
@@ -92,11 +102,12 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 			}
 		}
 		captured := known && (old.kind == kindFile || old.kind == kindExecutable)
-		if !captured && w.rules.secrets.Match(s.at.path, name) {
-			if !standing.tracked && !s.repo.has(join(s.at.path, name)) && w.isSecret(s, name) {
+		if !captured && w.rules.secrets.Match(s.at.path, name) && !standing.stays {
+			flag := w.admitsSecret(s, name)
+			if flag == 0 {
 				return skippedEntryOf(name, ReasonSecret, st), verdictKnown, nil
 			}
-			e.flags |= flagTracked
+			e.flags |= flag
 		}
 		if st.Size > w.rules.settings.SizeCap {
 			return skippedEntryOf(name, ReasonSize, st), verdictKnown, nil
@@ -110,6 +121,22 @@ func (w *walker) classify(s *scene, name string, st *beneath.Stat, standing stan
 	return w.reuse(s, e, st, old, dirty)
 }
 
+// admitsSecret is why a file is captured though its name is a secret's, as a flag: the
+// user's repository tracks it, the snapshot before holds it, or it is none. It is 0 if
+// the file is left out.
+func (w *walker) admitsSecret(s *scene, name string) flags {
+	path := join(s.at.path, name)
+	switch {
+	case s.repo.has(path):
+		return flagTracked
+	case !w.isSecret(s, name):
+		return flagTracked
+	case w.keeps(path):
+		return flagHeld
+	}
+	return 0
+}
+
 // narrowed is why a file is left out that no snapshot holds yet, "" if it is not;
 // see Settings.NewSizeCap.
 func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Reason {
@@ -118,22 +145,18 @@ func (w *walker) narrowed(s *scene, e *entry, standing standing, old *entry) Rea
 		return ""
 	}
 	path := join(s.at.path, e.name)
-	if secret && (standing.tracked || s.repo.has(path)) {
+	if secret && (standing.stays || s.repo.has(path)) {
 		secret = false
 		e.flags |= flagTracked
 	}
 	switch {
-	// What was skipped by a capture of this Scanner was held by no snapshot.
-	case !secret && !large, (old == nil || w.stale) && w.holds(path):
+	case !secret && !large, w.holds(path):
 		return ""
 	case secret:
 		return ReasonSecret
 	}
 	return ReasonSize
 }
-
-// holds tells whether the snapshot before holds a file.
-func (w *walker) holds(path string) bool { return w.held != nil && w.held(path) }
 
 // reuse takes over the id of an entry whose stat data prove its content.
 func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *dirtyTree) (entry, verdict, error) {
@@ -165,21 +188,24 @@ func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *d
 
 // standing is what the rules say of a name.
 type standing struct {
-	left    bool // out of the snapshot
-	tracked bool // the user's repository tracks it
-	flags   flags
+	left  bool // out of the snapshot
+	stays bool // in the snapshot though a rule leaves it out
+	named bool // a rule says that it is not left out
+	flags flags
 }
 
 func (w *walker) standing(s *scene, name string, isDir bool) standing {
 	v := s.matcher.Match(name, isDir)
 	if !v.Ignored {
-		return standing{}
+		return standing{named: v.Rule != nil}
 	}
 	path := join(s.at.path, name)
 	switch {
 	case !isDir && overridable(v) && s.repo.has(path):
-		return standing{tracked: true, flags: flagTracked}
-	case isDir && (overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name)):
+		return standing{stays: true, flags: flagTracked}
+	case !isDir && w.keeps(path):
+		return standing{stays: true, flags: flagHeld}
+	case isDir && (overridable(v) && s.repo.hasBelow(path) || s.matcher.MayContainIncluded(name) || w.keepsBelow(path)):
 		return standing{flags: flagIgnored}
 	}
 	return standing{left: true}

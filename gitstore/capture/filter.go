@@ -16,6 +16,7 @@ import (
 // goroutine.
 type Filter struct {
 	rules *Rules
+	known Known
 
 	mu   sync.Mutex
 	dirs map[string]*filterDirectory
@@ -27,9 +28,10 @@ type filterDirectory struct {
 	inputs []input
 }
 
-// NewFilter makes a Filter of the rules of a workspace.
-func NewFilter(rules *Rules) *Filter {
-	return &Filter{rules: rules, dirs: map[string]*filterDirectory{}}
+// NewFilter makes a Filter of the rules of a workspace and of what is captured there
+// already: that stays captured, whatever rules come.
+func NewFilter(rules *Rules, known Known) *Filter {
+	return &Filter{rules: rules, known: known, dirs: map[string]*filterDirectory{}}
 }
 
 // Ignored tells whether nothing in and below the directory is captured. The
@@ -45,7 +47,7 @@ func (f *Filter) Ignored(dir string) bool {
 		}
 		path = join(path, name)
 		v := m.Match(name, true)
-		if v.Ignored && !(overridable(v) && repo.hasBelow(path)) && !m.MayContainIncluded(name) {
+		if v.Ignored && !(overridable(v) && repo.hasBelow(path)) && !m.MayContainIncluded(name) && !f.known.base.holdsBelow(path) {
 			return true
 		}
 		own := f.own(path)

@@ -19,7 +19,7 @@ func TestFilter(t *testing.T) {
 	l.git(l.root, "worktree", "add", "-q", "--detach", "tree")
 	l.write("nested/sub.d/f", "f")
 	l.git(l.path("nested"), "init", "-q", ".")
-	f := NewFilter(l.refresh())
+	f := NewFilter(l.refresh(), Known{})
 	for dir, want := range map[string]bool{
 		"src": false, "src/deep/er": false, "node_modules": true, "node_modules/x/y": true, "sub/node_modules": true,
 		"build": false, "build/keep": false, "build/keep/x": false, "build/other": true, "mine": true,

@@ -17,6 +17,14 @@ func (s *Scanner) Known() Known {
 	return Known{s.base}
 }
 
+// Tree is the tree of that capture, zero if there was none.
+func (k Known) Tree() gitstore.ID {
+	if k.base == nil {
+		return gitstore.ID{}
+	}
+	return k.base.tree
+}
+
 // Content is the id of the content of the regular file at a path below the
 // workspace, if st, its stat data now, prove that it is what a capture read.
 func (k Known) Content(path string, st *beneath.Stat) (id gitstore.ID, ok bool) {

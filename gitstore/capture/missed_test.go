@@ -63,10 +63,10 @@ func TestVerifyTellsWhatNobodyTold(t *testing.T) {
 }
 
 // freshTree is what a capture without memory gives.
-func (l *lab) freshTree() gitstore.ID {
+func (l *lab) freshTree(held ...string) gitstore.ID {
 	l.t.Helper()
 	keep := l.scanner
 	defer func() { l.scanner = keep }()
 	l.scanner = l.newScanner()
-	return l.walk().Tree
+	return l.capture(Dirty{All: true}, Options{Held: NewHeld(held)}).Tree
 }

@@ -61,10 +61,11 @@ func TestNestedRepositories(t *testing.T) {
 	}
 	l.checkGitDirs(t)
 
-	// What makes it a repository vanishes: the rules around it count again.
+	// What makes it a repository vanishes: the rules around it count again, for what
+	// is new.
 	l.must(os.RemoveAll(l.path("born-not/.git")))
-	delete(want, "born-not/x.o")
-	l.wantFiles(l.paths("born-not/.git"), want)
+	l.write("born-not/y.o", "ignored")
+	l.wantFiles(l.paths("born-not/.git", "born-not/y.o"), want)
 }
 
 // TestUnreadIndexLeavesNothingOut: what is captured only for being tracked stays
@@ -126,9 +127,10 @@ func TestNestedRulesChangeOutsideTheWorkspacesSight(t *testing.T) {
 	l.git(l.path("n"), "init", "-q", ".")
 	l.wantFiles(l.walk(), map[string]string{"n/a.log": "log", "n/b": "b"})
 	l.must(os.WriteFile(l.path("n/.git/info/exclude"), []byte("*.log\n"), 0o644))
-	l.wantFiles(l.paths(), map[string]string{"n/b": "b"})
-	l.git(l.path("n"), "add", "-f", "a.log")
-	l.wantFiles(l.paths(), map[string]string{"n/a.log": "log", "n/b": "b"})
+	l.write("n/c.log", "log")
+	l.wantFiles(l.paths("n/c.log"), map[string]string{"n/a.log": "log", "n/b": "b"})
+	l.git(l.path("n"), "add", "-f", "c.log")
+	l.wantFiles(l.paths(), map[string]string{"n/a.log": "log", "n/b": "b", "n/c.log": "log"})
 }
 
 func TestTrackedAlthoughIgnored(t *testing.T) {
@@ -148,14 +150,12 @@ func TestTrackedAlthoughIgnored(t *testing.T) {
 	r := l.walk()
 	l.wantFiles(r, want)
 	l.git(l.root, "rm", "-q", "--cached", "dist/a/b", ".env")
-	delete(want, "dist/a/b")
-	delete(want, ".env")
 	r = l.paths()
 	l.wantFiles(r, want)
 	if r.Walked {
 		t.Error("a change of the index was walked")
 	}
-	if want := []Skipped{{Path: ".env", Reason: ReasonSecret, Size: 7}}; !reflect.DeepEqual(withoutTimes(r.Skipped), want) {
+	if len(r.Skipped) > 0 {
 		t.Errorf("skipped %v", r.Skipped)
 	}
 	l.git(l.root, "add", "-f", "dist/a/c")
@@ -184,8 +184,9 @@ func TestRepositoriesOfEveryKind(t *testing.T) {
 			want := map[string]string{".gitignore": "*.log\n", "a.log": "tracked", "c": "changed"}
 			l.wantFiles(l.walk(), want)
 			l.must(os.RemoveAll(l.path(".git")))
-			delete(want, "a.log")
-			l.wantFiles(l.paths(), want)
+			l.write("d.log", "not tracked any more")
+			l.git(l.root, "init", "-q", ".")
+			l.wantFiles(l.paths("d.log"), want)
 		})
 	}
 }
@@ -207,11 +208,9 @@ func TestUmbraignore(t *testing.T) {
 	}
 	l.wantFiles(l.walk(), want)
 	l.write(".umbraignore", "")
-	delete(want, "dev.sqlite")
-	delete(want, "sub/dev.sqlite")
-	delete(want, "build/keep/a")
+	l.write("new/dev.sqlite", "not kept")
 	want[".umbraignore"], want["big"] = "", "left out"
-	l.wantFiles(l.paths(".umbraignore"), want)
+	l.wantFiles(l.paths(".umbraignore", "new/dev.sqlite"), want)
 }
 
 // TestWorkspaceBelowTheTopLevel: the rules above count, the siblings do not
@@ -236,7 +235,10 @@ func TestWorkspaceBelowTheTopLevel(t *testing.T) {
 		t.Error("the workspace is not ignored")
 	}
 	l.must(os.WriteFile(filepath.Join(l.root, "..", "..", ".gitignore"), []byte("mid/\n"), 0o644))
-	if r := l.paths(); len(l.files(r)) > 0 || !l.rules.WhollyIgnored() {
+	l.write("new", "ignored")
+	l.wantFiles(l.paths("new"), l.files(r))
+	l.scanner = l.newScanner()
+	if r := l.walk(); len(l.files(r)) > 0 || !l.rules.WhollyIgnored() {
 		t.Errorf("got %q", l.files(r))
 	}
 }

@@ -45,7 +45,7 @@ func (k kind) is(actual beneath.Kind) bool {
 }
 
 // flags of an entry.
-type flags uint8
+type flags uint16
 
 const (
 	// flagTrusted: the content was read at a time at which the stat data could
@@ -68,6 +68,9 @@ const (
 	// flagSeeded: not read yet, since the user's index proves what Git has of the
 	// file. What a filter that is gone by now made of it, only reading can tell.
 	flagSeeded
+	// flagHeld: captured though a rule leaves it out, since the snapshot before
+	// holds it.
+	flagHeld
 )
 
 // fingerprint is the stat data that must be equal for a file to be the same.
@@ -130,9 +133,9 @@ func (n *node) lookup(name string) *entry {
 
 // reasons are what entry.reason indexes; the positions are part of the cache
 // file's format.
-func reasons() [8]Reason {
+func reasons() [9]Reason {
 	return [...]Reason{"", ReasonSize, ReasonUnreadable, ReasonSpecial, ReasonSecret,
-		ReasonWorktree, ReasonReserved, ReasonBudget}
+		ReasonWorktree, ReasonReserved, ReasonBudget, ReasonWithheld}
 }
 
 func reasonIndex(r Reason) uint8 {

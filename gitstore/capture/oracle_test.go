@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,18 +15,18 @@ import (
 )
 
 // oracle is the tree that git computes for the workspace, with filters off and
-// the files of nested repositories as plain files.
-func (l *lab) oracle() gitstore.ID {
+// the files of nested repositories as plain files, and with what is held already.
+func (l *lab) oracle(held ...string) gitstore.ID {
 	l.t.Helper()
-	o := &oracle{lab: l, settings: l.sources.Settings.withDefaults()}
+	o := &oracle{lab: l, settings: l.sources.Settings.withDefaults(), held: held}
 	o.directory("", "")
 	o.ask()
 	return o.tree()
 }
 
 // keeps is what the oracle's tree holds.
-func (l *lab) keeps() []string {
-	o := &oracle{lab: l, settings: l.sources.Settings.withDefaults()}
+func (l *lab) keeps(held ...string) []string {
+	o := &oracle{lab: l, settings: l.sources.Settings.withDefaults(), held: held}
 	o.directory("", "")
 	o.ask()
 	return o.kept
@@ -36,6 +37,7 @@ type oracle struct {
 	settings Settings
 	asked    map[string][]string // by repository's directory: files, relative to it
 	kept     []string            // from the root
+	held     []string            // what git would track
 }
 
 // directory gathers the candidates of a directory by repository.
@@ -54,12 +56,27 @@ func (o *oracle) directory(dir, repo string) {
 			if _, err := os.Stat(filepath.Join(o.path(path), ".git", "HEAD")); err == nil {
 				if !o.ignored(repo, path) {
 					o.directory(path, path)
+				} else {
+					o.keepHeld(path)
 				}
 				continue
 			}
 			o.directory(path, repo)
 		case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
 			o.asked[repo] = append(o.asked[repo], path)
+		}
+	}
+}
+
+// keepHeld keeps, of a repository that is ignored as a whole, what is held.
+func (o *oracle) keepHeld(dir string) {
+	for _, path := range o.held {
+		info, err := os.Lstat(o.path(path))
+		if !strings.HasPrefix(path, dir+"/") || err != nil {
+			continue
+		}
+		if link := info.Mode()&fs.ModeSymlink != 0; link || info.Mode().IsRegular() && info.Size() <= o.settings.SizeCap {
+			o.kept = append(o.kept, path)
 		}
 	}
 }
@@ -85,11 +102,11 @@ func (o *oracle) ask() {
 			rel := strings.TrimPrefix(strings.TrimPrefix(path, repo), "/")
 			info, err := os.Lstat(o.path(path))
 			o.must(err)
-			regular := info.Mode().IsRegular()
+			regular, rule := info.Mode().IsRegular(), !slices.Contains(o.held, path)
 			switch {
-			case ignored["./"+rel] && !tracked[rel]:
+			case rule && ignored["./"+rel] && !tracked[rel]:
 			case regular && info.Size() > o.settings.SizeCap:
-			case regular && !tracked[rel] && secrets.Match(parentOf(path), filepath.Base(rel)):
+			case rule && regular && !tracked[rel] && secrets.Match(parentOf(path), filepath.Base(rel)):
 			default:
 				o.kept = append(o.kept, path)
 			}

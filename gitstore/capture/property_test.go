@@ -2,9 +2,11 @@ package capture
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,15 +34,16 @@ func TestRandomEdits(t *testing.T) {
 			g := &generator{lab: l, rand: rand.New(rand.NewPCG(uint64(seed), 7))}
 			byPaths, byTimes := l.newScanner(), l.newScanner()
 			var filter *Filter
+			var held []string
 			for step := range steps {
 				g.did, g.dirty = nil, nil
 				for range 1 + g.rand.IntN(4) {
 					g.edit()
 				}
-				want := l.oracle()
+				want := l.oracle(held...)
 				walked := l.walk()
-				if filter == nil || filter.rules != l.rules {
-					filter = NewFilter(l.rules)
+				if filter == nil || filter.rules != l.rules || walked.RulesChanged {
+					filter = NewFilter(l.rules, l.scanner.Known())
 				}
 				for path := range l.files(walked) {
 					if dir := filepath.Dir(path); dir != "." && filter.Ignored(dir) {
@@ -53,12 +56,12 @@ func TestRandomEdits(t *testing.T) {
 				l.scanner = byTimes
 				timed := l.capture(Dirty{All: true}, Options{ByTimes: true})
 				l.scanner = l.newScanner()
-				fresh := l.walk()
+				fresh := l.capture(Dirty{All: true}, Options{Held: NewHeld(slices.Clone(held))})
 				l.scanner = keep
 				for how, got := range map[string]*Result{"full walk": walked, "dirty paths": patched, "walk by times": timed, "first walk": fresh} {
 					if got.Tree != want {
 						t.Fatalf("step %d, %s: tree %s, git says %s\nedits: %s\ngit keeps: %q\ncaptured: %q\nskipped: %v\ndirty: %q",
-							step, how, got.Tree, want, strings.Join(g.did, "\n"), l.keeps(), l.files(got), got.Skipped, g.dirty)
+							step, how, got.Tree, want, strings.Join(g.did, "\n"), l.keeps(held...), l.files(got), got.Skipped, g.dirty)
 					}
 					if a, b := string(SkippedDocument(got.Skipped)), string(SkippedDocument(fresh.Skipped)); a != b {
 						t.Fatalf("step %d, %s: skipped differ: %s\n%s\nedits: %s", step, how, a, b, strings.Join(g.did, "\n"))
@@ -71,6 +74,7 @@ func TestRandomEdits(t *testing.T) {
 						t.Fatalf("step %d, %s: rules differ: %s\n%s\nedits: %s", step, how, a, b, strings.Join(g.did, "\n"))
 					}
 				}
+				held = slices.Collect(maps.Keys(l.files(walked)))
 			}
 		})
 	}

@@ -29,6 +29,7 @@ type rulesDocument struct {
 	Nested     []nestedEntry  `json:"nested,omitempty"`
 	Hidden     []hiddenIgnore `json:"hidden,omitempty"`
 	Tracked    []text         `json:"tracked,omitempty"`
+	Held       []text         `json:"held,omitempty"` // by the snapshot before, though a rule leaves them out
 }
 
 // rung is a directory of the user's repository above the workspace.
@@ -65,7 +66,8 @@ type Recorded struct {
 	fresh   secretnames.Patterns
 	nested  map[string]*ignore.List
 	hidden  map[string]string
-	tracked []string // sorted
+	tracked []string // sorted, and so is held
+	held    []string
 	files   FileReader
 	paths   *ignore.Paths
 	err     error // of reading an ignore file; sticks
@@ -98,7 +100,9 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 		r.hidden[string(h.Path)] = string(h.Content)
 	}
 	r.tracked = plain(r.doc.Tracked)
+	r.held = plain(r.doc.Held)
 	slices.Sort(r.tracked)
+	slices.Sort(r.held)
 	root := newOutside(&r.doc).enter(r.ignoreFiles(""))
 	r.paths = ignore.NewPaths(root, r.ignoreFiles)
 	return r, nil
@@ -114,6 +118,9 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 		if neverCaptured(name) {
 			return false, ReasonReserved, nil
 		}
+	}
+	if _, held := slices.BinarySearch(r.held, path); held && !c.Mode.IsDir() {
+		return true, "", nil
 	}
 	_, tracked := slices.BinarySearch(r.tracked, path)
 	verdict := r.paths.Match(path, c.Mode.IsDir())
@@ -133,6 +140,22 @@ func (r *Recorded) Eligible(path string, c Candidate) (bool, Reason, error) {
 		}
 	}
 	return true, "", nil
+}
+
+// Held are the files, sorted, that were captured though a rule left them out, since
+// the snapshot before held them.
+func (r *Recorded) Held() []string { return r.held }
+
+// Rule is what leaves out a path that is Held, in words.
+func (r *Recorded) Rule(path string) string {
+	v := r.paths.Match(path, false)
+	switch {
+	case !v.Ignored || v.Rule == nil:
+		return "the name of a secret"
+	case v.Rule.Source == "":
+		return v.Rule.Text
+	}
+	return v.Rule.Source + ": " + v.Rule.Text
 }
 
 func (r *Recorded) ignoreFiles(dir string) ignore.Files {

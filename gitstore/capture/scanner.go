@@ -96,11 +96,9 @@ type Options struct {
 	Seeded bool
 	// Present asks the repository for an object. It is needed after Suspect.
 	Present func(gitstore.ID) (bool, error)
-	// Held tells whether the snapshot before holds a file or link at a path; nil
-	// says that there is none, so that this is the first. It is asked by several
-	// goroutines, of files that are new to the Scanner and would be left out
-	// because they are new.
-	Held func(path string) bool
+	// Held is what the snapshot before holds besides what the Scanner knows; nil
+	// says that there is none, so that this is the first.
+	Held *Held
 	// Seed is what a first capture need not read; nil if all of it.
 	Seed *Seed
 }

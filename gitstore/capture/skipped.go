@@ -31,6 +31,11 @@ const (
 	// ReasonBudget is a file that came after the file or byte budget was spent.
 	ReasonBudget Reason = "budget"
 
+	// ReasonWithheld is what was ignored until a restore, or the moment that a fork
+	// begins at, took the rule away. It stays out until it is gone, a rule names it
+	// again, or the user's repository tracks it.
+	ReasonWithheld Reason = "withheld"
+
 	// ReasonIgnored is only an answer of Recorded.Eligible: ignored paths are
 	// not listed in a record.
 	ReasonIgnored Reason = "ignored"

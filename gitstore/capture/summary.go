@@ -11,6 +11,7 @@ type summary struct {
 	skipped     int
 	waiting     int // skipped for the budget
 	tracked     int // entries with flagTracked
+	held        int // entries with flagHeld
 	changing    int
 	linked      int
 	seeded      int // entries with flagSeeded
@@ -50,6 +51,9 @@ func (s *summary) addEntry(e *entry) {
 	if e.flags&flagTracked != 0 {
 		s.tracked++
 	}
+	if e.flags&flagHeld != 0 {
+		s.held++
+	}
 	if e.flags&flagChanging != 0 {
 		s.changing++
 	}
@@ -84,6 +88,7 @@ func (s *summary) addBelow(b *summary) {
 	s.skipped += b.skipped
 	s.waiting += b.waiting
 	s.tracked += b.tracked
+	s.held += b.held
 	s.changing += b.changing
 	s.linked += b.linked
 	s.seeded += b.seeded

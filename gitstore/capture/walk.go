@@ -30,9 +30,9 @@ type walker struct {
 	seen     atomic.Int64 // names
 	began    int64        // by the coarse clock
 	spending *spending    // nil if this is not the mission's first capture
-	held     func(path string) bool
-	stale    bool // the nodes before are of an earlier process
-	byTimes  bool // directories whose times tell that they hold what they held need not be listed
+	base     *node        // of the capture accepted last; nil if none
+	held     *Held        // nil without a snapshot before
+	byTimes  bool         // directories whose times tell that they hold what they held need not be listed
 
 	rulesChanged atomic.Bool // of a directory inside
 	links        *linkSet    // nil in a full walk
@@ -268,7 +268,7 @@ func (w *walker) stands(s *scene, was *entry, st *beneath.Stat) bool {
 		return false
 	}
 	linked := st.Links > 1 && was.kind != kindSymlink
-	return was.flags&^(flagTracked|flagLinked|flagSeeded) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
+	return was.flags&^(flagTracked|flagHeld|flagLinked|flagSeeded) == flagTrusted && linked == (was.flags&flagLinked != 0) &&
 		was.stat == fingerprintOf(st) && st.Device == s.device && st.Size <= w.rules.settings.SizeCap
 }
 

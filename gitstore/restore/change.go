@@ -77,8 +77,9 @@ const (
 	ReasonOccupied Reason = "occupied"
 	// ReasonBlocked is a kept file or link where the target has a directory.
 	ReasonBlocked Reason = "blocked"
-	// ReasonRevealed is a file that is ignored now, and would not be after the
-	// restore puts ignore files back.
+	// ReasonRevealed is a file or directory that is ignored now, and would not be after
+	// the restore puts ignore files back: the caller withholds it from the snapshots to
+	// come.
 	ReasonRevealed Reason = "revealed"
 	// ReasonChanged is a path that is not any more as an operation left it.
 	ReasonChanged Reason = "changed"

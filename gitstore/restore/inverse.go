@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // InverseRequest is what is to be taken back.
@@ -12,6 +13,8 @@ type InverseRequest struct {
 	Now Side
 	// Of is the plan that was carried out.
 	Of *Plan
+	// Rules are those of the snapshot that is gone back to, nil if they are not known.
+	Rules *capture.Recorded
 	// Leave are files that are to be left as they are, and why.
 	Leave map[string]Reason
 	// Stays is that of a Request.
@@ -24,7 +27,7 @@ type InverseRequest struct {
 // undo is its redo.
 func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 	of := r.Of
-	to := Side{Tree: of.From}
+	to := Side{Tree: of.From, Rules: r.Rules}
 	p := newPlanner(objects, disk, &r.Now, &to, nil, r.Leave)
 	p.stays = r.Stays
 	made := map[string]bool{}
@@ -62,6 +65,11 @@ func Inverse(objects Objects, disk Disk, r InverseRequest) (*Plan, error) {
 	}
 	if err := p.removeMade(of); err != nil {
 		return nil, err
+	}
+	if to.Rules != nil {
+		if err := p.revealed(); err != nil {
+			return nil, err
+		}
 	}
 	return p.inverted(of), nil
 }

@@ -47,6 +47,16 @@ func (p *Plan) Paths(actions ...Action) []string {
 	return out
 }
 
+// Revealed lists what is to be withheld from the snapshots to come; see ReasonRevealed.
+func (p *Plan) Revealed() (paths []string) {
+	for _, k := range p.Keep {
+		if k.Reason == ReasonRevealed {
+			paths = append(paths, k.Path)
+		}
+	}
+	return paths
+}
+
 // Covers tells whether path, or a directory above it, is kept, and why.
 func (p *Plan) Covers(path string) (Kept, bool) {
 	for at := path; ; {

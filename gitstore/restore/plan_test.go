@@ -131,7 +131,7 @@ func ruleRows() []row {
 			"files that ignore rules hide no more are reported",
 			func(l *lab) { l.write("a", "1") },
 			func(l *lab) { l.write(".gitignore", "*.log\nout/\n"); l.write("x.log", "1"); l.write("out/o", "1") },
-			nil, "D .gitignore, K out/o revealed, K x.log revealed",
+			nil, "D .gitignore, K out revealed, K x.log revealed",
 		},
 		{
 			"paths that are left",

@@ -8,10 +8,13 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
-// revealed reports the files that are ignored now and will not be when ignore
-// files have been put back: they are left as they are, and the next snapshot
-// holds them though neither S nor T does (H7).
+// revealed reports what is left out now and will not be when ignore files have been put
+// back: it is left as it is, and out of the snapshots to come too (H7, H48). Of a
+// directory that S holds nothing of it reports no more than the directory.
 func (p *planner) revealed() error {
+	if err := p.revealedLimits(); err != nil {
+		return err
+	}
 	var dirs []string
 	for _, c := range p.sorted() {
 		if name := base(c.Path); name == ".gitignore" || name == ".umbraignore" {
@@ -31,6 +34,30 @@ func (p *planner) revealed() error {
 		}
 		if err := p.revealedIn(dir, e); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// projectFile is the workspace's own file of limits, which leaves out secrets and large
+// files.
+const projectFile = ".umbra.yml"
+
+// revealedLimits is revealed for the limits that the workspace itself sets.
+func (p *planner) revealedLimits() error {
+	if _, ok := p.changes[projectFile]; !ok || p.from.Skipped == nil {
+		return nil
+	}
+	for _, s := range p.from.Skipped.All() {
+		if s.Reason != capture.ReasonSecret && s.Reason != capture.ReasonSize {
+			continue
+		}
+		eligible, _, err := p.to.Rules.Eligible(s.Path, capture.Candidate{Mode: gitstore.ModeFile, Size: s.Size})
+		if err != nil {
+			return err
+		}
+		if _, planned := p.changes[s.Path]; eligible && !planned {
+			p.keep[s.Path] = ReasonRevealed
 		}
 	}
 	return nil
@@ -104,9 +131,58 @@ func (p *planner) revealedAt(path string, e gitstore.TreeEntry) error {
 	if err != nil || !eligible {
 		return err
 	}
-	if candidate.Mode.IsDir() {
+	if candidate.Mode.IsDir() && (p.plansBelow(path) || p.knowsEmpty(path)) {
 		return p.revealedIn(path, e)
+	}
+	if candidate.Mode.IsDir() {
+		holds, err := p.holdsFiles(path)
+		if err != nil || !holds {
+			return err
+		}
 	}
 	p.keep[path] = ReasonRevealed
 	return nil
+}
+
+// knowsEmpty tells whether S has a directory, or one in it, in which nothing is captured.
+func (p *planner) knowsEmpty(dir string) bool {
+	return slices.ContainsFunc(p.from.empty(), func(empty string) bool { return below(empty, dir) })
+}
+
+// plansBelow tells whether anything inside a directory is changed.
+func (p *planner) plansBelow(dir string) bool {
+	for path := range p.changes {
+		if below(path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsFiles tells whether anything but directories is in a directory.
+func (p *planner) holdsFiles(dir string) (bool, error) {
+	list, err := p.disk.ReadDir(dir)
+	if err != nil {
+		l, again := lookAt(p.disk, dir)
+		if again == nil && (!l.there || l.why != "" || l.stat.Kind() != beneath.Directory) {
+			return false, nil
+		}
+		return false, err
+	}
+	for _, e := range list {
+		path := join(dir, e.Name)
+		if hostile(path) {
+			continue
+		}
+		l, err := p.look(path)
+		if err != nil || l.there && l.stat.Kind() != beneath.Directory {
+			return err == nil, err
+		}
+		if l.there {
+			if holds, err := p.holdsFiles(path); holds || err != nil {
+				return holds, err
+			}
+		}
+	}
+	return false, nil
 }

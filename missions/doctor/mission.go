@@ -124,6 +124,9 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 		x.report(*problem, nil)
 	}
 	x.checkStrays(m)
+	if out := snapshots.RuledOutFiles(m); out != nil {
+		x.Result.RuledOut = append(x.Result.RuledOut, *out)
+	}
 	return nil
 }
 

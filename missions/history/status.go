@@ -82,6 +82,9 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if out := rd.snapshots.LeftOutFiles(m); out != nil {
 			s.LeftOut = append(s.LeftOut, *out)
 		}
+		if out := snapshots.RuledOutFiles(m); out != nil {
+			s.RuledOut = append(s.RuledOut, *out)
+		}
 		if newest == nil || m.Tip.At.After(newest.Tip.At) {
 			newest = m
 		}

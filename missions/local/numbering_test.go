@@ -192,7 +192,7 @@ func TestUnhookedTriedAgain(t *testing.T) {
 		}
 		before, batch := *m, m.Project.Store.NewBatch()
 		defer batch.Discard()
-		captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+		captured, err := ws.CaptureFiles(ctx, m, batch)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func TestWalkIsOwedAgain(t *testing.T) {
 	for accepted, want := range map[bool]string{false: "as a test", true: ""} {
 		b.local.RequestWalk(ws.Root, "as a test")
 		batch := loaded.Project.Store.NewBatch()
-		result, err := ws.CaptureFiles(t.Context(), loaded.Project.Store, batch, nil)
+		result, err := ws.CaptureFiles(t.Context(), loaded, batch)
 		if err == nil {
 			err = batch.Flush(t.Context())
 		}

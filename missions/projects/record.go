@@ -82,6 +82,9 @@ type Stored struct {
 	Tally         *TallyProgress            `json:"talk,omitempty"`
 	LeftTally     *missions.Tally           `json:"talk_left,omitempty"`
 	LeftBySession map[string]missions.Tally `json:"talk_behind,omitempty"`
+	// Withheld are paths that stay out of the snapshots though no rule says so any more:
+	// a restore took the rule away.
+	Withheld []string `json:"withheld,omitempty"`
 	// TurnPosition is the place in its turn of the snapshot that the record is of.
 	TurnPosition *turnPosition `json:"step,omitempty"`
 }

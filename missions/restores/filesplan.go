@@ -131,7 +131,11 @@ func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op pr
 		return nil, err
 	}
 	defer root.Close()
-	plan, err := restore.Inverse(m.Project.Store, root, restore.InverseRequest{Now: present, Of: of, Stays: rs.nestedWorkspaceCheck(m)})
+	to, err := snapshots.RecordedSide(m.Project, target)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := restore.Inverse(m.Project.Store, root, restore.InverseRequest{Now: present, Of: of, Rules: to.Rules, Stays: rs.nestedWorkspaceCheck(m)})
 	if err != nil {
 		return nil, planError(target, err)
 	}

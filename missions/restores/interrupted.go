@@ -39,6 +39,7 @@ func (rs *Restorer) EndInterruptedRestore(ctx context.Context, m *projects.Missi
 }
 
 func (rs *Restorer) endInterruptedWork(ctx context.Context, m *projects.Mission, work *RestoreWork, kind string) (missions.RestoreResult, error) {
+	withhold(m, work.Doc)
 	j := &Job{Kind: work.Doc.Operation.Kind}
 	j.Result = missions.RestoreResult{Target: work.Doc.Operation.Target, Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}.WithEmptyLists()
 	if id, err := gitstore.ParseID(j.Result.Target); err == nil {

@@ -117,6 +117,9 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 		return err
 	}
 	j.Files.describeTo(&j.Result)
+	if note := snapshots.HeldNote(m, present); note != "" {
+		j.Result.Notes = append(j.Result.Notes, note)
+	}
 	return nil
 }
 

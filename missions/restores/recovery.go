@@ -88,6 +88,7 @@ func (rs *Restorer) recoverEntry(ctx context.Context, m *projects.Mission, id st
 	if work.Document == nil {
 		return rs.recoverConversation(ctx, m, work)
 	}
+	withhold(m, work.Doc)
 	how, outcome, err := work.Recover(ctx, func(ctx context.Context) (bool, error) { return rs.isWorkspaceUndisturbed(ctx, m, work) })
 	if err != nil {
 		return err

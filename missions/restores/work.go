@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -139,6 +140,14 @@ func (j *Job) addOutcome(o *restore.Outcome) {
 	}
 }
 
+// withhold keeps out of the snapshots to come what a restore left as it is and no rule
+// leaves out any more.
+func withhold(m *projects.Mission, doc JournalDoc) {
+	if doc.Files != nil {
+		m.Withheld = append(slices.Clone(m.Withheld), doc.Files.Plan.Revealed()...)
+	}
+}
+
 // completeRestore does what comes after the files: the conversation, the
 // snapshot that says what was done, and the end of the journal's entry.
 func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, work *RestoreWork, outcome *restore.Outcome, j *Job) error {
@@ -146,6 +155,7 @@ func (rs *Restorer) completeRestore(ctx context.Context, m *projects.Mission, wo
 		return err
 	}
 	failpoint.Hit("restore.talked")
+	withhold(m, work.Doc)
 	op := work.Doc.Operation
 	trigger := missions.Trigger(op.Kind)
 	snapshots.SetNote(m, snapshots.NoteNotDone, "")

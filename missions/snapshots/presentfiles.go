@@ -86,7 +86,7 @@ func (wk *Workspaces) CaptureWorkspace(ctx context.Context, m *projects.Mission)
 	}
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+	captured, err := ws.CaptureFiles(ctx, m, batch)
 	if err != nil {
 		return nil, captureError(m, err)
 	}

@@ -45,6 +45,7 @@ func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *Want
 	if err := putCaptureDocs(t, c); err != nil {
 		return nil, err
 	}
+	m.Withheld = c.Withheld()
 	m.TurnPosition = m.NextTurnPosition(w.Lifecycle.LastTurn(), w.Triggers)
 	if err := tk.putSnapshotDocs(t, batch, m, w, info, now); err != nil {
 		return nil, err

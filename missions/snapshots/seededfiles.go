@@ -69,7 +69,7 @@ func (ws *WorkspaceCache) readUnreadStep(ctx context.Context, m *projects.Missio
 	defer func() { ws.readsSeeded = false }()
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+	captured, err := ws.CaptureFiles(ctx, m, batch)
 	if err != nil {
 		return false, err
 	}

@@ -161,7 +161,7 @@ const maxTries = 3
 func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache) (t takenSnapshot, err error) {
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.CaptureFiles(ctx, m.Project.Store, batch, m.Tip)
+	captured, err := ws.CaptureFiles(ctx, m, batch)
 	if err != nil {
 		return takenSnapshot{}, captureError(m, err)
 	}

@@ -136,9 +136,9 @@ func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, 
 	}
 }
 
-// CaptureFiles reads the workspace into batch. tip is the mission's newest snapshot,
-// nil before its first.
-func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Store, batch *gitstore.Batch, tip *gitstore.Snapshot) (*capture.Result, error) {
+// CaptureFiles reads the workspace of a mission into batch.
+func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission, batch *gitstore.Batch) (*capture.Result, error) {
+	store := m.Project.Store
 	ws.Dirty = missions.Dirty{Full: true, Why: ReasonNotWatched}
 	if ws.workspaces.Watching != nil {
 		ws.Dirty = ws.workspaces.Watching.Take(ctx, ws.Root)
@@ -157,8 +157,8 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, store *gitstore.Stor
 		ByTimes:  ws.walkReason == ReasonNotWatched,
 		Progress: report,
 	}
-	if tip != nil {
-		options.Held = (&treeLookup{store: store, tree: tip.Tree}).hasFile
+	if m.Tip != nil {
+		options.Held = heldBeside(store, ws.Scanner.Known().Tree(), m.Tip.Tree).Withholding(m.Withheld)
 	}
 	result, err := ws.Scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.Dirty.Full, Paths: append(ws.Dirty.Trees, ws.Dirty.Paths...)}, options)
 	if err != nil {
@@ -222,7 +222,7 @@ func (ws *WorkspaceCache) isUnwatched() bool {
 // TellRules tells the watcher the ignore rules of this workspace.
 func (ws *WorkspaceCache) TellRules() {
 	ws.rulesTold = true
-	ws.workspaces.Watching.Rules(ws.Root, capture.NewFilter(ws.rules).Ignored)
+	ws.workspaces.Watching.Rules(ws.Root, capture.NewFilter(ws.rules, ws.Scanner.Known()).Ignored)
 }
 
 // ForgetWorkspace drops the cache of a workspace in which no agent works any more, and

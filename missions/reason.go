@@ -1,13 +1,14 @@
-package commands
+package missions
 
-// reasons says in words why a path was left alone. What is not listed is a
-// sentence already.
+// reasons say in words why a path was left alone. What is not listed is a sentence
+// already.
 var reasons = map[string]string{
 	"ignored":     "ignored by the rules of one side",
 	"appeared":    "in the way, and in no snapshot",
 	"occupied":    "a directory that holds files that stay",
 	"blocked":     "a file that stays is in the way",
-	"revealed":    "ignored now, and no more with the ignore files of then",
+	"revealed":    "ignored now, and no more with the ignore files of then: it stays, and stays out of snapshots",
+	"withheld":    "ignored until a restore took the rule away",
 	"changed":     "changed since",
 	"hostile":     "a name that is never written",
 	"collision":   "the snapshot holds it twice",
@@ -30,9 +31,10 @@ var reasons = map[string]string{
 	"budget":      "over the workspace's budget",
 }
 
-func reasonText(reason string) string {
-	if text, ok := reasons[reason]; ok {
+// Words are why the path was left alone, for the user.
+func (p PathReason) Words() string {
+	if text, ok := reasons[p.Reason]; ok {
 		return text
 	}
-	return reason
+	return p.Reason
 }

@@ -1,0 +1,68 @@
+package capture
+
+import "slices"
+
+// Held is what the snapshot before holds and the Scanner does not know of: the snapshot
+// is another mission's, or the cache is older than it.
+type Held struct {
+	paths    *trackedSet
+	withheld *trackedSet // files and directories, see ReasonWithheld
+	unknown  bool        // the snapshot could not be read
+}
+
+// NewHeld makes a Held of the paths of files and links, in any order.
+func NewHeld(paths []string) *Held { return &Held{paths: newTrackedPaths(paths)} }
+
+// UnknownHeld stands for a snapshot that could not be read. No file is left out then
+// for being new: to leave it out would be to lose it (H3).
+func UnknownHeld() *Held { return &Held{unknown: true} }
+
+// Withholding adds what is to stay out though no rule says so any more; see
+// ReasonWithheld. It is said again for each capture.
+func (h *Held) Withholding(paths []string) *Held {
+	h.withheld = newTrackedPaths(slices.Clone(paths))
+	return h
+}
+
+// Withheld lists what was left out for ReasonWithheld, sorted.
+func (r *Result) Withheld() (paths []string) {
+	for _, s := range r.Skipped {
+		if s.Reason == ReasonWithheld {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
+}
+
+// withholds tells whether what is at a path, and no rule leaves out, stays out since
+// a rule that a restore took away did.
+func (w *walker) withholds(s *scene, name string, old *entry) bool {
+	path := join(s.at.path, name)
+	if old != nil && old.kind != kindSkipped || w.held == nil || w.held.paths.has(path) || s.repo.has(path) || s.repo.hasBelow(path) {
+		return false
+	}
+	return old != nil && old.skipReason() == ReasonWithheld || w.held.withheld.has(path)
+}
+
+// keeps tells whether the snapshot before holds a file or link. It stays captured
+// whatever rule leaves it out now, as Git goes on with what it tracks.
+func (w *walker) keeps(path string) bool {
+	if e := w.base.at(path); e != nil && e.kind != kindSkipped {
+		return e.kind != kindDirectory
+	}
+	return w.held != nil && w.held.paths.has(path)
+}
+
+// keepsBelow tells the same of anything inside a directory.
+func (w *walker) keepsBelow(dir string) bool {
+	return w.base.holdsBelow(dir) || w.held != nil && w.held.paths.hasBelow(dir)
+}
+
+// holdsBelow tells whether files are captured inside a directory below this one.
+func (n *node) holdsBelow(dir string) bool {
+	e := n.at(dir)
+	return e != nil && e.kind == kindDirectory && e.dir.sum.files > 0
+}
+
+// holds is keeps for the limits of what is new.
+func (w *walker) holds(path string) bool { return w.held != nil && w.held.unknown || w.keeps(path) }

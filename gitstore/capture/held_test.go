@@ -1,0 +1,101 @@
+package capture
+
+import (
+	"os"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// heldNow are the files and links that the Scanner knows to be captured.
+func (l *lab) heldNow() (paths []string) {
+	l.t.Helper()
+	known := l.scanner.Known()
+	_, err := known.WalkTree(known.Tree(), func(path string, e gitstore.TreeEntry) error {
+		if !e.Mode.IsDir() {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	l.must(err)
+	return paths
+}
+
+// TestHeldStaysCaptured: what is captured stays so when a rule comes that would leave it
+// out, whatever rule that is, as Git goes on with what it tracks. What is new does not
+// come in, and what was removed is new when it comes again.
+func TestHeldStaysCaptured(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]func(l *lab){
+		".gitignore":           func(l *lab) { l.write(".gitignore", "*\n") },
+		"a nested .gitignore":  func(l *lab) { l.write("src/.gitignore", "/a\n/deep/\n/new\n") },
+		".umbraignore":         func(l *lab) { l.write(".umbraignore", "src/\n") },
+		"info/exclude":         func(l *lab) { l.write(".git/info/exclude", "src\n") },
+		"the user's excludes":  func(l *lab) { l.must(os.WriteFile(l.sources.Excludes, []byte("src/\n"), 0o600)) },
+		"a pattern of secrets": func(l *lab) { l.sources.Settings.Secrets, l.rules = []string{"a", "b", "new"}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, Settings{})
+			l.gitInit()
+			l.write("src/a", "a")
+			l.write("src/deep/b", "b")
+			l.walk()
+			held := l.heldNow()
+			rule(l)
+			l.write("src/a", "changed")
+			l.write("src/new", "new")
+			check := func(how string, r *Result) {
+				t.Helper()
+				got := l.files(r)
+				if _, in := got["src/new"]; in || got["src/a"] != "changed" || got["src/deep/b"] != "b" {
+					t.Errorf("%s: captured %q", how, got)
+				}
+				recorded, err := ParseRules(r.Rules, func(path string) ([]byte, bool, error) { s, ok := got[path]; return []byte(s), ok, nil })
+				l.must(err)
+				for path, want := range map[string]bool{"src/a": true, "src/deep/b": true, "src/new": false} {
+					if ok, _, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile}); ok != want || err != nil {
+						t.Errorf("%s: %s would be captured: %t %v", how, path, ok, err)
+					}
+				}
+			}
+			check("what is dirty", l.paths(".gitignore", "src", ".umbraignore"))
+			check("again", l.walk())
+			filter := NewFilter(l.rules, l.scanner.Known())
+			if filter.Ignored("src") || filter.Ignored("src/deep") {
+				t.Error("nobody would hear of changes")
+			}
+			workspace, saved := l.scanner.workspace, l.save(1)
+			l.scanner = l.newScanner()
+			check("without memory", l.capture(Dirty{All: true}, Options{Held: NewHeld(held)}))
+			var err error
+			l.scanner, err = OpenScanner(workspace, saved, 1)
+			l.must(err)
+			check("by a cache", l.walk())
+
+			l.must(os.RemoveAll(l.path("src")))
+			l.walk()
+			rule(l)
+			l.write("src/a", "again")
+			if got := l.files(l.walk()); got["src/a"] != "" {
+				t.Errorf("what was removed came back: %q", got)
+			}
+		})
+	}
+}
+
+// TestHeldByAnotherCapture: what the snapshot before holds and the cache does not know
+// of stays captured too; of one that can't be read nothing is known, and what a rule
+// leaves out stays out.
+func TestHeldByAnotherCapture(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	l.write(".gitignore", "a\nd/\n")
+	l.walk()
+	l.write("a", "a")
+	l.write("d/b", "b")
+	l.write("d/c", "c")
+	rules := map[string]string{".gitignore": "a\nd/\n"}
+	l.wantFiles(l.capture(Dirty{All: true}, Options{Held: UnknownHeld()}), rules)
+	l.wantFiles(l.capture(Dirty{All: true}, Options{Held: NewHeld([]string{"d/b", "a", "gone"})}), map[string]string{".gitignore": "a\nd/\n", "a": "a", "d/b": "b"})
+}

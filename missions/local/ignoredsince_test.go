@@ -1,0 +1,127 @@
+package local
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+func (b *testBench) undo() {
+	b.Helper()
+	if _, err := b.local.Undo(b.Context(), missions.UndoRequest{Caller: b.caller()}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// TestIgnoredSinceIsRestored: an agent writes a .gitignore that ignores all, as some
+// tools do in a directory that they make. What the snapshots hold stays in them, can be
+// put back, and status and doctor say so.
+func TestIgnoredSinceIsRestored(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("src/a", "good\n")
+	b.write("src/b", "good\n")
+	b.mission("work")
+	b.write(".gitignore", "*\n")
+	b.write("src/a", "bad\n")
+	b.write("src/new", "new\n")
+	b.snapshot("ignored")
+	s, err := b.local.Status(t.Context(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || len(s.RuledOut) != 1 || s.RuledOut[0].Files != 2 || s.RuledOut[0].Rule != ".gitignore: *" {
+		t.Errorf("status: %+v, %v", s.RuledOut, err)
+	}
+	d, err := b.local.Doctor(t.Context(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || len(d.RuledOut) != 1 || len(d.Problems) > 0 {
+		t.Errorf("doctor: %+v, %v", d, err)
+	}
+	done := b.restore("work@start")
+	if b.read("src/a") != "good\n" || b.read("src/new") != "new\n" || !strings.Contains(strings.Join(done.Notes, " "), ".gitignore") {
+		t.Errorf("src/a is %q, src/new %q: %+v", b.read("src/a"), b.read("src/new"), done)
+	}
+	b.undo()
+	if b.read("src/a") != "bad\n" {
+		t.Errorf("taken back, src/a is %q", b.read("src/a"))
+	}
+	b.healthy()
+}
+
+// TestRestoreToBeforeTheRules: what is ignored now stays where it is and out of all
+// snapshots when a restore, or an undo, takes the rules away; also for a process that
+// knows no more than the store, and until it is gone.
+func TestRestoreToBeforeTheRules(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("code", "one\n")
+	b.mission("work")
+	b.write(".gitignore", "modules/\n*.db\n")
+	b.write(".umbra.yml", "capture: {secrets: [token]}\n")
+	b.write("modules/p/a.js", "js\n")
+	b.write("modules/p/b.js", "js\n")
+	b.write("data/dev.db", "private\n")
+	b.write("token", "private\n")
+	b.snapshot("with rules")
+	there := func(when string, held bool) {
+		t.Helper()
+		if b.read("modules/p/a.js") != "js\n" || b.read("data/dev.db") != "private\n" || b.read("token") != "private\n" {
+			t.Errorf("%s: what was ignored is gone", when)
+		}
+		for path, text := range map[string]string{"modules/p/a.js": "js\n", "data/dev.db": "private\n", "token": "private\n"} {
+			if b.has("work", path, text) != held {
+				t.Errorf("%s: the snapshot holds %s: %t", when, path, !held)
+			}
+		}
+	}
+	done := b.restore("work@start")
+	var kept []string
+	for _, k := range done.Kept {
+		kept = append(kept, k.Path)
+	}
+	if want := []string{"data/dev.db", "modules", "token"}; !slices.Equal(kept, want) {
+		t.Errorf("kept %q", kept)
+	}
+	there("restored", false)
+	b.write("code", "two\n")
+	b.write("data/dev.db", "private\n")
+	b.write("new.db", "made since\n")
+	b.snapshot("after")
+	there("later", false)
+	if !b.has("work", "new.db", "made since\n") {
+		t.Error("what was made since is in no snapshot")
+	}
+	b.restore("work@start")
+	there("restored again", false)
+	b = b.again()
+	b.write("code", "three\n")
+	b.snapshot("without a cache")
+	there("without a cache", false)
+	b.restore("work~1")
+	there("restored without a cache", false)
+
+	b.write(".gitignore", "!modules/\n!*.db\n")
+	b.remove("token")
+	b.snapshot("named by rules")
+	b.write("token", "private\n")
+	b.snapshot("made anew")
+	there("named by rules", true)
+	b.healthy()
+}
+
+// TestUndoToBeforeTheRules is that of an undo.
+func TestUndoToBeforeTheRules(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write(".gitignore", "*.db\n")
+	b.write("code", "one\n")
+	b.mission("work")
+	b.remove(".gitignore")
+	b.snapshot("without rules")
+	b.restore("work@start")
+	b.write("dev.db", "private\n")
+	b.undo()
+	if b.exists(".gitignore") || b.read("dev.db") != "private\n" || b.has("work", "dev.db", "private\n") {
+		t.Errorf(".gitignore is there: %t, dev.db is %q", b.exists(".gitignore"), b.read("dev.db"))
+	}
+	b.healthy()
+}
