@@ -43,7 +43,7 @@ type Batch struct {
 	bytes   int
 	pack    *packWriter
 	failed  error
-	relied  relied // what was found, and not written
+	relied  Relied // what was found, and not written
 	fans    fans
 }
 
@@ -186,39 +186,39 @@ func (b *Batch) have(id ID) (bool, error) {
 		absent = &b.fans
 	}
 	at, err := b.store.stored(id, absent)
-	if err != nil || at.nowhere() {
+	if err != nil || at.Nowhere() {
 		return false, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.relied.onAll([]location{at}, []ID{id})
+	b.relied.OnAll([]Location{at}, []ID{id})
 	return true, nil
 }
 
 // stored looks id up without listing packs again: a false no only costs a second
 // copy. An index that cannot be read is passed over for the same reason. Absent,
 // if not nil, spares the look for loose objects.
-func (s *Store) stored(id ID, absent *fans) (location, error) {
+func (s *Store) stored(id ID, absent *fans) (Location, error) {
 	if !s.trusts(id) {
-		return location{}, nil
+		return Location{}, nil
 	}
 	for i, d := range s.current() {
 		p, off, ok, _ := d.find(id)
 		if ok {
-			return location{pack: p, offset: off}, nil
+			return Location{Pack: p, Offset: off}, nil
 		}
 		if i == 0 && absent != nil && absent.lack(d, id) {
 			continue
 		}
 		ok, err := d.hasLoose(id)
 		if err != nil {
-			return location{}, AboutObject(id, err)
+			return Location{}, AboutObject(id, err)
 		}
 		if ok {
-			return location{loose: d.loosePath(id)}, nil
+			return Location{Loose: d.LoosePath(id)}, nil
 		}
 	}
-	return location{}, nil
+	return Location{}, nil
 }
 
 // mark needs b.mu; it reports whether id was new.
@@ -301,7 +301,7 @@ func (b *Batch) flush() error {
 			return fmt.Errorf("write pack: %w", err)
 		}
 		packsNamed = true
-		if err := b.store.rescan(); err != nil {
+		if err := b.store.Rescan(); err != nil {
 			return err
 		}
 		b.store.syncedPack(pack.base)
@@ -317,11 +317,11 @@ func (b *Batch) flush() error {
 		b.pending, b.bytes = nil, 0
 	}
 	found := b.relied
-	b.relied = relied{}
+	b.relied = Relied{}
 	if b.store.IsScratch() {
 		return nil
 	}
-	return b.store.secure(&found, packsNamed)
+	return b.store.Secure(&found, packsNamed)
 }
 
 // Discard drops what was not flushed. It may be called any number of times.

@@ -1,10 +1,13 @@
-package gitstore
+package gitstore_test
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // benchFiles makes source-like contents of 8 KiB on average.
@@ -30,7 +33,7 @@ func BenchmarkBatch(b *testing.B) {
 	for _, n := range []int{1, 30, 100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			files := benchFiles(n, uint64(n))
-			s := newStore(b)
+			s := storetest.New(b)
 			ctx := context.Background()
 			start := s.Fsyncs()
 			b.ResetTimer()
@@ -57,12 +60,12 @@ func BenchmarkBatch(b *testing.B) {
 }
 
 func BenchmarkUpdateRef(b *testing.B) {
-	for name, d := range map[string]Durability{"durable": Durable, "derived": Derived} {
+	for name, d := range map[string]gitstore.Durability{"durable": gitstore.Durable, "derived": gitstore.Derived} {
 		b.Run(name, func(b *testing.B) {
-			s := newStore(b)
-			c := commits(b, s, 2)
-			ctx, ref := context.Background(), AgentRef(testMission)
-			noErr(b, s.UpdateRef(ctx, ref, ID{}, c[0], d))
+			s := storetest.New(b)
+			c := storetest.Commits(b, s, 2)
+			ctx, ref := context.Background(), gitstore.AgentRef(storetest.Mission)
+			storetest.NoErr(b, s.UpdateRef(ctx, ref, gitstore.ID{}, c[0], d))
 			b.ResetTimer()
 			for i := range b.N {
 				if err := s.UpdateRef(ctx, ref, c[i%2], c[(i+1)%2], d); err != nil {
@@ -81,12 +84,12 @@ func BenchmarkRead(b *testing.B) {
 			switch layout {
 			case "packed":
 				_, err := s.Git(ctx, "repack", "-adfq", "--window=0")
-				noErr(b, err)
+				storetest.NoErr(b, err)
 			case "deltas":
 				_, err := s.Git(ctx, "repack", "-adfq", "--depth=50")
-				noErr(b, err)
+				storetest.NoErr(b, err)
 			}
-			var ids []ID
+			var ids []gitstore.ID
 			for id := range blobs {
 				ids = append(ids, id)
 			}
@@ -102,11 +105,11 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkHistory(b *testing.B) {
 	s, _ := deltaStore(b, 300)
-	tip := must[ID](b)(s.Ref(AgentRef(testMission)))
+	tip := storetest.Must[gitstore.ID](b)(s.Ref(gitstore.AgentRef(storetest.Mission)))
 	b.ResetTimer()
 	for range b.N {
 		n := 0
-		for _, err := range s.Snapshots(tip, HistoryOptions{}) {
+		for _, err := range s.Snapshots(tip, gitstore.HistoryOptions{}) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -122,7 +125,7 @@ func BenchmarkOpen(b *testing.B) {
 	s, _ := deltaStore(b, 30)
 	b.ResetTimer()
 	for range b.N {
-		again, err := Open(s.Dir())
+		again, err := gitstore.Open(s.Dir())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 func (o *Objects) BlobReader(id ID) (io.ReadCloser, int64, error) {
 	for attempt := range 2 {
 		if attempt > 0 {
-			if err := o.rescan(); err != nil {
+			if err := o.Rescan(); err != nil {
 				return nil, 0, AboutObject(id, err)
 			}
 		}
@@ -114,17 +114,17 @@ func (s *stream) Close() error {
 	return nil
 }
 
-func (d *objectDir) stream(o *Objects, id ID) (*stream, error) {
+func (d *ObjectDir) stream(o *Objects, id ID) (*stream, error) {
 	if p, off, ok, _ := d.find(id); ok {
 		if s, err := p.stream(o, off); err == nil || errors.Is(err, errNeedsWhole) {
 			return s, err
 		}
 	}
-	return o.looseStream(d.loosePath(id))
+	return o.looseStream(d.LoosePath(id))
 }
 
-func (p *pack) stream(o *Objects, off int64) (*stream, error) {
-	f, err := p.open.acquire(p.base + ".pack")
+func (p *Pack) stream(o *Objects, off int64) (*stream, error) {
+	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (p *pack) stream(o *Objects, off int64) (*stream, error) {
 	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(h.size)))
 	if err != nil {
 		p.open.release(f)
-		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.Base, err)
 	}
 	return &stream{kind: h.kind, size: h.size, src: z, close: func() {
 		o.inflaters.put(z)
@@ -148,7 +148,7 @@ func (p *pack) stream(o *Objects, off int64) (*stream, error) {
 }
 
 func (o *Objects) looseStream(path string) (*stream, error) {
-	f, fi, err := openObjects(path)
+	f, fi, err := OpenObjectFile(path)
 	if err != nil {
 		return nil, err
 	}

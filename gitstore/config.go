@@ -172,11 +172,11 @@ func replaceDamaged(dir, name string, data []byte) error {
 	if err == nil {
 		err = os.WriteFile(path+".damaged", old, 0o600)
 	}
-	if err := ignoring(err, fs.ErrNotExist); err != nil {
+	if err := Ignoring(err, fs.ErrNotExist); err != nil {
 		return err
 	}
 	var s durable.Syncer
-	if err := ignoring(os.Remove(fresh), fs.ErrNotExist); err != nil {
+	if err := Ignoring(os.Remove(fresh), fs.ErrNotExist); err != nil {
 		return err
 	}
 	if err := s.WriteFile(fresh, data, 0o600); err != nil {

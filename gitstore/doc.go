@@ -1,5 +1,5 @@
 // Package gitstore owns the shadow repository of a project: its creation, refs,
-// objects, snapshot and record commits, history, differences and consistency check. The repository is bare, standard Git, readable by any Git
+// objects, snapshot and record commits, history and differences. The repository is bare, standard Git, readable by any Git
 // client.
 //
 // It is the only package that imports go-git, of which it uses formats and

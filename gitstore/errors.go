@@ -59,3 +59,10 @@ func (d damage) Error() string { return string(d) }
 
 // Damaged is true.
 func (d damage) Damaged() bool { return true }
+
+func Ignoring(err, one error) error {
+	if errors.Is(err, one) {
+		return nil
+	}
+	return err
+}

@@ -15,11 +15,11 @@ type fans [256]atomic.Bool
 
 // lack reports whether no loose object with the id's first byte was there when
 // it was asked first.
-func (f *fans) lack(d *objectDir, id ID) bool {
+func (f *fans) lack(d *ObjectDir, id ID) bool {
 	if f[id[0]].Load() {
 		return true
 	}
-	_, err := os.Lstat(filepath.Dir(d.loosePath(id)))
+	_, err := os.Lstat(filepath.Dir(d.LoosePath(id)))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

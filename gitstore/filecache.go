@@ -33,7 +33,7 @@ func (c *fileCache) acquire(path string) (*cachedFile, error) {
 		f.used = c.tick
 		return f, nil
 	}
-	f, fi, err := openObjects(path)
+	f, fi, err := OpenObjectFile(path)
 	if err != nil {
 		return nil, err
 	}

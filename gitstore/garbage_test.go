@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -32,15 +33,19 @@ func garbage(t *testing.T, call func(n int) error) uint64 {
 // time that enough garbage has been made.
 func TestReadingTreesLeavesLittleGarbage(t *testing.T) {
 	s, ctx := newStore(t), context.Background()
-	files := map[string]testFile{}
-	for n := range 1000 {
-		files[fmt.Sprintf("dir/a file that has a name %d", n)] = testFile{ModeFile, "same"}
-	}
 	b := s.NewBatch()
 	defer b.Discard()
-	old := writeTree(t, b, files)
-	files["dir/a file that has a name 500"] = testFile{ModeExec, "other"}
-	tree := writeTree(t, b, files)
+	var files []TreeEntry
+	same, other := must[ID](t)(b.Blob([]byte("same"))), must[ID](t)(b.Blob([]byte("other")))
+	for n := range 1000 {
+		files = append(files, TreeEntry{Name: fmt.Sprintf("a file that has a name %d", n), Mode: ModeFile, ID: same})
+	}
+	above := func() ID {
+		return must[ID](t)(b.Tree([]TreeEntry{{Name: "dir", Mode: ModeDir, ID: must[ID](t)(b.Tree(slices.Clone(files)))}}))
+	}
+	old := above()
+	files[500].Mode, files[500].ID = ModeExec, other
+	tree := above()
 	noErr(t, b.Flush(ctx))
 	const little = 8 << 10 // bytes; the tree has some 60,000
 	for what, call := range map[string]func(int) error{
@@ -76,13 +81,13 @@ func TestSearchingAnIndexReadsLittle(t *testing.T) {
 	for n := range size {
 		w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)})
 	}
-	base := filepath.Join(s.packDir(), "pack-x")
+	base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
 	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, IDSize)), 0o600))
-	noErr(t, s.rescan())
-	p := s.own().packs[0]
+	noErr(t, s.Rescan())
+	p := s.Own().Packs[0]
 	took := garbage(t, func(n int) error {
-		off, ok, err := p.find(numbered(n * 1000))
+		off, ok, err := p.Find(numbered(n * 1000))
 		if err == nil && (!ok || off != 12+int64(n)*1000) {
 			err = fmt.Errorf("object %d is at %d, %t", n*1000, off, ok)
 		}
@@ -108,17 +113,17 @@ func TestSearchOfUnevenNames(t *testing.T) {
 	for n := 0; n < size; n += 2 {
 		w.entries = append(w.entries, packEntry{id: uneven(n * 64), offset: 12 + int64(n)}, packEntry{id: uneven(n*64 + 1), offset: 13 + int64(n)})
 	}
-	base := filepath.Join(s.packDir(), "pack-x")
+	base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
 	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, IDSize)), 0o600))
-	noErr(t, s.rescan())
-	p := s.own().packs[0]
+	noErr(t, s.Rescan())
+	p := s.Own().Packs[0]
 	if p.whole != nil {
 		t.Fatal("the index is held")
 	}
 	for n := 0; n < size; n += 2 {
 		for k := range 3 { // the third is not there
-			off, ok, err := p.find(uneven(n*64 + k))
+			off, ok, err := p.Find(uneven(n*64 + k))
 			if err != nil || ok != (k < 2) || ok && off != 12+int64(n+k) {
 				t.Fatalf("%d, %d: at %d, %t, %v", n, k, off, ok, err)
 			}

@@ -21,7 +21,7 @@ type HistoryOptions struct {
 // error ends it.
 func (s *Store) History(tip ID, opts HistoryOptions) iter.Seq2[*Commit, error] {
 	return func(yield func(*Commit, error) bool) {
-		if _, err := s.readBoundary(); err != nil {
+		if _, err := s.ReadBoundary(); err != nil {
 			yield(nil, err)
 			return
 		}

@@ -11,27 +11,27 @@ import (
 	"sort"
 )
 
-// location is where an object is stored: in a pack, or in a file of its own.
+// Location is where an object is stored: in a pack, or in a file of its own.
 // The zero location is nowhere.
-type location struct {
-	pack   *pack
-	offset int64
-	loose  string // path
+type Location struct {
+	Pack   *Pack
+	Offset int64
+	Loose  string // path
 }
 
-func (l location) nowhere() bool { return l.pack == nil && l.loose == "" }
+func (l Location) Nowhere() bool { return l.Pack == nil && l.Loose == "" }
 
-// locate looks up many objects at once, ids being sorted, each once: an index
+// Locate looks up many objects at once, ids being sorted, each once: an index
 // on disk is read front to back instead of once an object. It does not list
 // packs again, and passes over what cannot be read.
-func (o *Objects) locate(ids []ID) []location {
-	at := make([]location, len(ids))
+func (o *Objects) Locate(ids []ID) []Location {
+	at := make([]Location, len(ids))
 	rest := make([]int, len(ids))
 	for i := range rest {
 		rest[i] = i
 	}
 	for _, d := range o.current() {
-		for _, p := range d.packs {
+		for _, p := range d.Packs {
 			rest = p.locate(ids, at, rest)
 		}
 		rest = d.locateLoose(ids, at, rest)
@@ -40,8 +40,8 @@ func (o *Objects) locate(ids []ID) []location {
 }
 
 // locate notes which of ids[rest] are in the pack and returns the others.
-func (p *pack) locate(ids []ID, at []location, rest []int) []int {
-	if len(rest) == 0 || p.broken != nil {
+func (p *Pack) locate(ids []ID, at []Location, rest []int) []int {
+	if len(rest) == 0 || p.Broken != nil {
 		return rest
 	}
 	left := rest[:0:0]
@@ -57,13 +57,13 @@ func (p *pack) locate(ids []ID, at []location, rest []int) []int {
 }
 
 // locateBucket does so for ids that begin with the same byte.
-func (p *pack) locateBucket(ids []ID, at []location, rest, left []int) []int {
+func (p *Pack) locateBucket(ids []ID, at []Location, rest, left []int) []int {
 	lo, hi := p.bucket(ids[rest[0]][0])
 	const single = 4 << 10 // what one search costs, in bytes read at once
 	if p.whole == nil && (hi-lo)*IDSize > len(rest)*single {
 		for _, i := range rest {
-			if off, ok, err := p.find(ids[i]); ok && err == nil {
-				at[i] = location{pack: p, offset: off}
+			if off, ok, err := p.Find(ids[i]); ok && err == nil {
+				at[i] = Location{Pack: p, Offset: off}
 			} else {
 				left = append(left, i)
 			}
@@ -85,7 +85,7 @@ func (p *pack) locateBucket(ids []ID, at []location, rest, left []int) []int {
 		})
 		if n < hi-lo && ID(names[n*IDSize:(n+1)*IDSize]) == ids[i] {
 			if off, err := p.largeOffset(binary.BigEndian.Uint32(smalls[n*4:])); err == nil {
-				at[i] = location{pack: p, offset: off}
+				at[i] = Location{Pack: p, Offset: off}
 				continue
 			}
 		}
@@ -94,7 +94,7 @@ func (p *pack) locateBucket(ids []ID, at []location, rest, left []int) []int {
 	return left
 }
 
-func (d *objectDir) locateLoose(ids []ID, at []location, rest []int) []int {
+func (d *ObjectDir) locateLoose(ids []ID, at []Location, rest []int) []int {
 	left := rest[:0:0]
 	var there bool
 	for n, i := range rest {
@@ -104,7 +104,7 @@ func (d *objectDir) locateLoose(ids []ID, at []location, rest []int) []int {
 		}
 		if there {
 			if ok, err := d.hasLoose(ids[i]); ok && err == nil {
-				at[i].loose = d.loosePath(ids[i])
+				at[i].Loose = d.LoosePath(ids[i])
 				continue
 			}
 		}
@@ -113,24 +113,24 @@ func (d *objectDir) locateLoose(ids []ID, at []location, rest []int) []int {
 	return left
 }
 
-// blobSize is the size of the blob at a location, of which no more is read than
+// BlobSize is the size of the blob at a location, of which no more is read than
 // that needs; errNoBlob if it is known to be no blob. The type of a delta is
 // not followed to its base: whoever asks has the id from where Git keeps blobs.
-func (o *Objects) blobSize(at location) (int64, error) {
-	if at.pack == nil {
-		t, size, err := o.looseHeader(at.loose)
+func (o *Objects) BlobSize(at Location) (int64, error) {
+	if at.Pack == nil {
+		t, size, err := o.looseHeader(at.Loose)
 		if err == nil && t != TypeBlob {
 			err = errNoBlob
 		}
 		return size, err
 	}
-	p := at.pack
-	f, err := p.open.acquire(p.base + ".pack")
+	p := at.Pack
+	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return 0, err
 	}
 	defer p.open.release(f)
-	h, err := p.header(f, at.offset)
+	h, err := p.header(f, at.Offset)
 	switch {
 	case err != nil:
 		return 0, err
@@ -146,21 +146,21 @@ var errNoBlob = errors.New("not a blob")
 
 // deltaSize reads the size of what a delta makes, which it begins with: that of
 // its base, then its own, both in groups of seven bits (gitformat-pack(5)).
-func (p *pack) deltaSize(o *Objects, f *cachedFile, h packed) (int64, error) {
+func (p *Pack) deltaSize(o *Objects, f *cachedFile, h packed) (int64, error) {
 	const most = 20 // bytes of two numbers
 	z, err := o.inflaters.get(bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(0)))
 	if err != nil {
-		return 0, Damaged("inflate from %s.pack: %v", p.base, err)
+		return 0, Damaged("inflate from %s.pack: %v", p.Base, err)
 	}
 	defer o.inflaters.put(z)
 	buf := make([]byte, min(h.size, most))
 	if _, err := io.ReadFull(z, buf); err != nil {
-		return 0, Damaged("inflate from %s.pack: %v", p.base, err)
+		return 0, Damaged("inflate from %s.pack: %v", p.Base, err)
 	}
 	_, rest := deltaNumber(buf)
 	size, rest := deltaNumber(rest)
 	if rest == nil {
-		return 0, Damaged("delta in %s.pack has no size", p.base)
+		return 0, Damaged("delta in %s.pack has no size", p.Base)
 	}
 	return size, nil
 }

@@ -1,18 +1,11 @@
 package gitstore
 
 import (
-	"crypto/sha1"
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 )
-
-// numbered is an id of its own for each number.
-func numbered(n int) ID {
-	return sha1.Sum(binary.BigEndian.AppendUint32(nil, uint32(n)))
-}
 
 // TestLocate looks many objects up in an index that is too large to be held,
 // few, and in one that is held, and finds what single lookups find; offsets over
@@ -25,13 +18,13 @@ func TestLocate(t *testing.T) {
 		for n := range size {
 			w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)*(1<<20)})
 		}
-		base := filepath.Join(s.packDir(), "pack-x")
+		base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
 		noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 		noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, IDSize)), 0o600))
-		noErr(t, s.rescan())
-		p := s.own().packs[0]
-		if p.broken != nil || (p.whole == nil) != (size > 100_000) {
-			t.Fatalf("%d objects: broken %v, held %t", size, p.broken, p.whole != nil)
+		noErr(t, s.Rescan())
+		p := s.Own().Packs[0]
+		if p.Broken != nil || (p.whole == nil) != (size > 100_000) {
+			t.Fatalf("%d objects: broken %v, held %t", size, p.Broken, p.whole != nil)
 		}
 		for _, step := range []int{1, 7, 5_003} {
 			offsets := map[ID]int64{}
@@ -44,10 +37,10 @@ func TestLocate(t *testing.T) {
 			}
 			slices.SortFunc(ids, ID.Compare)
 			found := 0
-			for i, at := range s.locate(ids) {
+			for i, at := range s.Locate(ids) {
 				want, there := offsets[ids[i]]
-				if at.nowhere() == there || there && (at.pack != p || at.offset != want) {
-					t.Fatalf("%d objects, step %d: %s is at %d, want %d %t", size, step, ids[i], at.offset, want, there)
+				if at.Nowhere() == there || there && (at.Pack != p || at.Offset != want) {
+					t.Fatalf("%d objects, step %d: %s is at %d, want %d %t", size, step, ids[i], at.Offset, want, there)
 				}
 				if there {
 					found++

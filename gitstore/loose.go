@@ -62,8 +62,8 @@ func NewVerifier(t ObjectType, size int64) hash.Hash {
 	return h
 }
 
-// readLoose reads a loose object file.
-func (o *Objects) readLoose(path string) (ObjectType, []byte, error) {
+// ReadLoose reads a loose object file.
+func (o *Objects) ReadLoose(path string) (ObjectType, []byte, error) {
 	raw, err := disk.ReadFile(path)
 	if err != nil {
 		return 0, nil, asDamage(err)
@@ -116,9 +116,9 @@ func readLooseHeader(r *bufio.Reader, deflated int64) (ObjectType, int64, error)
 	return t, size, nil
 }
 
-// openObjects opens a file of an object store, the user's too, where anything may
+// OpenObjectFile opens a file of an object store, the user's too, where anything may
 // stand in its place.
-func openObjects(path string) (*os.File, fs.FileInfo, error) {
+func OpenObjectFile(path string) (*os.File, fs.FileInfo, error) {
 	f, info, err := disk.OpenRegular(path)
 	return f, info, asDamage(err)
 }
@@ -133,7 +133,7 @@ func asDamage(err error) error {
 
 // looseHeader reads only the header: the type and the size of the content.
 func (o *Objects) looseHeader(path string) (ObjectType, int64, error) {
-	f, fi, err := openObjects(path)
+	f, fi, err := OpenObjectFile(path)
 	if err != nil {
 		return 0, 0, err
 	}

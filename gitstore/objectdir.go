@@ -10,31 +10,31 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
-// objectDir is one directory of loose objects and packs. It is immutable once
+// ObjectDir is one directory of loose objects and packs. It is immutable once
 // listed; Objects replaces it.
-type objectDir struct {
+type ObjectDir struct {
 	path  string
 	open  *fileCache
-	packs []*pack
+	Packs []*Pack
 }
 
 // list reads the pack directory. Packs known before are kept if their index is
 // the same file, so that their fan-out is read once. An index whose pack is gone
 // says nothing of what is stored: it is left out, here and so for all who ask.
-func (d *objectDir) list() error {
+func (d *ObjectDir) list() error {
 	names, err := os.ReadDir(filepath.Join(d.path, "pack"))
 	if errors.Is(err, fs.ErrNotExist) {
-		d.packs = nil
+		d.Packs = nil
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	known := make(map[string]*pack, len(d.packs))
-	for _, p := range d.packs {
-		known[p.base] = p
+	known := make(map[string]*Pack, len(d.Packs))
+	for _, p := range d.Packs {
+		known[p.Base] = p
 	}
-	packs := make([]*pack, 0, len(names)/2)
+	packs := make([]*Pack, 0, len(names)/2)
 	for _, e := range names {
 		name, isIndex := strings.CutSuffix(e.Name(), ".idx")
 		if !isIndex || !strings.HasPrefix(name, "pack-") {
@@ -46,7 +46,7 @@ func (d *objectDir) list() error {
 			continue
 		}
 		if err != nil {
-			p = &pack{base: base, open: d.open, broken: err}
+			p = &Pack{Base: base, open: d.open, Broken: err}
 		}
 		packs = append(packs, p)
 		delete(known, base)
@@ -55,11 +55,11 @@ func (d *objectDir) list() error {
 		d.open.forget(base + ".idx")
 		d.open.forget(base + ".pack")
 	}
-	d.packs = packs
+	d.Packs = packs
 	return nil
 }
 
-func (d *objectDir) pack(base string, known *pack) (*pack, error) {
+func (d *ObjectDir) pack(base string, known *Pack) (*Pack, error) {
 	fi, err := os.Stat(base + ".idx")
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (d *objectDir) pack(base string, known *pack) (*pack, error) {
 	if !fi.Mode().IsRegular() || !content.Mode().IsRegular() {
 		return nil, Damaged("pack %s: %v", base, disk.ErrNotRegular)
 	}
-	if known != nil && known.broken == nil && os.SameFile(known.info, fi) && known.info.Size() == fi.Size() {
+	if known != nil && known.Broken == nil && os.SameFile(known.info, fi) && known.info.Size() == fi.Size() {
 		return known, nil
 	}
 	return openPack(base, fi, d.open)
@@ -79,10 +79,10 @@ func (d *objectDir) pack(base string, known *pack) (*pack, error) {
 
 // find looks in the packs. An index that cannot be read hides nothing of the
 // other packs; its error is given only if no other pack has the object.
-func (d *objectDir) find(id ID) (*pack, int64, bool, error) {
+func (d *ObjectDir) find(id ID) (*Pack, int64, bool, error) {
 	var broken error
-	for _, p := range d.packs {
-		off, ok, err := p.find(id)
+	for _, p := range d.Packs {
+		off, ok, err := p.Find(id)
 		if ok {
 			return p, off, true, nil
 		}
@@ -93,15 +93,15 @@ func (d *objectDir) find(id ID) (*pack, int64, bool, error) {
 	return nil, 0, false, broken
 }
 
-func (d *objectDir) loosePath(id ID) string {
+func (d *ObjectDir) LoosePath(id ID) string {
 	hex := id.String()
 	return d.path + "/" + hex[:2] + "/" + hex[2:]
 }
 
-func (d *objectDir) hasLoose(id ID) (bool, error) {
-	fi, err := os.Lstat(d.loosePath(id))
+func (d *ObjectDir) hasLoose(id ID) (bool, error) {
+	fi, err := os.Lstat(d.LoosePath(id))
 	if err == nil && fi.Mode().Type() == fs.ModeSymlink {
-		fi, err = os.Stat(d.loosePath(id))
+		fi, err = os.Stat(d.LoosePath(id))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -118,14 +118,14 @@ func (d *objectDir) hasLoose(id ID) (bool, error) {
 }
 
 // read tries one copy after the other: a damaged one may have been written again.
-func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
+func (d *ObjectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
 	var broken error
-	for _, p := range d.packs {
-		off, ok, err := p.find(id)
+	for _, p := range d.Packs {
+		off, ok, err := p.Find(id)
 		if ok {
 			var t ObjectType
 			var data []byte
-			if t, data, err = p.read(o, off); err == nil && HashFast(t, data) != id {
+			if t, data, err = p.Read(o, off); err == nil && HashFast(t, data) != id {
 				err = Damaged("its content hashes to another id")
 			}
 			if err == nil {
@@ -136,7 +136,7 @@ func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
 			broken = err
 		}
 	}
-	t, data, err := o.readLoose(d.loosePath(id))
+	t, data, err := o.ReadLoose(d.LoosePath(id))
 	if err == nil && HashFast(t, data) != id {
 		err = Damaged("its content hashes to another id")
 	}
@@ -144,4 +144,9 @@ func (d *objectDir) read(o *Objects, id ID) (ObjectType, []byte, error) {
 		return 0, nil, broken
 	}
 	return t, data, err
+}
+
+func IsThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -13,7 +13,7 @@ func FuzzLooseObject(f *testing.F) {
 	b := s.NewBatch()
 	id := must[ID](f)(b.Blob([]byte("content")))
 	noErr(f, b.Flush(context.Background()))
-	raw, err := os.ReadFile(s.Objects.current()[0].loosePath(id))
+	raw, err := os.ReadFile(filepath.Join(s.Dir(), "objects", id.String()[:2], id.String()[2:]))
 	if err == nil {
 		f.Add(raw)
 	}
@@ -31,9 +31,9 @@ func FuzzLooseObject(f *testing.F) {
 // else's making, say that they have.
 func FuzzPack(f *testing.F) {
 	s, ctx := newStore(f), context.Background()
-	noErr(f, appendCommit(ctx, s, AgentRef(testMission), "one", Derived))
+	noErr(f, s.UpdateRef(ctx, AgentRef(testMission), ID{}, lockedCommits(f, s, 1)[0], Derived))
 	_ = must[[]byte](f)(s.Git(ctx, "repack", "-adfq"))
-	packs := must[[]string](f)(filepath.Glob(filepath.Join(s.packDir(), "pack-*.pack")))
+	packs := must[[]string](f)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-*.pack")))
 	if len(packs) != 1 {
 		f.Fatalf("packs %v", packs)
 	}

@@ -32,7 +32,7 @@ type Objects struct {
 	recent    recent
 
 	mu   sync.RWMutex
-	dirs []*objectDir
+	dirs []*ObjectDir
 }
 
 // maxAlternateDepth is Git's own limit on chains of alternates.
@@ -71,7 +71,7 @@ func openObjectDirs(dir, beneath string) (*Objects, error) {
 	}
 	o := &Objects{root: dir, beneath: beneath}
 	o.open.max = 32
-	if err := o.rescan(); err != nil {
+	if err := o.Rescan(); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -83,18 +83,18 @@ func (o *Objects) Close() error {
 	return nil
 }
 
-// rescan lists alternates and packs again, keeping what is still there.
-func (o *Objects) rescan() error {
+// Rescan lists alternates and packs again, keeping what is still there.
+func (o *Objects) Rescan() error {
 	_, err := o.relist()
 	return err
 }
 
 // relist is rescan; it reports whether the packs were others than before.
 func (o *Objects) relist() (changed bool, err error) {
-	paths, err := alternates(o.root)
+	paths, err := Alternates(o.root)
 	if err == nil && o.beneath != "" {
 		var more []string
-		more, err = alternates(o.beneath)
+		more, err = Alternates(o.beneath)
 		paths = append(paths, more...)
 	}
 	if err != nil {
@@ -102,36 +102,36 @@ func (o *Objects) relist() (changed bool, err error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	known := make(map[string]*objectDir, len(o.dirs))
+	known := make(map[string]*ObjectDir, len(o.dirs))
 	for _, d := range o.dirs {
 		known[d.path] = d
 	}
-	dirs := make([]*objectDir, 0, len(paths))
+	dirs := make([]*ObjectDir, 0, len(paths))
 	for _, p := range paths {
-		d := &objectDir{path: p, open: &o.open}
+		d := &ObjectDir{path: p, open: &o.open}
 		if old := known[p]; old != nil {
-			d.packs = old.packs
+			d.Packs = old.Packs
 		}
-		before := d.packs
+		before := d.Packs
 		if err := d.list(); err != nil {
 			return false, err
 		}
-		changed = changed || !slices.Equal(before, d.packs)
+		changed = changed || !slices.Equal(before, d.Packs)
 		dirs = append(dirs, d)
 	}
 	o.dirs = dirs
 	return changed, nil
 }
 
-func (o *Objects) current() []*objectDir {
+func (o *Objects) current() []*ObjectDir {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.dirs
 }
 
-// alternates returns dir and the object directories it borrows from, each once.
+// Alternates returns dir and the object directories it borrows from, each once.
 // One that is gone is left out, as Git does.
-func alternates(dir string) ([]string, error) {
+func Alternates(dir string) ([]string, error) {
 	seen := map[string]bool{}
 	var out []string
 	var visit func(dir string, depth int) error
@@ -187,7 +187,7 @@ func (o *Objects) Has(id ID) (bool, error) {
 	if ok, _ := o.hasQuick(id); ok {
 		return true, nil
 	}
-	if err := o.rescan(); err != nil {
+	if err := o.Rescan(); err != nil {
 		return false, AboutObject(id, err)
 	}
 	ok, err := o.hasQuick(id)
@@ -266,3 +266,12 @@ func (o *Objects) typed(id ID, want ObjectType) ([]byte, error) {
 
 // Blob returns the content of a blob, verified.
 func (o *Objects) Blob(id ID) ([]byte, error) { return o.typed(id, TypeBlob) }
+
+// OpenPack opens a pack that is not, or not yet, one of the store's, by its path without
+// extension.
+func (o *Objects) OpenPack(base string, index fs.FileInfo) (*Pack, error) {
+	return openPack(base, index, &o.open)
+}
+
+// ClosePack forgets the index of a pack that OpenPack has opened.
+func (o *Objects) ClosePack(base string) { o.open.forget(base + ".idx") }

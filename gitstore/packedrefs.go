@@ -12,7 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
-const packedRefsFile = "packed-refs"
+const PackedRefsFile = "packed-refs"
 
 // packedRefs is Git's packed-refs file (gitrepository-layout(5)).
 type packedRefs struct {
@@ -32,7 +32,7 @@ type packedRef struct {
 // packedRefs reads the file anew each time: it is replaced by rename, small, and
 // a cache of it would need a racy-proof test of its own.
 func (r *refs) packedRefs() (*packedRefs, error) {
-	data, err := disk.ReadFile(filepath.Join(r.dir, packedRefsFile))
+	data, err := disk.ReadFile(filepath.Join(r.dir, PackedRefsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return &packedRefs{}, nil
 	}
@@ -52,7 +52,7 @@ func parsePackedRefs(data []byte) *packedRefs {
 		bad := func() {
 			p.broken = append(p.broken, text)
 			p.bad = append(p.bad, RefError{
-				Ref: fmt.Sprintf("%s line %d", packedRefsFile, n),
+				Ref: fmt.Sprintf("%s line %d", PackedRefsFile, n),
 				Err: fmt.Errorf("%w: %q", ErrRefBroken, shorten([]byte(text))),
 			})
 		}

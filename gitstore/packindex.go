@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io/fs"
+	"os"
 	"sort"
 	"sync/atomic"
 	"time"
@@ -13,16 +14,16 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
-// pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable,
+// Pack is a pack file with its version 2 index (gitformat-pack(5)). Immutable,
 // but for what is known of the disk.
-type pack struct {
-	base   string
+type Pack struct {
+	Base   string
 	info   fs.FileInfo
 	named  time.Time // when its name was made, or a later one of the user's: a linked pack is older than its name
 	open   *fileCache
-	broken error
-	// durable: this process has synced its files and its names.
-	durable atomic.Bool
+	Broken error
+	// Durable: this process has synced its files and its names.
+	Durable atomic.Bool
 
 	fanout [256]uint32
 	whole  []byte
@@ -42,8 +43,8 @@ const (
 	nearby = 64
 )
 
-func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
-	p := &pack{base: base, info: info, open: open, named: info.ModTime()}
+func openPack(base string, info fs.FileInfo, open *fileCache) (*Pack, error) {
+	p := &Pack{Base: base, info: info, open: open, named: info.ModTime()}
 	var st unix.Stat_t
 	if unix.Stat(base+".idx", &st) == nil {
 		p.named = time.Unix(st.Ctim.Unix())
@@ -70,48 +71,48 @@ func openPack(base string, info fs.FileInfo, open *fileCache) (*pack, error) {
 			return nil, Damaged("pack index %s.idx has a broken fan-out", base)
 		}
 	}
-	if size := info.Size(); size < idxFanout+int64(p.count())*28+40 {
+	if size := info.Size(); size < idxFanout+int64(p.Count())*28+40 {
 		return nil, Damaged("pack index %s.idx is too short", base)
 	}
 	return p, nil
 }
 
-func (p *pack) count() int { return int(p.fanout[255]) }
+func (p *Pack) Count() int { return int(p.fanout[255]) }
 
-func (p *pack) readIndex(buf []byte, at int64) error {
+func (p *Pack) readIndex(buf []byte, at int64) error {
 	if p.whole != nil {
 		if at < 0 || at+int64(len(buf)) > int64(len(p.whole)) {
-			return Damaged("pack index %s.idx is too short", p.base)
+			return Damaged("pack index %s.idx is too short", p.Base)
 		}
 		copy(buf, p.whole[at:])
 		return nil
 	}
-	f, err := p.open.acquire(p.base + ".idx")
+	f, err := p.open.acquire(p.Base + ".idx")
 	if err != nil {
 		return err
 	}
 	defer p.open.release(f)
 	if _, err := f.ReadAt(buf, at); err != nil {
-		return Damaged("read pack index %s.idx: %v", p.base, err)
+		return Damaged("read pack index %s.idx: %v", p.Base, err)
 	}
 	return nil
 }
 
-// find returns the offset of id in the pack.
-func (p *pack) find(id ID) (int64, bool, error) {
-	if p.broken != nil {
-		return 0, false, p.broken
+// Find returns the offset of id in the pack.
+func (p *Pack) Find(id ID) (int64, bool, error) {
+	if p.Broken != nil {
+		return 0, false, p.Broken
 	}
 	n, ok, err := p.search(id)
 	if !ok || err != nil {
 		return 0, false, err
 	}
-	off, err := p.offset(n)
+	off, err := p.Offset(n)
 	return off, err == nil, err
 }
 
 // search returns the position of id in the index.
-func (p *pack) search(id ID) (int, bool, error) {
+func (p *Pack) search(id ID) (int, bool, error) {
 	lo, hi := p.bucket(id[0])
 	if n := hi - lo; p.whole == nil && n > 2*nearby {
 		at := lo + int(uint64(n)*uint64(binary.BigEndian.Uint32(id[1:]))>>32) - nearby/2
@@ -131,7 +132,7 @@ func (p *pack) search(id ID) (int, bool, error) {
 	}
 	for hi-lo > bucketBytes/IDSize {
 		mid := int(uint(lo+hi) >> 1)
-		at, err := p.name(mid)
+		at, err := p.Name(mid)
 		if err != nil {
 			return 0, false, err
 		}
@@ -164,24 +165,24 @@ func position(names []byte, id ID) (int, bool) {
 	return i, i < n && ID(names[i*IDSize:(i+1)*IDSize]) == id
 }
 
-func (p *pack) bucket(first byte) (lo, hi int) {
+func (p *Pack) bucket(first byte) (lo, hi int) {
 	if first > 0 {
 		lo = int(p.fanout[first-1])
 	}
 	return lo, int(p.fanout[first])
 }
 
-func (p *pack) names(lo, hi int) ([]byte, error) {
+func (p *Pack) names(lo, hi int) ([]byte, error) {
 	return p.slice(idxFanout+int64(lo)*IDSize, (hi-lo)*IDSize)
 }
 
 // smalls are the offsets of four bytes of some positions.
-func (p *pack) smalls(lo, hi int) ([]byte, error) {
+func (p *Pack) smalls(lo, hi int) ([]byte, error) {
 	return p.slice(p.smallOffsets()+int64(lo)*4, (hi-lo)*4)
 }
 
 // slice is n bytes of the index, not to be changed.
-func (p *pack) slice(at int64, n int) ([]byte, error) {
+func (p *Pack) slice(at int64, n int) ([]byte, error) {
 	if p.whole != nil && at+int64(n) <= int64(len(p.whole)) {
 		return p.whole[at : at+int64(n)], nil
 	}
@@ -189,7 +190,7 @@ func (p *pack) slice(at int64, n int) ([]byte, error) {
 	return buf, p.readIndex(buf, at)
 }
 
-func (p *pack) name(i int) (ID, error) {
+func (p *Pack) Name(i int) (ID, error) {
 	b, err := p.names(i, i+1)
 	if err != nil {
 		return ID{}, err
@@ -197,7 +198,7 @@ func (p *pack) name(i int) (ID, error) {
 	return ID(b), nil
 }
 
-func (p *pack) offset(n int) (int64, error) {
+func (p *Pack) Offset(n int) (int64, error) {
 	small, err := p.smalls(n, n+1)
 	if err != nil {
 		return 0, err
@@ -206,21 +207,29 @@ func (p *pack) offset(n int) (int64, error) {
 }
 
 // smallOffsets is where in the index the offsets of four bytes begin.
-func (p *pack) smallOffsets() int64 { return idxFanout + int64(p.count())*24 }
+func (p *Pack) smallOffsets() int64 { return idxFanout + int64(p.Count())*24 }
 
 // largeOffset resolves an offset of four bytes, which from 2 GiB on is a place
 // in the table of those of eight.
-func (p *pack) largeOffset(off uint32) (int64, error) {
+func (p *Pack) largeOffset(off uint32) (int64, error) {
 	if off&(1<<31) == 0 {
 		return int64(off), nil
 	}
 	var buf [8]byte
-	if err := p.readIndex(buf[:], p.smallOffsets()+int64(p.count())*4+int64(off&^(1<<31))*8); err != nil {
+	if err := p.readIndex(buf[:], p.smallOffsets()+int64(p.Count())*4+int64(off&^(1<<31))*8); err != nil {
 		return 0, err
 	}
 	large := binary.BigEndian.Uint64(buf[:])
 	if large>>63 != 0 {
-		return 0, Damaged("pack index %s.idx has a broken offset", p.base)
+		return 0, Damaged("pack index %s.idx has a broken offset", p.Base)
 	}
 	return int64(large), nil
 }
+
+func (p *Pack) Kept() bool {
+	_, err := os.Lstat(p.Base + KeepSuffix)
+	return err == nil
+}
+
+// KeepSuffix marks a pack that nobody repacks.
+const KeepSuffix = ".keep"

@@ -25,9 +25,9 @@ type packed struct {
 	data int64
 }
 
-// read returns an object, its deltas applied.
-func (p *pack) read(o *Objects, off int64) (ObjectType, []byte, error) {
-	f, err := p.open.acquire(p.base + ".pack")
+// Read returns an object, its deltas applied.
+func (p *Pack) Read(o *Objects, off int64) (ObjectType, []byte, error) {
+	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -51,7 +51,7 @@ func (p *pack) read(o *Objects, off int64) (ObjectType, []byte, error) {
 			off = h.base
 			continue
 		}
-		next, ok, err := p.find(h.baseID)
+		next, ok, err := p.Find(h.baseID)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -60,25 +60,25 @@ func (p *pack) read(o *Objects, off int64) (ObjectType, []byte, error) {
 		}
 		off = next
 	}
-	return 0, nil, Damaged("delta chain in %s.pack has no end", p.base)
+	return 0, nil, Damaged("delta chain in %s.pack has no end", p.Base)
 }
 
 // readForeignBase completes a delta whose base is outside its pack, which Git
 // itself never leaves on disk but tolerates.
-func (p *pack) readForeignBase(o *Objects, base ID, deltas [][]byte) (ObjectType, []byte, error) {
+func (p *Pack) readForeignBase(o *Objects, base ID, deltas [][]byte) (ObjectType, []byte, error) {
 	for _, d := range o.current() {
 		other, off, ok, err := d.find(base)
 		if err != nil || ok && other == p {
 			continue
 		}
 		if !ok {
-			if t, data, err := o.readLoose(d.loosePath(base)); err == nil {
+			if t, data, err := o.ReadLoose(d.LoosePath(base)); err == nil {
 				data, err = patch(data, deltas)
 				return t, data, err
 			}
 			continue
 		}
-		t, data, err := other.read(o, off)
+		t, data, err := other.Read(o, off)
 		if err == nil {
 			data, err = patch(data, deltas)
 		}
@@ -99,13 +99,13 @@ func patch(data []byte, deltas [][]byte) ([]byte, error) {
 }
 
 // header decodes the header of the object at off.
-func (p *pack) header(f *cachedFile, off int64) (packed, error) {
+func (p *Pack) header(f *cachedFile, off int64) (packed, error) {
 	var buf [32]byte
 	n, err := f.ReadAt(buf[:], off)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return packed{}, fmt.Errorf("read %s.pack: %w", p.base, err)
+		return packed{}, fmt.Errorf("read %s.pack: %w", p.Base, err)
 	}
-	bad := func() (packed, error) { return packed{}, Damaged("header at %d of %s.pack", off, p.base) }
+	bad := func() (packed, error) { return packed{}, Damaged("header at %d of %s.pack", off, p.Base) }
 	at := 0
 	next := func() (byte, bool) {
 		if at >= n {
@@ -159,21 +159,21 @@ func (p *pack) header(f *cachedFile, off int64) (packed, error) {
 // header never makes an absurd allocation.
 func maxInflated(deflated int64) int64 { return deflated*1032 + 1024 }
 
-func (p *pack) inflate(o *Objects, f *cachedFile, h packed) ([]byte, error) {
+func (p *Pack) inflate(o *Objects, f *cachedFile, h packed) ([]byte, error) {
 	src := bufio.NewReaderSize(io.NewSectionReader(f, h.data, f.size-h.data), inputBuffer(h.size))
 	z, err := o.inflaters.get(src)
 	if err != nil {
-		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.Base, err)
 	}
 	defer o.inflaters.put(z)
 	data := make([]byte, h.size)
 	if _, err := io.ReadFull(z, data); err != nil {
-		return nil, Damaged("inflate from %s.pack: %v", p.base, err)
+		return nil, Damaged("inflate from %s.pack: %v", p.Base, err)
 	}
 	// The end is read too, for the checksum that zlib keeps there.
 	var extra [1]byte
 	if n, err := z.Read(extra[:]); n != 0 || err != io.EOF {
-		return nil, Damaged("object in %s.pack is longer than it says", p.base)
+		return nil, Damaged("object in %s.pack is longer than it says", p.Base)
 	}
 	return data, nil
 }
@@ -183,8 +183,8 @@ func inputBuffer(size int64) int {
 }
 
 // packedType follows deltas to the type of the object at off.
-func (p *pack) packedType(off int64) (ObjectType, error) {
-	f, err := p.open.acquire(p.base + ".pack")
+func (p *Pack) packedType(off int64) (ObjectType, error) {
+	f, err := p.open.acquire(p.Base + ".pack")
 	if err != nil {
 		return 0, err
 	}
@@ -198,7 +198,7 @@ func (p *pack) packedType(off int64) (ObjectType, error) {
 		case typeOfsDelta:
 			off = h.base
 		case typeRefDelta:
-			next, ok, err := p.find(h.baseID)
+			next, ok, err := p.Find(h.baseID)
 			if err != nil {
 				return 0, err
 			}
@@ -210,5 +210,5 @@ func (p *pack) packedType(off int64) (ObjectType, error) {
 			return h.kind, nil
 		}
 	}
-	return 0, Damaged("delta chain in %s.pack has no end", p.base)
+	return 0, Damaged("delta chain in %s.pack has no end", p.Base)
 }

@@ -8,16 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 )
 
-// verify reads the whole pack and its index, and compares each with its
+// Verify reads the whole pack and its index, and compares each with its
 // checksum, and the pack's with the index's note of it; it returns what the pack
 // takes on disk.
-func (p *pack) verify(ctx context.Context) (int64, error) {
-	if err := p.verifyIndex(ctx); err != nil {
+func (p *Pack) Verify(ctx context.Context) (int64, error) {
+	if err := p.VerifyIndex(ctx); err != nil {
 		return 0, err
 	}
-	info, sum, err := trailerOf(ctx, p.base+".pack")
+	info, sum, err := TrailerOf(ctx, p.Base+".pack")
 	if err != nil {
 		return 0, err
 	}
@@ -27,25 +28,25 @@ func (p *pack) verify(ctx context.Context) (int64, error) {
 	}
 	if noted != sum {
 		return 0, Damaged("%s.pack has the checksum %s, its index says %s",
-			filepath.Base(p.base), hex.EncodeToString(sum[:]), hex.EncodeToString(noted[:]))
+			filepath.Base(p.Base), hex.EncodeToString(sum[:]), hex.EncodeToString(noted[:]))
 	}
-	return onDisk(info), nil
+	return OnDisk(info), nil
 }
 
-// verifyIndex compares the index with its checksum: what it says of where the
+// VerifyIndex compares the index with its checksum: what it says of where the
 // objects are is as it was written.
-func (p *pack) verifyIndex(ctx context.Context) error {
-	if p.broken != nil {
-		return p.broken
+func (p *Pack) VerifyIndex(ctx context.Context) error {
+	if p.Broken != nil {
+		return p.Broken
 	}
-	_, _, err := trailerOf(ctx, p.base+".idx")
+	_, _, err := TrailerOf(ctx, p.Base+".idx")
 	return err
 }
 
-// trailerOf gives the checksum that a file ends with, after it was compared with
+// TrailerOf gives the checksum that a file ends with, after it was compared with
 // all that comes before.
-func trailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDSize]byte, err error) {
-	f, info, err := openObjects(path)
+func TrailerOf(ctx context.Context, path string) (info fs.FileInfo, trailer [IDSize]byte, err error) {
+	f, info, err := OpenObjectFile(path)
 	if err != nil {
 		return nil, trailer, err
 	}
@@ -80,4 +81,12 @@ func (s *stoppable) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return s.r.Read(p)
+}
+
+// OnDisk is what a file takes, in bytes: small ones take more than they hold.
+func OnDisk(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
 }

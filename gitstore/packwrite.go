@@ -5,13 +5,17 @@ import (
 	"crypto/sha1" //nolint:gosec // the pack format's checksum
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
@@ -36,7 +40,7 @@ type packEntry struct {
 
 const packHeader = 12
 
-func (s *Store) packDir() string { return filepath.Join(s.area, "objects", "pack") }
+func (s *Store) PackDir() string { return filepath.Join(s.area, "objects", "pack") }
 
 // newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
 // lives so that Sweep leaves it alone. What a killed process left of another
@@ -44,7 +48,7 @@ func (s *Store) packDir() string { return filepath.Join(s.area, "objects", "pack
 // that sweeps (H24).
 func (s *Store) newPack() (*packWriter, error) {
 	s.sweepPacks()
-	f, err := flock.CreateTemp(s.packDir(), "tmp_umbra_pack_*")
+	f, err := flock.CreateTemp(s.PackDir(), "tmp_umbra_pack_*")
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +65,11 @@ func (s *Store) newPack() (*packWriter, error) {
 // can't be removed is left to Sweep, which says why: no snapshot is to fail for
 // it.
 func (s *Store) sweepPacks() {
-	entries, _ := os.ReadDir(s.packDir())
+	entries, _ := os.ReadDir(s.PackDir())
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "tmp_umbra_") {
-			path := filepath.Join(s.packDir(), e.Name())
-			_ = leftover(path, time.Now(), func(string, int64) error { return os.Remove(path) })
+			path := filepath.Join(s.PackDir(), e.Name())
+			_ = Leftover(path, time.Now(), func(string, int64) error { return os.Remove(path) })
 		}
 	}
 }
@@ -118,7 +122,7 @@ func (p *packWriter) finish() error {
 	if err != nil {
 		return err
 	}
-	idx, err := flock.CreateTemp(p.store.packDir(), "tmp_umbra_idx_*")
+	idx, err := flock.CreateTemp(p.store.PackDir(), "tmp_umbra_idx_*")
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (p *packWriter) finish() error {
 	if err := p.store.sync.File(idx); err != nil {
 		return err
 	}
-	base := filepath.Join(p.store.packDir(), "pack-"+hex.EncodeToString(sum))
+	base := filepath.Join(p.store.PackDir(), "pack-"+hex.EncodeToString(sum))
 	p.base = base
 	failpoint.Hit("pack.written")
 	if err := os.Rename(p.file.Name(), base+".pack"); err != nil {
@@ -146,7 +150,7 @@ func (p *packWriter) finish() error {
 	if err := flock.Release(p.file); err != nil {
 		return err
 	}
-	return p.store.sync.Dir(p.store.packDir())
+	return p.store.sync.Dir(p.store.PackDir())
 }
 
 // seal writes the count and the checksum, which covers the count and so needs
@@ -209,3 +213,28 @@ func (p *packWriter) index(packSum []byte) []byte {
 
 // discard removes the temporary file.
 func (p *packWriter) discard() { flock.DropTemp(p.file) }
+
+// ForeignTempAge is how old a temporary file of another program, which holds no
+// flock, must be to count as left behind.
+const ForeignTempAge = time.Hour
+
+func Leftover(path string, now time.Time, fn func(path string, size int64) error) error {
+	f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
+	if flock.IsHeld(err) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = flock.Release(f) }()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(path)
+	ours := strings.HasPrefix(name, "tmp_umbra_") || strings.HasPrefix(name, "pack-") && filepath.Ext(name) == ".pack"
+	if !fi.Mode().IsRegular() || !ours && now.Sub(fi.ModTime()) < ForeignTempAge {
+		return nil
+	}
+	return fn(path, fi.Size())
+}

@@ -19,7 +19,7 @@ func (o *Objects) ResolvePrefix(prefix string) ([]ID, error) {
 	if len(prefix) < minPrefix || len(prefix) > 2*IDSize || !isLowerHex(prefix) {
 		return nil, &InvalidIDError{Text: prefix}
 	}
-	if err := o.rescan(); err != nil {
+	if err := o.Rescan(); err != nil {
 		return nil, err
 	}
 	var out []ID
@@ -34,9 +34,9 @@ func (o *Objects) ResolvePrefix(prefix string) ([]ID, error) {
 	return slices.Compact(out), nil
 }
 
-func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
+func (d *ObjectDir) commits(o *Objects, prefix string) ([]ID, error) {
 	var out []ID
-	for _, p := range d.packs {
+	for _, p := range d.Packs {
 		ids, err := p.commits(prefix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -52,7 +52,7 @@ func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
 		if err != nil || !strings.HasPrefix(id.String(), prefix) {
 			continue
 		}
-		t, _, err := o.looseHeader(d.loosePath(id))
+		t, _, err := o.looseHeader(d.LoosePath(id))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, AboutObject(id, err) // it may be the commit that is meant
 		}
@@ -63,9 +63,9 @@ func (d *objectDir) commits(o *Objects, prefix string) ([]ID, error) {
 	return out, nil
 }
 
-func (p *pack) commits(prefix string) ([]ID, error) {
+func (p *Pack) commits(prefix string) ([]ID, error) {
 	low, err := ParseID(prefix + strings.Repeat("0", 2*IDSize-len(prefix)))
-	if err != nil || p.broken != nil {
+	if err != nil || p.Broken != nil {
 		return nil, err
 	}
 	at, _, err := p.search(low)
@@ -73,15 +73,15 @@ func (p *pack) commits(prefix string) ([]ID, error) {
 		return nil, err
 	}
 	var out []ID
-	for ; at < p.count(); at++ {
-		id, err := p.name(at)
+	for ; at < p.Count(); at++ {
+		id, err := p.Name(at)
 		if err != nil {
 			return nil, err
 		}
 		if !strings.HasPrefix(id.String(), prefix) {
 			break
 		}
-		off, err := p.offset(at)
+		off, err := p.Offset(at)
 		if err != nil {
 			return nil, err
 		}

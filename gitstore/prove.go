@@ -71,7 +71,7 @@ func (b *proof) list() error {
 		return nil
 	}
 	b.listed = true
-	return b.store.rescan()
+	return b.store.Rescan()
 }
 
 // ProveTree returns a *NotProvedError unless every object reachable from tree
@@ -116,8 +116,8 @@ func (b *proof) haveAll(ids []ID) bool {
 	if len(ids) > 0 && b.list() != nil {
 		return false
 	}
-	for i, at := range b.store.locate(ids) {
-		if at.nowhere() || !b.store.trusts(ids[i]) {
+	for i, at := range b.store.Locate(ids) {
+		if at.Nowhere() || !b.store.trusts(ids[i]) {
 			return false
 		}
 	}

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// reach is every object that refs, and snapshots that are written and not
+// Reach is every object that refs, and snapshots that are written and not
 // published, lead to.
-type reach struct {
+type Reach struct {
 	store  *Store
-	seen   map[ID]ObjectType
-	unread map[ID]error // commits and trees: what is below them is not known
+	Seen   map[ID]ObjectType
+	Unread map[ID]error // commits and trees: what is below them is not known
 }
 
-// reach reads commits and trees, and takes of blobs what trees say.
-func (s *Store) reach(ctx context.Context, roots []ID) (*reach, error) {
+// Reach reads commits and trees, and takes of blobs what trees say.
+func (s *Store) Reach(ctx context.Context, roots []ID) (*Reach, error) {
 	list, err := s.Refs("")
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.readBoundary(); err != nil {
+	if _, err := s.ReadBoundary(); err != nil {
 		return nil, err
 	}
-	r := &reach{store: s, seen: map[ID]ObjectType{}, unread: map[ID]error{}}
+	r := &Reach{store: s, Seen: map[ID]ObjectType{}, Unread: map[ID]error{}}
 	queue := slices.Clone(roots)
 	for _, ref := range list.Refs {
 		queue = append(queue, ref.ID)
@@ -33,13 +33,13 @@ func (s *Store) reach(ctx context.Context, roots []ID) (*reach, error) {
 		}
 		id := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		if r.seen[id] != 0 {
+		if r.Seen[id] != 0 {
 			continue
 		}
-		r.seen[id] = TypeCommit
+		r.Seen[id] = TypeCommit
 		c, err := s.Commit(id)
 		if err != nil {
-			r.unread[id] = err
+			r.Unread[id] = err
 			continue
 		}
 		r.tree(c.Tree)
@@ -51,20 +51,20 @@ func (s *Store) reach(ctx context.Context, roots []ID) (*reach, error) {
 	return r, nil
 }
 
-func (r *reach) tree(id ID) {
-	if r.seen[id] != 0 {
+func (r *Reach) tree(id ID) {
+	if r.Seen[id] != 0 {
 		return
 	}
-	r.seen[id] = TypeTree
+	r.Seen[id] = TypeTree
 	entries, err := r.store.Tree(id)
 	if err != nil {
-		r.unread[id] = err
+		r.Unread[id] = err
 	}
 	for _, e := range entries {
 		if e.Mode.IsDir() {
 			r.tree(e.ID)
-		} else if r.seen[e.ID] == 0 {
-			r.seen[e.ID] = TypeBlob
+		} else if r.Seen[e.ID] == 0 {
+			r.Seen[e.ID] = TypeBlob
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package gitstore
+package gitstore_test
 
 import (
 	"bytes"
@@ -13,40 +13,42 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
 // deltaStore makes a store whose content is worth deltas: many versions of a few
 // files. It returns what each blob holds.
-func deltaStore(t testing.TB, versions int) (*Store, map[ID]string) {
+func deltaStore(t testing.TB, versions int) (*gitstore.Store, map[gitstore.ID]string) {
 	t.Helper()
-	s, ctx := newStore(t), context.Background()
+	s, ctx := storetest.New(t), context.Background()
 	rnd := rand.New(rand.NewPCG(11, 1))
-	blobs := map[ID]string{}
+	blobs := map[gitstore.ID]string{}
 	files := map[string]string{}
-	tip := ID{}
+	tip := gitstore.ID{}
 	for i := range versions {
 		b := s.NewBatch()
 		for f := range 4 {
 			name := fmt.Sprint("file", f)
 			files[name] += fmt.Sprintf("line %d of version %d %x\n", f, i, rnd.Uint64())
-			blobs[HashObject(TypeBlob, []byte(files[name]))] = files[name]
+			blobs[gitstore.HashObject(gitstore.TypeBlob, []byte(files[name]))] = files[name]
 		}
-		var parents []ID
+		var parents []gitstore.ID
 		if !tip.IsZero() {
-			parents = []ID{tip}
+			parents = []gitstore.ID{tip}
 		}
-		c := commitFiles(t, b, i, files, parents...)
-		noErr(t, b.Flush(ctx))
+		c := storetest.CommitFiles(t, b, i, files, parents...)
+		storetest.NoErr(t, b.Flush(ctx))
 		b.Discard()
-		noErr(t, s.UpdateRef(ctx, AgentRef(testMission), tip, c, Derived))
+		storetest.NoErr(t, s.UpdateRef(ctx, gitstore.AgentRef(storetest.Mission), tip, c, gitstore.Derived))
 		tip = c
 	}
 	return s, blobs
 }
 
-func readAll(o *Objects, blobs map[ID]string) error {
+func readAll(o *gitstore.Objects, blobs map[gitstore.ID]string) error {
 	for id, want := range blobs {
 		got, err := o.Blob(id)
 		if err != nil {
@@ -73,14 +75,14 @@ func TestReadDeltas(t *testing.T) {
 	s, blobs := deltaStore(t, 60)
 	ctx := context.Background()
 	_, err := s.Git(ctx, "repack", "-adfq", "--depth=50", "--window=50")
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	_, err = s.Git(ctx, "prune-packed", "-q")
-	noErr(t, err)
-	if left := loosePaths(t, s); len(left) > 0 {
+	storetest.NoErr(t, err)
+	if left := storetest.LoosePaths(t, s); len(left) > 0 {
 		t.Fatalf("%d loose objects", len(left))
 	}
-	noErr(t, readAll(s.Objects, blobs))
-	info := string(must[[]byte](t)(s.Git(ctx, "verify-pack", "-s", must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects/pack/*.idx")))[0])))
+	storetest.NoErr(t, readAll(s.Objects, blobs))
+	info := string(storetest.Must[[]byte](t)(s.Git(ctx, "verify-pack", "-s", storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects/pack/*.idx")))[0])))
 	if !strings.Contains(info, "chain length") {
 		t.Errorf("no deltas were read: %s", info)
 	}
@@ -111,9 +113,9 @@ func TestReadWhileRepacked(t *testing.T) {
 		})
 	}
 	for i := range 6 {
-		noErr(t, appendCommit(ctx, s, AgentRef(testOther), fmt.Sprint(i), Derived))
+		storetest.NoErr(t, storetest.AppendCommit(ctx, s, gitstore.AgentRef(storetest.Other), fmt.Sprint(i), gitstore.Derived))
 		_, err := s.Git(ctx, "repack", "-adfq")
-		noErr(t, err)
+		storetest.NoErr(t, err)
 	}
 	close(stop)
 	wg.Wait()
@@ -126,42 +128,42 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := git.Run(ctx, git.Command{Dir: dir, Args: args})
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		return strings.TrimSpace(string(out))
 	}
 	git("init", "-q", "base")
 	for i := range 20 {
-		noErr(t, os.WriteFile(filepath.Join(dir, "base", fmt.Sprint("f", i%3)), []byte(strings.Repeat(fmt.Sprint("line ", i, "\n"), 100)), 0o600))
+		storetest.NoErr(t, os.WriteFile(filepath.Join(dir, "base", fmt.Sprint("f", i%3)), []byte(strings.Repeat(fmt.Sprint("line ", i, "\n"), 100)), 0o600))
 		git("-C", "base", "add", ".")
 		git("-C", "base", "commit", "-q", "-m", fmt.Sprint("c", i))
 	}
 	git("-C", "base", "gc", "-q")
 	git("clone", "-q", "--shared", "base", "clone")
-	noErr(t, os.WriteFile(filepath.Join(dir, "clone", "own"), []byte("own"), 0o600))
+	storetest.NoErr(t, os.WriteFile(filepath.Join(dir, "clone", "own"), []byte("own"), 0o600))
 	git("-C", "clone", "add", ".")
 	git("-C", "clone", "commit", "-q", "-m", "own")
-	o := must[*Objects](t)(OpenObjects(filepath.Join(dir, "clone", ".git")))
+	o := storetest.Must[*gitstore.Objects](t)(gitstore.OpenObjects(filepath.Join(dir, "clone", ".git")))
 	defer o.Close()
 	for line := range strings.SplitSeq(git("-C", "clone", "rev-list", "--objects", "HEAD"), "\n") {
-		id := must[ID](t)(ParseID(line[:40]))
+		id := storetest.Must[gitstore.ID](t)(gitstore.ParseID(line[:40]))
 		kind, data, err := o.Object(id)
-		noErr(t, err)
-		if HashObject(kind, data) != id || git("-C", "clone", "cat-file", "-t", id.String()) != kind.String() {
+		storetest.NoErr(t, err)
+		if gitstore.HashObject(kind, data) != id || git("-C", "clone", "cat-file", "-t", id.String()) != kind.String() {
 			t.Errorf("%s differs", id)
 		}
 	}
-	head := must[ID](t)(ParseID(git("-C", "clone", "rev-parse", "HEAD")))
-	c := must[*Commit](t)(o.Commit(head))
-	e := must[TreeEntry](t)(o.Lookup(c.Tree, "own"))
-	if got := must[[]byte](t)(o.Blob(e.ID)); string(got) != "own" {
+	head := storetest.Must[gitstore.ID](t)(gitstore.ParseID(git("-C", "clone", "rev-parse", "HEAD")))
+	c := storetest.Must[*gitstore.Commit](t)(o.Commit(head))
+	e := storetest.Must[gitstore.TreeEntry](t)(o.Lookup(c.Tree, "own"))
+	if got := storetest.Must[[]byte](t)(o.Blob(e.ID)); string(got) != "own" {
 		t.Errorf("own = %q", got)
 	}
-	if _, err := o.Lookup(c.Tree, "own/below"); !errors.Is(err, ErrNoEntry) {
+	if _, err := o.Lookup(c.Tree, "own/below"); !errors.Is(err, gitstore.ErrNoEntry) {
 		t.Errorf("below a file: %v", err)
 	}
 	git("init", "-q", "--object-format=sha256", "sha256")
-	var unsupported *UnsupportedRepositoryError
-	if _, err := OpenObjects(filepath.Join(dir, "sha256", ".git")); !errors.As(err, &unsupported) {
+	var unsupported *gitstore.UnsupportedRepositoryError
+	if _, err := gitstore.OpenObjects(filepath.Join(dir, "sha256", ".git")); !errors.As(err, &unsupported) {
 		t.Errorf("sha256: %v", err)
 	}
 }
@@ -169,16 +171,16 @@ func TestObjectsOfAUsersRepository(t *testing.T) {
 func TestResolvePrefix(t *testing.T) {
 	t.Parallel()
 	s, blobs := deltaStore(t, 40)
-	var all []ID
-	for c, err := range s.History(must[ID](t)(s.Ref(AgentRef(testMission))), HistoryOptions{}) {
-		noErr(t, err)
+	var all []gitstore.ID
+	for c, err := range s.History(storetest.Must[gitstore.ID](t)(s.Ref(gitstore.AgentRef(storetest.Mission))), gitstore.HistoryOptions{}) {
+		storetest.NoErr(t, err)
 		all = append(all, c.ID)
 	}
 	check := func() {
 		t.Helper()
 		for _, id := range all {
 			for _, n := range []int{4, 7, 39, 40} {
-				got := must[[]ID](t)(s.ResolvePrefix(id.String()[:n]))
+				got := storetest.Must[[]gitstore.ID](t)(s.ResolvePrefix(id.String()[:n]))
 				found := false
 				for _, g := range got {
 					found = found || g == id
@@ -189,14 +191,14 @@ func TestResolvePrefix(t *testing.T) {
 			}
 		}
 		for id := range blobs {
-			if got := must[[]ID](t)(s.ResolvePrefix(id.String())); len(got) != 0 {
+			if got := storetest.Must[[]gitstore.ID](t)(s.ResolvePrefix(id.String())); len(got) != 0 {
 				t.Errorf("a blob was resolved")
 			}
 		}
 	}
 	check()
 	_, err := s.Git(context.Background(), "repack", "-adq")
-	noErr(t, err)
+	storetest.NoErr(t, err)
 	check()
 	for _, bad := range []string{"", "abc", "xyz1", strings.Repeat("a", 41), "ABCD"} {
 		if _, err := s.ResolvePrefix(bad); err == nil {
@@ -208,19 +210,19 @@ func TestResolvePrefix(t *testing.T) {
 // TestDamageIsNeverAbsence: H3.
 func TestDamageIsNeverAbsence(t *testing.T) {
 	t.Parallel()
-	s, ctx := newStore(t), context.Background()
+	s, ctx := storetest.New(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
-	id := must[ID](t)(b.Blob(bytes.Repeat([]byte("content "), 1000)))
-	noErr(t, b.Flush(ctx))
-	path := s.current()[0].loosePath(id)
-	whole := must[[]byte](t)(os.ReadFile(path))
-	noErr(t, os.Chmod(path, 0o600))
+	id := storetest.Must[gitstore.ID](t)(b.Blob(bytes.Repeat([]byte("content "), 1000)))
+	storetest.NoErr(t, b.Flush(ctx))
+	path := storetest.LooseFile(s.Dir(), id)
+	whole := storetest.Must[[]byte](t)(os.ReadFile(path))
+	storetest.NoErr(t, os.Chmod(path, 0o600))
 	for i := range whole {
 		broken := bytes.Clone(whole)
 		broken[i] ^= 0x55
-		noErr(t, os.WriteFile(path, broken, 0o600))
-		if _, err := s.Blob(id); !errors.Is(err, ErrDamaged) {
+		storetest.NoErr(t, os.WriteFile(path, broken, 0o600))
+		if _, err := s.Blob(id); !errors.Is(err, gitstore.ErrDamaged) {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 		r, _, err := s.BlobReader(id)
@@ -228,16 +230,16 @@ func TestDamageIsNeverAbsence(t *testing.T) {
 			_, err = io.ReadAll(r)
 			r.Close()
 		}
-		if !errors.Is(err, ErrDamaged) {
+		if !errors.Is(err, gitstore.ErrDamaged) {
 			t.Fatalf("byte %d, streamed: %v", i, err)
 		}
 	}
-	noErr(t, os.WriteFile(path, whole[:len(whole)/2], 0o600))
-	if _, err := s.Blob(id); !errors.Is(err, ErrDamaged) {
+	storetest.NoErr(t, os.WriteFile(path, whole[:len(whole)/2], 0o600))
+	if _, err := s.Blob(id); !errors.Is(err, gitstore.ErrDamaged) {
 		t.Errorf("truncated: %v", err)
 	}
-	noErr(t, os.Remove(path))
-	if _, err := s.Blob(id); !errors.Is(err, ErrMissing) {
+	storetest.NoErr(t, os.Remove(path))
+	if _, err := s.Blob(id); !errors.Is(err, gitstore.ErrMissing) {
 		t.Errorf("gone: %v", err)
 	}
 	if ok, err := s.Has(id); ok || err != nil {
@@ -250,47 +252,47 @@ func TestDamagedPack(t *testing.T) {
 	s, blobs := deltaStore(t, 10)
 	ctx := context.Background()
 	_, err := s.Git(ctx, "repack", "-adq")
-	noErr(t, err)
-	path := must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects/pack/*.pack")))[0]
-	whole := must[[]byte](t)(os.ReadFile(path))
-	noErr(t, os.Chmod(path, 0o600))
+	storetest.NoErr(t, err)
+	path := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects/pack/*.pack")))[0]
+	whole := storetest.Must[[]byte](t)(os.ReadFile(path))
+	storetest.NoErr(t, os.Chmod(path, 0o600))
 	rnd := rand.New(rand.NewPCG(12, 1))
 	for range 100 {
 		broken := bytes.Clone(whole)
 		for range 1 + rnd.IntN(5) {
 			broken[12+rnd.IntN(len(broken)-12)] ^= byte(1 + rnd.IntN(255))
 		}
-		noErr(t, os.WriteFile(path, broken, 0o600))
+		storetest.NoErr(t, os.WriteFile(path, broken, 0o600))
 		for id, want := range blobs {
 			got, err := s.Blob(id)
-			if err == nil && string(got) != want || err != nil && errors.Is(err, ErrMissing) {
+			if err == nil && string(got) != want || err != nil && errors.Is(err, gitstore.ErrMissing) {
 				t.Fatalf("%s: %v", id, err)
 			}
 		}
 	}
-	noErr(t, os.WriteFile(path, whole, 0o600))
-	noErr(t, readAll(s.Objects, blobs))
+	storetest.NoErr(t, os.WriteFile(path, whole, 0o600))
+	storetest.NoErr(t, readAll(s.Objects, blobs))
 }
 
 func TestProveFindsWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	s, ctx := newStore(t), context.Background()
+	s, ctx := storetest.New(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
-	tree := writeTree(t, b, map[string]testFile{"a/b/c": {ModeFile, "c"}, "d": {ModeFile, "d"}})
-	noErr(t, b.Flush(ctx))
+	tree := storetest.WriteTree(t, b, map[string]storetest.File{"a/b/c": {Mode: gitstore.ModeFile, Data: "c"}, "d": {Mode: gitstore.ModeFile, Data: "d"}})
+	storetest.NoErr(t, b.Flush(ctx))
 	fresh := s.NewBatch()
 	defer fresh.Discard()
-	noErr(t, fresh.ProveTree(tree, ID{}))
-	noErr(t, os.Remove(s.current()[0].loosePath(HashObject(TypeBlob, []byte("c")))))
-	var not *NotProvedError
-	if err := fresh.ProveTree(tree, ID{}); !errors.As(err, &not) || not.Path != "a/b/c" || !errors.Is(err, ErrMissing) {
+	storetest.NoErr(t, fresh.ProveTree(tree, gitstore.ID{}))
+	storetest.NoErr(t, os.Remove(storetest.LooseFile(s.Dir(), gitstore.HashObject(gitstore.TypeBlob, []byte("c")))))
+	var not *gitstore.NotProvedError
+	if err := fresh.ProveTree(tree, gitstore.ID{}); !errors.As(err, &not) || not.Path != "a/b/c" || !errors.Is(err, gitstore.ErrMissing) {
 		t.Errorf("got %v", err)
 	}
-	noErr(t, fresh.ProveTree(tree, tree))
+	storetest.NoErr(t, fresh.ProveTree(tree, tree))
 	_, err := fresh.Blob([]byte("new"))
-	noErr(t, err)
-	if err := fresh.Prove(HashObject(TypeBlob, []byte("new"))); err == nil {
+	storetest.NoErr(t, err)
+	if err := fresh.Prove(gitstore.HashObject(gitstore.TypeBlob, []byte("new"))); err == nil {
 		t.Error("proved before the flush")
 	}
 }

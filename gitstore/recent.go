@@ -85,3 +85,6 @@ func (o *Objects) recalled(id ID, kind ObjectType) ([]byte, error) {
 
 // Remember keeps an object that was just written, as if it had been read.
 func (o *Objects) Remember(id ID, kind ObjectType, data []byte) { o.recent.put(id, kind, data) }
+
+// ForgetRecent makes the next read of everything one of the disk.
+func (o *Objects) ForgetRecent() { o.recent.forget() }

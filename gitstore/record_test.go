@@ -1,4 +1,4 @@
-package gitstore
+package gitstore_test
 
 import (
 	"context"
@@ -7,37 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-)
 
-// snapshotWithRecord publishes a snapshot, but leaves its records ref to the
-// test.
-func snapshotWithRecord(t *testing.T, s *Store, n int, parent, lastRecord ID) (snapshot, record ID) {
-	t.Helper()
-	b := s.NewBatch()
-	defer b.Discard()
-	parents := func(id ID) []ID {
-		if id.IsZero() {
-			return nil
-		}
-		return []ID{id}
-	}
-	rt := must[ID](t)(b.Tree([]TreeEntry{{Name: "snapshot.json", Mode: ModeFile, ID: must[ID](t)(b.Blob([]byte{byte('0' + n)}))}}))
-	record = must[ID](t)(s.WriteRecord(b, &Record{Tree: rt, Parents: parents(lastRecord), Kind: KindSnapshot,
-		Mission: testMission, Author: testSignature(n), At: testSignature(n).When}))
-	wt := must[ID](t)(b.Tree([]TreeEntry{{Name: "f", Mode: ModeFile, ID: must[ID](t)(b.Blob([]byte{byte(n)}))}}))
-	snapshot = must[ID](t)(s.WriteSnapshot(b, &Snapshot{Tree: wt, Parents: parents(parent), Author: testSignature(n),
-		At: testSignature(-n).When, State: "idle", Message: "m", Trailers: Trailers{Mission: testMission, Record: record, Turn: n}}))
-	noErr(t, b.Flush(context.Background()))
-	noErr(t, s.UpdateRef(context.Background(), AgentRef(testMission), parent, snapshot, Durable))
-	return snapshot, record
-}
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
+)
 
 func TestCommitterTimeNeverGoesBack(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	a, ra := snapshotWithRecord(t, s, 1, ID{}, ID{})
-	b, _ := snapshotWithRecord(t, s, 2, a, ra)
-	first, second := must[*Snapshot](t)(s.Snapshot(a)), must[*Snapshot](t)(s.Snapshot(b))
+	s := storetest.New(t)
+	a, ra := storetest.SnapshotWithRecord(t, s, 1, gitstore.ID{}, gitstore.ID{})
+	b, _ := storetest.SnapshotWithRecord(t, s, 2, a, ra)
+	first, second := storetest.Must[*gitstore.Snapshot](t)(s.Snapshot(a)), storetest.Must[*gitstore.Snapshot](t)(s.Snapshot(b))
 	if second.At.Before(first.At) {
 		t.Errorf("%v before %v", second.At, first.At)
 	}
@@ -46,45 +26,51 @@ func TestCommitterTimeNeverGoesBack(t *testing.T) {
 func TestRepairRecords(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	ref := RecordRef(testMission)
-	path := func(s *Store) string { return filepath.Join(s.Dir(), string(ref)) }
+	ref := gitstore.RecordRef(storetest.Mission)
+	path := func(s *gitstore.Store) string { return filepath.Join(s.Dir(), string(ref)) }
 	for name, c := range map[string]struct {
-		damage func(t *testing.T, s *Store, first, second ID)
+		damage func(t *testing.T, s *gitstore.Store, first, second gitstore.ID)
 		moved  bool
 	}{
-		"right":  {func(t *testing.T, s *Store, _, r ID) { noErr(t, s.UpdateRef(ctx, ref, ID{}, r, Derived)) }, false},
-		"absent": {func(*testing.T, *Store, ID, ID) {}, true},
-		"behind": {func(t *testing.T, s *Store, r, _ ID) { noErr(t, s.UpdateRef(ctx, ref, ID{}, r, Derived)) }, true},
-		"empty":  {func(t *testing.T, s *Store, _, _ ID) { noErr(t, os.WriteFile(path(s), nil, 0o600)) }, true},
-		"torn": {func(t *testing.T, s *Store, _, r ID) {
-			noErr(t, os.WriteFile(path(s), []byte(r.String()[:20]), 0o600))
+		"right": {func(t *testing.T, s *gitstore.Store, _, r gitstore.ID) {
+			storetest.NoErr(t, s.UpdateRef(ctx, ref, gitstore.ID{}, r, gitstore.Derived))
+		}, false},
+		"absent": {func(*testing.T, *gitstore.Store, gitstore.ID, gitstore.ID) {}, true},
+		"behind": {func(t *testing.T, s *gitstore.Store, r, _ gitstore.ID) {
+			storetest.NoErr(t, s.UpdateRef(ctx, ref, gitstore.ID{}, r, gitstore.Derived))
 		}, true},
-		"unknown": {func(t *testing.T, s *Store, _, _ ID) {
-			noErr(t, os.WriteFile(path(s), []byte(testID(9).String()), 0o600))
+		"empty": {func(t *testing.T, s *gitstore.Store, _, _ gitstore.ID) {
+			storetest.NoErr(t, os.WriteFile(path(s), nil, 0o600))
 		}, true},
-		"meta on top": {func(t *testing.T, s *Store, _, r ID) {
+		"torn": {func(t *testing.T, s *gitstore.Store, _, r gitstore.ID) {
+			storetest.NoErr(t, os.WriteFile(path(s), []byte(r.String()[:20]), 0o600))
+		}, true},
+		"unknown": {func(t *testing.T, s *gitstore.Store, _, _ gitstore.ID) {
+			storetest.NoErr(t, os.WriteFile(path(s), []byte(storetest.ID(9).String()), 0o600))
+		}, true},
+		"meta on top": {func(t *testing.T, s *gitstore.Store, _, r gitstore.ID) {
 			b := s.NewBatch()
 			defer b.Discard()
-			tree := must[ID](t)(b.Tree(nil))
-			meta := must[ID](t)(s.WriteRecord(b, &Record{Tree: tree, Parents: []ID{r}, Kind: KindMeta, Mission: testMission, Author: testSignature(5), At: time.Unix(0, 0)}))
-			noErr(t, b.Flush(ctx))
-			noErr(t, s.UpdateRef(ctx, ref, ID{}, meta, Durable))
+			tree := storetest.Must[gitstore.ID](t)(b.Tree(nil))
+			meta := storetest.Must[gitstore.ID](t)(s.WriteRecord(b, &gitstore.Record{Tree: tree, Parents: []gitstore.ID{r}, Kind: gitstore.KindMeta, Mission: storetest.Mission, Author: storetest.Signature(5), At: time.Unix(0, 0)}))
+			storetest.NoErr(t, b.Flush(ctx))
+			storetest.NoErr(t, s.UpdateRef(ctx, ref, gitstore.ID{}, meta, gitstore.Durable))
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStore(t)
-			snap, r1 := snapshotWithRecord(t, s, 1, ID{}, ID{})
-			_, r2 := snapshotWithRecord(t, s, 2, snap, r1)
+			s := storetest.New(t)
+			snap, r1 := storetest.SnapshotWithRecord(t, s, 1, gitstore.ID{}, gitstore.ID{})
+			_, r2 := storetest.SnapshotWithRecord(t, s, 2, snap, r1)
 			c.damage(t, s, r1, r2)
-			repaired := must[[]RepairedRef](t)(s.RepairRecords(ctx))
+			repaired := storetest.Must[[]gitstore.RepairedRef](t)(s.RepairRecords(ctx))
 			if moved := len(repaired) == 1; moved != c.moved {
 				t.Fatalf("repaired %v", repaired)
 			}
-			at := must[ID](t)(s.Ref(ref))
-			if ok := must[bool](t)(s.IsAncestor(r2, at)); !ok {
+			at := storetest.Must[gitstore.ID](t)(s.Ref(ref))
+			if ok := storetest.Must[bool](t)(s.IsAncestor(r2, at)); !ok {
 				t.Errorf("ref is at %s, which does not hold %s", at, r2)
 			}
-			if again := must[[]RepairedRef](t)(s.RepairRecords(ctx)); len(again) != 0 {
+			if again := storetest.Must[[]gitstore.RepairedRef](t)(s.RepairRecords(ctx)); len(again) != 0 {
 				t.Errorf("repaired again: %v", again)
 			}
 		})
@@ -93,21 +79,19 @@ func TestRepairRecords(t *testing.T) {
 
 func TestRepairRecordsWithoutRecord(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := storetest.New(t)
 	ctx := context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
-	tree := must[ID](t)(b.Tree(nil))
-	snap := must[ID](t)(s.WriteSnapshot(b, &Snapshot{Tree: tree, Author: testSignature(1), At: testSignature(1).When,
-		State: "idle", Trailers: Trailers{Mission: testMission, Record: testID(7)}}))
-	noErr(t, b.Flush(ctx))
-	noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, snap, Durable))
-	if _, err := s.RepairRecords(ctx); !errors.Is(err, ErrMissing) {
+	tree := storetest.Must[gitstore.ID](t)(b.Tree(nil))
+	snap := storetest.Must[gitstore.ID](t)(s.WriteSnapshot(b, &gitstore.Snapshot{Tree: tree, Author: storetest.Signature(1), At: storetest.Signature(1).When,
+		State: "idle", Trailers: gitstore.Trailers{Mission: storetest.Mission, Record: storetest.ID(7)}}))
+	storetest.NoErr(t, b.Flush(ctx))
+	storetest.NoErr(t, s.UpdateRef(ctx, gitstore.AgentRef(storetest.Mission), gitstore.ID{}, snap, gitstore.Durable))
+	if _, err := s.RepairRecords(ctx); !errors.Is(err, gitstore.ErrMissing) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Ref(RecordRef(testMission)); !errors.Is(err, ErrRefNotFound) {
+	if _, err := s.Ref(gitstore.RecordRef(storetest.Mission)); !errors.Is(err, gitstore.ErrRefNotFound) {
 		t.Errorf("ref: %v", err)
 	}
 }
-
-func testID(n byte) ID { return HashObject(TypeBlob, []byte{'t', n}) }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	lockSuffix = ".lock"
+	LockSuffix = ".lock"
 	// lockPatience is how long a ref's lock is waited for. Git and Umbra hold
 	// one for milliseconds.
 	lockPatience = 3 * time.Second
@@ -67,7 +67,7 @@ type refLock struct {
 // lockRef takes the lock of a ref (or of packed-refs) with the value to publish
 // already written, and synced if durable.
 func (r *refs) lockRef(ctx context.Context, name string, value []byte, d Durability) (*refLock, error) {
-	l := &refLock{refs: r, name: name, path: filepath.Join(r.dir, name) + lockSuffix}
+	l := &refLock{refs: r, name: name, path: filepath.Join(r.dir, name) + LockSuffix}
 	if err := l.create(value, d); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *refs) lockRef(ctx context.Context, name string, value []byte, d Durabil
 
 // create makes the lock file under its own name.
 func (l *refLock) create(value []byte, d Durability) error {
-	dir := filepath.Join(l.refs.dir, refLockDir)
+	dir := filepath.Join(l.refs.dir, RefLockDir)
 	f, err := flock.CreateTemp(dir, url.PathEscape(l.name)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = disk.MakeDirs(l.refs.dir, dir); err == nil {
@@ -222,7 +222,7 @@ func (r *refs) inspectLock(name, path string) error {
 		busy.Live = errors.Is(err, unix.EWOULDBLOCK)
 		return busy
 	}
-	own := r.ownLockName(name, fi)
+	own := r.OwnLockName(name, fi)
 	if own == "" {
 		return busy
 	}
@@ -232,9 +232,9 @@ func (r *refs) inspectLock(name, path string) error {
 	return os.Remove(own)
 }
 
-// ownLockName finds the name in umbra/reflocks of the file that fi describes.
-func (r *refs) ownLockName(name string, fi fs.FileInfo) string {
-	dir := filepath.Join(r.dir, refLockDir)
+// OwnLockName finds the name in umbra/reflocks of the file that fi describes.
+func (r *refs) OwnLockName(name string, fi fs.FileInfo) string {
+	dir := filepath.Join(r.dir, RefLockDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -250,9 +250,9 @@ func (r *refs) ownLockName(name string, fi fs.FileInfo) string {
 	return ""
 }
 
-// lockOf gives the lock file that a name in umbra/reflocks stands for, if it still
+// LockOf gives the lock file that a name in umbra/reflocks stands for, if it still
 // is the same open file; else "".
-func (r *refs) lockOf(own string, f *os.File) (string, error) {
+func (r *refs) LockOf(own string, f *os.File) (string, error) {
 	path, ok := r.lockPathOf(own)
 	if !ok {
 		return "", nil
@@ -274,5 +274,40 @@ func (r *refs) lockPathOf(own string) (string, bool) {
 	if err != nil || !filepath.IsLocal(name) {
 		return "", false
 	}
-	return filepath.Join(r.dir, name) + lockSuffix, true
+	return filepath.Join(r.dir, name) + LockSuffix, true
+}
+
+// SweepLocks removes the own names of locks whose owner is gone, with the lock files
+// that are the same inode, and counts them.
+func (r *refs) SweepLocks() (swept int, err error) {
+	dir := filepath.Join(r.dir, RefLockDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		own := filepath.Join(dir, e.Name())
+		f, err := LockSegment(own)
+		if err != nil {
+			return swept, err
+		}
+		if f == nil {
+			continue
+		}
+		path, err := r.LockOf(e.Name(), f)
+		if err == nil && path != "" {
+			err = os.Remove(path)
+		}
+		if err == nil {
+			err = os.Remove(own)
+		}
+		if err = errors.Join(err, flock.Release(f)); err != nil {
+			return swept, err
+		}
+		swept++
+	}
+	return swept, nil
 }

@@ -1,4 +1,4 @@
-package gitstore
+package gitstore_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -16,23 +18,23 @@ import (
 // TestKilledWriters to miss it each time.
 func TestRefsAreReplaced(t *testing.T) {
 	t.Parallel()
-	s, ctx := newStore(t), context.Background()
-	c := commits(t, s, 2)
-	agent, head, pin, left := AgentRef(testMission), HeadRef("work"), PinRef("p"), PinRef("left")
-	for _, name := range []RefName{agent, pin, left} {
-		noErr(t, s.UpdateRef(ctx, name, ID{}, c[0], Durable))
+	s, ctx := storetest.New(t), context.Background()
+	c := storetest.Commits(t, s, 2)
+	agent, head, pin, left := gitstore.AgentRef(storetest.Mission), gitstore.HeadRef("work"), gitstore.PinRef("p"), gitstore.PinRef("left")
+	for _, name := range []gitstore.RefName{agent, pin, left} {
+		storetest.NoErr(t, s.UpdateRef(ctx, name, gitstore.ID{}, c[0], gitstore.Durable))
 	}
-	noErr(t, s.SetSymbolic(ctx, head, "", agent, Durable))
-	_ = must[[]byte](t)(s.Git(ctx, "pack-refs", "--all"))
-	noErr(t, s.UpdateRef(ctx, agent, c[0], c[1], Durable)) // loose again
+	storetest.NoErr(t, s.SetSymbolic(ctx, head, "", agent, gitstore.Durable))
+	_ = storetest.Must[[]byte](t)(s.Git(ctx, "pack-refs", "--all"))
+	storetest.NoErr(t, s.UpdateRef(ctx, agent, c[0], c[1], gitstore.Durable)) // loose again
 	untouched := func(file string, write func() error) bool {
 		t.Helper()
 		was, err := os.Open(filepath.Join(s.Dir(), file))
-		noErr(t, err)
+		storetest.NoErr(t, err)
 		defer was.Close()
-		before := must[[]byte](t)(io.ReadAll(was))
-		noErr(t, write())
-		if now := must[[]byte](t)(os.ReadFile(was.Name())); string(now) == string(before) {
+		before := storetest.Must[[]byte](t)(io.ReadAll(was))
+		storetest.NoErr(t, write())
+		if now := storetest.Must[[]byte](t)(os.ReadFile(was.Name())); string(now) == string(before) {
 			t.Fatalf("%s was not written", file)
 		}
 		after := make([]byte, len(before)+1)
@@ -43,8 +45,10 @@ func TestRefsAreReplaced(t *testing.T) {
 		return os.WriteFile(filepath.Join(s.Dir(), "config"), []byte("[core]\n\tbare = true\n# written in place\n"), 0o600)
 	}), "a plain write changes the file that others are reading")
 	for file, write := range map[string]func() error{
-		string(agent): func() error { return s.UpdateRef(ctx, agent, c[1], c[0], Derived) },
-		string(head):  func() error { return s.SetSymbolic(ctx, head, agent, TrashAgentRef(testMission), Durable) },
+		string(agent): func() error { return s.UpdateRef(ctx, agent, c[1], c[0], gitstore.Derived) },
+		string(head): func() error {
+			return s.SetSymbolic(ctx, head, agent, gitstore.TrashAgentRef(storetest.Mission), gitstore.Durable)
+		},
 		"packed-refs": func() error { return s.DeleteRef(ctx, pin, c[0]) },
 	} {
 		if !untouched(file, write) {

@@ -160,7 +160,7 @@ func (r *refs) rawRef(name string) (refValue, error) {
 			return refValue{id: id}, nil
 		}
 		if packed.isBad(name) {
-			return refValue{}, fmt.Errorf("%w: its line in %s", ErrRefBroken, packedRefsFile)
+			return refValue{}, fmt.Errorf("%w: its line in %s", ErrRefBroken, PackedRefsFile)
 		}
 	}
 	return refValue{}, ErrRefNotFound
@@ -232,7 +232,7 @@ func (r *refs) looseRefs(prefix string, out map[string]refValue, list *RefList) 
 		if err != nil {
 			return err
 		}
-		if e.IsDir() || strings.HasSuffix(path, lockSuffix) {
+		if e.IsDir() || strings.HasSuffix(path, LockSuffix) {
 			return nil
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, r.dir+string(filepath.Separator)))

@@ -188,7 +188,7 @@ func (r *refs) deleteLocked(ctx context.Context, name string) error {
 // MendPackedRefs leaves the lines out of packed-refs that don't parse; the file as
 // it was stays beside it.
 func (r *refs) MendPackedRefs(ctx context.Context) error {
-	lock, err := r.lockRef(ctx, packedRefsFile, nil, Durable)
+	lock, err := r.lockRef(ctx, PackedRefsFile, nil, Durable)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (r *refs) MendPackedRefs(ctx context.Context) error {
 	if err != nil || len(packed.bad) == 0 {
 		return err
 	}
-	return replaceDamaged(r.dir, packedRefsFile, packed.without(""))
+	return replaceDamaged(r.dir, PackedRefsFile, packed.without(""))
 }
 
 // MendSymbolic makes a mission's name whose value does not parse, or that is not
@@ -221,7 +221,7 @@ func lostRef(have refValue, err error) error {
 }
 
 func (r *refs) rewritePacked(ctx context.Context, without string) error {
-	return r.rewrite(ctx, packedRefsFile, func() ([]byte, error) {
+	return r.Rewrite(ctx, PackedRefsFile, func() ([]byte, error) {
 		packed, err := r.packedRefs()
 		if err != nil {
 			return nil, err
@@ -233,9 +233,9 @@ func (r *refs) rewritePacked(ctx context.Context, without string) error {
 	})
 }
 
-// rewrite replaces a file of the repository, durably, by what is made of it under its
+// Rewrite replaces a file of the repository, durably, by what is made of it under its
 // lock.
-func (r *refs) rewrite(ctx context.Context, name string, content func() ([]byte, error)) error {
+func (r *refs) Rewrite(ctx context.Context, name string, content func() ([]byte, error)) error {
 	lock, err := r.lockRef(ctx, name, nil, Derived)
 	if err != nil {
 		return err

@@ -283,7 +283,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 		if boot == noBoot || !strings.HasPrefix(filepath.Base(path), boot+".") {
 			continue
 		}
-		f, err := lockSegment(path)
+		f, err := LockSegment(path)
 		if f == nil {
 			if err != nil {
 				return nil, err
@@ -305,7 +305,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 // placeAgain writes a segment's object unless its file looks right. Loose objects
 // that were not synced are lost without a new boot where a disk was pulled out.
 func (s *Store) placeAgain(id ID, raw []byte) error {
-	fi, err := os.Lstat(s.own().loosePath(id))
+	fi, err := os.Lstat(s.Own().LoosePath(id))
 	if err == nil && fi.Size() == int64(len(raw)) {
 		return nil
 	}
@@ -315,8 +315,8 @@ func (s *Store) placeAgain(id ID, raw []byte) error {
 	return s.placeLoose(id, raw)
 }
 
-// own is the repository's object directory, as opposed to its alternates.
-func (o *Objects) own() *objectDir { return o.current()[0] }
+// Own is the repository's object directory, as opposed to its alternates.
+func (o *Objects) Own() *ObjectDir { return o.current()[0] }
 
 // segments lists the segment files; a directory that is not there has none.
 func (s *Store) segments() []string {
@@ -334,9 +334,9 @@ func (s *Store) segments() []string {
 	return out
 }
 
-// lockSegment opens a segment whose owner is gone; nil if there is one, or the
+// LockSegment opens a segment whose owner is gone; nil if there is one, or the
 // file has gone.
-func lockSegment(path string) (*os.File, error) {
+func LockSegment(path string) (*os.File, error) {
 	f, err := flock.Hold(path, os.O_RDWR, unix.LOCK_EX)
 	if errors.Is(err, fs.ErrNotExist) || flock.IsHeld(err) && errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil

@@ -21,7 +21,7 @@ type spool struct {
 // newSpool makes a spool in a file named tmp_umbra_spool_*, flocked as a pack is
 // that is being written.
 func (s *Store) newSpool() (*spool, error) {
-	f, err := flock.CreateTemp(s.packDir(), "tmp_umbra_spool_*")
+	f, err := flock.CreateTemp(s.PackDir(), "tmp_umbra_spool_*")
 	if err != nil {
 		return nil, err
 	}

@@ -33,8 +33,6 @@ type Store struct {
 	claim   *os.File // a scratch's, nil else
 	project string
 	sync    *durable.Syncer
-	// link is os.Link, but for tests.
-	link func(from, to string) error
 
 	mu         sync.Mutex
 	closed     bool
@@ -55,7 +53,7 @@ type CreateOptions struct {
 // Directories of Umbra's own inside the shadow repository. Git passes over them.
 const (
 	segmentDir = "umbra/segments"
-	refLockDir = "umbra/reflocks"
+	RefLockDir = "umbra/reflocks"
 )
 
 // Create makes the shadow repository dir (whose parent exists) with mode 0700
@@ -139,7 +137,7 @@ func sweepDirs(parent, prefix string) error {
 }
 
 func populate(s *durable.Syncer, dir string, opts CreateOptions) error {
-	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, refLockDir, unverifiedDir, "refs/trash"}
+	dirs := []string{"objects", "objects/info", "objects/pack", "info", "refs", "umbra", segmentDir, RefLockDir, UnverifiedDir, "refs/trash"}
 	for _, kind := range RefKinds() {
 		dirs = append(dirs, filepath.Clean(string(kind)))
 	}
@@ -197,7 +195,7 @@ func Open(dir string) (*Store, error) {
 
 // bareStore gives a Store without its objects.
 func bareStore(dir, area, project string) *Store {
-	s := &Store{dir: dir, area: area, project: project, sync: &durable.Syncer{}, link: os.Link}
+	s := &Store{dir: dir, area: area, project: project, sync: &durable.Syncer{}}
 	s.refs = &refs{dir: dir, sync: s.sync, stored: s.storedCommit}
 	return s
 }
@@ -227,6 +225,9 @@ func (s *Store) Dir() string { return s.dir }
 
 // ProjectID is the project's UUID.
 func (s *Store) ProjectID() string { return s.project }
+
+// Syncer makes files of the repository durable, and is counted by Fsyncs.
+func (s *Store) Syncer() *durable.Syncer { return s.sync }
 
 // Fsyncs is how often this Store has called fsync or fdatasync so far.
 func (s *Store) Fsyncs() int64 { return s.sync.Count.Load() }

@@ -1,20 +1,14 @@
 package gitstore
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +21,15 @@ const (
 	testMission = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 	testOther   = "16fd2706-8baf-433b-82eb-8c7fada847da"
 )
+
+func TestMain(m *testing.M) {
+	for _, kv := range os.Environ() {
+		if key, _, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "GIT_") {
+			os.Unsetenv(key)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 func newStore(t testing.TB) *Store {
 	t.Helper()
@@ -65,82 +68,6 @@ func fsck(t testing.TB, s *Store) {
 	if err != nil {
 		t.Fatalf("fsck: %v\n%s", err, out)
 	}
-}
-
-func TestMain(m *testing.M) {
-	for _, kv := range os.Environ() {
-		if key, _, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "GIT_") {
-			os.Unsetenv(key)
-		}
-	}
-	if child, ok := os.LookupEnv(childEnv); ok {
-		os.Exit(runChild(child))
-	}
-	os.Exit(m.Run())
-}
-
-// commitFiles writes a snapshot of flat files on top of parents.
-func commitFiles(t testing.TB, b *Batch, n int, files map[string]string, parents ...ID) ID {
-	t.Helper()
-	var entries []TreeEntry
-	for _, name := range slices.Sorted(maps.Keys(files)) { // so that a pack is the same each time
-		id := must[ID](t)(b.Blob([]byte(files[name])))
-		entries = append(entries, TreeEntry{Name: name, Mode: ModeFile, ID: id})
-	}
-	tree := must[ID](t)(b.Tree(entries))
-	snap := &Snapshot{Tree: tree, Parents: parents, Author: testSignature(n), At: testSignature(n).When,
-		State: "idle", Message: fmt.Sprintf("commit %d", n), Trailers: Trailers{Mission: testMission, Turn: n}}
-	return must[ID](t)(b.Commit(FormatSnapshot(snap)))
-}
-
-// TestLargeBlobsAtOnce writes large blobs from several goroutines, small ones
-// between them, in memory that does not grow with their size.
-func TestLargeBlobsAtOnce(t *testing.T) {
-	s := newStore(t)
-	b := s.NewBatch()
-	defer b.Discard()
-	const size, most = 24 << 20, 48 << 20 // the race detector drops pooled buffers
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	var ids [3]ID
-	var work sync.WaitGroup
-	for i := range ids {
-		work.Go(func() {
-			noise := io.LimitReader(rand.NewChaCha8([32]byte{byte(i % 2)}), size) // two are the same
-			var err error
-			if ids[i], err = b.BlobFrom(noise, size); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	small := map[ID]string{}
-	for i := range 100 {
-		text := fmt.Sprint("small ", i)
-		small[must[ID](t)(b.Blob([]byte(text)))] = text
-	}
-	work.Wait()
-	runtime.ReadMemStats(&after)
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > most {
-		t.Errorf("%d bytes were allocated for %d blobs of %d", grown, len(ids), size)
-	}
-	if ids[0] != ids[2] || ids[0] == ids[1] {
-		t.Errorf("ids are %v", ids)
-	}
-	noErr(t, b.Flush(context.Background()))
-	for id, text := range small {
-		if got := must[[]byte](t)(s.Blob(id)); string(got) != text {
-			t.Errorf("%q was stored as %q", text, got)
-		}
-	}
-	for i, id := range ids[:2] {
-		want := make([]byte, size)
-		_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(want)
-		if got := must[[]byte](t)(s.Blob(id)); !bytes.Equal(got, want) {
-			t.Errorf("large blob %d differs", i)
-		}
-	}
-	noLeftovers(t, s)
-	fsck(t, s)
 }
 
 func TestCreateAndOpen(t *testing.T) {
@@ -212,80 +139,9 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestBatchIsReadableByGitAndUs(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{1, 5, 29, 30, 200} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			s := newStore(t)
-			ctx := context.Background()
-			b := s.NewBatch()
-			defer b.Discard()
-			rnd := rand.New(rand.NewPCG(1, uint64(n)))
-			files := map[string]string{}
-			for i := range n {
-				data := make([]byte, rnd.IntN(5000))
-				for j := range data {
-					data[j] = byte(rnd.IntN(20))
-				}
-				files[fmt.Sprintf("f%d", i)] = string(data)
-			}
-			c := commitFiles(t, b, 1, files)
-			before := s.Fsyncs()
-			noErr(t, b.Flush(ctx))
-			noErr(t, b.ProveTree(must[*Commit](t)(s.Commit(c)).Tree, ID{}))
-			noErr(t, s.UpdateRef(ctx, AgentRef(testMission), ID{}, c, Durable))
-			noErr(t, s.UpdateRef(ctx, RecordRef(testMission), ID{}, c, Derived))
-			if got := s.Fsyncs() - before; got > 5 {
-				t.Errorf("%d fsyncs for a snapshot of %d files", got, n)
-			}
-			fsck(t, s)
-			again := must[*Store](t)(Open(s.Dir()))
-			defer again.Close()
-			for name, data := range files {
-				e := must[TreeEntry](t)(again.Lookup(must[*Commit](t)(again.Commit(c)).Tree, name))
-				if got := must[[]byte](t)(again.Blob(e.ID)); string(got) != data {
-					t.Fatalf("%s differs", name)
-				}
-			}
-		})
-	}
+// numbered is an id of its own for each number.
+func numbered(n int) ID {
+	return HashObject(TypeBlob, binary.BigEndian.AppendUint32(nil, uint32(n)))
 }
 
-func TestBlobFrom(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	ctx := context.Background()
-	b := s.NewBatch()
-	defer b.Discard()
-	big := bytes.Repeat([]byte("0123456789abcdef"), 200_000)
-	id := must[ID](t)(b.BlobFrom(bytes.NewReader(big), int64(len(big))))
-	if id != HashObject(TypeBlob, big) {
-		t.Fatal("wrong id")
-	}
-	if again := must[ID](t)(b.BlobFrom(bytes.NewReader(big), int64(len(big)))); again != id {
-		t.Fatal("wrong id the second time")
-	}
-	for _, announced := range []int{len(big) - 1, len(big) + 1, 10} {
-		if _, err := b.BlobFrom(bytes.NewReader(big), int64(announced)); !errors.Is(err, ErrSizeChanged) {
-			t.Errorf("announced %d: %v", announced, err)
-		}
-	}
-	small := must[ID](t)(b.BlobFrom(strings.NewReader("after"), 5))
-	noErr(t, b.Flush(ctx))
-	if got := must[[]byte](t)(s.Blob(id)); !bytes.Equal(got, big) {
-		t.Error("content differs")
-	}
-	if got := must[[]byte](t)(s.Blob(small)); string(got) != "after" {
-		t.Error("small content differs")
-	}
-	r, size, err := s.BlobReader(id)
-	noErr(t, err)
-	defer r.Close()
-	var buf bytes.Buffer
-	_, err = buf.ReadFrom(r)
-	noErr(t, err)
-	if size != int64(len(big)) || !bytes.Equal(buf.Bytes(), big) {
-		t.Error("streamed content differs")
-	}
-	fsck(t, s)
-}
+func testID(n byte) ID { return HashObject(TypeBlob, []byte{'t', n}) }

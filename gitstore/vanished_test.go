@@ -1,4 +1,4 @@
-package gitstore
+package gitstore_test
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // TestIndexWithoutPack: an index whose pack is gone says nothing of what is
@@ -15,38 +18,38 @@ func TestIndexWithoutPack(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for _, opened := range []bool{true, false} {
-		s := newStore(t)
-		files := map[string]testFile{}
-		for i := range 2 * looseObjects {
-			files[numbered(i).String()] = testFile{ModeFile, numbered(i).String()}
+		s := storetest.New(t)
+		files := map[string]storetest.File{}
+		for i := range 2 * 32 {
+			files[storetest.Numbered(i).String()] = storetest.File{Mode: gitstore.ModeFile, Data: storetest.Numbered(i).String()}
 		}
 		b := s.NewBatch()
-		tree := writeTree(t, b, files)
-		noErr(t, b.Flush(ctx))
+		tree := storetest.WriteTree(t, b, files)
+		storetest.NoErr(t, b.Flush(ctx))
 		b.Discard()
-		blob := HashObject(TypeBlob, []byte(numbered(3).String()))
-		if ok := must[bool](t)(s.Has(blob)); !ok || len(s.own().packs) != 1 {
-			t.Fatalf("%d packs", len(s.own().packs))
+		blob := gitstore.HashObject(gitstore.TypeBlob, []byte(storetest.Numbered(3).String()))
+		if ok := storetest.Must[bool](t)(s.Has(blob)); !ok || len(s.Own().Packs) != 1 {
+			t.Fatalf("%d packs", len(s.Own().Packs))
 		}
-		noErr(t, os.Remove(s.own().packs[0].base+".pack"))
+		storetest.NoErr(t, os.Remove(s.Own().Packs[0].Base+".pack"))
 		if !opened {
-			s = must[*Store](t)(Open(s.Dir()))
+			s = storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
 			defer s.Close()
 		}
 		b = s.NewBatch()
 		defer b.Discard()
-		if err := b.ProveTree(tree, ID{}); !errors.Is(err, ErrMissing) {
+		if err := b.ProveTree(tree, gitstore.ID{}); !errors.Is(err, gitstore.ErrMissing) {
 			t.Errorf("open %t: proved what is gone: %v", opened, err)
 		}
-		if must[bool](t)(s.Has(blob)) {
+		if storetest.Must[bool](t)(s.Has(blob)) {
 			t.Errorf("open %t: it counts as stored", opened)
 		}
-		if again := writeTree(t, b, files); again != tree {
+		if again := storetest.WriteTree(t, b, files); again != tree {
 			t.Errorf("another tree: %s", again)
 		}
-		noErr(t, b.Flush(ctx))
-		noErr(t, b.ProveTree(tree, ID{}))
-		if got := must[[]byte](t)(s.Blob(blob)); !bytes.Equal(got, []byte(numbered(3).String())) {
+		storetest.NoErr(t, b.Flush(ctx))
+		storetest.NoErr(t, b.ProveTree(tree, gitstore.ID{}))
+		if got := storetest.Must[[]byte](t)(s.Blob(blob)); !bytes.Equal(got, []byte(storetest.Numbered(3).String())) {
 			t.Errorf("%q", got)
 		}
 	}
@@ -56,19 +59,19 @@ func TestIndexWithoutPack(t *testing.T) {
 // nothing the proof, and holds up no snapshot that is whole itself.
 func TestProveOnAParentThatIsLost(t *testing.T) {
 	t.Parallel()
-	s, ctx := newStore(t), context.Background()
+	s, ctx := storetest.New(t), context.Background()
 	b := s.NewBatch()
 	defer b.Discard()
-	parent := writeTree(t, b, map[string]testFile{"a/x": {ModeFile, "x"}, "d": {ModeFile, "d"}})
-	tree := writeTree(t, b, map[string]testFile{"a/x": {ModeFile, "x"}, "d": {ModeFile, "e"}})
-	noErr(t, b.Flush(ctx))
-	s.recent.forget()
-	removeObject(t, s, parent)
+	parent := storetest.WriteTree(t, b, map[string]storetest.File{"a/x": {Mode: gitstore.ModeFile, Data: "x"}, "d": {Mode: gitstore.ModeFile, Data: "d"}})
+	tree := storetest.WriteTree(t, b, map[string]storetest.File{"a/x": {Mode: gitstore.ModeFile, Data: "x"}, "d": {Mode: gitstore.ModeFile, Data: "e"}})
+	storetest.NoErr(t, b.Flush(ctx))
+	s.ForgetRecent()
+	storetest.RemoveObject(t, s, parent)
 	fresh := s.NewBatch()
 	defer fresh.Discard()
-	noErr(t, fresh.ProveTree(tree, parent))
-	removeObject(t, s, HashObject(TypeBlob, []byte("x")))
-	var not *NotProvedError
+	storetest.NoErr(t, fresh.ProveTree(tree, parent))
+	storetest.RemoveObject(t, s, gitstore.HashObject(gitstore.TypeBlob, []byte("x")))
+	var not *gitstore.NotProvedError
 	if err := fresh.ProveTree(tree, parent); !errors.As(err, &not) || not.Path != "a/x" {
 		t.Errorf("taken over from a parent that nobody can read: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/borrow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -78,7 +79,7 @@ func (s *seeding) run() error {
 	if len(claims) == 0 {
 		return nil
 	}
-	borrowed, err := s.Store.Borrow(s.capturing.ctx, objects, wanted)
+	borrowed, err := borrow.Borrow(s.capturing.ctx, s.Store, objects, wanted)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (s *seeding) run() error {
 }
 
 // claims finds the entries to be read that the index proves the content of.
-func (s *seeding) claims(conversions *conversions) (claims []claim, wanted []gitstore.Wanted) {
+func (s *seeding) claims(conversions *conversions) (claims []claim, wanted []borrow.Wanted) {
 	for _, u := range s.walker.units {
 		if u.scene.system.coarse {
 			continue
@@ -100,7 +101,7 @@ func (s *seeding) claims(conversions *conversions) (claims []claim, wanted []git
 			e := &u.node.entries[i]
 			id, ok := s.proved(u.scene, dir+e.name, e)
 			if ok && !conversions.may(dir+e.name) && !s.capturing.scanner.owed.coversBelow(join(u.scene.at.path, e.name)) {
-				claims, wanted = append(claims, claim{u, i}), append(wanted, gitstore.Wanted{ID: id, Size: e.stat.size})
+				claims, wanted = append(claims, claim{u, i}), append(wanted, borrow.Wanted{ID: id, Size: e.stat.size})
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func (s *seeding) proved(scene *scene, path string, e *entry) (id gitstore.ID, o
 
 // take puts in what is stored, and off the list of what is to be read. Stat data
 // that Git could trust we can: a later write would show in them.
-func (s *seeding) take(claims []claim, wanted []gitstore.Wanted, have []bool) {
+func (s *seeding) take(claims []claim, wanted []borrow.Wanted, have []bool) {
 	for i, claim := range claims {
 		if !have[i] {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -72,7 +73,7 @@ func (l *Launcher) SweepConfigStores(ctx context.Context) error {
 	for _, dir := range dirs {
 		store, err := gitstore.Open(dir)
 		if err == nil {
-			_, err = store.Sweep(ctx)
+			_, err = upkeep.Sweep(ctx, store)
 			err = errors.Join(err, store.Close())
 		}
 		if err != nil {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/borrow"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -21,7 +22,7 @@ const replacePatience = 5 * time.Second
 // Unverified reports whether the project borrows objects from the user's repository that
 // were not compared with their ids yet.
 func Unverified(p *projects.Project) bool {
-	list, err := p.Store.Unverified()
+	list, err := borrow.Unverified(p.Store)
 	return err == nil && len(list) > 0
 }
 
@@ -52,8 +53,8 @@ func objectsAre(n int) string {
 
 // verifyBorrowed compares borrowed objects with their ids. Damage is a *damagedError, for
 // mendBorrowed.
-func verifyBorrowed(ctx context.Context, p *projects.Project) (gitstore.Damage, error) {
-	damage, err := p.Store.Verify(ctx)
+func verifyBorrowed(ctx context.Context, p *projects.Project) (borrow.Damage, error) {
+	damage, err := borrow.Verify(ctx, p.Store)
 	if err != nil || !damage.Any() {
 		return damage, err
 	}
@@ -62,7 +63,7 @@ func verifyBorrowed(ctx context.Context, p *projects.Project) (gitstore.Damage, 
 
 // salvage is gitstore.Store.Salvage while nobody takes a snapshot of the project, and so
 // nobody relies on the files.
-func (e *Examiner) salvage(ctx context.Context, p *projects.Project, files []gitstore.RottenFile) error {
+func (e *Examiner) salvage(ctx context.Context, p *projects.Project, files []upkeep.RottenFile) error {
 	patient, cancel := context.WithTimeout(ctx, replacePatience)
 	defer cancel()
 	held, err := lock.Wait(patient, lock.ProjectFile(e.Home.Dir, p.ID), lock.Exclusive, e.Self)
@@ -72,14 +73,14 @@ func (e *Examiner) salvage(ctx context.Context, p *projects.Project, files []git
 	defer func() { _ = held.Release() }()
 	roots, err := e.unpublished(p)
 	if err == nil {
-		_, err = p.Store.Salvage(ctx, files, roots)
+		_, err = upkeep.Salvage(ctx, p.Store, files, roots)
 	}
 	return err
 }
 
 // mendBorrowed stores damaged borrowed objects again, from the workspaces and from the
 // readable parts of the damaged packs, which it sets aside.
-func (e *Examiner) mendBorrowed(ctx context.Context, p *projects.Project, damage gitstore.Damage) error {
+func (e *Examiner) mendBorrowed(ctx context.Context, p *projects.Project, damage borrow.Damage) error {
 	e.recapture(ctx, p)
 	if len(damage.Packs) > 0 {
 		if err := e.salvage(ctx, p, damage.Packs); err != nil {

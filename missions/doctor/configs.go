@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -58,13 +59,13 @@ func salvageConfigStore(ctx context.Context, dir string) error {
 		return err
 	}
 	defer store.Close()
-	if _, err := store.Sweep(ctx); err != nil {
+	if _, err := upkeep.Sweep(ctx, store); err != nil {
 		return err
 	}
-	problems, err := store.Check(ctx)
+	problems, err := upkeep.Check(ctx, store)
 	for _, p := range problems {
 		if len(p.Rotten) > 0 {
-			_, e := store.Salvage(ctx, p.Rotten, nil)
+			_, e := upkeep.Salvage(ctx, store, p.Rotten, nil)
 			err = errors.Join(err, e)
 		}
 	}
@@ -82,7 +83,7 @@ func configProblem(ctx context.Context, dir string) (problem missions.Problem, w
 		return damaged(err)
 	}
 	defer store.Close()
-	problems, err := store.Check(ctx)
+	problems, err := upkeep.Check(ctx, store)
 	if err != nil {
 		return damaged(err)
 	}

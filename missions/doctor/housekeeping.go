@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -25,7 +25,7 @@ const (
 
 // needsHousekeeping compares a repository's bulk with the limits of an urgency: thousands
 // of loose objects cost time and disk, dozens of packs slow each read.
-func (u Urgency) needsHousekeeping(b gitstore.Bulk) bool {
+func (u Urgency) needsHousekeeping(b upkeep.Bulk) bool {
 	if u == Overdue {
 		return b.Loose >= 20_000 || b.Packs >= 50
 	}
@@ -38,7 +38,7 @@ func (e *Examiner) ProjectsToHousekeep(u Urgency) []string {
 	all, _ := e.AllProjects()
 	var dirs []string
 	for _, p := range all {
-		b, err := p.Store.Bulk()
+		b, err := upkeep.BulkOf(p.Store)
 		if err == nil && u.needsHousekeeping(b) || u == Due && Unverified(p) {
 			dirs = append(dirs, p.Dir)
 		}
@@ -63,7 +63,7 @@ func (e *Examiner) Housekeep(ctx context.Context, dir string) (missions.Housekee
 		return h, nil
 	case ctx.Err() != nil:
 		return h, ctx.Err()
-	case errors.Is(err, gitstore.ErrRepacking), errors.Is(err, lock.ErrHeld):
+	case errors.Is(err, upkeep.ErrRepacking), errors.Is(err, lock.ErrHeld):
 		return h, home.LockError(err)
 	}
 	h.Problem = err.Error()
@@ -86,12 +86,12 @@ func (e *Examiner) housekeepProject(ctx context.Context, p *projects.Project, h 
 		return err
 	}
 	defer func() { _ = held.Release() }()
-	stats, err := p.Store.Repack(ctx)
+	stats, err := upkeep.Repack(ctx, p.Store)
 	h.Packed, h.Removed, h.FreedBytes = stats.Packed, stats.Loose+stats.Packs, stats.Freed
 	if err != nil {
 		return err
 	}
-	swept, err := p.Store.Sweep(ctx)
+	swept, err := upkeep.Sweep(ctx, p.Store)
 	h.FreedBytes += swept.Bytes
 	if err != nil {
 		return fmt.Errorf("after the repack: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -87,7 +88,7 @@ func (x *Examination) checkTemporaries() error {
 
 // noteSetAside notes the damaged files that were set aside in a project, now or before.
 func (x *Examination) noteSetAside(p *projects.Project) {
-	dir := p.Store.DamagedDir()
+	dir := upkeep.DamagedDir(p.Store)
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 0 {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -18,9 +19,9 @@ const maxPathsNamed = 20
 // reportLost says what snapshots hold and can't be read, in a line for the files of
 // each mission and one for its records. After mending it is lost for good, which is
 // a problem once.
-func (x *Examination) reportLost(p *projects.Project, problem gitstore.Problem) {
+func (x *Examination) reportLost(p *projects.Project, problem upkeep.Problem) {
 	x.unreadable = map[gitstore.ID]bool{}
-	groups := map[lostGroup][]gitstore.Loss{}
+	groups := map[lostGroup][]upkeep.Loss{}
 	for _, loss := range problem.Lost {
 		x.unreadable[loss.ID] = true
 		g := lostGroup{loss.Mission, loss.Record, loss.Path == "" && !loss.Record, loss.Known}
@@ -60,7 +61,7 @@ func (g lostGroup) compare(o lostGroup) int {
 	return strings.Compare(fmt.Sprint(g.mission, g.record, g.history, g.known), fmt.Sprint(o.mission, o.record, o.history, o.known))
 }
 
-func (g lostGroup) message(list []gitstore.Loss, mended bool) string {
+func (g lostGroup) message(list []upkeep.Loss, mended bool) string {
 	state := "can't be read"
 	if mended {
 		state = "lost for good"
@@ -118,7 +119,7 @@ func listPaths(paths []string) string {
 }
 
 // lossDetail is a line with everything known of a loss.
-func lossDetail(loss gitstore.Loss) string {
+func lossDetail(loss upkeep.Loss) string {
 	ids := make([]string, len(loss.Snapshots))
 	for i, id := range loss.Snapshots {
 		ids[i] = id.Short()
@@ -126,15 +127,15 @@ func lossDetail(loss gitstore.Loss) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", loss.ID, gitstore.QuotePath(loss.Path), strings.Join(ids, " ")))
 }
 
-func lossesIn(problems []gitstore.Problem) []gitstore.Loss {
-	var lost []gitstore.Loss
+func lossesIn(problems []upkeep.Problem) []upkeep.Loss {
+	var lost []upkeep.Loss
 	for _, p := range problems {
 		lost = append(lost, p.Lost...)
 	}
 	return lost
 }
 
-func countObjects(lost []gitstore.Loss) int {
+func countObjects(lost []upkeep.Loss) int {
 	ids := map[gitstore.ID]bool{}
 	for _, l := range lost {
 		ids[l.ID] = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -15,12 +16,12 @@ import (
 // newestSnapshot finds a mission's newest snapshot that can be read among all objects,
 // whatever its ref says. For a fork without snapshots it is the fork point.
 func newestSnapshot(ctx context.Context, p *projects.Project, mission string) (gitstore.ID, error) {
-	list, err := p.Store.StoredSnapshots(ctx)
+	list, err := upkeep.StoredSnapshots(ctx, p.Store)
 	if err != nil {
 		return gitstore.ID{}, err
 	}
 	head, err := p.Store.Ref(gitstore.RecordRef(mission))
-	newest := p.Store.Newest(list, head, mission, p.TakenAt)
+	newest := upkeep.Newest(p.Store, list, head, mission, p.TakenAt)
 	if newest == nil {
 		return gitstore.ID{}, errors.Join(errors.New("none of its snapshots is left"), err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -19,7 +20,7 @@ import (
 
 // mendLost regains lost objects of snapshots, bridges histories over those lost for good,
 // reports both, and returns the problems that remain.
-func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problems []gitstore.Problem) ([]gitstore.Problem, error) {
+func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problems []upkeep.Problem) ([]upkeep.Problem, error) {
 	was := lossesIn(problems)
 	if len(was) == 0 {
 		return problems, nil
@@ -45,7 +46,7 @@ func (x *Examination) mendLost(ctx context.Context, p *projects.Project, problem
 	if problems, err = x.repositoryProblems(ctx, p); err != nil {
 		return nil, err
 	}
-	return problems, p.Store.AcceptLost(ctx, lossesIn(problems))
+	return problems, upkeep.AcceptLost(ctx, p.Store, lossesIn(problems))
 }
 
 // bridgeHistories lets histories go on over commits that are lost in the middle of them.
@@ -54,7 +55,7 @@ func (x *Examination) bridgeHistories(ctx context.Context, p *projects.Project) 
 	if err != nil {
 		return err
 	}
-	made, err := p.Store.Bound(ctx, p.TakenAt, roots...)
+	made, err := upkeep.Bound(ctx, p.Store, p.TakenAt, roots...)
 	for _, b := range made {
 		what, rest := "snapshot", ", and nothing before it is left"
 		if b.Record {
@@ -78,8 +79,8 @@ func (x *Examination) reportMended(p *projects.Project, mission, message string)
 
 // regain stores lost objects of snapshots again: from the user's repository, from the
 // agent's conversation files, and from the workspaces, which it reads again whole.
-func (e *Examiner) regain(ctx context.Context, p *projects.Project, lost []gitstore.Loss) error {
-	if _, err := p.Store.Sweep(ctx); err != nil { // what was written lately stands in a segment too
+func (e *Examiner) regain(ctx context.Context, p *projects.Project, lost []upkeep.Loss) error {
+	if _, err := upkeep.Sweep(ctx, p.Store); err != nil { // what was written lately stands in a segment too
 		return err
 	}
 	ids := map[gitstore.ID]bool{}
@@ -140,7 +141,7 @@ func importLost(ctx context.Context, store *gitstore.Store, commonDir string, id
 
 // regainSession stores parts of a mission's records again that the agent's conversation
 // file still holds.
-func (e *Examiner) regainSession(ctx context.Context, m *projects.Mission, lost []gitstore.Loss, ids map[gitstore.ID]bool) error {
+func (e *Examiner) regainSession(ctx context.Context, m *projects.Mission, lost []upkeep.Loss, ids map[gitstore.ID]bool) error {
 	if m.Binding.SessionPath == "" {
 		return nil
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // checkRepository checks a project's shadow repository. If mending is asked for, what can
 // be mended without loss is, and what is returned remains.
-func (x *Examination) checkRepository(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+func (x *Examination) checkRepository(ctx context.Context, p *projects.Project) ([]upkeep.Problem, error) {
 	problems, err := x.repositoryProblems(ctx, p)
 	if err != nil || !x.request.Fix {
 		return withFixes(problems), err
@@ -30,7 +31,7 @@ func (x *Examination) checkRepository(ctx context.Context, p *projects.Project) 
 
 // mendAll mends what it can of a shadow repository but what is lost, and reports
 // whether that was anything.
-func (x *Examination) mendAll(ctx context.Context, p *projects.Project, problems []gitstore.Problem) (mended bool) {
+func (x *Examination) mendAll(ctx context.Context, p *projects.Project, problems []upkeep.Problem) (mended bool) {
 	for _, problem := range problems {
 		mend := x.mendFor(ctx, p, problem)
 		if mend == nil {
@@ -47,12 +48,12 @@ func (x *Examination) mendAll(ctx context.Context, p *projects.Project, problems
 }
 
 // repositoryProblems is what is wrong with a project's shadow repository now.
-func (x *Examination) repositoryProblems(ctx context.Context, p *projects.Project) ([]gitstore.Problem, error) {
+func (x *Examination) repositoryProblems(ctx context.Context, p *projects.Project) ([]upkeep.Problem, error) {
 	roots, err := x.Examiner.unpublished(p)
 	if err != nil {
 		return nil, err
 	}
-	problems, err := p.Store.Check(ctx, roots...)
+	problems, err := upkeep.Check(ctx, p.Store, roots...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (x *Examination) repositoryProblems(ctx context.Context, p *projects.Projec
 }
 
 // problemLine is a problem of a shadow repository in one line.
-func problemLine(problem gitstore.Problem) string {
+func problemLine(problem upkeep.Problem) string {
 	if problem.Ref == "" {
 		return missions.OneLine(problem.Message, "")
 	}
@@ -69,7 +70,7 @@ func problemLine(problem gitstore.Problem) string {
 }
 
 // withFixes names the command for the problems that doctor can mend.
-func withFixes(problems []gitstore.Problem) []gitstore.Problem {
+func withFixes(problems []upkeep.Problem) []upkeep.Problem {
 	for i, problem := range problems {
 		if problem.Fix == "" && isBrokenAgentRef(problem) {
 			problems[i].Fix = "umbra doctor --fix"
@@ -78,12 +79,12 @@ func withFixes(problems []gitstore.Problem) []gitstore.Problem {
 	return problems
 }
 
-func isBrokenAgentRef(problem gitstore.Problem) bool {
+func isBrokenAgentRef(problem upkeep.Problem) bool {
 	return problem.Invariant == "I1" && gitstore.RefName(problem.Ref).Kind() == gitstore.RefAgent
 }
 
 // mendFor is how a problem of a shadow repository is mended, nil if it is not.
-func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem gitstore.Problem) func() error {
+func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem upkeep.Problem) func() error {
 	name := gitstore.RefName(problem.Ref)
 	switch {
 	case len(problem.Lost) > 0:
@@ -92,7 +93,7 @@ func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem 
 		return func() error { return x.Examiner.salvage(ctx, p, problem.Rotten) }
 	case problem.Invariant == "I6" && problem.Fix == "umbra doctor --fix":
 		return func() error {
-			_, err := p.Store.Sweep(ctx)
+			_, err := upkeep.Sweep(ctx, p.Store)
 			return err
 		}
 	case problem.Fix == "umbra doctor --fix" && strings.HasPrefix(problem.Ref, "packed-refs "):
@@ -111,19 +112,19 @@ func (x *Examination) mendFor(ctx context.Context, p *projects.Project, problem 
 }
 
 // lostRefs are missions whose records are there and whose ref is not.
-func lostRefs(p *projects.Project) ([]gitstore.Problem, error) {
+func lostRefs(p *projects.Project) ([]upkeep.Problem, error) {
 	records, err := p.Store.Refs(gitstore.RefRecord)
 	if err != nil {
 		return nil, err
 	}
-	var lost []gitstore.Problem
+	var lost []upkeep.Problem
 	for _, ref := range records.Refs {
 		agent := gitstore.AgentRef(ref.Name.Mission())
 		_, err := p.Store.Ref(agent)
 		if _, trashed := p.Store.Ref(gitstore.TrashAgentRef(ref.Name.Mission())); trashed == nil || !errors.Is(err, gitstore.ErrRefNotFound) {
 			continue
 		}
-		lost = append(lost, gitstore.Problem{Invariant: "I1", Ref: string(agent), Message: "it is gone, its records are there", Fix: "umbra doctor --fix"})
+		lost = append(lost, upkeep.Problem{Invariant: "I1", Ref: string(agent), Message: "it is gone, its records are there", Fix: "umbra doctor --fix"})
 	}
 	return lost, nil
 }

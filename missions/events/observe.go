@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
@@ -122,7 +123,7 @@ func (l *Listener) Sweep(ctx context.Context) error {
 	all, _ := l.AllProjects()
 	var errs []error
 	for _, p := range all {
-		if _, err := p.Store.Sweep(ctx); err != nil {
+		if _, err := upkeep.Sweep(ctx, p.Store); err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", p.Name, err))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -65,12 +66,12 @@ func (rd *Reader) measureProject(ctx context.Context, p *projects.Project, u *mi
 		groups = append(groups, []gitstore.ID{m.Tip.ID}, []gitstore.ID{m.Record})
 		measureWorkspace(u, m)
 	}
-	weight, err := p.Store.Weigh(ctx, groups)
+	weight, err := upkeep.Weigh(ctx, p.Store, groups)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		weight = gitstore.Weight{Alone: make([]int64, len(groups))}
+		weight = upkeep.Weight{Alone: make([]int64, len(groups))}
 		u.Problems = append(u.Problems, missions.Problem{Invariant: "I3", Project: p.Name, Message: fmt.Sprintf("what each mission of %s takes can't be told: %v", p.Name, err), Fix: "umbra doctor"})
 	}
 	w.Shared, w.Rest = weight.Shared, w.Bytes-weight.Shared

@@ -1,0 +1,200 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
+)
+
+// doubles removes what stands twice: packs all of whose objects are in other
+// packs, and loose objects that are in a pack. A pack is believed only if its
+// content has its checksum.
+type doubles struct {
+	ctx   context.Context
+	store *gitstore.Store
+	stats *RepackStats
+	packs []*gitstore.Pack
+	sound map[*gitstore.Pack]bool
+}
+
+// dropDoubles needs the lock of Repack: of two that remove at once, each could
+// rely on what the other removes.
+func dropDoubles(ctx context.Context, s *gitstore.Store, stats *RepackStats) error {
+	// A pack that somebody wrote a moment ago may not have its name for good.
+	if err := s.Syncer().Dir(s.PackDir()); err != nil {
+		return err
+	}
+	if err := s.Rescan(); err != nil {
+		return err
+	}
+	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.Own().Packs), sound: map[*gitstore.Pack]bool{}}
+	d.packs = slices.DeleteFunc(d.packs, func(p *gitstore.Pack) bool { return p.Broken != nil })
+	if err := d.dropPacks(); err != nil {
+		return err
+	}
+	if err := d.dropLoose(); err != nil {
+		return err
+	}
+	return s.Rescan()
+}
+
+// dropPacks goes from the smallest up; each that is removed holds nothing up for
+// the next.
+func (d *doubles) dropPacks() error {
+	all := slices.Clone(d.packs)
+	slices.SortFunc(all, func(a, b *gitstore.Pack) int { return cmp.Compare(a.Count(), b.Count()) })
+	for _, p := range all {
+		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *gitstore.Pack) bool { return o == p })
+		// What a rotten index does not name may be nowhere else.
+		if p.Kept() || p.VerifyIndex(d.ctx) != nil {
+			continue
+		}
+		double, err := d.holdAll(others, p)
+		if err != nil {
+			return err
+		}
+		if !double {
+			continue
+		}
+		d.packs = others
+		if err := d.removePack(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdAll reports whether sound packs hold every object of p.
+func (d *doubles) holdAll(packs []*gitstore.Pack, p *gitstore.Pack) (bool, error) {
+	for n := range p.Count() {
+		if n%1024 == 0 && d.ctx.Err() != nil {
+			return false, d.ctx.Err()
+		}
+		id, err := p.Name(n)
+		if err != nil {
+			return false, err
+		}
+		held, err := d.held(packs, id)
+		if !held || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// held reports whether a sound pack has the object.
+func (d *doubles) held(packs []*gitstore.Pack, id gitstore.ID) (bool, error) {
+	for _, p := range packs {
+		if _, ok, err := p.Find(id); !ok || err != nil {
+			continue
+		}
+		sound, known := d.sound[p]
+		if !known {
+			_, err := p.Verify(d.ctx)
+			if d.ctx.Err() != nil {
+				return false, d.ctx.Err()
+			}
+			sound = err == nil
+			d.sound[p] = sound
+		}
+		if sound {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// removePack removes the index first, so that nobody begins to read the rest, and
+// holds the pack meanwhile, so that no sweep makes the index again.
+func (d *doubles) removePack(p *gitstore.Pack) error {
+	held, err := flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX)
+	if err == nil {
+		defer func() { _ = flock.Release(held) }()
+	} else if !flock.IsHeld(err) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d.stats.Packs++
+	for _, suffix := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
+		info, err := os.Lstat(p.Base + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			failpoint.Hit("repack.pack.removing")
+			err = os.Remove(p.Base + suffix)
+		}
+		if err != nil {
+			return err
+		}
+		d.stats.Freed += gitstore.OnDisk(info)
+	}
+	return nil
+}
+
+// dropLoose keeps the directories: the next snapshots need them.
+func (d *doubles) dropLoose() error {
+	if len(d.packs) == 0 {
+		return nil
+	}
+	objects := filepath.Join(d.store.Dir(), "objects")
+	dirs, err := os.ReadDir(objects)
+	if err != nil {
+		return err
+	}
+	for _, e := range dirs {
+		if len(e.Name()) != 2 || !e.IsDir() {
+			continue
+		}
+		if err := d.dropLooseIn(filepath.Join(objects, e.Name()), e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *doubles) dropLooseIn(dir, first string) error {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range names {
+		if err := d.ctx.Err(); err != nil {
+			return err
+		}
+		id, err := gitstore.ParseID(first + e.Name())
+		if err != nil {
+			continue
+		}
+		held, err := d.held(d.packs, id)
+		if err != nil {
+			return err
+		}
+		if !held {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil {
+			failpoint.Hit("repack.loose.removing")
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		d.stats.Loose++
+		d.stats.Freed += gitstore.OnDisk(info)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+)
+
+// quarantine is an object directory for git alone: links to what the
+// repository's own one holds, beside which git writes. Symbolic links, since a
+// hard link would touch the inode of a pack that belongs to the user's
+// repository too.
+type quarantine struct {
+	store *gitstore.Store
+	dir   string
+}
+
+func newQuarantine(s *gitstore.Store) (*quarantine, error) {
+	dir, err := filepath.Abs(filepath.Join(s.Dir(), repackDir))
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = os.MkdirTemp(dir, "objects-"); err != nil {
+		return nil, err
+	}
+	q := &quarantine{store: s, dir: dir}
+	if err := q.fill(); err != nil {
+		q.remove()
+		return nil, fmt.Errorf("make a quarantine: %w", err)
+	}
+	return q, nil
+}
+
+func (q *quarantine) remove() { _ = os.RemoveAll(q.dir) } // what stays, the next Repack clears
+
+// fill links the directories of loose objects, and each pack.
+func (q *quarantine) fill() error {
+	objects, err := filepath.Abs(filepath.Join(q.store.Dir(), "objects"))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(q.dir, "pack"), 0o700), os.Mkdir(filepath.Join(q.dir, "info"), 0o700)); err != nil {
+		return err
+	}
+	dirs, err := os.ReadDir(objects)
+	if err != nil {
+		return err
+	}
+	for _, e := range dirs {
+		if len(e.Name()) != 2 || !e.IsDir() {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(objects, e.Name()), filepath.Join(q.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	packs, err := os.ReadDir(filepath.Join(objects, "pack"))
+	if err != nil {
+		return err
+	}
+	for _, e := range packs {
+		if !strings.HasPrefix(e.Name(), "pack-") {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(objects, "pack", e.Name()), filepath.Join(q.dir, "pack", e.Name())); err != nil {
+			return err
+		}
+	}
+	return q.borrow(objects)
+}
+
+// borrow names the alternates, whose paths may be relative to the repository's
+// own object directory.
+func (q *quarantine) borrow(objects string) error {
+	dirs, err := gitstore.Alternates(objects)
+	if err != nil || len(dirs) < 2 {
+		return err
+	}
+	var text strings.Builder
+	for _, d := range dirs[1:] {
+		text.WriteString(gitstore.QuotePath(d) + "\n")
+	}
+	return os.WriteFile(filepath.Join(q.dir, "info", "alternates"), []byte(text.String()), 0o600)
+}
+
+// repack runs git. Its memory is bounded: one thread, a window of 64 MiB, no
+// deltas for files over 16 MiB, of which snapshots rarely hold two that are
+// alike.
+func (q *quarantine) repack(ctx context.Context, held *os.File) error {
+	_, err := git.Run(ctx, git.Command{
+		Dir: q.store.Dir(), GitDir: q.store.Dir(), Gentle: true, Inherit: []*os.File{held},
+		Env: []string{"GIT_OBJECT_DIRECTORY=" + q.dir},
+		Config: []string{
+			"pack.threads=1", "pack.windowMemory=64m", "pack.deltaCacheSize=32m", "core.bigFileThreshold=16m",
+			"pack.writeReverseIndex=false", "repack.writeBitmaps=false", "repack.packKeptObjects=false",
+			"repack.useDeltaBaseOffset=true",
+		},
+		Args: []string{"repack", "--geometric=2", "-q", "-n"},
+	})
+	return err
+}
+
+// adopt moves what git has made to the repository, proved and durable but for
+// the names, which dropDoubles makes so.
+func (q *quarantine) adopt(ctx context.Context, stats *RepackStats) error {
+	made, err := filepath.Glob(filepath.Join(q.dir, "pack", "pack-*.idx"))
+	if err != nil {
+		return err
+	}
+	for _, idx := range made {
+		info, err := os.Lstat(idx)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			continue // a link to one that was there before
+		}
+		if err := q.adoptPack(ctx, strings.TrimSuffix(idx, ".idx"), info, stats); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInfo, stats *RepackStats) error {
+	p, err := q.store.OpenPack(from, info)
+	if err != nil {
+		return err
+	}
+	defer q.store.ClosePack(from)
+	size, err := p.Verify(ctx)
+	if err != nil {
+		return fmt.Errorf("git made a bad pack: %w", err)
+	}
+	to := filepath.Join(q.store.PackDir(), filepath.Base(from))
+	if _, err := os.Lstat(to + ".idx"); err == nil {
+		return nil // named after its content: the same is there already
+	}
+	for _, suffix := range []string{".pack", ".idx"} {
+		if err := q.store.SyncPath(from + suffix); err != nil {
+			return err
+		}
+	}
+	// A pack without index that nobody holds is one that was left behind.
+	held, err := flock.Hold(from+".pack", os.O_RDONLY, unix.LOCK_SH)
+	if err != nil && !flock.IsHeld(err) { // by a reader of the bytes, or the file system has no flocks
+		return err
+	}
+	if err == nil {
+		defer func() { _ = flock.Release(held) }()
+	}
+	for _, suffix := range []string{".pack", ".idx"} {
+		failpoint.Hit("repack.naming")
+		if err := os.Rename(from+suffix, to+suffix); err != nil {
+			return err
+		}
+	}
+	stats.Packed += p.Count()
+	stats.Freed -= size + gitstore.OnDisk(info)
+	return nil
+}
