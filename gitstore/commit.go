@@ -36,22 +36,7 @@ func (c *Commit) FirstParent() ID {
 	return c.Parents[0]
 }
 
-// Commit reads a commit. Signatures, encodings and other extra headers, which
-// Umbra never writes but a user's commit may have, are passed over.
-func (o *Objects) Commit(id ID) (*Commit, error) {
-	data, err := o.recalled(id, TypeCommit)
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseCommit(data)
-	if err != nil {
-		return nil, AboutObject(id, err)
-	}
-	c.ID = id
-	return c, nil
-}
-
-func parseCommit(data []byte) (*Commit, error) {
+func ParseCommit(data []byte) (*Commit, error) {
 	c := &Commit{}
 	seen := map[string]bool{}
 	for {
@@ -157,8 +142,8 @@ func sanitiseIdentity(s, fallback string) string {
 	return s
 }
 
-// encodeCommit serialises a commit. The message gets a final newline.
-func encodeCommit(c *Commit) ([]byte, error) {
+// EncodeCommit serialises a commit. The message gets a final newline.
+func EncodeCommit(c *Commit) ([]byte, error) {
 	if c.Tree.IsZero() {
 		return nil, fmt.Errorf("a commit needs a tree")
 	}

@@ -5,40 +5,40 @@ import (
 	"io"
 )
 
-// exactReader gives exactly left bytes and then io.EOF, or sets err.
-type exactReader struct {
-	r    io.Reader
-	left int64
-	err  error
+// ExactReader gives exactly left bytes and then io.EOF, or sets err.
+type ExactReader struct {
+	R    io.Reader
+	Left int64
+	Err  error
 }
 
 // Read implements io.Reader.
-func (x *exactReader) Read(p []byte) (int, error) {
-	if x.err != nil {
-		return 0, x.err
+func (x *ExactReader) Read(p []byte) (int, error) {
+	if x.Err != nil {
+		return 0, x.Err
 	}
-	if x.left == 0 {
-		if err := atEnd(x.r); err != nil {
-			x.err = err
+	if x.Left == 0 {
+		if err := atEnd(x.R); err != nil {
+			x.Err = err
 			return 0, err
 		}
 		return 0, io.EOF
 	}
-	if int64(len(p)) > x.left {
-		p = p[:x.left]
+	if int64(len(p)) > x.Left {
+		p = p[:x.Left]
 	}
-	n, err := x.r.Read(p)
-	x.left -= int64(n)
+	n, err := x.R.Read(p)
+	x.Left -= int64(n)
 	switch {
-	case errors.Is(err, io.EOF) && x.left > 0:
-		x.err = ErrSizeChanged
+	case errors.Is(err, io.EOF) && x.Left > 0:
+		x.Err = ErrSizeChanged
 	case err != nil && !errors.Is(err, io.EOF):
-		x.err = err
+		x.Err = err
 	}
-	return n, x.err
+	return n, x.Err
 }
 
-func readExactly(r io.Reader, data []byte) error {
+func ReadExactly(r io.Reader, data []byte) error {
 	_, err := io.ReadFull(r, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrSizeChanged
@@ -60,3 +60,7 @@ func atEnd(r io.Reader) error {
 	}
 	return err
 }
+
+// ErrSizeChanged is returned by BlobFrom when the reader gave more or fewer
+// bytes than announced; nothing was stored.
+var ErrSizeChanged = errors.New("the content has another size than announced")

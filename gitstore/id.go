@@ -22,7 +22,7 @@ func (e *InvalidIDError) Error() string {
 // ParseID parses 40 lower-case hexadecimal digits.
 func ParseID(s string) (ID, error) {
 	var id ID
-	if len(s) != 2*IDSize || !isLowerHex(s) {
+	if len(s) != 2*IDSize || !IsLowerHex(s) {
 		return ID{}, &InvalidIDError{Text: s}
 	}
 	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
@@ -31,7 +31,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-func isLowerHex(s string) bool {
+func IsLowerHex(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

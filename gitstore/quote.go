@@ -25,11 +25,11 @@ func QuotePath(path string) string {
 	if plain {
 		return path
 	}
-	return quoteC(path)
+	return QuoteC(path)
 }
 
-// quoteC is QuotePath that quotes whatever it is given.
-func quoteC(path string) string {
+// QuoteC is QuotePath that quotes whatever it is given.
+func QuoteC(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {
@@ -47,8 +47,8 @@ func quoteC(path string) string {
 	return b.String()
 }
 
-// unquoteC is the inverse of QuotePath for quoted text.
-func unquoteC(s string) (string, bool) {
+// UnquoteC is the inverse of QuotePath for quoted text.
+func UnquoteC(s string) (string, bool) {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return "", false
 	}

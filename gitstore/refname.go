@@ -40,8 +40,8 @@ func RefKinds() []RefKind {
 	return []RefKind{RefAgent, RefRecord, RefHead, RefPin, RefKeep, RefBefore, RefTrashAgent, RefTrashRecord}
 }
 
-// unbornHead is where HEAD points: no mission's name can start with "_".
-const unbornHead = "refs/heads/_none"
+// UnbornHead is where HEAD points: no mission's name can start with "_".
+const UnbornHead = "refs/heads/_none"
 
 // maxRefComponent is the longest last component that leaves room for ".lock" in
 // a file name of 255 bytes.
@@ -121,11 +121,11 @@ func (r RefName) Validate() error {
 	case "":
 		return bad("unknown namespace")
 	case RefAgent, RefRecord, RefTrashAgent, RefTrashRecord:
-		if !isUUID(arg) {
+		if !IsUUID(arg) {
 			return bad("the last part is not a UUID in lower case")
 		}
 	case RefKeep, RefBefore:
-		if len(arg) != 2*IDSize || !isLowerHex(arg) {
+		if len(arg) != 2*IDSize || !IsLowerHex(arg) {
 			return bad("the last part is not the id of a commit")
 		}
 	case RefHead, RefPin:
@@ -136,7 +136,7 @@ func (r RefName) Validate() error {
 	return nil
 }
 
-func isUUID(s string) bool {
+func IsUUID(s string) bool {
 	if len(s) != 36 {
 		return false
 	}
@@ -145,7 +145,7 @@ func isUUID(s string) bool {
 			if s[i] != '-' {
 				return false
 			}
-		} else if !isLowerHex(s[i : i+1]) {
+		} else if !IsLowerHex(s[i : i+1]) {
 			return false
 		}
 	}

@@ -237,32 +237,3 @@ func parseIDOrZero(s string) ID {
 	}
 	return id
 }
-
-// Snapshot reads a snapshot commit. A commit without an Umbra-Mission trailer is
-// no snapshot: ErrNotSnapshot.
-func (s *Store) Snapshot(id ID) (*Snapshot, error) {
-	c, err := s.Commit(id)
-	if err != nil {
-		return nil, err
-	}
-	snap := ParseSnapshot(c)
-	if snap.Mission == "" {
-		return nil, AboutObject(id, ErrNotSnapshot)
-	}
-	return snap, nil
-}
-
-// WriteSnapshot adds a snapshot commit to the batch. At is raised to the first
-// parent's time if it is earlier, since a clock set back would break history by
-// time.
-func (s *Store) WriteSnapshot(b *Batch, snap *Snapshot) (ID, error) {
-	dated := *snap
-	if parent := snap.Parent(); !parent.IsZero() {
-		c, err := s.Commit(parent)
-		if err != nil {
-			return ID{}, err
-		}
-		dated.At = notBefore(snap.At, c.Committer.When)
-	}
-	return b.Commit(FormatSnapshot(&dated))
-}

@@ -66,9 +66,9 @@ func byteAt[text string | []byte](name text, i int, dir bool) byte {
 // SortEntries puts entries in the order that a Git tree needs.
 func SortEntries(entries []TreeEntry) { slices.SortFunc(entries, compareEntries) }
 
-// encodeTree serialises entries, which must be in Git's order. It refuses what
+// EncodeTree serialises entries, which must be in Git's order. It refuses what
 // fsck would call broken.
-func encodeTree(entries []TreeEntry) ([]byte, error) {
+func EncodeTree(entries []TreeEntry) ([]byte, error) {
 	size := 0
 	for _, e := range entries {
 		size += len(e.Name) + IDSize + 8
@@ -121,15 +121,15 @@ func checkEntry(e TreeEntry) error {
 	return nil
 }
 
-// parseTree is lenient about names and order, as Git is when it reads; old
+// ParseTree is lenient about names and order, as Git is when it reads; old
 // group-writable modes (100664) are given as ModeFile.
-func parseTree(data []byte) ([]TreeEntry, error) {
+func ParseTree(data []byte) ([]TreeEntry, error) {
 	entries := make([]TreeEntry, 0, len(data)/36+1)
 	text := string(data) // of which the names are parts: one allocation for all
-	r, err := readTree(data)
-	for at := 0; r.ok && err == nil; err = r.next() {
+	r, err := ReadTree(data)
+	for at := 0; r.OK && err == nil; err = r.Next() {
 		name := at + bytes.IndexByte(data[at:], ' ') + 1
-		entries = append(entries, TreeEntry{Name: text[name : name+len(r.head.name)], Mode: r.head.mode, ID: r.head.id})
+		entries = append(entries, TreeEntry{Name: text[name : name+len(r.Head.Name)], Mode: r.Head.Mode, ID: r.Head.ID})
 		at = len(data) - len(r.rest)
 	}
 	if err != nil {
@@ -162,19 +162,6 @@ func parseMode(octal []byte) (Mode, error) {
 	return 0, Damaged("mode %q of a tree entry", octal)
 }
 
-// Tree returns the entries of a tree in Git's order. The slice is the caller's.
-func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
-	if id == EmptyTree() {
-		return nil, nil
-	}
-	data, err := o.recalled(id, TypeTree)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := parseTree(data)
-	return entries, AboutObject(id, err)
-}
-
 // EmptyTree is the id of the tree without entries; Git knows it even where it
 // is not stored, and so does Tree.
 func EmptyTree() ID {
@@ -187,65 +174,8 @@ func EmptyBlob() ID {
 		0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91}
 }
 
-// Lookup returns the entry at a slash-separated path below tree; the empty path
-// is the tree itself. A path that is not there, also one below a file, is
-// ErrNoEntry.
-func (o *Objects) Lookup(tree ID, path string) (TreeEntry, error) {
-	at := TreeEntry{Mode: ModeDir, ID: tree}
-	if path == "" {
-		return at, nil
-	}
-	for name := range strings.SplitSeq(path, "/") {
-		if !at.Mode.IsDir() {
-			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
-		}
-		r, err := o.treeReader(at.ID)
-		for r.ok && err == nil && string(r.head.name) != name {
-			err = AboutObject(at.ID, r.next())
-		}
-		if err != nil {
-			return TreeEntry{}, err
-		}
-		if !r.ok {
-			return TreeEntry{}, fmt.Errorf("%s: %w", path, ErrNoEntry)
-		}
-		at = r.head.entry()
-	}
-	return at, nil
-}
-
 // SkipTree, returned by a WalkTree function for a subtree, leaves out what is
 // below it.
 //
 //lint:ignore ST1012 named like fs.SkipDir, which it is to a tree
 var SkipTree = errors.New("skip this subtree")
-
-// WalkTree calls fn for every entry below tree, subtrees before what they hold,
-// in Git's order, with the path from the root of the walk. Any error of fn but
-// SkipTree ends the walk and is returned.
-func (o *Objects) WalkTree(tree ID, fn func(path string, e TreeEntry) error) error {
-	return o.walkTree(tree, "", fn)
-}
-
-func (o *Objects) walkTree(tree ID, prefix string, fn func(string, TreeEntry) error) error {
-	entries, err := o.Tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		path := prefix + e.Name
-		err := fn(path, e)
-		if err == SkipTree {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if e.Mode.IsDir() {
-			if err := o.walkTree(e.ID, path+"/", fn); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

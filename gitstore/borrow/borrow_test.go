@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
@@ -55,9 +56,9 @@ func (l *lender) write(name, content string) {
 	storetest.NoErr(l.t, os.WriteFile(path, []byte(content), 0o644))
 }
 
-func (l *lender) objects() *gitstore.Objects {
+func (l *lender) objects() *shadow.Objects {
 	l.t.Helper()
-	o := storetest.Must[*gitstore.Objects](l.t)(gitstore.OpenObjects(filepath.Join(l.dir, ".git")))
+	o := storetest.Must[*shadow.Objects](l.t)(shadow.OpenObjects(filepath.Join(l.dir, ".git")))
 	l.t.Cleanup(func() { o.Close() })
 	return o
 }
@@ -76,7 +77,7 @@ func (l *lender) tree() (gitstore.ID, []Wanted) {
 }
 
 // publish takes a snapshot of the tree, by name only where its objects are here.
-func publish(t testing.TB, s *gitstore.Store, tree gitstore.ID, from *gitstore.Objects) {
+func publish(t testing.TB, s *shadow.Store, tree gitstore.ID, from *shadow.Objects) {
 	t.Helper()
 	ctx := context.Background()
 	b := s.NewBatch()
@@ -104,13 +105,13 @@ func (l *lender) packs() []string {
 	return names
 }
 
-func borrow(t testing.TB, s *gitstore.Store, from *gitstore.Objects, wanted []Wanted) Borrowed {
+func borrow(t testing.TB, s *shadow.Store, from *shadow.Objects, wanted []Wanted) Borrowed {
 	t.Helper()
 	return borrowBy(t, os.Link, s, from, wanted)
 }
 
 // borrowBy is borrow with another way to link.
-func borrowBy(t testing.TB, link func(from, to string) error, s *gitstore.Store, from *gitstore.Objects, wanted []Wanted) Borrowed {
+func borrowBy(t testing.TB, link func(from, to string) error, s *shadow.Store, from *shadow.Objects, wanted []Wanted) Borrowed {
 	t.Helper()
 	b := storetest.Must[Borrowed](t)((&borrowing{store: s, from: from, ctx: context.Background(), link: link}).borrow(wanted))
 	if len(b.Have) != len(wanted) {
@@ -171,7 +172,7 @@ func TestBorrowPacks(t *testing.T) {
 			storetest.Fsck(t, s)
 			_, err := s.Git(context.Background(), "repack", "-adq")
 			storetest.NoErr(t, err)
-			again := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+			again := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 			defer again.Close()
 			for _, w := range wanted {
 				if data := storetest.Must[[]byte](t)(again.Blob(w.ID)); int64(len(data)) != w.Size {
@@ -259,7 +260,7 @@ func TestBorrowDamagedPack(t *testing.T) {
 	storetest.Must[gitstore.ID](t)(batch.Blob(content))
 	storetest.NoErr(t, batch.Flush(context.Background()))
 	publish(t, s, tree, l.objects())
-	other := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer other.Close()
 	if got := storetest.Must[[]byte](t)(other.Blob(wanted[5].ID)); !bytes.Equal(got, content) {
 		t.Errorf("%q", got)
@@ -399,7 +400,7 @@ func TestBorrowGoesOnWithACopy(t *testing.T) {
 		if strings.HasSuffix(to, ".idx") && !swept {
 			swept = true
 			storetest.Must[upkeep.SweepStats](t)(upkeep.Sweep(context.Background(), s))
-			if !gitstore.IsThere(own) {
+			if !shadow.IsThere(own) {
 				t.Error("the copy is swept away from under its index")
 			}
 		}

@@ -16,14 +16,15 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // pack brings a pack of the user's here: .keep, .pack, .idx in this order,
 // since a reader looks for the index and a repack for the .keep. While that
 // goes on a flock on the pack (the same file in both places, or the copy) keeps
 // Sweep from taking it for left behind. It reports gone if the pack was removed meanwhile.
-func (b *borrowing) pack(p *gitstore.Pack, worth int64) (gone bool, err error) {
-	f, _, err := gitstore.OpenObjectFile(p.Base + ".pack")
+func (b *borrowing) pack(p *shadow.Pack, worth int64) (gone bool, err error) {
+	f, _, err := shadow.OpenObjectFile(p.Base + ".pack")
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
@@ -50,13 +51,13 @@ func (b *borrowing) pack(p *gitstore.Pack, worth int64) (gone bool, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, fs.ErrNotExist):
-		b.drop(own + gitstore.KeepSuffix)
+		b.drop(own + shadow.KeepSuffix)
 		return true, nil
 	case errors.Is(err, errNotWorth):
-		b.drop(own + gitstore.KeepSuffix)
+		b.drop(own + shadow.KeepSuffix)
 		return false, nil
 	default:
-		b.drop(own + gitstore.KeepSuffix)
+		b.drop(own + shadow.KeepSuffix)
 		return false, err
 	}
 	failpoint.Hit("borrow.index")
@@ -78,7 +79,7 @@ func (b *borrowing) pack(p *gitstore.Pack, worth int64) (gone bool, err error) {
 // may be a copy that a killed process has left, which is another file than its
 // source, and a Sweep would take it for left behind.
 func (b *borrowing) holdOwn(own string) error {
-	if gitstore.IsThere(own + ".idx") {
+	if shadow.IsThere(own + ".idx") {
 		return nil
 	}
 	f, err := flock.Hold(own+".pack", os.O_RDONLY, unix.LOCK_SH)
@@ -115,7 +116,7 @@ func (b *borrowing) place(from, to string, worth int64) (copied bool, err error)
 	switch {
 	case err == nil, errors.Is(err, fs.ErrExist): // a pack is named by what is in it
 		info, err := os.Stat(to)
-		if err == nil && time.Since(info.ModTime()) < gitstore.SettledAge {
+		if err == nil && time.Since(info.ModTime()) < shadow.SettledAge {
 			b.fresh = append(b.fresh, to)
 		}
 		return false, err
@@ -138,7 +139,7 @@ func noLink(err error) bool {
 }
 
 func (b *borrowing) copy(from, to string, worth int64) error {
-	src, info, err := gitstore.OpenObjectFile(from)
+	src, info, err := shadow.OpenObjectFile(from)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, gitstore.ErrDamaged) {
 		return errNotWorth
 	}
@@ -180,8 +181,8 @@ func (b *borrowing) copy(from, to string, worth int64) error {
 
 // drop takes back a name that was made here for nothing.
 func (b *borrowing) drop(path string) {
-	if base, ok := strings.CutSuffix(path, ".pack"); ok || strings.HasSuffix(path, gitstore.KeepSuffix) {
-		if base = strings.TrimSuffix(base, gitstore.KeepSuffix); gitstore.IsThere(base + ".idx") {
+	if base, ok := strings.CutSuffix(path, ".pack"); ok || strings.HasSuffix(path, shadow.KeepSuffix) {
+		if base = strings.TrimSuffix(base, shadow.KeepSuffix); shadow.IsThere(base + ".idx") {
 			return // another process has brought the whole of it
 		}
 	}
@@ -190,13 +191,13 @@ func (b *borrowing) drop(path string) {
 
 // sync makes durable what is here of what was wanted, whoever has brought it:
 // the content of files that are new, and all names.
-func (b *borrowing) sync(at []gitstore.Location) error {
+func (b *borrowing) sync(at []shadow.Location) error {
 	failpoint.Hit("borrow.sync")
-	var found gitstore.Relied
+	var found shadow.Relied
 	found.OnAll(at, b.ids)
 	brought := maps.Clone(found.Packs)
-	maps.DeleteFunc(brought, func(p *gitstore.Pack, _ bool) bool { return !b.own[p.Base] })
-	maps.DeleteFunc(found.Packs, func(p *gitstore.Pack, _ bool) bool { return b.own[p.Base] })
+	maps.DeleteFunc(brought, func(p *shadow.Pack, _ bool) bool { return !b.own[p.Base] })
+	maps.DeleteFunc(found.Packs, func(p *shadow.Pack, _ bool) bool { return b.own[p.Base] })
 	if err := b.syncBrought(&found); err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (b *borrowing) sync(at []gitstore.Location) error {
 		p.Durable.Store(true)
 	}
 	for _, note := range b.notes {
-		if err := gitstore.SyncedLoose(note); err != nil {
+		if err := shadow.SyncedLoose(note); err != nil {
 			return err
 		}
 	}
@@ -214,7 +215,7 @@ func (b *borrowing) sync(at []gitstore.Location) error {
 // syncBrought makes durable what was brought, and what is relied on of others: the
 // file system at once where there are loose objects, and then nothing is left to
 // be done, else file by file.
-func (b *borrowing) syncBrought(found *gitstore.Relied) error {
+func (b *borrowing) syncBrought(found *shadow.Relied) error {
 	s := b.store
 	if len(b.loose) > 0 {
 		whole, err := s.SyncLoose(found.Loose)
@@ -233,7 +234,7 @@ func (b *borrowing) syncBrought(found *gitstore.Relied) error {
 		}
 	}
 	if b.dirty {
-		if err := errors.Join(s.Syncer().Dir(filepath.Join(s.Dir(), gitstore.UnverifiedDir)), s.Syncer().Dir(s.PackDir())); err != nil {
+		if err := errors.Join(s.Syncer().Dir(filepath.Join(s.Dir(), shadow.UnverifiedDir)), s.Syncer().Dir(s.PackDir())); err != nil {
 			return err
 		}
 	}
@@ -245,8 +246,8 @@ const keepIntro = "borrowed by umbra from "
 
 // keep puts a .keep of ours beside a pack that is to come.
 func (b *borrowing) keep(own, source string) error {
-	if gitstore.IsThere(own + ".idx") {
+	if shadow.IsThere(own + ".idx") {
 		return nil
 	}
-	return os.WriteFile(own+gitstore.KeepSuffix, fmt.Appendf(nil, "%s%s\n", keepIntro, gitstore.QuotePath(source)), 0o600)
+	return os.WriteFile(own+shadow.KeepSuffix, fmt.Appendf(nil, "%s%s\n", keepIntro, gitstore.QuotePath(source)), 0o600)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
@@ -24,8 +25,8 @@ func TestReliedOnIsDurable(t *testing.T) {
 		}
 		_, wanted := l.tree()
 		var synced []string
-		open := func() *gitstore.Store {
-			s := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+		open := func() *shadow.Store {
+			s := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 			t.Cleanup(func() { storetest.NoErr(t, s.Close()) })
 			s.Syncer().Before = func(path string) error {
 				synced = append(synced, filepath.Base(path))

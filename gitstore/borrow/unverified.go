@@ -16,16 +16,17 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 )
 
 // noteLoose lists loose objects as unverified, before they get their names.
 func (b *borrowing) noteLoose(paths map[gitstore.ID]string) error {
-	dir := filepath.Join(b.store.Dir(), gitstore.UnverifiedDir)
+	dir := filepath.Join(b.store.Dir(), shadow.UnverifiedDir)
 	if err := disk.MakeDirs(b.store.Dir(), dir); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, gitstore.LoosePrefix+"*")
+	f, err := os.CreateTemp(dir, shadow.LoosePrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (b *borrowing) noteLoose(paths map[gitstore.ID]string) error {
 
 // notePack lists a pack as unverified, before it gets its name.
 func (b *borrowing) notePack(name string) error {
-	dir := filepath.Join(b.store.Dir(), gitstore.UnverifiedDir)
+	dir := filepath.Join(b.store.Dir(), shadow.UnverifiedDir)
 	if err := disk.MakeDirs(b.store.Dir(), dir); err != nil {
 		return err
 	}
@@ -58,8 +59,8 @@ func (b *borrowing) notePack(name string) error {
 
 // Unverified lists what was borrowed and has not been compared with its ids, by the
 // names of packs and of lists of loose objects.
-func Unverified(s *gitstore.Store) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.Dir(), gitstore.UnverifiedDir))
+func Unverified(s *shadow.Store) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir(), shadow.UnverifiedDir))
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -85,7 +86,7 @@ func (d *Damage) Any() bool { return len(d.Packs)+len(d.Objects) > 0 }
 // all of it, so it belongs into the background; cut off by the context, it goes on
 // with the next pack another time. A damaged loose object is removed: what has its
 // name here is of no use.
-func Verify(ctx context.Context, s *gitstore.Store) (Damage, error) {
+func Verify(ctx context.Context, s *shadow.Store) (Damage, error) {
 	var damage Damage
 	list, err := Unverified(s)
 	if err != nil {
@@ -95,9 +96,9 @@ func Verify(ctx context.Context, s *gitstore.Store) (Damage, error) {
 		if err := ctx.Err(); err != nil {
 			return damage, err
 		}
-		file := filepath.Join(s.Dir(), gitstore.UnverifiedDir, name)
+		file := filepath.Join(s.Dir(), shadow.UnverifiedDir, name)
 		var bad []gitstore.ID
-		if strings.HasPrefix(name, gitstore.LoosePrefix) {
+		if strings.HasPrefix(name, shadow.LoosePrefix) {
 			bad, err = verifyLoose(ctx, s, file)
 		} else if bad, err = verifyPack(ctx, s, name); errors.Is(err, gitstore.ErrDamaged) {
 			pack := filepath.Join(s.PackDir(), name)
@@ -126,7 +127,7 @@ func Verify(ctx context.Context, s *gitstore.Store) (Damage, error) {
 
 // sourceOf is where a borrowed pack came from, "" if that is not known.
 func sourceOf(pack string) string {
-	text, err := os.ReadFile(pack + gitstore.KeepSuffix)
+	text, err := os.ReadFile(pack + shadow.KeepSuffix)
 	if err != nil {
 		return ""
 	}
@@ -136,8 +137,8 @@ func sourceOf(pack string) string {
 
 // verifyLoose reads the loose objects of a list, wherever they are by now.
 // What is still being linked is errArriving.
-func verifyLoose(ctx context.Context, s *gitstore.Store, file string) (bad []gitstore.ID, err error) {
-	if info, err := os.Stat(file); err != nil || gitstore.Lately(info) {
+func verifyLoose(ctx context.Context, s *shadow.Store, file string) (bad []gitstore.ID, err error) {
+	if info, err := os.Stat(file); err != nil || shadow.Lately(info) {
 		return nil, cmp.Or(err, errArriving)
 	}
 	list, err := os.ReadFile(file)
@@ -167,9 +168,9 @@ func verifyLoose(ctx context.Context, s *gitstore.Store, file string) (bad []git
 // which it does best; it reads the objects itself only where there is no git, or
 // to tell which are bad. A pack that is gone is no longer unverified; one of
 // which any file is there is errArriving.
-func verifyPack(ctx context.Context, s *gitstore.Store, name string) (bad []gitstore.ID, err error) {
+func verifyPack(ctx context.Context, s *shadow.Store, name string) (bad []gitstore.ID, err error) {
 	listed := func() int {
-		return slices.IndexFunc(s.Own().Packs, func(p *gitstore.Pack) bool { return filepath.Base(p.Base) == name })
+		return slices.IndexFunc(s.Own().Packs, func(p *shadow.Pack) bool { return filepath.Base(p.Base) == name })
 	}
 	at := listed()
 	if at < 0 { // another process may have borrowed it
@@ -206,7 +207,7 @@ func verifyPack(ctx context.Context, s *gitstore.Store, name string) (bad []gits
 var errArriving = errors.New("not wholly here yet")
 
 // arriving tells a pack that is on its way from one that is gone.
-func arriving(s *gitstore.Store, name string) error {
+func arriving(s *shadow.Store, name string) error {
 	left, err := filepath.Glob(filepath.Join(s.Dir(), "objects", "pack", name+".*"))
 	if err == nil && len(left) > 0 {
 		return errArriving
@@ -215,7 +216,7 @@ func arriving(s *gitstore.Store, name string) error {
 }
 
 // unreadable lists the objects of a pack that it does not hold as their ids say.
-func unreadable(ctx context.Context, s *gitstore.Store, p *gitstore.Pack) (bad []gitstore.ID, err error) {
+func unreadable(ctx context.Context, s *shadow.Store, p *shadow.Pack) (bad []gitstore.ID, err error) {
 	for n := range p.Count() {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 )
@@ -25,13 +26,13 @@ func overwrite(t testing.TB, path string, at int64, data []byte) {
 	storetest.NoErr(t, f.Close())
 }
 
-func unverified(t testing.TB, s *gitstore.Store) []string {
+func unverified(t testing.TB, s *shadow.Store) []string {
 	t.Helper()
 	return storetest.Must[[]string](t)(Unverified(s))
 }
 
 // verified is Verify, where there is git or not.
-func verified(t *testing.T, s *gitstore.Store, withGit bool) (d Damage) {
+func verified(t *testing.T, s *shadow.Store, withGit bool) (d Damage) {
 	t.Helper()
 	t.Run(fmt.Sprintf("git %t", withGit), func(t *testing.T) {
 		if !withGit {

@@ -12,11 +12,12 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // benchTree makes n source-like files, 20 a directory.
-func benchTree(b *testing.B, n int) (*Scanner, *Rules, *gitstore.Store) {
+func benchTree(b *testing.B, n int) (*Scanner, *Rules, *shadow.Store) {
 	b.Helper()
 	base := b.TempDir()
 	root := filepath.Join(base, "ws")
@@ -50,10 +51,10 @@ func identityOf(b *testing.B, root string) beneath.Identity {
 	return opened.Identity()
 }
 
-func benchStore(b *testing.B) *gitstore.Store {
+func benchStore(b *testing.B) *shadow.Store {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "shadow.git")
-	store, err := gitstore.Create(context.Background(), dir, gitstore.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
+	store, err := shadow.Create(context.Background(), dir, shadow.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -61,12 +62,12 @@ func benchStore(b *testing.B) *gitstore.Store {
 	return store
 }
 
-func benchCapture(b *testing.B, s *Scanner, rules *Rules, store *gitstore.Store, dirty Dirty) *Result {
+func benchCapture(b *testing.B, s *Scanner, rules *Rules, store *shadow.Store, dirty Dirty) *Result {
 	b.Helper()
 	return benchCaptureWith(b, s, rules, store, dirty, Options{})
 }
 
-func benchCaptureWith(b *testing.B, s *Scanner, rules *Rules, store *gitstore.Store, dirty Dirty, options Options) *Result {
+func benchCaptureWith(b *testing.B, s *Scanner, rules *Rules, store *shadow.Store, dirty Dirty, options Options) *Result {
 	b.Helper()
 	batch := store.NewBatch()
 	defer batch.Discard()

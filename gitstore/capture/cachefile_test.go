@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 func (l *lab) save(generation uint64) string {
@@ -128,7 +129,7 @@ func TestIntoARealRepository(t *testing.T) {
 	l.must(os.Chmod(l.path("a"), 0o755))
 	ctx := context.Background()
 	dir := filepath.Join(l.home, "shadow.git")
-	store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
+	store, err := shadow.Create(ctx, dir, shadow.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
 	l.must(err)
 	defer store.Close()
 	for range 2 {

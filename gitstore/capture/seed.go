@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/borrow"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -26,7 +27,7 @@ type Seed struct {
 	// usergit.Configuration.
 	Attributes []string
 	// Store is the shadow repository that blobs are borrowed for.
-	Store *gitstore.Store
+	Store *shadow.Store
 }
 
 // claim is an entry whose content is known, if it is stored.
@@ -60,7 +61,7 @@ type seeding struct {
 }
 
 func (s *seeding) run() error {
-	objects, err := gitstore.OpenObjects(s.Repository.CommonDir)
+	objects, err := shadow.OpenObjects(s.Repository.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (s *seeding) take(claims []claim, wanted []borrow.Wanted, have []bool) {
 
 // conversions gathers the attribute files in force: those on disk, which count
 // for Git, and those in the index, by which it may have added what is there.
-func (s *seeding) conversions(objects *gitstore.Objects) (*conversions, error) {
+func (s *seeding) conversions(objects *shadow.Objects) (*conversions, error) {
 	c := newConversions()
 	files := append(slices.Clone(s.Attributes), filepath.Join(s.Repository.CommonDir, "info", "attributes"))
 	for _, file := range files {
@@ -181,7 +182,7 @@ func (s *seeding) conversions(objects *gitstore.Objects) (*conversions, error) {
 }
 
 // indexed is the content of an attribute file in the index.
-func indexed(objects *gitstore.Objects, e *usergit.Entry) ([]byte, error) {
+func indexed(objects *shadow.Objects, e *usergit.Entry) ([]byte, error) {
 	if e.Flags.IntentToAdd {
 		return nil, nil
 	}

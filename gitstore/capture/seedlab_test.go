@@ -15,13 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // seedLab is a workspace that is a checkout, and a shadow repository.
 type seedLab struct {
 	*lab
-	store *gitstore.Store
+	store *shadow.Store
 	attrs []string
 	dirty []string
 }
@@ -34,10 +35,10 @@ func newSeedLab(t *testing.T) *seedLab {
 	return l
 }
 
-func (l *seedLab) newStore() *gitstore.Store {
+func (l *seedLab) newStore() *shadow.Store {
 	l.t.Helper()
 	dir := filepath.Join(l.t.TempDir(), "shadow.git")
-	store, err := gitstore.Create(context.Background(), dir, gitstore.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
+	store, err := shadow.Create(context.Background(), dir, shadow.CreateOptions{ProjectID: "01234567-89ab-cdef-0123-456789abcdef"})
 	l.must(err)
 	l.t.Cleanup(func() { _ = store.Close() })
 	return store

@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Detail is how much a Differ tells of two trees.
@@ -66,7 +67,7 @@ type Differences struct {
 // A Differ compares trees as `git diff-tree -M` does: any number of pairs with one
 // process, which is started for the first. It is not for concurrent use.
 type Differ struct {
-	store  *gitstore.Store
+	store  *shadow.Store
 	ctx    context.Context
 	detail Detail
 	paths  []string
@@ -80,7 +81,7 @@ type Differ struct {
 
 // New compares trees until the context ends: those paths of them and what lies
 // below, or all if there are none. It must be closed.
-func New(ctx context.Context, s *gitstore.Store, detail Detail, paths ...string) *Differ {
+func New(ctx context.Context, s *shadow.Store, detail Detail, paths ...string) *Differ {
 	return &Differ{store: s, ctx: ctx, detail: detail, paths: paths}
 }
 

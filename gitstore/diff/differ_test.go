@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
@@ -164,7 +165,7 @@ func TestDifferOfScratch(t *testing.T) {
 	defer b.Discard()
 	from := storetest.WriteTree(t, b, map[string]storetest.File{"edit": {Mode: gitstore.ModeFile, Data: "1\n"}})
 	storetest.NoErr(t, b.Flush(ctx))
-	scratch := storetest.Must[*gitstore.Store](t)(s.Scratch())
+	scratch := storetest.Must[*shadow.Store](t)(s.Scratch())
 	defer scratch.Close()
 	present := scratch.NewBatch()
 	defer present.Discard()

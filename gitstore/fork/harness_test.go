@@ -17,6 +17,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -27,7 +28,7 @@ type lab struct {
 	base  string
 	top   string // top level of the repository, or the plain directory
 	scope string
-	store *gitstore.Store
+	store *shadow.Store
 	repo  *usergit.Repository
 	cap   int64
 }
@@ -64,7 +65,7 @@ func newLabIn(t testing.TB, base string) *lab {
 	if err := os.Mkdir(l.top, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.store, err = gitstore.Create(t.Context(), filepath.Join(base, "shadow.git"), gitstore.CreateOptions{ProjectID: uuid()})
+	l.store, err = shadow.Create(t.Context(), filepath.Join(base, "shadow.git"), shadow.CreateOptions{ProjectID: uuid()})
 	if err != nil {
 		t.Fatal(err)
 	}

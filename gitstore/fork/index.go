@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -53,7 +54,7 @@ func (k *maker) addObjects(ctx context.Context) error {
 }
 
 // addObject writes a blob of the shadow repository into the user's, where it has the id.
-func addObject(ctx context.Context, git *userGit, store *gitstore.Store, id string, blob gitstore.ID) error {
+func addObject(ctx context.Context, git *userGit, store *shadow.Store, id string, blob gitstore.ID) error {
 	content, _, err := store.BlobReader(blob)
 	if err != nil {
 		return err

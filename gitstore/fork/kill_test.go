@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -33,7 +33,7 @@ func TestForkInChild(t *testing.T) {
 	}
 	l := &lab{t: t, base: base, top: filepath.Join(base, "source"), cap: 1 << 20}
 	var err error
-	if l.store, err = gitstore.Open(filepath.Join(base, "shadow.git")); err != nil {
+	if l.store, err = shadow.Open(filepath.Join(base, "shadow.git")); err != nil {
 		t.Fatal(err)
 	}
 	src := l.snapshot()

@@ -7,6 +7,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // file is one file or link of the snapshot.
@@ -27,7 +28,7 @@ type listing struct {
 // list reads a tree whole, so that a missing or hostile one is found before
 // anything is made (H3, H11). What the newest capture has just made of live
 // files is not read again.
-func list(ctx context.Context, objects *gitstore.Objects, known capture.Known, tree gitstore.ID) (*listing, error) {
+func list(ctx context.Context, objects *shadow.Objects, known capture.Known, tree gitstore.ID) (*listing, error) {
 	l := &listing{modes: map[string]gitstore.Mode{}}
 	if tree.IsZero() {
 		return l, nil

@@ -7,13 +7,14 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // Source is the moment that is forked. The caller holds the source's workspace
 // shared, so that nothing of Umbra's writes there meanwhile; the agent may.
 type Source struct {
-	Store *gitstore.Store
+	Store *shadow.Store
 	// Tree holds the workspace's files at the moment; zero if there were none.
 	Tree gitstore.ID
 	// Modes is the moment's modes.json; nil if it is not known.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -11,7 +12,7 @@ import (
 // names and that it lacks: while a workspace was in the trash no index named that, and
 // `git gc` removed it. The snapshot that was taken before the removal has it. It is for
 // repositories whose objects are named by SHA-1, as the store's are.
-func ReturnStaged(ctx context.Context, doc Document, store *gitstore.Store) error {
+func ReturnStaged(ctx context.Context, doc Document, store *shadow.Store) error {
 	if doc.CommonDir == "" {
 		return nil
 	}

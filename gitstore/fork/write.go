@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // wholeFile is up to which size a file is read into memory.
@@ -20,7 +21,7 @@ const wholeFile = 1 << 20
 // writer puts the files of a snapshot below a directory that was empty.
 type writer struct {
 	k       *maker
-	objects *gitstore.Objects
+	objects *shadow.Objects
 	root    *beneath.Root
 	live    *beneath.Root // nil if the source's workspace is gone
 	list    *listing

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Where session content stands in a record.
@@ -68,7 +69,7 @@ var ErrSessionChanged = errors.New("the session file changed while it was read")
 // few times at most. A rewritten file begins a new generation, which keeps the
 // chunks that still agree at its beginning. Another session id replaces the
 // content. New objects go to b. It returns the new meta, which the tree holds.
-func (t *Tree) AppendSession(b *gitstore.Batch, src SessionSource) (SessionMeta, error) {
+func (t *Tree) AppendSession(b *shadow.Batch, src SessionSource) (SessionMeta, error) {
 	prev, err := t.SessionMeta()
 	if err != nil && !errors.Is(err, gitstore.ErrNoEntry) {
 		return SessionMeta{}, err
@@ -117,7 +118,7 @@ func (t *Tree) RemoveSession() error { return t.Remove(sessionDir) }
 // sessionWriter is one AppendSession.
 type sessionWriter struct {
 	tree  *Tree
-	batch *gitstore.Batch
+	batch *shadow.Batch
 	src   SessionSource
 	meta  SessionMeta
 	// chunks are those that stay, from the first offset on that was needed;

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // sessionLog keeps a mission's records while a test's session file changes.
 type sessionLog struct {
 	t      testing.TB
-	s      *gitstore.Store
+	s      *shadow.Store
 	record gitstore.ID
 	known  map[gitstore.ID]bool
 	stored int64

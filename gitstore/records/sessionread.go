@@ -8,10 +8,11 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // ReadSessionMeta reads which conversation a record holds; ErrNoEntry if none.
-func ReadSessionMeta(s *gitstore.Store, record gitstore.ID) (SessionMeta, error) {
+func ReadSessionMeta(s *shadow.Store, record gitstore.ID) (SessionMeta, error) {
 	data, err := s.RecordFile(record, sessionMeta)
 	if err != nil {
 		return SessionMeta{}, err
@@ -27,7 +28,7 @@ type SessionReader struct {
 	// caller makes the part before from the record that Inherited names.
 	Meta SessionMeta
 
-	store  *gitstore.Store
+	store  *shadow.Store
 	file   io.ReaderAt // nil, or what may hold the same bytes
 	stray  bool        // a file was given that does not
 	chunks []chunk
@@ -60,7 +61,7 @@ func (r *SessionReader) From(offset int64) int64 {
 
 // OpenSession reads the conversation of a record; ErrNoEntry if it has none. A
 // missing or damaged chunk is an error of Read, never an early io.EOF.
-func OpenSession(s *gitstore.Store, record gitstore.ID) (*SessionReader, error) {
+func OpenSession(s *shadow.Store, record gitstore.ID) (*SessionReader, error) {
 	c, err := s.Commit(record)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func OpenSession(s *gitstore.Store, record gitstore.ID) (*SessionReader, error) 
 
 // Regain writes the chunks of a record's conversation that can't be read again,
 // where the agent's file still holds them.
-func Regain(s *gitstore.Store, batch *gitstore.Batch, record gitstore.ID, file io.ReaderAt, lost map[gitstore.ID]bool) error {
+func Regain(s *shadow.Store, batch *shadow.Batch, record gitstore.ID, file io.ReaderAt, lost map[gitstore.ID]bool) error {
 	r, err := OpenSession(s, record)
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return nil
@@ -140,7 +141,7 @@ func (r *SessionReader) read(c chunk) ([]byte, error) {
 	return chunkData(r.store, c)
 }
 
-func chunkData(s *gitstore.Store, c chunk) ([]byte, error) {
+func chunkData(s *shadow.Store, c chunk) ([]byte, error) {
 	data, err := s.Blob(c.id)
 	if err == nil && int64(len(data)) != c.size {
 		err = gitstore.AboutObject(c.id, gitstore.Damaged("chunk at %d has %d bytes, not %d", c.offset, len(data), c.size))
@@ -219,7 +220,7 @@ type SideFile struct {
 // SetSides makes the record hold exactly these side files, and returns the ids of
 // their contents; new content goes to b. A file that shrinks while it is read is read
 // again, twice.
-func (t *Tree) SetSides(b *gitstore.Batch, sides []SideFile) ([]gitstore.ID, error) {
+func (t *Tree) SetSides(b *shadow.Batch, sides []SideFile) ([]gitstore.ID, error) {
 	have := map[string]gitstore.TreeEntry{}
 	if err := t.walkSides("", func(name string, e gitstore.TreeEntry) { have[name] = e }); err != nil {
 		return nil, err
@@ -252,7 +253,7 @@ func (t *Tree) SetSides(b *gitstore.Batch, sides []SideFile) ([]gitstore.ID, err
 	return ids, nil
 }
 
-func storeSide(b *gitstore.Batch, side SideFile) (gitstore.ID, error) {
+func storeSide(b *shadow.Batch, side SideFile) (gitstore.ID, error) {
 	var id gitstore.ID
 	var err error
 	for range 3 {
@@ -299,7 +300,7 @@ type StoredSide struct {
 
 // SessionSides lists the side files of a record, by name; Blob and BlobReader
 // give their content.
-func SessionSides(s *gitstore.Store, record gitstore.ID) ([]StoredSide, error) {
+func SessionSides(s *shadow.Store, record gitstore.ID) ([]StoredSide, error) {
 	c, err := s.Commit(record)
 	if err != nil {
 		return nil, err

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Tree builds the tree of a record from that of the record before, by
 // path. Only directories on the way to what changes are read and written, so a
 // record costs what changed. Not safe for concurrent use.
 type Tree struct {
-	store *gitstore.Store
+	store *shadow.Store
 	root  *recordNode
 }
 
@@ -27,7 +28,7 @@ type recordNode struct {
 }
 
 // NewTree starts from base, a tree, or from nothing if base is zero.
-func NewTree(s *gitstore.Store, base gitstore.ID) *Tree {
+func NewTree(s *shadow.Store, base gitstore.ID) *Tree {
 	root := &recordNode{mode: gitstore.ModeDir, id: base}
 	if base.IsZero() {
 		root.children = map[string]*recordNode{}
@@ -188,7 +189,7 @@ func (t *Tree) List(path string) ([]gitstore.TreeEntry, error) {
 
 // Write adds what changed to the batch and returns the tree's id. Directories
 // left empty are dropped.
-func (t *Tree) Write(b *gitstore.Batch) (gitstore.ID, error) {
+func (t *Tree) Write(b *shadow.Batch) (gitstore.ID, error) {
 	if err := t.write(b, t.root); err != nil {
 		return gitstore.ID{}, err
 	}
@@ -199,7 +200,7 @@ func (t *Tree) Write(b *gitstore.Batch) (gitstore.ID, error) {
 }
 
 // write gives n its id; a directory without entries keeps the zero ID.
-func (t *Tree) write(b *gitstore.Batch, n *recordNode) error {
+func (t *Tree) write(b *shadow.Batch, n *recordNode) error {
 	if n.fresh {
 		id, err := b.Blob(n.content)
 		if err == nil {

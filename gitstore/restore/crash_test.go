@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -43,7 +43,7 @@ func child(job []string) error {
 	if err != nil {
 		return err
 	}
-	store, err := gitstore.Open(filepath.Join(base, "shadow.git"))
+	store, err := shadow.Open(filepath.Join(base, "shadow.git"))
 	if err != nil {
 		return err
 	}

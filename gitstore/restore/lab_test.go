@@ -18,6 +18,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
@@ -35,7 +36,7 @@ type lab struct {
 	t        reporter
 	base     string
 	root     string
-	store    *gitstore.Store
+	store    *shadow.Store
 	ws       *beneath.Root
 	settings capture.Settings
 	avoid    []beneath.Identity
@@ -66,7 +67,7 @@ func newLabAt(t testing.TB, base, root string) *lab {
 	}
 	l := &lab{t: t, base: base, root: root}
 	l.must(os.MkdirAll(root, 0o755))
-	store, err := gitstore.Create(context.Background(), filepath.Join(base, "shadow.git"), gitstore.CreateOptions{ProjectID: "0b3c9c1e-0000-4000-8000-000000000001"})
+	store, err := shadow.Create(context.Background(), filepath.Join(base, "shadow.git"), shadow.CreateOptions{ProjectID: "0b3c9c1e-0000-4000-8000-000000000001"})
 	l.must(err)
 	t.Cleanup(func() { _ = store.Close() })
 	l.store = store

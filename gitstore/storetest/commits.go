@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // SnapshotWithRecord publishes a snapshot, but leaves its records ref to the
 // test.
-func SnapshotWithRecord(t *testing.T, s *gitstore.Store, n int, parent, lastRecord gitstore.ID) (snapshot, record gitstore.ID) {
+func SnapshotWithRecord(t *testing.T, s *shadow.Store, n int, parent, lastRecord gitstore.ID) (snapshot, record gitstore.ID) {
 	t.Helper()
 	b := s.NewBatch()
 	defer b.Discard()
@@ -38,7 +39,7 @@ func SnapshotWithRecord(t *testing.T, s *gitstore.Store, n int, parent, lastReco
 func ID(n byte) gitstore.ID { return gitstore.HashObject(gitstore.TypeBlob, []byte{'t', n}) }
 
 // Commits writes n commits in a row.
-func Commits(t testing.TB, s *gitstore.Store, n int) []gitstore.ID {
+func Commits(t testing.TB, s *shadow.Store, n int) []gitstore.ID {
 	t.Helper()
 	b := s.NewBatch()
 	defer b.Discard()
@@ -55,7 +56,7 @@ func Commits(t testing.TB, s *gitstore.Store, n int) []gitstore.ID {
 }
 
 // AppendCommit adds a commit on top of a ref, however often it moves meanwhile.
-func AppendCommit(ctx context.Context, s *gitstore.Store, ref gitstore.RefName, data string, d gitstore.Durability) error {
+func AppendCommit(ctx context.Context, s *shadow.Store, ref gitstore.RefName, data string, d gitstore.Durability) error {
 	for {
 		tip, err := s.Ref(ref)
 		if err != nil && !errors.Is(err, gitstore.ErrRefNotFound) {
@@ -98,7 +99,7 @@ func AppendCommit(ctx context.Context, s *gitstore.Store, ref gitstore.RefName, 
 }
 
 // CommitFiles writes a snapshot of flat files on top of parents.
-func CommitFiles(t testing.TB, b *gitstore.Batch, n int, files map[string]string, parents ...gitstore.ID) gitstore.ID {
+func CommitFiles(t testing.TB, b *shadow.Batch, n int, files map[string]string, parents ...gitstore.ID) gitstore.ID {
 	t.Helper()
 	var entries []gitstore.TreeEntry
 	for _, name := range slices.Sorted(maps.Keys(files)) { // so that a pack is the same each time

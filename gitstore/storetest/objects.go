@@ -11,14 +11,15 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
-func RemoveObject(t testing.TB, s *gitstore.Store, id gitstore.ID) {
+func RemoveObject(t testing.TB, s *shadow.Store, id gitstore.ID) {
 	t.Helper()
 	NoErr(t, os.Remove(LooseFile(s.Dir(), id)))
 }
 
-func NoLeftovers(t *testing.T, s *gitstore.Store) {
+func NoLeftovers(t *testing.T, s *shadow.Store) {
 	t.Helper()
 	err := filepath.WalkDir(s.Dir(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -38,7 +39,7 @@ func LooseFile(dir string, id gitstore.ID) string {
 }
 
 // LoosePaths lists the loose object files.
-func LoosePaths(t testing.TB, s *gitstore.Store) []string {
+func LoosePaths(t testing.TB, s *shadow.Store) []string {
 	t.Helper()
 	paths := Must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "objects", "??", "*")))
 	return paths

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // The ids of the project and of two missions.
@@ -18,9 +19,9 @@ const (
 )
 
 // New makes a shadow repository.
-func New(t testing.TB) *gitstore.Store {
+func New(t testing.TB) *shadow.Store {
 	t.Helper()
-	s, err := gitstore.Create(context.Background(), filepath.Join(t.TempDir(), "shadow.git"), gitstore.CreateOptions{ProjectID: Project})
+	s, err := shadow.Create(context.Background(), filepath.Join(t.TempDir(), "shadow.git"), shadow.CreateOptions{ProjectID: Project})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func Signature(n int) gitstore.Signature {
 }
 
 // Fsck fails the test for what git finds wrong.
-func Fsck(t testing.TB, s *gitstore.Store) {
+func Fsck(t testing.TB, s *shadow.Store) {
 	t.Helper()
 	out, err := s.Git(context.Background(), "fsck", "--full", "--strict", "--no-dangling", "--no-progress")
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // WriteTree stores files given as path -> mode and content.
-func WriteTree(t testing.TB, b *gitstore.Batch, files map[string]File) gitstore.ID {
+func WriteTree(t testing.TB, b *shadow.Batch, files map[string]File) gitstore.ID {
 	t.Helper()
 	below := map[string]map[string]File{}
 	var entries []gitstore.TreeEntry

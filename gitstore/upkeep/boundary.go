@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Boundary is a commit at which a history breaks off.
@@ -25,7 +26,7 @@ type Boundary struct {
 // refs or roots lead to: what is whole before it stays a part of that history. A
 // boundary whose lost commit is there again is taken away. At is what Newest asks. It
 // takes a git.
-func Bound(ctx context.Context, s *gitstore.Store, at func(*gitstore.Snapshot) time.Time, roots ...gitstore.ID) ([]Boundary, error) {
+func Bound(ctx context.Context, s *shadow.Store, at func(*gitstore.Snapshot) time.Time, roots ...gitstore.ID) ([]Boundary, error) {
 	if err := s.Regained(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func Bound(ctx context.Context, s *gitstore.Store, at func(*gitstore.Snapshot) t
 // bounding is one Bound.
 type bounding struct {
 	ctx       context.Context
-	store     *gitstore.Store
+	store     *shadow.Store
 	snapshots []*gitstore.Snapshot // all that are stored
 	at        func(*gitstore.Snapshot) time.Time
 	made      []Boundary
@@ -83,7 +84,7 @@ func (b *bounding) from(end *gitstore.Commit, record bool) error {
 			return err
 		}
 		b.made, end = append(b.made, made), nil
-		for c, err := range b.store.History(made.Before, gitstore.HistoryOptions{}) {
+		for c, err := range b.store.History(made.Before, shadow.HistoryOptions{}) {
 			if err != nil {
 				break
 			}
@@ -110,13 +111,13 @@ func (b *bounding) snapshotBefore(after *gitstore.Snapshot) gitstore.ID {
 // Newest is the newest of some snapshots of a mission, nil if none is. A record tells,
 // and those before it: records follow each other as snapshots do, a fork's those of
 // its source. Where they are lost too the times tell, and within a second what at says.
-func Newest(s *gitstore.Store, list []*gitstore.Snapshot, record gitstore.ID, mission string, at func(*gitstore.Snapshot) time.Time) *gitstore.Snapshot {
+func Newest(s *shadow.Store, list []*gitstore.Snapshot, record gitstore.ID, mission string, at func(*gitstore.Snapshot) time.Time) *gitstore.Snapshot {
 	by, followed := map[gitstore.ID]*gitstore.Snapshot{}, map[gitstore.ID]bool{}
 	for _, snap := range list {
 		by[snap.Record] = snap
 		followed[snap.Parent()] = true
 	}
-	for r, err := range s.History(record, gitstore.HistoryOptions{}) {
+	for r, err := range s.History(record, shadow.HistoryOptions{}) {
 		if err != nil {
 			break
 		}
@@ -144,7 +145,7 @@ func (b *bounding) recordBefore(after *gitstore.Commit, mission string) gitstore
 		if err != nil {
 			continue
 		}
-		for s, err := range b.store.Snapshots(tip, gitstore.HistoryOptions{}) {
+		for s, err := range b.store.Snapshots(tip, shadow.HistoryOptions{}) {
 			if err != nil {
 				break
 			}
@@ -164,7 +165,7 @@ func (b *bounding) later(refs ...gitstore.RefName) map[gitstore.ID]bool {
 		if err != nil {
 			continue
 		}
-		for c, err := range b.store.History(tip, gitstore.HistoryOptions{}) {
+		for c, err := range b.store.History(tip, shadow.HistoryOptions{}) {
 			if err != nil {
 				break
 			}
@@ -178,7 +179,7 @@ func isRecord(c *gitstore.Commit) bool { return gitstore.ParseSnapshot(c).Record
 
 // StoredSnapshots finds the snapshots among all objects, reachable or not, in no
 // order. It takes a git, and as long as reading every commit takes.
-func StoredSnapshots(ctx context.Context, s *gitstore.Store) ([]*gitstore.Snapshot, error) {
+func StoredSnapshots(ctx context.Context, s *shadow.Store) ([]*gitstore.Snapshot, error) {
 	out, err := s.Git(ctx, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Problem is one way in which the repository is not as it must be.
@@ -42,7 +43,7 @@ const (
 // checker is one Check.
 type checker struct {
 	ctx      context.Context
-	store    *gitstore.Store
+	store    *shadow.Store
 	roots    []gitstore.ID
 	problems []Problem
 	lost     map[gitstore.ID]bool // what can't be read, which is said once; nil if nobody has looked
@@ -56,7 +57,7 @@ type checker struct {
 // context.
 //
 // Roots are what is written and not published.
-func Check(ctx context.Context, s *gitstore.Store, roots ...gitstore.ID) ([]Problem, error) {
+func Check(ctx context.Context, s *shadow.Store, roots ...gitstore.ID) ([]Problem, error) {
 	s.ForgetRecent()
 	c := &checker{ctx: ctx, store: s, roots: roots}
 	list, err := s.Refs("")
@@ -104,7 +105,7 @@ func (c *checker) badRefs(list *gitstore.RefList) {
 		p := Problem{Invariant: "I1", Ref: bad.Ref, Message: bad.Err.Error()}
 		name := gitstore.RefName(bad.Ref)
 		switch {
-		case strings.HasPrefix(bad.Ref, gitstore.PackedRefsFile+" "):
+		case strings.HasPrefix(bad.Ref, shadow.PackedRefsFile+" "):
 			p.Fix = fixCommand
 		case name.Validate() != nil:
 			p.Fix = "git --git-dir=" + c.store.Dir() + " update-ref -d " + bad.Ref
@@ -117,9 +118,9 @@ func (c *checker) badRefs(list *gitstore.RefList) {
 
 // locks reports lock files that nobody seems to hold.
 func (c *checker) locks() error {
-	paths := []string{filepath.Join(c.store.Dir(), gitstore.PackedRefsFile+gitstore.LockSuffix)}
+	paths := []string{filepath.Join(c.store.Dir(), shadow.PackedRefsFile+shadow.LockSuffix)}
 	err := filepath.WalkDir(filepath.Join(c.store.Dir(), "refs"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && strings.HasSuffix(path, gitstore.LockSuffix) {
+		if err == nil && !e.IsDir() && strings.HasSuffix(path, shadow.LockSuffix) {
 			paths = append(paths, path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,14 +137,14 @@ func (c *checker) locks() error {
 // ownLocks reports the first names of locks whose process died when the second
 // was gone already, or not there yet: no ref waits for them.
 func (c *checker) ownLocks() error {
-	dir := filepath.Join(c.store.Dir(), gitstore.RefLockDir)
+	dir := filepath.Join(c.store.Dir(), shadow.RefLockDir)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	n := 0
 	for _, e := range entries {
-		f, err := gitstore.LockSegment(filepath.Join(dir, e.Name()))
+		f, err := shadow.LockSegment(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (c *checker) lock(path string) {
 	if err != nil {
 		return
 	}
-	rel := strings.TrimPrefix(strings.TrimSuffix(path, gitstore.LockSuffix), c.store.Dir()+string(filepath.Separator))
+	rel := strings.TrimPrefix(strings.TrimSuffix(path, shadow.LockSuffix), c.store.Dir()+string(filepath.Separator))
 	p := Problem{Invariant: "I6", Ref: filepath.ToSlash(rel)}
 	switch {
 	case c.store.OwnLockName(p.Ref, fi) != "":

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // missionStore holds one mission of three snapshots with records, each of which holds
 // what the one before does, and a line more.
-func missionStore(t *testing.T) (s *gitstore.Store, snapshots, records []gitstore.ID) {
+func missionStore(t *testing.T) (s *shadow.Store, snapshots, records []gitstore.ID) {
 	t.Helper()
 	s = storetest.New(t)
 	ctx := context.Background()
@@ -45,10 +46,10 @@ func missionStore(t *testing.T) (s *gitstore.Store, snapshots, records []gitstor
 
 func TestCheckFinds(t *testing.T) {
 	ctx := context.Background()
-	write := func(t *testing.T, s *gitstore.Store, name, data string) {
+	write := func(t *testing.T, s *shadow.Store, name, data string) {
 		storetest.NoErr(t, os.WriteFile(filepath.Join(s.Dir(), name), []byte(data), 0o600))
 	}
-	publish := func(t *testing.T, s *gitstore.Store, ref gitstore.RefName, old gitstore.ID, snap *gitstore.Snapshot) gitstore.ID {
+	publish := func(t *testing.T, s *shadow.Store, ref gitstore.RefName, old gitstore.ID, snap *gitstore.Snapshot) gitstore.ID {
 		b := s.NewBatch()
 		defer b.Discard()
 		snap.Tree = storetest.Must[gitstore.ID](t)(b.Tree(nil))
@@ -59,41 +60,41 @@ func TestCheckFinds(t *testing.T) {
 		return id
 	}
 	for name, c := range map[string]struct {
-		damage func(t *testing.T, s *gitstore.Store, snapshots, records []gitstore.ID)
+		damage func(t *testing.T, s *shadow.Store, snapshots, records []gitstore.ID)
 		want   string
 	}{
-		"nothing": {func(*testing.T, *gitstore.Store, []gitstore.ID, []gitstore.ID) {}, ""},
-		"empty ref": {func(t *testing.T, s *gitstore.Store, _, _ []gitstore.ID) {
+		"nothing": {func(*testing.T, *shadow.Store, []gitstore.ID, []gitstore.ID) {}, ""},
+		"empty ref": {func(t *testing.T, s *shadow.Store, _, _ []gitstore.ID) {
 			write(t, s, string(gitstore.AgentRef(storetest.Other)), "")
 		}, "I1"},
-		"missing blob": {func(t *testing.T, s *gitstore.Store, _, _ []gitstore.ID) {
+		"missing blob": {func(t *testing.T, s *shadow.Store, _, _ []gitstore.ID) {
 			storetest.RemoveObject(t, s, gitstore.HashObject(gitstore.TypeBlob, []byte("g")))
 		}, "I1"},
-		"records ref": {func(t *testing.T, s *gitstore.Store, _, r []gitstore.ID) {
+		"records ref": {func(t *testing.T, s *shadow.Store, _, r []gitstore.ID) {
 			write(t, s, string(gitstore.RecordRef(storetest.Mission)), r[0].String()+"\n")
 		}, "I3"},
-		"missing chunk": {func(t *testing.T, s *gitstore.Store, _, _ []gitstore.ID) {
+		"missing chunk": {func(t *testing.T, s *shadow.Store, _, _ []gitstore.ID) {
 			storetest.RemoveObject(t, s, gitstore.HashObject(gitstore.TypeBlob, []byte("{\"line\":1}\n")))
 		}, "I1"},
-		"pin not kept": {func(t *testing.T, s *gitstore.Store, c, _ []gitstore.ID) {
+		"pin not kept": {func(t *testing.T, s *shadow.Store, c, _ []gitstore.ID) {
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.PinRef("p"), gitstore.ID{}, c[1], gitstore.Durable))
 		}, "I3"},
-		"pin kept": {func(t *testing.T, s *gitstore.Store, c, r []gitstore.ID) {
+		"pin kept": {func(t *testing.T, s *shadow.Store, c, r []gitstore.ID) {
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.PinRef("p"), gitstore.ID{}, c[1], gitstore.Durable))
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.KeepRef(c[1]), gitstore.ID{}, r[1], gitstore.Durable))
 		}, ""},
-		"foreign history": {func(t *testing.T, s *gitstore.Store, c, r []gitstore.ID) {
+		"foreign history": {func(t *testing.T, s *shadow.Store, c, r []gitstore.ID) {
 			publish(t, s, gitstore.AgentRef(storetest.Other), gitstore.ID{}, &gitstore.Snapshot{Parents: c[1:2], Trailers: gitstore.Trailers{Mission: storetest.Other, Record: r[1]}})
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.RecordRef(storetest.Other), gitstore.ID{}, r[1], gitstore.Durable))
 		}, "I2"},
-		"fork": {func(t *testing.T, s *gitstore.Store, c, r []gitstore.ID) {
+		"fork": {func(t *testing.T, s *shadow.Store, c, r []gitstore.ID) {
 			publish(t, s, gitstore.AgentRef(storetest.Other), gitstore.ID{}, &gitstore.Snapshot{Parents: c[1:2], Trailers: gitstore.Trailers{Mission: storetest.Other, Record: r[1], ForkedFrom: c[1]}})
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.RecordRef(storetest.Other), gitstore.ID{}, r[1], gitstore.Durable))
 		}, ""},
-		"no record": {func(t *testing.T, s *gitstore.Store, c, _ []gitstore.ID) {
+		"no record": {func(t *testing.T, s *shadow.Store, c, _ []gitstore.ID) {
 			publish(t, s, gitstore.AgentRef(storetest.Mission), c[2], &gitstore.Snapshot{Parents: c[2:], Trailers: gitstore.Trailers{Mission: storetest.Mission, Record: storetest.ID(8)}})
 		}, "I1"},
-		"shallow": {func(t *testing.T, s *gitstore.Store, c, r []gitstore.ID) {
+		"shallow": {func(t *testing.T, s *shadow.Store, c, r []gitstore.ID) {
 			write(t, s, "shallow", c[1].String()+"\n"+r[1].String()+"\n")
 			storetest.RemoveObject(t, s, c[0])
 			storetest.RemoveObject(t, s, r[0])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // mission checks I2 and I3 for the snapshots of one mission that are its own.
@@ -18,7 +19,7 @@ func (c *checker) mission(ref gitstore.Ref, recordRef gitstore.RefName) {
 		add("I3", fixCommand, "records: %v", err)
 	}
 	child := (*gitstore.Snapshot)(nil)
-	for commit, err := range c.store.History(ref.ID, gitstore.HistoryOptions{}) {
+	for commit, err := range c.store.History(ref.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			if !c.isLost(err) {
 				add("I2", "", "history: %v", err)
@@ -55,7 +56,7 @@ func (c *checker) recordChain(ref gitstore.RefName) (map[gitstore.ID]bool, error
 		return nil, err
 	}
 	chain := map[gitstore.ID]bool{}
-	for record, err := range c.store.History(tip, gitstore.HistoryOptions{}) {
+	for record, err := range c.store.History(tip, shadow.HistoryOptions{}) {
 		if err != nil {
 			return nil, err
 		}

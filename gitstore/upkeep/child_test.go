@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
@@ -28,7 +29,7 @@ func child(t testing.TB, program, dir, arg string) *exec.Cmd {
 func runChild(what string) int {
 	parts := strings.Split(what, "|")
 	err := func() error {
-		s, err := gitstore.Open(parts[1])
+		s, err := shadow.Open(parts[1])
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func runChild(what string) int {
 }
 
 // childImport begins a pack, says so, and goes on until it is killed.
-func childImport(s *gitstore.Store) error {
+func childImport(s *shadow.Store) error {
 	b := s.NewBatch()
 	defer b.Discard()
 	for i := 0; ; i++ {
@@ -72,7 +73,7 @@ func childImport(s *gitstore.Store) error {
 }
 
 // childAppend adds 20 commits to the mission's ref.
-func childAppend(s *gitstore.Store, tag string) error {
+func childAppend(s *shadow.Store, tag string) error {
 	for i := range 20 {
 		if err := storetest.AppendCommit(context.Background(), s, gitstore.AgentRef(storetest.Mission), fmt.Sprintf("%s-%d", tag, i), gitstore.Derived); err != nil {
 			return err
@@ -83,7 +84,7 @@ func childAppend(s *gitstore.Store, tag string) error {
 
 // childSnapshot publishes a snapshot of a few files, now and then of many or of
 // large ones, with its record, and says so on out.
-func childSnapshot(s *gitstore.Store, out io.Writer, tag string, i int) error {
+func childSnapshot(s *shadow.Store, out io.Writer, tag string, i int) error {
 	ctx := context.Background()
 	ref, recordRef := gitstore.AgentRef(storetest.Mission), gitstore.RecordRef(storetest.Mission)
 	tip, err := s.Ref(ref)

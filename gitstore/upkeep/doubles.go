@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // doubles removes what stands twice: packs all of whose objects are in other
@@ -21,15 +22,15 @@ import (
 // content has its checksum.
 type doubles struct {
 	ctx   context.Context
-	store *gitstore.Store
+	store *shadow.Store
 	stats *RepackStats
-	packs []*gitstore.Pack
-	sound map[*gitstore.Pack]bool
+	packs []*shadow.Pack
+	sound map[*shadow.Pack]bool
 }
 
 // dropDoubles needs the lock of Repack: of two that remove at once, each could
 // rely on what the other removes.
-func dropDoubles(ctx context.Context, s *gitstore.Store, stats *RepackStats) error {
+func dropDoubles(ctx context.Context, s *shadow.Store, stats *RepackStats) error {
 	// A pack that somebody wrote a moment ago may not have its name for good.
 	if err := s.Syncer().Dir(s.PackDir()); err != nil {
 		return err
@@ -37,8 +38,8 @@ func dropDoubles(ctx context.Context, s *gitstore.Store, stats *RepackStats) err
 	if err := s.Rescan(); err != nil {
 		return err
 	}
-	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.Own().Packs), sound: map[*gitstore.Pack]bool{}}
-	d.packs = slices.DeleteFunc(d.packs, func(p *gitstore.Pack) bool { return p.Broken != nil })
+	d := &doubles{ctx: ctx, store: s, stats: stats, packs: slices.Clone(s.Own().Packs), sound: map[*shadow.Pack]bool{}}
+	d.packs = slices.DeleteFunc(d.packs, func(p *shadow.Pack) bool { return p.Broken != nil })
 	if err := d.dropPacks(); err != nil {
 		return err
 	}
@@ -52,9 +53,9 @@ func dropDoubles(ctx context.Context, s *gitstore.Store, stats *RepackStats) err
 // the next.
 func (d *doubles) dropPacks() error {
 	all := slices.Clone(d.packs)
-	slices.SortFunc(all, func(a, b *gitstore.Pack) int { return cmp.Compare(a.Count(), b.Count()) })
+	slices.SortFunc(all, func(a, b *shadow.Pack) int { return cmp.Compare(a.Count(), b.Count()) })
 	for _, p := range all {
-		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *gitstore.Pack) bool { return o == p })
+		others := slices.DeleteFunc(slices.Clone(d.packs), func(o *shadow.Pack) bool { return o == p })
 		// What a rotten index does not name may be nowhere else.
 		if p.Kept() || p.VerifyIndex(d.ctx) != nil {
 			continue
@@ -75,7 +76,7 @@ func (d *doubles) dropPacks() error {
 }
 
 // holdAll reports whether sound packs hold every object of p.
-func (d *doubles) holdAll(packs []*gitstore.Pack, p *gitstore.Pack) (bool, error) {
+func (d *doubles) holdAll(packs []*shadow.Pack, p *shadow.Pack) (bool, error) {
 	for n := range p.Count() {
 		if n%1024 == 0 && d.ctx.Err() != nil {
 			return false, d.ctx.Err()
@@ -93,7 +94,7 @@ func (d *doubles) holdAll(packs []*gitstore.Pack, p *gitstore.Pack) (bool, error
 }
 
 // held reports whether a sound pack has the object.
-func (d *doubles) held(packs []*gitstore.Pack, id gitstore.ID) (bool, error) {
+func (d *doubles) held(packs []*shadow.Pack, id gitstore.ID) (bool, error) {
 	for _, p := range packs {
 		if _, ok, err := p.Find(id); !ok || err != nil {
 			continue
@@ -116,7 +117,7 @@ func (d *doubles) held(packs []*gitstore.Pack, id gitstore.ID) (bool, error) {
 
 // removePack removes the index first, so that nobody begins to read the rest, and
 // holds the pack meanwhile, so that no sweep makes the index again.
-func (d *doubles) removePack(p *gitstore.Pack) error {
+func (d *doubles) removePack(p *shadow.Pack) error {
 	held, err := flock.Hold(p.Base+".pack", os.O_RDONLY, unix.LOCK_EX)
 	if err == nil {
 		defer func() { _ = flock.Release(held) }()
@@ -136,7 +137,7 @@ func (d *doubles) removePack(p *gitstore.Pack) error {
 		if err != nil {
 			return err
 		}
-		d.stats.Freed += gitstore.OnDisk(info)
+		d.stats.Freed += shadow.OnDisk(info)
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func (d *doubles) dropLooseIn(dir, first string) error {
 			return err
 		}
 		d.stats.Loose++
-		d.stats.Freed += gitstore.OnDisk(info)
+		d.stats.Freed += shadow.OnDisk(info)
 	}
 	return nil
 }

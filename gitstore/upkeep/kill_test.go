@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -89,7 +90,7 @@ func TestKilledImport(t *testing.T) {
 	if left := temporary(); len(left) != 1 {
 		t.Fatalf("two killed processes left %q, the second should have swept", left)
 	}
-	fill := func() *gitstore.Batch {
+	fill := func() *shadow.Batch {
 		b := s.NewBatch()
 		for i := range 64 {
 			storetest.Must[gitstore.ID](t)(b.Blob(fmt.Appendf(nil, "file %d", i)))
@@ -149,7 +150,7 @@ func TestManyProcessesOneRef(t *testing.T) {
 	}
 	wg.Wait()
 	n := 0
-	for _, err := range s.History(storetest.Must[gitstore.ID](t)(s.Ref(gitstore.AgentRef(storetest.Mission))), gitstore.HistoryOptions{}) {
+	for _, err := range s.History(storetest.Must[gitstore.ID](t)(s.Ref(gitstore.AgentRef(storetest.Mission))), shadow.HistoryOptions{}) {
 		storetest.NoErr(t, err)
 		n++
 	}
@@ -203,7 +204,7 @@ func TestPowerCut(t *testing.T) {
 			storetest.NoErr(t, errors.Join(err, f.Close()))
 			storetest.NoErr(t, os.Rename(segments[0], filepath.Join(filepath.Dir(segments[0]), "0-earlier-boot.1.seg")))
 
-			again := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+			again := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 			defer again.Close()
 			if left := segmentsOf(t, again); len(left) != 0 {
 				t.Errorf("left %v", left)
@@ -225,7 +226,7 @@ func TestDiskPulledOut(t *testing.T) {
 	for _, path := range storetest.LoosePaths(t, s) {
 		storetest.NoErr(t, errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 0)))
 	}
-	again := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	again := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer again.Close()
 	_, err := Sweep(ctx, again)
 	storetest.NoErr(t, err)
@@ -240,7 +241,7 @@ func TestSegmentIsAdopted(t *testing.T) {
 	s.Close()
 	storetest.RemoveObject(t, s, gitstore.HashObject(gitstore.TypeBlob, []byte("1")))
 	first := segmentsOf(t, s)
-	next := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	next := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer next.Close()
 	before := next.Fsyncs()
 	storetest.NoErr(t, storetest.AppendCommit(ctx, next, gitstore.AgentRef(storetest.Mission), "2", gitstore.Durable))
@@ -312,7 +313,7 @@ func TestFailedSyncPublishesNothing(t *testing.T) {
 }
 
 // segmentsOf lists the segment files.
-func segmentsOf(t testing.TB, s *gitstore.Store) []string {
+func segmentsOf(t testing.TB, s *shadow.Store) []string {
 	t.Helper()
 	return storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.Dir(), "umbra", "segments", "*.seg")))
 }

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // sweepTemps removes temporary files of object writes.
-func sweepTemps(ctx context.Context, s *gitstore.Store, stats *SweepStats) error {
+func sweepTemps(ctx context.Context, s *shadow.Store, stats *SweepStats) error {
 	return eachLeftover(ctx, s, time.Now(), func(path string, size int64) error {
 		if err := os.Remove(path); err != nil {
 			return err
@@ -26,13 +26,13 @@ func sweepTemps(ctx context.Context, s *gitstore.Store, stats *SweepStats) error
 }
 
 // sweepQuarantines removes what a killed Repack left, unless its git still runs.
-func sweepQuarantines(s *gitstore.Store) error {
+func sweepQuarantines(s *shadow.Store) error {
 	return withQuarantines(s, func([]os.DirEntry) error { return clearQuarantines(s) })
 }
 
 // withQuarantines calls fn with what Repack has left, if it has ever run and
 // nobody runs it now.
-func withQuarantines(s *gitstore.Store, fn func(left []os.DirEntry) error) error {
+func withQuarantines(s *shadow.Store, fn func(left []os.DirEntry) error) error {
 	if _, err := os.Lstat(filepath.Join(s.Dir(), repackDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func withQuarantines(s *gitstore.Store, fn func(left []os.DirEntry) error) error
 // gone: ours, and packs that are being borrowed, are flocked while their writer
 // lives; those of other programs, and a .keep, count after an hour. The flock is
 // held during the call.
-func eachLeftover(ctx context.Context, s *gitstore.Store, now time.Time, fn func(path string, size int64) error) error {
+func eachLeftover(ctx context.Context, s *shadow.Store, now time.Time, fn func(path string, size int64) error) error {
 	root := filepath.Join(s.Dir(), "objects")
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func eachLeftover(ctx context.Context, s *gitstore.Store, now time.Time, fn func
 		if e.IsDir() || !unfinished() {
 			return nil
 		}
-		return gitstore.Leftover(path, now, func(path string, size int64) error {
+		return shadow.Leftover(path, now, func(path string, size int64) error {
 			if !unfinished() { // whoever had the flock has named the index meanwhile
 				return nil
 			}
@@ -90,12 +90,12 @@ func isTemporary(name string) bool {
 // by a process that was killed before it named the index: nobody relies on it. A
 // pack of our own is whole as soon as it has its name, and may have lost its
 // index in other ways; so may a borrowed one that was verified.
-func isUnfinished(s *gitstore.Store, path string) bool {
+func isUnfinished(s *shadow.Store, path string) bool {
 	if base, ok := strings.CutSuffix(path, ".pack"); ok {
-		return isUnindexed(path) && gitstore.IsThere(filepath.Join(s.Dir(), gitstore.UnverifiedDir, filepath.Base(base)))
+		return isUnindexed(path) && shadow.IsThere(filepath.Join(s.Dir(), shadow.UnverifiedDir, filepath.Base(base)))
 	}
-	base, ok := strings.CutSuffix(path, gitstore.KeepSuffix)
-	return ok && !gitstore.IsThere(base+".idx") && !gitstore.IsThere(base+".pack") || ok && isUnfinished(s, base+".pack")
+	base, ok := strings.CutSuffix(path, shadow.KeepSuffix)
+	return ok && !shadow.IsThere(base+".idx") && !shadow.IsThere(base+".pack") || ok && isUnfinished(s, base+".pack")
 }
 
 // isUnindexed reports a pack without an index.
@@ -110,7 +110,7 @@ func isUnindexed(path string) bool {
 
 // sweepUnindexed makes the indexes of packs again that have none: of a process
 // that was killed between the two names, or lost. What can't be had is left.
-func sweepUnindexed(ctx context.Context, s *gitstore.Store) error {
+func sweepUnindexed(ctx context.Context, s *shadow.Store) error {
 	files, err := unpaired(s)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Loss is something that snapshots hold and that can't be read.
@@ -33,18 +34,18 @@ type Loss struct {
 const lostFile = "umbra/lost"
 
 // AcceptLost notes what is lost for good, and that the user was told of it.
-func AcceptLost(ctx context.Context, s *gitstore.Store, lost []Loss) error {
+func AcceptLost(ctx context.Context, s *shadow.Store, lost []Loss) error {
 	return s.Rewrite(ctx, lostFile, func() ([]byte, error) {
 		known, err := knownLost(s)
 		for _, l := range lost {
 			known[l.ID] = true
 		}
-		return gitstore.IDLines(known), err
+		return shadow.IDLines(known), err
 	})
 }
 
 // knownLost is what AcceptLost has noted; what a power cut has torn is noted again.
-func knownLost(s *gitstore.Store) (map[gitstore.ID]bool, error) {
+func knownLost(s *shadow.Store) (map[gitstore.ID]bool, error) {
 	text, err := disk.ReadFile(filepath.Join(s.Dir(), lostFile))
 	known := map[gitstore.ID]bool{}
 	for line := range bytes.Lines(text) {
@@ -58,7 +59,7 @@ func knownLost(s *gitstore.Store) (map[gitstore.ID]bool, error) {
 // Losses reads everything that refs and roots lead to and lists what can't be
 // read, each object with every place that it has in snapshots. It takes as long
 // as reading takes.
-func Losses(ctx context.Context, s *gitstore.Store, roots ...gitstore.ID) ([]Loss, error) {
+func Losses(ctx context.Context, s *shadow.Store, roots ...gitstore.ID) ([]Loss, error) {
 	s.ForgetRecent()
 	if err := s.Rescan(); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func Losses(ctx context.Context, s *gitstore.Store, roots ...gitstore.ID) ([]Los
 }
 
 // readable reads a blob to its end.
-func readable(s *gitstore.Store, id gitstore.ID) error {
+func readable(s *shadow.Store, id gitstore.ID) error {
 	r, _, err := s.BlobReader(id)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func readable(s *gitstore.Store, id gitstore.ID) error {
 // lossLister finds where objects that can't be read stand in snapshots.
 type lossLister struct {
 	ctx    context.Context
-	store  *gitstore.Store
+	store  *shadow.Store
 	unread map[gitstore.ID]error
 	known  map[gitstore.ID]bool
 	below  map[gitstore.ID][]lostAt // by tree
@@ -151,7 +152,7 @@ func (l *lossLister) all() ([]Loss, error) {
 
 // history goes through the snapshots that a ref leads to, each once.
 func (l *lossLister) history(ref gitstore.Ref, seen map[gitstore.ID]bool) error {
-	for snap, err := range l.store.Snapshots(ref.ID, gitstore.HistoryOptions{}) {
+	for snap, err := range l.store.Snapshots(ref.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			var object *gitstore.ObjectError
 			if errors.As(err, &object) && l.unread[object.ID] != nil {

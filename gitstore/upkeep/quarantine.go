@@ -15,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // quarantine is an object directory for git alone: links to what the
@@ -22,11 +23,11 @@ import (
 // hard link would touch the inode of a pack that belongs to the user's
 // repository too.
 type quarantine struct {
-	store *gitstore.Store
+	store *shadow.Store
 	dir   string
 }
 
-func newQuarantine(s *gitstore.Store) (*quarantine, error) {
+func newQuarantine(s *shadow.Store) (*quarantine, error) {
 	dir, err := filepath.Abs(filepath.Join(s.Dir(), repackDir))
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (q *quarantine) fill() error {
 // borrow names the alternates, whose paths may be relative to the repository's
 // own object directory.
 func (q *quarantine) borrow(objects string) error {
-	dirs, err := gitstore.Alternates(objects)
+	dirs, err := shadow.Alternates(objects)
 	if err != nil || len(dirs) < 2 {
 		return err
 	}
@@ -167,6 +168,6 @@ func (q *quarantine) adoptPack(ctx context.Context, from string, info fs.FileInf
 		}
 	}
 	stats.Packed += p.Count()
-	stats.Freed -= size + gitstore.OnDisk(info)
+	stats.Freed -= size + shadow.OnDisk(info)
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // ErrRepacking is returned by Repack while another process packs the same
@@ -56,7 +56,7 @@ type RepackStats struct {
 //
 // The caller holds the project's lock, shared. ErrRepacking says that somebody
 // else is at it, git.ErrNotInstalled that there is no git.
-func Repack(ctx context.Context, s *gitstore.Store) (RepackStats, error) {
+func Repack(ctx context.Context, s *shadow.Store) (RepackStats, error) {
 	var stats RepackStats
 	held, err := holdRepack(s)
 	if err != nil {
@@ -69,7 +69,7 @@ func Repack(ctx context.Context, s *gitstore.Store) (RepackStats, error) {
 	return stats, nil
 }
 
-func repack(ctx context.Context, s *gitstore.Store, held *os.File, stats *RepackStats) error {
+func repack(ctx context.Context, s *shadow.Store, held *os.File, stats *RepackStats) error {
 	if err := clearQuarantines(s); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func repack(ctx context.Context, s *gitstore.Store, held *os.File, stats *Repack
 
 // holdRepack takes the lock that keeps all but one Repack away. Git inherits it:
 // it is free only when git has ended too.
-func holdRepack(s *gitstore.Store) (*os.File, error) {
+func holdRepack(s *shadow.Store) (*os.File, error) {
 	dir := filepath.Join(s.Dir(), repackDir)
 	if err := disk.MakeDirs(s.Dir(), dir); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func holdRepack(s *gitstore.Store) (*os.File, error) {
 }
 
 // awaitRepack takes the lock of Repack once nobody else has it.
-func awaitRepack(ctx context.Context, s *gitstore.Store) (*os.File, error) {
+func awaitRepack(ctx context.Context, s *shadow.Store) (*os.File, error) {
 	for {
 		held, err := holdRepack(s)
 		if !errors.Is(err, ErrRepacking) {
@@ -123,7 +123,7 @@ func awaitRepack(ctx context.Context, s *gitstore.Store) (*os.File, error) {
 }
 
 // clearQuarantines removes what a killed Repack left. The caller holds its lock.
-func clearQuarantines(s *gitstore.Store) error {
+func clearQuarantines(s *shadow.Store) error {
 	dir := filepath.Join(s.Dir(), repackDir)
 	left, err := os.ReadDir(dir)
 	if err != nil {
@@ -143,7 +143,7 @@ const sampledDirs = 16
 
 // BulkOf counts packs, and loose objects in a sample of their directories: ids are
 // spread evenly. It is cheap enough to be asked often.
-func BulkOf(s *gitstore.Store) (Bulk, error) {
+func BulkOf(s *shadow.Store) (Bulk, error) {
 	var b Bulk
 	objects := filepath.Join(s.Dir(), "objects")
 	for n := range sampledDirs {
@@ -159,7 +159,7 @@ func BulkOf(s *gitstore.Store) (Bulk, error) {
 	}
 	kept := map[string]bool{}
 	for _, e := range names {
-		if base, ok := strings.CutSuffix(e.Name(), gitstore.KeepSuffix); ok {
+		if base, ok := strings.CutSuffix(e.Name(), shadow.KeepSuffix); ok {
 			kept[base] = true
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // waitForRepack repacks once nobody else does.
-func waitForRepack(t *testing.T, s *gitstore.Store) {
+func waitForRepack(t *testing.T, s *shadow.Store) {
 	t.Helper()
 	for deadline := time.Now().Add(patience.Of(time.Minute)); ; time.Sleep(5 * time.Millisecond) {
 		_, err := Repack(context.Background(), s)
@@ -119,7 +119,7 @@ func runs(pid int) bool {
 }
 
 // everythingBy counts object files without git.
-func everythingBy(t *testing.T, s *gitstore.Store) int {
+func everythingBy(t *testing.T, s *shadow.Store) int {
 	t.Helper()
 	n := len(storetest.LoosePaths(t, s))
 	for _, p := range s.Own().Packs {
@@ -131,7 +131,7 @@ func everythingBy(t *testing.T, s *gitstore.Store) int {
 // TestCheckKeepsRepackAway: fsck takes objects that move for damage.
 func TestCheckKeepsRepackAway(t *testing.T) {
 	s, ctx := scattered(t, 3), context.Background()
-	other := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer other.Close()
 	note, ready := filepath.Join(t.TempDir(), "note"), filepath.Join(t.TempDir(), "ready")
 	t.Setenv("PATH", storetest.FakeGit(t, "touch "+note+"; while [ ! -e "+ready+" ]; do sleep 0.01; done\n")+":"+os.Getenv("PATH"))

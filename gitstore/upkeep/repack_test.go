@@ -14,12 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // scattered makes a repository of n snapshots, loose and in packs, with objects
 // that no ref reaches.
-func scattered(t *testing.T, n int) *gitstore.Store {
+func scattered(t *testing.T, n int) *shadow.Store {
 	t.Helper()
 	s, ctx := storetest.New(t), context.Background()
 	_, record := storetest.SnapshotWithRecord(t, s, 1, gitstore.ID{}, gitstore.ID{})
@@ -41,13 +42,13 @@ func scattered(t *testing.T, n int) *gitstore.Store {
 }
 
 // grow publishes one more snapshot.
-func grow(t *testing.T, s *gitstore.Store, i int) {
+func grow(t *testing.T, s *shadow.Store, i int) {
 	t.Helper()
 	storetest.NoErr(t, childSnapshot(s, io.Discard, "grow", i))
 }
 
 // everything lists each object with its type and size, as git sees it.
-func everything(t *testing.T, s *gitstore.Store) string {
+func everything(t *testing.T, s *shadow.Store) string {
 	t.Helper()
 	return string(storetest.Must[[]byte](t)(s.Git(context.Background(), "cat-file", "--batch-all-objects", "--batch-check")))
 }
@@ -78,7 +79,7 @@ func TestRepack(t *testing.T) {
 		storetest.NoErr(t, os.Link(path, to))
 		linked = append(linked, to)
 	}
-	storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(linked[0], filepath.Ext(linked[0]))+gitstore.KeepSuffix, nil, 0o600))
+	storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(linked[0], filepath.Ext(linked[0]))+shadow.KeepSuffix, nil, 0o600))
 	storetest.NoErr(t, s.Rescan())
 	before := map[string]unix.Stat_t{}
 	for _, path := range linked {
@@ -130,7 +131,7 @@ func TestRepack(t *testing.T) {
 func TestRepackBorrowsAlternates(t *testing.T) {
 	t.Parallel()
 	s, ctx := storetest.New(t), context.Background()
-	other, err := gitstore.Create(ctx, filepath.Join(filepath.Dir(s.Dir()), "other.git"), gitstore.CreateOptions{ProjectID: storetest.Other})
+	other, err := shadow.Create(ctx, filepath.Join(filepath.Dir(s.Dir()), "other.git"), shadow.CreateOptions{ProjectID: storetest.Other})
 	storetest.NoErr(t, err)
 	defer other.Close()
 	b := other.NewBatch()
@@ -157,7 +158,7 @@ func TestRepackBorrowsAlternates(t *testing.T) {
 func TestProvedUnderRepack(t *testing.T) {
 	t.Parallel()
 	s, ctx := scattered(t, 5), context.Background()
-	other := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	other := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer other.Close()
 	b := s.NewBatch()
 	defer b.Discard()
@@ -182,7 +183,7 @@ func TestProvedUnderRepack(t *testing.T) {
 		storetest.NoErr(t, os.Rename(p.Base+".idx", p.Base+".gone"))
 		storetest.NoErr(t, os.Rename(p.Base+".pack", p.Base+".lost"))
 	}
-	var not *gitstore.NotProvedError
+	var not *shadow.NotProvedError
 	if err := b.ProveTree(tree, parent.Tree); !errors.As(err, &not) {
 		t.Errorf("proved what is gone: %v", err)
 	}
@@ -197,7 +198,7 @@ func TestProvedUnderRepack(t *testing.T) {
 func TestWrittenWhileRepacked(t *testing.T) {
 	t.Parallel()
 	s, ctx := scattered(t, 5), context.Background()
-	repacker := storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+	repacker := storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 	defer repacker.Close()
 	stop := make(chan struct{})
 	var work sync.WaitGroup
@@ -217,7 +218,7 @@ func TestWrittenWhileRepacked(t *testing.T) {
 		}
 	})
 	work.Go(func() {
-		reader, err := gitstore.Open(s.Dir())
+		reader, err := shadow.Open(s.Dir())
 		if err != nil {
 			t.Error(err)
 			return
@@ -230,7 +231,7 @@ func TestWrittenWhileRepacked(t *testing.T) {
 			default:
 			}
 			tip, err := reader.Ref(gitstore.AgentRef(storetest.Mission))
-			for snap, e := range reader.Snapshots(tip, gitstore.HistoryOptions{}) {
+			for snap, e := range reader.Snapshots(tip, shadow.HistoryOptions{}) {
 				if err = errors.Join(err, e); err == nil {
 					err = reader.WalkTree(snap.Tree, func(_ string, e gitstore.TreeEntry) error {
 						_, err := reader.Blob(e.ID)
@@ -348,10 +349,10 @@ func TestRottenIndexKeepsItsPack(t *testing.T) {
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.WriteFile(kept+suffix, storetest.Must[[]byte](t)(os.ReadFile(own+suffix)), 0o400))
 	}
-	storetest.NoErr(t, os.WriteFile(kept+gitstore.KeepSuffix, nil, 0o400))
+	storetest.NoErr(t, os.WriteFile(kept+shadow.KeepSuffix, nil, 0o400))
 	storetest.Rewrite(t, own+".idx", storetest.Flipped(storetest.Must[[]byte](t)(os.ReadFile(own+".idx")), 8+1024+24*s.Own().Packs[0].Count()-1))
 	var stats RepackStats
-	if storetest.NoErr(t, dropDoubles(ctx, s, &stats)); !gitstore.IsThere(own + ".pack") {
+	if storetest.NoErr(t, dropDoubles(ctx, s, &stats)); !shadow.IsThere(own + ".pack") {
 		t.Errorf("removed %+v", stats)
 	}
 }
@@ -367,7 +368,7 @@ func TestKeptPackStays(t *testing.T) {
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.Link(own+suffix, kept+suffix))
 	}
-	storetest.NoErr(t, os.WriteFile(kept+gitstore.KeepSuffix, nil, 0o600))
+	storetest.NoErr(t, os.WriteFile(kept+shadow.KeepSuffix, nil, 0o600))
 	before := inode(t, kept+".pack")
 	stats := storetest.Must[RepackStats](t)(Repack(ctx, s))
 	if stats.Packs != 1 || stats.Packed != 0 {

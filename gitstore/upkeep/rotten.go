@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // RottenFile is a file of the object store that is not what it must be.
@@ -26,7 +27,7 @@ type RottenFile struct {
 // files that don't hold what they must: a loose object that is not its id's, a
 // pack or index that does not have its checksum, one without the other. What is
 // being written is left out.
-func RottenFiles(ctx context.Context, s *gitstore.Store) ([]RottenFile, error) {
+func RottenFiles(ctx context.Context, s *shadow.Store) ([]RottenFile, error) {
 	list, err := rottenPacks(ctx, s)
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func RottenFiles(ctx context.Context, s *gitstore.Store) ([]RottenFile, error) {
 	return list, err
 }
 
-func rottenLoose(s *gitstore.Store, path string, id gitstore.ID) string {
+func rottenLoose(s *shadow.Store, path string, id gitstore.ID) string {
 	t, data, err := s.ReadLoose(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -72,7 +73,7 @@ func rottenLoose(s *gitstore.Store, path string, id gitstore.ID) string {
 	return "it can't be read: " + err.Error()
 }
 
-func rottenPacks(ctx context.Context, s *gitstore.Store) ([]RottenFile, error) {
+func rottenPacks(ctx context.Context, s *shadow.Store) ([]RottenFile, error) {
 	entries, err := os.ReadDir(s.PackDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -102,7 +103,7 @@ func rottenPacks(ctx context.Context, s *gitstore.Store) ([]RottenFile, error) {
 
 // unpaired lists the packs and indexes without the other, of which nothing is
 // read.
-func unpaired(s *gitstore.Store) ([]RottenFile, error) {
+func unpaired(s *shadow.Store) ([]RottenFile, error) {
 	entries, err := os.ReadDir(s.PackDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -117,12 +118,12 @@ func unpaired(s *gitstore.Store) ([]RottenFile, error) {
 }
 
 // widowed says what a pack or an index lacks, "" if nothing.
-func widowed(s *gitstore.Store, name string) string {
+func widowed(s *shadow.Store, name string) string {
 	path := filepath.Join(s.PackDir(), name)
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	switch {
 	case !strings.HasPrefix(name, "pack-"):
-	case filepath.Ext(name) == ".idx" && !gitstore.IsThere(base+".pack"):
+	case filepath.Ext(name) == ".idx" && !shadow.IsThere(base+".pack"):
 		return "its pack is gone"
 	case filepath.Ext(name) == ".pack" && isUnindexed(path) && !arriving(path) && isUnindexed(path): // it may have come before the flock was looked at
 		return "its index is gone"
@@ -133,7 +134,7 @@ func widowed(s *gitstore.Store, name string) string {
 // sumOf says what is wrong with a file that ends with its checksum, "" if nothing
 // is, or the file has gone.
 func sumOf(ctx context.Context, path string) (string, error) {
-	_, _, err := gitstore.TrailerOf(ctx, path)
+	_, _, err := shadow.TrailerOf(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

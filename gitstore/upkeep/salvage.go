@@ -13,22 +13,23 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // damagedDir is where what is rotten is set aside, in a directory for each time.
 const damagedDir = "umbra/damaged"
 
 // DamagedDir is where Salvage sets aside; it may not be there. Nothing reads it.
-func DamagedDir(s *gitstore.Store) string { return filepath.Join(s.Dir(), damagedDir) }
+func DamagedDir(s *shadow.Store) string { return filepath.Join(s.Dir(), damagedDir) }
 
 // salvaging is one Salvage.
 type salvaging struct {
 	ctx   context.Context
-	store *gitstore.Store
+	store *shadow.Store
 	aside string
 	// reach is what is rescued of a borrowed pack, which may hold much that
 	// nobody here needs; nil if that is not known.
-	reach *gitstore.Reach
+	reach *shadow.Reach
 }
 
 // Salvage sets rotten files aside, into a directory that it returns, after what
@@ -36,7 +37,7 @@ type salvaging struct {
 // is gone or damaged was made again from its pack. Nothing is removed; of a pack
 // that was borrowed only what refs and roots lead to is written again. It waits
 // for a repack that is under way.
-func Salvage(ctx context.Context, s *gitstore.Store, files []RottenFile, roots []gitstore.ID) (aside string, err error) {
+func Salvage(ctx context.Context, s *shadow.Store, files []RottenFile, roots []gitstore.ID) (aside string, err error) {
 	held, err := awaitRepack(ctx, s)
 	if err != nil {
 		return "", err
@@ -93,10 +94,10 @@ func (g *salvaging) pack(base string) error {
 	if err := g.rescue(base); err != nil {
 		return err
 	}
-	if err := g.move(base, ".idx", ".pack", ".rev", ".bitmap", gitstore.KeepSuffix); err != nil {
+	if err := g.move(base, ".idx", ".pack", ".rev", ".bitmap", shadow.KeepSuffix); err != nil {
 		return err
 	}
-	err := os.Remove(filepath.Join(g.store.Dir(), gitstore.UnverifiedDir, filepath.Base(base)))
+	err := os.Remove(filepath.Join(g.store.Dir(), shadow.UnverifiedDir, filepath.Base(base)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -114,7 +115,7 @@ func (g *salvaging) move(base string, suffixes ...string) error {
 
 // index makes the index of a whole pack again; the old one goes aside.
 func (g *salvaging) index(base string) (done bool, err error) {
-	if why, err := sumOf(g.ctx, base+".pack"); why != "" || err != nil || !gitstore.IsThere(base+".pack") {
+	if why, err := sumOf(g.ctx, base+".pack"); why != "" || err != nil || !shadow.IsThere(base+".pack") {
 		return false, err
 	}
 	return makeIndex(g.ctx, g.store, base, func() error { return g.move(base, ".idx", ".rev") })
@@ -122,7 +123,7 @@ func (g *salvaging) index(base string) (done bool, err error) {
 
 // makeIndex has git make the index of a pack, and calls before when it is about to
 // take its place; false if it can't be made.
-func makeIndex(ctx context.Context, s *gitstore.Store, base string, before func() error) (done bool, err error) {
+func makeIndex(ctx context.Context, s *shadow.Store, base string, before func() error) (done bool, err error) {
 	made := filepath.Join(s.PackDir(), "tmp_umbra_"+filepath.Base(base)+".idx")
 	defer os.Remove(made)
 	_, err = git.Run(ctx, git.Command{
@@ -143,12 +144,12 @@ func makeIndex(ctx context.Context, s *gitstore.Store, base string, before func(
 
 // rescue writes again what can be read of a damaged pack by its index.
 func (g *salvaging) rescue(base string) error {
-	if !gitstore.IsThere(base + ".pack") {
+	if !shadow.IsThere(base + ".pack") {
 		return nil
 	}
 	s := g.store
 	info, err := os.Stat(base + ".idx")
-	var p *gitstore.Pack
+	var p *shadow.Pack
 	if err == nil {
 		p, err = s.OpenPack(base, info)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
@@ -60,7 +61,7 @@ func TestSalvage(t *testing.T) {
 			storetest.NoErr(t, s.UpdateRef(ctx, gitstore.AgentRef(storetest.Mission), gitstore.ID{}, tip, gitstore.Durable))
 			storetest.Must[SweepStats](t)(Sweep(ctx, s)) // no segment has it any more
 			all := map[gitstore.ID][]byte{}
-			r := storetest.Must[*gitstore.Reach](t)(s.Reach(ctx, nil))
+			r := storetest.Must[*shadow.Reach](t)(s.Reach(ctx, nil))
 			for id := range r.Seen {
 				_, data, err := s.Object(id)
 				storetest.NoErr(t, err)
@@ -77,7 +78,7 @@ func TestSalvage(t *testing.T) {
 				storetest.Rewrite(t, path, c.damage(was))
 			}
 
-			s = storetest.Must[*gitstore.Store](t)(gitstore.Open(s.Dir()))
+			s = storetest.Must[*shadow.Store](t)(shadow.Open(s.Dir()))
 			defer s.Close()
 			problems := storetest.Must[[]Problem](t)(Check(ctx, s))
 			var rotten []RottenFile

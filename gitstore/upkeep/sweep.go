@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // SweepStats says what Sweep removed.
@@ -24,7 +24,7 @@ type SweepStats struct {
 // synced. A pack that has no index gets one. It deletes no object. It may take as long as the disk needs to write
 // what is outstanding, so it belongs at starts in the background and at idle
 // times, not on the path of a snapshot.
-func Sweep(ctx context.Context, s *gitstore.Store) (SweepStats, error) {
+func Sweep(ctx context.Context, s *shadow.Store) (SweepStats, error) {
 	var stats SweepStats
 	var locks, segments error
 	stats.Locks, locks = s.SweepLocks()

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 	"github.com/umbra-vcs/umbra/scripts/patience"
@@ -48,7 +48,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 			storetest.NoErr(t, os.Chtimes(name, past, past))
 		}
 	}
-	storetest.NoErr(t, os.WriteFile(filepath.Join(s.Dir(), gitstore.UnverifiedDir, "pack-0001"), nil, 0o600)) // being borrowed
+	storetest.NoErr(t, os.WriteFile(filepath.Join(s.Dir(), shadow.UnverifiedDir, "pack-0001"), nil, 0o600)) // being borrowed
 	live := storetest.Must[*os.File](t)(flock.CreateTemp(in(""), "tmp_umbra_pack_*"))
 	defer flock.DropTemp(live)
 	dead := storetest.Must[*os.File](t)(flock.CreateTemp(in(""), "tmp_umbra_pack_*"))
@@ -71,7 +71,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 		}
 	}
 	var later []string
-	storetest.NoErr(t, eachLeftover(ctx, s, time.Now().Add(2*gitstore.ForeignTempAge), func(path string, _ int64) error {
+	storetest.NoErr(t, eachLeftover(ctx, s, time.Now().Add(2*shadow.ForeignTempAge), func(path string, _ int64) error {
 		later = append(later, filepath.Base(path))
 		return nil
 	}))

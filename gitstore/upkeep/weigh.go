@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Weight is what objects take on the disk, in bytes. What is borrowed from the
@@ -27,7 +28,7 @@ const shared = -1
 
 // Weigh says what groups of commits lead to. It reads each commit and tree once,
 // or twice where it is shared, and passes over what can't be read.
-func Weigh(ctx context.Context, s *gitstore.Store, groups [][]gitstore.ID) (Weight, error) {
+func Weigh(ctx context.Context, s *shadow.Store, groups [][]gitstore.ID) (Weight, error) {
 	w := weighing{store: s, owner: map[gitstore.ID]int{}}
 	for group, roots := range groups {
 		for _, id := range roots {
@@ -49,7 +50,7 @@ func Weigh(ctx context.Context, s *gitstore.Store, groups [][]gitstore.ID) (Weig
 }
 
 type weighing struct {
-	store *gitstore.Store
+	store *shadow.Store
 	owner map[gitstore.ID]int
 }
 
@@ -123,7 +124,7 @@ func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
 	ids := slices.SortedFunc(maps.Keys(w.owner), gitstore.ID.Compare)
 	sizes := make(map[gitstore.ID]int64, len(ids))
 	var packed bytes.Buffer
-	kept := map[*gitstore.Pack]bool{}
+	kept := map[*shadow.Pack]bool{}
 	for i, at := range w.store.Locate(ids) {
 		switch {
 		case at.Loose != "":

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/storetest"
 )
 
 // commitOf writes a commit on a parent, whose tree holds files of random bytes.
-func commitOf(t *testing.T, s *gitstore.Store, random *rand.Rand, parent gitstore.ID, files ...string) gitstore.ID {
+func commitOf(t *testing.T, s *shadow.Store, random *rand.Rand, parent gitstore.ID, files ...string) gitstore.ID {
 	t.Helper()
 	b := s.NewBatch()
 	defer b.Discard()
@@ -81,7 +82,7 @@ func TestWeigh(t *testing.T) {
 		t.Fatal(packs, err)
 	}
 	for _, pack := range packs {
-		storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(pack, ".pack")+gitstore.KeepSuffix, nil, 0o600))
+		storetest.NoErr(t, os.WriteFile(strings.TrimSuffix(pack, ".pack")+shadow.KeepSuffix, nil, 0o600))
 	}
 	if got := storetest.Must[Weight](t)(Weigh(ctx, s, groups)); fmt.Sprint(got) != fmt.Sprint(Weight{Alone: []int64{0, 0, 0}}) {
 		t.Errorf("borrowed: %+v", got)

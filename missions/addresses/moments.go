@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -25,7 +26,7 @@ func SnapshotByID(p *projects.Project, text string) (*gitstore.Snapshot, error) 
 // reads no more than what lies between, where records say a snapshot's place.
 func MomentBack(m *projects.Mission, id gitstore.ID, n int) (ResolvedMoment, error) {
 	left := n
-	for s, err := range m.Project.Store.Snapshots(id, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(id, shadow.HistoryOptions{}) {
 		if err != nil {
 			return ResolvedMoment{}, err
 		}

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -20,7 +20,7 @@ import (
 func ConfigStoreDir(h home.Home, agent string) string { return h.Path("agents", agent+".git") }
 
 // openConfigStore opens the repository of an agent's configuration.
-func (l *Launcher) openConfigStore(ctx context.Context, agent string, making bool) (*gitstore.Store, error) {
+func (l *Launcher) openConfigStore(ctx context.Context, agent string, making bool) (*shadow.Store, error) {
 	dir := ConfigStoreDir(l.Home, agent)
 	if _, err := os.Stat(dir); making && errors.Is(err, fs.ErrNotExist) {
 		held, err := lock.Wait(ctx, l.configStoresLock(), lock.Shared, l.Self)
@@ -28,12 +28,12 @@ func (l *Launcher) openConfigStore(ctx context.Context, agent string, making boo
 			return nil, home.LockError(err)
 		}
 		defer held.Release()
-		store, err := gitstore.Create(ctx, dir, gitstore.CreateOptions{ProjectID: missions.NewRequestID()})
+		store, err := shadow.Create(ctx, dir, shadow.CreateOptions{ProjectID: missions.NewRequestID()})
 		if !errors.Is(err, fs.ErrExist) {
 			return store, err
 		}
 	}
-	return gitstore.Open(dir)
+	return shadow.Open(dir)
 }
 
 // configStoresLock is held while a repository of versions is being made.
@@ -50,7 +50,7 @@ func AgentOfConfigStore(dir string) string { return strings.TrimSuffix(filepath.
 // WithUnfinishedConfigStores calls found with the directories in which processes that died were
 // making repositories of versions, if there are any. Nobody makes one meanwhile.
 func (l *Launcher) WithUnfinishedConfigStores(ctx context.Context, found func(dirs []string) error) error {
-	unmade := l.Home.Path("agents", gitstore.Unmade+"*")
+	unmade := l.Home.Path("agents", shadow.Unmade+"*")
 	if dirs, err := filepath.Glob(unmade); err != nil || len(dirs) == 0 {
 		return err
 	}
@@ -71,7 +71,7 @@ func (l *Launcher) SweepConfigStores(ctx context.Context) error {
 	dirs, err := l.ConfigStoreDirs()
 	errs := []error{err, l.WithUnfinishedConfigStores(ctx, RemoveDirs)}
 	for _, dir := range dirs {
-		store, err := gitstore.Open(dir)
+		store, err := shadow.Open(dir)
 		if err == nil {
 			_, err = upkeep.Sweep(ctx, store)
 			err = errors.Join(err, store.Close())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -79,7 +80,7 @@ const maxConfigTries = 5
 
 // publishConfigVersion publishes files as the newest version, if the files or the
 // message differ from it.
-func publishConfigVersion(ctx context.Context, store *gitstore.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
+func publishConfigVersion(ctx context.Context, store *shadow.Store, line gitstore.RefName, files []configFile, c *gitstore.Commit) (gitstore.ID, error) {
 	batch := store.NewBatch()
 	defer batch.Discard()
 	t := records.NewTree(store, gitstore.ID{})
@@ -122,7 +123,7 @@ func publishConfigVersion(ctx context.Context, store *gitstore.Store, line gitst
 }
 
 // NewestConfigVersion is the newest version, nil if there is none.
-func NewestConfigVersion(store *gitstore.Store, line gitstore.RefName) (*gitstore.Commit, error) {
+func NewestConfigVersion(store *shadow.Store, line gitstore.RefName) (*gitstore.Commit, error) {
 	id, err := store.Ref(line)
 	if errors.Is(err, gitstore.ErrRefNotFound) {
 		return nil, nil
@@ -136,7 +137,7 @@ func NewestConfigVersion(store *gitstore.Store, line gitstore.RefName) (*gitstor
 // nameConfigBranch makes a branch lead to the versions, for people. It is `claude` or,
 // if another root of the agent has that name, a name with the beginning of the ref's
 // id.
-func nameConfigBranch(ctx context.Context, store *gitstore.Store, agent string, line gitstore.RefName) error {
+func nameConfigBranch(ctx context.Context, store *shadow.Store, agent string, line gitstore.RefName) error {
 	id := path.Base(string(line))
 	for _, name := range []string{agent, agent + "-" + id[:8]} {
 		has, err := store.Symbolic(gitstore.HeadRef(name))
@@ -227,7 +228,7 @@ func (l *Launcher) ConfigOfVersion(ctx context.Context, agent, id, now string) (
 }
 
 // eachConfigFile calls f for the files of a version.
-func eachConfigFile(store *gitstore.Store, tree gitstore.ID, f func(name string, e gitstore.TreeEntry) error) error {
+func eachConfigFile(store *shadow.Store, tree gitstore.ID, f func(name string, e gitstore.TreeEntry) error) error {
 	if tree.IsZero() {
 		return nil
 	}

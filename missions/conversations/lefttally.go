@@ -3,7 +3,7 @@ package conversations
 import (
 	"maps"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -51,7 +51,7 @@ func ReturnToConversation(m *projects.Mission, session string) {
 
 // lastRecordOfSession is the newest record of the mission in which it was in a session.
 func lastRecordOfSession(m *projects.Mission, session string) (projects.Stored, bool) {
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil || s.Mission != m.ID {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -54,7 +55,7 @@ func mendConfigStore(ctx context.Context, dir string) error {
 }
 
 func salvageConfigStore(ctx context.Context, dir string) error {
-	store, err := gitstore.Open(dir)
+	store, err := shadow.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func configProblem(ctx context.Context, dir string) (problem missions.Problem, w
 	damaged := func(err error) (missions.Problem, bool) {
 		return missions.Problem{Invariant: "I1", Message: err.Error()}, ctx.Err() == nil
 	}
-	store, err := gitstore.Open(dir)
+	store, err := shadow.Open(dir)
 	if err != nil {
 		return damaged(err)
 	}

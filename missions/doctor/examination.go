@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/moves"
@@ -92,8 +93,8 @@ func (x *Examination) reportAll(list []missions.Finding) {
 func (x *Examination) openProjects() ([]*projects.Project, []missions.Problem) {
 	projects, problems := x.Examiner.AllProjects()
 	for _, p := range projects {
-		if err := gitstore.CheckConfig(p.ShadowRepo(), p.ID); err != nil {
-			x.report(missions.Problem{Invariant: "I1", Project: p.Name, Message: err.Error()}, func() error { return gitstore.RepairConfig(p.ShadowRepo(), p.ID) })
+		if err := shadow.CheckConfig(p.ShadowRepo(), p.ID); err != nil {
+			x.report(missions.Problem{Invariant: "I1", Project: p.Name, Message: err.Error()}, func() error { return shadow.RepairConfig(p.ShadowRepo(), p.ID) })
 		}
 	}
 	if len(problems) == 0 {
@@ -105,7 +106,7 @@ func (x *Examination) openProjects() ([]*projects.Project, []missions.Problem) {
 			x.report(problem, nil)
 			continue
 		}
-		x.report(problem, func() error { return gitstore.RepairConfig(closed.ShadowRepo(), closed.ID) })
+		x.report(problem, func() error { return shadow.RepairConfig(closed.ShadowRepo(), closed.ID) })
 	}
 	return x.Examiner.AllProjects()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/diff"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/history"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -61,7 +62,7 @@ func (x *Examination) fillIndex(ctx context.Context, projects []*projects.Projec
 	for _, p := range projects {
 		missions, _ := x.Examiner.ProjectMissions(p)
 		for _, m := range missions {
-			for s, err := range p.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+			for s, err := range p.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 				if err != nil {
 					return err
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -21,7 +22,7 @@ import (
 // CheckMission checks that a mission's snapshots can be restored, that their conversations
 // can be read, and that nothing of Umbra's is left in its workspace.
 func (x *Examination) CheckMission(ctx context.Context, m *projects.Mission) error {
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			return nil // reported by the store's own check
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -141,7 +142,7 @@ func writeRecordAgain(ctx context.Context, p *projects.Project, mission string, 
 // lastRecordBefore is the newest record that can be read before a snapshot of a mission,
 // and the mission as stored in it.
 func lastRecordBefore(p *projects.Project, mission string, tip *gitstore.Snapshot) (*gitstore.Record, projects.Stored, error) {
-	for s, err := range p.Store.Snapshots(tip.Parent(), gitstore.HistoryOptions{}) {
+	for s, err := range p.Store.Snapshots(tip.Parent(), shadow.HistoryOptions{}) {
 		if err != nil || s.Mission != mission {
 			break
 		}

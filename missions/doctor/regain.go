@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/upkeep"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
@@ -117,8 +118,8 @@ func (e *Examiner) regain(ctx context.Context, p *projects.Project, lost []upkee
 }
 
 // importLost copies those of the objects that a repository of the user's holds.
-func importLost(ctx context.Context, store *gitstore.Store, commonDir string, ids []gitstore.ID) error {
-	from, err := gitstore.OpenObjects(commonDir)
+func importLost(ctx context.Context, store *shadow.Store, commonDir string, ids []gitstore.ID) error {
+	from, err := shadow.OpenObjects(commonDir)
 	if err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (e *Examiner) recapture(ctx context.Context, p *projects.Project) {
 
 // storeDocs stores the documents that records keep of a capture: most snapshots of a
 // workspace share them, and none can be restored without them.
-func storeDocs(ctx context.Context, store *gitstore.Store, c *capture.Result) error {
+func storeDocs(ctx context.Context, store *shadow.Store, c *capture.Result) error {
 	batch := store.NewBatch()
 	defer batch.Discard()
 	for _, doc := range snapshots.CaptureDocs(c) {

@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/fork"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/agents"
@@ -351,7 +352,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 }
 
 // writeRecord writes the fork's first record on top of the source's.
-func (j *forkJob) writeRecord(m *projects.Mission, batch *gitstore.Batch) (gitstore.ID, error) {
+func (j *forkJob) writeRecord(m *projects.Mission, batch *shadow.Batch) (gitstore.ID, error) {
 	p, s := j.moment.Project, j.moment.Snapshot
 	before, err := p.Store.Commit(s.Record)
 	if err != nil {

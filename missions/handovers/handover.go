@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -161,7 +162,7 @@ func (s *Scheduler) performHandoverAction(ctx context.Context, m *projects.Missi
 // handoverOperations finds the newest operation of a handover, and counts its
 // operations.
 func handoverOperations(m *projects.Mission, h *projects.Handover) (last restores.PastOperation, n int, err error) {
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil || s.Mission != m.ID || s.ID.String() == h.TipBefore {
 			return last, n, err
 		}

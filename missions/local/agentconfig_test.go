@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -32,7 +33,7 @@ func (b *testBench) userFiles(files map[string]string) {
 
 func (b *testBench) configIn(agent, commit string) map[string]string {
 	b.Helper()
-	store, err := gitstore.Open(agents.ConfigStoreDir(b.local.Home, agent))
+	store, err := shadow.Open(agents.ConfigStoreDir(b.local.Home, agent))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestConfigVersionSaysWithout(t *testing.T) {
 		if files := b.configIn("claude", id); len(files) != 2 || files["rules/late.md"] != "late" {
 			t.Errorf("kept: %v", files)
 		}
-		store, err := gitstore.Open(agents.ConfigStoreDir(b.local.Home, "claude"))
+		store, err := shadow.Open(agents.ConfigStoreDir(b.local.Home, "claude"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -43,7 +43,7 @@ func TestCutFromItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -37,7 +38,7 @@ func TestSnapshotsFromMemory(t *testing.T) {
 			}
 			got = append(got, fmt.Sprint(s.ID, s.Parents, s.Message))
 		}
-		for s, err := range store.Snapshots(at.Tip.ID, gitstore.HistoryOptions{}) {
+		for s, err := range store.Snapshots(at.Tip.ID, shadow.HistoryOptions{}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -33,7 +34,7 @@ func (m *Mission) knowsRepository(g Directory) (known, compared bool) {
 	if g.Repo == nil || g.Repo.CommonDir == "" {
 		return false, false
 	}
-	objects, err := gitstore.OpenObjects(g.Repo.CommonDir)
+	objects, err := shadow.OpenObjects(g.Repo.CommonDir)
 	if err != nil {
 		return false, false
 	}

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
@@ -124,7 +124,7 @@ func (r *Registry) ChangeLocations(ctx context.Context, p *Project, change func(
 
 // recoverLocations makes lost hints again from what the missions' records say of
 // this machine. They are written back by whoever changes them next.
-func (r *Registry) recoverLocations(dir string, store *gitstore.Store) Locations {
+func (r *Registry) recoverLocations(dir string, store *shadow.Store) Locations {
 	name, _, _ := cutLast(filepath.Base(dir), "-")
 	p := &Project{ID: store.ProjectID(), Dir: dir, Name: name, Store: store, SnapshotCache: r.snapshotCache}
 	p.Locations = Locations{Format: locationsFormat, ID: p.ID, Name: name}

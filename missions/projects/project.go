@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // Project is an open project: its shadow repository and where it is found. Its
@@ -14,7 +15,7 @@ type Project struct {
 	ID            string
 	Dir           string // $UMBRA_HOME/projects/<name>-<short>
 	Name          string
-	Store         *gitstore.Store
+	Store         *shadow.Store
 	SnapshotCache *snapshotCache
 	Locations     Locations
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/userfile"
@@ -84,7 +85,7 @@ func (r *Registry) OpenProject(dir string) (*Project, error) {
 // may take long, and holds up no other project.
 type projectStore struct {
 	Mu    sync.Mutex
-	store *gitstore.Store // nil while it could not be opened
+	store *shadow.Store // nil while it could not be opened
 }
 
 func (o *projectStore) close() error {
@@ -96,7 +97,7 @@ func (o *projectStore) close() error {
 	return o.store.Close()
 }
 
-func (r *Registry) openStore(dir string) (*gitstore.Store, error) {
+func (r *Registry) openStore(dir string) (*shadow.Store, error) {
 	r.mu.Lock()
 	open := r.ProjectStores[dir]
 	if open == nil {
@@ -109,7 +110,7 @@ func (r *Registry) openStore(dir string) (*gitstore.Store, error) {
 	if open.store != nil {
 		return open.store, nil
 	}
-	store, err := gitstore.Open(filepath.Join(dir, "shadow.git"))
+	store, err := shadow.Open(filepath.Join(dir, "shadow.git"))
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (r *Registry) WriteProject(ctx context.Context, p *Project, dir string) (er
 			err = errors.Join(err, os.RemoveAll(p.Dir))
 		}
 	}()
-	store, err := gitstore.Create(ctx, p.ShadowRepo(), gitstore.CreateOptions{ProjectID: p.ID})
+	store, err := shadow.Create(ctx, p.ShadowRepo(), shadow.CreateOptions{ProjectID: p.ID})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
 // snapshotCache are what a process remembers of history, which never changes, so that
@@ -25,7 +26,7 @@ func newSnapshotCache() *snapshotCache {
 }
 
 // ReadSnapshot reads one snapshot, which is not to be changed.
-func (h *snapshotCache) ReadSnapshot(store *gitstore.Store, id gitstore.ID) (*gitstore.Snapshot, error) {
+func (h *snapshotCache) ReadSnapshot(store *shadow.Store, id gitstore.ID) (*gitstore.Snapshot, error) {
 	h.mu.Lock()
 	s := h.ByID[id]
 	h.mu.Unlock()
@@ -50,7 +51,7 @@ func (h *snapshotCache) ReadSnapshot(store *gitstore.Store, id gitstore.ID) (*gi
 }
 
 // WalkHistory is gitstore.Store.Snapshots, from memory where it can.
-func (h *snapshotCache) WalkHistory(store *gitstore.Store, tip gitstore.ID) iter.Seq2[*gitstore.Snapshot, error] {
+func (h *snapshotCache) WalkHistory(store *shadow.Store, tip gitstore.ID) iter.Seq2[*gitstore.Snapshot, error] {
 	return func(yield func(*gitstore.Snapshot, error) bool) {
 		if err := store.Reread(); err != nil {
 			yield(nil, err)

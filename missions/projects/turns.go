@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -135,7 +136,7 @@ func (t *turnPosition) NumberSnapshot(s *gitstore.Snapshot) NumberedSnapshot {
 
 // FindInHistory finds a snapshot in a history, with its place; ErrStopWalk-free.
 func (p *Project) FindInHistory(tip, id gitstore.ID) (NumberedSnapshot, bool, error) {
-	for s, err := range p.Store.Snapshots(tip, gitstore.HistoryOptions{}) {
+	for s, err := range p.Store.Snapshots(tip, shadow.HistoryOptions{}) {
 		if err != nil {
 			return NumberedSnapshot{}, false, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -42,7 +43,7 @@ func ReadOperation(m *projects.Mission, s *gitstore.Snapshot) (PastOperation, bo
 func UndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperation, error) {
 	var list []PastOperation
 	answered := 0 // of those that come, by what was met
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil || s.Mission != m.ID || len(list) == n {
 			return list, err
 		}

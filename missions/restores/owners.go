@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -118,7 +119,7 @@ func (o *owners) eachChangedPath(p *projects.Project, before, after gitstore.ID,
 // common, it lists all. Both histories are followed at the same pace, so that nothing
 // older is read.
 func (nb *Neighbours) SnapshotsSince(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot) ([]projects.NumberedSnapshot, error) {
-	theirs, stop := iter.Pull2(m.Project.Store.Snapshots(target.ID, gitstore.HistoryOptions{}))
+	theirs, stop := iter.Pull2(m.Project.Store.Snapshots(target.ID, shadow.HistoryOptions{}))
 	defer stop()
 	ofTarget, ours := map[gitstore.ID]bool{}, map[gitstore.ID]int{}
 	common := -1

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -128,7 +128,7 @@ func (rs *Restorer) completeUnlessPublished(ctx context.Context, m *projects.Mis
 
 // hasPublishedOperation looks for the snapshot of an operation in the mission's history.
 func hasPublishedOperation(m *projects.Mission, operation string) (bool, error) {
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			return false, err
 		}

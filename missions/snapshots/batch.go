@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -217,7 +218,7 @@ func findAnswer(m *projects.Mission, r *Request) (*gitstore.Snapshot, error) {
 		return nil, nil
 	}
 	seen := 0
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if seen++; err != nil || seen > maxAnswersBack || s.Mission != m.ID {
 			return nil, err
 		}

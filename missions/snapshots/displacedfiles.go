@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -23,7 +24,7 @@ type DisplacedFile struct {
 
 // putDisplaced keeps displaced files in a record, under their own paths. The record of
 // the next snapshot drops them: they stay in this one.
-func putDisplaced(t *records.Tree, batch *gitstore.Batch, list []DisplacedFile) error {
+func putDisplaced(t *records.Tree, batch *shadow.Batch, list []DisplacedFile) error {
 	if err := t.Remove(displacedDir); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func putDisplaced(t *records.Tree, batch *gitstore.Batch, list []DisplacedFile) 
 // again, until they do not change while they are read.
 const MaxDisplacedTries = 100
 
-func (d DisplacedFile) Store(batch *gitstore.Batch) (id gitstore.ID, err error) {
+func (d DisplacedFile) Store(batch *shadow.Batch) (id gitstore.ID, err error) {
 	for range MaxDisplacedTries {
 		if id, err = d.storeOnce(batch); !errors.Is(err, gitstore.ErrSizeChanged) {
 			break
@@ -52,7 +53,7 @@ func (d DisplacedFile) Store(batch *gitstore.Batch) (id gitstore.ID, err error) 
 	return id, err
 }
 
-func (d DisplacedFile) storeOnce(batch *gitstore.Batch) (gitstore.ID, error) {
+func (d DisplacedFile) storeOnce(batch *shadow.Batch) (gitstore.ID, error) {
 	r, size, err := d.Open()
 	if err != nil {
 		return gitstore.ID{}, err
@@ -67,7 +68,7 @@ func (d DisplacedFile) storeOnce(batch *gitstore.Batch) (gitstore.ID, error) {
 // leaves such bytes.
 func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, error) {
 	known := map[gitstore.ID]bool{}
-	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, gitstore.HistoryOptions{}) {
+	for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -67,7 +68,7 @@ type gitStateCache struct {
 // refresh brings the state up to date and imports the blobs of staged entries. What
 // can't be read fails no snapshot and is said in the record: the user's files matter
 // more than their index.
-func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (gitRecord, stagedRecord, error) {
+func (u *gitStateCache) refresh(store *shadow.Store, batch *shadow.Batch) (gitRecord, stagedRecord, error) {
 	head, err := u.repo.Head()
 	if err != nil {
 		return gitRecord{UnreadReason: err.Error()}, stagedRecord{}, nil
@@ -86,7 +87,7 @@ func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (g
 			return u.state, u.staged, err
 		}
 	}
-	objects, err := gitstore.OpenObjects(u.repo.CommonDir)
+	objects, err := shadow.OpenObjects(u.repo.CommonDir)
 	if err != nil {
 		u.state.UnreadReason = err.Error()
 		return u.state, stagedRecord{}, nil
@@ -103,7 +104,7 @@ func (u *gitStateCache) refresh(store *gitstore.Store, batch *gitstore.Batch) (g
 
 // areBlobsStored reports whether the imported blobs are stored: the snapshot that
 // imported them may have failed.
-func (u *gitStateCache) areBlobsStored(store *gitstore.Store) (bool, error) {
+func (u *gitStateCache) areBlobsStored(store *shadow.Store) (bool, error) {
 	for _, id := range u.blobs {
 		if ok, err := store.Has(id); err != nil || !ok {
 			return false, err
@@ -112,7 +113,7 @@ func (u *gitStateCache) areBlobsStored(store *gitstore.Store) (bool, error) {
 	return true, nil
 }
 
-func (u *gitStateCache) readObjects(head usergit.Head, objects *gitstore.Objects, batch *gitstore.Batch) error {
+func (u *gitStateCache) readObjects(head usergit.Head, objects *shadow.Objects, batch *shadow.Batch) error {
 	reader := userObjects{objects}
 	u.state.Ancestors = nil
 	var tree usergit.ID
@@ -155,7 +156,7 @@ func (u *gitStateCache) readObjects(head usergit.Head, objects *gitstore.Objects
 
 // importStagedBlob copies a staged blob into the shadow repository. A blob that the
 // user's repository lacks is noted and is no error.
-func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *gitstore.Objects, batch *gitstore.Batch) (StagedItem, error) {
+func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *shadow.Objects, batch *shadow.Batch) (StagedItem, error) {
 	item := StagedItem{
 		Path: e.Path, Mode: e.Mode.String(), Stage: e.Stage, ID: e.ID.String(),
 		IntentToAdd: e.Flags.IntentToAdd, SkipWorktree: e.Flags.SkipWorktree, AssumeValid: e.Flags.AssumeValid,
@@ -184,7 +185,7 @@ func (u *gitStateCache) importStagedBlob(e usergit.StagedEntry, objects *gitstor
 }
 
 // putGitState writes the state of the workspace's repository into a record.
-func putGitState(t *records.Tree, store *gitstore.Store, ws *WorkspaceCache, batch *gitstore.Batch) (gitRecord, error) {
+func putGitState(t *records.Tree, store *shadow.Store, ws *WorkspaceCache, batch *shadow.Batch) (gitRecord, error) {
 	if ws.gitState == nil {
 		return gitRecord{}, t.Remove("git")
 	}

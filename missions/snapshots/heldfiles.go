@@ -4,13 +4,14 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // heldBeside are the files and links of a snapshot's tree that another tree lacks. It
 // costs what the two differ in: mostly nothing.
-func heldBeside(store *gitstore.Store, known, tree gitstore.ID) *capture.Held {
+func heldBeside(store *shadow.Store, known, tree gitstore.ID) *capture.Held {
 	var paths []string
 	err := store.DiffTrees(known, tree, func(c gitstore.Change) error {
 		if c.From.ID.IsZero() && c.To.Mode.IsBlob() {

@@ -7,12 +7,13 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // writeAndProve makes the record and the snapshot, durable and proved.
-func (tk *Taker) writeAndProve(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *gitstore.Batch) (*gitstore.Snapshot, error) {
+func (tk *Taker) writeAndProve(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch) (*gitstore.Snapshot, error) {
 	snap, err := tk.WriteSnapshot(ctx, m, w, ws, c, batch)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func (tk *Taker) writeAndProve(ctx context.Context, m *projects.Mission, w *Want
 }
 
 // proveSnapshot makes the batch durable and proves that the snapshot is whole.
-func (tk *Taker) proveSnapshot(ctx context.Context, m *projects.Mission, ws *WorkspaceCache, snap *gitstore.Snapshot, batch *gitstore.Batch) error {
+func (tk *Taker) proveSnapshot(ctx context.Context, m *projects.Mission, ws *WorkspaceCache, snap *gitstore.Snapshot, batch *shadow.Batch) error {
 	if err := batch.Flush(ctx); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (tk *Taker) proveSnapshot(ctx context.Context, m *projects.Mission, ws *Wor
 
 // proveRecord proves that everything is stored that a record holds and the record
 // before it does not.
-func proveRecord(p *projects.Project, batch *gitstore.Batch, record, before gitstore.ID) error {
+func proveRecord(p *projects.Project, batch *shadow.Batch, record, before gitstore.ID) error {
 	var trees [2]gitstore.ID
 	for i, id := range []gitstore.ID{record, before} {
 		if id.IsZero() {

@@ -8,13 +8,14 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // WriteSnapshot adds the record and the snapshot to the batch.
-func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *gitstore.Batch) (*gitstore.Snapshot, error) {
+func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch) (*gitstore.Snapshot, error) {
 	now := tk.Now()
 	author := ws.author()
 	base := gitstore.ID{}
@@ -130,7 +131,7 @@ func CaptureDocs(c *capture.Result) []recordedDoc {
 }
 
 // putSnapshotDocs writes the mission as it is at this snapshot.
-func (tk *Taker) putSnapshotDocs(t *records.Tree, batch *gitstore.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time) error {
+func (tk *Taker) putSnapshotDocs(t *records.Tree, batch *shadow.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time) error {
 	raw, err := missions.MarshalLifecycle(w.Lifecycle)
 	if err != nil {
 		return err

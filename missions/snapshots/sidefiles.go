@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -13,7 +14,7 @@ import (
 )
 
 // putSideFiles brings the files beside a session in a record up to what is on disk now.
-func (sr *SessionRecorder) putSideFiles(t *records.Tree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *gitstore.Batch) error {
+func (sr *SessionRecorder) putSideFiles(t *records.Tree, a sessions.Adapter, m *projects.Mission, ws *WorkspaceCache, batch *shadow.Batch) error {
 	list, err := conversations.SidesNow(m, a)
 	if err != nil {
 		return fmt.Errorf("session of %s: %w", m.Name, err)

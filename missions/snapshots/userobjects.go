@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
 
 // userObjects lets usergit read the objects of the user's repository.
-type userObjects struct{ objects *gitstore.Objects }
+type userObjects struct{ objects *shadow.Objects }
 
 // Commit implements usergit.Objects.
 func (u userObjects) Commit(id usergit.ID) (usergit.Commit, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
+	"github.com/umbra-vcs/umbra/gitstore/shadow"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -137,7 +138,7 @@ func recordedRules(p *projects.Project, tip *gitstore.Snapshot) func() ([]byte, 
 }
 
 // CaptureFiles reads the workspace of a mission into batch.
-func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission, batch *gitstore.Batch) (*capture.Result, error) {
+func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission, batch *shadow.Batch) (*capture.Result, error) {
 	store := m.Project.Store
 	ws.Dirty = missions.Dirty{Full: true, Why: ReasonNotWatched}
 	if ws.workspaces.Watching != nil {
@@ -175,7 +176,7 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission,
 // captureSeed is what the first capture need not read. It is nil without a repository,
 // or without git, which alone knows all attribute files. Nothing is borrowed into a
 // scratch store.
-func (ws *WorkspaceCache) captureSeed(store *gitstore.Store) *capture.Seed {
+func (ws *WorkspaceCache) captureSeed(store *shadow.Store) *capture.Seed {
 	if store.IsScratch() || ws.Repo == nil || ws.Repo.Unread != nil || ws.config.Unread != nil || ws.Repo.Format != usergit.SHA1 || !ws.config.Git || ws.config.MayConceal() {
 		return nil
 	}
