@@ -97,7 +97,7 @@ func (b *Batch) Write(t gitstore.ObjectType, data []byte) (gitstore.ID, error) {
 		return id, nil
 	}
 	b.mu.Unlock()
-	return id, b.store.deflating(data, func(deflated io.WriterTo) error {
+	return id, deflating(data, func(deflated io.WriterTo) error {
 		return b.add(t, id, int64(len(data)), deflated)
 	})
 }
@@ -133,7 +133,7 @@ func (b *Batch) BlobFrom(r io.Reader, size int64) (gitstore.ID, error) {
 	defer sp.discard()
 	sum := gitstore.NewHasher(gitstore.TypeBlob, size)
 	src := &gitstore.ExactReader{R: r, Left: size}
-	err = b.store.deflateFrom(sp, io.TeeReader(src, sum))
+	err = deflateFrom(sp, io.TeeReader(src, sum))
 	if src.Err != nil {
 		return gitstore.ID{}, src.Err // of what was read, not of the batch
 	}
@@ -244,7 +244,7 @@ func (b *Batch) toPack(fn func(*packWriter) error) error {
 		}
 		b.pack = p
 		for _, o := range b.pending {
-			err := b.store.deflating(o.data, func(deflated io.WriterTo) error {
+			err := deflating(o.data, func(deflated io.WriterTo) error {
 				return p.add(o.kind, o.id, int64(len(o.data)), deflated)
 			})
 			if err != nil {

@@ -62,7 +62,7 @@ func (d *deflater) deflate(header, data []byte) error {
 }
 
 // deflate gives header and data as one compressed stream.
-func (s *Store) deflate(header, data []byte) ([]byte, error) {
+func deflate(header, data []byte) ([]byte, error) {
 	d, err := getDeflater()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *Store) deflate(header, data []byte) ([]byte, error) {
 }
 
 // deflating calls fn with data as a compressed stream, which is gone afterwards.
-func (s *Store) deflating(data []byte, fn func(deflated io.WriterTo) error) error {
+func deflating(data []byte, fn func(deflated io.WriterTo) error) error {
 	d, err := getDeflater()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *Store) deflating(data []byte, fn func(deflated io.WriterTo) error) erro
 }
 
 // deflateFrom compresses what r gives into w.
-func (s *Store) deflateFrom(w io.Writer, r io.Reader) error {
+func deflateFrom(w io.Writer, r io.Reader) error {
 	d, err := getDeflater()
 	if err != nil {
 		return err

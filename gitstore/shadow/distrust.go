@@ -1,36 +1,54 @@
 package shadow
 
-import "github.com/umbra-vcs/umbra/gitstore"
+import (
+	"maps"
+	"sync"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+)
+
+// distrust is the objects that a Store has and does not count as stored.
+type distrust struct {
+	mu  sync.Mutex
+	ids map[gitstore.ID]bool
+}
+
+// clone gives another that begins with the same objects.
+func (d *distrust) clone() *distrust {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &distrust{ids: maps.Clone(d.ids)}
+}
 
 // Distrust makes the Store write these objects again when a batch is given them,
 // though it holds something by their names: it was found damaged, or could not
 // be told from damage. Until then they count as missing. It lasts as long as
 // the Store is open.
-func (s *Store) Distrust(ids ...gitstore.ID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (d *distrust) Distrust(ids ...gitstore.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, id := range ids {
-		if s.distrusted == nil {
-			s.distrusted = map[gitstore.ID]bool{}
+		if d.ids == nil {
+			d.ids = map[gitstore.ID]bool{}
 		}
-		s.distrusted[id] = true
+		d.ids[id] = true
 	}
 }
 
 // trusts tells whether the object was not distrusted, or was written since.
-func (s *Store) trusts(id gitstore.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return !s.distrusted[id]
+func (d *distrust) trusts(id gitstore.ID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.ids[id]
 }
 
 // wrote ends the distrust of objects that were written again.
-func (s *Store) wrote(ids map[gitstore.ID]struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id := range s.distrusted {
+func (d *distrust) wrote(ids map[gitstore.ID]struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id := range d.ids {
 		if _, ok := ids[id]; ok {
-			delete(s.distrusted, id)
+			delete(d.ids, id)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package shadow
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 
@@ -46,9 +45,7 @@ func (s *Store) furnish(of *Store) (err error) {
 	if s.Objects, err = openObjectDirs(objects, filepath.Join(of.dir, "objects")); err != nil {
 		return errors.Join(err, flock.Release(s.claim))
 	}
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	s.distrusted = maps.Clone(of.distrusted)
+	s.segmentLog.Objects, s.distrust = s.Objects, of.distrust.clone()
 	return nil
 }
 

@@ -36,6 +36,31 @@ type segment struct {
 	size int64
 }
 
+// segmentLog is the segments of a repository, of which one is this process's.
+type segmentLog struct {
+	*Objects // those that are in their own places
+
+	dir, area string // the repository, and where objects are put, as in Store
+	sync      *durable.Syncer
+
+	mu      sync.Mutex
+	closed  bool
+	segment *segment
+}
+
+// close gives up the segment of this process, and begins no other.
+func (s *segmentLog) close() error {
+	s.mu.Lock()
+	s.closed = true
+	seg := s.segment
+	s.segment = nil
+	s.mu.Unlock()
+	if seg == nil {
+		return nil
+	}
+	return seg.close()
+}
+
 const (
 	segmentSuffix = ".seg"
 	// adoptSize is the size up to which an abandoned segment is read and
@@ -111,11 +136,11 @@ func segmentBoot() string {
 
 // writeLoose stores objects as loose ones, durable by way of a segment; in a scratch
 // nothing is to be durable.
-func (s *Store) writeLoose(objects []pendingObject) error {
+func (s *segmentLog) writeLoose(objects []pendingObject) error {
 	size := 0
 	raws := make([][]byte, len(objects))
 	for i, o := range objects {
-		raw, err := s.deflate(gitstore.ObjectHeader(o.kind, int64(len(o.data))), o.data)
+		raw, err := deflate(gitstore.ObjectHeader(o.kind, int64(len(o.data))), o.data)
 		if err != nil {
 			return err
 		}
@@ -126,7 +151,7 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 	for i, o := range objects {
 		frames = appendFrame(frames, o.id, raws[i])
 	}
-	if !s.IsScratch() {
+	if s.area == s.dir {
 		seg, err := s.acquireSegment()
 		if err != nil {
 			return err
@@ -146,7 +171,7 @@ func (s *Store) writeLoose(objects []pendingObject) error {
 }
 
 // placeLoose writes one loose object file, not synced.
-func (s *Store) placeLoose(id gitstore.ID, raw []byte) error {
+func (s *segmentLog) placeLoose(id gitstore.ID, raw []byte) error {
 	hex := id.String()
 	dir := filepath.Join(s.area, "objects", hex[:2])
 	err := placeIn(dir, hex[2:], raw)
@@ -213,7 +238,7 @@ func (g *segment) close() error {
 }
 
 // acquireSegment returns the Store's segment, locked.
-func (s *Store) acquireSegment() (*segment, error) {
+func (s *segmentLog) acquireSegment() (*segment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -242,7 +267,7 @@ func (s *Store) acquireSegment() (*segment, error) {
 
 // dropSegment gives up a segment whose last append failed: what stands after
 // its last whole frame is cut off, or else passed over by its checksum.
-func (s *Store) dropSegment(seg *segment) error {
+func (s *segmentLog) dropSegment(seg *segment) error {
 	err := seg.file.Truncate(seg.size)
 	s.mu.Lock()
 	if s.segment == seg {
@@ -252,7 +277,7 @@ func (s *Store) dropSegment(seg *segment) error {
 	return errors.Join(err, flock.Release(seg.file))
 }
 
-func (s *Store) newSegment() (*segment, error) {
+func (s *segmentLog) newSegment() (*segment, error) {
 	dir := filepath.Join(s.dir, segmentDir)
 	f, err := flock.CreateTemp(dir, segmentBoot()+".*"+segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -278,9 +303,9 @@ func (s *Store) newSegment() (*segment, error) {
 }
 
 // adoptSegment takes over an abandoned segment of this boot, or gives nil.
-func (s *Store) adoptSegment() (*segment, error) {
+func (s *segmentLog) adoptSegment() (*segment, error) {
 	boot := segmentBoot()
-	for _, path := range s.segments() {
+	for _, path := range s.list() {
 		if boot == noBoot || !strings.HasPrefix(filepath.Base(path), boot+".") {
 			continue
 		}
@@ -305,7 +330,7 @@ func (s *Store) adoptSegment() (*segment, error) {
 
 // placeAgain writes a segment's object unless its file looks right. Loose objects
 // that were not synced are lost without a new boot where a disk was pulled out.
-func (s *Store) placeAgain(id gitstore.ID, raw []byte) error {
+func (s *segmentLog) placeAgain(id gitstore.ID, raw []byte) error {
 	fi, err := os.Lstat(s.Own().LoosePath(id))
 	if err == nil && fi.Size() == int64(len(raw)) {
 		return nil
@@ -319,8 +344,8 @@ func (s *Store) placeAgain(id gitstore.ID, raw []byte) error {
 // Own is the repository's object directory, as opposed to its alternates.
 func (o *Objects) Own() *ObjectDir { return o.current()[0] }
 
-// segments lists the segment files; a directory that is not there has none.
-func (s *Store) segments() []string {
+// list gives the segment files; a directory that is not there has none.
+func (s *segmentLog) list() []string {
 	dir := filepath.Join(s.dir, segmentDir)
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // replaySegments finishes what segments of an earlier boot hold.
-func (s *Store) replaySegments() error {
+func (s *segmentLog) replaySegments() error {
 	boot := segmentBoot()
-	for _, path := range s.segments() {
+	for _, path := range s.list() {
 		if boot != noBoot && strings.HasPrefix(filepath.Base(path), boot+".") {
 			continue
 		}
@@ -59,7 +59,7 @@ func waitSegment(path string) (*os.File, error) {
 }
 
 // replay writes again, durably, each object of a segment that cannot be read.
-func (s *Store) replay(f *os.File) error {
+func (s *segmentLog) replay(f *os.File) error {
 	touched := false
 	_, err := readSegment(f, func(id gitstore.ID, raw []byte) error {
 		if _, _, err := s.Object(id); err == nil {
@@ -78,7 +78,7 @@ func (s *Store) replay(f *os.File) error {
 }
 
 // syncSegment makes the loose objects of a segment durable by themselves.
-func (s *Store) syncSegment(f *os.File) error {
+func (s *segmentLog) syncSegment(f *os.File) error {
 	if done, err := s.sync.FileSystem(s.dir); done {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *Store) syncSegment(f *os.File) error {
 	return err
 }
 
-func (s *Store) SyncPath(path string) error {
+func (s *segmentLog) SyncPath(path string) error {
 	err := s.sync.Dir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Packed meanwhile, durably, and then removed.
@@ -108,7 +108,7 @@ func (s *Store) SyncPath(path string) error {
 
 // RetireSegments removes segments, this Store's own too, after their objects were synced,
 // and counts them.
-func (s *Store) RetireSegments(ctx context.Context) (retired int, err error) {
+func (s *segmentLog) RetireSegments(ctx context.Context) (retired int, err error) {
 	s.mu.Lock()
 	own := s.segment
 	s.segment = nil
@@ -118,7 +118,7 @@ func (s *Store) RetireSegments(ctx context.Context) (retired int, err error) {
 			return retired, err
 		}
 	}
-	for _, path := range s.segments() {
+	for _, path := range s.list() {
 		if err := ctx.Err(); err != nil {
 			return retired, err
 		}

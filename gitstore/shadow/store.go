@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,17 +27,14 @@ import (
 type Store struct {
 	*Objects
 	*refs
+	*segmentLog
+	*distrust
 
 	dir     string
 	area    string   // where new objects go: dir, but for a scratch
 	claim   *os.File // a scratch's, nil else
 	project string
 	sync    *durable.Syncer
-
-	mu         sync.Mutex
-	closed     bool
-	segment    *segment
-	distrusted map[gitstore.ID]bool
 
 	bounds atomic.Pointer[boundary] // as it was read last
 }
@@ -187,7 +183,7 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	s := bareStore(dir, dir, project)
-	s.Objects = objects
+	s.Objects, s.segmentLog.Objects = objects, objects
 	if err := s.replaySegments(); err != nil && !unwritable(err) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
@@ -198,6 +194,8 @@ func Open(dir string) (*Store, error) {
 func bareStore(dir, area, project string) *Store {
 	s := &Store{dir: dir, area: area, project: project, sync: &durable.Syncer{}}
 	s.refs = &refs{dir: dir, sync: s.sync, stored: s.storedCommit}
+	s.segmentLog = &segmentLog{dir: dir, area: area, sync: s.sync}
+	s.distrust = &distrust{}
 	return s
 }
 
@@ -209,16 +207,8 @@ func unwritable(err error) bool {
 // Close releases descriptors and locks held. Batches not flushed are lost, and so is
 // all that was written to a scratch.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	seg := s.segment
-	s.segment = nil
-	s.mu.Unlock()
-	err := s.Objects.Close()
-	if seg != nil {
-		err = errors.Join(err, seg.close())
-	}
-	return errors.Join(err, s.dropScratch())
+	segments := s.segmentLog.close()
+	return errors.Join(s.Objects.Close(), segments, s.dropScratch())
 }
 
 // Dir is the path of the shadow repository.

@@ -8,7 +8,6 @@ var ceilings = []ceiling{
 	{"commands.call methods", 90, "each verb is a method of its call; goes as verbs get packages"},
 	{"commands/tui.model fields", 23, "the framework wants one model; its views are to be types of their own"},
 	{"commands/tui.model methods", 77, "the framework wants one model; its views are to be types of their own"},
-	{"gitstore/shadow.Store methods", 64, "what is written: batches, packs, segments and what makes them durable share one Store"},
 	{"gitstore/capture.walker fields", 21, "one walk: what it was given, what it knows, what it found"},
 	{"gitstore/fork.Source fields", 17, "a document: everything that a fork is made of"},
 	{"gitstore/fork.maker fields", 17, "the steps of one fork share their state"},
