@@ -36,6 +36,7 @@ func (c *Commit) FirstParent() ID {
 	return c.Parents[0]
 }
 
+// ParseCommit reads a commit as Git stores it; what does not decode is damaged.
 func ParseCommit(data []byte) (*Commit, error) {
 	c := &Commit{}
 	seen := map[string]bool{}

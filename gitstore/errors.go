@@ -37,6 +37,7 @@ func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.ID,
 // Unwrap gives the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
+// AboutObject says which object an error is about; nil stays nil.
 func AboutObject(id ID, err error) error {
 	if err == nil {
 		return nil
@@ -48,6 +49,7 @@ func AboutObject(id ID, err error) error {
 	return &ObjectError{ID: id, Err: err}
 }
 
+// Damaged is an error that wraps ErrDamaged.
 func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
@@ -60,6 +62,7 @@ func (d damage) Error() string { return string(d) }
 // Damaged is true.
 func (d damage) Damaged() bool { return true }
 
+// Ignoring gives err, unless it is one that does no harm.
 func Ignoring(err, one error) error {
 	if errors.Is(err, one) {
 		return nil

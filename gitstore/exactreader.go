@@ -38,6 +38,7 @@ func (x *ExactReader) Read(p []byte) (int, error) {
 	return n, x.Err
 }
 
+// ReadExactly fills data from r, which must end there, else it is ErrSizeChanged.
 func ReadExactly(r io.Reader, data []byte) error {
 	_, err := io.ReadFull(r, data)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

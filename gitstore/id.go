@@ -31,6 +31,7 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
+// IsLowerHex tells of hexadecimal digits in lower case.
 func IsLowerHex(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -41,6 +41,7 @@ func (t ObjectType) String() string {
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
+// ParseType reads Git's word for a type.
 func ParseType(s string) (ObjectType, bool) {
 	for t := TypeCommit; t <= TypeTag; t++ {
 		if s == t.String() {
@@ -50,6 +51,7 @@ func ParseType(s string) (ObjectType, bool) {
 	return 0, false
 }
 
+// ObjectHeader is what Git puts before the content of an object.
 func ObjectHeader(t ObjectType, size int64) []byte {
 	h := append([]byte(t.String()), ' ')
 	h = strconv.AppendInt(h, size, 10)
@@ -79,8 +81,9 @@ func HashFast(t ObjectType, content []byte) ID {
 	return ID(h.Sum(nil))
 }
 
+// NewVerifier is NewHasher for what is stored already, as HashFast is.
 func NewVerifier(t ObjectType, size int64) hash.Hash {
-	h := sha1.New() //nolint:gosec // see hashFast
+	h := sha1.New() //nolint:gosec // see HashFast
 	h.Write(ObjectHeader(t, size))
 	return h
 }

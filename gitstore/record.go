@@ -66,6 +66,7 @@ func (r *Record) text() string {
 	return text
 }
 
+// NotBefore is the later of two times.
 func NotBefore(t, floor time.Time) time.Time {
 	if t.Before(floor) {
 		return floor

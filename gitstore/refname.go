@@ -111,6 +111,7 @@ func (r RefName) Mission() string {
 	return ""
 }
 
+// String is the name in full.
 func (r RefName) String() string { return string(r) }
 
 // Validate returns an *InvalidRefNameError unless r is well formed.
@@ -136,6 +137,7 @@ func (r RefName) Validate() error {
 	return nil
 }
 
+// IsUUID tells of a UUID in lower case.
 func IsUUID(s string) bool {
 	if len(s) != 36 {
 		return false

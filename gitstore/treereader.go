@@ -18,6 +18,7 @@ type RawEntry struct {
 	ID   ID
 }
 
+// Entry gives it with a name of its own.
 func (e *RawEntry) Entry() TreeEntry {
 	return TreeEntry{Name: string(e.Name), Mode: e.Mode, ID: e.ID}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // Batch takes the objects of a capture. Its methods are called from several
-// goroutines. A *gitstore.Batch is one.
+// goroutines. A *shadow.Batch is one.
 type Batch interface {
 	Blob(data []byte) (gitstore.ID, error)
 	// BlobFrom stores nothing and returns gitstore.ErrSizeChanged if r does not

@@ -27,8 +27,8 @@ func (e *HeldError) Unwrap() error { return e.Err }
 
 // Hold opens what is at path, by flags of os.OpenFile, and takes its flock, by an
 // operation of flock(2), without waiting. The error wraps fs.ErrNotExist if
-// nothing is there, or something else by now, and is a *heldError if the flock
-// can't be had. It is given up by release.
+// nothing is there, or something else by now, and is a *HeldError if the flock
+// can't be had. It is given up by Release.
 func Hold(path string, flags, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags, 0)
 	if err != nil {
@@ -54,7 +54,7 @@ func Release(f *os.File) error {
 	return errors.Join(Take(f, unix.LOCK_UN), f.Close())
 }
 
-// IsHeld tells of an error of hold that somebody is at work there, or may be.
+// IsHeld tells of an error of Hold that somebody is at work there, or may be.
 func IsHeld(err error) bool {
 	var held *HeldError
 	return errors.As(err, &held)

@@ -48,7 +48,7 @@ type maker struct {
 // when ctx ends, what was made is taken away again into Target.Trash, but for objects
 // added to the user's repository; a process that is killed leaves that to UndoDocument.
 // Errors: *LimitError, *TargetError, those of the Store (a missing or damaged
-// object), of git (*gitstore.GitError) and of the system.
+// object), of git (*git.Error) and of the system.
 //
 // What is made is not durable before Sync.
 func Make(ctx context.Context, src Source, target Target) (*Made, error) {

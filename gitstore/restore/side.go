@@ -20,7 +20,7 @@ type Side struct {
 	Modes *capture.Modes
 }
 
-// Objects is where plans and contents are read from: a *gitstore.Store.
+// Objects is where plans and contents are read from: a *shadow.Store.
 type Objects interface {
 	DiffTrees(a, b gitstore.ID, fn func(gitstore.Change) error) error
 	Lookup(tree gitstore.ID, path string) (gitstore.TreeEntry, error)

@@ -21,6 +21,7 @@ type Location struct {
 	Loose  string // path
 }
 
+// Nowhere tells of the zero Location.
 func (l Location) Nowhere() bool { return l.Pack == nil && l.Loose == "" }
 
 // Locate looks up many objects at once, ids being sorted, each once: an index

@@ -94,6 +94,7 @@ func (d *ObjectDir) find(id gitstore.ID) (*Pack, int64, bool, error) {
 	return nil, 0, false, broken
 }
 
+// LoosePath is where a loose object is, or would be.
 func (d *ObjectDir) LoosePath(id gitstore.ID) string {
 	hex := id.String()
 	return d.path + "/" + hex[:2] + "/" + hex[2:]
@@ -147,6 +148,7 @@ func (d *ObjectDir) read(o *Objects, id gitstore.ID) (gitstore.ObjectType, []byt
 	return t, data, err
 }
 
+// IsThere tells whether anything has a name.
 func IsThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

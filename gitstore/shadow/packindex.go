@@ -78,6 +78,7 @@ func openPack(base string, info fs.FileInfo, open *fileCache) (*Pack, error) {
 	return p, nil
 }
 
+// Count is how many objects the pack holds.
 func (p *Pack) Count() int { return int(p.fanout[255]) }
 
 func (p *Pack) readIndex(buf []byte, at int64) error {
@@ -191,6 +192,7 @@ func (p *Pack) slice(at int64, n int) ([]byte, error) {
 	return buf, p.readIndex(buf, at)
 }
 
+// Name is the id of the object that comes at place i of the index.
 func (p *Pack) Name(i int) (gitstore.ID, error) {
 	b, err := p.names(i, i+1)
 	if err != nil {
@@ -199,6 +201,7 @@ func (p *Pack) Name(i int) (gitstore.ID, error) {
 	return gitstore.ID(b), nil
 }
 
+// Offset is where the object at place n of the index stands in the pack.
 func (p *Pack) Offset(n int) (int64, error) {
 	small, err := p.smalls(n, n+1)
 	if err != nil {
@@ -227,6 +230,7 @@ func (p *Pack) largeOffset(off uint32) (int64, error) {
 	return int64(large), nil
 }
 
+// Kept tells of a pack that nobody repacks.
 func (p *Pack) Kept() bool {
 	_, err := os.Lstat(p.Base + KeepSuffix)
 	return err == nil

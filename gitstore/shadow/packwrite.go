@@ -41,6 +41,7 @@ type packEntry struct {
 
 const packHeader = 12
 
+// PackDir is where packs are written.
 func (s *Store) PackDir() string { return filepath.Join(s.area, "objects", "pack") }
 
 // newPack begins a pack in a file named tmp_umbra_pack_*, flocked as long as its owner
@@ -219,6 +220,7 @@ func (p *packWriter) discard() { flock.DropTemp(p.file) }
 // flock, must be to count as left behind.
 const ForeignTempAge = time.Hour
 
+// Leftover calls fn for a temporary file whose writer is gone, and holds its flock meanwhile.
 func Leftover(path string, now time.Time, fn func(path string, size int64) error) error {
 	f, err := flock.Hold(path, os.O_RDONLY, unix.LOCK_EX)
 	if flock.IsHeld(err) || errors.Is(err, fs.ErrNotExist) {

@@ -33,6 +33,7 @@ func (r *Relied) on(p *Pack) {
 	r.Packs[p] = true
 }
 
+// OnAll notes that objects are relied on where they were found.
 func (r *Relied) OnAll(at []Location, ids []gitstore.ID) {
 	for i, l := range at {
 		switch {

@@ -44,7 +44,7 @@ func (s *segmentLog) replaySegments() error {
 // same segment.
 const replayPatience = 5 * time.Second
 
-// waitSegment is lockSegment for a segment that someone else may be replaying; it
+// waitSegment is LockSegment for a segment that someone else may be replaying; it
 // gives nil once that is done, or if a process on another machine holds it.
 func waitSegment(path string) (*os.File, error) {
 	for deadline := time.Now().Add(replayPatience); ; time.Sleep(5 * time.Millisecond) {
@@ -97,6 +97,7 @@ func (s *segmentLog) syncSegment(f *os.File) error {
 	return err
 }
 
+// SyncPath makes a file or directory durable, unless it is gone.
 func (s *segmentLog) SyncPath(path string) error {
 	err := s.sync.Dir(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,11 +14,13 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
+// RemoveObject removes a loose object.
 func RemoveObject(t testing.TB, s *shadow.Store, id gitstore.ID) {
 	t.Helper()
 	NoErr(t, os.Remove(LooseFile(s.Dir(), id)))
 }
 
+// NoLeftovers fails the test for what a killed process may leave.
 func NoLeftovers(t *testing.T, s *shadow.Store) {
 	t.Helper()
 	err := filepath.WalkDir(s.Dir(), func(path string, e fs.DirEntry, err error) error {
@@ -66,6 +68,7 @@ func FakeGit(t *testing.T, script string) string {
 	return dir
 }
 
+// Flipped gives data with one byte inverted.
 func Flipped(data []byte, at int) []byte {
 	data = slices.Clone(data)
 	data[at] ^= 1

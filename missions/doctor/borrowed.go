@@ -61,7 +61,7 @@ func verifyBorrowed(ctx context.Context, p *projects.Project) (borrow.Damage, er
 	return damage, &damagedError{len(damage.Objects), damage.Source}
 }
 
-// salvage is gitstore.Store.Salvage while nobody takes a snapshot of the project, and so
+// salvage is shadow.Store.Salvage while nobody takes a snapshot of the project, and so
 // nobody relies on the files.
 func (e *Examiner) salvage(ctx context.Context, p *projects.Project, files []upkeep.RottenFile) error {
 	patient, cancel := context.WithTimeout(ctx, replacePatience)

@@ -50,7 +50,7 @@ func (h *snapshotCache) ReadSnapshot(store *shadow.Store, id gitstore.ID) (*gits
 	return s, nil
 }
 
-// WalkHistory is gitstore.Store.Snapshots, from memory where it can.
+// WalkHistory is shadow.Store.Snapshots, from memory where it can.
 func (h *snapshotCache) WalkHistory(store *shadow.Store, tip gitstore.ID) iter.Seq2[*gitstore.Snapshot, error] {
 	return func(yield func(*gitstore.Snapshot, error) bool) {
 		if err := store.Reread(); err != nil {
