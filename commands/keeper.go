@@ -52,6 +52,7 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 			_ = c.err.flush() // the agent is launched all the same
 		}
 		if next.Do != missions.DoRelaunch || next.Launch == nil {
+			summarize(c, next)
 			if code == 0 {
 				return nil
 			}
@@ -62,13 +63,21 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 	}
 }
 
+// summarize says what was kept of an agent that is not launched again.
+func summarize(c *call, end missions.KeepResult) {
+	if end.Summary != "" {
+		c.notice("%s", end.Summary)
+	}
+}
+
 // runAgent starts the agent, waits for its end and returns its exit code.
 func (c *call) runAgent(svc missions.Launches, launch missions.Launch, vars variables) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
-		_, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
+		end, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
 		if kerr != nil {
 			c.notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
 		}
+		summarize(c, end)
 		return 0, nil, beforeAgent{err}
 	}
 	if len(launch.Argv) == 0 {

@@ -44,6 +44,8 @@ type KeepResult struct {
 	Do     string  `json:"do"` // exit, relaunch, or wait
 	Launch *Launch `json:"launch,omitempty"`
 	Banner string  `json:"banner,omitempty"` // lines for the agent's terminal
+	// Summary is a line for the user when the keeper exits: what was kept, how to go on.
+	Summary string `json:"summary,omitempty"`
 }
 
 // What a keeper can be told to do.

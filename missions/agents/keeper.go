@@ -46,16 +46,20 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		}
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.BoundSession, m.Live.Handover = nil, nil, nil, "", nil
 		m.Live.EndedLaunch = r.Launch
+		putBackPrompt(m, r)
 		l.presence.RemoveLaunchFiles(m)
 		if r.Failed != "" {
 			m.LastError = r.Failed
 		}
 		return true, nil
 	}}
-	_, err = l.snapshots.SubmitRequest(ctx, m.Project, m.ID, req)
+	answer, err := l.snapshots.SubmitRequest(ctx, m.Project, m.ID, req)
 	failpoint.Hit("keeper.ended")
 	if err == nil && begun {
 		return missions.KeepResult{Do: missions.DoWait}, nil
+	}
+	if err == nil && exit.Banner == "" {
+		exit.Summary = l.endSummary(answer.Mission, r)
 	}
 	return exit, err
 }

@@ -148,6 +148,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 		prompt = m.WholeFirstPrompt()
 	}
 	m.SetFirstPrompt("")
+	m.HoldSentPrompt(prompt)
 	m.FreshCommand = false
 	config, moved, err := l.launchConfig(ctx, m, r.Config, launch)
 	if err != nil {

@@ -56,6 +56,7 @@ func (r *report) noteEvent(m *projects.Mission) {
 	switch e.Kind {
 	case sessions.KindPrompt:
 		m.Live.RefusedCall = nil
+		m.HoldSentPrompt("")
 		m.LastPrompt, m.LastError = &missions.Prompt{Text: missions.TruncateText(e.Prompt, missions.MaxPromptBytes), At: now}, ""
 		m.NoteUnrecordedPrompt()
 	case sessions.KindToolBefore:

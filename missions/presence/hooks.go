@@ -44,6 +44,9 @@ func promptedSinceLaunch(u *projects.MissingHooks, m *projects.Mission) bool {
 // has been prompted since: its user is to know that snapshots are missing. It is "" if
 // nothing is wrong any more, as when the user has trusted the hooks at the agent's start.
 func (o *Observer) missingHooksProblem(m *projects.Mission) string {
+	if missions.HasAgent(m.Lifecycle) && RunsWithoutGivenHooks(m) {
+		return fmt.Sprintf("no snapshot is taken before a prompt or tool, since its agent calls none of the hooks that it was given: its settings may name one that it does not know (umbra hooks status %s); mend that, end it, then: umbra mission resume %s", m.Agent, m.Name)
+	}
 	u := m.Live.MissingHooks
 	if u == nil || !missions.HasAgent(m.Lifecycle) || !promptedSinceLaunch(u, m) {
 		return ""
@@ -56,6 +59,24 @@ func (o *Observer) missingHooksProblem(m *projects.Mission) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s; then end it, and: umbra mission resume %s", said, why, m.Name)
+}
+
+// HasSpokenSinceLaunch reports whether the agent has written to its conversation since it
+// was launched.
+func HasSpokenSinceLaunch(m *projects.Mission) bool {
+	if m.Binding.SessionPath == "" {
+		return false
+	}
+	info, err := os.Stat(m.Binding.SessionPath)
+	return err == nil && info.Size() > 0 && !info.ModTime().Before(m.Live.LaunchedAt.At)
+}
+
+// RunsWithoutGivenHooks reports whether an agent has spoken in its conversation and called
+// none of the hooks that its launch gave it: Claude Code 2.0 drops settings whole that
+// name a hook which it does not know.
+func RunsWithoutGivenHooks(m *projects.Mission) bool {
+	return m.Live.HasHooks && m.Live.LaunchID != "" && !m.Live.LaunchedAt.At.IsZero() &&
+		m.Live.LastHookAt.Before(m.Live.LaunchedAt.At) && HasSpokenSinceLaunch(m)
 }
 
 // distrustReason is why a mission's agent does not run all the hooks of its user; "" if no

@@ -104,6 +104,7 @@ type WaitingState struct {
 	QueuedRestore     *Action       `json:"queued,omitempty"`       // for the end of the turn
 	Handover          *Handover     `json:"handover,omitempty"`     // from before the agent is ended until it runs again
 	OwedSnapshot      *OwedSnapshot `json:"owed,omitempty"`         // the last snapshot that there was no room for
+	SentPrompt        string        `json:"sent_prompt,omitempty"`  // what the newest launch sends, until the agent has taken it
 	FirstPrompt       string        `json:"first_prompt,omitempty"` // the record's, whole, if there is a secret in it
 	Notice            string        `json:"notice,omitempty"`       // for the user, when the agent runs again and can show it
 	NotRestoredReason string        `json:"not_restored,omitempty"`

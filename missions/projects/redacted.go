@@ -36,6 +36,13 @@ func (m *Mission) SetFirstPrompt(prompt string) {
 // WholeFirstPrompt is what SetFirstPrompt was given.
 func (m *Mission) WholeFirstPrompt() string { return cmp.Or(m.Live.FirstPrompt, m.Stored.FirstPrompt) }
 
+// HoldSentPrompt holds the prompt that a launch sends until it is known whether the agent
+// has taken it; "" lets go of it.
+func (m *Mission) HoldSentPrompt(prompt string) {
+	m.hidesPastLive = m.hidesPastLive || m.Live.SentPrompt != ""
+	m.Live.SentPrompt = prompt
+}
+
 // NameFromPrompt is missions.NameFromPrompt without what may be a secret.
 func NameFromPrompt(prompt string) string {
 	return missions.NameFromPrompt(string(secrets.OmitPlaceholders([]byte(jsontext.RedactLine(prompt)))))
