@@ -3,6 +3,8 @@ package gitstore
 import (
 	"fmt"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // RefName is the full name of a ref of the shadow repository. Only the
@@ -122,7 +124,7 @@ func (r RefName) Validate() error {
 	case "":
 		return bad("unknown namespace")
 	case RefAgent, RefRecord, RefTrashAgent, RefTrashRecord:
-		if !IsUUID(arg) {
+		if !uuid.Is(arg) {
 			return bad("the last part is not a UUID in lower case")
 		}
 	case RefKeep, RefBefore:
@@ -135,23 +137,6 @@ func (r RefName) Validate() error {
 		}
 	}
 	return nil
-}
-
-// IsUUID tells of a UUID in lower case.
-func IsUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if s[i] != '-' {
-				return false
-			}
-		} else if !IsLowerHex(s[i : i+1]) {
-			return false
-		}
-	}
-	return true
 }
 
 // badRefComponent applies git-check-ref-format to one component, and what

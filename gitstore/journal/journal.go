@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // ErrNewer is wrapped in a DamagedError when an entry was written by a newer
@@ -74,7 +75,7 @@ func (j *Journal) Dir() string { return j.dir }
 // which is stored as JSON, is durable. The id is a new UUID of the caller's;
 // one that is in the journal already is fs.ErrExist.
 func (j *Journal) Begin(id, kind string, doc any) (*Operation, error) {
-	if !isUUID(id) {
+	if !uuid.Is(id) {
 		return nil, fmt.Errorf("begin %s %q: %w", kind, id, ErrBadID)
 	}
 	o, err := j.begin(id, kind, doc)
@@ -189,7 +190,7 @@ func renameNewDirectory(from, to string) error {
 // Load reads one operation. An unknown id is fs.ErrNotExist, an entry that
 // cannot be read a *DamagedError.
 func (j *Journal) Load(id string) (*Operation, error) {
-	if !isUUID(id) {
+	if !uuid.Is(id) {
 		return nil, fmt.Errorf("operation %q: %w", id, ErrBadID)
 	}
 	o := &Operation{id: id, path: filepath.Join(j.dir, id), journal: j}
@@ -233,7 +234,7 @@ func (j *Journal) List() ([]*Operation, []*DamagedError, error) {
 		if IsTemp(name) || name == requestsDir || name == liveDir || name == damagedDir {
 			continue
 		}
-		if !isUUID(name) {
+		if !uuid.Is(name) {
 			damaged = append(damaged, &DamagedError{Path: filepath.Join(j.dir, name), Err: ErrBadID})
 			continue
 		}
@@ -320,16 +321,4 @@ func (j *Journal) Sweep() ([]string, error) {
 		errs = append(errs, err)
 	}
 	return swept, errors.Join(errs...)
-}
-
-const uuidLength = len("00000000-0000-0000-0000-000000000000")
-
-func isUUID(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c, dash := s[i], i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || !dash && (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return len(s) == uuidLength
 }

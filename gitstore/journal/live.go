@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // longestLive is the length at which a log of states is written anew, with
@@ -93,7 +95,7 @@ func (j *Journal) LiveFile(mission string) (string, error) {
 const logSuffix = ".log"
 
 func (j *Journal) liveLog(mission string) (lineLog, error) {
-	if !isUUID(mission) {
+	if !uuid.Is(mission) {
 		return lineLog{}, fmt.Errorf("mission %q: %w", mission, ErrBadID)
 	}
 	return lineLog{base: filepath.Dir(j.dir), path: filepath.Join(j.dir, liveDir, mission+logSuffix), patience: j.patience, chunks: &j.chunks}, nil
@@ -109,7 +111,7 @@ func uuidNames(dir, suffix string) ([]string, error) {
 	}
 	var ids []string
 	for _, entry := range entries {
-		if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && isUUID(id) {
+		if id, ok := strings.CutSuffix(entry.Name(), suffix); ok && uuid.Is(id) {
 			ids = append(ids, id)
 		}
 	}

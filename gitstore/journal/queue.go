@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // longestQueue is the length at which a queue's log is written anew, and
@@ -41,7 +43,7 @@ type queue struct {
 }
 
 func (j *Journal) queueLog(mission string) (lineLog, error) {
-	if !isUUID(mission) {
+	if !uuid.Is(mission) {
 		return lineLog{}, fmt.Errorf("mission %q: %w", mission, ErrBadID)
 	}
 	return lineLog{base: filepath.Dir(j.dir), path: filepath.Join(j.dir, requestsDir, mission+logSuffix), patience: j.patience}, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/durable"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // FormatVersion is the version of the layout that this package writes and
@@ -99,7 +100,7 @@ func identity(dir string) (projectID string, err error) {
 	}
 	section := cfg.Section("umbra")
 	projectID = section.Option("project")
-	if !gitstore.IsUUID(projectID) {
+	if !uuid.Is(projectID) {
 		return "", &NotShadowError{Dir: dir, Reason: "its config names no project"}
 	}
 	version, err := strconv.Atoi(section.Option("format"))

@@ -19,6 +19,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/flock"
 	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/uuid"
 )
 
 // Store is the shadow repository of one project. Its methods are safe for
@@ -58,7 +59,7 @@ const (
 // exists the error wraps fs.ErrExist and nothing was changed, also when another
 // process made it just now.
 func Create(ctx context.Context, dir string, opts CreateOptions) (*Store, error) {
-	if !gitstore.IsUUID(opts.ProjectID) {
+	if !uuid.Is(opts.ProjectID) {
 		return nil, fmt.Errorf("create %s: project id %q is not a UUID in lower case", dir, opts.ProjectID)
 	}
 	if opts.FormatVersion == 0 {

@@ -12,7 +12,7 @@ type rule struct {
 
 // leaves are the packages under gitstore that import nothing of Umbra, but for
 // how files are opened and the points at which they may be killed.
-var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit"}
+var leaves = []string{"gitstore/beneath", "gitstore/disk", "gitstore/durable", "gitstore/failpoint", "gitstore/flock", "gitstore/git", "gitstore/ignore", "gitstore/journal", "gitstore/lock", "gitstore/secretnames", "gitstore/usergit", "gitstore/uuid"}
 
 // shared is what adapters may import: what is common to agents, never each other.
 var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "sessions/hooks", "sessions/cmdline", "sessions/secrets"}
@@ -47,7 +47,7 @@ var rules = []rule{
 	{"missions/userfile", []string{"gitstore/disk", "gitstore/journal"}, "the files of the user's that Umbra changes a part of, whatever is in them"},
 	{"missions/editors", nil, "a leaf: what editors are given, and where it goes"},
 	{"missions/servicetest", []string{"missions", "missions/home"}, "the contract of missions.Service, which each implementation's tests run"},
-	{"gitstore", []string{"gitstore/beneath"}, "the words of the shadow repository, which knows nothing of agents and missions"},
+	{"gitstore", []string{"gitstore/beneath", "gitstore/uuid"}, "the words of the shadow repository, which knows nothing of agents and missions"},
 	{"gitstore/shadow", list(leaves, "gitstore"), "the shadow repository: refs, objects, commits"},
 	{"gitstore/capture", list(leaves, "gitstore", "gitstore/borrow", "gitstore/shadow"), "workspace to tree"},
 	{"gitstore/restore", list(leaves, "gitstore", "gitstore/capture", "gitstore/shadow"), "plan, apply, recover"},
@@ -58,16 +58,17 @@ var rules = []rule{
 	{"gitstore/upkeep", list(leaves, "gitstore", "gitstore/shadow"), "checks, repacks, sweeps: the shadow repository kept in order"},
 	{"gitstore/borrow", list(leaves, "gitstore", "gitstore/shadow", "gitstore/upkeep"), "objects of the user's, linked and proved later"},
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
-	{"gitstore/beneath", nil, "a leaf: file-system operations confined below a root"},
+	{"gitstore/beneath", []string{"gitstore/uuid"}, "a leaf: file-system operations confined below a root"},
 	{"gitstore/disk", nil, "a leaf: opens files without the runtime's poller"},
 	{"gitstore/durable", []string{"gitstore/disk", "gitstore/failpoint"}, "a leaf: fsync, and how often"},
 	{"gitstore/failpoint", nil, "a leaf: nothing at all, but in the build that scripts/crash kills"},
 	{"gitstore/flock", []string{"gitstore/disk"}, "a leaf: who is at work on a file, by its flock"},
 	{"gitstore/git", nil, "a leaf: runs the git program, hermetically"},
 	{"gitstore/ignore", nil, "a leaf: ignore rules"},
-	{"gitstore/journal", []string{"gitstore/disk", "gitstore/failpoint"}, "a leaf: durable writes outside the object store"},
+	{"gitstore/journal", []string{"gitstore/disk", "gitstore/failpoint", "gitstore/uuid"}, "a leaf: durable writes outside the object store"},
 	{"gitstore/lock", []string{"gitstore/disk"}, "a leaf: kernel locks"},
 	{"gitstore/secretnames", nil, "a leaf: by which names files are taken to hold credentials"},
+	{"gitstore/uuid", nil, "a leaf: the ids of projects, missions and operations"},
 	{"gitstore/usergit", nil, "a leaf: reads the user's repository"},
 	{"sessions/sessionstest", []string{"sessions"}, "the contract suite of adapters knows no agent"},
 	{"sessions", nil, "what all agents' conversation files have in common"},
