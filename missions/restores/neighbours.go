@@ -50,10 +50,14 @@ func (nb *Neighbours) CheckNeighbours(m *projects.Mission) error {
 func (nb *Neighbours) OverlappingMissions(m *projects.Mission) ([]*projects.Mission, error) {
 	list, problems := nb.findOverlappingMissions(m)
 	if len(problems) > 0 {
-		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor --fix; --force goes on without",
-			"who else works in %s can't be told: %s", m.Binding.Workspace, problems[0].Message)
+		return nil, unreadNeighbourError(m, problems[0])
 	}
 	return list, nil
+}
+
+func unreadNeighbourError(m *projects.Mission, p missions.Problem) error {
+	return missions.Errorf(missions.KindDamaged, "umbra doctor --fix; --force goes on without",
+		"who else works in %s can't be told: %s", m.Binding.Workspace, p.Message)
 }
 
 // findOverlappingMissions is OverlappingMissions for the missions that can be read,

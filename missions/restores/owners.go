@@ -20,10 +20,12 @@ import (
 
 // owners says who changed the paths that a restore would take back, since its target:
 // this mission in its own turns, others outside of them, or this mission while another
-// mission was at work in the same files. Without hooks nobody knows when a turn begins:
-// then all changes count as the mission's own.
+// mission was at work in the same files. A plain command has no turns: it counts as at
+// work from its mission's beginning until it ends, and all changes as its own as long as
+// no other mission works there.
 type owners struct {
-	hasTurns   bool             // the mission has turns at all; without, all is its own
+	judged     bool             // whose a change is counts; else all are the mission's own
+	hasTurns   bool             // the mission has turns at all
 	differing  map[string]bool  // the paths it is about
 	dirs       map[string]bool  // the directories that hold them, and those above
 	ownSpans   map[string][]int // path -> indexes of spans in which it changed
@@ -39,6 +41,7 @@ type timeSpan struct{ from, to time.Time }
 type otherTurn struct {
 	timeSpan
 	mission string
+	dir     string // the part of this mission's workspace that is the other's too, "" for all
 }
 
 // findOwners walks the mission's history from the target to what is on disk, and
@@ -56,7 +59,11 @@ func (nb *Neighbours) findOwners(ctx context.Context, m *projects.Mission, targe
 	if err != nil || len(steps) == 0 {
 		return o, err
 	}
-	if o.hasTurns = slices.ContainsFunc(steps[1:], func(s projects.NumberedSnapshot) bool { return s.Turn > 0 }); !o.hasTurns {
+	o.hasTurns = slices.ContainsFunc(steps[1:], func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
+	if o.otherTurns, err = nb.otherTurns(m, o.hasTurns, target.At); err != nil {
+		return nil, err
+	}
+	if o.judged = o.hasTurns || len(o.otherTurns) > 0; !o.judged {
 		return o, nil
 	}
 	for i := 1; i < len(steps); i++ {
@@ -66,23 +73,28 @@ func (nb *Neighbours) findOwners(ctx context.Context, m *projects.Mission, targe
 	}
 	last := steps[len(steps)-1]
 	err = o.eachChangedPath(m.Project, last.Tree, present, func(path string) {
-		if missions.InTurn(m.Lifecycle) || missions.HasAgent(m.Lifecycle) && conversations.RunsWithoutHooks(m) {
+		if o.isAtWork(m) {
 			o.addOwnChange(path, last.At, nb.Now())
 		} else {
 			o.foreign[path] = true
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	o.otherTurns, err = nb.otherTurns(m, target.At)
 	return o, err
+}
+
+// isAtWork reports whether the mission is at work now, so that a change is its own.
+func (o *owners) isAtWork(m *projects.Mission) bool {
+	if !o.hasTurns {
+		_, ended := m.Lifecycle.(missions.Closed)
+		return !ended
+	}
+	return missions.InTurn(m.Lifecycle) || missions.HasAgent(m.Lifecycle) && conversations.RunsWithoutHooks(m)
 }
 
 // markAllForeign takes no change for the mission's own, since a snapshot after the
 // target is lost. If the mission has had no turns, all changes are its own still.
 func (o *owners) markAllForeign(m *projects.Mission, target *gitstore.Snapshot, present gitstore.ID, steps []projects.NumberedSnapshot) error {
-	o.hasTurns = m.Lifecycle.LastTurn() > 0 || slices.ContainsFunc(steps, func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
+	o.judged = m.Lifecycle.LastTurn() > 0 || slices.ContainsFunc(steps, func(s projects.NumberedSnapshot) bool { return s.Turn > 0 })
 	return o.eachChangedPath(m.Project, target.Tree, present, func(path string) { o.foreign[path] = true })
 }
 
@@ -181,8 +193,8 @@ func (o *owners) addChanges(p *projects.Project, before, after projects.Numbered
 		}
 		inside = err == nil && (info.RequestedAt.IsZero() || after.At.Sub(info.RequestedAt) < LateSnapshotGrace)
 	}
-	mine := inside || projects.TriggersOf(after.Snapshot).Operation() != ""
-	known := mine
+	mine := inside || projects.TriggersOf(after.Snapshot).Operation() != "" || !o.hasTurns && !before.IsClosed()
+	known := mine || !o.hasTurns
 	var failed error
 	err := o.eachChangedPath(p, before.Tree, after.Tree, func(path string) {
 		if !known {
@@ -205,21 +217,36 @@ func (o *owners) addOwnChange(path string, from, to time.Time) {
 }
 
 // otherTurns lists the turns of missions in overlapping workspaces that ended after a
-// time.
-func (nb *Neighbours) otherTurns(m *projects.Mission, after time.Time) ([]otherTurn, error) {
-	all, err := nb.OverlappingMissions(m)
-	if err != nil {
-		return nil, err
+// time. For a mission without turns, what can't be read of the others is passed over:
+// CheckNeighbours says it.
+func (nb *Neighbours) otherTurns(m *projects.Mission, hasTurns bool, after time.Time) ([]otherTurn, error) {
+	all, problems := nb.findOverlappingMissions(m)
+	if len(problems) > 0 && hasTurns {
+		return nil, unreadNeighbourError(m, problems[0])
 	}
 	var turns []otherTurn
 	for _, o := range all {
+		dir := ""
+		if home.IsWithin(m.Binding.Workspace, o.Binding.Workspace) {
+			dir = strings.Trim(strings.TrimPrefix(o.Binding.Workspace, m.Binding.Workspace), "/")
+		}
+		if o.Lifecycle.LastTurn() == 0 && nb.Adapter(o.Agent) == nil {
+			spans, err := nb.plainSpans(o, after)
+			if err != nil {
+				return nil, err
+			}
+			for _, span := range spans {
+				turns = append(turns, otherTurn{span, o.Name, dir})
+			}
+			continue
+		}
 		err := o.Project.WalkTurns(o.Tip.ID, func(turn []projects.NumberedSnapshot) error {
 			newest, oldest := turn[0], turn[len(turn)-1]
 			if newest.At.Before(after) {
 				return projects.ErrStopWalk
 			}
 			if newest.Turn > 0 && newest.Mission == o.ID {
-				turns = append(turns, otherTurn{timeSpan{oldest.At, turnEndTime(turn, missions.InTurn(o.Lifecycle) && newest.ID == o.Tip.ID, nb.Now())}, o.Name})
+				turns = append(turns, otherTurn{timeSpan{oldest.At, turnEndTime(turn, missions.InTurn(o.Lifecycle) && newest.ID == o.Tip.ID, nb.Now())}, o.Name, dir})
 			}
 			return nil
 		})
@@ -228,6 +255,29 @@ func (nb *Neighbours) otherTurns(m *projects.Mission, after time.Time) ([]otherT
 		}
 	}
 	return turns, nil
+}
+
+// plainSpans are the times after a moment in which a mission of a plain command was
+// there: from its beginning until its command ended.
+func (nb *Neighbours) plainSpans(o *projects.Mission, after time.Time) ([]timeSpan, error) {
+	var spans []timeSpan
+	until := nb.Now()
+	for s, err := range o.Project.Store.Snapshots(o.Tip.ID, shadow.HistoryOptions{}) {
+		if projects.IsObjectLost(err) || err == nil && s.Mission != o.ID {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.State != string(missions.StateClosed) {
+			spans = append(spans, timeSpan{s.At, until})
+		}
+		if s.At.Before(after) {
+			break
+		}
+		until = s.At
+	}
+	return spans, nil
 }
 
 // turnEndTime is when a turn ended; now if it still runs.
@@ -245,13 +295,17 @@ func turnEndTime(turn []projects.NumberedSnapshot, running bool, now time.Time) 
 
 // foreignPaths lists the paths that are not the mission's own, with the reason.
 func (o *owners) foreignPaths() []missions.PathReason {
-	if !o.hasTurns {
+	if !o.judged {
 		return nil
+	}
+	outside := "changed outside this mission's turns"
+	if !o.hasTurns {
+		outside = "changed while this mission's command did not run"
 	}
 	var list []missions.PathReason
 	for path := range o.differing {
 		if o.foreign[path] {
-			list = append(list, missions.PathReason{Path: path, Reason: "changed outside this mission's turns"})
+			list = append(list, missions.PathReason{Path: path, Reason: outside})
 		} else if other := o.contestingMission(path); other != "" {
 			list = append(list, missions.PathReason{Path: path, Reason: fmt.Sprintf("mission %s was at work here at the time", other)})
 		}
@@ -264,6 +318,9 @@ func (o *owners) foreignPaths() []missions.PathReason {
 func (o *owners) contestingMission(path string) string {
 	for _, i := range o.ownSpans[path] {
 		for _, other := range o.otherTurns {
+			if other.dir != "" && !home.IsWithin(other.dir, path) {
+				continue
+			}
 			if !other.to.Before(o.spans[i].from) && !other.from.After(o.spans[i].to) {
 				return other.mission
 			}
