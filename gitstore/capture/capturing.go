@@ -96,6 +96,9 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 		if err := r.all(c.scanner.workspace.Workers); err != nil {
 			return nil, nil, err
 		}
+		if err := r.proveMoment(); err != nil {
+			return nil, nil, err
+		}
 		if !c.addOtherNames(dirty, w.links) {
 			return top, r, nil
 		}
@@ -161,6 +164,7 @@ func (c *capturing) result(r *reading, top *node) (*Result, error) {
 		Skipped:  collectSkipped(top),
 		Modes:    collectModes(top),
 		Rules:    collectRules(c.rules, top),
+		Moved:    r.moved,
 		Changing: collectFlagged(top, flagChanging, func(s *summary) int { return s.changing }),
 		Stats: Stats{
 			Files: top.sum.files, Bytes: top.sum.bytes, Directories: top.sum.dirs,
@@ -256,7 +260,10 @@ type Result struct {
 	// Changing are the files, sorted, that were written to whenever they were
 	// read, and are stored as one read gave them.
 	Changing []string
-	Stats    Stats
+	// Moved says that something was written to after it was read: two files may be of
+	// different moments.
+	Moved bool
+	Stats Stats
 	// Walked says that this was a full walk.
 	Walked bool
 	// Missed are the paths, sorted, that a full walk found changed though

@@ -48,6 +48,9 @@ type reading struct {
 	files     atomic.Int64
 	bytes     atomic.Int64
 	corrected atomic.Int64
+
+	done  []*unit
+	moved bool // something was written to after it was read
 }
 
 // all reads what the walk has found, and what that turns up in turn.
@@ -60,6 +63,7 @@ func (r *reading) all(workers int) error {
 		if len(units) == 0 {
 			return nil
 		}
+		r.done = append(r.done, units...)
 		if err := r.round(units, workers); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package restores
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -119,6 +120,22 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	j.Files.describeTo(&j.Result)
 	if note := snapshots.HeldNote(m, present); note != "" {
 		j.Result.Notes = append(j.Result.Notes, note)
+	}
+	return j.noteTornFiles(m)
+}
+
+// noteTornFiles says which of the files that are put back were written to while the
+// target's snapshot was taken.
+func (j *Job) noteTornFiles(m *projects.Mission) error {
+	info, err := m.Project.ReadSnapshotInfo(j.target)
+	if err != nil {
+		return err
+	}
+	back := slices.Concat(j.Result.Modify, j.Result.Create)
+	torn := slices.DeleteFunc(info.ChangingPaths, func(path string) bool { return !slices.Contains(back, path) })
+	if len(torn) > 0 {
+		j.Result.Notes = append(j.Result.Notes, "changed while the snapshot was taken, so what is put back may be of different moments, and a database may be damaged: "+
+			strings.Join(torn, ", ")+"; umbra undo "+m.Name+" takes it back")
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func newSnapshotInfo(w *WantedSnapshot, c *capture.Result, s conversations.Sessi
 	info := projects.SnapshotInfo{
 		Format: projects.RecordFormat, At: now, Triggers: w.Triggers.Texts(), Turn: w.Lifecycle.LastTurn(),
 		Files: c.Stats.Files, Bytes: c.Stats.Bytes, Events: s.Events, ChangingPaths: c.Changing,
-		Consistent: len(c.Changing) == 0, Late: w.Late, RequestedAt: w.RequestedAt, Partial: s.Partial || w.Partial, Corrected: c.Stats.Corrected, RequestIDs: w.requestIDs(),
+		Consistent: len(c.Changing) == 0 && !c.Moved, Late: w.Late, RequestedAt: w.RequestedAt, Partial: s.Partial || w.Partial, Corrected: c.Stats.Corrected, RequestIDs: w.requestIDs(),
 	}
 	if r, ok := w.Lifecycle.(missions.Running); ok {
 		info.Prompt = r.Prompt
