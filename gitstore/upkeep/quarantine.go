@@ -96,14 +96,14 @@ func (q *quarantine) borrow(objects string) error {
 }
 
 // repack runs git. Its memory is bounded: one thread, a window of 64 MiB, no
-// deltas for files over 16 MiB, of which snapshots rarely hold two that are
-// alike.
+// deltas for files over 64 MiB, which no snapshot holds unless its user has raised
+// the cap. Git needs some five times the largest file that it makes deltas of.
 func (q *quarantine) repack(ctx context.Context, held *os.File) error {
 	_, err := git.Run(ctx, git.Command{
 		Dir: q.store.Dir(), GitDir: q.store.Dir(), Gentle: true, Inherit: []*os.File{held},
 		Env: []string{"GIT_OBJECT_DIRECTORY=" + q.dir},
 		Config: []string{
-			"pack.threads=1", "pack.windowMemory=64m", "pack.deltaCacheSize=32m", "core.bigFileThreshold=16m",
+			"pack.threads=1", "pack.windowMemory=64m", "pack.deltaCacheSize=32m", "core.bigFileThreshold=64m",
 			"pack.writeReverseIndex=false", "repack.writeBitmaps=false", "repack.packKeptObjects=false",
 			"repack.useDeltaBaseOffset=true",
 		},

@@ -30,6 +30,9 @@ type Bulk struct {
 	// Loose is about how many loose objects there are, Packs how many packs
 	// that may be repacked.
 	Loose, Packs int
+	// Bytes is about what loose objects take, and packs but for the largest: versions of
+	// a file stand in them whole that a repack makes deltas of.
+	Bytes int64
 }
 
 // RepackStats says what Repack did.
@@ -152,6 +155,7 @@ func BulkOf(s *shadow.Store) (Bulk, error) {
 			return b, err
 		}
 		b.Loose += len(names) * (256 / sampledDirs)
+		b.Bytes += sizeOf(names) * (256 / sampledDirs)
 	}
 	names, err := os.ReadDir(s.PackDir())
 	if err != nil {
@@ -163,10 +167,26 @@ func BulkOf(s *shadow.Store) (Bulk, error) {
 			kept[base] = true
 		}
 	}
+	largest := int64(0)
 	for _, e := range names {
-		if base, ok := strings.CutSuffix(e.Name(), ".idx"); ok && strings.HasPrefix(base, "pack-") && !kept[base] {
-			b.Packs++
+		base, ok := strings.CutSuffix(e.Name(), ".pack")
+		if !ok || !strings.HasPrefix(base, "pack-") || kept[base] {
+			continue
+		}
+		size := sizeOf([]fs.DirEntry{e})
+		b.Packs++
+		b.Bytes, largest = b.Bytes+size, max(largest, size)
+	}
+	b.Bytes -= largest
+	return b, nil
+}
+
+// sizeOf sums up the sizes of files. One that vanishes has none.
+func sizeOf(files []fs.DirEntry) (bytes int64) {
+	for _, e := range files {
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
 		}
 	}
-	return b, nil
+	return bytes
 }

@@ -1,10 +1,12 @@
 package upkeep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -380,6 +382,42 @@ func TestKeptPackStays(t *testing.T) {
 	}
 	if got := everything(t, s); got != had {
 		t.Error("objects are missing")
+	}
+	storetest.Fsck(t, s)
+}
+
+// TestRepackOfLargeFiles keeps what changed of a file of 20 MB, not each of its versions.
+func TestRepackOfLargeFiles(t *testing.T) {
+	t.Parallel()
+	s, ctx := storetest.New(t), context.Background()
+	const size = 20_000_000
+	content := make([]byte, size)
+	random := rand.NewChaCha8([32]byte{1})
+	_, _ = random.Read(content)
+	var ids []gitstore.ID
+	for version := range 3 {
+		copy(content[version*5_000_000:], fmt.Sprintf("version %d", version))
+		b := s.NewBatch()
+		ids = append(ids, storetest.Must[gitstore.ID](t)(b.Blob(content)))
+		storetest.NoErr(t, b.Flush(ctx))
+		b.Discard()
+	}
+	if b := storetest.Must[Bulk](t)(BulkOf(s)); b.Bytes < 2*size-size/10 || b.Packs != 3 {
+		t.Fatalf("before: %+v", b)
+	}
+	if stats := storetest.Must[RepackStats](t)(Repack(ctx, s)); stats.Freed < 2*size-size/10 {
+		t.Errorf("three versions stand there whole: %+v", stats)
+	}
+	if b := storetest.Must[Bulk](t)(BulkOf(s)); b.Bytes != 0 {
+		t.Errorf("after: %+v", b)
+	}
+	for _, id := range ids {
+		if got := gitstore.HashObject(gitstore.TypeBlob, storetest.Must[[]byte](t)(s.Blob(id))); got != id {
+			t.Errorf("%s is read as %s", id, got)
+		}
+	}
+	if got := storetest.Must[[]byte](t)(s.Blob(ids[2])); !bytes.Equal(got, content) {
+		t.Error("the newest version is another one")
 	}
 	storetest.Fsck(t, s)
 }

@@ -24,12 +24,13 @@ const (
 )
 
 // needsHousekeeping compares a repository's bulk with the limits of an urgency: thousands
-// of loose objects cost time and disk, dozens of packs slow each read.
+// of loose objects cost time and disk, dozens of packs slow each read, and a few large
+// files that change a little each time, such as a log, fill the disk.
 func (u Urgency) needsHousekeeping(b upkeep.Bulk) bool {
 	if u == Overdue {
-		return b.Loose >= 20_000 || b.Packs >= 50
+		return b.Loose >= 20_000 || b.Packs >= 50 || b.Bytes >= 1<<30
 	}
-	return b.Loose >= 2_000 || b.Packs >= 20
+	return b.Loose >= 2_000 || b.Packs >= 20 || b.Bytes >= 128<<20
 }
 
 // ProjectsToHousekeep lists the directories of the projects that need housekeeping, or

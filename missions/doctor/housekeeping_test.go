@@ -18,6 +18,9 @@ func TestUrgency(t *testing.T) {
 		{upkeep.Bulk{Packs: 20}, true, false},
 		{upkeep.Bulk{Loose: 20_000}, true, true},
 		{upkeep.Bulk{Packs: 50}, true, true},
+		{upkeep.Bulk{Packs: 2, Bytes: 127 << 20}, false, false},
+		{upkeep.Bulk{Packs: 2, Bytes: 128 << 20}, true, false},
+		{upkeep.Bulk{Packs: 2, Bytes: 1 << 30}, true, true},
 	} {
 		if due, overdue := Due.needsHousekeeping(c.bulk), Overdue.needsHousekeeping(c.bulk); due != c.due || overdue != c.overdue {
 			t.Errorf("%+v: due %v, overdue %v", c.bulk, due, overdue)
