@@ -65,19 +65,11 @@ func runDiff(c *call, o diffOptions) error {
 	}
 	err = c.paged("diff", func(p *printer) { writeDifference(p, d, o) })
 	c.sayUnpaired(d.Unpaired)
-	sayLeftOut(c, d.LeftOut)
+	if !c.Quiet {
+		writeKept(c.err, "differ too, and can't be shown", d.LeftOut)
+		_ = c.err.flush()
+	}
 	return err
-}
-
-// sayLeftOut names files that differ and can't be shown, since no snapshot holds them.
-func sayLeftOut(c *call, list []missions.PathReason) {
-	const most = 10
-	for _, out := range list[:min(len(list), most)] {
-		c.notice("%s: %s", quotePath(out.Path), out.Reason)
-	}
-	if more := len(list) - most; more > 0 {
-		c.notice("… and %s more that differ and are in no snapshot (--json lists them)", count(more, "file"))
-	}
 }
 
 // diffEnds are the moments that are named: FROM..TO is both, FROM.. goes to now.

@@ -154,7 +154,7 @@ func (l *lab) snapshot() Source {
 	}
 	scanner.Accept(result)
 	src := Source{
-		Known: scanner.Known(), Store: l.store, Tree: result.Tree, Modes: result.Modes, Skipped: capture.NewSkippedSet(result.Skipped),
+		Known: scanner.Known(), Store: l.store, Tree: result.Tree, Moment: Moment{Modes: result.Modes}, Skipped: capture.NewSkippedSet(result.Skipped),
 		Live: l.live(), Identity: root.Identity(), Now: true, Repo: l.repo, Scope: l.scope,
 	}
 	if src.Rules, err = capture.ParseRules(result.Rules, l.reader(result.Tree)); err != nil {

@@ -109,6 +109,9 @@ func (k *maker) finishGit(ctx context.Context, done *written) error {
 	if err := k.stage(ctx); err != nil {
 		return err
 	}
+	if err := k.findLost(ctx); err != nil {
+		return err
+	}
 	index := filepath.Join(k.git.admin, "index")
 	if whole, err := stampIndex(index, done); err != nil || whole {
 		return err

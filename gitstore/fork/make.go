@@ -287,7 +287,11 @@ func (k *maker) make(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit("fork.filled")
-	if k.git != nil {
+	if k.git == nil {
+		if err := k.findLost(ctx); err != nil {
+			return err
+		}
+	} else {
 		if err := k.finishGit(ctx, done); err != nil {
 			return fmt.Errorf("index of the worktree: %w", err)
 		}

@@ -22,6 +22,8 @@ const (
 	reasonChanging   = "was written to while it was copied"
 	reasonNotDone    = "ignored files were not asked for"
 	reasonSourceGone = "the source's workspace is gone"
+	reasonGone       = "gone since that moment, and in no snapshot"
+	reasonLater      = "in no snapshot: the fork has it as it is now, not as it was at that moment"
 )
 
 // item is something of the live workspace that a fork takes along.
@@ -37,6 +39,7 @@ type scan struct {
 	items []item // directories before what they hold
 	left  []Left
 	repos []nested
+	lost  []lostFile
 	files int
 	bytes int64
 }

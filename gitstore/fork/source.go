@@ -17,8 +17,8 @@ type Source struct {
 	Store *shadow.Store
 	// Tree holds the workspace's files at the moment; zero if there were none.
 	Tree gitstore.ID
-	// Modes is the moment's modes.json; nil if it is not known.
-	Modes *capture.Modes
+	// Moment is what the moment's record says of its files.
+	Moment
 	// Rules and Skipped are those of the source's newest snapshot, not of the
 	// moment: they tell the files of the live workspace that no snapshot holds
 	// (ignored, over the cap, secret), which come along, from files made since
@@ -55,6 +55,15 @@ type Source struct {
 	Ancestors []string
 	// Staged is how the index differed from Head's tree, by path and stage.
 	Staged []Staged
+}
+
+// Moment is what a moment's record says of its files.
+type Moment struct {
+	// Modes is modes.json; nil if it is not known.
+	Modes *capture.Modes
+	// Then is what the moment's own snapshot left out: of these files a fork has what is
+	// in the live workspace now, which may be other bytes. Nil if it is not known.
+	Then *capture.SkippedSet
 }
 
 // Staged is one entry of the user's index that differed from HEAD's tree.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // look reads the snapshot's tree, and finds out what comes along from the live
@@ -23,7 +22,7 @@ func (k *maker) look(ctx context.Context) error {
 		return err
 	}
 	if k.live == nil {
-		k.leaveSkipped(reasonSourceGone)
+		k.scan.lost = k.leftOutThen(reasonSourceGone)
 		return nil
 	}
 	if k.src.Rules == nil {
@@ -32,7 +31,6 @@ func (k *maker) look(ctx context.Context) error {
 	other := take
 	if !k.target.CopyIgnored {
 		other = shun
-		k.leaveSkipped(reasonNotDone)
 	}
 	s := &scanner{
 		ctx: ctx, root: k.live, repo: k.src.Repo, snapshot: k.list,
@@ -44,19 +42,11 @@ func (k *maker) look(ctx context.Context) error {
 	}
 	k.scan = s.scan
 	k.made.Left = append(k.made.Left, s.left...)
-	return nil
-}
-
-// leaveSkipped reports the files that only the live workspace could give.
-func (k *maker) leaveSkipped(reason string) {
-	if k.src.Skipped == nil {
-		return
+	k.scan.lost = k.leftOutThen(reasonNotDone)
+	if k.target.CopyIgnored {
+		k.scan.lost, err = changedSince(k.live, k.scan.lost)
 	}
-	for _, s := range k.src.Skipped.All() {
-		if (s.Reason == capture.ReasonSize || s.Reason == capture.ReasonSecret) && !k.list.holdsFile(s.Path) {
-			k.leave(s.Path, reason)
-		}
-	}
+	return err
 }
 
 // fillWorkspace writes the snapshot's files, copies what comes along, and gives

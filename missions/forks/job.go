@@ -164,7 +164,7 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	if err != nil {
 		return fork.Source{}, err
 	}
-	source := fork.Source{Store: p.Store, Tree: s.Tree, Modes: moment.Modes, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.moment.Tip.ID}
+	source := fork.Source{Store: p.Store, Tree: s.Tree, Moment: fork.Moment{Modes: moment.Modes, Then: moment.Skipped}, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.moment.Tip.ID}
 	if info, err := p.ReadSnapshotInfo(s.Snapshot); err == nil {
 		source.Bytes = info.Bytes // for the progress bar alone
 	}

@@ -148,3 +148,58 @@ func TestOverTheBudgetIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestForkOfWhatNoSnapshotHolds: what of a past moment no snapshot holds is taken from the
+// user's repository where that has it, and else said: changed since, or gone.
+func TestForkOfWhatNoSnapshotHolds(t *testing.T) {
+	t.Parallel()
+	for _, ignored := range []string{"copy", "skip"} {
+		b := newBench(t)
+		b.local.Config.Capture.MaxFileSize = 10
+		large := strings.Repeat("x", 11)
+		b.git("init", "-q")
+		b.write(".gitattributes", "filtered filter=other\n")
+		names := []string{"tracked", "removed", "filtered"}
+		for _, name := range names {
+			b.write(name, large)
+		}
+		b.git(append([]string{"add", ".gitattributes"}, names...)...)
+		b.git("commit", "-qm", "large files")
+		for _, name := range []string{"changed", "gone", "same"} {
+			b.write(name, large)
+		}
+		b.mission("work")
+		for _, name := range []string{"tracked", "filtered", "changed"} {
+			b.write(name, large+"y")
+		}
+		b.remove("gone")
+		b.remove("removed")
+		b.snapshot("later")
+		r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "work@start", Name: "past", Ignored: ignored})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork := r.Missions[0].Workspace
+		content := map[string]string{}
+		for _, name := range []string{"tracked", "removed", "filtered", "changed", "gone", "same"} {
+			if p, err := os.ReadFile(filepath.Join(fork, name)); err == nil {
+				content[name] = string(p)
+			}
+		}
+		want := map[string]string{"tracked": large, "removed": large, "filtered": large + "y", "changed": large + "y", "same": large}
+		left := map[string]string{"filtered": "in", "changed": "in", "gone": "gone"}
+		if ignored == "skip" {
+			want = map[string]string{"tracked": large, "removed": large}
+			left = map[string]string{"filtered": "ignored", "changed": "ignored", "gone": "ignored", "same": "ignored"}
+		}
+		if !maps.Equal(content, want) {
+			t.Errorf("%s: the fork has %v, want %v", ignored, content, want)
+		}
+		if got := keptPaths(missions.RestoreResult{Kept: r.LeftOut}); !maps.Equal(got, left) {
+			t.Errorf("%s: left %v, want %v", ignored, r.LeftOut, left)
+		}
+		if notes := strings.Join(r.Notes, "\n"); !strings.Contains(notes, "tracked is in no snapshot") || !strings.Contains(notes, "removed is in no snapshot") {
+			t.Errorf("%s: notes %q", ignored, r.Notes)
+		}
+	}
+}
