@@ -8,14 +8,23 @@ import (
 
 // glob is one compiled pattern. Its language is that of Git's wildmatch with
 // the WM_PATHNAME flag; see gitignore(5), "PATTERN FORMAT".
+//
+// An ignore file may have any number of lines, so that each byte here counts: of a
+// pattern without special characters nothing but its text is kept.
 type glob struct {
 	kind    globKind
-	literal string // of globLiteral and, without the asterisk, globSuffix
-	tokens  []token
-	head    string // what every match begins with
-	tail    string // and ends with, after that
-	slashes int    // slashes that a match must hold: exactly, or at least if deep
 	deep    bool   // holds a "**" that crosses directories
+	slashes int32  // slashes that a match must hold: exactly, or at least if deep
+	literal string // of globLiteral and, without the asterisk, globSuffix
+	*wild          // of globTokens
+}
+
+// wild is a pattern with special characters.
+type wild struct {
+	tokens []token
+	sets   []*byteSet
+	head   string // what every match begins with
+	tail   string // and ends with, after that
 }
 
 type globKind uint8
@@ -42,8 +51,11 @@ const (
 type token struct {
 	kind tokenKind
 	b    byte
-	set  *byteSet
+	set  uint16 // which of the pattern's
 }
+
+// mostSets is more sets than a path has bytes, each of which takes one.
+const mostSets = 1 << 16
 
 const special = `*?[\`
 
@@ -51,13 +63,18 @@ const special = `*?[\`
 // matches nothing: an unclosed bracket, an unknown class, a final backslash.
 // In a pattern without path, "**" means "*".
 func compile(pattern string, path bool) (glob, bool) {
-	g := glob{}
 	switch {
 	case !strings.ContainsAny(pattern, special):
-		g.kind, g.literal = globLiteral, pattern
+		return glob{kind: globLiteral, literal: pattern, slashes: int32(strings.Count(pattern, "/"))}, true
 	case pattern[0] == '*' && !path && !strings.ContainsAny(pattern[1:], special):
-		g.kind, g.literal = globSuffix, pattern[1:]
+		return glob{kind: globSuffix, literal: pattern[1:]}, true
 	}
+	return compileWild(pattern, path)
+}
+
+// compileWild is compile for a pattern with special characters.
+func compileWild(pattern string, path bool) (glob, bool) {
+	g := glob{wild: &wild{tokens: make([]token, 0, len(pattern))}}
 	for i := 0; i < len(pattern); {
 		var t token
 		var width int
@@ -71,10 +88,11 @@ func compile(pattern string, path bool) (glob, bool) {
 			t, width = token{kind: tokenAny}, 1
 		case '[':
 			set, n, ok := parseBracket(pattern[i:])
-			if !ok {
+			if !ok || len(g.sets) == mostSets {
 				return glob{}, false
 			}
-			t, width = token{kind: tokenSet, set: set}, n
+			t, width = token{kind: tokenSet, set: uint16(len(g.sets))}, n
+			g.sets = append(g.sets, set)
 		case '*':
 			t, width = compileStars(pattern, i, path)
 		default:
@@ -83,13 +101,14 @@ func compile(pattern string, path bool) (glob, bool) {
 		g.add(t)
 		i += width
 	}
-	g.bound()
+	g.bound(pattern)
+	g.tokens = slices.Clip(g.tokens)
 	return g, true
 }
 
 // bound finds the plain bytes that every match begins and ends with: hardly a
 // name has them, and so hardly a name is matched token by token.
-func (g *glob) bound() {
+func (g *wild) bound(pattern string) {
 	var head, tail []byte
 	tokens := g.tokens
 	for len(tokens) > 0 && tokens[0].isPlain() {
@@ -99,13 +118,21 @@ func (g *glob) bound() {
 		tail, tokens = append(tail, tokens[len(tokens)-1].b), tokens[:len(tokens)-1]
 	}
 	slices.Reverse(tail)
-	g.head, g.tail = string(head), string(tail)
+	g.head, g.tail = within(pattern, head), within(pattern, tail)
+}
+
+// within is text as a part of pattern, if it is one: it takes no memory then.
+func within(pattern string, text []byte) string {
+	if i := strings.Index(pattern, string(text)); i >= 0 {
+		return pattern[i : i+len(text)]
+	}
+	return string(text)
 }
 
 func (t token) isPlain() bool { return t.kind == tokenByte || t.kind == tokenEscaped }
 
 // mayMatch tells of most texts at once that they do not match.
-func (g *glob) mayMatch(text []byte) bool {
+func (g *wild) mayMatch(text []byte) bool {
 	end := len(text) - len(g.tail)
 	return end >= len(g.head) && string(text[:len(g.head)]) == g.head && string(text[end:]) == g.tail
 }
@@ -149,10 +176,10 @@ func (t token) isSlash() bool {
 	return t.b == '/' && (t.kind == tokenByte || t.kind == tokenEscaped)
 }
 
-// matches tells whether the token, one that stands for one byte, matches b.
+// takes tells whether the token, one that stands for one byte, matches b.
 // Git's folding is peculiar and copied: the text is made lower case, plain
 // bytes of the pattern too, escaped ones and those in brackets are not.
-func (t token) matches(b byte, fold bool) bool {
+func (g *wild) takes(t token, b byte, fold bool) bool {
 	if fold {
 		b = lower(b)
 	}
@@ -164,25 +191,36 @@ func (t token) matches(b byte, fold bool) bool {
 	case tokenAny:
 		return b != '/'
 	case tokenSet:
-		return b != '/' && t.set.has(b, fold)
+		return b != '/' && g.sets[t.set].has(b, fold)
 	}
 	return false
 }
 
 // matches tells whether the pattern matches the whole text.
 func (g *glob) matches(text []byte, fold bool) bool {
-	if !fold {
-		switch g.kind {
-		case globLiteral:
-			return string(text) == g.literal
-		case globSuffix:
-			return bytes.HasSuffix(text, []byte(g.literal))
-		}
-		if !g.mayMatch(text) {
+	switch {
+	case g.kind == globLiteral:
+		return equal(text, g.literal, fold)
+	case g.kind == globSuffix:
+		from := len(text) - len(g.literal)
+		return from >= 0 && equal(text[from:], g.literal, fold)
+	case !fold && !g.mayMatch(text):
+		return false
+	}
+	return g.match(g.tokens, text, fold)
+}
+
+// equal tells whether a text is the plain bytes of a pattern.
+func equal(text []byte, plain string, fold bool) bool {
+	if !fold || len(text) != len(plain) {
+		return string(text) == plain
+	}
+	for i, b := range text {
+		if lower(b) != lower(plain[i]) {
 			return false
 		}
 	}
-	return match(g.tokens, text, fold)
+	return true
 }
 
 // match tells whether the tokens match the whole text, in time proportional
@@ -192,7 +230,7 @@ func (g *glob) matches(text []byte, fold bool) bool {
 // pattern fix where components begin, so an asterisk of an earlier component
 // has no other way to match, and what stands between two "**/" spans a fixed
 // number of components, so its earliest match leaves the most to the rest.
-func match(tokens []token, text []byte, fold bool) bool {
+func (g *wild) match(tokens []token, text []byte, fold bool) bool {
 	p, i := 0, 0
 	star, starText := -1, 0
 	dirs, dirsText := -1, 0
@@ -217,7 +255,7 @@ func match(tokens []token, text []byte, fold bool) bool {
 					continue
 				}
 			default:
-				if i < len(text) && t.matches(text[i], fold) {
+				if i < len(text) && g.takes(t, text[i], fold) {
 					if t.isSlash() {
 						star = -1
 					}
@@ -245,10 +283,24 @@ func match(tokens []token, text []byte, fold bool) bool {
 	}
 }
 
+// compiled is the pattern in tokens, whatever its kind.
+func (g *glob) compiled() *wild {
+	pattern := g.literal
+	switch g.kind {
+	case globTokens:
+		return g.wild
+	case globSuffix:
+		pattern = "*" + pattern
+	}
+	plain, _ := compileWild(pattern, false)
+	return plain.wild
+}
+
 // mayMatchBelow tells whether a path strictly below the directory dir could
 // match. It may say yes where no such path exists.
 func (g *glob) mayMatchBelow(dir []byte, fold bool) bool {
-	tokens := g.tokens
+	w := g.compiled()
+	tokens := w.tokens
 	for len(dir) > 0 {
 		component, rest, _ := bytes.Cut(dir, []byte{'/'})
 		end := 0
@@ -258,7 +310,7 @@ func (g *glob) mayMatchBelow(dir []byte, fold bool) bool {
 				return true
 			}
 		}
-		if end == len(tokens) || !match(tokens[:end], component, fold) {
+		if end == len(tokens) || !w.match(tokens[:end], component, fold) {
 			return false
 		}
 		tokens, dir = tokens[end+1:], rest

@@ -35,13 +35,15 @@ type List struct {
 	// The most frequent rules are found by lookup instead of by a scan: plain
 	// names, "*.extension", and paths by how many slashes they hold, which is
 	// how deep below the list's directory they can match. rest holds the
-	// positions of all others.
-	names      map[string][]int
-	extensions map[string][]int
-	paths      map[int][]int
-	rest       []int
+	// positions of all others. Of several rules with one name the last is found,
+	// and from each the one before it.
+	names      map[string]int32
+	extensions map[string]int32
+	before     []int32 // by position: -1 if there is none
+	paths      map[int32][]int32
+	rest       []int32
 
-	negatedPaths []int // positions of the negated rules that hold a slash
+	negatedPaths []int32 // positions of the negated rules that hold a slash
 }
 
 // Parse reads an ignore file. The source is copied into each rule, for
@@ -51,17 +53,17 @@ type List struct {
 // LF and loses one CR before it, "#" begins a comment in the first column
 // only, trailing blanks go unless escaped, and a NUL ends the pattern.
 func Parse(source string, data []byte) *List {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	l := &List{names: map[string][]int{}, extensions: map[string][]int{}, paths: map[int][]int{}}
-	for line := 1; len(data) > 0; line++ {
-		var text []byte
-		text, data, _ = bytes.Cut(data, []byte{'\n'})
-		text = bytes.TrimSuffix(text, []byte{'\r'})
-		text, _, _ = bytes.Cut(text, []byte{0})
+	content := string(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) // which the rules are parts of
+	l := &List{names: map[string]int32{}, extensions: map[string]int32{}, paths: map[int32][]int32{}}
+	for line := 1; len(content) > 0; line++ {
+		var text string
+		text, content, _ = strings.Cut(content, "\n")
+		text = strings.TrimSuffix(text, "\r")
+		text, _, _ = strings.Cut(text, "\x00")
 		if len(text) == 0 || text[0] == '#' {
 			continue
 		}
-		if r, ok := parseRule(trimBlanks(string(text))); ok {
+		if r, ok := parseRule(trimBlanks(text)); ok {
 			r.Source, r.Line = source, line
 			l.add(r)
 		}
@@ -81,12 +83,12 @@ func (l *List) Rules() []Rule {
 }
 
 func (l *List) add(r Rule) {
-	n := len(l.rules)
+	n, before := int32(len(l.rules)), int32(-1)
 	switch {
 	case !r.path && r.glob.kind == globLiteral:
-		l.names[r.glob.literal] = append(l.names[r.glob.literal], n)
+		before = replace(l.names, r.glob.literal, n)
 	case !r.path && r.glob.kind == globSuffix && r.glob.literal != "" && extension(r.glob.literal) == r.glob.literal:
-		l.extensions[r.glob.literal] = append(l.extensions[r.glob.literal], n)
+		before = replace(l.extensions, r.glob.literal, n)
 	case r.path && !r.glob.deep:
 		l.paths[r.glob.slashes] = append(l.paths[r.glob.slashes], n)
 	default:
@@ -95,7 +97,17 @@ func (l *List) add(r Rule) {
 	if r.path && r.Negated {
 		l.negatedPaths = append(l.negatedPaths, n)
 	}
-	l.rules = append(l.rules, r)
+	l.rules, l.before = append(l.rules, r), append(l.before, before)
+}
+
+// replace notes the position of a rule by its name, and gives the one before, -1 if
+// there is none.
+func replace(last map[string]int32, name string, n int32) int32 {
+	before, ok := last[name]
+	if last[name] = n; !ok {
+		return -1
+	}
+	return before
 }
 
 // parseRule reports false for a line that can match nothing.

@@ -121,7 +121,7 @@ func (m *Matcher) MayContainIncluded(name string) bool {
 	path := append(append(buffer[:0], m.path...), name...)
 	for f := m.umbra; f != nil; f = f.next {
 		for _, n := range f.list.negatedPaths {
-			if f.rank(n) > selfRank && f.list.rules[n].glob.mayMatchBelow(path[f.base:], m.fold) {
+			if f.rank(int(n)) > selfRank && f.list.rules[n].glob.mayMatchBelow(path[f.base:], m.fold) {
 				return true
 			}
 		}
@@ -183,33 +183,33 @@ func (f *frame) last(e *entry) int {
 		}
 		return -1
 	}
-	best := max(l.lastOf(l.names[e.name], e), -1)
+	best := l.lastOf(l.names, e.name, e)
 	if ext := extension(e.name); ext != "" && len(l.extensions) > 0 {
-		best = max(best, l.lastOf(l.extensions[ext], e))
+		best = max(best, l.lastOf(l.extensions, ext, e))
 	}
 	if len(l.paths) > 0 {
-		best = f.scan(l.paths[e.depth-f.depth], e, best)
+		best = f.scan(l.paths[int32(e.depth-f.depth)], e, best)
 	}
 	return f.scan(l.rest, e, best)
 }
 
 // scan is the last of the rules at these positions that matches, best if none
 // after that does.
-func (f *frame) scan(positions []int, e *entry, best int) int {
-	for i := len(positions) - 1; i >= 0 && positions[i] > best; i-- {
+func (f *frame) scan(positions []int32, e *entry, best int) int {
+	for i := len(positions) - 1; i >= 0 && int(positions[i]) > best; i-- {
 		if f.list.rules[positions[i]].matches(e, f) {
-			return positions[i]
+			return int(positions[i])
 		}
 	}
 	return best
 }
 
-// lastOf is the last of the rules at these positions that applies to e, their
-// names being known to match.
-func (l *List) lastOf(positions []int, e *entry) int {
-	for i := len(positions) - 1; i >= 0; i-- {
-		if l.rules[positions[i]].applies(e) {
-			return positions[i]
+// lastOf is the last of the rules of this name that applies to e, -1 if none does.
+func (l *List) lastOf(rules map[string]int32, name string, e *entry) int {
+	n, ok := rules[name]
+	for ; ok && n >= 0; n = l.before[n] {
+		if l.rules[n].applies(e) {
+			return int(n)
 		}
 	}
 	return -1
@@ -226,7 +226,7 @@ func (r *Rule) matches(e *entry, f *frame) bool {
 	text := e.path[f.base:]
 	if !r.path {
 		text = e.path[len(e.path)-len(e.name):]
-	} else if slashes := e.depth - f.depth; slashes < r.glob.slashes || slashes > r.glob.slashes && !r.glob.deep {
+	} else if slashes := int32(e.depth - f.depth); slashes < r.glob.slashes || slashes > r.glob.slashes && !r.glob.deep {
 		return false
 	}
 	return r.glob.matches(text, e.fold)

@@ -194,7 +194,7 @@ func replaceDamaged(dir, name string, data []byte) error {
 // It reads the one line that matters, since go-git's parser refuses some
 // configurations that Git takes.
 func checkObjectFormat(commonDir string) error {
-	data, err := usergit.ReadFile(filepath.Join(commonDir, "config"), maxConfig)
+	data, err := usergit.ReadFile(filepath.Join(commonDir, "config"), usergit.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

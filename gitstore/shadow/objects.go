@@ -39,11 +39,8 @@ type Objects struct {
 // maxAlternateDepth is Git's own limit on chains of alternates.
 const maxAlternateDepth = 5
 
-// maxAlternates and maxConfig are more than such files have.
-const (
-	maxAlternates = 1 << 20
-	maxConfig     = 64 << 20
-)
+// maxAlternates is more than such a file has.
+const maxAlternates = 1 << 20
 
 // UnsupportedRepositoryError says why a repository's objects cannot be read.
 type UnsupportedRepositoryError struct{ Dir, Reason string }

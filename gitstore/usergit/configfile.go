@@ -37,7 +37,7 @@ func (s settings) boolean(key string) bool {
 // readSettings reads one configuration file, without following includes, as
 // Git itself does for the repository's format. A missing file has no settings.
 func readSettings(path string) (settings, error) {
-	data, err := ReadFile(path, maxFile)
+	data, err := ReadFile(path, MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return settings{}, nil
 	}

@@ -154,22 +154,26 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 	cmd.Env = e.forGit()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
+	out := &settingsOutput{}
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
 		if said := strings.TrimSpace(stderr.String()); said != "" {
 			err = errors.New(said)
 		}
 		return fmt.Errorf("git config --list: %w", err)
 	}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		origin, setting := fields[i], fields[i+1]
+	for rest := out.text.String(); rest != ""; {
+		var origin, setting string
+		origin, rest, _ = strings.Cut(rest, "\x00")
+		setting, rest, _ = strings.Cut(rest, "\x00")
 		path, ok := strings.CutPrefix(origin, "file:")
 		if ok {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
 			}
-			c.Files = append(c.Files, path)
+			if n := len(c.Files); n == 0 || c.Files[n-1] != path {
+				c.Files = append(c.Files, path)
+			}
 		}
 		key, value, ok := strings.Cut(setting, "\n")
 		if !ok {
@@ -179,6 +183,17 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 		c.keep(key, value)
 	}
 	return nil
+}
+
+// settingsOutput is what git says of the settings: not more than fits, however long the
+// files are.
+type settingsOutput struct{ text strings.Builder }
+
+func (o *settingsOutput) Write(p []byte) (int, error) {
+	if o.text.Len()+len(p) > 2*MaxConfig { // each setting names its file
+		return 0, fmt.Errorf("there are more than %d bytes of settings", 2*MaxConfig)
+	}
+	return o.text.Write(p)
 }
 
 // addIncluded adds a file that a setting includes, now or under a condition that may

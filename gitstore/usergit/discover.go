@@ -170,7 +170,7 @@ func absent(err error) bool {
 
 // readGitFile reads ".git" where it is a file: "gitdir: PATH".
 func readGitFile(path string) (string, error) {
-	data, err := ReadFile(path, maxFile)
+	data, err := ReadFile(path, maxPointer)
 	if err != nil {
 		return "", err
 	}
@@ -343,7 +343,7 @@ func plausibleHead(path string) (bool, error) {
 	case absent(err):
 		return false, nil // whatever keeps it from being opened
 	}
-	data, err := ReadFile(path, maxFile)
+	data, err := ReadFile(path, maxPointer)
 	if err != nil {
 		return false, unlessAbsent(err)
 	}
@@ -363,7 +363,7 @@ func unlessAbsent(err error) error {
 
 // commonDir follows the commondir file of a linked worktree's git directory.
 func commonDir(gitDir string) (string, bool, error) {
-	data, err := ReadFile(filepath.Join(gitDir, "commondir"), maxFile)
+	data, err := ReadFile(filepath.Join(gitDir, "commondir"), maxPointer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return gitDir, false, nil
 	}

@@ -8,9 +8,12 @@ import (
 	"syscall"
 )
 
-// maxFile is more than any file of a repository that is read as a whole has:
-// packed-refs of a million refs are 70 MB.
-const maxFile = 256 << 20
+// What is read as a whole of a repository is not longer than this.
+const (
+	maxFile    = 256 << 20 // an index of three million files
+	MaxConfig  = 16 << 20  // the configuration of a hundred thousand branches
+	maxPointer = 4 << 20   // HEAD and its like, most of which have a line
+)
 
 // ReadFile reads a regular file that anybody may have written, of a repository
 // or a workspace. It never waits and never fills the memory: a FIFO, a device, or
@@ -23,7 +26,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, &DamagedError{Path: path, Why: fmt.Sprintf("it is longer than %d bytes", limit)}
+		return nil, tooLong(path, limit)
 	}
 	data := make([]byte, 0, info.Size()+1) // one more, to see the end at once
 	for {
@@ -40,6 +43,10 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
+}
+
+func tooLong(path string, limit int64) error {
+	return &DamagedError{Path: path, Why: fmt.Sprintf("it is longer than %d bytes", limit)}
 }
 
 // openRegular opens a file without waiting for anybody to write to it.

@@ -1,8 +1,10 @@
 package usergit
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,7 +81,7 @@ func (r *Repository) readLoose(name string) (target string, id ID, err error) {
 	if link, err := os.Readlink(path); err == nil && validRef(link) {
 		return link, ID{}, nil
 	}
-	data, err := ReadFile(path, maxFile)
+	data, err := ReadFile(path, maxPointer)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) {
 		return "", ID{}, nil
 	}
@@ -106,17 +108,27 @@ func (r *Repository) readLoose(name string) (target string, id ID, err error) {
 
 func (r *Repository) readPacked(name string) (ID, error) {
 	path := filepath.Join(r.CommonDir, "packed-refs")
-	data, err := ReadFile(path, maxFile)
+	f, _, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ID{}, nil
 	}
 	if err != nil {
 		return ID{}, err
 	}
+	defer f.Close()
 	suffix := []byte(" " + name)
-	for len(data) > 0 {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte{'\n'})
+	lines := bufio.NewReaderSize(f, 64<<10)  // what is longer is no line of a ref
+	for more, within := true, false; more; { // within such a longer one
+		line, err := lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && err != io.EOF {
+			return ID{}, err
+		}
+		rest := within
+		more, within = err != io.EOF, errors.Is(err, bufio.ErrBufferFull)
+		if rest || within {
+			continue
+		}
+		line = bytes.TrimSuffix(line, []byte{'\n'})
 		line = bytes.TrimSuffix(line, []byte{'\r'})
 		if !bytes.HasSuffix(line, suffix) || len(line) != 2*r.Format.Size()+len(suffix) {
 			continue
@@ -165,7 +177,7 @@ func validRef(name string) bool {
 // shallow lists the commits whose parents a shallow repository does not have.
 func (r *Repository) shallow() (map[ID]bool, error) {
 	path := filepath.Join(r.CommonDir, "shallow")
-	data, err := ReadFile(path, maxFile)
+	data, err := ReadFile(path, MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -78,7 +78,7 @@ func (r *Repository) Index() (*Index, error) {
 // UnsupportedError; a file that Git could not have written, or whose checksum
 // is wrong, is a DamagedError.
 func ReadIndex(path string, format ObjectFormat) (*Index, error) {
-	data, info, err := readWhole(path)
+	data, info, err := readIndexFile(path, format)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
 	}
@@ -104,15 +104,27 @@ func ReadIndex(path string, format ObjectFormat) (*Index, error) {
 	}, nil
 }
 
-// readWhole reads a file, and what that same file is.
-func readWhole(path string) ([]byte, os.FileInfo, error) {
+// readIndexFile reads an index file, and what that same file is. What can be no index by
+// its beginning and its length is not read: it would fill the memory at each snapshot.
+func readIndexFile(path string, format ObjectFormat) ([]byte, os.FileInfo, error) {
 	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
+	if info.Size() > maxFile {
+		return nil, nil, tooLong(path, maxFile)
+	}
+	head := make([]byte, min(info.Size(), indexHead))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return nil, nil, err
+	}
+	if _, _, err := decodeHead(&reader{data: head}, info.Size(), format); err != nil {
+		return nil, nil, &DamagedError{Path: path, Why: err.Error()}
+	}
 	data := make([]byte, info.Size())
-	_, err = io.ReadFull(f, data)
+	copy(data, head)
+	_, err = io.ReadFull(f, data[len(head):])
 	return data, info, err
 }
 

@@ -21,17 +21,11 @@ func (e unknownExtension) Error() string { return fmt.Sprintf("index extension %
 // decodeIndex decodes an index without its checksum.
 func decodeIndex(body []byte, format ObjectFormat) (*indexFile, error) {
 	r := &reader{data: body}
-	if string(r.bytes(4)) != "DIRC" {
-		return nil, errors.New("no index signature")
+	version, count, err := decodeHead(r, int64(len(body)), format)
+	if err != nil {
+		return nil, err
 	}
-	version, count := r.uint32(), r.uint32()
-	if version < 2 || version > 4 {
-		return nil, fmt.Errorf("index version %d", version)
-	}
-	x := &indexFile{}
-	// An entry has at least its fixed part: no more are allotted than fit.
-	fixed := 40 + format.Size() + 2
-	x.entries = make([]Entry, 0, min(int(count), len(r.data)/fixed))
+	x := &indexFile{entries: make([]Entry, 0, count)}
 	previous := ""
 	for range count {
 		e := decodeEntry(r, version, format, previous)
@@ -55,6 +49,28 @@ func decodeIndex(body []byte, format ObjectFormat) (*indexFile, error) {
 		}
 	}
 	return x, nil
+}
+
+// indexHead is how long the head of an index is, in bytes.
+const indexHead = 12
+
+// decodeHead reads the head of an index of size bytes: its version, and how many entries
+// there are, which is no more than fit.
+func decodeHead(r *reader, size int64, format ObjectFormat) (version, count uint32, err error) {
+	if string(r.bytes(4)) != "DIRC" {
+		return 0, 0, errors.New("no index signature")
+	}
+	version, count = r.uint32(), r.uint32()
+	fixed := int64(40 + format.Size() + 2) // of each entry, before its path
+	switch {
+	case r.err != nil:
+		return 0, 0, r.err
+	case version < 2 || version > 4:
+		return 0, 0, fmt.Errorf("index version %d", version)
+	case int64(count) > size/fixed:
+		return 0, 0, fmt.Errorf("%d entries in %d bytes", count, size)
+	}
+	return version, count, nil
 }
 
 const (

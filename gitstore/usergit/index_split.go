@@ -83,7 +83,7 @@ func decodeBitmap(r *reader) ([]int, error) {
 
 // merge puts the shared index under the split one.
 func (x *indexFile) merge(path string, format ObjectFormat) error {
-	data, _, err := readWhole(path)
+	data, _, err := readIndexFile(path, format)
 	if err != nil {
 		return fmt.Errorf("read the shared index: %w", err)
 	}

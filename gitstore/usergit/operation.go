@@ -68,7 +68,7 @@ func (r *Repository) Operations() ([]Operation, error) {
 		}
 	}
 	// Between the commits of a series there is no CHERRY_PICK_HEAD.
-	todo, err := ReadFile(filepath.Join(r.GitDir, "sequencer", "todo"), maxFile)
+	todo, err := ReadFile(filepath.Join(r.GitDir, "sequencer", "todo"), maxPointer)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return found, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -49,6 +50,7 @@ type overseer struct {
 	synced  time.Time
 	hooked  time.Time // when it was looked whether agents' hooks are there
 	rested  time.Time
+	held    uint64               // of memory, when what was not used was given back
 	left    map[string]time.Time // when the last agent left a workspace, by root
 }
 
@@ -153,10 +155,23 @@ func (o *overseer) restAWhile() {
 	o.rested = time.Now()
 	o.forgetLeft()
 	o.index.rest()
-	if o.local.SaveStatCaches() {
-		// A walk or an import needs much that the next ones don't.
+	// A walk or an import needs much that the next ones don't, and so does a file of the
+	// user's that is far too large.
+	if o.local.SaveStatCaches() || heldMemory() > o.held+mostUnused {
 		debug.FreeOSMemory()
+		o.held = heldMemory()
 	}
+}
+
+// mostUnused is by how much the memory of the process may have grown at rest, in bytes,
+// before it is looked through for what is no longer used.
+const mostUnused = 16 << 20
+
+// heldMemory is what the process has of the system for its data, in bytes, used or not.
+func heldMemory() uint64 {
+	held := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(held)
+	return held[0].Value.Uint64() + held[1].Value.Uint64() + held[2].Value.Uint64()
 }
 
 // reconfigure leaves, to begin anew, when the user's configuration has changed
