@@ -183,7 +183,7 @@ func (p *pass) complete() error {
 		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s takes no argument, and got %q", p.name(), p.args[0])
 	case v.max > 0 && len(p.args) > v.max:
 		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s takes no more than %d, and got %q too", p.name(), v.max, p.args[v.max])
-	case strings.HasPrefix(v.args, "[") && slices.Contains(p.args, ""):
+	case !strings.Contains(v.args, "VALUE") && slices.Contains(p.args, ""):
 		return missions.Errorf(missions.KindUsage, "usage: "+usage(p.path, v), "%s was given an empty argument, which names nothing", p.name())
 	}
 	return nil
@@ -266,8 +266,12 @@ func checkEmpty(f cli.Flag, name, value string) error {
 			return missions.Errorf(missions.KindUsage, "give it a value, or leave it out", "%s is empty", name)
 		}
 	case *cli.IntFlag:
-		if n, _ := strconv.Atoi(value); known == "count" && n == 0 {
+		if n, _ := strconv.Atoi(value); known != "width" && n == 0 {
 			return missions.Errorf(missions.KindUsage, "give a number from 1 on", "%s is 0", name)
+		}
+	case *cli.DurationFlag:
+		if d, _ := time.ParseDuration(value); strings.HasSuffix(known, "timeout") && d == 0 {
+			return missions.Errorf(missions.KindUsage, "give it a time, such as 90s, or leave it out", "%s is 0: that is no time to wait", name)
 		}
 	}
 	return nil

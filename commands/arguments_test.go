@@ -138,6 +138,15 @@ func TestEmptyValues(t *testing.T) {
 		{[]string{"mission", "new", "--clone", ""}, true},
 		{[]string{"mission", "new", "--prompt", ""}, false},
 		{[]string{"--home=", "status"}, true},
+		{[]string{"log", "-n", "0"}, true},
+		{[]string{"log", "-n", "-1"}, true},
+		{[]string{"undo", "-n", "0"}, true},
+		{[]string{"diff", "--turn", "0"}, true},
+		{[]string{"mission", "wait", "--timeout", "0s", "m"}, true},
+		{[]string{"trash", "empty", "--older-than", "0s"}, false},
+		{[]string{"mission", "rm", ""}, true},
+		{[]string{"project", "move", "", "."}, true},
+		{[]string{"config", "set", "fork.root", ""}, false},
 	} {
 		var g Globals
 		_, err := arrange(allVerbs(), g.flags(), c.args)

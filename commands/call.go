@@ -126,6 +126,16 @@ func (c *call) print(v any, text func(*printer)) error {
 	return c.out.flush()
 }
 
+// report is print for what only says that a command has done what it was asked to:
+// --quiet drops it.
+func (c *call) report(v any, text func(*printer)) error {
+	if c.Quiet && !c.JSON {
+		c.progress.end()
+		return nil
+	}
+	return c.print(v, text)
+}
+
 func (c *call) printJSON(v any) error {
 	p, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -70,6 +70,10 @@ func runLog(c *call, o logOptions) error {
 		unpaired += e.Unpaired
 	}
 	defer c.sayUnpaired(unpaired)
+	if len(list) == 0 {
+		c.notice("no snapshot is like that: umbra log without flags lists all")
+		return nil
+	}
 	if !o.graph {
 		return c.paged("log", func(p *printer) { writeLog(p, list, o) })
 	}

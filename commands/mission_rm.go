@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,16 +32,16 @@ func runMissionRm(c *call, o missionRmOptions) error {
 	if err != nil {
 		return err
 	}
-	request := missions.RemoveRequest{Caller: caller, Missions: c.args, Workspace: o.workspace, Force: o.force, Preview: true}
-	listed, err := svc.Remove(ctx, request)
-	if err != nil {
-		return err
+	request := missions.RemoveRequest{Caller: caller, Workspace: o.workspace, Force: o.force, Preview: true}
+	listed, busy, err := listRemoval(ctx, svc, request, c.args)
+	if err != nil || len(listed.Missions) == 0 {
+		return errors.Join(err, busy)
 	}
 	if o.preview {
-		return c.print(listed, func(p *printer) { describeRemoval(p, listed, "would be removed") })
+		return errors.Join(busy, c.print(listed, func(p *printer) { describeRemoval(p, listed, "would be removed") }))
 	}
 	if err := c.confirmRemoval(listed); err != nil {
-		return err
+		return errors.Join(err, busy)
 	}
 	request.Preview = false
 	var done missions.RemoveResult
@@ -50,15 +52,35 @@ func runMissionRm(c *call, o missionRmOptions) error {
 			if len(done.Missions) > 0 {
 				err = errors.Join(err, c.printRemoval(done))
 			}
-			return err
+			return errors.Join(err, busy)
 		}
 		done.Add(one)
 	}
-	return c.printRemoval(done)
+	return errors.Join(busy, c.printRemoval(done))
+}
+
+// listRemoval lists what would be lost with missions. One whose agent is live takes none
+// of the others with it: its error is busy. Any other error is of all of them, such as a
+// slip in a name.
+func listRemoval(ctx context.Context, svc missions.Service, r missions.RemoveRequest, names []string) (listed missions.RemoveResult, busy, err error) {
+	listed.Missions = []missions.Mission{}
+	for _, name := range names {
+		r.Missions = []string{name}
+		one, err := svc.Remove(ctx, r)
+		switch {
+		case err != nil && missions.AsError(err).Kind == missions.KindBusy && len(names) > 1:
+			busy = errors.Join(busy, err)
+		case err != nil:
+			return listed, nil, err
+		case !slices.ContainsFunc(listed.Missions, func(m missions.Mission) bool { return m.ID == one.Missions[0].ID }):
+			listed.Add(one)
+		}
+	}
+	return listed, busy, nil
 }
 
 func (c *call) printRemoval(done missions.RemoveResult) error {
-	return c.print(done, func(p *printer) { describeRemoval(p, done, "removed") })
+	return c.report(done, func(p *printer) { describeRemoval(p, done, "removed") })
 }
 
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be
@@ -97,9 +119,12 @@ func describeRemoval(p *printer, r missions.RemoveResult, what string) {
 			p.line("    %s", clean(item))
 		}
 	}
-	listed(fmt.Sprintf("ignored files (%d)", len(r.IgnoredFiles)), r.IgnoredFiles)
 	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.UnmergedCommits)), r.UnmergedCommits)
 	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaptured)), r.Uncaptured)
+	listed(fmt.Sprintf("ignored files (%d)", len(r.IgnoredFiles)), r.IgnoredFiles)
+	if r.CopiedFiles > 0 {
+		p.line("  %s that its source has too", count(r.CopiedFiles, "ignored file"))
+	}
 	listed("missions that worked in it too", r.OtherMissions)
 	listed("in the trash, from where umbra trash restore takes it back", r.Trash)
 	listed("stays", r.Kept)

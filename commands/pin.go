@@ -18,5 +18,5 @@ func runPin(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.print(pin, func(p *printer) { p.line("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot)) })
+	return c.report(pin, func(p *printer) { p.line("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot)) })
 }

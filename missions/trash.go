@@ -23,6 +23,7 @@ func (r RemoveRequest) OnlyReads() bool { return r.Preview }
 type RemoveResult struct {
 	Missions        []Mission `json:"missions"`
 	IgnoredFiles    []string  `json:"ignored_files,omitempty"`
+	CopiedFiles     int       `json:"copied_files,omitempty"` // ignored files that the source's workspace has too, unchanged
 	UnmergedCommits []string  `json:"unmerged_commits,omitempty"`
 	Uncaptured      []string  `json:"uncaptured,omitempty"`
 	OtherMissions   []string  `json:"other_missions,omitempty"` // that worked in a workspace which goes
@@ -34,6 +35,7 @@ type RemoveResult struct {
 func (r *RemoveResult) Add(o RemoveResult) {
 	r.Missions = append(r.Missions, o.Missions...)
 	r.IgnoredFiles, r.UnmergedCommits, r.Uncaptured = append(r.IgnoredFiles, o.IgnoredFiles...), append(r.UnmergedCommits, o.UnmergedCommits...), append(r.Uncaptured, o.Uncaptured...)
+	r.CopiedFiles += o.CopiedFiles
 	r.OtherMissions, r.Trash, r.Kept = append(r.OtherMissions, o.OtherMissions...), append(r.Trash, o.Trash...), append(r.Kept, o.Kept...)
 }
 

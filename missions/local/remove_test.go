@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -161,5 +162,40 @@ func TestRemoveMovedWorkspace(t *testing.T) {
 			b.stands(old, false)
 			b.healthy()
 		})
+	}
+}
+
+// TestRemovalSaysWhatIsOnlyThere counts the ignored files of a fork that its source has too,
+// and names the others; of a workspace that is gone it says nothing.
+func TestRemovalSaysWhatIsOnlyThere(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	b := newBench(t)
+	b.versioned()
+	b.write(".gitignore", "*.log\ncache/\n")
+	b.write("a.log", "of the source\n")
+	b.write("cache/b", "of the source\n")
+	b.mission("work")
+	made, err := b.local.Fork(ctx, missions.ForkRequest{Caller: b.caller(), From: "work", Name: "fix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := made.Missions[0].Workspace
+	b.put(filepath.Join(fork, "own.log"), "only here\n")
+	request := missions.RemoveRequest{Caller: b.caller(), Missions: []string{"fix"}, Workspace: true, Preview: true}
+	r, err := b.local.Remove(ctx, request)
+	if err != nil || r.CopiedFiles != 2 || len(r.IgnoredFiles) != 1 || r.IgnoredFiles[0] != "own.log" {
+		t.Errorf("only there: %d, %q, %v", r.CopiedFiles, r.IgnoredFiles, err)
+	}
+	b.put(filepath.Join(fork, "cache/c"), "only here\n")
+	if r, err = b.local.Remove(ctx, request); err != nil || r.CopiedFiles != 1 || len(r.IgnoredFiles) != 2 {
+		t.Errorf("in a directory: %d, %q, %v", r.CopiedFiles, r.IgnoredFiles, err)
+	}
+	if err := os.RemoveAll(fork); err != nil {
+		t.Fatal(err)
+	}
+	request.Workspace, request.Preview = false, false
+	if r, err = b.local.Remove(ctx, request); err != nil || len(r.Kept) != 0 {
+		t.Errorf("stays: %q %v", r.Kept, err)
 	}
 }

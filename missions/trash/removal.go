@@ -87,6 +87,9 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 	if !m.Binding.MadeByUmbra || m.Binding.Fork == nil {
 		return nil
 	}
+	if !r.Workspace && m.IsWorkspaceGone() {
+		return nil // nothing is there that could stay
+	}
 	if !r.Workspace {
 		result.Kept = append(result.Kept, m.Binding.Workspace+" stays (--workspace moves it to the trash)")
 		return nil
@@ -113,7 +116,8 @@ func (b *Bin) addLosses(ctx context.Context, m *projects.Mission, r missions.Rem
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", m.Binding.Workspace, err)
 	}
-	result.IgnoredFiles = append(result.IgnoredFiles, holdings.Ignored...)
+	own, copied := b.ownFiles(m, holdings.Ignored)
+	result.IgnoredFiles, result.CopiedFiles = append(result.IgnoredFiles, own...), result.CopiedFiles+copied
 	result.UnmergedCommits = append(result.UnmergedCommits, holdings.Commits...)
 	result.Uncaptured = append(result.Uncaptured, holdings.Uncaptured...)
 	return nil
