@@ -10,7 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-type doctorOptions struct{ rebuild, fix bool }
+type doctorOptions struct{ rebuild, fix, known bool }
 
 func doctorCommand() *verb {
 	var o doctorOptions
@@ -20,6 +20,7 @@ func doctorCommand() *verb {
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "rebuild", Usage: "make the index again from the refs", Destination: &o.rebuild},
 			&cli.BoolFlag{Name: "fix", Usage: "mend what can be mended without losing anything", Destination: &o.fix},
+			&cli.BoolFlag{Name: "known", Usage: "from now on only note what is wrong now", Destination: &o.known},
 		},
 		run: func(c *call) error { return runDoctor(c, o) },
 	}
@@ -30,7 +31,7 @@ func runDoctor(c *call, o doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := svc.Doctor(ctx, missions.DoctorRequest{Caller: caller, Rebuild: o.rebuild, Fix: o.fix})
+	r, err := svc.Doctor(ctx, missions.DoctorRequest{Caller: caller, Rebuild: o.rebuild, Fix: o.fix, Known: o.known})
 	if err != nil {
 		return err
 	}
@@ -68,10 +69,13 @@ func writeDoctor(p *printer, r missions.DoctorResult) {
 	for _, out := range r.RuledOut {
 		p.folded(clean(out.Mission + ": " + out.Sentence()))
 	}
+	for _, k := range r.Known {
+		p.line("%s", p.paint(dim, "known: "+clean(strings.TrimSpace(k.Project+" "+k.Mission)+": "+k.Message)))
+	}
 	writeProblems(p, r.Problems)
 	switch {
 	case len(r.Problems) > 0:
-	case len(r.Lost) > 0:
+	case len(r.Lost)+len(r.Known) > 0:
 		p.line("%s", p.paint(green, "all else is well"))
 	default:
 		p.line("%s", p.paint(green, "all is well"))

@@ -24,10 +24,11 @@ type DoctorRequest struct {
 	Caller  Caller `json:"caller"`
 	Rebuild bool   `json:"rebuild,omitempty"`
 	Fix     bool   `json:"fix,omitempty"`
+	Known   bool   `json:"known,omitempty"` // from now on what is found is only noted
 }
 
 // OnlyReads reports whether a request changes nothing.
-func (r DoctorRequest) OnlyReads() bool { return !r.Fix && !r.Rebuild }
+func (r DoctorRequest) OnlyReads() bool { return !r.Fix && !r.Rebuild && !r.Known }
 
 // DoctorResult lists what was checked and what is wrong.
 type DoctorResult struct {
@@ -44,7 +45,9 @@ type DoctorResult struct {
 	// RuledOut are files that stay captured although a rule leaves them out by now.
 	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
 	// Lost is what is lost for good and was said before, as a problem.
-	Lost     []Problem `json:"lost,omitempty"`
+	Lost []Problem `json:"lost,omitempty"`
+	// Known is what is wrong still and was said to be known.
+	Known    []Problem `json:"known,omitempty"`
 	Problems []Problem `json:"problems"`
 	Fixed    []Problem `json:"fixed"`
 	Rebuilt  bool      `json:"rebuilt"`

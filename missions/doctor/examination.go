@@ -34,7 +34,11 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 	}
 	x.retryStuck(ctx)
 	x.checkDirectories(projects)
-	if len(problems) == 0 { // else what seems to be no more may be what can't be read
+	gone, err := x.checkRegister(projects)
+	if err != nil {
+		return x.Result, err
+	}
+	if len(problems) == 0 && !gone { // else what seems to be no more may be what can't be read
 		if err := x.checkLiveStates(projects); err != nil {
 			return x.Result, err
 		}
@@ -47,7 +51,10 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 	if problem := e.ConfigProblem(); problem != nil {
 		x.report(*problem, nil)
 	}
-	return x.Result, x.checkIndex(ctx, projects)
+	if err := x.checkIndex(ctx, projects); err != nil {
+		return x.Result, err
+	}
+	return x.Result, x.settleKnown()
 }
 
 // Examination is one run of doctor.
@@ -56,6 +63,8 @@ type Examination struct {
 	request  missions.DoctorRequest
 	Result   missions.DoctorResult
 	stuck    []stuck
+
+	refless map[string]bool // missions that have snapshots and no ref
 
 	// unreadable are the objects of the project at hand that were reported as lost.
 	unreadable map[gitstore.ID]bool
@@ -75,8 +84,11 @@ func (x *Examination) report(p missions.Problem, mend func() error) {
 		}
 		p.Message += "; mending it: " + err.Error()
 	}
-	if mend != nil {
+	if mend != nil || p.Fix == "umbra doctor" {
 		p.Fix = "umbra doctor --fix"
+	}
+	if x.request.Fix && p.Fix == "umbra doctor --fix" { // which is what runs
+		p.Fix = "bring it back from a backup of " + x.Examiner.Home.Dir + ", or say that you know: umbra doctor --known"
 	}
 	x.Result.Problems = append(x.Result.Problems, p)
 }
@@ -136,6 +148,9 @@ func (x *Examination) checkProject(ctx context.Context, p *projects.Project) err
 			continue
 		}
 		x.report(missions.Problem{Invariant: problem.Invariant, Project: p.Name, Message: problemLine(problem), Fix: problem.Fix, Details: problem.Details}, nil)
+	}
+	if err := x.checkRefless(ctx, p); err != nil {
+		return err
 	}
 	missions, unread := x.Examiner.ProjectMissions(p)
 	for _, problem := range unread {

@@ -33,7 +33,7 @@ func (x *Examination) checkLiveStates(list []*projects.Project) error {
 			})
 			continue
 		}
-		if x.Examiner.waitsToBePublished(id) || slices.ContainsFunc(list, func(p *projects.Project) bool { return hasRefs(p, id) }) {
+		if x.refless[id] || x.Examiner.waitsToBePublished(id) || slices.ContainsFunc(list, func(p *projects.Project) bool { return hasRefs(p, id) }) {
 			continue
 		}
 		x.report(missions.Problem{Invariant: "I6", Mission: id, Message: "the journal holds the state of a mission that is no more"}, func() error { return x.Examiner.Journal.DeleteLive(id) })
