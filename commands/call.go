@@ -126,9 +126,9 @@ func (c *call) print(v any, text func(*printer)) error {
 	return c.out.flush()
 }
 
-// report is print for what only says that a command has done what it was asked to:
+// tellDone is print for what only says that a command has done what it was asked to:
 // --quiet drops it.
-func (c *call) report(v any, text func(*printer)) error {
+func tellDone(c *call, v any, text func(*printer)) error {
 	if c.Quiet && !c.JSON {
 		c.progress.end()
 		return nil

@@ -18,5 +18,5 @@ func runMissionRename(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.report(m, func(p *printer) { p.line("%s is now %s", clean(c.arg(0)), clean(m.Name)) })
+	return tellDone(c, m, func(p *printer) { p.line("%s is now %s", clean(c.arg(0)), clean(m.Name)) })
 }

@@ -80,7 +80,7 @@ func listRemoval(ctx context.Context, svc missions.Service, r missions.RemoveReq
 }
 
 func (c *call) printRemoval(done missions.RemoveResult) error {
-	return c.report(done, func(p *printer) { describeRemoval(p, done, "removed") })
+	return tellDone(c, done, func(p *printer) { describeRemoval(p, done, "removed") })
 }
 
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be

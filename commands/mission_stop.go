@@ -34,7 +34,7 @@ func runMissionStop(c *call, force bool) error {
 	}
 	stopped := []missions.Mission{}
 	tell := func() error {
-		return c.report(stopped, func(p *printer) {
+		return tellDone(c, stopped, func(p *printer) {
 			for _, m := range stopped {
 				did := "stopped"
 				if ended[m.ID] {

@@ -18,5 +18,5 @@ func runPin(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.report(pin, func(p *printer) { p.line("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot)) })
+	return tellDone(c, pin, func(p *printer) { p.line("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot)) })
 }

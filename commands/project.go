@@ -64,5 +64,5 @@ func runProjectMove(c *call, r missions.MoveProjectRequest) error {
 	if err != nil {
 		return err
 	}
-	return c.report(project, func(p *printer) { p.line("%s is now at %s", clean(project.Name), clean(project.Path)) })
+	return tellDone(c, project, func(p *printer) { p.line("%s is now at %s", clean(project.Name), clean(project.Path)) })
 }

@@ -73,7 +73,7 @@ func runTrashRestore(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.report(m, func(p *printer) {
+	return tellDone(c, m, func(p *printer) {
 		p.line("%s is back", p.paint(bold, clean(m.Name)))
 		p.line("  to go on: umbra mission resume %s", clean(m.Name))
 	})
@@ -108,7 +108,7 @@ func runTrashEmpty(c *call, o trashEmptyOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := c.report(done, func(p *printer) { describeEmptying(p, done, "removed") }); err != nil {
+	if err := tellDone(c, done, func(p *printer) { describeEmptying(p, done, "removed") }); err != nil {
 		return err
 	}
 	if len(done.Left) > 0 {

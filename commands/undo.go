@@ -76,7 +76,7 @@ func runCancel(ctx context.Context, c *call, svc missions.Restores, r missions.C
 	if err != nil {
 		return err
 	}
-	return c.report(canceled, func(p *printer) {
+	return tellDone(c, canceled, func(p *printer) {
 		p.line("canceled: the %s that was to happen when the turn of %s ends", canceled.Action, canceled.Name)
 	})
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/units"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -41,15 +41,6 @@ func (u unit) asItRuns() unit {
 	return u
 }
 
-// unitMark is in every unit that Umbra has written, so that no other one is ever
-// replaced or removed.
-const unitMark = "Written by umbra daemon install; umbra daemon uninstall removes it."
-
-const (
-	systemdName = "umbra.service"
-	launchdName = "com.github.umbra-vcs.umbra"
-)
-
 // unitOf is the unit for this system. The command is what it runs.
 func (c *call) unitOf(system string, command []string) (unit, error) {
 	home := c.Getenv("HOME")
@@ -62,17 +53,17 @@ func (c *call) unitOf(system string, command []string) (unit, error) {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(home, ".config")
 		}
-		units := filepath.Join(config, "systemd", "user")
+		dir := filepath.Join(config, "systemd", "user")
 		return unit{
-			manager: "systemctl", file: filepath.Join(units, systemdName), link: filepath.Join(units, "default.target.wants", systemdName), text: systemdUnit(command, c.Getenv("PATH")),
-			enable:  [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", systemdName}},
-			disable: [][]string{{"--user", "disable", "--now", systemdName}}, after: [][]string{{"--user", "daemon-reload"}},
+			manager: "systemctl", file: filepath.Join(dir, units.SystemdName), link: filepath.Join(dir, "default.target.wants", units.SystemdName), text: units.Systemd(command, c.Getenv("PATH")),
+			enable:  [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", units.SystemdName}},
+			disable: [][]string{{"--user", "disable", "--now", units.SystemdName}}, after: [][]string{{"--user", "daemon-reload"}},
 		}, nil
 	case "darwin":
-		file, domain := filepath.Join(home, "Library", "LaunchAgents", launchdName+".plist"), "gui/"+strconv.Itoa(os.Getuid())
+		file, domain := filepath.Join(home, "Library", "LaunchAgents", units.LaunchdName+".plist"), "gui/"+strconv.Itoa(os.Getuid())
 		return unit{
-			manager: "launchctl", file: file, text: launchdPlist(command, c.Getenv("PATH")),
-			enable: [][]string{{"bootstrap", domain, file}}, disable: [][]string{{"bootout", domain + "/" + launchdName}},
+			manager: "launchctl", file: file, text: units.Launchd(command, c.Getenv("PATH")),
+			enable: [][]string{{"bootstrap", domain, file}}, disable: [][]string{{"bootout", domain + "/" + units.LaunchdName}},
 		}, nil
 	}
 	return unit{}, missions.Errorf(missions.KindFailed, "have umbra daemon run --stay started at login", "no unit is known for %s", system)
@@ -84,7 +75,7 @@ func (c *call) ourUnit() (u unit, installed bool, err error) {
 		return u, false, err
 	}
 	text, err := u.read()
-	return u, bytes.Contains(text, []byte(unitMark)), err
+	return u, bytes.Contains(text, []byte(units.Mark)), err
 }
 
 // read is what is in the unit's place, nil if nothing is.
@@ -95,7 +86,7 @@ func (u unit) read() ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return nil, missions.Errorf(missions.KindFailed, "", "read the unit: %w", err)
-	case !bytes.Contains(text, []byte(unitMark)):
+	case !bytes.Contains(text, []byte(units.Mark)):
 		return text, missions.Errorf(missions.KindConflict, "rename it, then try again", "%s is not Umbra's: it stays as it is", u.file)
 	}
 	return text, nil
@@ -164,76 +155,4 @@ func (c *call) manage(manager string, args []string) error {
 		return fmt.Errorf("%s %s: %w: %s", manager, strings.Join(args, " "), err, first)
 	}
 	return nil
-}
-
-// systemdUnit is a user unit (systemd.service(5)). It has no sandboxing: a daemon
-// that sees other files than its clients do is of no use to them.
-func systemdUnit(command []string, path string) string {
-	words := make([]string, len(command))
-	for i, word := range command {
-		words[i] = systemdWord(strings.ReplaceAll(word, "$", "$$"))
-	}
-	return "# " + unitMark + `
-[Unit]
-Description=Umbra, which keeps every state of AI agents' work
-Documentation=https://github.com/umbra-vcs/umbra
-
-[Service]
-Type=exec
-ExecStart=` + strings.Join(words, " ") + `
-Environment=` + systemdWord("PATH="+path) + `
-Restart=on-failure
-RestartSec=5
-KillMode=mixed
-
-[Install]
-WantedBy=default.target
-`
-}
-
-// systemdWord quotes a word (systemd.syntax(7)); % begins a specifier
-// (systemd.unit(5)).
-func systemdWord(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`).Replace(s) + `"`
-}
-
-// launchdPlist is a user agent (launchd.plist(5)).
-func launchdPlist(command []string, path string) string {
-	var words strings.Builder
-	for _, word := range command {
-		fmt.Fprintf(&words, "\t\t<string>%s</string>\n", escapedXML(word))
-	}
-	return `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- ` + unitMark + ` -->
-<plist version="1.0">
-<dict>
-	<key>Label</key>
-	<string>` + launchdName + `</string>
-	<key>ProgramArguments</key>
-	<array>
-` + words.String() + `	</array>
-	<key>EnvironmentVariables</key>
-	<dict>
-		<key>PATH</key>
-		<string>` + escapedXML(path) + `</string>
-	</dict>
-	<key>RunAtLoad</key>
-	<true/>
-	<key>KeepAlive</key>
-	<dict>
-		<key>SuccessfulExit</key>
-		<false/>
-	</dict>
-	<key>ProcessType</key>
-	<string>Background</string>
-</dict>
-</plist>
-`
-}
-
-func escapedXML(s string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
-	return b.String()
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/units"
 )
 
 // TestLaunchdPlist reads the property list as any reader of XML does: it is not
@@ -13,7 +15,7 @@ import (
 func TestLaunchdPlist(t *testing.T) {
 	t.Parallel()
 	command := []string{"/Users/ada & co/umbra", "daemon", "run", "--home", "/Users/<ada>"}
-	text := launchdPlist(command, "/bin:/opt/a&b")
+	text := units.Launchd(command, "/bin:/opt/a&b")
 	var strs []string
 	keys := map[string]bool{}
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -38,7 +40,7 @@ func TestLaunchdPlist(t *testing.T) {
 			}
 		}
 	}
-	if want := strings.Join(append(append([]string{launchdName}, command...), "/bin:/opt/a&b", "Background", ""), "\n"); strings.Join(strs, "\n")+"\n" != want {
+	if want := strings.Join(append(append([]string{units.LaunchdName}, command...), "/bin:/opt/a&b", "Background", ""), "\n"); strings.Join(strs, "\n")+"\n" != want {
 		t.Errorf("strings %q", strs)
 	}
 	for _, key := range []string{"Label", "ProgramArguments", "EnvironmentVariables", "RunAtLoad", "KeepAlive"} {
@@ -46,7 +48,7 @@ func TestLaunchdPlist(t *testing.T) {
 			t.Errorf("no key %s", key)
 		}
 	}
-	if !strings.Contains(text, unitMark) {
+	if !strings.Contains(text, units.Mark) {
 		t.Error("it does not say whose it is")
 	}
 }
@@ -54,11 +56,11 @@ func TestLaunchdPlist(t *testing.T) {
 // TestSystemdUnit: what means something to systemd in a path is told as it is.
 func TestSystemdUnit(t *testing.T) {
 	t.Parallel()
-	text := systemdUnit([]string{`/home/a b/100%/umbra`, "--home", `/h/$x"\`}, `/bin:/a%b $c`)
+	text := units.Systemd([]string{`/home/a b/100%/umbra`, "--home", `/h/$x"\`}, `/bin:/a%b $c`)
 	for _, want := range []string{
 		`ExecStart="/home/a b/100%%/umbra" "--home" "/h/$$x\"\\"` + "\n",
 		`Environment="PATH=/bin:/a%%b $c"` + "\n",
-		"# " + unitMark + "\n", "WantedBy=default.target\n",
+		"# " + units.Mark + "\n", "WantedBy=default.target\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
@@ -70,7 +72,7 @@ func TestSystemdUnit(t *testing.T) {
 func TestUnitsOfOtherSystems(t *testing.T) {
 	t.Parallel()
 	c := &call{Env: Env{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada"}[name] }}}
-	if u, err := c.unitOf("darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+launchdName+".plist" || u.manager != "launchctl" {
+	if u, err := c.unitOf("darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+units.LaunchdName+".plist" || u.manager != "launchctl" {
 		t.Errorf("darwin: %+v %v", u, err)
 	}
 	if u, err := c.unitOf("linux", nil); err != nil || u.file != "/home/ada/.config/systemd/user/umbra.service" {

@@ -18,5 +18,5 @@ func runUnpin(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.report(pin, func(p *printer) { p.line("%s no longer pins %s", clean(pin.Name), short(pin.Snapshot)) })
+	return tellDone(c, pin, func(p *printer) { p.line("%s no longer pins %s", clean(pin.Name), short(pin.Snapshot)) })
 }

@@ -20,10 +20,11 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/highlight", "commands/payload", "commands/tui", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
+	{"commands", []string{"commands/highlight", "commands/payload", "commands/tui", "commands/units", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/payload", []string{"missions"}, "the event that an agent gives its hook on stdin, and how long that may take"},
+	{"commands/units", nil, "the texts of the units that start the daemon at login"},
 	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
 	{"missions", nil, "the words, pure: the Service, requests and results, the lifecycle; it opens no file"},
 	{"missions/home", []string{"gitstore/beneath", "gitstore/capture", "gitstore/disk", "gitstore/journal", "gitstore/lock", "missions", "missions/settings", "missions/userfile"}, "Umbra's directory: layout, lock, room on the disk, the configuration that counts"},
