@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -54,4 +55,33 @@ func TestForkOutward(t *testing.T) {
 		t.Errorf("its source is %+v (%v)", list, err)
 	}
 	b.healthy()
+}
+
+// TestForkAmidOperation: a fork says that what was under way in the source's repository,
+// a merge here, goes on there alone.
+func TestForkAmidOperation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q", "-b", "main")
+	b.git("commit", "-q", "--allow-empty", "-m", "first")
+	b.git("switch", "-q", "-c", "side")
+	b.git("commit", "-q", "--allow-empty", "-m", "second")
+	b.git("switch", "-q", "main")
+	b.git("merge", "--no-ff", "--no-commit", "side")
+	b.mission("source")
+	said := func() bool {
+		r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "source"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "A merge was under way") })
+	}
+	if !said() {
+		t.Error("nothing is said of the merge")
+	}
+	b.git("commit", "-qm", "merged")
+	b.write("a.txt", "one\n")
+	if said() {
+		t.Error("it is said of a merge that is over")
+	}
 }
