@@ -17,7 +17,7 @@ func redoCommand() *verb {
 }
 
 func runRedo(c *call, o undoOptions) error {
-	if err := o.check("does nothing again"); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	svc, caller, ctx, err := c.asking()

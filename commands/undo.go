@@ -15,14 +15,12 @@ type undoOptions struct {
 }
 
 // check refuses what makes no sense; none is what no step at all does.
-func (o undoOptions) check(none string) error {
+func (o undoOptions) check() error {
 	switch {
 	case o.preview && o.whenIdle:
 		return missions.Errorf(missions.KindUsage, "choose one", "--preview and --when-idle contradict each other")
 	case o.queued && (o.steps != 1 || o.preview || o.whenIdle || o.force):
 		return missions.Errorf(missions.KindUsage, "leave the other flags out", "--queued takes back what was not done yet: it goes with no other flag")
-	case o.steps == 0:
-		return missions.Errorf(missions.KindUsage, "-n 1 is the default", "-n 0 %s", none)
 	}
 	return nil
 }
@@ -54,7 +52,7 @@ not undone, but can be canceled: --queued.`,
 }
 
 func runUndo(c *call, o undoOptions) error {
-	if err := o.check("takes nothing back"); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	svc, caller, ctx, err := c.asking()
