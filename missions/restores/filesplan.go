@@ -131,11 +131,11 @@ func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op pr
 		return nil, err
 	}
 	defer root.Close()
-	to, err := snapshots.RecordedSide(m.Project, target)
+	rules, err := snapshots.RecordedRules(m.Project, target)
 	if err != nil {
-		return nil, err
+		rs.Logger.Warn("undo without the rules of then", "mission", m.ID, "error", err) // they are lost, the files are not
 	}
-	plan, err := restore.Inverse(m.Project.Store, root, restore.InverseRequest{Now: present, Of: of, Rules: to.Rules, Stays: rs.nestedWorkspaceCheck(m)})
+	plan, err := restore.Inverse(m.Project.Store, root, restore.InverseRequest{Now: present, Of: of, Rules: rules, Stays: rs.nestedWorkspaceCheck(m)})
 	if err != nil {
 		return nil, planError(target, err)
 	}

@@ -121,15 +121,17 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	if note := snapshots.HeldNote(m, present); note != "" {
 		j.Result.Notes = append(j.Result.Notes, note)
 	}
-	return j.noteTornFiles(m)
+	j.noteTornFiles(m)
+	return nil
 }
 
 // noteTornFiles says which of the files that are put back were written to while the
-// target's snapshot was taken.
-func (j *Job) noteTornFiles(m *projects.Mission) error {
+// target's snapshot was taken, or that this is lost: the files are not.
+func (j *Job) noteTornFiles(m *projects.Mission) {
 	info, err := m.Project.ReadSnapshotInfo(j.target)
 	if err != nil {
-		return err
+		j.Result.Notes = append(j.Result.Notes, "whether files changed while the snapshot was taken is lost: "+missions.AsError(err).Message)
+		return
 	}
 	back := slices.Concat(j.Result.Modify, j.Result.Create)
 	torn := slices.DeleteFunc(info.ChangingPaths, func(path string) bool { return !slices.Contains(back, path) })
@@ -137,7 +139,6 @@ func (j *Job) noteTornFiles(m *projects.Mission) error {
 		j.Result.Notes = append(j.Result.Notes, "changed while the snapshot was taken, so what is put back may be of different moments, and a database may be damaged: "+
 			strings.Join(torn, ", ")+"; umbra undo "+m.Name+" takes it back")
 	}
-	return nil
 }
 
 // captureSafety captures what is on disk, so that nothing is lost. It takes a snapshot;
