@@ -51,7 +51,7 @@ func TestSecretsOfWhatIsSaid(t *testing.T) {
 }
 
 // TestSecretOfAFirstPrompt: a prompt that waits for its agent reaches it whole, and no
-// snapshot has the secret in it; once it is sent, nothing of Umbra's has.
+// snapshot has the secret in it; once the agent has taken it, nothing of Umbra's has.
 func TestSecretOfAFirstPrompt(t *testing.T) {
 	t.Parallel()
 	c := startTalker(t)
@@ -72,9 +72,12 @@ func TestSecretOfAFirstPrompt(t *testing.T) {
 	if err != nil || launch.Argv[len(launch.Argv)-1] != prompt {
 		t.Errorf("%q %v", launch.Argv, err)
 	}
+	c.mission = m.ID
+	c.hook("UserPromptSubmit", map[string]any{"prompt": prompt, "prompt_id": "p1"})
 	if places := c.stored(drawn); len(places) > 0 {
-		t.Errorf("after its launch it is in %q", places)
+		t.Errorf("when its agent has taken it, it is in %q", places)
 	}
+	c.hook("Stop", map[string]any{"prompt_id": "p1"})
 	forked, err := c.local.Fork(context.Background(), missions.ForkRequest{Caller: c.caller(), From: m.Name, Prompt: prompt})
 	if err != nil || forked.Missions[0].Name != "log-now-2" {
 		t.Errorf("%+v %v", forked, err)
