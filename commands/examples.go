@@ -30,6 +30,7 @@ func lessons() []lesson {
 		{"trash restore", []string{"umbra trash restore check"}, "trash ls, mission resume"},
 		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
 		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
+		{"forget", []string{"umbra forget notes.txt || true # it is refused, and says what to do"}, "log, config set, uninstall"},
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},

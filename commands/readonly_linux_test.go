@@ -76,6 +76,7 @@ func inReadOnlyHome() map[string][]attempt {
 		"scripted-agent":   one("", "the agent of the demo"),
 		"uninstall":        {{reads, "--yes", 0}, {refused, "--data --yes", 0}},
 		"du":               one(reads, ""),
+		"forget":           {{silent, "a.txt", 12}},
 		"trash ls":         one(reads, ""),
 		"trash restore":    one(refused, "gone"),
 		"trash empty":      one(refused, "--yes"),

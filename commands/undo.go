@@ -14,7 +14,7 @@ type undoOptions struct {
 	queued                   bool
 }
 
-// check refuses what makes no sense; none is what no step at all does.
+// check refuses what makes no sense.
 func (o undoOptions) check() error {
 	switch {
 	case o.preview && o.whenIdle:
@@ -25,13 +25,14 @@ func (o undoOptions) check() error {
 	return nil
 }
 
-func (o undoOptions) request(caller missions.Caller, mission string) missions.UndoRequest {
-	return missions.UndoRequest{Caller: caller, Mission: mission, Steps: o.steps, Preview: o.preview, WhenIdle: o.whenIdle, Force: o.force}
-}
-
-// previewFlag is the flag that plans and does nothing.
-func (o *undoOptions) previewFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &o.preview}
+// flags are those that undo and redo share.
+func (o *undoOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
+		&cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &o.preview},
+		&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
+		&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
+	}
 }
 
 func undoCommand() *verb {
@@ -40,18 +41,22 @@ func undoCommand() *verb {
 		name: "undo", args: "[MISSION]", max: 1, short: "take back the last restore of a mission",
 		long: `What waits for the end of the agent's turn (restore, undo or redo --when-idle) is
 not undone, but can be canceled: --queued.`,
-		flags: []cli.Flag{
-			&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
-			o.previewFlag(),
-			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
-			&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
-			&cli.BoolFlag{Name: "queued", Usage: "cancel what waits for the end of the turn", Destination: &o.queued},
-		},
-		run: func(c *call) error { return runUndo(c, o) },
+		flags: append(o.flags(), &cli.BoolFlag{Name: "queued", Usage: "cancel what waits for the end of the turn", Destination: &o.queued}),
+		run:   func(c *call) error { return runUndo(c, o, "undo", missions.Service.Undo) },
 	}
 }
 
-func runUndo(c *call, o undoOptions) error {
+func redoCommand() *verb {
+	var o undoOptions
+	return &verb{
+		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
+		flags: o.flags(),
+		run:   func(c *call) error { return runUndo(c, o, "redo", missions.Service.Redo) },
+	}
+}
+
+// runUndo takes steps back, or does them again.
+func runUndo(c *call, o undoOptions, verb string, do func(missions.Service, context.Context, missions.UndoRequest) (missions.RestoreResult, error)) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -62,11 +67,11 @@ func runUndo(c *call, o undoOptions) error {
 	if o.queued {
 		return runCancel(ctx, c, svc, missions.CancelRequest{Caller: caller, Mission: c.arg(0)})
 	}
-	result, err := svc.Undo(ctx, o.request(caller, c.arg(0)))
+	result, err := do(svc, ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, Preview: o.preview, WhenIdle: o.whenIdle, Force: o.force})
 	if err != nil {
 		return c.withPlan(err)
 	}
-	return c.printRestored("undo", result)
+	return c.printRestored(verb, result)
 }
 
 func runCancel(ctx context.Context, c *call, svc missions.Restores, r missions.CancelRequest) error {

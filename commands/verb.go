@@ -35,7 +35,7 @@ func allVerbs() []*verb {
 		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		completionCommand(), completeCommand(), manCommand(), versionCommand(), docsCommand(), uninstallCommand(),
-		duCommand(), trashCommand(),
+		duCommand(), trashCommand(), forgetCommand(),
 		demoCommand(), scriptedAgentCommand(), automationCommand(),
 	}
 }

@@ -62,6 +62,37 @@ type CatRequest struct {
 	FromTop bool   `json:"from_top,omitempty"`
 }
 
+// ForgetRequest asks to take a path out of the snapshots of a mission's project.
+type ForgetRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"`
+	Path    string `json:"path"`
+}
+
+// Holders are the missions whose snapshots hold a path.
+type Holders struct {
+	Path       string   `json:"path"` // in the workspace
+	Project    string   `json:"project"`
+	Dir        string   `json:"dir"` // where all that is kept of the project is
+	Missions   []Holder `json:"missions"`
+	Snapshots  int      `json:"snapshots"`
+	Captured   bool     `json:"captured"`             // a newest snapshot holds it: the next one will as well
+	Repository string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
+}
+
+// Holder is a mission, and which of its own snapshots hold a path.
+type Holder struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"` // "" of a mission that only pins keep
+	Removed   bool      `json:"removed,omitempty"`
+	Live      bool      `json:"live,omitempty"`
+	Snapshots int       `json:"snapshots"`
+	Oldest    string    `json:"oldest"`
+	OldestAt  time.Time `json:"oldest_at"`
+	Newest    string    `json:"newest"`
+	NewestAt  time.Time `json:"newest_at"`
+}
+
 // DiffRequest compares two moments. No From: the snapshot before the last
 // prompt. No To: the workspace as it is now.
 type DiffRequest struct {

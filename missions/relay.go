@@ -115,6 +115,10 @@ func (r Relay) Resolve(ctx context.Context, q ResolveRequest) (ResolveResult, er
 	return method("resolve", Reads, Service.Resolve).by(ctx, r, q)
 }
 
+func (r Relay) Forget(ctx context.Context, q ForgetRequest) (Holders, error) {
+	return method("forget", Reads, Service.Forget).by(ctx, r, q)
+}
+
 func (r Relay) Hook(ctx context.Context, q HookRequest) (HookResult, error) {
 	return method("hook", Stores|Repeats, Service.Hook).by(ctx, r, q)
 }

@@ -75,6 +75,7 @@ type History interface {
 	Cat(context.Context, CatRequest) ([]byte, error)
 	Diff(context.Context, DiffRequest) (Difference, error)
 	Resolve(context.Context, ResolveRequest) (ResolveResult, error)
+	Forget(context.Context, ForgetRequest) (Holders, error)
 }
 
 // Hooks are what agents, editors and Git call, and how they come to.

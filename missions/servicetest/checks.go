@@ -42,6 +42,8 @@ func missionsLive(d *desk) {
 	if d.ok("list", err); len(list) != 1 {
 		d.wrong("after a preview: %+v", list)
 	}
+	_, err = d.Forget(d.ctx, missions.ForgetRequest{Caller: d.caller(), Mission: "beta", Path: "a.txt"})
+	d.refuses("to forget a file", missions.KindConflict, err)
 	_, err = d.Remove(d.ctx, missions.RemoveRequest{Caller: d.caller(), Missions: []string{"beta"}, Force: true})
 	d.ok("remove", err)
 	_, err = d.Mission(d.ctx, missions.MissionRequest{Caller: d.caller(), Name: "beta"})

@@ -1,0 +1,84 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+)
+
+// Forget says which snapshots hold a path. The path stays in them, since their ids would
+// change: the error, whose details are the result, says what is to be done instead.
+func (rd *Reader) Forget(ctx context.Context, r missions.ForgetRequest) (missions.Holders, error) {
+	found, err := rd.holders(ctx, r)
+	if err != nil {
+		return found, err
+	}
+	if found.Snapshots == 0 {
+		return found, missions.Errorf(missions.KindNotFound, "umbra log --path "+home.ShellQuote(r.Path)+" finds a file by the names that it had", "no snapshot of %s holds %s", found.Project, found.Path)
+	}
+	config, err := rd.CallerConfig(r.Caller)
+	if err != nil {
+		return found, err
+	}
+	refused := missions.Errorf(missions.KindConflict, strings.Join(forgettingSteps(found, config.Capture.Secrets, rd.Home.Path("statcache")), "\n"),
+		"%s can't be taken out of the snapshots that hold it (%s): their ids, and those of all that come after them, would change, and pins, restores, forks and conversations go by them",
+		found.Path, describeHolders(found.Missions))
+	if refused.Details, err = json.Marshal(found); err != nil {
+		return found, fmt.Errorf("details of %s: %w", found.Path, err)
+	}
+	return found, refused
+}
+
+// describeHolders names the missions, and of each the snapshots.
+func describeHolders(list []missions.Holder) string {
+	var texts []string
+	for _, h := range list {
+		name := h.Name
+		switch {
+		case name == "":
+			name = "a pin"
+		case h.Removed:
+			name += ", in the trash"
+		}
+		place := fmt.Sprintf("%.10s", h.Oldest)
+		if h.Oldest != h.Newest {
+			place += fmt.Sprintf(" to %.10s", h.Newest)
+		}
+		texts = append(texts, fmt.Sprintf("%d of %s: %s", h.Snapshots, name, place))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// forgettingSteps are what the user is to do about a secret, in order. Secrets are the
+// patterns that are configured, caches the directory of what is known of files: what
+// snapshots held is captured on by it.
+func forgettingSteps(found missions.Holders, secrets []string, caches string) []string {
+	steps := []string{"have the secret replaced where it was issued: whoever read a snapshot, the conversation or a backup may have it"}
+	if pattern := "/" + found.Path; found.Captured {
+		words := []string{"umbra config set capture.secrets"}
+		for _, known := range append(slices.DeleteFunc(slices.Clone(secrets), func(p string) bool { return p == pattern }), pattern) {
+			words = append(words, home.ShellQuote(known))
+		}
+		steps = append(steps, "keep it out of snapshots once those that hold it are removed; the file stays where it is:", strings.Join(words, " "))
+	}
+	if found.Repository != "" {
+		steps = append(steps, "your own repository "+found.Repository+" has it too: Umbra changes nothing there. What it tracks is captured whatever the pattern:",
+			"git rm --cached "+home.ShellQuote(found.Path))
+	}
+	var live []string
+	for _, h := range found.Missions {
+		if h.Live {
+			live = append(live, h.Name)
+		}
+	}
+	if len(live) > 0 {
+		steps = append(steps, "end what works there:", "umbra mission stop "+strings.Join(live, " "))
+	}
+	return append(steps, "to have its bytes gone, remove all snapshots of "+found.Project+", which can't be brought back; files in workspaces stay:",
+		"umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches)+" && umbra doctor --known")
+}

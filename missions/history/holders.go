@@ -1,0 +1,132 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/projects"
+)
+
+// holders lists which snapshots of a project hold a path: of every mission, removed ones
+// and what only a pin keeps among them. A snapshot that several missions share counts
+// for the one that it was taken for.
+func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missions.Holders, error) {
+	at, err := rd.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
+	if err != nil {
+		return missions.Holders{}, err
+	}
+	path, err := at.WorkspacePath(r.Caller, r.Path)
+	if err != nil {
+		return missions.Holders{}, err
+	}
+	if path == "" {
+		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+at.Binding.Workspace, "%s is the whole workspace", r.Path)
+	}
+	s := &holderSearch{
+		project: at.Project, path: path, seen: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
+		found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
+	}
+	if err := s.searchMissions(ctx, rd); err != nil {
+		return missions.Holders{}, err
+	}
+	for _, h := range s.holder {
+		s.found.Missions, s.found.Snapshots = append(s.found.Missions, *h), s.found.Snapshots+h.Snapshots
+	}
+	slices.SortFunc(s.found.Missions, func(a, b missions.Holder) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
+	if repo := at.Binding.CommonDir; repo != "" && s.isInRepository(ctx, repo) {
+		s.found.Repository = repo
+	}
+	return s.found, nil
+}
+
+// holderSearch looks through a project's snapshots for a path.
+type holderSearch struct {
+	project  *projects.Project
+	path     string
+	seen     map[gitstore.ID]bool
+	holder   map[string]*missions.Holder // by mission
+	contents map[gitstore.ID]bool        // what the path was
+	found    missions.Holders
+}
+
+func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
+	list, problems := rd.ProjectMissions(s.project)
+	removed, more := rd.RemovedMissionsIn(s.project)
+	addresses.NotifyProblems(ctx, append(problems, more...))
+	known := map[string]missions.Holder{}
+	for _, m := range append(list, removed...) {
+		known[m.ID] = missions.Holder{ID: m.ID, Name: m.Name, Removed: m.InTrash, Live: missions.HasAgent(m.Lifecycle)}
+	}
+	refs, err := s.project.Store.Refs("")
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs.Refs {
+		kind := ref.Name.Kind()
+		if kind != gitstore.RefAgent && kind != gitstore.RefTrashAgent && kind != gitstore.RefPin {
+			continue
+		}
+		newest := kind != gitstore.RefPin
+		for snap, err := range s.project.SnapshotCache.WalkHistory(s.project.Store, ref.ID) {
+			if err != nil {
+				return missions.Errorf(missions.KindDamaged, "umbra doctor", "look for %s: %w", s.path, err)
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			holds, err := s.look(snap, known)
+			if err != nil {
+				return err
+			}
+			s.found.Captured = s.found.Captured || newest && holds && !known[ref.Name.Mission()].Removed
+			newest = false
+		}
+	}
+	return nil
+}
+
+// look counts a snapshot if it holds the path and was not looked at before.
+func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.Holder) (holds bool, err error) {
+	entry, err := s.project.Store.Lookup(snap.Tree, s.path)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return false, nil
+	}
+	if err != nil || s.seen[snap.ID] {
+		return err == nil, err
+	}
+	s.seen[snap.ID], s.contents[entry.ID] = true, true
+	h := s.holder[snap.Mission]
+	if h == nil {
+		first := known[snap.Mission]
+		if first.ID == "" {
+			first = missions.Holder{ID: snap.Mission, Removed: true}
+		}
+		h = &first
+		s.holder[snap.Mission] = h
+	}
+	h.Snapshots++
+	id := snap.ID.String()
+	if h.Newest == "" || snap.At.After(h.NewestAt) {
+		h.Newest, h.NewestAt = id, snap.At
+	}
+	if h.Oldest == "" || !snap.At.After(h.OldestAt) { // a history is walked from its newest snapshot
+		h.Oldest, h.OldestAt = id, snap.At
+	}
+	return true, nil
+}
+
+// isInRepository reports whether the user's own repository has one of the contents.
+func (s *holderSearch) isInRepository(ctx context.Context, repo string) bool {
+	for id := range s.contents {
+		if _, err := git.Run(ctx, git.Command{GitDir: repo, Args: []string{"cat-file", "-e", id.String()}}); err == nil {
+			return true
+		}
+	}
+	return false
+}
