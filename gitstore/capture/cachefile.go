@@ -182,7 +182,7 @@ func (d *decoder) directory(depth int) *node {
 		e := &n.entries[i]
 		e.name = d.name()
 		if head := d.take(2); d.err == nil {
-			e.kind, e.reason = kind(head[0]), head[1]%uint8(len(reasons()))
+			e.kind, e.reason = kind(head[0]), min(head[1], reasonCount-1)
 		}
 		e.flags = flags(d.number())
 		e.stat = fingerprint{size: d.signed(), mtime: d.signed(), ctime: d.signed(), inode: d.number(), mode: uint32(d.number())}

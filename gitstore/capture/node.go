@@ -131,9 +131,11 @@ func (n *node) lookup(name string) *entry {
 	return nil
 }
 
+const reasonCount = 9
+
 // reasons are what entry.reason indexes; the positions are part of the cache
 // file's format.
-func reasons() [9]Reason {
+func reasons() [reasonCount]Reason {
 	return [...]Reason{"", ReasonSize, ReasonUnreadable, ReasonSpecial, ReasonSecret,
 		ReasonWorktree, ReasonReserved, ReasonBudget, ReasonWithheld}
 }

@@ -134,7 +134,7 @@ type TargetError struct{ Directory, Reason string }
 
 // ErrWorktreeNoted is in the error of a directory that is gone while the user's
 // repository still has the entry of a worktree for it.
-var ErrWorktreeNoted = errors.New("Git still has a worktree there")
+var ErrWorktreeNoted = errors.New("a worktree there is still in the list of git worktree")
 
 func (e *TargetError) Error() string { return fmt.Sprintf("%s: %s", e.Directory, e.Reason) }
 

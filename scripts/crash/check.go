@@ -49,7 +49,7 @@ func (w *world) quick(s scene, f fate) error {
 		}
 		return nil
 	}
-	left := f.left()
+	left := held.unfolded(f.left(), s.new)
 	is := held.without(left).differs(s.new.without(left))
 	switch {
 	case is == "":

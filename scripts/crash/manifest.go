@@ -116,6 +116,27 @@ func (m manifest) only(roots []string) manifest {
 	return rest
 }
 
+// unfolded puts the paths in the place of a directory for whose many paths a command has
+// printed one line, "d/": those in it that are not as they were to be.
+func (m manifest) unfolded(left []string, to manifest) []string {
+	var list []string
+	for _, path := range left {
+		dir, folded := strings.CutSuffix(path, "/")
+		if !folded {
+			list = append(list, path)
+			continue
+		}
+		both := maps.Clone(to)
+		maps.Copy(both, m)
+		for in := range both.only([]string{dir}) {
+			if m[in] != to[in] {
+				list = append(list, in)
+			}
+		}
+	}
+	return list
+}
+
 // differs lists where two manifests differ, some of it.
 func (m manifest) differs(o manifest) string {
 	var lines []string
