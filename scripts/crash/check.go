@@ -49,7 +49,7 @@ func (w *world) quick(s scene, f fate) error {
 		}
 		return nil
 	}
-	left := held.unfolded(f.left(), s.new)
+	left := held.unfolded(f.leftPaths(), s.new)
 	is := held.without(left).differs(s.new.without(left))
 	switch {
 	case is == "":

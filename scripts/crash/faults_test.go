@@ -182,6 +182,14 @@ func TestLeft(t *testing.T) {
 	if rest, only := m.without(f.left()), m.only(f.left()); len(rest) != 1 || rest["cd"] != "4" || len(only) != 4 || len(m) != 5 {
 		t.Errorf("without it %v, it alone %v", rest, only)
 	}
+	old, to := manifest{"d/a": "0", "d/b": "0", "d/c": "1", "e": "1"}, manifest{"d/a": "1", "d/b": "1", "d/c": "1", "e": "1"}
+	for count, want := range map[int]int{1: 0, 2: 2, 9: 2} {
+		f.out = fmt.Sprintf("left as they are:\n  d/  %d paths in it: read-only\n", count)
+		f.said = ""
+		if got := old.unfolded(f.leftPaths(), to); len(got) != want {
+			t.Errorf("two differ, %d are said to be left: %q", count, got)
+		}
+	}
 }
 
 // TestQuick: half of a restore is wrong, and so is one that was told of as done and

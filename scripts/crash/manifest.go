@@ -116,22 +116,23 @@ func (m manifest) only(roots []string) manifest {
 	return rest
 }
 
-// unfolded puts the paths in the place of a directory for whose many paths a command has
-// printed one line, "d/": those in it that are not as they were to be.
-func (m manifest) unfolded(left []string, to manifest) []string {
+// unfolded puts paths in the place of each directory that stands for many: those in it
+// that are not as they were to be, if they are no more than the command has said.
+func (m manifest) unfolded(left []leftPath, to manifest) []string {
 	var list []string
-	for _, path := range left {
-		dir, folded := strings.CutSuffix(path, "/")
-		if !folded {
-			list = append(list, path)
-			continue
+	said := map[string]int{}
+	for _, l := range left {
+		if said[l.path] += l.count; l.count == 0 {
+			list = append(list, l.path)
 		}
-		both := maps.Clone(to)
-		maps.Copy(both, m)
-		for in := range both.only([]string{dir}) {
-			if m[in] != to[in] {
-				list = append(list, in)
-			}
+	}
+	both := maps.Clone(to)
+	maps.Copy(both, m)
+	for folded, count := range said {
+		in := both.only([]string{strings.TrimSuffix(folded, "/")})
+		maps.DeleteFunc(in, func(path, _ string) bool { return m[path] == to[path] })
+		if len(in) <= count {
+			list = slices.AppendSeq(list, maps.Keys(in))
 		}
 	}
 	return list

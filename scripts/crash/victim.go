@@ -92,16 +92,35 @@ func (f fate) String() string {
 // leftTitles are the lines after which a command lists the paths that it has left.
 var leftTitles = []string{"did not come along:", "left as they are:"}
 
+// leftPath is a path that a command has left as it was, or a directory, "d/", for so many
+// paths in it.
+type leftPath struct {
+	path  string
+	count int
+}
+
 // left are the paths that the process says it has left as they were.
 func (f fate) left() []string {
 	var list []string
+	for _, l := range f.leftPaths() {
+		list = append(list, l.path)
+	}
+	return list
+}
+
+func (f fate) leftPaths() []leftPath {
+	var list []leftPath
 	listing := false
 	for line := range strings.Lines(f.out + "\n" + f.said) {
 		line = strings.TrimRight(line, "\n")
 		path, listed := strings.CutPrefix(line, "  ")
 		if listing = listing && listed || slices.Contains(leftTitles, line); listing && listed {
-			path, _, _ = strings.Cut(path, "  ")
-			list = append(list, path)
+			path, why, _ := strings.Cut(path, "  ")
+			left := leftPath{path: path}
+			if strings.HasSuffix(path, "/") {
+				_, _ = fmt.Sscanf(why, "%d paths in it:", &left.count)
+			}
+			list = append(list, left)
 		}
 	}
 	return list
