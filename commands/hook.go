@@ -189,7 +189,11 @@ func (c *call) hook(o hookOptions) error {
 	if c.reach = joining; c.hangs || served.Hangs() {
 		c.NoDaemon, c.reach = true, alone
 	}
-	request := missions.HookRequest{Caller: caller, Agent: c.arg(0), Event: o.event, Payload: event, AgentPID: presence.FindAgentProcess(c.arg(0), caller, os.Getppid())}
+	agent := c.arg(0)
+	request := missions.HookRequest{
+		Caller: caller, Agent: agent, Event: o.event, Payload: event,
+		AgentPID: presence.FindAgentProcess(agent, caller, os.Getppid()),
+	}
 	result, err := c.sendHook(request)
 	if err != nil && c.reach == joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
 		// What the time allows is done here.

@@ -11,9 +11,7 @@ func pinCommand() *verb {
 	return &verb{
 		name: "pin", args: "MOMENT NAME", min: 2, max: 2, short: "give a snapshot a name, under which it is kept",
 		run: func(c *call) error {
-			return changePin(c, missions.Service.Pin, missions.PinRequest{Moment: c.arg(0), Name: c.arg(1)}, func(pin missions.Pin) string {
-				return fmt.Sprintf("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot))
-			})
+			return changePin(c, missions.Service.Pin, missions.PinRequest{Moment: c.arg(0), Name: c.arg(1)}, pinned)
 		},
 	}
 }
@@ -22,14 +20,24 @@ func unpinCommand() *verb {
 	return &verb{
 		name: "unpin", args: "PIN", min: 1, max: 1, short: "take a pin away; its snapshot stays in its mission",
 		run: func(c *call) error {
-			return changePin(c, missions.Service.Unpin, missions.PinRequest{Name: c.arg(0)}, func(pin missions.Pin) string {
-				return fmt.Sprintf("%s no longer pins %s", clean(pin.Name), short(pin.Snapshot))
-			})
+			return changePin(c, missions.Service.Unpin, missions.PinRequest{Name: c.arg(0)}, unpinned)
 		},
 	}
 }
 
-func changePin(c *call, do func(missions.Service, context.Context, missions.PinRequest) (missions.Pin, error), r missions.PinRequest, text func(missions.Pin) string) error {
+func pinned(pin missions.Pin) string {
+	return fmt.Sprintf("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot))
+}
+
+func unpinned(pin missions.Pin) string {
+	return fmt.Sprintf("%s no longer pins %s", clean(pin.Name), short(pin.Snapshot))
+}
+
+// changePin is Service.Pin or Unpin, and what it says when it is done.
+func changePin(
+	c *call, do func(missions.Service, context.Context, missions.PinRequest) (missions.Pin, error),
+	r missions.PinRequest, done func(missions.Pin) string,
+) error {
 	svc, caller, ctx, err := c.asking()
 	if err != nil {
 		return err
@@ -39,7 +47,7 @@ func changePin(c *call, do func(missions.Service, context.Context, missions.PinR
 	if err != nil {
 		return err
 	}
-	return tellDone(c, pin, func(p *printer) { p.line("%s", text(pin)) })
+	return tellDone(c, pin, func(p *printer) { p.line("%s", done(pin)) })
 }
 
 func pinsCommand() *verb {

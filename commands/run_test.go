@@ -207,7 +207,10 @@ func TestRunTellsProgress(t *testing.T) {
 func TestRestoreAsksWhose(t *testing.T) {
 	t.Parallel()
 	var asked []missions.RestoreRequest
-	plan := missions.RestoreResult{Target: strings.Repeat("a", 40), SafetySnapshot: "b", Workspace: "/work", Modify: []string{"mine"}, Foreign: []missions.PathReason{{Path: "theirs\x1b", Reason: "mission two"}}}
+	plan := missions.RestoreResult{
+		Target: strings.Repeat("a", 40), SafetySnapshot: "b", Workspace: "/w", Modify: []string{"mine"},
+		Foreign: []missions.PathReason{{Path: "theirs\x1b", Reason: "mission two"}},
+	}
 	b := newBench(t, fake{restore: func(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 		asked = append(asked, r)
 		if !r.KeepOthers && !r.All {
@@ -219,7 +222,7 @@ func TestRestoreAsksWhose(t *testing.T) {
 		done.Done, done.Foreign = true, nil
 		return done, nil
 	}, diff: func(_ context.Context, r missions.DiffRequest) (missions.Difference, error) {
-		if r.From != plan.Target || r.To != plan.SafetySnapshot || len(r.Paths) != 1 || !strings.HasPrefix(r.Paths[0], "/work/theirs") {
+		if r.From != plan.Target || r.To != plan.SafetySnapshot || len(r.Paths) != 1 || !strings.HasPrefix(r.Paths[0], "/w/theirs") {
 			t.Errorf("asked for the difference %+v", r)
 		}
 		return missions.Difference{From: r.From, Patch: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-then\n+the user's\n"}, nil

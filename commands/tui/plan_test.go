@@ -44,12 +44,19 @@ var words = Words{
 
 func (s *service) Restore(_ context.Context, r missions.RestoreRequest) (missions.RestoreResult, error) {
 	what := ""
-	for word, is := range map[string]bool{"files": r.FilesOnly, "talk": r.ConversationOnly, "keep-others": r.KeepOthers, "all": r.All, "when-idle": r.WhenIdle, "force": r.Force} {
-		if is {
-			what += " " + word
+	for _, flag := range []struct {
+		word string
+		is   bool
+	}{
+		{"files", r.FilesOnly}, {"talk", r.ConversationOnly}, {"keep-others", r.KeepOthers}, {"all", r.All},
+		{"when-idle", r.WhenIdle}, {"force", r.Force},
+	} {
+		if flag.is {
+			what += " " + flag.word
 		}
 	}
-	return s.act("restore "+r.Moment[len(r.Moment)-2:]+" of "+r.Mission+what+strings.Join(append([]string{""}, r.Paths...), " "), r.Preview, r.Force || r.WhenIdle, r.KeepOthers || r.All)
+	what += strings.Join(append([]string{""}, r.Paths...), " ")
+	return s.act("restore "+r.Moment[len(r.Moment)-2:]+" of "+r.Mission+what, r.Preview, r.Force || r.WhenIdle, r.KeepOthers || r.All)
 }
 
 func (s *service) Undo(_ context.Context, r missions.UndoRequest) (missions.RestoreResult, error) {
