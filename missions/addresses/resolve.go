@@ -237,7 +237,7 @@ func (f *Finder) defaultMission(ctx context.Context, c missions.Caller, at Calle
 	if len(here) == 0 {
 		for _, m := range all {
 			if moved := m.MovedTo(at.Dir); moved != "" {
-				return nil, missions.Errorf(missions.KindNotFound, m.MoveCommand(moved), "the workspace of mission %s was moved here, from %s", m.Name, m.Binding.Workspace)
+				return nil, missions.Errorf(missions.KindNotFound, m.MoveCommand(moved), "the workspace of mission %s, %s, is in %s now", m.Name, m.Binding.Workspace, moved)
 			}
 		}
 	}

@@ -232,3 +232,111 @@ func TestMovedToAnotherDisk(t *testing.T) {
 	}
 	b.works("work")
 }
+
+// TestDirectoryOfAnother: what is where a workspace was is not taken for it, however alike,
+// if it belongs to another, was made anew from the same repository, or has no repository
+// where the workspace had one.
+func TestDirectoryOfAnother(t *testing.T) {
+	t.Parallel()
+	run := func(b *testBench, args ...string) {
+		b.Helper()
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			b.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	for name, replace := range map[string]func(b *testBench){
+		"another project, moved there": func(b *testBench) {
+			other := *b
+			other.dir = b.dir + "2"
+			run(b, "cp", "-a", b.dir, other.dir)
+			other.mission("other")
+			other.write("new.txt", "of the other\n")
+			run(b, "mv", b.dir, b.dir+".old")
+			run(b, "mv", other.dir, b.dir)
+		},
+		"no repository": func(b *testBench) {
+			b.copied()
+			b.write("new.txt", "of the other\n")
+			if err := os.RemoveAll(filepath.Join(b.dir, ".git")); err != nil {
+				b.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			b.versioned()
+			m := b.mission("work")
+			replace(b)
+			_, err := b.local.Restore(context.Background(), missions.RestoreRequest{Caller: b.caller(), Mission: m.ID, Moment: m.Name + "@start", Force: true})
+			if err == nil || b.read("new.txt") != "of the other\n" {
+				t.Errorf("restored: %v", err)
+			}
+			if now, err := b.local.MissionByID(m.ID); err != nil || !now.IsWorkspaceGone() {
+				t.Errorf("it is bound to that directory: %v", err)
+			}
+		})
+	}
+	t.Run("a worktree made anew", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.write("a.txt", "one\n")
+		b.versioned()
+		tree := *b
+		tree.dir = b.dir + "-tree"
+		b.git("worktree", "add", "-q", tree.dir)
+		m := tree.mission("work")
+		b.git("worktree", "remove", "--force", tree.dir)
+		b.git("worktree", "add", "-q", "-b", "fresh", tree.dir)
+		if _, err := tree.local.Snapshot(context.Background(), missions.SnapshotRequest{Caller: tree.caller(), Mission: m.ID}); err == nil {
+			t.Error("a snapshot was taken of another worktree")
+		}
+	})
+}
+
+// TestRepositoryAroundAnother: a repository that is made around one that has a project is a
+// project of its own.
+func TestRepositoryAroundAnother(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	inner := *b
+	inner.dir = filepath.Join(b.dir, "app")
+	inner.write("a.txt", "one\n")
+	inner.git("init", "-q")
+	inner.git("add", ".")
+	inner.git("commit", "-qm", "first")
+	inner.mission("inner")
+	b.write("b.txt", "two\n")
+	b.versioned()
+	b.mission("outer")
+	if all, _ := b.local.AllProjects(); len(all) != 2 {
+		t.Errorf("%d projects", len(all))
+	}
+}
+
+// TestFollowOfASubdirectory: a workspace below a repository's top that was moved out of it
+// takes nothing else along.
+func TestFollowOfASubdirectory(t *testing.T) {
+	t.Parallel()
+	c := newTalker(newBench(t))
+	c.local.Adapters = projects.Agents()
+	c.versioned()
+	top := c.dir
+	c.write("app/a.txt", "one\n")
+	whole := *c.testBench
+	whole.mission("whole")
+	c.dir = filepath.Join(top, "app")
+	c.mission = ""
+	c.hook("SessionStart", map[string]any{"source": "startup"})
+	moved := filepath.Join(filepath.Dir(top), "app")
+	if err := os.Rename(c.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	c.dir = moved
+	c.hook("Stop", nil)
+	p := whole.project()
+	if p.Locations.Path != top || p.Locations.CommonDir != filepath.Join(top, ".git") {
+		t.Errorf("the project is said to be in %s, %s", p.Locations.Path, p.Locations.CommonDir)
+	}
+}

@@ -2,6 +2,9 @@ package moves
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,13 +27,16 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 	if moved == "" || isScratch(moved) || mv.agents.CheckRoot(moved, m.Binding.AgentVars["HOME"], false) != nil {
 		return m, nil
 	}
-	from, top := m.Binding.Workspace, moved
-	if scope := "/" + m.Binding.PathInRepo; strings.HasSuffix(from, scope) && strings.HasSuffix(moved, scope) {
-		from, top = strings.TrimSuffix(from, scope), strings.TrimSuffix(moved, scope)
-	}
-	to, err := projects.InspectDirectory(top)
+	from := m.Binding.Workspace
+	to, err := projects.InspectDirectory(moved)
 	if err != nil {
 		return m, err
+	}
+	if scope := "/" + m.Binding.PathInRepo; to.Repo != nil && to.Repo.TopLevel+scope == moved && strings.HasSuffix(from, scope) {
+		top := strings.TrimSuffix(from, scope) // is the whole repository's, and was moved with it
+		if at, err := projects.InspectDirectory(to.Repo.TopLevel); err == nil && (!isThere(top) || projects.ResolveLinks(top) == at.Dir) {
+			from, to = top, at
+		}
 	}
 	held, err := lock.Wait(ctx, mv.Home.Path("locks", "projects"), lock.Exclusive, mv.Self)
 	if err != nil {
@@ -46,6 +52,11 @@ func (mv *Mover) Follow(ctx context.Context, m *projects.Mission, cwd string) (*
 		return m, err
 	}
 	return fresh, nil
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // followers are the missions whose workspaces were moved from one directory to another.

@@ -153,16 +153,30 @@ func (mv *Mover) checkMove(all []*projects.Project, p *projects.Project, from st
 		if move.Mission.Binding.Identity.Is(move.Directory.Identity) {
 			continue
 		}
-		found, of, err := move.Mission.CountUnchangedFiles(move.Directory.Dir)
+		like, err := move.Mission.Resembles(move.Directory)
 		if err != nil {
 			return err
 		}
-		if found*2 < of {
-			return missions.Errorf(missions.KindConflict, "--force insists; a restore there takes away what is in no snapshot of the mission's",
-				"%s is another directory than the workspace of mission %s was, and of %d of its files %d are in it as they were", move.Directory.Dir, move.Mission.Name, of, found)
+		if !like {
+			return unlikeError(move)
 		}
 	}
 	return nil
+}
+
+// unlikeError is the refusal of a directory that does not hold what the mission's workspace
+// did.
+func unlikeError(move MissionMove) error {
+	found, of, err := move.Mission.CountUnchangedFiles(move.Directory.Dir)
+	if err != nil {
+		return err
+	}
+	lacks := fmt.Sprintf("of %d of its files %d are in it as they were", of, found)
+	if found*2 >= of {
+		lacks = "no commit that its HEAD was at is in the repository there"
+	}
+	return missions.Errorf(missions.KindConflict, "--force insists; a restore there takes away what is in no snapshot of the mission's",
+		"%s is another directory than the workspace of mission %s was, and %s", move.Directory.Dir, move.Mission.Name, lacks)
 }
 
 func refusedMoveError(err error) error {
@@ -241,6 +255,9 @@ func MoveLocations(h *projects.Locations, from string, to projects.Directory) bo
 		h.CommonDir, h.CommonIdentity = "", home.DirectoryIdentity{} // it was not moved along
 	}
 	for i, hint := range h.Workspaces {
+		if !home.IsWithin(from, hint.Path) {
+			continue
+		}
 		h.Workspaces[i].Path = moved(hint.Path)
 		if place, err := projects.DirectoryIdentity(h.Workspaces[i].Path); err == nil {
 			h.Workspaces[i].Identity = place

@@ -5,8 +5,11 @@ package moves
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -26,8 +29,8 @@ func New(d *projects.Desk, t *snapshots.Taker, o *presence.Observer, l *agents.L
 }
 
 // Rebind has a mission go on in the directory that is now where its workspace was, if that
-// holds what the workspace held: a backup that was restored, a copy, another mount. The
-// caller has locked the directory.
+// holds what the workspace held and is nobody else's: a backup that was restored, a copy,
+// another mount. The user is told. The caller has locked the directory.
 func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mission, error) {
 	g, err := projects.InspectDirectory(m.Binding.Workspace)
 	if err != nil {
@@ -43,11 +46,36 @@ func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mis
 		}
 		return m, projects.WorkspaceMovedError(m, "another directory is in its place")
 	}
+	if owner := mv.ownerInPlace(fresh, g); owner != "" {
+		return m, projects.WorkspaceMovedError(m, "another directory is in its place: "+owner)
+	}
+	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("another directory is where %s was, and holds the same files: mission %s goes on in it", g.Dir, fresh.Name)})
 	mv.Logger.Info("another directory is a mission's workspace: it holds the same files", "mission", m.ID, "workspace", g.Dir)
 	if err := mv.bind(ctx, fresh, g, "a copy is in the place of "+g.Dir); err != nil {
 		return m, fmt.Errorf("bind the mission to its workspace: %w", err)
 	}
 	return fresh, mv.ChangeLocations(ctx, fresh.Project, func(h *projects.Locations) bool { return MoveLocations(h, m.Binding.Workspace, g) })
+}
+
+// ownerInPlace says whose the directory is that is where a mission's workspace was: that of
+// another project or mission, which was moved there, or a worktree that was made anew. It
+// is "" if it can be a copy of the workspace.
+func (mv *Mover) ownerInPlace(m *projects.Mission, g projects.Directory) string {
+	all, _ := mv.AllProjects()
+	for _, p := range all {
+		if p.ID != m.Project.ID && g.Repo != nil && p.Locations.CommonIdentity.Is(g.CommonIdentity) {
+			return "it belongs to project " + filepath.Base(p.Dir)
+		}
+		for _, hint := range p.Locations.Workspaces {
+			if hint.Identity.Is(g.Identity) && (p.ID != m.Project.ID || hint.Path != g.Dir) {
+				return "it was " + hint.Path
+			}
+		}
+	}
+	if g.Repo != nil && !home.IsWithin(g.Dir, g.Repo.CommonDir) && m.Project.Locations.CommonIdentity.Is(g.CommonIdentity) {
+		return "a worktree that was made anew"
+	}
+	return ""
 }
 
 // bind binds a mission to a directory, and says why in its record.

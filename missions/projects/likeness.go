@@ -13,47 +13,48 @@ import (
 )
 
 // Resembles reports whether a directory that is another one than the mission's workspace
-// was holds what that held: a commit that the mission's HEAD was at, where both have a
-// repository, and at least half of its files as they were.
+// was holds what that held: a commit that the mission's HEAD was at, if it was at any, and
+// at least half of its files as they were.
 func (m *Mission) Resembles(g Directory) (bool, error) {
 	if m.Tip == nil {
 		return false, nil
 	}
-	known, compared := m.knowsRepository(g)
-	if compared && !known {
-		return false, nil
+	known, hadCommits, err := m.knowsRepository(g)
+	if err != nil || hadCommits && !known {
+		return false, err
 	}
 	found, of, err := m.CountUnchangedFiles(g.Dir)
-	return err == nil && found*2 >= of && (of > 0 || known), err
+	return err == nil && found*2 >= of && (known || found > 0), err
 }
 
 // knowsRepository reports whether the directory's repository has a commit that the
-// mission's HEAD was at. That can't be compared where one of them has no commit, or where
-// the repository's objects can't be read.
-func (m *Mission) knowsRepository(g Directory) (known, compared bool) {
-	if g.Repo == nil || g.Repo.CommonDir == "" {
-		return false, false
+// mission's HEAD was at, and whether that was at any. An error is of objects that can't be
+// read.
+func (m *Mission) knowsRepository(g Directory) (known, hadCommits bool, err error) {
+	var objects *shadow.Objects
+	if g.Repo != nil && g.Repo.CommonDir != "" {
+		if objects, err = shadow.OpenObjects(g.Repo.CommonDir); err != nil {
+			return false, false, err
+		}
+		defer objects.Close()
 	}
-	objects, err := shadow.OpenObjects(g.Repo.CommonDir)
-	if err != nil {
-		return false, false
-	}
-	defer objects.Close()
 	tried := map[string]bool{"": true}
 	for s, err := range m.Project.SnapshotCache.WalkHistory(m.Project.Store, m.Tip.ID) {
 		if err != nil {
-			break
+			return false, hadCommits, err
 		}
 		id, err := gitstore.ParseID(s.GitHead)
 		if tried[s.GitHead] || err != nil {
 			continue
 		}
-		tried[s.GitHead], compared = true, true
+		if tried[s.GitHead], hadCommits = true, true; objects == nil {
+			return false, true, nil
+		}
 		if _, err := objects.Commit(id); err == nil {
-			return true, true
+			return true, true, nil
 		}
 	}
-	return false, compared
+	return false, hadCommits, nil
 }
 
 // maxComparedMissions is how many missions of a project are compared with a directory.
@@ -70,10 +71,12 @@ func (r *Registry) resembles(p *Project, g Directory) bool {
 	list = slices.DeleteFunc(list, func(m *Mission) bool { return !at(m.Binding.Workspace) })
 	slices.SortFunc(list, func(a, b *Mission) int { return b.LastUsed().Compare(a.LastUsed()) })
 	for _, m := range list[:min(len(list), maxComparedMissions)] {
-		if there, err := InspectDirectory(m.Binding.Workspace); err == nil {
-			if like, err := m.Resembles(there); err == nil && like {
-				return true
-			}
+		there, err := InspectDirectory(m.Binding.Workspace)
+		if err != nil || there.Repo == nil || there.Repo.CommonDir != g.Repo.CommonDir || m.Binding.Identity.Is(there.Identity) {
+			continue // of another repository, as one inside this one is, or in its place
+		}
+		if like, err := m.Resembles(there); err == nil && like {
+			return true
 		}
 	}
 	return false
@@ -116,15 +119,16 @@ const (
 )
 
 // CountUnchangedFiles counts the files of the mission's newest snapshot that are the same
-// in a directory, among those compared. They are picked from all directories.
+// in a directory, among those compared: files with content, picked from all directories.
 func (m *Mission) CountUnchangedFiles(dir string) (found, of int, err error) {
 	type file struct {
 		path string
 		id   gitstore.ID
 	}
 	var files []file
+	empty := gitstore.EmptyBlob()
 	err = m.Project.Store.WalkTree(m.Tip.Tree, func(path string, e gitstore.TreeEntry) error {
-		if !e.Mode.IsDir() {
+		if !e.Mode.IsDir() && e.ID != empty { // there is one in each directory of some languages
 			files = append(files, file{path, e.ID})
 		}
 		return nil
