@@ -341,6 +341,9 @@ func TestHookBesideAHungDaemon(t *testing.T) {
 			t.Errorf("%s beside a daemon that hangs does not say %q: %s", reading, says, out)
 		}
 	}
+	if out := p.must("status"); !strings.Contains(out, "daemon: it does not answer, this process did the work") {
+		t.Errorf("status beside a daemon that hangs calls it none: %s", out)
+	}
 	p.refused("holds Umbra's home, but it does not answer", "snapshot", "one")
 	end()
 	free()

@@ -87,9 +87,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 		env.Stdin = bytes.NewReader(event)
 	}
 	if errors.Is(err, client.ErrUndone) {
-		if env.hangs = errors.Is(err, client.ErrHangs); env.hangs {
-			home.NoteHang()
-		}
+		env.hangs = errors.Is(err, client.ErrHangs)
 		return 0, env, false
 	}
 	if strict {

@@ -56,6 +56,8 @@ func writeStatus(p *printer, s missions.Status) {
 	switch {
 	case s.Daemon != nil && s.Daemon.Running:
 		p.folded(fmt.Sprintf("daemon: running (pid %d), %s live", s.Daemon.PID, count(s.Daemon.Missions, "mission")))
+	case s.Daemon != nil && s.Daemon.Hangs:
+		p.folded("daemon: it does not answer, this process did the work")
 	default:
 		p.folded("daemon: none, this process did the work")
 	}

@@ -31,6 +31,7 @@ type Status struct {
 // DaemonStatus describes the process that serves the socket.
 type DaemonStatus struct {
 	Running     bool      `json:"running"`
+	Hangs       bool      `json:"hangs,omitempty"` // one has the home, and does not answer
 	PID         int       `json:"pid"`
 	Version     string    `json:"version"`
 	StartedAt   time.Time `json:"started_at"`
@@ -87,7 +88,7 @@ func (r RuledOutFiles) Sentence() string {
 	if r.Files > 1 {
 		files, stay = Itoa(r.Files)+" files are", "they stay captured, since snapshots hold them"
 	}
-	return files + " ignored now (" + r.Rule + "): " + stay + "; new files that it ignores are in none"
+	return files + " ignored now (" + r.Rule + "): " + stay + "; new files that this rule ignores are not captured"
 }
 
 // Housekeeping is what was last done to keep a project's shadow repository fast

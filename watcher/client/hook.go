@@ -55,6 +55,9 @@ func alone(o Options) missions.Relay {
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 			return exchange(ctx, conn, m, o, body, result)
 		})
+		if errors.Is(err, ErrHangs) {
+			o.Home.NoteHang()
+		}
 		broken := errors.Is(err, ErrBroken) && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil
 		if broken || errors.Is(err, errLeaving) || errors.Is(err, errMisdirected) || errors.Is(err, errOtherHome) || errors.Is(err, errRefused) || errors.Is(err, errOlder) {
 			return fmt.Errorf("%w: %w", ErrUndone, err)

@@ -22,6 +22,7 @@ func BesideHung(own missions.Service, why error) missions.Service {
 		problem := missions.Problem{Message: hung.Message, Fix: hung.Hint}
 		switch r := result.(type) {
 		case *missions.Status:
+			r.Daemon = &missions.DaemonStatus{Hangs: true}
 			r.Problems = append(r.Problems, problem)
 		case *missions.DoctorResult:
 			r.Problems = append(r.Problems, problem)
