@@ -7,13 +7,13 @@ import (
 )
 
 func forgetCommand() *verb {
-	r := missions.ForgetRequest{}
+	var r missions.ForgetRequest
 	return &verb{
 		name: "forget", args: "PATH", min: 1, max: 1, short: "say which snapshots hold a secret, and what to do about it",
 		long: `One file can't be taken out of snapshots: ids would change that pins, restores, forks
 and conversations go by. So it is refused, with each step that is to be taken instead.
 Nothing is changed. Exit code 12, or 10 if no snapshot holds the path.`,
-		flags: []cli.Flag{&cli.StringFlag{Name: "mission", Usage: "the mission whose workspace the path is in", Destination: &r.Mission}},
+		flags: []cli.Flag{&cli.StringFlag{Name: "mission", Usage: "the `MISSION` whose workspace the path is in", Destination: &r.Mission}},
 		run: func(c *call) error {
 			svc, caller, ctx, err := c.asking()
 			if err == nil {

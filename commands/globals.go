@@ -27,7 +27,7 @@ func (g *Globals) flags() []cli.Flag {
 		&cli.StringFlag{Name: "home", Usage: "keep Umbra's data in `DIR` (UMBRA_HOME)", Destination: &g.Home},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &g.JSON},
 		&cli.BoolFlag{Name: "no-daemon", Usage: "start no daemon: work in this process (UMBRA_NO_DAEMON=1)", Destination: &g.NoDaemon},
-		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notices, and no word where all went well", Destination: &g.Quiet},
+		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notices", Destination: &g.Quiet},
 		&cli.BoolFlag{Name: "yes", Usage: "answer questions with yes", Destination: &g.Yes},
 		&cli.StringFlag{Name: "color", Value: "auto", Usage: "colour: `auto|always|never`", Destination: &g.Color},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colour, as --color never", Destination: &g.noColor},

@@ -76,6 +76,7 @@ type Holders struct {
 	Dir        string   `json:"dir"` // where all that is kept of the project is
 	Missions   []Holder `json:"missions"`
 	Snapshots  int      `json:"snapshots"`
+	Trash      bool     `json:"trash,omitempty"`      // missions of the project are in it, with their workspaces
 	Captured   bool     `json:"captured"`             // a newest snapshot holds it: the next one will as well
 	Repository string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
 }

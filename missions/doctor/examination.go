@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -54,7 +55,7 @@ func (e *Examiner) Doctor(ctx context.Context, r missions.DoctorRequest) (missio
 	if err := x.checkIndex(ctx, projects); err != nil {
 		return x.Result, err
 	}
-	return x.Result, x.settleKnown()
+	return x.Result, x.settleKnown(ctx)
 }
 
 // Examination is one run of doctor.
@@ -63,6 +64,7 @@ type Examination struct {
 	request  missions.DoctorRequest
 	Result   missions.DoctorResult
 	stuck    []stuck
+	gone     []string // ids of projects that were made in the home and are not there
 
 	refless map[string]bool // missions that have snapshots and no ref
 
@@ -83,6 +85,11 @@ func (x *Examination) report(p missions.Problem, mend func() error) {
 			return
 		}
 		p.Message += "; mending it: " + err.Error()
+		if e := missions.AsError(err); e.Kind != missions.KindDamaged && e.Kind != missions.KindNotFound {
+			p.Fix = cmp.Or(e.Hint, "umbra doctor --fix tries again")
+			x.Result.Problems = append(x.Result.Problems, p)
+			return
+		}
 	}
 	if mend != nil || p.Fix == "umbra doctor" {
 		p.Fix = "umbra doctor --fix"

@@ -59,7 +59,7 @@ func describeHolders(list []missions.Holder) string {
 // snapshots held is captured on by it.
 func forgettingSteps(found missions.Holders, secrets []string, caches string) []string {
 	steps := []string{"have the secret replaced where it was issued: whoever read a snapshot, the conversation or a backup may have it"}
-	if pattern := "/" + found.Path; found.Captured {
+	if pattern := "/" + literalPattern.Replace(found.Path); found.Captured {
 		words := []string{"umbra config set capture.secrets"}
 		for _, known := range append(slices.DeleteFunc(slices.Clone(secrets), func(p string) bool { return p == pattern }), pattern) {
 			words = append(words, home.ShellQuote(known))
@@ -79,6 +79,13 @@ func forgettingSteps(found missions.Holders, secrets []string, caches string) []
 	if len(live) > 0 {
 		steps = append(steps, "end what works there:", "umbra mission stop "+strings.Join(live, " "))
 	}
-	return append(steps, "to have its bytes gone, remove all snapshots of "+found.Project+", which can't be brought back; files in workspaces stay:",
-		"umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches)+" && umbra doctor --known")
+	steps = append(steps, "to have its bytes gone, remove all snapshots of "+found.Project+", which can't be brought back; files in workspaces stay:")
+	if found.Trash {
+		steps = append(steps, "umbra trash empty")
+	}
+	return append(steps, "umbra daemon stop && rm -r "+home.ShellQuote(found.Dir)+" "+home.ShellQuote(caches),
+		"umbra doctor says then that they are gone, and how to say that you know; after that, what the journal has of them goes with:", "umbra doctor --fix")
 }
+
+// literalPattern takes the meaning from what means something in a pattern.
+var literalPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)

@@ -59,6 +59,7 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	list, problems := rd.ProjectMissions(s.project)
 	removed, more := rd.RemovedMissionsIn(s.project)
 	addresses.NotifyProblems(ctx, append(problems, more...))
+	s.found.Trash = len(removed) > 0
 	known := map[string]missions.Holder{}
 	for _, m := range append(list, removed...) {
 		known[m.ID] = missions.Holder{ID: m.ID, Name: m.Name, Removed: m.InTrash, Live: missions.HasAgent(m.Lifecycle)}

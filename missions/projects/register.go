@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
+	"github.com/umbra-vcs/umbra/gitstore/lock"
+	"github.com/umbra-vcs/umbra/missions/home"
 )
 
 // registerFile lists the projects of the home beside their directories: of one that is gone
@@ -37,6 +40,22 @@ func (b *Base) ReadRegister() ([]RegisterEntry, error) {
 		return nil, nil
 	}
 	return list, nil
+}
+
+// Unregister lists projects no longer, which are gone for good.
+func (r *Registry) Unregister(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	held, err := lock.Wait(ctx, r.Home.Path("locks", "projects"), lock.Exclusive, r.Self)
+	if err != nil {
+		return home.LockError(err)
+	}
+	defer held.Release()
+	for _, id := range ids {
+		err = errors.Join(err, r.changeRegister(id, nil))
+	}
+	return err
 }
 
 // changeRegister lists a project, or, without an entry, no longer. The caller holds the
