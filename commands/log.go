@@ -71,7 +71,7 @@ func runLog(c *call, o logOptions) error {
 	}
 	defer c.sayUnpaired(unpaired)
 	if len(list) == 0 {
-		c.notice("no snapshot is like that: umbra log without flags lists all")
+		c.notice("no snapshot matches")
 		return nil
 	}
 	if !o.graph {

@@ -33,8 +33,8 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 	default:
 		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
 		writeKept(p, "left as they are", r.Kept)
-		if r.TargetAddress != "" && did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
-			p.line("what can't be changed is put back by the same command, once it can be: umbra restore %s", clean(r.TargetAddress))
+		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
+			p.line("once what is in the way is gone, the same command puts them back")
 		}
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}

@@ -12,7 +12,8 @@ type FoldedPath struct {
 const foldedFrom = 8
 
 // FoldPaths makes one entry of the many in a directory at the top of the workspace that
-// have one reason. JSON lists all.
+// a rule or the system leaves alone for one reason. What people or programs changed is
+// named path by path. JSON lists all.
 func FoldPaths(list []PathReason) []FoldedPath {
 	top := func(k PathReason) PathReason {
 		dir, _, in := strings.Cut(k.Path, "/")
@@ -23,14 +24,16 @@ func FoldPaths(list []PathReason) []FoldedPath {
 	}
 	counts := map[PathReason]int{}
 	for _, k := range list {
-		counts[top(k)]++
+		if _, given := reasons[k.Reason]; given && k.Reason != "changed" {
+			counts[top(k)]++
+		}
 	}
 	var out []FoldedPath
 	for _, k := range list {
 		dir := top(k)
 		n := counts[dir]
 		switch {
-		case dir.Path == "" || n > 0 && n < foldedFrom:
+		case dir.Path == "" || n >= 0 && n < foldedFrom:
 			out = append(out, FoldedPath{PathReason: k})
 		case n > 0:
 			out = append(out, FoldedPath{PathReason{dir.Path + "/", k.Reason}, n})

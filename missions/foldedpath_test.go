@@ -15,6 +15,11 @@ func TestFoldPaths(t *testing.T) {
 	}
 	list = append(list, PathReason{Path: "node_modules/big", Reason: "size"})
 	want = append(want, FoldedPath{PathReason{"node_modules/", "ignored"}, 20}, FoldedPath{PathReason{"node_modules/big", "size"}, 0})
+	for i := range 20 {
+		changed := PathReason{Path: fmt.Sprintf("src/%d.go", i), Reason: "changed"}
+		list = append(list, changed)
+		want = append(want, FoldedPath{changed, 0})
+	}
 	if got := FoldPaths(list); !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
