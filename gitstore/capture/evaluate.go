@@ -175,7 +175,7 @@ func (w *walker) reuse(s *scene, e entry, st *beneath.Stat, old *entry, dirty *d
 	if !same {
 		return e, verdictRead, nil
 	}
-	e.flags |= flagTrusted | old.flags&flagSeeded
+	e.flags |= flagTrusted | old.flags&(flagSeeded|flagChanging)
 	if w.verify != nil {
 		ok, err := w.verify(e.id)
 		if err != nil {

@@ -59,7 +59,8 @@ const (
 	flagIgnored
 	// flagLinked: a file with more than one hard link.
 	flagLinked
-	// flagChanging: stored as one read gave it, while it was written to.
+	// flagChanging: stored as one read gave it, while it was written to; or a part of a
+	// SQLite database that is not whole. It stays until the file is read again.
 	flagChanging
 	// flagGone: vanished, or became ignored, while it was being captured.
 	flagGone
