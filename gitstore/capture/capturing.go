@@ -260,7 +260,7 @@ type Result struct {
 	// Changing are the files, sorted, that were written to whenever they were
 	// read, and are stored as one read gave them.
 	Changing []string
-	// Moved says that something was written to after it was read: two files may be of
+	// Moved says that something was written to after the capture began: two files may be of
 	// different moments.
 	Moved bool
 	Stats Stats

@@ -15,7 +15,7 @@ const (
 	coarseSlack = 2 * time.Second
 )
 
-// stamp is when reads begin, on the clock of a file system.
+// stamp is an instant, such as when reads begin, on the clock of a file system.
 type stamp struct {
 	now    int64 // nanoseconds, the coarse clock
 	coarse bool  // a file system with a coarse or a foreign clock
@@ -24,13 +24,22 @@ type stamp struct {
 // trusts tells whether stat data read after s would show any later write: only
 // then may equal stat data mean equal content (the racy rule).
 func (s stamp) trusts(st *fingerprint) bool {
-	slack := clockSlack
+	return max(st.mtime, st.ctime) < s.now-int64(s.slack(st, clockSlack))
+}
+
+// follows tells whether a file was written to before s. It is exact but for the tick that
+// s is in: an agent writes a file and calls the hook within clockSlack. The time of the
+// last change alone counts, since nobody can set it to the future.
+func (s stamp) follows(st *fingerprint) bool { return st.ctime < s.now-int64(s.slack(st, 0)) }
+
+// slack is how far behind s a time may be that was really after it.
+func (s stamp) slack(st *fingerprint, local time.Duration) time.Duration {
 	if s.coarse || st.ctime%int64(time.Second) == 0 {
 		// A ctime of whole seconds is what ext3, and ext4 with small inodes,
 		// always give.
-		slack = coarseSlack
+		return coarseSlack
 	}
-	return max(st.mtime, st.ctime) < s.now-int64(slack)
+	return local
 }
 
 // fileSystem is what a capture must know of the one that a directory is on.

@@ -10,7 +10,8 @@ import (
 
 // proveMoment looks again at all that was read, when all is read: what is as it was
 // when it was read is of one moment, that of this look. Two files that were each read
-// whole need not be (H49).
+// whole need not be (H49). What was taken over unread is known to be unchanged when the
+// walk began, so all that was read must have been written before that.
 func (r *reading) proveMoment() error {
 	for _, u := range r.done {
 		if err := r.ctx.Err(); err != nil {
@@ -28,12 +29,14 @@ func (r *reading) proveUnit(u *unit) {
 		return
 	}
 	defer dir.Close()
+	began := stamp{now: r.began, coarse: u.scene.system.coarse}
 	for _, i := range u.reads {
 		e := &u.node.entries[i]
 		if e.kind == kindDirectory || e.kind == kindSkipped || e.flags&flagGone != 0 {
 			continue
 		}
-		if st, err := dir.Lstat(e.name); err != nil || fingerprintOf(&st) != e.stat {
+		st, err := dir.Lstat(e.name)
+		if err != nil || fingerprintOf(&st) != e.stat || !began.follows(&e.stat) {
 			r.moved = true
 		}
 		if name := databaseOf(dir, u.node, e); name != "" {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
 // TestFilesOfDifferentMoments: each file is read whole, and one is written again while
@@ -24,8 +27,73 @@ func TestFilesOfDifferentMoments(t *testing.T) {
 		t.Errorf("moved %t, changing %q", r.Moved, r.Changing)
 	}
 	l.scanner.hooks.afterRead = nil
+	l.tick("a")
 	if r := l.walk(); r.Moved || l.files(r)["a"] != "another text" {
 		t.Errorf("moved %t: %q", r.Moved, l.files(r))
+	}
+}
+
+// TestReadAndTakenOver: a file that is taken over unread and another one are written
+// while a third is read. The second is read afterwards, and does not change any more.
+func TestReadAndTakenOver(t *testing.T) {
+	t.Parallel()
+	for how, dirty := range map[string]Dirty{"a walk": {All: true}, "a watcher": {Paths: []string{"large", "z"}}} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, Settings{})
+			l.write("a", "1")
+			l.write("z", "1")
+			l.settle()
+			l.write("large", strings.Repeat("x", wholeSize+1))
+			l.write("z", "2")
+			l.tick("z")
+			l.scanner.workspace.Workers = 1
+			l.scanner.hooks.beforeRead = func(path string) {
+				if path == "large" {
+					l.write("a", "another text")
+					l.write("z", "another text")
+				}
+			}
+			r := l.capture(dirty, Options{})
+			if got := l.files(r); got["a"] != "1" || got["z"] != "another text" || !r.Moved {
+				t.Errorf("a %q, z %q, moved %t", got["a"], got["z"], r.Moved)
+			}
+			l.scanner.hooks.beforeRead = nil
+			l.tick("z")
+			if r := l.walk(); l.files(r)["a"] != "another text" || r.Moved {
+				t.Errorf("a %q, moved %t", l.files(r)["a"], r.Moved)
+			}
+		})
+	}
+}
+
+// TestWrittenBeforeTheHook: what an agent writes before it calls the hook is of the moment
+// of the hook from the next tick on, whatever time the file says that it was written at.
+func TestWrittenBeforeTheHook(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, Settings{})
+	l.write("a", "1")
+	l.settle()
+	l.write("a", "2")
+	l.write("unpacked", "1")
+	later := time.Now().Add(time.Hour)
+	l.must(os.Chtimes(l.path("unpacked"), later, later))
+	l.tick("unpacked")
+	if r := l.walk(); r.Moved || r.Stats.ReadFiles != 2 {
+		t.Errorf("moved %t, read %d", r.Moved, r.Stats.ReadFiles)
+	}
+}
+
+// tick waits until the clock that stamps files is past the last change of a file.
+func (l *lab) tick(name string) {
+	l.t.Helper()
+	st, err := os.Lstat(l.path(name))
+	l.must(err)
+	changed := newFileState(st, stamp{}).ctime
+	for deadline := time.Now().Add(patience.Of(time.Minute)); coarseNow() <= changed; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			l.t.Fatal("the clock stands still")
+		}
 	}
 }
 

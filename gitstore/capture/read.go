@@ -50,7 +50,7 @@ type reading struct {
 	corrected atomic.Int64
 
 	done  []*unit
-	moved bool // something was written to after it was read
+	moved bool // something was written to after the walk began
 }
 
 // all reads what the walk has found, and what that turns up in turn.
