@@ -147,7 +147,7 @@ func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missi
 	if err != nil {
 		return nil, err
 	}
-	if !l.Config.Adopt.Adopts(g.Dir) {
+	if !l.CurrentConfig().Adopt.Adopts(g.Dir) {
 		return nil, nil
 	}
 	if err := l.agents.Unadopted.BudgetRefusal(g.Top, l.Now()); err != nil && e.Kind != sessions.KindSessionStart {

@@ -132,7 +132,7 @@ func (in *Installer) hooksState(at HookPlace, r missions.HooksRequest, changed b
 
 // adoptionText says in words which sessions become missions.
 func (in *Installer) adoptionText() string {
-	c := in.Config.Adopt
+	c := in.CurrentConfig().Adopt
 	switch {
 	case len(c.Include) == 0 && len(c.Exclude) == 0:
 		return "every session becomes a mission"

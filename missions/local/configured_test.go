@@ -126,6 +126,23 @@ func TestConfigurationBreaksMeanwhile(t *testing.T) {
 	}
 }
 
+// TestConfigurationCountsAtOnce: the next snapshot follows what the user has just set, such
+// as that a file is a secret, in a process that began before.
+func TestConfigurationCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.mission("work")
+	if err := os.WriteFile(b.local.Home.ConfigFile(), []byte("capture: {secrets: ['*.vault']}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.write("key.vault", "secret")
+	b.write("a.txt", "one\n")
+	b.snapshot("")
+	if !b.has("work", "a.txt", "one\n") || b.has("work", "key.vault", "secret") {
+		t.Errorf("the snapshot lacks a.txt, or holds the secret: %+v", b.newest())
+	}
+}
+
 // TestVariablesReachTheService: what overrides a key is sent along by every client.
 func TestVariablesReachTheService(t *testing.T) {
 	t.Parallel()

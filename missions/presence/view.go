@@ -47,7 +47,7 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if problem := o.missingHooksProblem(m); problem != "" {
 		v.Problems = append(v.Problems, problem)
 	}
-	if _, err := o.Config.Capture.NarrowedBy(m.Binding.Workspace); m.Binding.Workspace != "" && err != nil {
+	if _, err := o.CurrentConfig().Capture.NarrowedBy(m.Binding.Workspace); m.Binding.Workspace != "" && err != nil {
 		v.Problems = append(v.Problems, err.Error()+"; it is not followed")
 	}
 	v.ClientVersion = m.Live.ClientVersion

@@ -8,10 +8,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-// Configuration is the user's configuration as this process has read it.
+// Configuration is the user's configuration.
 type Configuration struct {
 	*Base
-	Config      settings.Config
+	Config      settings.Config     // as this process began; what counts is CurrentConfig
 	getenv      func(string) string // what overrides it in this process
 	ConfigError error               // why it is not what the user's file says
 	configStamp home.FileStamp      // of the user's file when it was read

@@ -55,7 +55,7 @@ const maxLeftOutPaths = 5
 func (tk *Taker) LeftOutFiles(m *projects.Mission) *missions.LeftOutFiles {
 	out := &missions.LeftOutFiles{Mission: m.Name, File: filepath.Join(m.Binding.Workspace, settings.ProjectFile), Paths: []string{}}
 	for _, s := range recordedFiles(m) {
-		if !isLeftOutByProject(tk.Config.Capture, s) {
+		if !isLeftOutByProject(tk.CurrentConfig().Capture, s) {
 			continue
 		}
 		if out.Files++; out.Files <= maxLeftOutPaths {

@@ -100,9 +100,9 @@ func (wk *Workspaces) RefreshWorkspace(ctx context.Context, m *projects.Mission)
 
 func (ws *WorkspaceCache) readLimits(begun bool) (settings.Limits, error) {
 	if !begun {
-		return ws.workspaces.Config.Capture.NarrowedBy(ws.Root)
+		return ws.workspaces.CurrentConfig().Capture.NarrowedBy(ws.Root)
 	}
-	return missionLimits(ws.workspaces.Config.Capture, ws.Root, ws.limits), nil
+	return missionLimits(ws.workspaces.CurrentConfig().Capture, ws.Root, ws.limits), nil
 }
 
 // readRules brings the capture rules up to date.
