@@ -8,17 +8,11 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// putBackPrompt keeps the prompt of a launch whose agent has ended before it took it: the
-// next launch sends it.
-func putBackPrompt(m *projects.Mission, r missions.KeepRequest) {
-	prompt := m.Live.SentPrompt
-	m.HoldSentPrompt("")
-	unknown := m.Binding.SessionPath == "" && !m.Live.HasHooks // then its exit code tells
-	switch {
-	case prompt == "":
-	case r.Failed != "", !m.Live.HeardSinceLaunch && !presence.HasSpokenSinceLaunch(m) && (!unknown || r.ExitCode != 0):
-		m.SetFirstPrompt(prompt)
-	}
+// hasTakenPrompt reports whether an agent whose end its keeper reports has taken the prompt
+// of its launch. Of an agent that shows nothing, the exit code tells.
+func hasTakenPrompt(m *projects.Mission, r missions.KeepRequest) bool {
+	showsNothing := m.Binding.SessionPath == "" && !m.Live.HasHooks
+	return r.Failed == "" && (presence.HasTakenPrompt(m) || showsNothing && r.ExitCode == 0)
 }
 
 // endSummary says in one line what was kept of an agent that has ended, and how to go on.

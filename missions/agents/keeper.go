@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 )
@@ -46,7 +47,7 @@ func (l *Launcher) Keep(ctx context.Context, r missions.KeepRequest) (missions.K
 		}
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.BoundSession, m.Live.Handover = nil, nil, nil, "", nil
 		m.Live.EndedLaunch = r.Launch
-		putBackPrompt(m, r)
+		presence.PutBackPrompt(m, hasTakenPrompt(m, r))
 		l.presence.RemoveLaunchFiles(m)
 		if r.Failed != "" {
 			m.LastError = r.Failed

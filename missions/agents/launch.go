@@ -91,6 +91,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if problem := snapshots.LostWorktreeProblem(m); problem != nil {
 		launch.Notes = append(launch.Notes, problem.Message+"; "+problem.Fix)
 	}
+	presence.PutBackPrompt(m, presence.HasTakenPrompt(m)) // of a launch whose end nobody has reported
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Problem, m.Live.RefusedCall = "", nil
 	m.Live.WorkPlace, m.Live.SubagentPlace = projects.WorkPlace{}, projects.WorkPlace{}

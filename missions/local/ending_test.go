@@ -3,12 +3,14 @@ package local
 import (
 	"context"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // ending is a mission of Claude Code under a keeper, launched with a prompt.
@@ -54,6 +56,31 @@ func (e *ending) ends(code int, failed string) string {
 	return r.Summary
 }
 
+func (e *ending) stored() *projects.Mission {
+	e.Helper()
+	m, err := e.local.MissionByID(e.id)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return m
+}
+
+// losesKeeper has the agent's keeper, and the agent with it, killed.
+func (e *ending) losesKeeper() {
+	e.Helper()
+	keeper := exec.Command("sleep", "60")
+	if err := keeper.Start(); err != nil {
+		e.Fatal(err)
+	}
+	pid := keeper.Process.Pid
+	_, err := e.local.Keep(context.Background(), missions.KeepRequest{Mission: e.id, Launch: e.launch.ID, KeeperPID: pid, AgentPID: pid})
+	keeper.Process.Kill()
+	keeper.Wait()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
 // TestPromptIsKept: a prompt stays until an agent has taken it, and at each end a line
 // says what was kept and what to type.
 func TestPromptIsKept(t *testing.T) {
@@ -70,20 +97,39 @@ func TestPromptIsKept(t *testing.T) {
 			e.hook("SessionStart", map[string]any{"source": "startup"})
 			return e.ends(0, "")
 		}, "before it took its prompt", true},
+		"ended its session first": {func(e *ending) string {
+			e.hook("SessionStart", map[string]any{"source": "startup"})
+			e.hook("SessionEnd", map[string]any{"reason": "prompt_input_exit"})
+			return e.ends(0, "")
+		}, "before it took its prompt", true},
+		"its keeper died": {func(e *ending) string {
+			e.losesKeeper()
+			if err := e.local.CloseLostMission(context.Background(), e.stored()); err != nil {
+				t.Fatal(err)
+			}
+			return ""
+		}, "", true},
+		"its keeper died behind its session's end": {func(e *ending) string {
+			e.hook("SessionEnd", map[string]any{"reason": "other"})
+			e.losesKeeper()
+			return ""
+		}, "", true},
+		"its keeper died in a turn": {func(e *ending) string {
+			e.hook("SessionStart", map[string]any{"source": "startup"})
+			e.hook("UserPromptSubmit", map[string]any{"prompt": prompt})
+			e.losesKeeper()
+			return ""
+		}, "", false},
 		"taken": {func(e *ending) string {
 			e.hook("SessionStart", map[string]any{"source": "startup"})
 			e.takeTurn(prompt, "a.txt", "one\n")
 			return e.ends(0, "")
 		}, "work: 1 turn is kept; to go on: umbra mission resume work", false},
 		"taken without hooks": {func(e *ending) string {
-			m, err := e.local.MissionByID(e.id)
-			if err != nil {
-				t.Fatal(err)
-			}
 			if _, err := e.local.Keep(context.Background(), missions.KeepRequest{Mission: e.id, Launch: e.launch.ID, KeeperPID: os.Getpid(), AgentPID: os.Getppid()}); err != nil {
 				t.Fatal(err)
 			}
-			e.transcript = m.Binding.SessionPath
+			e.transcript = e.stored().Binding.SessionPath
 			e.say(e.line("user", "u1", "", `"fix the login"`), e.line("assistant", "u2", "u1", `[{"type":"text","text":"done"}]`))
 			later := time.Now().Add(time.Second) // a file's clock is coarser than the launch's
 			if err := os.Chtimes(e.transcript, later, later); err != nil {

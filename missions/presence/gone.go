@@ -122,6 +122,7 @@ func (o *Observer) CloseDeadMission(ctx context.Context, m *projects.Mission, of
 			return false, nil
 		}
 		r.Event = event
+		PutBackPrompt(m, HasTakenPrompt(m)) // no keeper is left to do that
 		o.RemoveLaunchFiles(m)
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild, m.Live.Handover = nil, nil, nil, nil
 		return true, nil

@@ -149,12 +149,17 @@ type followUp struct {
 type conversationFacts struct {
 	session, sessionPath, notes string
 	agent, tool, resume         string
+	firstPrompt                 string
 	formerSessions              int
 	diverged                    bool
 }
 
 func conversationFactsOf(m *projects.Mission) conversationFacts {
-	return conversationFacts{m.Stored.Session, m.Binding.SessionPath, fmt.Sprint(m.Notes), m.Agent, m.ToolName, fmt.Sprintf("%q", m.ResumeCommand), len(m.FormerSessions), m.Diverged}
+	return conversationFacts{
+		session: m.Stored.Session, sessionPath: m.Binding.SessionPath, notes: fmt.Sprint(m.Notes),
+		agent: m.Agent, tool: m.ToolName, resume: fmt.Sprintf("%q", m.ResumeCommand), firstPrompt: m.FirstPrompt,
+		formerSessions: len(m.FormerSessions), diverged: m.Diverged,
+	}
 }
 
 // applyEvents runs the events through Transition and gathers what they ask for.
