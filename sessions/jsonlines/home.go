@@ -45,8 +45,8 @@ func homeBefore(b []byte, i int) (begin int, ok bool) {
 
 // isBelow reports whether what follows a path that ends at b[i] may be in it.
 func (m *pathMatcher) isBelow(b []byte, i int) bool {
-	rest := bytes.TrimLeft(b[i:], `\/`)
-	if len(m.names) == 0 || i >= len(b) || len(rest) == len(b)-i || len(rest) == 0 {
+	rest := trimSlashes(b[i:])
+	if len(m.names) == 0 || len(rest) == len(b)-i || len(rest) == 0 {
 		return true
 	}
 	if c := rest[0]; c == '.' || !InName(rune(c)) || c >= 0x80 {
@@ -58,4 +58,15 @@ func (m *pathMatcher) isBelow(b []byte, i int) bool {
 		}
 	}
 	return false
+}
+
+// trimSlashes leaves out the slashes that b begins with, each with its own escapes: a
+// backslash before anything else is another character's, as of a line's end.
+func trimSlashes(b []byte) []byte {
+	for _, slash := range slashForms {
+		for bytes.HasPrefix(b, []byte(slash)) {
+			b = b[len(slash):]
+		}
+	}
+	return b
 }

@@ -82,10 +82,13 @@ func (m *pathMatcher) pickAnchor() {
 // shellChars are the characters that a shell command has a backslash before.
 const shellChars = " ()&;'$!*?[]{}|<>#`"
 
+// slashForms are the forms of a slash.
+var slashForms = []string{`\\/`, `\/`, `/`}
+
 func forms(r rune) []string {
 	switch {
 	case r == '/':
-		return []string{`\\/`, `\/`, `/`}
+		return slashForms
 	case r == '"' || r == '\\':
 		return []string{jsontext.EscapeRune(r), `\` + string(r), string(r)}
 	case r < 0x20 || r == 0x7f:

@@ -84,6 +84,7 @@ func TestPathsOfNames(t *testing.T) {
 		"cd /app && cat /app/src/x.go /app/go.mod.":             "cd /n && cat /n/src/x.go /n/go.mod.",
 		"GET /app/login '/app/api/users' \"/app/sources\"":      "",
 		"ls /app/ /app/*.go /app/.git /app/node_modules/x":      "ls /n/ /n/*.go /n/.git /n/node_modules/x",
+		"cd /app\nnpm test\n/app/\nsrc\n\"/app\"":               "cd /n\nnpm test\n/n/\nsrc\n\"/n\"",
 		"router.push(\"/app/login?x=1\")\n/app/srcs /app/src-x": "",
 	}.check(t, sessions.Rewrite{OldRoot: "/app", NewRoot: "/n", Names: []string{"src", "go.mod", "node_modules"}})
 }
