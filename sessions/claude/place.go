@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,13 +119,18 @@ func writeSide(w io.Writer, name string, open func(string) (io.ReadCloser, error
 // agentSettings is the end of the name of what 2.1 notes of a subagent, to go on with it.
 const agentSettings = ".meta.json"
 
+// worktreeMembers say that a subagent works in a worktree: in one of its own, or in that
+// of the agent that began it.
+var worktreeMembers = []string{"worktreePath", "worktreeBranch", "inheritedWorktreePath", "spawnedWithWorktree"}
+
 // leaveWorktree takes the worktree that a subagent worked in out of what is noted of it,
 // where the copy is for another workspace: it would go on in the source's worktree.
 func leaveWorktree(settings []byte, name string, to sessions.Rewrite) []byte {
-	if !strings.HasSuffix(name, agentSettings) || to.OldRoot == to.NewRoot || jsontext.Lookup(settings, "worktreePath") == nil {
+	has := func(key string) bool { return jsontext.Lookup(settings, key) != nil }
+	if !strings.HasSuffix(name, agentSettings) || to.OldRoot == to.NewRoot || !slices.ContainsFunc(worktreeMembers, has) {
 		return settings
 	}
-	for _, key := range []string{"worktreePath", "worktreeBranch", "inheritedWorktreePath", "spawnedWithWorktree", "cwd"} {
+	for _, key := range slices.Concat(worktreeMembers, []string{"cwd"}) {
 		if less, err := jsontext.SetMember(settings, key, nil); err == nil {
 			settings = less
 		}

@@ -265,26 +265,28 @@ func TestPlaceSidesForeignNames(t *testing.T) {
 	}
 }
 
-// TestPlaceSubagentsWorktree: a subagent that had a worktree goes on in the fork's
-// workspace; what else is noted of it stays.
+// TestPlaceSubagentsWorktree: a subagent that worked in a worktree, its own or that of the
+// agent that began it, goes on in the fork's workspace; what else is noted of it stays.
 func TestPlaceSubagentsWorktree(t *testing.T) {
-	const noted = `{"agentType":"general-purpose","worktreePath":"/w/.claude/worktrees/agent-1","worktreeBranch":"b","spawnedWithWorktree":true,"cwd":"/w/.claude/worktrees/agent-1","description":"in /w"}`
-	for to, want := range map[string]map[string]any{
-		"/n": {"agentType": "general-purpose", "description": "in /n"},
-		"/w": {
-			"agentType": "general-purpose", "worktreePath": "/w/.claude/worktrees/agent-1", "worktreeBranch": "b",
-			"spawnedWithWorktree": true, "cwd": "/w/.claude/worktrees/agent-1", "description": "in /w",
-		},
+	const worktree = `"/w/.claude/worktrees/agent-1"`
+	for noted, left := range map[string]string{
+		`"worktreePath":` + worktree + `,"worktreeBranch":"b","spawnedWithWorktree":true,"cwd":` + worktree: "",
+		`"inheritedWorktreePath":` + worktree + `,"cwd":` + worktree:                                        "",
+		`"inheritedWorktreePath":` + worktree:                                                               "",
+		`"cwd":"/w/sub"`:                                                                                    `,"cwd":"/n/sub"`,
 	} {
-		open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(noted)), nil }
-		files, err := Adapter{}.PlaceSides(sessions.Environ{Home: "/h"}, []string{"subagents/agent-1.meta.json"}, open, fork("/w", to))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("%v %v", files, err)
-		}
-		var out bytes.Buffer
-		var got map[string]any
-		if err := files[0].Write(&out); err != nil || json.Unmarshal(out.Bytes(), &got) != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("for %s: %s, %v", to, out.String(), err)
+		noted = `{"agentType":"general-purpose","description":"in /w",` + noted + `}`
+		for to, want := range map[string]string{"/n": `{"agentType":"general-purpose","description":"in /n"` + left + `}`, "/w": noted} {
+			open := func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(noted)), nil }
+			files, err := Adapter{}.PlaceSides(sessions.Environ{Home: "/h"}, []string{"subagents/agent-1.meta.json"}, open, fork("/w", to))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("%v %v", files, err)
+			}
+			var out bytes.Buffer
+			var got, wanted any
+			if err := errors.Join(files[0].Write(&out), json.Unmarshal(out.Bytes(), &got), json.Unmarshal([]byte(want), &wanted)); err != nil || !reflect.DeepEqual(got, wanted) {
+				t.Errorf("for %s: %s, %v", to, out.String(), err)
+			}
 		}
 	}
 }
