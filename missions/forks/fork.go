@@ -213,7 +213,7 @@ func (f *Forker) makeForks(ctx context.Context, at addresses.ResolvedMoment, pre
 	for _, job := range jobs {
 		job.isPresent = present
 		if present {
-			for _, problem := range presence.UnkeptProblems(at.Mission) {
+			for _, problem := range presence.UnforkedProblems(at.Mission, job.copiesIgnored()) {
 				job.notes = append(job.notes, problem.Message+", and not in the fork")
 			}
 		}

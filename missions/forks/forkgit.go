@@ -90,11 +90,14 @@ func stagedEntry(i snapshots.StagedItem) (fork.Staged, error) {
 	return e, err
 }
 
+// copiesIgnored reports whether the source's ignored files come along.
+func (j *forkJob) copiesIgnored() bool { return j.request.Ignored != "skip" }
+
 func (j *forkJob) target(ctx context.Context) fork.Target {
 	making, text := &home.ProgressReporter{Ctx: ctx}, "making "+j.directory
 	return fork.Target{
 		Operation: j.Operation.ID(), Directory: j.directory, Name: j.name,
-		CopyIgnored: j.request.Ignored != "skip", Limit: j.copyLimit, Force: j.request.Yes || j.request.Force,
+		CopyIgnored: j.copiesIgnored(), Limit: j.copyLimit, Force: j.request.Yes || j.request.Force,
 		Trash: j.trash(), Undone: func(place string) { j.notifyUndone(ctx, place) },
 		Progress: func(p fork.Progress) {
 			making.Report(missions.Notice{

@@ -33,17 +33,17 @@ func (b *testBench) unkept(what string, want int) {
 func TestAgentInUnkeptDirectory(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		dir, also string // also is ignored
-		rules     string
-		bad       bool
+		dir, rules string
+		bad        bool
+		copied     bool // a fork has a copy of it
 	}{
-		"an ignored worktree":           {"trees/feat", "", "trees/\n", true},
-		"a worktree":                    {"trees/feat", "", "", true},
-		"below a worktree":              {"trees/feat/sub", "", "", true},
-		"an ignored directory":          {"build/sub", "build/sub", "build/\n", true},
-		"one that is taken in":          {"build", "build", "*\n!/build/\n", false},
-		"a directory":                   {"src", "src", "", false},
-		"a repository of another's own": {"other", "", "", false},
+		"an ignored worktree":           {"trees/feat", "trees/\n", true, false},
+		"a worktree":                    {"trees/feat", "", true, false},
+		"below a worktree":              {"trees/feat/sub", "", true, false},
+		"an ignored directory":          {"build/sub", "build/\n", true, true},
+		"one that is taken in":          {"build", "*\n!/build/\n", false, true},
+		"a directory":                   {"src", "", false, true},
+		"a repository of another's own": {"other", "", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,10 +88,12 @@ func TestAgentInUnkeptDirectory(t *testing.T) {
 				t.Errorf("doctor says %+v, %v", checked.Problems, err)
 			}
 			w.hook("Stop", map[string]any{"cwd": dir})
-			forked, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), NoWait: true})
-			said := slices.ContainsFunc(forked.Notes, func(note string) bool { return strings.Contains(note, "not in the fork") })
-			if err != nil || said != c.bad {
-				t.Errorf("the fork says %q, %v", forked.Notes, err)
+			for ignored, absent := range map[string]bool{"copy": c.bad && !c.copied, "skip": c.bad} {
+				forked, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), NoWait: true, Ignored: ignored})
+				said := slices.ContainsFunc(forked.Notes, func(note string) bool { return strings.Contains(note, "not in the fork") })
+				if err != nil || said != absent {
+					t.Errorf("--ignored %s: the fork says %q, %v", ignored, forked.Notes, err)
+				}
 			}
 			w.hook("UserPromptSubmit", map[string]any{"prompt": "back", "prompt_id": "4"})
 			b.unkept("afterwards", 0)

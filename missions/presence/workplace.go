@@ -62,18 +62,29 @@ func workPlace(m *projects.Mission, e sessions.Event, known *projects.WorkPlace)
 
 // UnkeptProblems say where a mission's agent works, or has worked, and no snapshot holds
 // what it writes.
-func UnkeptProblems(m *projects.Mission) (problems []missions.Problem) {
+func UnkeptProblems(m *projects.Mission) []missions.Problem {
+	return unkeptProblems(m, func(projects.UnkeptReason) bool { return true })
+}
+
+// UnforkedProblems are UnkeptProblems of what a fork of now has not either: files that are
+// ignored come along, if they are copied.
+func UnforkedProblems(m *projects.Mission, copiesIgnored bool) []missions.Problem {
+	return unkeptProblems(m, func(why projects.UnkeptReason) bool { return why != projects.UnkeptIgnored || !copiesIgnored })
+}
+
+func unkeptProblems(m *projects.Mission, counts func(projects.UnkeptReason) bool) (problems []missions.Problem) {
 	works, changes, is := "works", "changes", "is"
 	if !missions.HasAgent(m.Lifecycle) {
 		works, changes, is = "worked", "changed", "was"
 	}
 	for who, place := range []projects.WorkPlace{m.Live.WorkPlace, m.Live.SubagentPlace} {
-		if place.Unkept == "" {
+		if place.Unkept == "" || !counts(place.Unkept) {
 			continue
 		}
 		problems = append(problems, missions.Problem{
 			Project: m.Project.Name, Mission: m.Name, Fix: keepHint(m, place),
-			Message: fmt.Sprintf("%s %s in %s: what it %s there, %s, %s not kept", [...]string{"its agent", "a subagent"}[who], works, place.Dir, changes, unkeptWords(place), is),
+			Message: fmt.Sprintf("%s %s in %s: what it %s there, %s, %s not kept",
+				[...]string{"its agent", "a subagent"}[who], works, place.Dir, changes, unkeptWords(place), is),
 		})
 	}
 	return problems
