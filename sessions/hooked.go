@@ -120,7 +120,7 @@ type Event struct {
 	SessionID  string
 	Transcript string // absolute path of the session's main file
 	Cwd        string
-	Source     string // session-start: startup, resume, fork, compact, clear, SourceBackground
+	Source     string // session-start: startup, resume, fork, clear, SourceCompact, SourceBackground
 	Reason     string // session-end
 	Prompt     string
 	PromptID   string
@@ -151,6 +151,10 @@ type Event struct {
 	Resume  []string // the command that starts it on a conversation again; nil if it is not said
 	Usage   Usage    // what was used since the last event that told of it
 }
+
+// SourceCompact is the source of a session's start that is none: its conversation was
+// summed up.
+const SourceCompact = "compact"
 
 // SourceBackground is the source of a session that a process in the background begins as
 // a copy of another one (/fork, /background of Claude Code). The other may go on.

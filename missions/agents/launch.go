@@ -94,7 +94,7 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	presence.PutBackPrompt(m, presence.HasTakenPrompt(m)) // of a launch whose end nobody has reported
 	m.Live.HasHooks, m.Live.BoundSession, m.Live.LaunchID, m.Live.HeardSinceLaunch = false, "", launch.ID, false
 	m.Live.Problem, m.Live.RefusedCall = "", nil
-	m.Live.WorkPlace, m.Live.SubagentPlace = projects.WorkPlace{}, projects.WorkPlace{}
+	m.Live.Places = projects.WorkPlaces{}
 	l.SwitchToThisBoot(m)
 	m.Live.LaunchedAt, m.Live.MissingHooks, m.Live.Numbering = l.InstantNow(), nil, nil
 	if r.KeeperPID > 0 {

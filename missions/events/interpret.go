@@ -318,7 +318,7 @@ func (s situation) isRepeat() bool { return s.Session.IsRepeat }
 func (s situation) isStartWithinTurn() bool {
 	e := s.event
 	return e.Kind == sessions.KindSessionStart && missions.InTurn(s.Turn.Lifecycle) &&
-		(e.Source == "startup" || e.Source == compactSource) && !s.beginsSession()
+		(e.Source == "startup" || e.Source == sessions.SourceCompact) && !s.beginsSession()
 }
 
 // endsToolSession reports whether an event is the end of a session of a tool that Umbra does
@@ -355,17 +355,13 @@ func continuesConversation(k sessions.Kind) bool {
 	return false
 }
 
-// compactSource is the source of a session's start that is none: its conversation was
-// summed up.
-const compactSource = "compact"
-
 // lifecycleEvent is what an agent's event means for a mission's lifecycle.
 func lifecycleEvent(e sessions.Event) (missions.Event, bool) {
 	tool := missions.ToolUse{ID: e.Tool.ID, Name: e.Tool.Name, Target: e.Tool.Target, At: e.Tool.At}
 	asked := missions.PermissionAsked{Permission: missions.Permission{ID: tool.ID, Tool: tool.Name, Target: tool.Target, At: tool.At}}
 	switch e.Kind {
 	case sessions.KindSessionStart:
-		return missions.SessionBegan{}, e.Source != compactSource
+		return missions.SessionBegan{}, e.Source != sessions.SourceCompact
 	case sessions.KindPrompt:
 		return missions.PromptSubmitted{Text: e.Prompt, ID: e.PromptID}, true
 	case sessions.KindGoesOn:

@@ -153,9 +153,9 @@ func interpretations() []interpretation {
 		{"an end told beside hooks", runs, sessions.Event{Kind: sessions.KindStop, Lone: true}, "a report beside hooks", nil, Notes{Hearing: HearSession, WithdrawHandover: true}},
 		{"a hook heard twice", func(k *Known) { k.Session.IsRepeat = true }, prompt, "heard before", nil, Notes{Hearing: HearSign, WithdrawHandover: true}},
 
-		{"a conversation summed up in a turn", runs, start("s", compactSource), within, nil, all},
+		{"a conversation summed up in a turn", runs, start("s", sessions.SourceCompact), within, nil, all},
 		{"a start in a turn, as of an agent within the agent", runs, start("other", "startup"), within, nil, with(all, StepMoves)},
-		{"a conversation summed up between turns", nil, start("s", compactSource), literally, missions.SessionBegan{}, all},
+		{"a conversation summed up between turns", nil, start("s", sessions.SourceCompact), literally, missions.SessionBegan{}, all},
 		{"/clear in a turn", runs, start("new", "clear"), literally, missions.SessionBegan{}, with(all, StepBegins)},
 		{"/new under a keeper", both(keeps, speaks(SpeakerAgent)), start("new", "startup"), literally, missions.SessionBegan{}, with(kept, StepBegins)},
 		{"/new under a keeper in a turn", both(keeps, runs, speaks(SpeakerAgent)), start("new", "startup"), literally, missions.SessionBegan{}, first(with(kept, StepBegins), missions.SessionBegan{})},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore/lock"
 	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -53,8 +54,8 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 			m.Live.ClientVersion = cmp.Or(client, m.Live.ClientVersion)
 			handOutNotes(m, e, notes, &handed)
 		}
-		if notice != "" && !handed.addNotice(notice) {
-			m.Live.WorkPlace.SaidDir, m.Live.SubagentPlace.SaidDir = "", ""
+		if notice != "" && handed.addNotice(notice) {
+			presence.MarkUnkeptSaid(m, e)
 		}
 		return event != nil, nil
 	}

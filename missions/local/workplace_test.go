@@ -127,4 +127,49 @@ func TestSubagentInUnkeptDirectory(t *testing.T) {
 	if told != 1 {
 		t.Errorf("told %d times", told)
 	}
+	w.hook("SessionStart", map[string]any{"source": "compact"})
+	b.unkept("when its conversation was summed up", 1)
+	w.hook("SessionStart", map[string]any{"source": "resume"})
+	b.unkept("when its agent was started again", 0)
+}
+
+// TestUnkeptDirectoriesOfOneAgent: its user is told of each directory once, however often
+// the agent goes from one to another; and a directory is looked at once in a turn.
+func TestUnkeptDirectoriesOfOneAgent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	w := newTalker(b)
+	b.git("init", "-q", "-b", "main")
+	b.git("commit", "-q", "--allow-empty", "-m", "first")
+	w.hook("SessionStart", map[string]any{"source": "startup"})
+	told := map[string]int{}
+	for turn := range 2 {
+		w.hook("UserPromptSubmit", map[string]any{"prompt": "go", "prompt_id": turn})
+		for range 2 {
+			for _, name := range []string{"one", "two"} {
+				dir := filepath.Join(b.dir, "trees", name)
+				if turn == 0 && told[name] == 0 {
+					b.git("worktree", "add", "-q", "-b", name, dir)
+				}
+				r := w.hook("PostToolUse", map[string]any{"tool_name": "Bash", "cwd": dir})
+				told[name] += strings.Count(string(r.Output), "the agent works in "+dir)
+			}
+			w.hook("PostToolUse", map[string]any{"tool_name": "Bash", "agent_id": "a1", "cwd": filepath.Join(b.dir, "src")})
+		}
+	}
+	if told["one"] != 1 || told["two"] != 1 {
+		t.Errorf("told %v", told)
+	}
+	m, err := b.local.MissionByID(w.only().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var looked []string
+	for _, place := range m.Live.Places.InTurn {
+		looked = append(looked, place.Dir)
+	}
+	if slices.Sort(looked); len(looked) != 3 || len(slices.Compact(looked)) != 3 {
+		t.Errorf("looked at %q", looked)
+	}
 }

@@ -3,6 +3,7 @@ package presence
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -11,29 +12,47 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
+// mostPlaces bounds the directories that are remembered of an agent.
+const mostPlaces = 64
+
 // NoteWorkPlace notes where an event's agent works: it may have gone to a directory that
 // no snapshot holds, as a worktree of its own. It returns what the agent's user is to be
-// told of that, once for each directory; of subagents, which may have one each, once for
-// each launch.
+// told of that, until MarkUnkeptSaid: once for each directory; of subagents, which may
+// have one each, once since the agent was started.
 func NoteWorkPlace(m *projects.Mission, e sessions.Event) (notice string) {
+	known := &m.Live.Places
 	if e.Agent != "" {
-		place := workPlace(m, e, &m.Live.SubagentPlace)
+		place := workPlace(m, e)
 		if place.Unkept == "" {
 			return ""
 		}
-		if place.SaidDir == "" {
-			notice = unkeptNotice(m, place, "a subagent")
+		known.Subagent = place
+		if known.SaidSubagent {
+			return ""
 		}
-		place.SaidDir = place.Dir
-		m.Live.SubagentPlace = place
-		return notice
+		return unkeptNotice(m, place, "a subagent")
 	}
-	place := workPlace(m, e, &m.Live.WorkPlace)
-	if place.Unkept != "" && place.SaidDir != place.Dir && isWorkThere(e, place) {
-		notice, place.SaidDir = unkeptNotice(m, place, "the agent"), place.Dir
+	switch {
+	case e.Kind == sessions.KindSessionStart && e.Source != sessions.SourceCompact:
+		*known = projects.WorkPlaces{}
+	case e.Kind == sessions.KindPrompt:
+		known.InTurn = nil // a directory may be kept since, or not any more
 	}
-	m.Live.WorkPlace = place
+	known.Agent = workPlace(m, e)
+	if place := known.Agent; place.Unkept != "" && isWorkThere(e, place) && !slices.Contains(known.SaidDirs, place.Dir) {
+		notice = unkeptNotice(m, place, "the agent")
+	}
 	return notice
+}
+
+// MarkUnkeptSaid notes that the agent's user was told what NoteWorkPlace returned.
+func MarkUnkeptSaid(m *projects.Mission, e sessions.Event) {
+	known := &m.Live.Places
+	if e.Agent != "" {
+		known.SaidSubagent = true
+		return
+	}
+	known.SaidDirs = appendBounded(known.SaidDirs, known.Agent.Dir)
 }
 
 // isWorkThere reports whether an event shows that its agent works where it is, rather
@@ -42,22 +61,32 @@ func isWorkThere(e sessions.Event, place projects.WorkPlace) bool {
 	return place.Unkept != projects.UnkeptIgnored || e.Kind == sessions.KindPrompt || e.Kind == sessions.KindSessionStart || len(e.Files) > 0
 }
 
-// workPlace is where an event comes from; known is what was found there last. It looks
-// only where the directory is another one, or where a new turn may find it kept.
-func workPlace(m *projects.Mission, e sessions.Event, known *projects.WorkPlace) projects.WorkPlace {
-	place := projects.WorkPlace{SaidDir: known.SaidDir}
+// workPlace is where an event comes from. In a turn each directory is looked at once, and
+// not again in later turns while the agent stays in it and snapshots hold it.
+func workPlace(m *projects.Mission, e sessions.Event) projects.WorkPlace {
+	known := &m.Live.Places
 	if e.Cwd == "" || !filepath.IsAbs(e.Cwd) {
-		return place
+		return projects.WorkPlace{}
 	}
-	if place.Dir = filepath.Clean(e.Cwd); place.Dir == m.Binding.Workspace {
-		place.Dir = ""
-		return place
+	dir := filepath.Clean(e.Cwd)
+	if dir == m.Binding.Workspace {
+		return projects.WorkPlace{}
 	}
-	place.Unkept = known.Unkept
-	if place.Dir != known.Dir || known.Unkept != "" && e.Kind == sessions.KindPrompt {
-		place.Unkept = snapshots.UnkeptReason(m, place.Dir)
+	if known.Agent.Dir == dir && known.Agent.Unkept == "" {
+		return known.Agent
 	}
+	if n := slices.IndexFunc(known.InTurn, func(place projects.WorkPlace) bool { return place.Dir == dir }); n >= 0 {
+		return known.InTurn[n]
+	}
+	place := projects.WorkPlace{Dir: dir, Unkept: snapshots.UnkeptReason(m, dir)}
+	known.InTurn = appendBounded(known.InTurn, place)
 	return place
+}
+
+// appendBounded forgets the oldest for the newest.
+func appendBounded[T any](list []T, newest T) []T {
+	list = append(list, newest)
+	return list[max(0, len(list)-mostPlaces):]
 }
 
 // UnkeptProblems say where a mission's agent works, or has worked, and no snapshot holds
@@ -77,7 +106,7 @@ func unkeptProblems(m *projects.Mission, counts func(projects.UnkeptReason) bool
 	if !missions.HasAgent(m.Lifecycle) {
 		works, changes, is = "worked", "changed", "was"
 	}
-	for who, place := range []projects.WorkPlace{m.Live.WorkPlace, m.Live.SubagentPlace} {
+	for who, place := range []projects.WorkPlace{m.Live.Places.Agent, m.Live.Places.Subagent} {
 		if place.Unkept == "" || !counts(place.Unkept) {
 			continue
 		}

@@ -36,17 +36,24 @@ type ProcessState struct {
 	Boot             string  `json:"boot,omitempty"`    // the boot of the system that the instants are of
 	ClientVersion    string  `json:"client,omitempty"`  // the agent's version
 
-	WorkPlace     WorkPlace `json:"work_place,omitzero"`     // where the agent was heard last
-	SubagentPlace WorkPlace `json:"subagent_place,omitzero"` // where no snapshot holds what a subagent wrote since the launch
+	Places WorkPlaces `json:"places,omitzero"`
+}
+
+// WorkPlaces are the directories that an agent and its subagents have worked in since the
+// agent was started.
+type WorkPlaces struct {
+	Agent    WorkPlace   `json:"agent,omitzero"`    // where the agent was heard last
+	Subagent WorkPlace   `json:"subagent,omitzero"` // the last where no snapshot holds what a subagent writes
+	InTurn   []WorkPlace `json:"in_turn,omitempty"` // those that were looked at in this turn
+
+	SaidDirs     []string `json:"said,omitempty"`          // the agent's, as its user was told
+	SaidSubagent bool     `json:"said_subagent,omitempty"` // its user was told of a subagent's
 }
 
 // WorkPlace is a directory that an agent works in.
 type WorkPlace struct {
-	Dir string `json:"dir,omitempty"` // "" for the root of the workspace
-	// Unkept is why no snapshot holds what is written there; "" if snapshots do.
-	Unkept UnkeptReason `json:"unkept,omitempty"`
-	// SaidDir is the last such directory that the agent's user was told of.
-	SaidDir string `json:"said_dir,omitempty"`
+	Dir    string       `json:"dir,omitempty"`    // "" for the root of the workspace
+	Unkept UnkeptReason `json:"unkept,omitempty"` // why no snapshot holds what is written there; "" if snapshots do
 }
 
 // UnkeptReason is why no snapshot holds what is written in a directory.

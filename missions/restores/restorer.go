@@ -76,7 +76,7 @@ func nothingToDo(r missions.RestoreResult) string {
 func (rs *Restorer) clearPending(m *projects.Mission) {
 	m.Live.QueuedRestore, m.Live.NotRestoredReason = nil, ""
 	if !missions.HasAgent(m.Lifecycle) {
-		m.Live.WorkPlace, m.Live.SubagentPlace = projects.WorkPlace{}, projects.WorkPlace{}
+		m.Live.Places = projects.WorkPlaces{}
 	}
 	rs.SaveLiveState(m)
 }
