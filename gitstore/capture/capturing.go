@@ -107,7 +107,9 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 
 // first tells whether nothing was captured before: neither by this Scanner nor,
 // as far as the caller knows, by others.
-func (c *capturing) first() bool { return c.scanner.base == nil && c.options.Held == nil }
+func (c *capturing) first() bool {
+	return c.scanner.base == nil && (c.options.Held == nil || c.options.Held.none)
+}
 
 // walk finds what is there. Without anything to be read nothing was written.
 func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) {

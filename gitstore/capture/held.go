@@ -8,6 +8,7 @@ type Held struct {
 	paths    *trackedSet
 	withheld *trackedSet // files and directories, see ReasonWithheld
 	unknown  bool        // the snapshot could not be read
+	none     bool        // there is no snapshot before
 }
 
 // NewHeld makes a Held of the paths of files and links, in any order.
@@ -16,6 +17,9 @@ func NewHeld(paths []string) *Held { return &Held{paths: newTrackedPaths(paths)}
 // UnknownHeld stands for a snapshot that could not be read. No file is left out then
 // for being new: to leave it out would be to lose it (H3).
 func UnknownHeld() *Held { return &Held{unknown: true} }
+
+// NoHeld stands for no snapshot before, as nil does; it may be Withholding.
+func NoHeld() *Held { return &Held{none: true} }
 
 // Withholding adds what is to stay out though no rule says so any more; see
 // ReasonWithheld. It is said again for each capture.
@@ -38,10 +42,11 @@ func (r *Result) Withheld() (paths []string) {
 // a rule that a restore took away did.
 func (w *walker) withholds(s *scene, name string, old *entry) bool {
 	path := join(s.at.path, name)
-	if old != nil && old.kind != kindSkipped || w.held == nil || w.held.paths.has(path) || s.repo.has(path) || s.repo.hasBelow(path) {
+	if (old == nil || old.skipReason() != ReasonWithheld) && (w.held == nil || !w.held.withheld.has(path)) {
 		return false
 	}
-	return old != nil && old.skipReason() == ReasonWithheld || w.held.withheld.has(path)
+	captured := old != nil && old.kind != kindSkipped || w.keeps(path) || w.keepsBelow(path)
+	return !captured && !s.repo.has(path) && !s.repo.hasBelow(path)
 }
 
 // keeps tells whether the snapshot before holds a file or link. It stays captured

@@ -125,3 +125,41 @@ func TestUndoToBeforeTheRules(t *testing.T) {
 	}
 	b.healthy()
 }
+
+// TestWithheldFromAllMissions: what a restore of one mission keeps out of its snapshots no
+// other mission of the workspace captures: not one that is new, nor in a process that
+// knows no more than the store. What the other one holds already it keeps.
+func TestWithheldFromAllMissions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("code", "one\n")
+	b.write("kept/code", "one\n")
+	b.mission("one")
+	b.write(".gitignore", "*.db\nmodules/\n")
+	b.write("dev.db", "private\n")
+	b.write("modules/a.js", "js\n")
+	b.snapshot("with rules")
+	b.restore("one@start")
+	private := func(when string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			b.write("code", when)
+			if _, err := b.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: b.caller(), Mission: name}); err != nil {
+				t.Fatal(err)
+			}
+			if b.has(name, "dev.db", "private\n") || b.has(name, "modules/a.js", "js\n") || !b.has(name, "code", when) || !b.has(name, "kept/code", "one\n") {
+				t.Errorf("%s: of dev.db, modules and code the wrong ones are in the snapshot of %s", when, name)
+			}
+		}
+	}
+	b.mission("two")
+	private("by a process that knows", "two", "one")
+	b = b.again()
+	b.mission("three")
+	private("by one that does not", "three", "two", "one")
+	b.restore("one@start", func(r *missions.RestoreRequest) { r.Mission, r.All = "one", true })
+	if b.read("dev.db") != "private\n" || b.read("modules/a.js") != "js\n" {
+		t.Error("a restore of the first mission has taken away what was private")
+	}
+	b.healthy()
+}

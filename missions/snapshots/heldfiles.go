@@ -1,6 +1,8 @@
 package snapshots
 
 import (
+	"slices"
+
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
@@ -8,6 +10,26 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
+
+// heldBefore is what a mission's newest snapshot holds, and what the mission withholds.
+// The workspace's other missions withhold the same: else the next snapshot of one would
+// hold it, and so would those of all. What a process has captured before tells it; one
+// that knows nothing of the workspace asks the missions.
+func (ws *WorkspaceCache) heldBefore(m *projects.Mission) *capture.Held {
+	known, withheld := ws.Scanner.Known().Tree(), slices.Clone(m.Withheld)
+	if known.IsZero() {
+		all, _ := ws.workspaces.ProjectMissions(m.Project)
+		for _, other := range all {
+			if other.ID != m.ID && other.Binding.Identity.FileIdentity == ws.Identity {
+				withheld = append(withheld, other.Withheld...)
+			}
+		}
+	}
+	if m.Tip == nil {
+		return capture.NoHeld().Withholding(withheld)
+	}
+	return heldBeside(m.Project.Store, known, m.Tip.Tree).Withholding(withheld)
+}
 
 // heldBeside are the files and links of a snapshot's tree that another tree lacks. It
 // costs what the two differ in: mostly nothing.

@@ -157,9 +157,7 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission,
 		Seeded:   ws.readsSeeded,
 		ByTimes:  ws.walkReason == ReasonNotWatched,
 		Progress: report,
-	}
-	if m.Tip != nil {
-		options.Held = heldBeside(store, ws.Scanner.Known().Tree(), m.Tip.Tree).Withholding(m.Withheld)
+		Held:     ws.heldBefore(m),
 	}
 	result, err := ws.Scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.Dirty.Full, Paths: append(ws.Dirty.Trees, ws.Dirty.Paths...)}, options)
 	if err != nil {
