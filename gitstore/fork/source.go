@@ -64,6 +64,24 @@ type Moment struct {
 	// Then is what the moment's own snapshot left out: of these files a fork has what is
 	// in the live workspace now, which may be other bytes. Nil if it is not known.
 	Then *capture.SkippedSet
+	// Rules are those that the moment's own snapshot was taken by; nil if they are not
+	// known.
+	Rules *capture.Recorded
+}
+
+// leavesOut reports whether the moment's snapshot left a path out for what it is, or the
+// newest one for want of room.
+func (src *Source) leavesOut(path string) bool {
+	if src.Then != nil {
+		if s, covered := src.Then.Covers(path); covered && s.Reason != capture.ReasonWithheld {
+			return true
+		}
+	}
+	if src.Skipped == nil {
+		return false
+	}
+	s, covered := src.Skipped.Covers(path)
+	return covered && s.Reason == capture.ReasonBudget
 }
 
 // Staged is one entry of the user's index that differed from HEAD's tree.
@@ -156,6 +174,9 @@ type Made struct {
 	// PointsIn are copied files, by path below the workspace, that name the
 	// source's workspace and so lead back into it.
 	PointsIn []string `json:"points_in,omitempty"`
+	// Withheld are files and directories, sorted and the topmost alone, that came along
+	// and that no rule of the moment leaves out: see capture.ReasonWithheld.
+	Withheld []string `json:"-"`
 	// Placed are the entries of the snapshot as they are on disk now, for the
 	// workspace's first capture (capture.PlacedScanner).
 	Placed []capture.Placed `json:"-"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // look reads the snapshot's tree, and finds out what comes along from the live
@@ -46,7 +47,42 @@ func (k *maker) look(ctx context.Context) error {
 	if k.target.CopyIgnored {
 		k.scan.lost, err = changedSince(k.live, k.scan.lost)
 	}
+	if err != nil {
+		return err
+	}
+	k.made.Withheld, err = k.withheld()
 	return err
+}
+
+// withheld lists what comes along and is to stay out of the fork's snapshots, though the
+// rules of the moment do not leave it out; the topmost alone. A directory that the
+// snapshot holds is not among it, but what is inside may be.
+func (k *maker) withheld() (paths []string, err error) {
+	rules := k.src.Moment.Rules
+	if rules == nil {
+		return nil, nil
+	}
+	for _, i := range k.scan.items {
+		known := len(paths) > 0 && inside(i.path, paths[len(paths)-1])
+		if known || i.kind == beneath.Directory && k.list.holdsDir(i.path) || k.src.leavesOut(i.path) {
+			continue
+		}
+		c := capture.Candidate{Mode: gitstore.ModeFile, Size: i.size}
+		switch i.kind {
+		case beneath.Directory:
+			c.Mode = gitstore.ModeDir
+		case beneath.Symlink:
+			c.Mode = gitstore.ModeSymlink
+		}
+		ok, _, err := rules.Eligible(i.path, c)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			paths = append(paths, i.path)
+		}
+	}
+	return paths, nil
 }
 
 // fillWorkspace writes the snapshot's files, copies what comes along, and gives

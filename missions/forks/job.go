@@ -164,7 +164,8 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 	if err != nil {
 		return fork.Source{}, err
 	}
-	source := fork.Source{Store: p.Store, Tree: s.Tree, Moment: fork.Moment{Modes: moment.Modes, Then: moment.Skipped}, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.moment.Tip.ID}
+	source := fork.Source{Store: p.Store, Tree: s.Tree, Rules: newest.Rules, Skipped: newest.Skipped, Now: s.ID == j.moment.Tip.ID}
+	source.Moment = fork.Moment{Modes: moment.Modes, Then: moment.Skipped, Rules: moment.Rules}
 	if info, err := p.ReadSnapshotInfo(s.Snapshot); err == nil {
 		source.Bytes = info.Bytes // for the progress bar alone
 	}
@@ -318,6 +319,7 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 		Command:   forkedCommand(j.moment.Mission, j.moment.Command, g.Dir, j.forker.Adapter(j.moment.Agent)),
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
 		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
+		Withheld: j.Made.Withheld,
 	}
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.FreshCommand = j.request.Command, j.forker.AgentOf(j.request.Command), true

@@ -126,6 +126,46 @@ func TestUndoToBeforeTheRules(t *testing.T) {
 	b.healthy()
 }
 
+// TestForkToBeforeTheRules: what is ignored now comes along with a fork, and stays out of
+// its snapshots: of a fork of the moment before the rules, and of one of now, after a
+// restore to it.
+func TestForkToBeforeTheRules(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("code", "one\n")
+	b.write("half/code", "one\n")
+	b.mission("work")
+	b.write(".gitignore", "modules/\n*.db\nhalf/*.tmp\n")
+	b.write("modules/p/a.js", "js\n")
+	b.write("half/dev.db", "private\n")
+	b.write("half/a.tmp", "tmp\n")
+	b.snapshot("with rules")
+	forked := func(moment, name string) {
+		t.Helper()
+		r, err := b.local.Fork(t.Context(), missions.ForkRequest{Caller: b.caller(), From: moment, Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := *b
+		f.dir = r.Missions[0].Workspace
+		f.write("half/new", "new\n")
+		f.write("new.db", "new\n")
+		f.snapshot("of the fork")
+		for path, text := range map[string]string{"modules/p/a.js": "js\n", "half/dev.db": "private\n", "half/a.tmp": "tmp\n"} {
+			if f.read(path) != text || f.has(name, path, text) {
+				t.Errorf("%s: %s is %q, in a snapshot: %t", name, path, f.read(path), f.has(name, path, text))
+			}
+		}
+		if !f.has(name, "half/new", "new\n") || !f.has(name, "new.db", "new\n") || !f.has(name, "code", "one\n") {
+			t.Errorf("%s: what was made in the fork is in no snapshot", name)
+		}
+	}
+	forked("work@start", "past")
+	b.restore("work@start")
+	forked("work", "now")
+	b.healthy()
+}
+
 // TestWithheldFromAllMissions: what a restore of one mission keeps out of its snapshots no
 // other mission of the workspace captures: not one that is new, nor in a process that
 // knows no more than the store. What the other one holds already it keeps.
