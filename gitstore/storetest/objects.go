@@ -14,6 +14,9 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
 )
 
+// InPack is a number of objects that a batch makes a pack of; a few stay loose.
+const InPack = 64
+
 // RemoveObject removes a loose object.
 func RemoveObject(t testing.TB, s *shadow.Store, id gitstore.ID) {
 	t.Helper()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,16 +22,6 @@ var ErrRepacking = errors.New("the repository is being repacked already")
 
 // repackDir is where Repack lets git work. Its flock says that somebody does.
 const repackDir = "umbra/repack"
-
-// Bulk is how much a repository holds that is not packed together.
-type Bulk struct {
-	// Loose is about how many loose objects there are, Packs how many packs
-	// that may be repacked.
-	Loose, Packs int
-	// Bytes is about what loose objects take, and packs but for the largest: versions of
-	// a file stand in them whole that a repack makes deltas of.
-	Bytes int64
-}
 
 // RepackStats says what Repack did.
 type RepackStats struct {
@@ -138,55 +126,4 @@ func clearQuarantines(s *shadow.Store) error {
 		}
 	}
 	return nil
-}
-
-// sampledDirs is of how many of the 256 directories of loose objects Bulk counts
-// the files.
-const sampledDirs = 16
-
-// BulkOf counts packs, and loose objects in a sample of their directories: ids are
-// spread evenly. It is cheap enough to be asked often.
-func BulkOf(s *shadow.Store) (Bulk, error) {
-	var b Bulk
-	objects := filepath.Join(s.Dir(), "objects")
-	for n := range sampledDirs {
-		names, err := os.ReadDir(filepath.Join(objects, fmt.Sprintf("%02x", n*256/sampledDirs)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return b, err
-		}
-		b.Loose += len(names) * (256 / sampledDirs)
-		b.Bytes += sizeOf(names) * (256 / sampledDirs)
-	}
-	names, err := os.ReadDir(s.PackDir())
-	if err != nil {
-		return b, err
-	}
-	kept := map[string]bool{}
-	for _, e := range names {
-		if base, ok := strings.CutSuffix(e.Name(), shadow.KeepSuffix); ok {
-			kept[base] = true
-		}
-	}
-	largest := int64(0)
-	for _, e := range names {
-		base, ok := strings.CutSuffix(e.Name(), ".pack")
-		if !ok || !strings.HasPrefix(base, "pack-") || kept[base] {
-			continue
-		}
-		size := sizeOf([]fs.DirEntry{e})
-		b.Packs++
-		b.Bytes, largest = b.Bytes+size, max(largest, size)
-	}
-	b.Bytes -= largest
-	return b, nil
-}
-
-// sizeOf sums up the sizes of files. One that vanishes has none.
-func sizeOf(files []fs.DirEntry) (bytes int64) {
-	for _, e := range files {
-		if info, err := e.Info(); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes
 }
