@@ -152,7 +152,7 @@ func TestBorrowPacks(t *testing.T) {
 			}
 			for _, name := range l.packs() {
 				user := storetest.Must[fs.FileInfo](t)(os.Stat(filepath.Join(l.dir, ".git/objects/pack", name)))
-				own, err := os.Stat(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), name))
+				own, err := os.Stat(filepath.Join(s.PackDir(), name))
 				switch filepath.Ext(name) {
 				case ".pack", ".idx", ".rev":
 					if err != nil || !os.SameFile(user, own) {
@@ -164,7 +164,7 @@ func TestBorrowPacks(t *testing.T) {
 					}
 				}
 			}
-			if keeps := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "*.keep"))); len(keeps) != 1 {
+			if keeps := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "*.keep"))); len(keeps) != 1 {
 				t.Errorf("kept: %v", keeps)
 			}
 			publish(t, s, tree, o)
@@ -344,7 +344,7 @@ func TestBorrowFromParts(t *testing.T) {
 				return
 			}
 			publish(t, s, tree, o)
-			if names := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "*.promisor"))); len(names) > 0 {
+			if names := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "*.promisor"))); len(names) > 0 {
 				t.Errorf("here: %v", names)
 			}
 			storetest.NoErr(t, os.RemoveAll(clone.dir))
@@ -369,7 +369,7 @@ func TestBorrowWithoutLinks(t *testing.T) {
 		if b := borrowBy(t, link, s, o, wanted[:1]); b.all() || b.Packs > 0 {
 			t.Errorf("%v: a copy that is not worth it: %+v", cause, b)
 		}
-		if left := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "*"))); len(left) > 0 {
+		if left := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "*"))); len(left) > 0 {
 			t.Errorf("%v: left: %v", cause, left)
 		}
 		tree, wanted := l.tree()
@@ -391,7 +391,7 @@ func TestBorrowGoesOnWithACopy(t *testing.T) {
 	l.git("repack", "-adq")
 	tree, wanted := l.tree()
 	pack := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(l.dir, ".git", "objects", "pack", "*.pack")))[0]
-	own := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), filepath.Base(pack))
+	own := filepath.Join(s.PackDir(), filepath.Base(pack))
 	swept := false
 	link := func(from, to string) error {
 		if _, err := os.Lstat(to); err == nil { // link(2) looks for this first

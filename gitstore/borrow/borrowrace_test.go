@@ -89,7 +89,7 @@ func TestBorrowVanishingPack(t *testing.T) {
 			t.Errorf("%s: borrowed %+v", at, b)
 		}
 		storetest.Fsck(t, s)
-		packs := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "*")))
+		packs := storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "*")))
 		for _, p := range packs {
 			if base := strings.TrimSuffix(p, filepath.Ext(p)); !shadow.IsThere(base+".pack") || !shadow.IsThere(base+".idx") || !shadow.IsThere(base+shadow.KeepSuffix) {
 				t.Errorf("%s: %s is not whole", at, p)

@@ -61,7 +61,7 @@ func TestVerifyWhole(t *testing.T) {
 		if len(got) != 2 || !strings.HasPrefix(got[0], "loose-") || !strings.HasPrefix(got[1], "pack-") {
 			t.Fatalf("borrowed: %v", got)
 		}
-		if from := sourceOf(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), got[1])); from != filepath.Join(l.dir, ".git/objects/pack", got[1]) {
+		if from := sourceOf(filepath.Join(s.PackDir(), got[1])); from != filepath.Join(l.dir, ".git/objects/pack", got[1]) {
 			t.Errorf("the pack is from %q", from)
 		}
 		ctx, cancel := context.WithCancel(context.Background())

@@ -1,3 +1,3 @@
 // Package diff compares trees as people read it: renames paired, lines counted, patches.
-// git does the work. What merely differs is for gitstore's DiffTrees, without a git.
+// git does the work. What merely differs, shadow.Store.DiffTrees tells without a git.
 package diff

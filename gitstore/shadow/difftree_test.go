@@ -1,4 +1,4 @@
-package diff
+package shadow_test
 
 import (
 	"context"

@@ -83,7 +83,7 @@ func TestSearchingAnIndexReadsLittle(t *testing.T) {
 	for n := range size {
 		w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)})
 	}
-	base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
+	base := filepath.Join(s.PackDir(), "pack-x")
 	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
 	noErr(t, s.Rescan())
@@ -115,7 +115,7 @@ func TestSearchOfUnevenNames(t *testing.T) {
 	for n := 0; n < size; n += 2 {
 		w.entries = append(w.entries, packEntry{id: uneven(n * 64), offset: 12 + int64(n)}, packEntry{id: uneven(n*64 + 1), offset: 13 + int64(n)})
 	}
-	base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
+	base := filepath.Join(s.PackDir(), "pack-x")
 	noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 	noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
 	noErr(t, s.Rescan())

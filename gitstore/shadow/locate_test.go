@@ -20,7 +20,7 @@ func TestLocate(t *testing.T) {
 		for n := range size {
 			w.entries = append(w.entries, packEntry{id: numbered(n), offset: 12 + int64(n)*(1<<20)})
 		}
-		base := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-x")
+		base := filepath.Join(s.PackDir(), "pack-x")
 		noErr(t, os.WriteFile(base+".pack", nil, 0o600))
 		noErr(t, os.WriteFile(base+".idx", w.index(make([]byte, gitstore.IDSize)), 0o600))
 		noErr(t, s.Rescan())

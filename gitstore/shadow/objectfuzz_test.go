@@ -35,7 +35,7 @@ func FuzzPack(f *testing.F) {
 	s, ctx := newStore(f), context.Background()
 	noErr(f, s.UpdateRef(ctx, gitstore.AgentRef(testMission), gitstore.ID{}, lockedCommits(f, s, 1)[0], gitstore.Derived))
 	_ = must[[]byte](f)(s.Git(ctx, "repack", "-adfq"))
-	packs := must[[]string](f)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-*.pack")))
+	packs := must[[]string](f)(filepath.Glob(filepath.Join(s.PackDir(), "pack-*.pack")))
 	if len(packs) != 1 {
 		f.Fatalf("packs %v", packs)
 	}

@@ -89,8 +89,8 @@ func TestBrokenIndexHidesNoOtherObject(t *testing.T) {
 	defer b.Discard()
 	id := must[gitstore.ID](t)(b.Blob([]byte("loose")))
 	noErr(t, b.Flush(ctx))
-	noErr(t, os.WriteFile(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-1.idx"), []byte("nonsense"), 0o600))
-	noErr(t, os.WriteFile(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-1.pack"), []byte("nonsense"), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(s.PackDir(), "pack-1.idx"), []byte("nonsense"), 0o600))
+	noErr(t, os.WriteFile(filepath.Join(s.PackDir(), "pack-1.pack"), []byte("nonsense"), 0o600))
 	again := must[*Store](t)(Open(s.Dir()))
 	defer again.Close()
 	if ok, err := again.Has(id); !ok || err != nil {

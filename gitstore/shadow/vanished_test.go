@@ -21,7 +21,7 @@ func TestIndexWithoutPack(t *testing.T) {
 	for _, opened := range []bool{true, false} {
 		s := storetest.New(t)
 		files := map[string]storetest.File{}
-		for i := range 2 * 32 {
+		for i := range storetest.InPack {
 			files[storetest.Numbered(i).String()] = storetest.File{Mode: gitstore.ModeFile, Data: storetest.Numbered(i).String()}
 		}
 		b := s.NewBatch()

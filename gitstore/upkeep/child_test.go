@@ -66,7 +66,7 @@ func childImport(s *shadow.Store) error {
 		if _, err := b.Blob(fmt.Appendf(nil, "blob %d", i)); err != nil {
 			return err
 		}
-		if i == 2*32 {
+		if i == storetest.InPack {
 			fmt.Println("begun")
 		}
 	}

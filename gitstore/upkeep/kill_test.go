@@ -75,7 +75,7 @@ func TestKilledImport(t *testing.T) {
 	t.Parallel()
 	s, ctx := storetest.New(t), context.Background()
 	temporary := func() []string {
-		return storetest.Must[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "tmp_*")))
+		return storetest.Must[[]string](t)(filepath.Glob(filepath.Join(s.PackDir(), "tmp_*")))
 	}
 	for range 2 {
 		cmd := child(t, "import", s.Dir(), "")
@@ -92,7 +92,7 @@ func TestKilledImport(t *testing.T) {
 	}
 	fill := func() *shadow.Batch {
 		b := s.NewBatch()
-		for i := range 64 {
+		for i := range storetest.InPack {
 			storetest.Must[gitstore.ID](t)(b.Blob(fmt.Appendf(nil, "file %d", i)))
 		}
 		return b

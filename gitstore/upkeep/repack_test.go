@@ -36,7 +36,7 @@ func scattered(t *testing.T, n int) *shadow.Store {
 	storetest.NoErr(t, b.Flush(ctx))
 	many := s.NewBatch()
 	defer many.Discard()
-	for i := range 2 * 32 {
+	for i := range storetest.InPack {
 		storetest.Must[gitstore.ID](t)(many.Blob(fmt.Appendf(nil, "unreachable %d", i)))
 	}
 	storetest.NoErr(t, many.Flush(ctx))
@@ -77,7 +77,7 @@ func TestRepack(t *testing.T) {
 	storetest.NoErr(t, b.Flush(ctx))
 	var linked []string
 	for _, path := range storetest.Must[[]string](t)(filepath.Glob(filepath.Join(user.PackDir(), "pack-*"))) {
-		to := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), filepath.Base(path))
+		to := filepath.Join(s.PackDir(), filepath.Base(path))
 		storetest.NoErr(t, os.Link(path, to))
 		linked = append(linked, to)
 	}
@@ -347,7 +347,7 @@ func TestRottenIndexKeepsItsPack(t *testing.T) {
 	s, ctx := scattered(t, 10), context.Background()
 	storetest.Must[RepackStats](t)(Repack(ctx, s))
 	own := s.Own().Packs[0].Base
-	kept := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-"+strings.Repeat("0", 40))
+	kept := filepath.Join(s.PackDir(), "pack-"+strings.Repeat("0", 40))
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.WriteFile(kept+suffix, storetest.Must[[]byte](t)(os.ReadFile(own+suffix)), 0o400))
 	}
@@ -366,7 +366,7 @@ func TestKeptPackStays(t *testing.T) {
 	storetest.Must[RepackStats](t)(Repack(ctx, s))
 	had := everything(t, s)
 	own := s.Own().Packs[0].Base
-	kept := filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-"+strings.Repeat("0", 40))
+	kept := filepath.Join(s.PackDir(), "pack-"+strings.Repeat("0", 40))
 	for _, suffix := range []string{".pack", ".idx"} {
 		storetest.NoErr(t, os.Link(own+suffix, kept+suffix))
 	}

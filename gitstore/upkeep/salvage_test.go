@@ -47,7 +47,7 @@ func TestSalvage(t *testing.T) {
 			ctx := context.Background()
 			s := storetest.New(t)
 			files := map[string]string{}
-			for i := range 4 * 32 {
+			for i := range 2 * storetest.InPack {
 				files[storetest.Numbered(i).String()] = strings.Repeat(storetest.Numbered(i).String()+"\n", i+1)
 			}
 			b := s.NewBatch()

@@ -20,7 +20,7 @@ import (
 func TestSweepLeavesOthersWork(t *testing.T) {
 	t.Parallel()
 	s, ctx := storetest.New(t), context.Background()
-	in := func(name string) string { return filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), name) }
+	in := func(name string) string { return filepath.Join(s.PackDir(), name) }
 	past := time.Now().Add(-2 * time.Hour)
 	for _, name := range []string{"tmp_pack_young", "tmp_pack_old", ".tmp-1-pack-old.idx", "pack-0000.pack", "pack-0001.pack"} {
 		storetest.NoErr(t, os.WriteFile(in(name), []byte("x"), 0o600))

@@ -77,7 +77,7 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("packed: %+v, git says %+v", packed, want)
 	}
 
-	packs, err := filepath.Glob(filepath.Join(filepath.Join(s.Dir(), "objects", "pack"), "pack-*.pack"))
+	packs, err := filepath.Glob(filepath.Join(s.PackDir(), "pack-*.pack"))
 	if err != nil || len(packs) == 0 {
 		t.Fatal(packs, err)
 	}
