@@ -85,8 +85,7 @@ func TestNarrowed(t *testing.T) {
 		if !reflect.DeepEqual(withoutTimes(r.Skipped), left) {
 			t.Errorf("%s: skipped %v", name, r.Skipped)
 		}
-		recorded, err := ParseRules(r.Rules, func(string) ([]byte, bool, error) { return nil, false, nil })
-		l.must(err)
+		recorded := l.recorded(r)
 		for path, want := range map[string]Reason{"d/z.token": ReasonSecret, "new": ReasonSize} {
 			if ok, reason, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile, Size: 11}); ok || reason != want || err != nil {
 				t.Errorf("%s: %s: %v %s %v", name, path, ok, reason, err)

@@ -229,5 +229,14 @@ func (l *lab) paths(paths ...string) *Result {
 	return l.capture(Dirty{Paths: paths}, Options{})
 }
 
+// recorded is the rules that a capture recorded.
+func (l *lab) recorded(r *Result) *Recorded {
+	l.t.Helper()
+	files := l.files(r)
+	recorded, err := ParseRules(r.Rules, func(path string) ([]byte, bool, error) { s, ok := files[path]; return []byte(s), ok, nil })
+	l.must(err)
+	return recorded
+}
+
 // files is what a capture holds.
 func (l *lab) files(r *Result) map[string]string { l.t.Helper(); return l.batch.files(l.t, r.Tree) }

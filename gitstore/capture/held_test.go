@@ -51,8 +51,7 @@ func TestHeldStaysCaptured(t *testing.T) {
 				if _, in := got["src/new"]; in || got["src/a"] != "changed" || got["src/deep/b"] != "b" {
 					t.Errorf("%s: captured %q", how, got)
 				}
-				recorded, err := ParseRules(r.Rules, func(path string) ([]byte, bool, error) { s, ok := got[path]; return []byte(s), ok, nil })
-				l.must(err)
+				recorded := l.recorded(r)
 				for path, want := range map[string]bool{"src/a": true, "src/deep/b": true, "src/new": false} {
 					if ok, _, err := recorded.Eligible(path, Candidate{Mode: gitstore.ModeFile}); ok != want || err != nil {
 						t.Errorf("%s: %s would be captured: %t %v", how, path, ok, err)

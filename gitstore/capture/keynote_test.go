@@ -20,8 +20,7 @@ func TestKeynoteIsNoSecret(t *testing.T) {
 	}
 	r := l.walk()
 	l.wantFiles(r, want)
-	recorded, err := ParseRules(r.Rules, func(string) ([]byte, bool, error) { return nil, false, nil })
-	l.must(err)
+	recorded := l.recorded(r)
 	for name, eligible := range map[string]bool{"talk.key": true, "a/TALK.key": true, "server.key": false} {
 		if got, _, err := recorded.Eligible(name, Candidate{Mode: gitstore.ModeFile}); got != eligible || err != nil {
 			t.Errorf("%s would be captured: %t %v", name, got, err)

@@ -231,14 +231,14 @@ func TestWorkspaceBelowTheTopLevel(t *testing.T) {
 	l.scanner = l.newScanner()
 	r := l.walk()
 	l.wantFiles(r, map[string]string{"keep.o": "keep.o", "only-top": "only-top", "f": "f"})
-	if l.rules.WhollyIgnored() {
+	if l.recorded(r).IgnoresWorkspace() {
 		t.Error("the workspace is not ignored")
 	}
 	l.must(os.WriteFile(filepath.Join(l.root, "..", "..", ".gitignore"), []byte("mid/\n"), 0o644))
 	l.write("new", "ignored")
 	l.wantFiles(l.paths("new"), l.files(r))
 	l.scanner = l.newScanner()
-	if r := l.walk(); len(l.files(r)) > 0 || !l.rules.WhollyIgnored() {
+	if r := l.walk(); len(l.files(r)) > 0 || !l.recorded(r).IgnoresWorkspace() {
 		t.Errorf("got %q", l.files(r))
 	}
 }

@@ -34,6 +34,11 @@ func newOutside(doc *rulesDocument) *outside {
 	return o
 }
 
+// ignoresWorkspace tells whether a rule from outside ignores the workspace itself.
+func (o *outside) ignoresWorkspace() bool {
+	return o.parent != nil && o.parent.Match(o.name, true).Ignored
+}
+
 // enter is the matcher of the workspace's root, which has these ignore files.
 func (o *outside) enter(files ignore.Files) *ignore.Matcher {
 	if o.parent == nil {

@@ -62,6 +62,7 @@ const (
 // captured under them. It is not safe for concurrent use.
 type Recorded struct {
 	doc     rulesDocument
+	outside *outside
 	secrets secretnames.Patterns
 	fresh   secretnames.Patterns
 	nested  map[string]*ignore.List
@@ -103,10 +104,14 @@ func ParseRules(data []byte, files FileReader) (*Recorded, error) {
 	r.held = plain(r.doc.Held)
 	slices.Sort(r.tracked)
 	slices.Sort(r.held)
-	root := newOutside(&r.doc).enter(r.ignoreFiles(""))
-	r.paths = ignore.NewPaths(root, r.ignoreFiles)
+	r.outside = newOutside(&r.doc)
+	r.paths = ignore.NewPaths(r.outside.enter(r.ignoreFiles("")), r.ignoreFiles)
 	return r, nil
 }
+
+// IgnoresWorkspace tells whether the workspace lies in a directory that the repository
+// around it ignores, so that the snapshot holds hardly anything.
+func (r *Recorded) IgnoresWorkspace() bool { return r.outside.ignoresWorkspace() }
 
 // Eligible tells whether path, being such an entry, would have been captured,
 // and the reason if not. It does not know what was skipped because it could not

@@ -108,12 +108,6 @@ func (r *Rules) Settings() Settings { return r.settings }
 // Root is the workspace that the rules are for.
 func (r *Rules) Root() string { return r.sources.Root }
 
-// WhollyIgnored tells whether the workspace lies in a directory that its
-// repository ignores, so that snapshots of it will hold hardly anything.
-func (r *Rules) WhollyIgnored() bool {
-	return r.outside.parent != nil && r.outside.parent.Match(r.outside.name, true).Ignored
-}
-
 func load(sources Sources, before *Rules) (*Rules, error) {
 	r := &Rules{sources: sources, settings: sources.Settings.withDefaults(), then: sync.OnceValues(sources.then)}
 	if err := secretnames.Check(slices.Concat(r.settings.Secrets, r.settings.NewSecrets)); err != nil {

@@ -116,6 +116,9 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if problem != nil && !snapshots.HasFix(x.Result.Problems, problem.Fix) {
 		x.report(*problem, nil)
 	}
+	if problem := snapshots.IgnoredWorkspaceProblem(m); problem != nil {
+		x.report(*problem, nil)
+	}
 	if missions.HasAgent(m.Lifecycle) {
 		for _, problem := range presence.UnkeptProblems(m) {
 			x.report(problem, nil)

@@ -173,3 +173,35 @@ func TestUnkeptDirectoriesOfOneAgent(t *testing.T) {
 		t.Errorf("looked at %q", looked)
 	}
 }
+
+// TestIgnoredWorkspace: a mission for a directory that its repository ignores keeps
+// nothing of it, and says so until a rule takes it in.
+func TestIgnoredWorkspace(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write(".gitignore", "out/\n")
+	b.write("out/x/a.txt", "one\n")
+	top := b.dir
+	b.dir = filepath.Join(top, "out", "x")
+	m, err := b.local.NewMission(context.Background(), missions.NewMissionRequest{Caller: b.caller(), Name: "work", Workspace: b.dir, Command: []string{"sh"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := "ignores the mission's workspace: what is in it is not kept"
+	if len(m.Problems) != 1 || !strings.Contains(m.Problems[0], said) {
+		t.Errorf("mission new says %q", m.Problems)
+	}
+	b.unkept("at once", 1)
+	if r := b.doctor(missions.DoctorRequest{}); len(r.Problems) != 1 || r.Problems[0].Fix != "a line !/out/x/ in "+filepath.Join(top, ".umbraignore")+" has it kept from now on" {
+		t.Errorf("doctor says %+v", r.Problems)
+	}
+	if err := os.WriteFile(filepath.Join(top, ".umbraignore"), []byte("!/out/x/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.snapshot("")
+	if !b.has("work", "a.txt", "one\n") {
+		t.Error("the line that is named does not have it kept")
+	}
+	b.unkept("afterwards", 0)
+}

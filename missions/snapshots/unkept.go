@@ -1,6 +1,7 @@
 package snapshots
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -35,6 +37,24 @@ func UnkeptReason(m *projects.Mission, dir string) projects.UnkeptReason {
 		return ""
 	}
 	return projects.UnkeptIgnored
+}
+
+// IgnoredWorkspaceProblem says that a mission's workspace lies in a directory that the
+// repository around it ignores, so that its snapshots hold hardly anything; nil if it
+// does not.
+func IgnoredWorkspaceProblem(m *projects.Mission) *missions.Problem {
+	top, below := strings.CutSuffix(m.Binding.Workspace, "/"+m.Binding.PathInRepo)
+	if !below || m.Binding.PathInRepo == "" {
+		return nil
+	}
+	rules, err := RecordedRules(m.Project, m.Tip)
+	if err != nil || !rules.IgnoresWorkspace() { // of an error, doctor says what is wrong
+		return nil
+	}
+	return &missions.Problem{
+		Project: m.Project.Name, Mission: m.Name, Message: fmt.Sprintf("%s ignores the mission's workspace: what is in it is not kept", top),
+		Fix: fmt.Sprintf("a line !/%s/ in %s has it kept from now on", m.Binding.PathInRepo, filepath.Join(top, ".umbraignore")),
+	}
 }
 
 // isInOwnWorktree reports whether a path of the workspace is in a worktree of the
