@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -36,14 +37,14 @@ func becomeAgent(args []string) int {
 	}
 	handed, failed := inherited(args[0]), inherited(args[1])
 	if _, err := io.ReadFull(handed, make([]byte, 1)); err != nil {
-		return codeBeforeAgent // the keeper is gone
+		return call.CodeBeforeAgent // the keeper is gone
 	}
 	// A keeper that has taken its terminal back once ignores this for good, which the
 	// agent would inherit: a signal that is listened to is as it was again by exec.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	errno, _ := syscall.Exec(args[2], args[3:], os.Environ()).(syscall.Errno)
 	_, _ = failed.WriteString(strconv.Itoa(int(errno)))
-	return codeBeforeAgent
+	return call.CodeBeforeAgent
 }
 
 // inherited is a descriptor that the agent is not to inherit in turn.
@@ -116,7 +117,7 @@ func (s *starting) close() {
 }
 
 // self is this program's file, also after another version was installed in its place.
-func (env Env) self() (string, error) {
+func self(env call.Env) (string, error) {
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil {
 		return running, nil

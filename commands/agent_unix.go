@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // agent is a child that has the terminal. Where stdin is a terminal it is in a
@@ -19,7 +21,7 @@ import (
 // not its keeper, as a shell has it (glibc manual, "Implementing a Shell").
 type agent struct {
 	cmd     *exec.Cmd
-	env     Env
+	env     call.Env
 	start   *starting     // nil without a terminal
 	stop    func()        // stops the keeper's group
 	tty     int           // the terminal, or -1
@@ -36,7 +38,7 @@ type agent struct {
 
 // startAgent starts the program. The caller waits for it, and may learn only
 // then that it could not be started.
-func startAgent(env Env, stop func(), program string, argv []string, dir string, vars []string) (*agent, error) {
+func startAgent(env call.Env, stop func(), program string, argv []string, dir string, vars []string) (*agent, error) {
 	a := &agent{env: env, stop: stop, tty: -1, signals: make(chan os.Signal, 8), behind: make(chan struct{}, 1), done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: vars, Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr}
 	if f, ok := env.Stdin.(*os.File); ok && env.IsTerminal(f) && inForeground(int(f.Fd())) {
@@ -62,7 +64,7 @@ func startAgent(env Env, stop func(), program string, argv []string, dir string,
 
 // takeTerminal makes the program one that waits for the terminal.
 func (a *agent) takeTerminal(tty int) error {
-	self, err := a.env.self()
+	self, err := self(a.env)
 	if err != nil {
 		return err
 	}

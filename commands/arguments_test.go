@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -37,8 +38,8 @@ func TestArrange(t *testing.T) {
 		"git one -- log --json":              {"git", "", "", "one", "log --json"},
 		"mission ls --all=false":             {"mission ls", "", "--all=false", "", ""},
 	} {
-		var g Globals
-		in, err := arrange(allVerbs(), g.flags(), strings.Fields(line))
+		var g call.Globals
+		in, err := arrange(allVerbs(), g.Flags(), strings.Fields(line))
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -81,8 +82,8 @@ func TestArrangeRefuses(t *testing.T) {
 		"log --pth x":                     "did you mean --path?",
 		"fork enter --idle-timeout 1":     "unknown flag --idle-timeout of umbra fork",
 	} {
-		var g Globals
-		_, err := arrange(allVerbs(), g.flags(), strings.Fields(line))
+		var g call.Globals
+		_, err := arrange(allVerbs(), g.Flags(), strings.Fields(line))
 		if err == nil {
 			t.Errorf("%s: no error", line)
 			continue
@@ -98,23 +99,23 @@ func TestArrangeRefuses(t *testing.T) {
 // tell from the global flags.
 func TestTablesHaveNoTwins(t *testing.T) {
 	t.Parallel()
-	var g Globals
-	var check func([]*verb, string)
-	check = func(verbs []*verb, under string) {
+	var g call.Globals
+	var check func([]*call.Verb, string)
+	check = func(verbs []*call.Verb, under string) {
 		for _, v := range verbs {
 			seen := []string{}
-			for _, f := range append(g.flags(), v.flags...) {
+			for _, f := range append(g.Flags(), v.Flags...) {
 				for _, n := range f.Names() {
 					if slices.Contains(seen, n) {
-						t.Errorf("%s%s: two flags named %s", under, v.name, n)
+						t.Errorf("%s%s: two flags named %s", under, v.Name, n)
 					}
 					seen = append(seen, n)
 				}
 			}
-			if (v.run == nil) == (len(v.verbs) == 0) {
-				t.Errorf("%s%s: runs %t, and has %d verbs", under, v.name, v.run != nil, len(v.verbs))
+			if (v.Run == nil) == (len(v.Verbs) == 0) {
+				t.Errorf("%s%s: runs %t, and has %d verbs", under, v.Name, v.Run != nil, len(v.Verbs))
 			}
-			check(v.verbs, under+v.name+" ")
+			check(v.Verbs, under+v.Name+" ")
 		}
 	}
 	check(allVerbs(), "umbra ")
@@ -148,8 +149,8 @@ func TestEmptyValues(t *testing.T) {
 		{[]string{"project", "move", "", "."}, true},
 		{[]string{"config", "set", "fork.root", ""}, false},
 	} {
-		var g Globals
-		_, err := arrange(allVerbs(), g.flags(), c.args)
+		var g call.Globals
+		_, err := arrange(allVerbs(), g.Flags(), c.args)
 		if refused := err != nil && missions.AsError(err).Kind == missions.KindUsage; refused != c.refuse {
 			t.Errorf("%q: %v", c.args, err)
 		}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"maps"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 )
@@ -45,14 +46,14 @@ const (
 
 // answerAsked carries out what was typed in an agent, as in a shell where the
 // mission's agent runs, and prints the answer for the agent.
-func answerAsked(env Env, agent string, r missions.HookResult) error {
+func answerAsked(env call.Env, agent string, r missions.HookResult) error {
 	answer := cutAnswer(carryOut(env, r))
 	_, err := env.Stdout.Write(events.CommandReply(agent, answer))
 	return err
 }
 
 // carryOut runs the verb that was asked for, and gives what it says.
-func carryOut(env Env, r missions.HookResult) string {
+func carryOut(env call.Env, r missions.HookResult) string {
 	words := askedWords(r.Asked.Words)
 	if len(words) > 0 && words[0] == "help" {
 		return askedHelp
@@ -165,13 +166,13 @@ func askedMoments(verb string, words []string) []string {
 
 // runAsked runs umbra within this process, with the agent's mission for the
 // default one, nothing on stdin and no terminal.
-func runAsked(env Env, mission string, args []string, until time.Time) (code int, said string) {
+func runAsked(env call.Env, mission string, args []string, until time.Time) (code int, said string) {
 	var out bytes.Buffer
 	getenv, notify := env.Getenv, env.Notify
 	in := env
 	in.Args, in.Stdin, in.Stdout, in.Stderr = args, strings.NewReader(""), &out, &out
 	in.IsTerminal = func(any) bool { return false }
-	in.began, in.hangs = time.Time{}, false
+	in.Began, in.Hangs = time.Time{}, false
 	in.Getenv = func(name string) string {
 		if name == "UMBRA_MISSION" {
 			return mission
@@ -187,7 +188,7 @@ func runAsked(env Env, mission string, args []string, until time.Time) (code int
 			timer = time.AfterFunc(time.Until(until), func() { ch <- os.Interrupt })
 		}
 	}
-	code = Run(in)
+	code = env.Again(in)
 	if timer != nil && !timer.Stop() {
 		out.WriteString("It took longer than an agent waits for an answer: type it in a shell.\n")
 	}
@@ -200,25 +201,26 @@ const mostAskedMessage = 56
 
 // askedLog is the log in lines that an agent's screen has room for, with
 // addresses as askedMoments takes them. It is false if there is no log.
-func askedLog(env Env, mission string, args []string, until time.Time) (said string, ok bool) {
+func askedLog(env call.Env, mission string, args []string, until time.Time) (said string, ok bool) {
 	var list []missions.Entry
 	code, out := runAsked(env, mission, append(slices.Clone(args), "--json"), until)
 	if code != 0 || json.Unmarshal([]byte(out), &list) != nil {
 		return "", false
 	}
 	var b strings.Builder
-	p := &printer{w: bufio.NewWriter(&b), now: env.Now()}
-	var t table
+	p := print.To(&b)
+	p.Now = env.Now()
+	var t print.Table
 	for _, e := range list {
-		message := clean(e.Message)
+		message := print.Clean(e.Message)
 		for _, pin := range e.Pins {
 			message = "[" + pin + "] " + message
 		}
-		t.row(cell{strings.TrimPrefix(clean(e.Address), e.MissionName+"@"), cyan}, cell{age(p.now.Sub(e.At)), dim},
-			cell{changes(e), green}, cell{cut(message, mostAskedMessage), plain})
+		t.Row(print.Cyan.Cell(strings.TrimPrefix(print.Clean(e.Address), e.MissionName+"@")), print.Dim.Cell(print.Age(p.Now.Sub(e.At))),
+			print.Green.Cell(changes(e)), print.Plain.Cell(print.Cut(message, mostAskedMessage)))
 	}
-	t.print(p, "")
-	ok = p.flush() == nil && len(list) > 0
+	t.Print(p, "")
+	ok = p.Flush() == nil && len(list) > 0
 	return strings.TrimRight(b.String(), "\n"), ok
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/agents"
 	"github.com/umbra-vcs/umbra/watcher/daemon"
@@ -23,15 +25,15 @@ import (
 // automationCommand runs one command of the user's because a mission has changed
 // its state. Umbra calls it, in a session of its own, so that neither an agent
 // nor the end of the process that called it has to do with how long it takes.
-func automationCommand() *verb {
-	return &verb{
-		name: "run-automation", hidden: true, short: "run one automation, which is on stdin as JSON (called by umbra)",
-		run: func(c *call) error {
+func automationCommand() *call.Verb {
+	return &call.Verb{
+		Name: "run-automation", Hidden: true, Short: "run one automation, which is on stdin as JSON (called by umbra)",
+		Run: func(c *call.Call) error {
 			var a agents.Automation
 			if err := json.NewDecoder(c.Stdin).Decode(&a); err != nil {
 				return missions.Errorf(missions.KindUsage, "umbra config set automations.idle COMMAND", "no automation on stdin: %w", err)
 			}
-			c.signals.stop()
+			c.ReleaseSignals()
 			daemon.DropInherited()
 			return runAutomation(c.Env, a)
 		},
@@ -40,7 +42,7 @@ func automationCommand() *verb {
 
 // starter gives the function that starts automations in processes of their own.
 // It writes nothing that the process which calls it would have to wait for.
-func (env Env) starter() func(agents.Automation) error {
+func starter(env call.Env) func(agents.Automation) error {
 	return func(a agents.Automation) error {
 		self, err := env.Executable()
 		if err != nil {
@@ -55,7 +57,7 @@ func (env Env) starter() func(agents.Automation) error {
 			return err
 		}
 		cmd := exec.Command(self, "run-automation")
-		cmd.Dir, cmd.Env, cmd.Stdin = "/", env.forAutomations(), r
+		cmd.Dir, cmd.Env, cmd.Stdin = "/", forAutomations(env), r
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		err = cmd.Start()
 		_ = r.Close()
@@ -74,7 +76,7 @@ func (env Env) starter() func(agents.Automation) error {
 
 // forAutomations is what automations have of the environment, the same whichever
 // process starts them: a daemon has no more.
-func (env Env) forAutomations() []string {
+func forAutomations(env call.Env) []string {
 	var kept []string
 	for _, v := range env.Environ() {
 		name, _, _ := strings.Cut(v, "=")
@@ -97,7 +99,7 @@ const (
 )
 
 // runAutomation runs it to its end, or to its limit, and logs what came of it.
-func runAutomation(env Env, a agents.Automation) error {
+func runAutomation(env call.Env, a agents.Automation) error {
 	began := env.Now()
 	out := &bounded{most: mostOutput}
 	cmd := exec.Command("/bin/sh", "-c", a.Command)
@@ -114,8 +116,8 @@ func runAutomation(env Env, a agents.Automation) error {
 	} else if err := waitAtMost(cmd, a.Limit); err != nil {
 		how = err.Error()
 	}
-	head := fmt.Sprintf("%s %s of %s (%s), %s: %s: %s\n", began.Format(logTimeFormat), a.On, clean(a.Name), a.Mission,
-		env.Now().Sub(began).Round(time.Millisecond), clean(a.Command), how)
+	head := fmt.Sprintf("%s %s of %s (%s), %s: %s: %s\n", began.Format(logTimeFormat), a.On, print.Clean(a.Name), a.Mission,
+		env.Now().Sub(began).Round(time.Millisecond), print.Clean(a.Command), how)
 	return appendLog(a.Log, head+out.text())
 }
 
@@ -168,7 +170,7 @@ func (b *bounded) text() string {
 	var s strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(string(b.kept), "\n"), "\n") {
 		if line != "" {
-			s.WriteString("    " + clean(line) + "\n")
+			s.WriteString("    " + print.Clean(line) + "\n")
 		}
 	}
 	if b.more > 0 {

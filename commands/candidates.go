@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -21,21 +23,21 @@ const (
 )
 
 // addWanted adds what a word of a synopsis stands for.
-func (c *call) addWanted(f *found, t typed, word string) {
+func addWanted(c *call.Call, f *found, t typed, word string) {
 	switch word {
 	case "MISSION":
-		c.addMissions(f)
+		addMissions(c, f)
 	case "MOMENT", "FROM", "TO", "MISSION|MOMENT":
-		c.addMoments(f, t.word)
+		addMoments(c, f, t.word)
 	case "PIN":
-		c.addPins(f)
+		addPins(c, f)
 	case "PATH":
-		c.addPaths(f, t)
+		addPaths(c, f, t)
 	case "DIR", "OLD", "NEW":
 		f.how = append(f.how, "dirs")
 	case "COMMAND":
-		if t.verb.name == "man" && t.flag == nil {
-			f.addPages(t.args)
+		if t.verb.Name == "man" && t.flag == nil {
+			f.addPages(t.all, t.args)
 			return
 		}
 		f.how = append(f.how, "files")
@@ -91,18 +93,17 @@ func (f *found) addAgents() {
 
 // addPages adds what may follow the words of a command in the name of its manual
 // page.
-func (f *found) addPages(words []string) {
-	verbs := allVerbs()
+func (f *found) addPages(verbs []*call.Verb, words []string) {
 	for _, w := range words {
-		v := find(verbs, w)
+		v := call.Find(verbs, w)
 		if v == nil {
 			return
 		}
-		verbs = v.verbs
+		verbs = v.Verbs
 	}
 	for _, v := range verbs {
-		if !v.hidden {
-			f.add(v.name, v.short)
+		if !v.Hidden {
+			f.add(v.Name, v.Short)
 		}
 	}
 	if len(words) == 0 {
@@ -110,12 +111,12 @@ func (f *found) addPages(words []string) {
 	}
 }
 
-func (c *call) addMissions(f *found) {
-	svc, caller, ok := c.serviceFor()
+func addMissions(c *call.Call, f *found) {
+	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return
 	}
-	list, err := svc.Missions(c.ctx, missions.MissionsRequest{Caller: caller})
+	list, err := svc.Missions(c.Context, missions.MissionsRequest{Caller: caller})
 	if err != nil {
 		return
 	}
@@ -129,12 +130,12 @@ func (c *call) addMissions(f *found) {
 	}
 }
 
-func (c *call) addPins(f *found) {
-	svc, caller, ok := c.serviceFor()
+func addPins(c *call.Call, f *found) {
+	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return
 	}
-	pins, err := svc.Pins(c.ctx, missions.PinsRequest{Caller: caller})
+	pins, err := svc.Pins(c.Context, missions.PinsRequest{Caller: caller})
 	if err != nil {
 		return
 	}
@@ -145,19 +146,19 @@ func (c *call) addPins(f *found) {
 
 // addMoments adds addresses where one is begun, else the newest ones, pins,
 // missions, and snapshots whose id begins so.
-func (c *call) addMoments(f *found, word string) {
+func addMoments(c *call.Call, f *found, word string) {
 	if mission, _, ok := strings.Cut(word, "@"); ok {
-		c.addAddresses(f, mission, soughtMoments)
+		addAddresses(c, f, mission, soughtMoments)
 		return
 	}
 	if word == "" {
-		c.addAddresses(f, "", offeredMoments)
+		addAddresses(c, f, "", offeredMoments)
 	}
-	c.addPins(f)
+	addPins(c, f)
 	before := len(f.list)
-	c.addMissions(f)
+	addMissions(c, f)
 	if word != "" && strings.Trim(word, "0123456789abcdef") == "" {
-		c.addIDs(f, word)
+		addIDs(c, f, word)
 	}
 	var meant []string
 	for _, m := range f.list[before:] {
@@ -166,14 +167,14 @@ func (c *call) addMoments(f *found, word string) {
 		}
 	}
 	if word != "" && len(meant) == 1 { // one mission: its snapshots, too
-		c.addAddresses(f, meant[0], offeredMoments)
+		addAddresses(c, f, meant[0], offeredMoments)
 	}
 }
 
 // addAddresses adds a mission's snapshots; "" is the default mission, whose
 // addresses may begin with the @.
-func (c *call) addAddresses(f *found, mission string, most int) {
-	for _, e := range c.entries(mission, most) {
+func addAddresses(c *call.Call, f *found, mission string, most int) {
+	for _, e := range entries(c, mission, most) {
 		address := e.Address
 		if mission == "" && most == soughtMoments {
 			address = strings.TrimPrefix(address, e.MissionName)
@@ -182,46 +183,46 @@ func (c *call) addAddresses(f *found, mission string, most int) {
 	}
 }
 
-func (c *call) addIDs(f *found, word string) {
-	for _, e := range c.entries("", soughtMoments) {
-		id := e.ID[:max(len(short(e.ID)), min(len(word), len(e.ID)))]
+func addIDs(c *call.Call, f *found, word string) {
+	for _, e := range entries(c, "", soughtMoments) {
+		id := e.ID[:max(len(print.Short(e.ID)), min(len(word), len(e.ID)))]
 		f.add(id, e.Address+" "+momentText(c, e))
 	}
 }
 
-func (c *call) entries(mission string, most int) []missions.Entry {
-	svc, caller, ok := c.serviceFor()
+func entries(c *call.Call, mission string, most int) []missions.Entry {
+	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return nil
 	}
-	list, err := svc.Log(c.ctx, missions.LogRequest{Caller: caller, Mission: mission, Limit: most})
+	list, err := svc.Log(c.Context, missions.LogRequest{Caller: caller, Mission: mission, Limit: most})
 	if err != nil {
 		return nil
 	}
 	return list
 }
 
-func momentText(c *call, e missions.Entry) string {
+func momentText(c *call.Call, e missions.Entry) string {
 	pins := ""
 	for _, name := range e.Pins {
 		pins += "[" + name + "] "
 	}
-	return age(c.Now().Sub(e.At)) + " " + pins + e.Message
+	return print.Age(c.Now().Sub(e.At)) + " " + pins + e.Message
 }
 
 // addPaths adds the paths in a snapshot where the command line names one, else
 // the shell's own files.
-func (c *call) addPaths(f *found, t typed) {
-	if t.verb == nil || len(t.args) == 0 || !strings.HasPrefix(t.verb.args, "MOMENT") {
+func addPaths(c *call.Call, f *found, t typed) {
+	if t.verb == nil || len(t.args) == 0 || !strings.HasPrefix(t.verb.Args, "MOMENT") {
 		f.how = append(f.how, "files")
 		return
 	}
 	f.how = append(f.how, "paths")
-	svc, caller, ok := c.serviceFor()
+	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return
 	}
-	r, err := svc.Resolve(c.ctx, missions.ResolveRequest{Caller: caller, Moment: t.args[0]})
+	r, err := svc.Resolve(c.Context, missions.ResolveRequest{Caller: caller, Moment: t.args[0]})
 	if err != nil || r.Snapshot == "" {
 		return
 	}
@@ -234,13 +235,13 @@ func (c *call) addPaths(f *found, t typed) {
 		below = "." // not in the workspace: paths are as the snapshot has them
 	}
 	typed, _ := filepath.Split(t.word)
-	for _, e := range c.treeEntries(r, filepath.ToSlash(filepath.Join(below, typed))) {
+	for _, e := range treeEntries(c, r, filepath.ToSlash(filepath.Join(below, typed))) {
 		f.add(typed+e, "")
 	}
 }
 
 // treeEntries lists a directory of a snapshot; directories end in a slash.
-func (c *call) treeEntries(r missions.ResolveResult, dir string) []string {
+func treeEntries(c *call.Call, r missions.ResolveResult, dir string) []string {
 	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
 	if err != nil {
 		return nil
@@ -250,8 +251,8 @@ func (c *call) treeEntries(r missions.ResolveResult, dir string) []string {
 		tree += dir
 	}
 	var out bytes.Buffer
-	cmd := exec.CommandContext(c.ctx, program, "--git-dir="+r.ShadowRepo, "ls-tree", "-z", tree)
-	cmd.Env, cmd.Stdout = c.gitEnv(), &out
+	cmd := exec.CommandContext(c.Context, program, "--git-dir="+r.ShadowRepo, "ls-tree", "-z", tree)
+	cmd.Env, cmd.Stdout = gitEnv(c), &out
 	if c.Run(cmd) != nil {
 		return nil
 	}

@@ -1,20 +1,21 @@
 package commands
 
 import (
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // changeOptions say how changes of files are shown.
 type changeOptions struct{ stat, nameStatus, patch, words bool }
 
-func (o *changeOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "stat", Usage: "count the lines of each file", Destination: &o.stat},
-		&cli.BoolFlag{Name: "name-status", Usage: "names and kinds of change only", Destination: &o.nameStatus},
-		&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "the changed lines", Destination: &o.patch},
-		&cli.BoolFlag{Name: "word-diff", Usage: "the changed words, as [-gone-] and {+new+} without colour", Destination: &o.words},
+func (o *changeOptions) flags() []flags.Flag {
+	return []flags.Flag{
+		flags.Bool("stat", "count the lines of each file", &o.stat),
+		flags.Bool("name-status", "names and kinds of change only", &o.nameStatus),
+		flags.Bool("patch", "the changed lines", &o.patch, "p"),
+		flags.Bool("word-diff", "the changed words, as [-gone-] and {+new+} without colour", &o.words),
 	}
 }
 
@@ -43,7 +44,7 @@ func (o changeOptions) orLines() changeOptions {
 }
 
 // write prints changes since a snapshot as they were asked for.
-func (o changeOptions) write(p *printer, from string, files []missions.FileChange, patch string) {
+func (o changeOptions) write(p *print.Printer, from string, files []missions.FileChange, patch string) {
 	switch {
 	case o.stat:
 		writeStat(p, files)
@@ -51,19 +52,19 @@ func (o changeOptions) write(p *printer, from string, files []missions.FileChang
 		writeNames(p, files)
 	}
 	if o.stat && o.lines() && patch != "" {
-		p.line("")
+		p.Line("")
 	}
 	switch {
 	case o.words:
 		writeWords(p, patch)
 	case o.patch:
-		writePatch(p, from, files, patch)
+		print.WritePatch(p, from, files, patch)
 	}
 }
 
 // sayUnpaired says that renames were not looked for among new files.
-func (c *call) sayUnpaired(files int) {
+func sayUnpaired(c *call.Call, files int) {
 	if files > 0 {
-		c.notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git -- diff -M -l0 does)", count(files, "new file"))
+		c.Notice("%s may be renamed ones: too many to be compared with those that are gone (umbra git -- diff -M -l0 does)", print.Count(files, "new file"))
 	}
 }

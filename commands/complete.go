@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -26,40 +27,41 @@ type completeOptions struct {
 // line of its answer says how the shell is to go on: files and dirs add the
 // shell's own, paths are values that are files, nospace puts no space behind a
 // value. Then come the values, one a line, each with a tab and what it is.
-func completeCommand() *verb {
+func completeCommand(all func() []*call.Verb) *call.Verb {
 	var o completeOptions
-	return &verb{
-		name: "complete", args: "bash|zsh|fish", min: 1, max: 1, after: "-- WORDS…", hidden: true,
-		short: "complete a command line",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "breaks", Usage: "bash's `COMP_WORDBREAKS`", Destination: &o.breaks},
-			&cli.StringFlag{Name: "listing", Usage: "bash's `COMP_TYPE`", Destination: &o.listing},
-			&cli.IntFlag{Name: "width", Usage: "`COLUMNS` of the terminal", Destination: &o.width},
+	return &call.Verb{
+		Name: "complete", Args: "bash|zsh|fish", Min: 1, Max: 1, After: "-- WORDS…", Hidden: true,
+		Short: "complete a command line",
+		Flags: []flags.Flag{
+			flags.String("breaks", "bash's `COMP_WORDBREAKS`", &o.breaks),
+			flags.String("listing", "bash's `COMP_TYPE`", &o.listing),
+			flags.Int("width", "`COLUMNS` of the terminal", &o.width),
 		},
-		run: func(c *call) error { return runComplete(c, o) },
+		Run: func(c *call.Call) error { return runComplete(c, o, all()) },
 	}
 }
 
-func runComplete(c *call, o completeOptions) error {
-	ctx, cancel := context.WithTimeout(c.ctx, completePatience)
+func runComplete(c *call.Call, o completeOptions, all []*call.Verb) error {
+	ctx, cancel := context.WithTimeout(c.Context, completePatience)
 	defer cancel()
-	c.ctx, c.Quiet, c.progress.quiet = ctx, true, true
-	words := c.after
-	if c.arg(0) == "bash" && len(words) > 0 {
+	c.Context = ctx
+	c.Silence()
+	words := c.After
+	if c.Arg(0) == "bash" && len(words) > 0 {
 		words = shellWords(words[0])
 	}
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	t := readTyped(allVerbs(), new(Globals).flags(), words)
+	t := readTyped(all, new(call.Globals).Flags(), words)
 	if t.home != "" {
 		c.Home = t.home
-		if err := c.settle(c.Env); err != nil {
+		if err := c.Settle(c.Env); err != nil {
 			return err
 		}
 	}
-	found := c.candidates(t)
-	if c.arg(0) == "bash" {
+	found := candidates(c, t)
+	if c.Arg(0) == "bash" {
 		found.forBash(t.prefix+t.word, o)
 	}
 	_, err := c.Stdout.Write(found.lines())
@@ -68,22 +70,23 @@ func runComplete(c *call, o completeOptions) error {
 
 // typed is a command line that is not finished: what the last word may be.
 type typed struct {
-	verbs   []*verb // what may come, if the last word is the name of one
-	verb    *verb
+	all     []*call.Verb
+	verbs   []*call.Verb // what may come, if the last word is the name of one
+	verb    *call.Verb
 	path    []string
-	globals []cli.Flag
+	globals []flags.Flag
 	args    []string
-	flag    cli.Flag // the last word is its value
-	after   int      // words behind `--`, where the verb keeps them apart; -1 before it
-	lost    bool     // something before it makes no sense
-	prefix  string   // what of the last word stays as it is: --flag=
+	flag    flags.Flag // the last word is its value
+	after   int        // words behind `--`, where the verb keeps them apart; -1 before it
+	lost    bool       // something before it makes no sense
+	prefix  string     // what of the last word stays as it is: --flag=
 	word    string
 	home    string // --home
 }
 
 // readTyped reads words, of which the last is being typed.
-func readTyped(verbs []*verb, globals []cli.Flag, words []string) typed {
-	t := typed{verbs: verbs, globals: globals, after: -1}
+func readTyped(verbs []*call.Verb, globals []flags.Flag, words []string) typed {
+	t := typed{all: verbs, verbs: verbs, globals: globals, after: -1}
 	dashed := false
 	for _, w := range words[:len(words)-1] {
 		switch {
@@ -94,7 +97,7 @@ func readTyped(verbs []*verb, globals []cli.Flag, words []string) typed {
 			t.after++
 		case w == "--" && !dashed:
 			dashed = true
-			if t.verb != nil && t.verb.after != "" {
+			if t.verb != nil && t.verb.After != "" {
 				t.after = 0
 			}
 		case !dashed && len(w) > 1 && w[0] == '-':
@@ -105,7 +108,7 @@ func readTyped(verbs []*verb, globals []cli.Flag, words []string) typed {
 	}
 	t.word = words[len(words)-1]
 	if name, value, ok := strings.Cut(t.word, "="); ok && !dashed && t.flag == nil && strings.HasPrefix(name, "--") {
-		if f := t.find(strings.TrimLeft(name, "-")); f != nil && takesValue(f) {
+		if f := t.find(strings.TrimLeft(name, "-")); f != nil && flags.TakesValue(f) {
 			t.flag, t.prefix, t.word = f, name+"=", value
 		}
 	}
@@ -119,7 +122,7 @@ func (t *typed) dash(w string) {
 	name, value, valued := strings.Cut(strings.TrimLeft(w, "-"), "=")
 	f := t.find(name)
 	switch {
-	case f == nil || !takesValue(f):
+	case f == nil || !flags.TakesValue(f):
 	case valued:
 		t.value(f, value)
 	default:
@@ -127,7 +130,7 @@ func (t *typed) dash(w string) {
 	}
 }
 
-func (t *typed) value(f cli.Flag, value string) {
+func (t *typed) value(f flags.Flag, value string) {
 	if f.Names()[0] == "home" {
 		t.home = value
 	}
@@ -139,20 +142,20 @@ func (t *typed) take(w string) {
 		return
 	}
 	if len(t.verbs) > 0 && len(t.args) == 0 {
-		if v := find(t.verbs, w); v != nil {
-			t.verb, t.verbs, t.path = v, v.verbs, append(t.path, v.name)
+		if v := call.Find(t.verbs, w); v != nil {
+			t.verb, t.verbs, t.path = v, v.Verbs, append(t.path, v.Name)
 			return
 		}
-		t.lost = t.lost || t.verb == nil || t.verb.run == nil
+		t.lost = t.lost || t.verb == nil || t.verb.Run == nil
 	}
 	t.args = append(t.args, w)
 }
 
-func (t *typed) find(name string) cli.Flag {
-	if f := flag(t.globals, name); f != nil || t.verb == nil {
+func (t *typed) find(name string) flags.Flag {
+	if f := flags.Find(t.globals, name); f != nil || t.verb == nil {
 		return f
 	}
-	return flag(t.verb.flags, name)
+	return flags.Find(t.verb.Flags, name)
 }
 
 // wants is the word of the synopsis that stands for what is being typed, such
@@ -162,17 +165,17 @@ func (t *typed) wants() string {
 		return flagWants(t.flag)
 	}
 	if t.after >= 0 {
-		return nth(strings.TrimPrefix(strings.Trim(t.verb.after, "[]"), "-- "), t.after)
+		return nth(strings.TrimPrefix(strings.Trim(t.verb.After, "[]"), "-- "), t.after)
 	}
-	if t.verb.max >= 0 && len(t.args) >= t.verb.max {
+	if t.verb.Max >= 0 && len(t.args) >= t.verb.Max {
 		return ""
 	}
-	return nth(t.verb.args, len(t.args))
+	return nth(t.verb.Args, len(t.args))
 }
 
 // flagWants is the word for a flag's value in its usage.
-func flagWants(f cli.Flag) string {
-	typed, _ := describe(f)
+func flagWants(f flags.Flag) string {
+	typed, _ := flags.Describe(f)
 	_, value, _ := strings.Cut(typed[strings.LastIndex(typed, "-"):], " ")
 	return value
 }
@@ -254,7 +257,7 @@ func (f *found) lines() []byte {
 		}
 		w.WriteString(c.value)
 		if c.text != "" {
-			w.WriteString("\t" + cut(strings.Join(strings.Fields(clean(c.text)), " "), mostText))
+			w.WriteString("\t" + print.Cut(strings.Join(strings.Fields(print.Clean(c.text)), " "), mostText))
 		}
 		w.WriteByte('\n')
 	}
@@ -270,11 +273,11 @@ func (f *found) forBash(word string, o completeOptions) {
 	widest := 0
 	for i, c := range f.list {
 		f.list[i].value = c.value[min(broken(word, o.breaks), len(c.value)):]
-		widest = max(widest, columns(f.list[i].value))
+		widest = max(widest, print.Columns(f.list[i].value))
 	}
 	for i, c := range f.list {
-		if text := strings.Join(strings.Fields(clean(c.text)), " "); listing && text != "" && o.width > widest+6 {
-			c.value += strings.Repeat(" ", widest-columns(c.value)) + "  (" + cut(text, min(mostText, o.width-widest-5)) + ")"
+		if text := strings.Join(strings.Fields(print.Clean(c.text)), " "); listing && text != "" && o.width > widest+6 {
+			c.value += strings.Repeat(" ", widest-print.Columns(c.value)) + "  (" + print.Cut(text, min(mostText, o.width-widest-5)) + ")"
 		}
 		f.list[i] = candidate{value: c.value}
 	}
@@ -295,7 +298,7 @@ func broken(word, breaks string) int {
 }
 
 // candidates is what the last word may be.
-func (c *call) candidates(t typed) found {
+func candidates(c *call.Call, t typed) found {
 	var f found
 	switch {
 	case t.lost:
@@ -304,7 +307,7 @@ func (c *call) candidates(t typed) found {
 	case t.flag == nil && len(t.args) == 0 && len(t.verbs) > 0:
 		f.addVerbs(t)
 	case t.flag != nil || t.verb != nil:
-		c.addWanted(&f, t, t.wants())
+		addWanted(c, &f, t, t.wants())
 	}
 	f.keep(t.word)
 	for i := range f.list {
@@ -331,13 +334,13 @@ func (f *found) keep(word string) {
 func (f *found) addFlags(t typed) {
 	table := t.globals
 	if t.verb != nil {
-		table = append(t.verb.flags[:len(t.verb.flags):len(t.verb.flags)], table...)
+		table = append(t.verb.Flags[:len(t.verb.Flags):len(t.verb.Flags)], table...)
 	}
 	for _, fl := range table {
-		_, meaning := describe(fl)
+		_, meaning := flags.Describe(fl)
 		for _, name := range fl.Names() {
 			if len(name) > 1 || strings.HasPrefix("-"+name, t.word) && t.word != "-" {
-				f.add(dashed(name), meaning)
+				f.add(flags.Dashed(name), meaning)
 			}
 		}
 	}
@@ -345,8 +348,8 @@ func (f *found) addFlags(t typed) {
 
 func (f *found) addVerbs(t typed) {
 	for _, v := range t.verbs {
-		if !v.hidden {
-			f.add(v.name, v.short)
+		if !v.Hidden {
+			f.add(v.Name, v.Short)
 		}
 	}
 	if t.verb == nil {
@@ -355,8 +358,8 @@ func (f *found) addVerbs(t typed) {
 }
 
 // serviceFor is the Service, for what it knows without making anything.
-func (c *call) serviceFor() (missions.Service, missions.Caller, bool) {
-	dir, err := c.home()
+func serviceFor(c *call.Call) (missions.Service, missions.Caller, bool) {
+	dir, err := c.HomeDir()
 	if err != nil {
 		return nil, missions.Caller{}, false
 	}
@@ -364,10 +367,10 @@ func (c *call) serviceFor() (missions.Service, missions.Caller, bool) {
 	if !well {
 		return nil, missions.Caller{}, false
 	}
-	c.NoDaemon, c.reach = true, alone // Tab starts no daemon, but asks one that is there
+	c.NoDaemon, c.Reach = true, call.Alone // Tab starts no daemon, but asks one that is there
 	if _, _, held := home.LockHolder(); held {
-		c.reach = joining
+		c.Reach = call.Joining
 	}
-	svc, caller, _, err := c.asking()
+	svc, caller, _, err := c.Asking()
 	return svc, caller, err == nil
 }

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // valuesOf are the values a shell is given for a line that ends at the cursor.
 func valuesOf(words ...string) []string {
-	c := &call{}
+	c := &call.Call{}
 	var values []string
-	for _, f := range c.candidates(readTyped(allVerbs(), new(Globals).flags(), words)).list {
+	for _, f := range candidates(c, readTyped(allVerbs(), new(call.Globals).Flags(), words)).list {
 		values = append(values, f.value)
 	}
 	return values

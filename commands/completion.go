@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"io"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -16,10 +17,10 @@ var (
 	fishCompletion string
 )
 
-func completionCommand() *verb {
-	return &verb{
-		name: "completion", args: "bash|zsh|fish", min: 1, max: 1, short: "print what makes a shell complete umbra's command lines",
-		long: `It completes commands, flags and their values, missions, moments with what they
+func completionCommand() *call.Verb {
+	return &call.Verb{
+		Name: "completion", Args: "bash|zsh|fish", Min: 1, Max: 1, Short: "print what makes a shell complete umbra's command lines",
+		Long: `It completes commands, flags and their values, missions, moments with what they
 are about, pins, and the paths in a snapshot. To have it in every shell:
 
     bash: umbra completion bash >~/.local/share/bash-completion/completions/umbra
@@ -29,18 +30,18 @@ are about, pins, and the paths in a snapshot. To have it in every shell:
     zsh:  in ~/.zshrc, after compinit: source <(umbra completion zsh)
           or a file _umbra in a directory of $fpath
     fish: umbra completion fish >~/.config/fish/completions/umbra.fish`,
-		run: runCompletion,
+		Run: runCompletion,
 	}
 }
 
-func runCompletion(c *call) error {
+func runCompletion(c *call.Call) error {
 	if c.JSON {
 		return missions.Errorf(missions.KindUsage, "leave out --json", "what a shell reads is no JSON")
 	}
 	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
-	script, ok := scripts[c.arg(0)]
+	script, ok := scripts[c.Arg(0)]
 	if !ok {
-		return missions.Errorf(missions.KindUsage, "umbra completion bash, zsh or fish", "no completion for the shell %q", c.arg(0))
+		return missions.Errorf(missions.KindUsage, "umbra completion bash, zsh or fish", "no completion for the shell %q", c.Arg(0))
 	}
 	_, err := io.WriteString(c.Stdout, script)
 	return err

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -19,55 +20,55 @@ import (
 // configOptions say which file is meant.
 type configOptions struct{ project bool }
 
-func (o *configOptions) flags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "project", Usage: "the project's own file, .umbra.yml at its top", Destination: &o.project}}
+func (o *configOptions) flags() []flags.Flag {
+	return []flags.Flag{flags.Bool("project", "the project's own file, .umbra.yml at its top", &o.project)}
 }
 
-func configCommand() *verb {
-	return &verb{
-		name: "config", short: "what can be configured",
-		verbs: []*verb{
+func configCommand() *call.Verb {
+	return &call.Verb{
+		Name: "config", Short: "what can be configured",
+		Verbs: []*call.Verb{
 			configListCommand(), configGetCommand(), configSetCommand(), configUnsetCommand(), configPathCommand(), configEditCommand(),
 		},
 	}
 }
 
-func configListCommand() *verb {
-	return &verb{
-		name: "list", short: "list every key, its value here, and where that comes from",
-		run: func(c *call) error {
-			list, err := c.settings()
+func configListCommand() *call.Verb {
+	return &call.Verb{
+		Name: "list", Short: "list every key, its value here, and where that comes from",
+		Run: func(c *call.Call) error {
+			list, err := settingsHere(c)
 			if err != nil {
 				return err
 			}
-			return c.print(list, func(p *printer) {
-				var t table
+			return c.Print(list, func(p *print.Printer) {
+				var t print.Table
 				for _, s := range list {
-					t.row(cell{s.Key, bold}, cell{clean(settingText(s)), plain}, cell{clean(originText(c, s)), dim}, cell{s.Help, plain})
+					t.Row(print.Bold.Cell(s.Key), print.Plain.Cell(print.Clean(settingText(s))), print.Dim.Cell(print.Clean(originText(c, s))), print.Plain.Cell(s.Help))
 				}
-				t.print(p, "")
+				t.Print(p, "")
 			})
 		},
 	}
 }
 
-func configGetCommand() *verb {
-	return &verb{
-		name: "get", args: "KEY", min: 1, max: 1, short: "print the value of one key, a list one a line",
-		run: func(c *call) error {
-			key, err := settings.FindKey(c.arg(0))
+func configGetCommand() *call.Verb {
+	return &call.Verb{
+		Name: "get", Args: "KEY", Min: 1, Max: 1, Short: "print the value of one key, a list one a line",
+		Run: func(c *call.Call) error {
+			key, err := settings.FindKey(c.Arg(0))
 			if err != nil {
 				return err
 			}
-			list, err := c.settings()
+			list, err := settingsHere(c)
 			if err != nil {
 				return err
 			}
 			for _, s := range list {
 				if s.Key == key.Name {
-					return c.print(s, func(p *printer) {
+					return c.Print(s, func(p *print.Printer) {
 						for _, w := range s.Words {
-							p.line("%s", clean(w))
+							p.Line("%s", print.Clean(w))
 						}
 					})
 				}
@@ -77,90 +78,90 @@ func configGetCommand() *verb {
 	}
 }
 
-func configSetCommand() *verb {
+func configSetCommand() *call.Verb {
 	var o configOptions
-	return &verb{
-		name: "set", args: "KEY VALUE…", min: 2, max: anyNumber, short: "write one key into the configuration",
-		long:  "Every other line of the file stays as it is. A list takes any number of values:\numbra config set capture.secrets '*.pem' '*.p12'",
-		flags: o.flags(),
-		run:   func(c *call) error { return c.writeConfig(o, c.args[1:]) },
+	return &call.Verb{
+		Name: "set", Args: "KEY VALUE…", Min: 2, Max: call.AnyNumber, Short: "write one key into the configuration",
+		Long:  "Every other line of the file stays as it is. A list takes any number of values:\numbra config set capture.secrets '*.pem' '*.p12'",
+		Flags: o.flags(),
+		Run:   func(c *call.Call) error { return writeConfig(c, o, c.Arguments[1:]) },
 	}
 }
 
-func configUnsetCommand() *verb {
+func configUnsetCommand() *call.Verb {
 	var o configOptions
-	return &verb{
-		name: "unset", args: "KEY", min: 1, max: 1, short: "take one key out of the configuration: its default counts again",
-		flags: o.flags(),
-		run:   func(c *call) error { return c.writeConfig(o, nil) },
+	return &call.Verb{
+		Name: "unset", Args: "KEY", Min: 1, Max: 1, Short: "take one key out of the configuration: its default counts again",
+		Flags: o.flags(),
+		Run:   func(c *call.Call) error { return writeConfig(c, o, nil) },
 	}
 }
 
-func configPathCommand() *verb {
+func configPathCommand() *call.Verb {
 	var o configOptions
-	return &verb{
-		name: "path", short: "print where the configuration is",
-		flags: o.flags(),
-		run: func(c *call) error {
-			file, err := c.configFile(o)
+	return &call.Verb{
+		Name: "path", Short: "print where the configuration is",
+		Flags: o.flags(),
+		Run: func(c *call.Call) error {
+			file, err := configFile(c, o)
 			if err != nil {
 				return err
 			}
-			return c.print(map[string]string{"file": file}, func(p *printer) { p.line("%s", clean(file)) })
+			return c.Print(map[string]string{"file": file}, func(p *print.Printer) { p.Line("%s", print.Clean(file)) })
 		},
 	}
 }
 
 // configFile is the file that the options mean.
-func (c *call) configFile(o configOptions) (string, error) {
+func configFile(c *call.Call, o configOptions) (string, error) {
 	if o.project {
 		cwd, err := c.Getwd()
 		if err != nil {
-			return "", noDirectory(err)
+			return "", call.NoDirectory(err)
 		}
 		return projects.ProjectConfig(cwd)
 	}
-	dir, err := c.home()
+	dir, err := c.HomeDir()
 	if err != nil {
 		return "", err
 	}
 	return home.Home{Dir: dir}.ConfigFile(), nil
 }
 
-// settings are all keys as they count here.
-func (c *call) settings() ([]settings.Setting, error) {
-	file, err := c.configFile(configOptions{})
+// settingsHere are all keys as they count here.
+func settingsHere(c *call.Call) ([]settings.Setting, error) {
+	file, err := configFile(c, configOptions{})
 	if err != nil {
 		return nil, err
 	}
-	own, err := c.configFile(configOptions{project: true})
+	own, err := configFile(c, configOptions{project: true})
 	if err != nil {
 		return nil, err
 	}
 	return settings.InForce(file, filepath.Dir(own), c.Getenv)
 }
 
-func (c *call) writeConfig(o configOptions, words []string) error {
-	key, err := settings.FindKey(c.arg(0))
+func writeConfig(c *call.Call, o configOptions, words []string) error {
+	key, err := settings.FindKey(c.Arg(0))
 	if err != nil {
 		return err
 	}
 	if !o.project {
-		if err := c.makeHome(); err != nil {
+		if err := makeHome(c); err != nil {
 			return err
 		}
 	}
-	file, err := c.configFile(o)
+	file, err := configFile(c, o)
 	if err != nil {
 		return err
 	}
-	return c.whyUnwritten(o, settings.Set(file, key, words, o.project))
+	return whyUnwritten(c, o, settings.Set(file, key, words, o.project))
 }
 
 // whyUnwritten is the error of writing the file that the options mean: where that is
 // in a home in which nothing can be written, it says so.
-func (c *call) whyUnwritten(o configOptions, err error) error {
-	dir, herr := c.home()
+func whyUnwritten(c *call.Call, o configOptions, err error) error {
+	dir, herr := c.HomeDir()
 	if o.project || herr != nil || !errors.Is(err, syscall.EROFS) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -168,8 +169,8 @@ func (c *call) whyUnwritten(o configOptions, err error) error {
 }
 
 // makeHome makes Umbra's home, which the user's file is in.
-func (c *call) makeHome() error {
-	dir, err := c.home()
+func makeHome(c *call.Call) error {
+	dir, err := c.HomeDir()
 	if err == nil {
 		_, err = home.Open(dir)
 	}
@@ -189,7 +190,7 @@ func settingText(s settings.Setting) string {
 }
 
 // originText says where a value comes from.
-func originText(c *call, s settings.Setting) string {
+func originText(c *call.Call, s settings.Setting) string {
 	switch s.Origin {
 	case settings.OriginEnvironment:
 		return "$" + s.Variable

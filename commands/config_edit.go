@@ -4,33 +4,33 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/settings"
 )
 
-func configEditCommand() *verb {
+func configEditCommand() *call.Verb {
 	var o configOptions
-	return &verb{
-		name: "edit", short: "open the configuration in your editor, and check it before it counts",
-		long:  "The editor is $VISUAL, else $EDITOR, else vi.",
-		flags: o.flags(),
-		run:   func(c *call) error { return runConfigEdit(c, o) },
+	return &call.Verb{
+		Name: "edit", Short: "open the configuration in your editor, and check it before it counts",
+		Long:  "The editor is $VISUAL, else $EDITOR, else vi.",
+		Flags: o.flags(),
+		Run:   func(c *call.Call) error { return runConfigEdit(c, o) },
 	}
 }
 
 // runConfigEdit has a copy edited, which takes the file's place when it makes
 // sense: a broken file would be in the way of everything else. The copy goes, unless
 // it holds what would be lost with it: that is said.
-func runConfigEdit(c *call, o configOptions) error {
+func runConfigEdit(c *call.Call, o configOptions) error {
 	if !o.project {
-		if err := c.makeHome(); err != nil {
+		if err := makeHome(c); err != nil {
 			return err
 		}
 	}
-	file, err := c.configFile(o)
+	file, err := configFile(c, o)
 	if err != nil {
 		return err
 	}
@@ -50,22 +50,22 @@ func runConfigEdit(c *call, o configOptions) error {
 	if err := os.WriteFile(copied, before, 0o600); err != nil {
 		return errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to edit: %w", err), os.RemoveAll(dir))
 	}
-	after, err := c.edited(copied, o)
+	after, err := edited(c, copied, o)
 	switch {
 	case err != nil:
 	case bytes.Equal(before, after):
-		c.notice("nothing was changed")
+		c.Notice("nothing was changed")
 	default:
-		err = c.whyUnwritten(o, settings.Replace(file, there, after))
+		err = whyUnwritten(c, o, settings.Replace(file, there, after))
 	}
 	if err != nil {
-		return c.keptCopy(err, copied, before)
+		return keptCopy(c, err, copied, before)
 	}
 	return os.RemoveAll(dir)
 }
 
 // keptCopy adds to an error where the user's work is, if there is any.
-func (c *call) keptCopy(err error, copied string, before []byte) error {
+func keptCopy(c *call.Call, err error, copied string, before []byte) error {
 	if text, rerr := os.ReadFile(copied); rerr == nil && bytes.Equal(text, before) {
 		return errors.Join(err, os.RemoveAll(filepath.Dir(copied)))
 	}
@@ -78,9 +78,9 @@ func (c *call) keptCopy(err error, copied string, before []byte) error {
 }
 
 // edited runs the editor until what it leaves makes sense, or its user gives up.
-func (c *call) edited(copied string, o configOptions) ([]byte, error) {
+func edited(c *call.Call, copied string, o configOptions) ([]byte, error) {
 	for {
-		if err := c.runEditor(copied); err != nil {
+		if err := c.Edit(copied); err != nil {
 			return nil, err
 		}
 		text, err := os.ReadFile(copied)
@@ -92,8 +92,8 @@ func (c *call) edited(copied string, o configOptions) ([]byte, error) {
 			return text, nil
 		}
 		again := "n"
-		if c.canAsk() {
-			if again, err = c.ask(wrong.Error(), answer{"e", "edit it again"}, answer{"n", "give up; the copy stays"}); err != nil {
+		if c.CanAsk() {
+			if again, err = c.Ask(wrong.Error(), call.Answer{Letter: "e", Meaning: "edit it again"}, call.Answer{Letter: "n", Meaning: "give up; the copy stays"}); err != nil {
 				return nil, err
 			}
 		}
@@ -101,25 +101,4 @@ func (c *call) edited(copied string, o configOptions) ([]byte, error) {
 			return nil, missions.Errorf(missions.KindUsage, "", "nothing was changed: %w", wrong)
 		}
 	}
-}
-
-// runEditor opens a file in the user's editor, whose setting may hold flags.
-func (c *call) runEditor(file string) error {
-	editor := c.editor()
-	cmd := exec.Command("/bin/sh", "-c", editor+` "$1"`, "sh", file)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Environ(), c.Stdin, c.Stdout, c.Stderr
-	if err := c.Run(cmd); err != nil {
-		return missions.Errorf(missions.KindFailed, "set VISUAL or EDITOR to an editor", "edit with %s: %w", editor, err)
-	}
-	return nil
-}
-
-// editor is the command that edits a file: $VISUAL, else $EDITOR, else vi.
-func (c *call) editor() string {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if v := c.Getenv(name); v != "" {
-			return v
-		}
-	}
-	return "vi"
 }

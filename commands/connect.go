@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/local"
@@ -16,34 +17,25 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-// reach says where a command may find the Service when no daemon is wanted.
-type reach int
-
-const (
-	alone   reach = iota // in its own process
-	joining              // with whoever serves: a hook beneath a keeper
-	staying              // it serves the home itself while nobody else does
-)
-
 // connect is the one place that decides where the Service runs: in the daemon,
 // which it starts if there is none; in this process, where that was asked for, by
 // variables that override how work is done too, this process sees other files than a
 // daemon would, or none can be started since nothing can be written in the home; or in
 // a command that stays. Beside a daemon that does not answer, what only reads is done in
 // this process.
-func connect(ctx context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
-	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.heeded {
+func connect(ctx context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
+	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.Heeded {
 		return nil, nil, err
 	}
 	own := settings.OverridesWork(env.Getenv)
-	if globals.NoDaemon && globals.reach == alone {
+	if globals.NoDaemon && globals.Reach == call.Alone {
 		return inProcess(env, globals)
 	}
 	o, err := clientOptions(env, globals)
 	if err != nil {
 		return nil, nil, err
 	}
-	if own && (globals.reach != staying || held(o.Home)) {
+	if own && (globals.Reach != call.Staying || held(o.Home)) {
 		return inProcess(env, globals)
 	}
 	if globals.NoDaemon || own {
@@ -55,13 +47,13 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 		return served, served, nil
 	case errors.Is(err, client.ErrElsewhere), errors.Is(err, home.ErrUnwritable):
 		return inProcess(env, globals)
-	case errors.Is(err, client.ErrHangs) && globals.reach == alone:
+	case errors.Is(err, client.ErrHangs) && globals.Reach == call.Alone:
 		own, closer, oerr := inProcess(env, globals)
 		if oerr != nil {
 			return nil, nil, err
 		}
 		return client.BesideHung(own, err), closer, nil
-	case globals.reach == staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
+	case globals.Reach == call.Staying && missions.AsError(err).Kind == missions.KindNoDaemon && ctx.Err() == nil:
 		if svc, closer, serr := stay(ctx, env, o); serr == nil {
 			return svc, closer, nil
 		}
@@ -70,9 +62,9 @@ func connect(ctx context.Context, env Env, globals Globals) (missions.Service, i
 }
 
 // withoutDaemon starts none, but asks whoever serves, or serves itself.
-func withoutDaemon(ctx context.Context, env Env, globals Globals, o client.Options) (missions.Service, io.Closer, error) {
+func withoutDaemon(ctx context.Context, env call.Env, globals call.Globals, o client.Options) (missions.Service, io.Closer, error) {
 	o.Start = nil
-	if globals.reach == joining {
+	if globals.Reach == call.Joining {
 		// Nobody is waited for who does not come: each hook of an agent would.
 		if !held(o.Home) {
 			return inProcess(env, globals)
@@ -95,8 +87,8 @@ func held(home home.Home) bool {
 }
 
 // clientOptions say which daemon is meant, and how it is started.
-func clientOptions(env Env, globals Globals) (client.Options, error) {
-	dir, err := globals.homeDir(env)
+func clientOptions(env call.Env, globals call.Globals) (client.Options, error) {
+	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return client.Options{}, err
 	}
@@ -112,8 +104,8 @@ func clientOptions(env Env, globals Globals) (client.Options, error) {
 }
 
 // inProcess opens the Service here.
-func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
-	dir, err := globals.homeDir(env)
+func inProcess(env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
+	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +114,7 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 		return nil, nil, err
 	}
 	config, broken, err := h.ReadConfig()
-	if err == nil && !globals.heeded {
+	if err == nil && !globals.Heeded {
 		err = broken
 	}
 	if err != nil {
@@ -130,7 +122,7 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	}
 	getenv := env.Getenv
 	if config, err = config.OverriddenBy(getenv); err != nil {
-		if !globals.heeded {
+		if !globals.Heeded {
 			return nil, nil, err
 		}
 		getenv = nil
@@ -139,7 +131,7 @@ func inProcess(env Env, globals Globals) (missions.Service, io.Closer, error) {
 	space := home.NewSpace(h, config.Storage, nil)
 	service, err := local.New(local.Options{
 		Home: h, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: projects.Agents(), Clock: env.Now,
-		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: env.starter(),
+		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: starter(env),
 	})
 	if err != nil {
 		return nil, nil, err

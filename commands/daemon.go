@@ -12,8 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/watcher/client"
 	"github.com/umbra-vcs/umbra/watcher/daemon"
@@ -22,91 +23,91 @@ import (
 // daemonPatience is how long a daemon may take to start or to stop.
 const daemonPatience = 10 * time.Second
 
-func daemonCommand() *verb {
-	return &verb{
-		name: "daemon", short: "the background process: it starts by itself when it is needed",
-		verbs: append([]*verb{
+func daemonCommand() *call.Verb {
+	return &call.Verb{
+		Name: "daemon", Short: "the background process: it starts by itself when it is needed",
+		Verbs: append([]*call.Verb{
 			daemonRunCommand(),
-			{name: "start", short: "start it, if it does not run", run: runDaemonStart},
-			{name: "stop", short: "stop it; snapshots go on, each command doing its own work", run: runDaemonStop},
-			{name: "status", short: "whether it runs, and what it watches", run: runDaemonStatus},
-			{name: "logs", short: "print its log", run: runDaemonLogs},
+			{Name: "start", Short: "start it, if it does not run", Run: runDaemonStart},
+			{Name: "stop", Short: "stop it; snapshots go on, each command doing its own work", Run: runDaemonStop},
+			{Name: "status", Short: "whether it runs, and what it watches", Run: runDaemonStatus},
+			{Name: "logs", Short: "print its log", Run: runDaemonLogs},
 		}, daemonUnitVerbs()...),
 	}
 }
 
-func daemonRunCommand() *verb {
+func daemonRunCommand() *call.Verb {
 	var stay bool
-	return &verb{
-		name: "run", short: "serve in the foreground, until stopped or idle for long",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stay", Usage: "also while there is nothing to do", Destination: &stay},
+	return &call.Verb{
+		Name: "run", Short: "serve in the foreground, until stopped or idle for long",
+		Flags: []flags.Flag{
+			flags.Bool("stay", "also while there is nothing to do", &stay),
 		},
-		run: func(c *call) error { return runDaemon(c, stay) },
+		Run: func(c *call.Call) error { return runDaemon(c, stay) },
 	}
 }
 
 // runDaemon serves the home. Another process that serves it already is as good.
-func runDaemon(c *call, stay bool) error {
+func runDaemon(c *call.Call, stay bool) error {
 	daemon.DropInherited()
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.ctx, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: c.starter()}
+	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: starter(c.Env)}
 	if stay {
 		options.IdleExit = math.MaxInt64
 	}
 	return daemon.Run(ctx, options)
 }
 
-func runDaemonStart(c *call) error {
+func runDaemonStart(c *call.Call) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
 	o.Timeout = daemonPatience
-	served, err := client.Connect(c.ctx, o)
+	served, err := client.Connect(c.Context, o)
 	if err != nil {
 		return err
 	}
 	defer served.Close()
-	return c.printDaemon(served, o.Version)
+	return printDaemon(c, served, o.Version)
 }
 
-func runDaemonStop(c *call) error {
+func runDaemonStop(c *call.Call) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, daemonPatience)
+	ctx, cancel := context.WithTimeout(c.Context, daemonPatience)
 	defer cancel()
 	was, err := client.Leave(ctx, o)
 	if err != nil {
 		return err
 	}
-	return c.print(missions.DaemonStatus{}, func(p *printer) {
+	return c.Print(missions.DaemonStatus{}, func(p *print.Printer) {
 		if was {
-			p.line("stopped")
+			p.Line("stopped")
 		} else {
-			p.line("it does not run")
+			p.Line("it does not run")
 		}
 	})
 }
 
 // runDaemonStatus asks, and changes nothing: it starts no daemon, and lets one of
 // another version be.
-func runDaemonStatus(c *call) error {
+func runDaemonStatus(c *call.Call) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
 	o.Start = nil
-	about, err := client.About(c.ctx, o)
+	about, err := client.About(c.Context, o)
 	if err != nil {
-		return c.printNoDaemon(o, err)
+		return printNoDaemon(c, o, err)
 	}
 	status := missions.DaemonStatus{Running: true, PID: about.PID, Version: about.Version}
 	switch {
@@ -115,61 +116,61 @@ func runDaemonStatus(c *call) error {
 	case client.TooOld(about):
 		status.Problem = "it is too old for this umbra (" + o.Version + "): the next command takes its place"
 	default:
-		served, err := client.Connect(c.ctx, o)
+		served, err := client.Connect(c.Context, o)
 		if err == nil {
 			defer served.Close()
-			return c.printDaemon(served, o.Version)
+			return printDaemon(c, served, o.Version)
 		}
 		if missions.AsError(err).Kind != missions.KindNoDaemon {
 			return err
 		}
 		status.Problem = missions.AsError(err).Message
 	}
-	return c.print(status, func(p *printer) {
-		p.line("running: pid %d, version %s", status.PID, clean(status.Version))
-		p.line("%s %s", p.paint(red, "problem:"), clean(status.Problem))
+	return c.Print(status, func(p *print.Printer) {
+		p.Line("running: pid %d, version %s", status.PID, print.Clean(status.Version))
+		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(status.Problem))
 	})
 }
 
 // printNoDaemon says whether there is none, or one that is of no use.
-func (c *call) printNoDaemon(o client.Options, why error) error {
+func printNoDaemon(c *call.Call, o client.Options, why error) error {
 	e := missions.AsError(why)
 	if e.Kind != missions.KindNoDaemon {
 		return why
 	}
 	holder, pid, held := o.Home.LockHolder()
 	status := missions.DaemonStatus{Running: held, PID: pid, Problem: e.Message}
-	return c.print(status, func(p *printer) {
+	return c.Print(status, func(p *print.Printer) {
 		if !held {
-			p.line("it does not run")
+			p.Line("it does not run")
 			return
 		}
-		p.line("running: %s", clean(holder))
-		p.line("%s %s", p.paint(red, "problem:"), clean(e.Message))
-		p.line("  to mend it: %s", clean(e.Hint))
+		p.Line("running: %s", print.Clean(holder))
+		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(e.Message))
+		p.Line("  to mend it: %s", print.Clean(e.Hint))
 	})
 }
 
 // printDaemon asks a daemon what it is. own is the version of this program.
-func (c *call) printDaemon(svc missions.Service, own string) error {
-	caller, err := c.caller()
+func printDaemon(c *call.Call, svc missions.Service, own string) error {
+	caller, err := c.Caller()
 	if err != nil {
 		return err
 	}
-	s, err := svc.Status(c.ctx, missions.StatusRequest{Caller: caller})
+	s, err := svc.Status(c.Context, missions.StatusRequest{Caller: caller})
 	if err != nil {
 		return err
 	}
 	if s.Daemon == nil {
 		s.Daemon = &missions.DaemonStatus{}
 	}
-	return c.print(s.Daemon, func(p *printer) {
+	return c.Print(s.Daemon, func(p *print.Printer) {
 		d := s.Daemon
-		p.line("running: pid %d, version %s, since %s", d.PID, clean(d.Version), p.when(d.StartedAt))
-		p.line("socket %s", clean(d.Socket))
-		p.line("%s live, %s, %s of memory", count(d.Missions, "mission"), countWatches(d.Watches), size(d.MemoryBytes))
+		p.Line("running: pid %d, version %s, since %s", d.PID, print.Clean(d.Version), p.When(d.StartedAt))
+		p.Line("socket %s", print.Clean(d.Socket))
+		p.Line("%s live, %s, %s of memory", print.Count(d.Missions, "mission"), countWatches(d.Watches), print.Size(d.MemoryBytes))
 		if d.Version != own {
-			p.line("this umbra is version %s: after umbra daemon stop the next command starts that", clean(own))
+			p.Line("this umbra is version %s: after umbra daemon stop the next command starts that", print.Clean(own))
 		}
 	})
 }
@@ -181,7 +182,7 @@ func countWatches(n int) string {
 	return strconv.Itoa(n) + " watches"
 }
 
-func runDaemonLogs(c *call) error {
+func runDaemonLogs(c *call.Call) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package commands
 import (
 	"runtime"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -14,23 +16,23 @@ type unitResult struct {
 	Fix     string `json:"fix,omitempty"`
 }
 
-func daemonUnitVerbs() []*verb {
-	return []*verb{
+func daemonUnitVerbs() []*call.Verb {
+	return []*call.Verb{
 		{
-			name: "install", short: "have it started when you log in",
-			long: `Nobody needs this: the first command that wants a daemon starts one. It spares
+			Name: "install", Short: "have it started when you log in",
+			Long: `Nobody needs this: the first command that wants a daemon starts one. It spares
 that command the start, and what changes between login and then is known at once.
 On Linux this is a user unit of systemd, on macOS an agent of launchd. It keeps the
 program's path and your PATH as they are now: install again when they change.
 Elsewhere, have umbra daemon run --stay started.`,
-			run: runDaemonInstall,
+			Run: runDaemonInstall,
 		},
-		{name: "uninstall", short: "take that back, and stop the daemon that was started so", run: runDaemonUninstall},
+		{Name: "uninstall", Short: "take that back, and stop the daemon that was started so", Run: runDaemonUninstall},
 	}
 }
 
-func runDaemonInstall(c *call) error {
-	binary := c.binary()
+func runDaemonInstall(c *call.Call) error {
+	binary := c.Binary()
 	if binary == "" {
 		return missions.Errorf(missions.KindConflict, "install umbra, then umbra daemon install",
 			"a unit needs an umbra that stays where it is; this one was started by `go run`")
@@ -39,7 +41,7 @@ func runDaemonInstall(c *call) error {
 	if err != nil {
 		return err
 	}
-	u, err := c.unitOf(runtime.GOOS, []string{binary, "daemon", "run", "--stay", "--home", o.Home.Dir})
+	u, err := unitOf(c, runtime.GOOS, []string{binary, "daemon", "run", "--stay", "--home", o.Home.Dir})
 	if err != nil {
 		return err
 	}
@@ -47,44 +49,44 @@ func runDaemonInstall(c *call) error {
 	if r.Changed, err = u.write(); err != nil {
 		return err
 	}
-	return c.printUnit(r, "installed", c.tell(u, u.enable))
+	return printUnit(c, r, "installed", tell(c, u, u.enable))
 }
 
-func runDaemonUninstall(c *call) error {
-	u, installed, err := c.ourUnit()
+func runDaemonUninstall(c *call.Call) error {
+	u, installed, err := ourUnit(c)
 	if err != nil {
 		return err
 	}
 	var told error
 	if installed {
-		told, err = c.dropUnit(u)
+		told, err = dropUnit(c, u)
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.printUnit(unitResult{File: u.file, Changed: installed}, "uninstalled", nil); err != nil || told == nil {
+	if err := printUnit(c, unitResult{File: u.file, Changed: installed}, "uninstalled", nil); err != nil || told == nil {
 		return err
 	}
-	return c.goesOn(told)
+	return goesOn(c, told)
 }
 
 // dropUnit removes a unit. A manager that can't be told, as where nobody is logged
 // in, has made nothing then that is still there at the next login: told says so for
 // who wants the daemon to end.
-func (c *call) dropUnit(u unit) (told, err error) {
-	told = c.tell(u, u.disable)
+func dropUnit(c *call.Call, u unit) (told, err error) {
+	told = tell(c, u, u.disable)
 	if err := u.erase(); err != nil {
 		return told, err
 	}
 	if told == nil {
-		_ = c.tell(u, u.after) // the same holds
+		_ = tell(c, u, u.after) // the same holds
 	}
 	return told, nil
 }
 
 // goesOn is the error where the manager could not be told to stop a daemon that
 // runs.
-func (c *call) goesOn(told error) error {
+func goesOn(c *call.Call, told error) error {
 	o, err := clientOptions(c.Env, c.Globals)
 	if err != nil || !held(o.Home) {
 		return err
@@ -94,24 +96,24 @@ func (c *call) goesOn(told error) error {
 
 // printUnit says what became of a unit; done in part where the system could not
 // be told.
-func (c *call) printUnit(r unitResult, did string, told error) error {
+func printUnit(c *call.Call, r unitResult, did string, told error) error {
 	if told != nil {
 		e := missions.AsError(told)
 		r.Problem, r.Fix = e.Message, e.Hint
 	}
-	err := c.print(r, func(p *printer) {
+	err := c.Print(r, func(p *print.Printer) {
 		if r.Changed {
-			p.line("%s: %s", did, clean(r.File))
+			p.Line("%s: %s", did, print.Clean(r.File))
 		} else {
-			p.line("nothing to change in %s", clean(r.File))
+			p.Line("nothing to change in %s", print.Clean(r.File))
 		}
 		if r.Problem != "" {
-			p.line("%s %s", p.paint(red, "problem:"), clean(r.Problem))
-			p.line("  to type where you log in: %s", clean(r.Fix))
+			p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(r.Problem))
+			p.Line("  to type where you log in: %s", print.Clean(r.Fix))
 		}
 	})
 	if err == nil && told != nil {
-		return partly
+		return call.Partly
 	}
 	return err
 }

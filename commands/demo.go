@@ -11,46 +11,48 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-func demoCommand() *verb {
-	return &verb{
-		name: "demo", short: "show what Umbra does, in a temporary directory, with a scripted agent",
-		long: `Clones Umbra's own repository if it is run in one, else makes a small one, and
+func demoCommand() *call.Verb {
+	return &call.Verb{
+		Name: "demo", Short: "show what Umbra does, in a temporary directory, with a scripted agent",
+		Long: `Clones Umbra's own repository if it is run in one, else makes a small one, and
 lets an agent that follows a script work there: Umbra's commands are shown as
 they are typed. Nothing outside the directory that it names is touched, and
 nothing needs to be installed but git.`,
-		run: runDemo,
+		Run: runDemo,
 	}
 }
 
 // demo tells its story with the commands themselves, run as a person would.
 type demo struct {
-	c    *call
+	c    *call.Call
 	at   demoHome
 	step int
 	seen map[string]bool // snapshots that were shown
 }
 
-func runDemo(c *call) error {
+func runDemo(c *call.Call) error {
 	if c.JSON {
 		return missions.Errorf(missions.KindUsage, "leave out --json", "the demo is to be read by people")
 	}
-	at, err := c.makeDemoHome()
+	at, err := makeDemoHome(c)
 	if err != nil {
 		return err
 	}
 	d := &demo{c: c, at: at, seen: map[string]bool{}}
-	c.out.line("%s  Everything happens below %s", c.out.paint(boldCyan, "Umbra, a demo."), c.out.paint(bold, at.dir))
-	c.out.line("An agent that follows a script stands in for Claude Code, in %s.", at.origin)
+	c.Out.Line("%s  Everything happens below %s", c.Out.Paint(print.BoldCyan, "Umbra, a demo."), c.Out.Paint(print.Bold, at.dir))
+	c.Out.Line("An agent that follows a script stands in for Claude Code, in %s.", at.origin)
 	if err := errors.Join(d.tell(), d.stopDaemon()); err != nil {
-		c.out.line("\nThe demo ended early. What it made is in %s", at.dir)
-		return errors.Join(err, c.out.flush())
+		c.Out.Line("\nThe demo ended early. What it made is in %s", at.dir)
+		return errors.Join(err, c.Out.Flush())
 	}
 	d.farewell()
-	return c.out.flush()
+	return c.Out.Flush()
 }
 
 // tell is the story.
@@ -139,7 +141,7 @@ func (d *demo) showGit() error {
 // stopDaemon leaves nothing running, also when the demo was interrupted.
 func (d *demo) stopDaemon() error {
 	args := []string{"daemon", "stop", "--quiet"}
-	cmd := exec.CommandContext(context.WithoutCancel(d.c.ctx), d.at.umbra, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(d.c.Context), d.at.umbra, args...)
 	cmd.Dir, cmd.Env = d.at.dir, d.at.env
 	return d.judge(args, d.c.Run(cmd))
 }
@@ -147,14 +149,14 @@ func (d *demo) stopDaemon() error {
 // say begins a step.
 func (d *demo) say(format string, args ...any) {
 	d.step++
-	p := d.c.out
-	p.line("\n%s %s", p.paint(boldCyan, fmt.Sprintf("%d.", d.step)), p.paint(bold, fmt.Sprintf(format, args...)))
+	p := d.c.Out
+	p.Line("\n%s %s", p.Paint(print.BoldCyan, fmt.Sprintf("%d.", d.step)), p.Paint(print.Bold, fmt.Sprintf(format, args...)))
 }
 
 // typed shows a command as a person would type it, before it runs.
 func (d *demo) typed(args []string) error {
-	d.c.out.line("%s", d.c.out.paint(cyan, "$ umbra "+home.ShellCommand(args)))
-	return d.c.out.flush()
+	d.c.Out.Line("%s", d.c.Out.Paint(print.Cyan, "$ umbra "+home.ShellCommand(args)))
+	return d.c.Out.Flush()
 }
 
 // run runs a command of Umbra's and shows what it prints, on the user's own
@@ -169,7 +171,7 @@ func (d *demo) run(args ...string) error {
 }
 
 func (d *demo) command(args []string) *exec.Cmd {
-	cmd := exec.CommandContext(d.c.ctx, d.at.umbra, args...)
+	cmd := exec.CommandContext(d.c.Context, d.at.umbra, args...)
 	cmd.Dir, cmd.Env = d.at.workspace, d.at.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // a keeper passes it on
 	cmd.WaitDelay = 5 * time.Second
@@ -181,7 +183,7 @@ func (d *demo) judge(args []string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case d.c.ctx.Err() != nil:
+	case d.c.Context.Err() != nil:
 		return context.Canceled
 	}
 	return missions.Errorf(missions.KindFailed, "umbra doctor --home "+filepath.Join(d.at.dir, "umbra-home"),
@@ -199,26 +201,26 @@ func (d *demo) showSnapshots(mission string) error {
 	if err := json.Unmarshal(out, &list); err != nil {
 		return fmt.Errorf("read umbra log: %w", err)
 	}
-	p := d.c.out
-	var t table
+	p := d.c.Out
+	var t print.Table
 	for i := len(list) - 1; i >= 0; i-- {
 		e := list[i]
 		if d.seen[e.ID] {
 			continue
 		}
 		d.seen[e.ID] = true
-		t.row(cell{"●", green}, cell{clean(e.Address), cyan}, cell{short(e.ID), yellow}, cell{string(e.State), stateStyle(e.State)},
-			cell{changes(e), green}, cell{clean(e.Message), plain})
+		t.Row(print.Green.Cell("●"), print.Cyan.Cell(print.Clean(e.Address)), print.Yellow.Cell(print.Short(e.ID)), stateStyle(e.State).Cell(string(e.State)),
+			print.Green.Cell(changes(e)), print.Plain.Cell(print.Clean(e.Message)))
 	}
-	t.print(p, "    ")
-	return p.flush()
+	t.Print(p, "    ")
+	return p.Flush()
 }
 
 // farewell says what can be typed now. Each indented line works as it stands,
 // and is never cut.
 func (d *demo) farewell() {
-	p := d.c.out
-	p.line("\n%s", p.paint(boldCyan, "It is all still there. Begin with these two lines, then type what you like:"))
+	p := d.c.Out
+	p.Line("\n%s", p.Paint(print.BoldCyan, "It is all still there. Begin with these two lines, then type what you like:"))
 	for _, l := range []struct{ command, what string }{
 		{". " + home.ShellQuote(filepath.Join(d.at.dir, "env")), ""},
 		{"cd " + home.ShellQuote(d.at.workspace), ""},
@@ -234,7 +236,7 @@ func (d *demo) farewell() {
 		if l.what != "" {
 			text = fmt.Sprintf("%-32s", text)
 		}
-		p.line("  %s%s", p.paint(cyan, text), p.paint(dim, l.what))
+		p.Line("  %s%s", p.Paint(print.Cyan, text), p.Paint(print.Dim, l.what))
 	}
-	p.line("When you have seen enough:\n  %s", p.paint(cyan, "umbra daemon stop; rm -rf "+home.ShellQuote(d.at.dir)))
+	p.Line("When you have seen enough:\n  %s", p.Paint(print.Cyan, "umbra daemon stop; rm -rf "+home.ShellQuote(d.at.dir)))
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/print"
 )
 
 // demoAgent is the demo's end of an agent that runs under its keeper: what a
@@ -51,7 +53,7 @@ func (d *demo) launch(args ...string) (*demoAgent, error) {
 		return nil, errors.Join(d.judge(args, err), output.Close())
 	}
 	// An agent whose keeper was killed lets go when it has no input any more.
-	context.AfterFunc(d.c.ctx, func() { _, _ = a.stdin.Close(), output.Close() })
+	context.AfterFunc(d.c.Context, func() { _, _ = a.stdin.Close(), output.Close() })
 	return a, a.listen()
 }
 
@@ -63,13 +65,13 @@ func (d *demo) converse(prompts ...told) error {
 			return d.judge(t.agent.args, err)
 		}
 	}
-	p := d.c.out
+	p := d.c.Out
 	for _, t := range prompts {
 		name := ""
 		if len(prompts) > 1 {
-			name = p.paint(dim, t.agent.mission()+" ")
+			name = p.Paint(print.Dim, t.agent.mission()+" ")
 		}
-		p.line("  %s%s%s", name, p.paint(boldCyan, ready), p.paint(bold, t.prompt))
+		p.Line("  %s%s%s", name, p.Paint(print.BoldCyan, ready), p.Paint(print.Bold, t.prompt))
 		if err := t.agent.listen(); err != nil {
 			return err
 		}
@@ -103,14 +105,14 @@ func (a *demoAgent) listen() error {
 		}
 		line.WriteByte(b)
 		if line.String() == ready {
-			return a.d.c.out.flush()
+			return a.d.c.Out.Flush()
 		}
 	}
 }
 
 func (a *demoAgent) show(line string) {
 	if line != "" {
-		a.d.c.out.line("  %s", clean(line))
+		a.d.c.Out.Line("  %s", print.Clean(line))
 	}
 }
 

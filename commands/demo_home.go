@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -28,7 +29,7 @@ const demoAgentScript = `#!/bin/sh
 exec "$(dirname "$0")/umbra" scripted-agent "$@"
 `
 
-func (c *call) makeDemoHome() (demoHome, error) {
+func makeDemoHome(c *call.Call) (demoHome, error) {
 	var d demoHome
 	if _, err := missions.LookPath("git", "", c.Getenv("PATH")); err != nil {
 		return d, missions.Errorf(missions.KindFailed, "install git 2.38 or newer", "the demo needs the git program, which is not installed")
@@ -48,7 +49,7 @@ func (c *call) makeDemoHome() (demoHome, error) {
 		return d, fmt.Errorf("make the demo's directory: %w", err)
 	}
 	d.dir, d.umbra, d.workspace = dir, filepath.Join(dir, "bin", "umbra"), filepath.Join(dir, "repository")
-	d.env = c.demoEnv(dir)
+	d.env = demoEnv(c, dir)
 	if err = d.furnish(c); err == nil {
 		err = d.makeRepository(c)
 	}
@@ -59,7 +60,7 @@ func (c *call) makeDemoHome() (demoHome, error) {
 }
 
 // furnish makes everything but the repository.
-func (d demoHome) furnish(c *call) error {
+func (d demoHome) furnish(c *call.Call) error {
 	for _, name := range []string{"bin", "home", "tmp", "umbra-home", "claude", "forks"} {
 		if err := os.Mkdir(filepath.Join(d.dir, name), 0o700); err != nil {
 			return fmt.Errorf("make the demo's directory: %w", err)
@@ -110,7 +111,7 @@ func copyProgram(from, to string) error {
 // demoEnv is the environment of the demo's commands: the terminal's part of the
 // user's, and everything else below dir. Neither another mission nor an agent
 // that runs the demo is heard there.
-func (c *call) demoEnv(dir string) []string {
+func demoEnv(c *call.Call, dir string) []string {
 	below := func(name string) string { return filepath.Join(dir, name) }
 	env := []string{
 		"PATH=" + below("bin") + string(filepath.ListSeparator) + c.Getenv("PATH"),

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,7 +18,7 @@ const demoModule = "github.com/umbra-vcs/umbra"
 
 // makeRepository makes the workspace: a clone of Umbra's own repository if the
 // demo is run in one, else a sample.
-func (d *demoHome) makeRepository(c *call) error {
+func (d *demoHome) makeRepository(c *call.Call) error {
 	if top, ok := d.ownClone(c); ok {
 		// Another user's repository may be cloned: the person asked for it here.
 		trust := fmt.Sprintf("[safe]\n\tdirectory = %q\n", top)
@@ -41,7 +42,7 @@ func (d *demoHome) makeRepository(c *call) error {
 
 // ownClone finds the repository around the current directory, if it is one of
 // this project with at least one commit.
-func (d *demoHome) ownClone(c *call) (top string, ok bool) {
+func (d *demoHome) ownClone(c *call.Call) (top string, ok bool) {
 	cwd, err := c.Getwd()
 	if err != nil {
 		return "", false
@@ -64,13 +65,13 @@ func (d *demoHome) ownClone(c *call) (top string, ok bool) {
 
 // git runs git in the demo's own environment: nothing of the user's
 // configuration has a say.
-func (d *demoHome) git(c *call, commands ...[]string) error {
+func (d *demoHome) git(c *call.Call, commands ...[]string) error {
 	for _, args := range commands {
-		cmd := exec.CommandContext(c.ctx, "git", args...)
+		cmd := exec.CommandContext(c.Context, "git", args...)
 		var said bytes.Buffer
 		cmd.Dir, cmd.Env, cmd.Stderr = d.dir, d.env, &said
 		err := c.Run(cmd)
-		if c.ctx.Err() != nil {
+		if c.Context.Err() != nil {
 			return context.Canceled
 		}
 		if err != nil {

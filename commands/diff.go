@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -19,33 +20,33 @@ type diffOptions struct {
 	changes    changeOptions
 }
 
-func diffCommand() *verb {
+func diffCommand() *call.Verb {
 	var o diffOptions
-	return &verb{
-		name: "diff", args: "[FROM] [TO]", max: 2, after: "[-- PATH…]",
-		short: "compare moments with each other or with now",
-		long: `Without moments: from the last prompt to now. One: from that moment to now. Two: from
+	return &call.Verb{
+		Name: "diff", Args: "[FROM] [TO]", Max: 2, After: "[-- PATH…]",
+		Short: "compare moments with each other or with now",
+		Long: `Without moments: from the last prompt to now. One: from that moment to now. Two: from
 one to the other, which may be written FROM..TO.`,
-		flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "turn", Usage: "what turn `N` changed", Destination: &o.turn},
-			&cli.BoolFlag{Name: "conversation", Usage: "what was said in between, too", Destination: &o.conversing},
+		Flags: append([]flags.Flag{
+			flags.Int("turn", "what turn `N` changed", &o.turn),
+			flags.Bool("conversation", "what was said in between, too", &o.conversing),
 		}, o.changes.flags()...),
-		run: func(c *call) error { return runDiff(c, o) },
+		Run: func(c *call.Call) error { return runDiff(c, o) },
 	}
 }
 
-func runDiff(c *call, o diffOptions) error {
+func runDiff(c *call.Call, o diffOptions) error {
 	if err := o.changes.check(); err != nil {
 		return err
 	}
-	if o.turn > 0 && len(c.args) > 1 {
+	if o.turn > 0 && len(c.Arguments) > 1 {
 		return missions.Errorf(missions.KindUsage, "umbra diff --turn N [MISSION]", "--turn compares the turn's own ends")
 	}
-	from, to, err := diffEnds(c.args)
+	from, to, err := diffEnds(c.Arguments)
 	if err != nil {
 		return err
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -54,20 +55,20 @@ func runDiff(c *call, o diffOptions) error {
 	}
 	d, err := svc.Diff(ctx, missions.DiffRequest{
 		Caller: caller, From: from, To: to, Turn: o.turn, Conversation: o.conversing,
-		Patch: o.changes.lines(), Paths: c.after,
+		Patch: o.changes.lines(), Paths: c.After,
 	})
 	if err != nil {
 		return pathMeant(err, c)
 	}
 	if c.JSON {
-		d.Files = listed(d.Files)
-		return c.printJSON(d)
+		d.Files = call.Listed(d.Files)
+		return c.PrintJSON(d)
 	}
-	err = c.paged("diff", func(p *printer) { writeDifference(p, d, o) })
-	c.sayUnpaired(d.Unpaired)
+	err = c.Paged("diff", func(p *print.Printer) { writeDifference(p, d, o) })
+	sayUnpaired(c, d.Unpaired)
 	if !c.Quiet {
-		writeKept(c.err, "differ too, and can't be shown", d.LeftOut)
-		_ = c.err.flush()
+		writeKept(c.Err, "differ too, and can't be shown", d.LeftOut)
+		_ = c.Err.Flush()
 	}
 	return err
 }
@@ -87,24 +88,24 @@ func diffEnds(args []string) (from, to string, err error) {
 }
 
 // pathMeant adds to an error that no moment is called so what may have been meant.
-func pathMeant(err error, c *call) error {
+func pathMeant(err error, c *call.Call) error {
 	e := missions.AsError(err)
 	if e.Kind != missions.KindNotFound {
 		return err
 	}
-	for i, arg := range c.args {
+	for i, arg := range c.Arguments {
 		if _, serr := os.Lstat(arg); serr == nil && strings.Contains(e.Message, strconv.Quote(arg)) {
-			words := slices.Concat([]string{"umbra", "diff"}, c.args[:i], []string{"--"}, c.args[i:], c.after)
+			words := slices.Concat([]string{"umbra", "diff"}, c.Arguments[:i], []string{"--"}, c.Arguments[i:], c.After)
 			return missions.Errorf(e.Kind, "a path comes after --: "+home.ShellCommand(words), "%w", err)
 		}
 	}
 	return err
 }
 
-func writeDifference(p *printer, d missions.Difference, o diffOptions) {
+func writeDifference(p *print.Printer, d missions.Difference, o diffOptions) {
 	o.changes.write(p, d.From, d.Files, d.Patch)
 	if o.conversing {
-		p.line("%s in between", count(d.Conversation.EventsAdded, "event"))
+		p.Line("%s in between", print.Count(d.Conversation.EventsAdded, "event"))
 		writeConversation(p, d.Conversation.Lines)
 	}
 }
@@ -124,29 +125,29 @@ func letter(f missions.FileChange) string {
 	return "M"
 }
 
-func writeNames(p *printer, files []missions.FileChange) {
+func writeNames(p *print.Printer, files []missions.FileChange) {
 	for _, f := range files {
-		name := quotePath(f.Path)
+		name := print.Path(f.Path)
 		if f.OldPath != "" && f.OldPath != f.Path {
-			name = quotePath(f.OldPath) + "\t" + name
+			name = print.Path(f.OldPath) + "\t" + name
 		}
-		p.line("%s\t%s", letter(f), name)
+		p.Line("%s\t%s", letter(f), name)
 	}
 }
 
 // writeStat counts the lines of each file and, below them, of all.
-func writeStat(p *printer, files []missions.FileChange) {
+func writeStat(p *print.Printer, files []missions.FileChange) {
 	writeCounts(p, " ", files)
 	added, deleted := 0, 0
 	for _, f := range files {
 		added, deleted = added+f.Added, deleted+f.Deleted
 	}
-	p.line(" %s, +%d −%d", count(len(files), "file"), added, deleted)
+	p.Line(" %s, +%d −%d", print.Count(len(files), "file"), added, deleted)
 }
 
 // writeCounts counts the lines of each file.
-func writeCounts(p *printer, indent string, files []missions.FileChange) {
-	var t table
+func writeCounts(p *print.Printer, indent string, files []missions.FileChange) {
+	var t print.Table
 	for _, f := range files {
 		what := fmt.Sprintf("+%d −%d", f.Added, f.Deleted)
 		switch {
@@ -155,24 +156,24 @@ func writeCounts(p *printer, indent string, files []missions.FileChange) {
 		case f.Type == "mode":
 			what = "mode"
 		}
-		path := quotePath(f.Path)
+		path := print.Path(f.Path)
 		if f.OldPath != "" && f.OldPath != f.Path {
-			path = quotePath(f.OldPath) + " → " + path
+			path = print.Path(f.OldPath) + " → " + path
 		}
-		if p.width > 0 {
-			path = cutFront(path, p.width-columns(indent+what)-7)
+		if p.Width > 0 {
+			path = print.CutFront(path, p.Width-print.Columns(indent+what)-7)
 		}
-		t.row(cell{letter(f), letterStyle(f)}, cell{path, plain}, cell{what, plain})
+		t.Row(letterStyle(f).Cell(letter(f)), print.Plain.Cell(path), print.Plain.Cell(what))
 	}
-	t.print(p, indent)
+	t.Print(p, indent)
 }
 
-func letterStyle(f missions.FileChange) style {
+func letterStyle(f missions.FileChange) print.Style {
 	switch letter(f) {
 	case "A":
-		return green
+		return print.Green
 	case "D":
-		return red
+		return print.Red
 	}
-	return yellow
+	return print.Yellow
 }

@@ -1,20 +1,24 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
 
-func duCommand() *verb {
-	return &verb{
-		name: "du", short: "say what Umbra takes on the disk, and what could be given back",
-		long: `By project and mission: what is stored of one alone, and what several share. Files
+func duCommand() *call.Verb {
+	return &call.Verb{
+		Name: "du", Short: "say what Umbra takes on the disk, and what could be given back",
+		Long: `By project and mission: what is stored of one alone, and what several share. Files
 that are borrowed from your repositories take nothing. Nothing is ever deleted from
 a project's snapshots, so they can't be made smaller yet.`,
-		run: runDu,
+		Run: runDu,
 	}
 }
 
-func runDu(c *call) error {
+func runDu(c *call.Call) error {
 	c.NoDaemon = true // it takes memory that a process which stays would keep
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -22,24 +26,24 @@ func runDu(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.print(u, func(p *printer) { describeUsage(p, u) })
+	return c.Print(u, func(p *print.Printer) { describeUsage(p, u) })
 }
 
-func describeUsage(p *printer, u missions.Usage) {
-	var t table
-	t.row(cell{size(u.Bytes), bold}, cell{"in all, in " + clean(u.Home), bold})
+func describeUsage(p *print.Printer, u missions.Usage) {
+	var t print.Table
+	t.Row(print.Bold.Cell(print.Size(u.Bytes)), print.Bold.Cell("in all, in "+print.Clean(u.Home)))
 	for _, project := range u.Projects {
-		t.row(cell{size(project.Bytes), plain}, cell{"project " + clean(project.Name) + "  " + clean(project.Path), bold})
+		t.Row(print.Plain.Cell(print.Size(project.Bytes)), print.Bold.Cell("project "+print.Clean(project.Name)+"  "+print.Clean(project.Path)))
 		for _, m := range project.Missions {
-			what := "  " + clean(m.Name)
+			what := "  " + print.Clean(m.Name)
 			if m.Removed {
 				what += " (in the trash)"
 			}
-			t.row(cell{size(m.Files + m.Records), plain}, cell{what + ": files " + size(m.Files) + ", conversation and records " + size(m.Records), plain})
+			t.Row(print.Plain.Cell(print.Size(m.Files+m.Records)), print.Plain.Cell(what+": files "+print.Size(m.Files)+", conversation and records "+print.Size(m.Records)))
 		}
 		row := func(bytes int64, what string) {
 			if bytes > 0 {
-				t.row(cell{size(bytes), dim}, cell{"  " + what, dim})
+				t.Row(print.Dim.Cell(print.Size(bytes)), print.Dim.Cell("  "+what))
 			}
 		}
 		row(project.Shared, "shared by several missions")
@@ -47,17 +51,17 @@ func describeUsage(p *printer, u missions.Usage) {
 		row(project.Borrowed, "your repository's own, which takes nothing more")
 	}
 	for _, w := range u.Other {
-		t.row(cell{size(w.Bytes), plain}, cell{clean(w.What), plain})
+		t.Row(print.Plain.Cell(print.Size(w.Bytes)), print.Plain.Cell(print.Clean(w.What)))
 	}
 	for _, w := range u.Workspaces {
-		t.row(cell{size(w.Bytes), plain}, cell{"beside it: " + clean(w.What) + " in " + clean(w.Path), plain})
+		t.Row(print.Plain.Cell(print.Size(w.Bytes)), print.Plain.Cell("beside it: "+print.Clean(w.What)+" in "+print.Clean(w.Path)))
 	}
-	t.print(p, "")
+	t.Print(p, "")
 	for _, w := range u.Freeable {
-		p.line("%s could be given back: %s", size(w.Bytes), clean(w.What))
-		p.line("  to type: %s", clean(w.Fix))
+		p.Line("%s could be given back: %s", print.Size(w.Bytes), print.Clean(w.What))
+		p.Line("  to type: %s", print.Clean(w.Fix))
 	}
 	for _, problem := range u.Problems {
-		p.line("%s %s", p.paint(red, "problem:"), clean(problem.Message))
+		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(problem.Message))
 	}
 }

@@ -1,6 +1,10 @@
 package commands
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+)
 
 // lesson is what the help of a command teaches beside its flags: command lines
 // that work as they stand, which a test runs in this order, and the commands one
@@ -115,10 +119,10 @@ func (l lesson) related() []string {
 }
 
 // has reports whether a command is there to be run.
-func has(verbs []*verb, at []string) bool {
+func has(verbs []*call.Verb, at []string) bool {
 	if len(at) == 0 {
 		return false
 	}
-	v := find(verbs, at[0])
-	return v != nil && (len(at) == 1 && v.run != nil || len(at) > 1 && has(v.verbs, at[1:]))
+	v := call.Find(verbs, at[0])
+	return v != nil && (len(at) == 1 && v.Run != nil || len(at) > 1 && has(v.Verbs, at[1:]))
 }

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/settings"
@@ -12,8 +13,8 @@ import (
 // open runs the configured launch.open for each fork, for example
 // `tmux split-window -h 'umbra mission resume {id}'`. Only the user's own file
 // names it. It reports whether there is one.
-func (c *call) open(list []missions.Mission) (opened bool, err error) {
-	h, err := c.home()
+func open(c *call.Call, list []missions.Mission) (opened bool, err error) {
+	h, err := c.HomeDir()
 	if err != nil {
 		return false, err
 	}
@@ -34,13 +35,3 @@ func (c *call) open(list []missions.Mission) (opened bool, err error) {
 	}
 	return true, nil
 }
-
-// home is the directory of Umbra's data.
-func (g Globals) homeDir(env Env) (string, error) {
-	if g.Home != "" {
-		return g.Home, nil
-	}
-	return home.DefaultDir(env.Getenv)
-}
-
-func (c *call) home() (string, error) { return c.Globals.homeDir(c.Env) }

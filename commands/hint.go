@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -32,8 +33,8 @@ func hintTime(name string) time.Duration {
 }
 
 // askHint hands a hint in to the process that serves the home.
-func askHint(env Env, home home.Home) error {
-	caller, err := callerOf(env)
+func askHint(env call.Env, home home.Home) error {
+	caller, err := env.Caller()
 	if err != nil {
 		return err
 	}
@@ -45,11 +46,11 @@ func askHint(env Env, home home.Home) error {
 
 // hint is umbra hook for an editor or Git where nobody serves the home: no daemon
 // is started for it, nor a home made.
-func (c *call) hint() error {
-	if c.arg(1) == "" {
-		return missions.Errorf(missions.KindUsage, "umbra hook "+c.arg(0)+" EVENT [FILE…]", "what happened is missing")
+func hint(c *call.Call) error {
+	if c.Arg(1) == "" {
+		return missions.Errorf(missions.KindUsage, "umbra hook "+c.Arg(0)+" EVENT [FILE…]", "what happened is missing")
 	}
-	dir, err := c.home()
+	dir, err := c.HomeDir()
 	if err != nil {
 		return err
 	}
@@ -57,20 +58,20 @@ func (c *call) hint() error {
 	if !well {
 		return nil // there is no mission anywhere
 	}
-	caller, err := c.caller()
+	caller, err := c.Caller()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, payload.Budget-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.Context, payload.Budget-c.Now().Sub(c.Began))
 	defer cancel()
-	c.ctx, c.heeded = ctx, true
-	if c.NoDaemon, c.reach = true, joining; c.hangs || served.Hangs() {
-		c.reach = alone
+	c.Context, c.Heeded = ctx, true
+	if c.NoDaemon, c.Reach = true, call.Joining; c.Hangs || served.Hangs() {
+		c.Reach = call.Alone
 	}
-	request := hintRequest(caller, c.arg(0), c.arg(1), c.args[2:])
+	request := hintRequest(caller, c.Arg(0), c.Arg(1), c.Arguments[2:])
 	request.Alone = true
-	result, err := c.sendHook(request)
-	if err == nil && c.strict() {
+	result, err := sendHook(c, request)
+	if err == nil && strict(c) {
 		err = problemOf(result)
 	}
 	return err

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -22,28 +22,22 @@ import (
 
 type hookOptions struct{ event string }
 
-func hookCommand() *verb {
+func hookCommand() *call.Verb {
 	var o hookOptions
-	return &verb{
-		name: "hook", args: "AGENT [EVENT [FILE…]]", min: 1, max: -1, short: "take one event of an agent on stdin (called by the agent)",
-		long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents/generic.md says with what). Prints what the agent expects. Exits 0\nwhatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE…, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "event", Usage: "the event's `NAME`, where stdin does not say it", Destination: &o.event},
-			&cli.BoolFlag{Name: "strict", Usage: "print errors and exit with their code (for trying out)"},
+	return &call.Verb{
+		Name: "hook", Args: "AGENT [EVENT [FILE…]]", Min: 1, Max: -1, Short: "take one event of an agent on stdin (called by the agent)",
+		Long: "AGENT is claude, codex, gemini or opencode; any other tool calls it with generic\n(docs/agents/generic.md says with what). Prints what the agent expects. Exits 0\nwhatever happens, so that Umbra never breaks an agent; what went wrong is in umbra status.\n\nEditors and Git call it with an EVENT, and nothing on stdin: umbra hook vim save\nFILE…, umbra hook git post-commit. A snapshot is taken of the mission that works\nthere, if there is one.",
+		Flags: []flags.Flag{
+			flags.String("event", "the event's `NAME`, where stdin does not say it", &o.event),
+			flags.Bool("strict", "print errors and exit with their code (for trying out)", nil),
 		},
-		run: func(c *call) error { return runHook(c, o) },
+		Run: func(c *call.Call) error { return runHook(c, o) },
 	}
 }
 
-// failsOpen tells a hook that an agent called: whatever is wrong, also with its
-// command line, the agent goes on.
-func (in invocation) failsOpen(args []string) bool {
-	return len(in.path) > 0 && in.path[0] == "hook" && !slices.Contains(args, "--strict")
-}
-
 // noteHook leaves what went wrong in a hook in the log, if there is a home.
-func noteHook(env Env, globals Globals, err error) {
-	dir, herr := globals.homeDir(env)
+func noteHook(env call.Env, globals call.Globals, err error) {
+	dir, herr := globals.HomeDir(env)
 	if herr != nil {
 		return
 	}
@@ -56,10 +50,10 @@ func noteHook(env Env, globals Globals, err error) {
 // anything of a command line is set up, since the agent waits; --strict alone
 // changes nothing of the way, so that it can be tried out. It reports false
 // where that is not enough, with the environment from which Run goes on.
-func quickHook(env Env) (code int, next Env, done bool) {
+func quickHook(env call.Env) (code int, next call.Env, done bool) {
 	defer func() {
 		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
-			noteHook(env, Globals{}, missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r))
+			noteHook(env, call.Globals{}, missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r))
 			code, next, done = 0, env, true
 		}
 	}()
@@ -76,7 +70,7 @@ func quickHook(env Env) (code int, next Env, done bool) {
 	if !well {
 		return 0, env, false
 	}
-	env.began = env.Now()
+	env.Began = env.Now()
 	if hint {
 		err = askHint(env, home)
 	} else {
@@ -87,25 +81,25 @@ func quickHook(env Env) (code int, next Env, done bool) {
 		env.Stdin = bytes.NewReader(event)
 	}
 	if errors.Is(err, client.ErrUndone) {
-		env.hangs = errors.Is(err, client.ErrHangs)
+		env.Hangs = errors.Is(err, client.ErrHangs)
 		return 0, env, false
 	}
 	if strict {
-		return report(env, Globals{}, err), env, true
+		return call.Report(env, call.Globals{}, err), env, true
 	}
 	if err != nil {
-		noteHook(env, Globals{}, err)
+		noteHook(env, call.Globals{}, err)
 	}
 	return 0, env, true
 }
 
 // askHook hands an event in and prints what the agent expects.
-func askHook(env Env, home home.Home, event []byte, strict bool) error {
-	caller, err := callerOf(env)
+func askHook(env call.Env, home home.Home, event []byte, strict bool) error {
+	caller, err := env.Caller()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), payload.Time(env.Args[1], "", event)-env.Now().Sub(env.began))
+	ctx, cancel := context.WithTimeout(context.Background(), payload.Time(env.Args[1], "", event)-env.Now().Sub(env.Began))
 	defer cancel()
 	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
 		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: event, AgentPID: presence.FindAgentProcess(env.Args[1], caller, os.Getppid())})
@@ -119,7 +113,7 @@ func askHook(env Env, home home.Home, event []byte, strict bool) error {
 }
 
 // answerHook prints what the agent expects.
-func answerHook(env Env, agent string, r missions.HookResult) error {
+func answerHook(env call.Env, agent string, r missions.HookResult) error {
 	if r.Asked != nil {
 		return answerAsked(env, agent, r)
 	}
@@ -138,18 +132,18 @@ func problemOf(r missions.HookResult) error {
 	return missions.Errorf(missions.KindFailed, "umbra status", "%s", r.Problem)
 }
 
-func runHook(c *call, o hookOptions) (err error) {
+func runHook(c *call.Call, o hookOptions) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
 			err = missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r)
 		}
 	}()
-	return c.hook(o)
+	return hook(c, o)
 }
 
 // homeOf is the home as a hook needs it, the zero Home if there is none.
-func homeOf(env Env, globals Globals) home.Home {
-	dir, err := globals.homeDir(env)
+func homeOf(env call.Env, globals call.Globals) home.Home {
+	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return home.Home{}
 	}
@@ -157,54 +151,53 @@ func homeOf(env Env, globals Globals) home.Home {
 	return found
 }
 
-func (c *call) strict() bool { return slices.Contains(c.Args, "--strict") }
+func strict(c *call.Call) bool { return slices.Contains(c.Args, "--strict") }
 
-func (c *call) hook(o hookOptions) error {
-	c.Quiet = true
-	c.progress.quiet = true
-	if c.began.IsZero() {
-		c.began = c.Now()
+func hook(c *call.Call, o hookOptions) error {
+	c.Silence()
+	if c.Began.IsZero() {
+		c.Began = c.Now()
 	}
-	if events.GivesHints(c.arg(0)) {
-		return c.hint()
+	if events.GivesHints(c.Arg(0)) {
+		return hint(c)
 	}
-	if len(c.args) > 1 {
-		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s", c.arg(0), strings.Join(c.args[1:], " "))
+	if len(c.Arguments) > 1 {
+		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s", c.Arg(0), strings.Join(c.Arguments[1:], " "))
 	}
-	event, err := payload.Read(c.ctx, c.Stdin)
+	event, err := payload.Read(c.Context, c.Stdin)
 	if err != nil {
 		return err
 	}
-	caller, err := c.caller()
+	caller, err := c.Caller()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, payload.Time(c.arg(0), o.event, event)-c.Now().Sub(c.began))
+	ctx, cancel := context.WithTimeout(c.Context, payload.Time(c.Arg(0), o.event, event)-c.Now().Sub(c.Began))
 	defer cancel()
-	c.ctx = ctx
-	c.heeded = true
+	c.Context = ctx
+	c.Heeded = true
 	served := homeOf(c.Env, c.Globals)
-	if c.reach = joining; c.hangs || served.Hangs() {
-		c.NoDaemon, c.reach = true, alone
+	if c.Reach = call.Joining; c.Hangs || served.Hangs() {
+		c.NoDaemon, c.Reach = true, call.Alone
 	}
-	agent := c.arg(0)
+	agent := c.Arg(0)
 	request := missions.HookRequest{
 		Caller: caller, Agent: agent, Event: o.event, Payload: event,
 		AgentPID: presence.FindAgentProcess(agent, caller, os.Getppid()),
 	}
-	result, err := c.sendHook(request)
-	if err != nil && c.reach == joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.ctx.Err() == nil {
+	result, err := sendHook(c, request)
+	if err != nil && c.Reach == call.Joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.Context.Err() == nil {
 		// What the time allows is done here.
 		if errors.Is(err, client.ErrHangs) {
 			served.NoteHang()
 		}
-		c.NoDaemon, c.reach = true, alone
-		result, err = c.sendHook(request)
+		c.NoDaemon, c.Reach = true, call.Alone
+		result, err = sendHook(c, request)
 	}
-	if werr := answerHook(c.Env, c.arg(0), result); err == nil {
+	if werr := answerHook(c.Env, c.Arg(0), result); err == nil {
 		err = werr
 	}
-	if err == nil && c.strict() { // it is in the log already
+	if err == nil && strict(c) { // it is in the log already
 		err = problemOf(result)
 	}
 	return err
@@ -213,7 +206,7 @@ func (c *call) hook(o hookOptions) error {
 // sendHook hands an event to the Service. It comes to its end some time after the
 // context at the latest: a system call may hang, as on a network's disk, in the Service
 // or while it is closed, and that is left behind with this process.
-func (c *call) sendHook(r missions.HookRequest) (missions.HookResult, error) {
+func sendHook(c *call.Call, r missions.HookRequest) (missions.HookResult, error) {
 	own := *c // is the goroutine's alone
 	var result missions.HookResult
 	ended := make(chan error, 1)
@@ -221,7 +214,7 @@ func (c *call) sendHook(r missions.HookRequest) (missions.HookResult, error) {
 	select {
 	case err := <-ended:
 		return result, err
-	case <-c.ctx.Done():
+	case <-c.Context.Done():
 	}
 	select {
 	case err := <-ended:
@@ -235,18 +228,18 @@ func (c *call) sendHook(r missions.HookRequest) (missions.HookResult, error) {
 const hookGrace = time.Second
 
 // serveHook makes the call, and closes what it was made of.
-func serveHook(c *call, r missions.HookRequest, result *missions.HookResult) (err error) {
+func serveHook(c *call.Call, r missions.HookRequest, result *missions.HookResult) (err error) {
 	defer func() {
 		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
 			err = missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r)
 		}
 	}()
-	svc, err := c.service()
+	svc, err := c.Service()
 	if err != nil {
 		return err
 	}
-	*result, err = svc.Hook(c.ctx, r)
-	if cerr := c.close(); err == nil {
+	*result, err = svc.Hook(c.Context, r)
+	if cerr := c.Close(); err == nil {
 		err = cerr
 	}
 	return err

@@ -115,7 +115,7 @@ func TestHookEndsWhereSomethingHangs(t *testing.T) {
 	}})
 	began := time.Now().Add(-payload.Budget)
 	b.env.Now = func() time.Time { return began }
-	b.env.began = began.Add(-payload.Budget) // its time is over
+	b.env.Began = began.Add(-payload.Budget) // its time is over
 	b.env.Stdin = strings.NewReader(`{"x":1}`)
 	if code := b.run("hook", "claude", "--event", "Stop", "--strict"); code == 0 || !strings.Contains(b.stderr.String(), "the time for this hook is over") {
 		t.Errorf("exit code %d, stderr %q", code, b.stderr.String())

@@ -4,18 +4,19 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type hooksOptions struct{ user, project, shared bool }
 
-func hooksCommand() *verb {
-	return &verb{
-		name: "hooks", short: "the hooks by which agents, editors and Git tell Umbra what they do",
-		long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents/generic.md.",
-		verbs: []*verb{
+func hooksCommand() *call.Verb {
+	return &call.Verb{
+		Name: "hooks", Short: "the hooks by which agents, editors and Git tell Umbra what they do",
+		Long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents/generic.md.",
+		Verbs: []*call.Verb{
 			hooksVerb("install", "install hooks for an agent, an editor or Git, beside those that are there", "installed", missions.Hooks.InstallHooks),
 			hooksVerb("uninstall", "take the hooks out again, to the byte", "uninstalled", missions.Hooks.UninstallHooks),
 			hooksStatusVerb(),
@@ -25,75 +26,75 @@ func hooksCommand() *verb {
 
 type hooksCall func(missions.Hooks, context.Context, missions.HooksRequest) (missions.HooksResult, error)
 
-func hooksVerb(name, short, did string, do hooksCall) *verb {
+func hooksVerb(name, short, did string, do hooksCall) *call.Verb {
 	var o hooksOptions
-	return &verb{
-		name: name, args: "NAME", min: 1, max: 1, short: short,
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "user", Usage: "for every project (the default)", Destination: &o.user},
-			&cli.BoolFlag{Name: "project", Usage: "for this project, in a file of your own", Destination: &o.project},
-			&cli.BoolFlag{Name: "shared", Usage: "with --project: in the file that is shared", Destination: &o.shared},
+	return &call.Verb{
+		Name: name, Args: "NAME", Min: 1, Max: 1, Short: short,
+		Flags: []flags.Flag{
+			flags.Bool("user", "for every project (the default)", &o.user),
+			flags.Bool("project", "for this project, in a file of your own", &o.project),
+			flags.Bool("shared", "with --project: in the file that is shared", &o.shared),
 		},
-		run: func(c *call) error { return runHooks(c, o, did, do) },
+		Run: func(c *call.Call) error { return runHooks(c, o, did, do) },
 	}
 }
 
-func runHooks(c *call, o hooksOptions, did string, do hooksCall) error {
+func runHooks(c *call.Call, o hooksOptions, did string, do hooksCall) error {
 	switch {
 	case o.user && o.project:
 		return missions.Errorf(missions.KindUsage, "choose one", "--user and --project contradict each other")
 	case o.shared && !o.project:
 		return missions.Errorf(missions.KindUsage, "add --project", "--shared goes with --project")
-	case len(c.args) == 0 && (o.user || o.project):
+	case len(c.Arguments) == 0 && (o.user || o.project):
 		return missions.Errorf(missions.KindUsage, "leave them out: those of the user and of the project are listed", "--user and --project go with a NAME")
-	case len(c.args) == 0:
+	case len(c.Arguments) == 0:
 		return listHooks(c)
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	r, err := do(svc, ctx, missions.HooksRequest{Caller: caller, Name: c.arg(0), Project: o.project, Shared: o.shared})
+	r, err := do(svc, ctx, missions.HooksRequest{Caller: caller, Name: c.Arg(0), Project: o.project, Shared: o.shared})
 	if err != nil {
 		return err
 	}
-	return c.print(r, func(p *printer) { writeHooks(p, did, r) })
+	return c.Print(r, func(p *print.Printer) { writeHooks(p, did, r) })
 }
 
 // hooksStatusVerb says it of one, or of all.
-func hooksStatusVerb() *verb {
+func hooksStatusVerb() *call.Verb {
 	v := hooksVerb("status", "say where hooks are installed, and how well", "", missions.Hooks.HooksStatus)
-	v.args, v.min = "[NAME]", 0
-	v.long = "Without NAME: of all agents, editors and Git that there can be hooks for, those of this\nproject among them."
+	v.Args, v.Min = "[NAME]", 0
+	v.Long = "Without NAME: of all agents, editors and Git that there can be hooks for, those of this\nproject among them."
 	return v
 }
 
-func writeHooks(p *printer, did string, r missions.HooksResult) {
-	file := clean(r.File)
+func writeHooks(p *print.Printer, did string, r missions.HooksResult) {
+	file := print.Clean(r.File)
 	switch {
 	case did != "" && r.Changed:
-		p.line("%s: %s in %s", clean(r.Name), did, file)
+		p.Line("%s: %s in %s", print.Clean(r.Name), did, file)
 	case did != "":
-		p.line("%s: nothing to change in %s", clean(r.Name), file)
+		p.Line("%s: nothing to change in %s", print.Clean(r.Name), file)
 	case r.Installed:
-		p.line("%s: installed in %s", clean(r.Name), file)
+		p.Line("%s: installed in %s", print.Clean(r.Name), file)
 	default:
-		p.line("%s: not installed in %s", clean(r.Name), file)
-		p.line("  to install them: umbra hooks install %s", clean(r.Name))
+		p.Line("%s: not installed in %s", print.Clean(r.Name), file)
+		p.Line("  to install them: umbra hooks install %s", print.Clean(r.Name))
 	}
 	if r.Command != "" {
-		p.line("  command: %s", clean(r.Command))
+		p.Line("  command: %s", print.Clean(r.Command))
 	}
 	for _, extra := range r.Extras {
-		p.line("  and %s", clean(extra))
+		p.Line("  and %s", print.Clean(extra))
 	}
 	if r.Installed && r.Adopts != "" {
-		p.line("  adopts: %s", clean(r.Adopts))
+		p.Line("  adopts: %s", print.Clean(r.Adopts))
 	}
 	if len(r.Missing) > 0 && r.Installed {
-		p.line("  events without a hook: %s", clean(strings.Join(r.Missing, ", ")))
+		p.Line("  events without a hook: %s", print.Clean(strings.Join(r.Missing, ", ")))
 	}
 	for _, problem := range r.Problems {
-		p.line("  %s %s", p.paint(red, "problem:"), clean(problem))
+		p.Line("  %s %s", p.Paint(print.Red, "problem:"), print.Clean(problem))
 	}
 }

@@ -1,10 +1,14 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
 
 // listHooks says of all hooks that there can be here where they are, and how well.
-func listHooks(c *call) error {
-	svc, caller, ctx, err := c.asking()
+func listHooks(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -12,11 +16,11 @@ func listHooks(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.print(all, func(p *printer) { writeHooksList(p, all) })
+	return c.Print(all, func(p *print.Printer) { writeHooksList(p, all) })
 }
 
-func writeHooksList(p *printer, all []missions.HooksResult) {
-	var t table
+func writeHooksList(p *print.Printer, all []missions.HooksResult) {
+	var t print.Table
 	missing := false
 	for _, r := range all {
 		name := r.Name
@@ -31,27 +35,27 @@ func writeHooksList(p *printer, all []missions.HooksResult) {
 			file = "" // where they would be says nothing
 			missing = missing || !r.Absent
 		}
-		t.row(cell{text: clean(name)}, state, cell{text: clean(file)})
-		t.rows[len(t.rows)-1].after = func(p *printer) {
+		t.Row(print.Plain.Cell(print.Clean(name)), state, print.Plain.Cell(print.Clean(file)))
+		t.Rows[len(t.Rows)-1].After = func(p *print.Printer) {
 			for _, problem := range r.Problems {
-				p.line("  %s %s", p.paint(red, "problem:"), clean(problem))
+				p.Line("  %s %s", p.Paint(print.Red, "problem:"), print.Clean(problem))
 			}
 		}
 	}
-	t.print(p, "")
+	t.Print(p, "")
 	if missing {
-		p.line("to install them: umbra hooks install NAME")
+		p.Line("to install them: umbra hooks install NAME")
 	}
 }
 
-func hooksState(r missions.HooksResult) cell {
+func hooksState(r missions.HooksResult) print.Cell {
 	switch {
 	case len(r.Problems) > 0:
-		return cell{text: "problems", style: red}
+		return print.Red.Cell("problems")
 	case r.Installed:
-		return cell{text: "up to date", style: green}
+		return print.Green.Cell("up to date")
 	case r.Absent:
-		return cell{text: "not here", style: dim}
+		return print.Dim.Cell("not here")
 	}
-	return cell{text: "not installed"}
+	return print.Plain.Cell("not installed")
 }

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // keep is the keeper: it launches a mission's agent with the terminal, reports
 // its start and its end, and does what the Service says is next. The error is
 // the agent's own exit code, or why it could not be started.
-func (c *call) keep(request missions.LaunchRequest, vars variables) error {
-	svc, _, ctx, err := c.asking()
+func keep(c *call.Call, request missions.LaunchRequest, vars variables) error {
+	svc, _, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -24,66 +26,66 @@ func (c *call) keep(request missions.LaunchRequest, vars variables) error {
 		return err
 	}
 	if request.Resume {
-		c.announce(launch.Mission)
+		announce(c, launch.Mission)
 	}
-	c.progress.end()
-	c.signals.stop() // from here on signals are the agent's
+	c.EndProgress()
+	c.ReleaseSignals() // from here on signals are the agent's
 	for {
 		for _, note := range launch.Notes {
-			c.notice("note: %s", note)
+			c.Notice("note: %s", note)
 		}
-		code, agent, err := c.runAgent(svc, launch, vars)
+		code, agent, err := runAgent(c, svc, launch, vars)
 		if err != nil {
 			return err
 		}
-		next, err := c.reportEnd(svc, launch, code, "")
+		next, err := reportEnd(c, svc, launch, code, "")
 		for err == nil && next.Do == missions.DoWait {
-			next, err = c.reportEnd(c.svc, launch, code, "")
+			next, err = reportEnd(c, c.Connected(), launch, code, "")
 		}
 		if err != nil {
-			c.notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
-			return ended(code)
+			c.Notice("the end of the agent could not be noted: %s", missions.AsError(err).Message)
+			return call.Ended(code)
 		}
 		if next.Banner != "" {
 			agent.reset()
 			for _, line := range strings.Split("\n"+next.Banner, "\n") { // wherever the cursor was left
-				c.err.line("%s", clean(line))
+				c.Err.Line("%s", print.Clean(line))
 			}
-			_ = c.err.flush() // the agent is launched all the same
+			_ = c.Err.Flush() // the agent is launched all the same
 		}
 		if next.Do != missions.DoRelaunch || next.Launch == nil {
 			summarize(c, next)
 			if code == 0 {
 				return nil
 			}
-			return ended(code)
+			return call.Ended(code)
 		}
-		launch, svc = *next.Launch, c.svc // the Service may be another one by now
+		launch, svc = *next.Launch, c.Connected() // the Service may be another one by now
 		agent.reset()
 	}
 }
 
 // summarize says what was kept of an agent that is not launched again.
-func summarize(c *call, end missions.KeepResult) {
+func summarize(c *call.Call, end missions.KeepResult) {
 	if end.Summary != "" {
-		c.notice("%s", end.Summary)
+		c.Notice("%s", end.Summary)
 	}
 }
 
 // runAgent starts the agent, waits for its end and returns its exit code.
-func (c *call) runAgent(svc missions.Launches, launch missions.Launch, vars variables) (int, *agent, error) {
+func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars variables) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
-		end, kerr := c.reportEnd(svc, launch, codeBeforeAgent, err.Error())
+		end, kerr := reportEnd(c, svc, launch, call.CodeBeforeAgent, err.Error())
 		if kerr != nil {
-			c.notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
+			c.Notice("the failed start could not be noted: %s", missions.AsError(kerr).Message)
 		}
 		summarize(c, end)
-		return 0, nil, beforeAgent{err}
+		return 0, nil, call.BeforeAgent(err)
 	}
 	if len(launch.Argv) == 0 {
 		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
 	}
-	env := c.agentEnv(launch, vars)
+	env := agentEnv(c, launch, vars)
 	program, err := missions.LookPath(launch.Argv[0], launch.Dir, valueOf(env, "PATH"))
 	if err != nil {
 		return failed(err)
@@ -91,12 +93,12 @@ func (c *call) runAgent(svc missions.Launches, launch missions.Launch, vars vari
 	notStarted := func(err error) (int, *agent, error) {
 		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
 	}
-	agent, err := startAgent(c.Env, c.stopGroup, program, launch.Argv, launch.Dir, env)
+	agent, err := startAgent(c.Env, c.StopGroup, program, launch.Argv, launch.Dir, env)
 	if err != nil {
 		return notStarted(err)
 	}
 	if agent.tty < 0 {
-		c.heedStops()
+		c.HeedStops()
 	}
 	telling, tellNoMore := context.WithCancel(context.Background())
 	defer tellNoMore()
@@ -106,7 +108,7 @@ func (c *call) runAgent(svc missions.Launches, launch missions.Launch, vars vari
 	close(over)
 	defer time.AfterFunc(startPatience, tellNoMore).Stop()
 	if rerr := <-reported; rerr != nil && telling.Err() == nil {
-		c.notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
+		c.Notice("the start of the agent could not be noted: %s", missions.AsError(rerr).Message)
 	}
 	if err != nil {
 		return notStarted(err)
@@ -150,7 +152,7 @@ const endPatience = 2 * time.Minute
 
 // reportEnd tells the Service, here if no daemon can be had. A Ctrl-C too many,
 // meant for the agent, does not end it; a second one does.
-func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int, failed string) (missions.KeepResult, error) {
+func reportEnd(c *call.Call, svc missions.Launches, launch missions.Launch, code int, failed string) (missions.KeepResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
 	interrupts := make(chan os.Signal, 2)
@@ -166,24 +168,24 @@ func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int
 		}
 		cancel()
 	}()
-	defer c.progress.end()
-	caller, err := c.caller()
+	defer c.EndProgress()
+	caller, err := c.Caller()
 	if err != nil {
 		caller.Cwd = launch.Dir // its own directory is gone: nothing is resolved against it
 	}
 	report := missions.KeepRequest{
 		Caller: caller, Mission: launch.Mission.ID, Launch: launch.ID, KeeperPID: os.Getpid(), Ended: true, ExitCode: code, Failed: failed,
 	}
-	telling := missions.WithNotify(ctx, c.progress.notice)
+	telling := c.Watched(ctx)
 	next, err := svc.Keep(telling, report)
-	if err == nil || c.NoDaemon && c.reach == alone || missions.AsError(err).Kind != missions.KindNoDaemon {
+	if err == nil || c.NoDaemon && c.Reach == call.Alone || missions.AsError(err).Kind != missions.KindNoDaemon {
 		return next, err
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		return next, err
 	}
-	c.NoDaemon, c.reach = true, alone
-	if svc, err = c.service(); err != nil {
+	c.NoDaemon, c.Reach = true, call.Alone
+	if svc, err = c.Service(); err != nil {
 		return next, err
 	}
 	return svc.Keep(telling, report)
@@ -193,7 +195,7 @@ func (c *call) reportEnd(svc missions.Launches, launch missions.Launch, code int
 // it, then what the user gave, then what Umbra needs; of equal names the last one
 // counts. PWD is where the agent runs, and not where its keeper does: some agents
 // work where that says.
-func (c *call) agentEnv(launch missions.Launch, vars variables) []string {
+func agentEnv(c *call.Call, launch missions.Launch, vars variables) []string {
 	env := slices.DeleteFunc(slices.Clone(c.Environ()), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(launch.Unset, name)
@@ -225,4 +227,14 @@ func valueOf(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// identity is how a new mission is announced: what scripts cut apart.
+func identity(m missions.Mission) string { return m.ID + " " + m.Name }
+
+// announce says which mission begins, before the agent has the terminal. It is
+// no notice: --quiet does not drop it.
+func announce(c *call.Call, m missions.Mission) {
+	c.Err.Line("%s", print.Clean(identity(m)))
+	_ = c.Err.Flush() // nobody is left to tell
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -120,7 +121,7 @@ func TestAgentIsToldWhereItRuns(t *testing.T) {
 	for keeper, want := range map[string]string{elsewhere: workspace, link: link, workspace: workspace, "": workspace} {
 		b := newBench(t, kept{})
 		b.env.Environ = func() []string { return []string{"PWD=" + keeper} }
-		env := (&call{Env: b.env}).agentEnv(missions.Launch{Dir: workspace}, variables{})
+		env := agentEnv((&call.Call{Env: b.env}), missions.Launch{Dir: workspace}, variables{})
 		if got := valueOf(env, "PWD"); got != want {
 			t.Errorf("kept in %s the agent runs in %s, want %s", keeper, got, want)
 		}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -18,28 +19,28 @@ type logOptions struct {
 	changes                   changeOptions
 }
 
-func logCommand() *verb {
+func logCommand() *call.Verb {
 	var o logOptions
-	return &verb{
-		name: "log", args: "[MISSION]", max: 1, short: "list a mission's snapshots, newest first, by turn",
-		long: `Each line begins with an address that can be typed: umbra show, diff, restore and
+	return &call.Verb{
+		Name: "log", Args: "[MISSION]", Max: 1, Short: "list a mission's snapshots, newest first, by turn",
+		Long: `Each line begins with an address that can be typed: umbra show, diff, restore and
 fork take it. A terminal that is narrow is not told ids, states and triggers.`,
-		flags: append([]cli.Flag{
-			&cli.IntFlag{Name: "n", Usage: "no more than `N`", Destination: &o.limit},
-			&cli.StringFlag{Name: "since", Usage: "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", Destination: &o.since},
-			&cli.StringFlag{Name: "state", Usage: "those in `STATE`", Destination: &o.state},
-			&cli.StringFlag{Name: "path", Usage: "those that changed `PATH`, by the names that it had", Destination: &o.path},
-			&cli.StringFlag{Name: "grep", Usage: "those whose message matches `RE`", Destination: &o.match},
-			&cli.BoolFlag{Name: "graph", Usage: "the missions forked from it as well, as branches from where they forked", Destination: &o.graph},
-			&cli.BoolFlag{Name: "all", Usage: "every mission of the project", Destination: &o.all},
-			&cli.BoolFlag{Name: "ops", Usage: "only Umbra's own operations", Destination: &o.ops},
-			&cli.BoolFlag{Name: "conversation", Usage: "what was said in each turn", Destination: &o.said},
+		Flags: append([]flags.Flag{
+			flags.Int("n", "no more than `N`", &o.limit),
+			flags.String("since", "not older than `TIME`: 10m, 2h, 3d, 2026-01-31", &o.since),
+			flags.String("state", "those in `STATE`", &o.state),
+			flags.String("path", "those that changed `PATH`, by the names that it had", &o.path),
+			flags.String("grep", "those whose message matches `RE`", &o.match),
+			flags.Bool("graph", "the missions forked from it as well, as branches from where they forked", &o.graph),
+			flags.Bool("all", "every mission of the project", &o.all),
+			flags.Bool("ops", "only Umbra's own operations", &o.ops),
+			flags.Bool("conversation", "what was said in each turn", &o.said),
 		}, o.changes.flags()...),
-		run: func(c *call) error { return runLog(c, o) },
+		Run: func(c *call.Call) error { return runLog(c, o) },
 	}
 }
 
-func runLog(c *call, o logOptions) error {
+func runLog(c *call.Call, o logOptions) error {
 	states, err := parseStates(o.state)
 	if err != nil {
 		return err
@@ -50,12 +51,12 @@ func runLog(c *call, o logOptions) error {
 	if err := o.changes.check(); err != nil {
 		return err
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
 	list, err := svc.Log(ctx, missions.LogRequest{
-		Caller: caller, Mission: c.arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
+		Caller: caller, Mission: c.Arg(0), Limit: o.limit, Since: o.since, State: missions.StateName(o.state),
 		Path: o.path, Grep: o.match, Ops: o.ops, Graph: o.graph, All: o.all, Lines: true,
 		Changes: o.changes.any(), Patch: o.changes.lines(), WithConversation: o.said,
 	})
@@ -63,25 +64,25 @@ func runLog(c *call, o logOptions) error {
 		return err
 	}
 	if c.JSON {
-		return c.printJSON(listed(list))
+		return c.PrintJSON(call.Listed(list))
 	}
 	unpaired := 0
 	for _, e := range list {
 		unpaired += e.Unpaired
 	}
-	defer c.sayUnpaired(unpaired)
+	defer sayUnpaired(c, unpaired)
 	if len(list) == 0 {
-		c.notice("no snapshot matches")
+		c.Notice("no snapshot matches")
 		return nil
 	}
 	if !o.graph {
-		return c.paged("log", func(p *printer) { writeLog(p, list, o) })
+		return c.Paged("log", func(p *print.Printer) { writeLog(p, list, o) })
 	}
 	family, err := svc.Missions(ctx, missions.MissionsRequest{Caller: caller})
 	if err != nil {
 		return err
 	}
-	return c.paged("log", func(p *printer) { writeGraph(p, list, family, o) })
+	return c.Paged("log", func(p *print.Printer) { writeGraph(p, list, family, o) })
 }
 
 // logWidths keep one wide cell of changes from pushing every message aside.
@@ -92,40 +93,40 @@ func logWidths(cells int) []int {
 }
 
 // writeLog prints snapshots under the turns they belong to.
-func writeLog(p *printer, list []missions.Entry, o logOptions) {
-	var t table
+func writeLog(p *print.Printer, list []missions.Entry, o logOptions) {
+	var t print.Table
 	for at := 0; at < len(list); {
 		end := at + 1
 		for end < len(list) && list[end].Turn == list[at].Turn && list[end].Mission == list[at].Mission {
 			end++
 		}
-		begins, from := len(t.rows), at
+		begins, from := len(t.Rows), at
 		for _, e := range list[at:end] {
-			t.rows = append(t.rows, o.row(p, e))
+			t.Rows = append(t.Rows, o.row(p, e))
 		}
-		t.rows[begins].before = func(p *printer) {
+		t.Rows[begins].Before = func(p *print.Printer) {
 			if from > 0 {
-				p.line("")
+				p.Line("")
 			}
 			writeChapter(p, list, from, end, o)
 		}
 		at = end
 	}
-	if len(t.rows) > 0 {
-		t.most = logWidths(len(t.rows[0].cells))
+	if len(t.Rows) > 0 {
+		t.Most = logWidths(len(t.Rows[0].Cells))
 	}
-	t.print(p, "  ")
+	t.Print(p, "  ")
 }
 
 // row is a snapshot's line; a narrow terminal has what happened below it.
-func (o logOptions) row(p *printer, e missions.Entry) tableRow {
+func (o logOptions) row(p *print.Printer, e missions.Entry) print.TableRow {
 	cells, more := logRow(p, e), lostBefore(e, o.more(e, "  "))
-	if !p.terminal || p.width >= widthForOneLine {
-		return tableRow{cells: cells, after: more}
+	if !p.Terminal || p.Width >= widthForOneLine {
+		return print.TableRow{Cells: cells, After: more}
 	}
 	last := len(cells) - 1
-	return tableRow{cells: cells[:last], after: func(p *printer) {
-		p.line("    %s", p.rest(cells[last].text, "    "))
+	return print.TableRow{Cells: cells[:last], After: func(p *print.Printer) {
+		p.Line("    %s", p.Rest(cells[last].Text, "    "))
 		if more != nil {
 			more(p)
 		}
@@ -140,7 +141,7 @@ func (o logOptions) whole() bool { return o.path == "" && o.match == "" && o.sta
 const leastPrompt = 12
 
 // writeChapter prints the heading of the turn in list[at:end], and what was said.
-func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) {
+func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOptions) {
 	title := fmt.Sprintf("turn %d", list[at].Turn)
 	if o.all {
 		title = list[at].MissionName + " " + title
@@ -148,24 +149,24 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 	took := ""
 	if o.whole() {
 		took = used(list, at, end)
-		if p.terminal {
+		if p.Terminal {
 			took = lasted(list[at:end]) + took
 		}
 	}
-	title = clean(title)
-	if p.terminal {
-		if !p.fits(title + took + strings.Repeat(" ", leastPrompt)) {
+	title = print.Clean(title)
+	if p.Terminal {
+		if !p.Fits(title + took + strings.Repeat(" ", leastPrompt)) {
 			took = "" // what was asked for says more
 		}
 		if said := promptOf(list[at:end]); said != "" {
-			title += "  " + p.rest(said, title, "  ", took)
+			title += "  " + p.Rest(said, title, "  ", took)
 		}
 	}
-	p.line("%s%s", p.paint(bold, title), p.paint(dim, took))
+	p.Line("%s%s", p.Paint(print.Bold, title), p.Paint(print.Dim, took))
 	for _, e := range list[at:end] {
 		if len(e.ConversationLines) > 0 {
 			writeConversation(p, e.ConversationLines)
-			p.line("")
+			p.Line("")
 		}
 	}
 }
@@ -174,10 +175,10 @@ func writeChapter(p *printer, list []missions.Entry, at, end int, o logOptions) 
 func promptOf(turn []missions.Entry) string {
 	for _, e := range turn {
 		if e.Prompt != "" {
-			return clean(e.Prompt)
+			return print.Clean(e.Prompt)
 		}
 		if said, ok := strings.CutPrefix(e.Message, "prompt: "); ok && slices.Contains(e.Triggers, string(missions.TriggerPrompt)) {
-			return clean(said)
+			return print.Clean(said)
 		}
 	}
 	return ""
@@ -201,21 +202,21 @@ func lasted(turn []missions.Entry) string {
 }
 
 // more prints what else was asked for of a snapshot, nil if there is nothing.
-func (o logOptions) more(e missions.Entry, indent string) func(*printer) {
+func (o logOptions) more(e missions.Entry, indent string) func(*print.Printer) {
 	switch {
 	case !o.changes.any():
 		return nil
 	case e.Parent == "":
-		return func(p *printer) {
-			p.line("%s  (all that was there: %s)", indent, count(e.Files.Added, "file"))
+		return func(p *print.Printer) {
+			p.Line("%s  (all that was there: %s)", indent, print.Count(e.Files.Added, "file"))
 		}
 	case len(e.Changed) == 0:
 		return nil
 	}
-	return func(p *printer) {
+	return func(p *print.Printer) {
 		if o.changes.lines() || o.changes.nameStatus {
 			o.changes.write(p, e.Parent, e.Changed, e.Patch)
-			p.line("")
+			p.Line("")
 			return
 		}
 		writeCounts(p, indent+"  ", e.Changed)
@@ -224,43 +225,43 @@ func (o logOptions) more(e missions.Entry, indent string) func(*printer) {
 
 // lostBefore prints, after what more there is of a snapshot, that the one before it is
 // lost.
-func lostBefore(e missions.Entry, more func(*printer)) func(*printer) {
+func lostBefore(e missions.Entry, more func(*print.Printer)) func(*print.Printer) {
 	if e.LostBefore == "" {
 		return more
 	}
-	said := "  -- the snapshot before, " + short(e.LostBefore) + ", is lost"
+	said := "  -- the snapshot before, " + print.Short(e.LostBefore) + ", is lost"
 	if e.Parent == "" {
 		said += ", and all before it"
 	}
-	return func(p *printer) {
+	return func(p *print.Printer) {
 		if more != nil {
 			more(p)
 		}
-		p.line("%s", p.paint(dim, said))
+		p.Line("%s", p.Paint(print.Dim, said))
 	}
 }
 
 // writeGraph prints snapshots beside the lines of their histories.
-func writeGraph(p *printer, list []missions.Entry, family []missions.Mission, o logOptions) {
+func writeGraph(p *print.Printer, list []missions.Entry, family []missions.Mission, o logOptions) {
 	g, heads := newGraph(list, family), map[string][]string{}
 	for _, m := range family {
 		heads[m.Head] = append(heads[m.Head], m.Name)
 	}
-	var t table
+	var t print.Table
 	for _, e := range list {
 		lane, above := g.next(e.ID)
 		if names := heads[e.ID]; len(names) > 0 {
 			e.Message = "(" + strings.Join(names, ", ") + ") " + e.Message
 		}
-		cells := slices.Concat([]cell{{lane, plain}}, logRow(p, e))
-		row := tableRow{cells: cells, after: lostBefore(e, o.more(e, ""))}
+		cells := slices.Concat([]print.Cell{print.Plain.Cell(lane)}, logRow(p, e))
+		row := print.TableRow{Cells: cells, After: lostBefore(e, o.more(e, ""))}
 		if len(above) > 0 {
-			row.before = func(p *printer) { p.line("%s", strings.Join(above, "\n")) }
+			row.Before = func(p *print.Printer) { p.Line("%s", strings.Join(above, "\n")) }
 		}
-		t.rows = append(t.rows, row)
-		t.most = logWidths(len(cells))
+		t.Rows = append(t.Rows, row)
+		t.Most = logWidths(len(cells))
 	}
-	t.print(p, "")
+	t.Print(p, "")
 }
 
 // used is what the turn in list[at:end] took, as far as it is known.
@@ -268,10 +269,10 @@ func used(list []missions.Entry, at, end int) string {
 	took, _ := missions.TurnTally(list, at, end)
 	var parts []string
 	if n := took.Tools; n > 0 {
-		parts = append(parts, count(n, "tool"))
+		parts = append(parts, print.Count(n, "tool"))
 	}
 	if n := took.Input + took.Output; n > 0 {
-		parts = append(parts, short1000(n)+" tokens")
+		parts = append(parts, print.Thousands(n)+" tokens")
 	}
 	if took.Cost >= 0.005 {
 		parts = append(parts, fmt.Sprintf("$%.2f", took.Cost))
@@ -294,7 +295,7 @@ const (
 )
 
 // logRow is a snapshot's line: all of it off a terminal, what fits on one.
-func logRow(p *printer, e missions.Entry) []cell {
+func logRow(p *print.Printer, e missions.Entry) []print.Cell {
 	marks := ""
 	for _, pin := range e.Pins {
 		marks += " [" + pin + "]"
@@ -306,23 +307,23 @@ func logRow(p *printer, e missions.Entry) []cell {
 		marks += " (late)"
 	}
 	if e.RenamedFrom != "" {
-		marks += " (renamed from " + quotePath(e.RenamedFrom) + ")"
+		marks += " (renamed from " + print.Path(e.RenamedFrom) + ")"
 	}
-	row, fits := []cell{{clean(e.Address), cyan}}, func(width int) bool { return !p.terminal || p.width >= width }
+	row, fits := []print.Cell{print.Cyan.Cell(print.Clean(e.Address))}, func(width int) bool { return !p.Terminal || p.Width >= width }
 	if fits(widthForIDs) {
-		row = append(row, cell{short(e.ID), yellow})
+		row = append(row, print.Yellow.Cell(print.Short(e.ID)))
 	}
-	row = append(row, cell{p.when(e.At), dim})
+	row = append(row, print.Dim.Cell(p.When(e.At)))
 	if fits(widthForStates) {
-		row = append(row, cell{string(e.State), stateStyle(e.State)}, cell{strings.Join(e.Triggers, " "), plain})
+		row = append(row, stateStyle(e.State).Cell(string(e.State)), print.Plain.Cell(strings.Join(e.Triggers, " ")))
 	} else if e.State == missions.StateError || e.State == missions.StateWaiting {
 		marks += " (" + string(e.State) + ")"
 	}
 	changed := changes(e)
-	if p.terminal {
+	if p.Terminal {
 		changed = changesShort(e)
 	}
-	return append(row, cell{changed, green}, cell{clean(e.Message + marks), plain})
+	return append(row, print.Green.Cell(changed), print.Plain.Cell(print.Clean(e.Message+marks)))
 }
 
 // changesShort is changes with numbers as people read them.
@@ -332,22 +333,9 @@ func changesShort(e missions.Entry) string {
 	case n == 0:
 		return "-"
 	case e.Lines == nil:
-		return count(n, "file")
+		return print.Count(n, "file")
 	case n == 1:
-		return fmt.Sprintf("+%s −%s", short1000(int64(e.Lines.Added)), short1000(int64(e.Lines.Deleted)))
+		return fmt.Sprintf("+%s −%s", print.Thousands(int64(e.Lines.Added)), print.Thousands(int64(e.Lines.Deleted)))
 	}
-	return fmt.Sprintf("+%s −%s %s", short1000(int64(e.Lines.Added)), short1000(int64(e.Lines.Deleted)), count(n, "file"))
-}
-
-// changes is what a snapshot changed, in short.
-func changes(e missions.Entry) string {
-	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
-	if n == 0 {
-		return "-"
-	}
-	s := count(n, "file")
-	if e.Lines != nil {
-		s = fmt.Sprintf("+%d −%d ", e.Lines.Added, e.Lines.Deleted) + s
-	}
-	return s
+	return fmt.Sprintf("+%s −%s %s", print.Thousands(int64(e.Lines.Added)), print.Thousands(int64(e.Lines.Deleted)), print.Count(n, "file"))
 }

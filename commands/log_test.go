@@ -1,12 +1,12 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -59,11 +59,12 @@ func TestGraph(t *testing.T) {
 }
 
 // printed is what fn prints at a width, on a terminal without colour.
-func printed(width int, fn func(*printer)) string {
+func printed(width int, fn func(*print.Printer)) string {
 	var b bytes.Buffer
-	p := &printer{w: bufio.NewWriter(&b), terminal: width > 0, width: width, now: time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC)}
+	p := print.To(&b)
+	p.Terminal, p.Width, p.Now = width > 0, width, time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC)
 	fn(p)
-	_ = p.flush()
+	_ = p.Flush()
 	return b.String()
 }
 
@@ -106,18 +107,18 @@ turn 0
   login@start  cccccccccc  10m ago  +1.5M −0 4511 files  mission login begins (error)
 `,
 	} {
-		if got := printed(width, func(p *printer) { writeLog(p, list, logOptions{}) }); got != want {
+		if got := printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); got != want {
 			t.Errorf("%d columns:\n%s\nwant:\n%s", width, got, want)
 		}
 	}
 	for _, width := range []int{20, 40, 80, 129, 130, 200} {
-		for line := range strings.Lines(printed(width, func(p *printer) { writeLog(p, list, logOptions{}) })) {
-			if n := columns(strings.TrimSuffix(line, "\n")); n > width {
+		for line := range strings.Lines(printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) })) {
+			if n := print.Columns(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
 	}
-	if got := printed(0, func(p *printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
+	if got := printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
 		t.Errorf("off a terminal:\n%s", got)
 	}
 }
@@ -132,7 +133,7 @@ func TestLogHeadings(t *testing.T) {
 		{ID: "b", Address: "m@1", Turn: 1, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Tally: &missions.Tally{Prompts: 1}},
 	}
 	for width, want := range map[int]string{80: "turn 2  write the\\x1b parser  123 tools, 1.2M tokens\n", 30: "turn 2  write the\\x1b parser\n", 20: "turn 2  write the\\…\n"} {
-		if got, _, _ := strings.Cut(printed(width, func(p *printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
+		if got, _, _ := strings.Cut(printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
 	}
@@ -149,12 +150,12 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 	list := []missions.Entry{entry(3, 9), entry(2, 4)}
 	for name, o := range map[string]logOptions{"path": {path: "a"}, "grep": {match: "a"}, "state": {state: "idle"}, "ops": {ops: true}} {
 		for _, width := range []int{0, 80} {
-			if got := printed(width, func(p *printer) { writeLog(p, list, o) }); strings.Contains(got, "tool") {
+			if got := printed(width, func(p *print.Printer) { writeLog(p, list, o) }); strings.Contains(got, "tool") {
 				t.Errorf("--%s:\n%s", name, got)
 			}
 		}
 	}
-	if got := printed(0, func(p *printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
+	if got := printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
 		t.Errorf("all of them:\n%s", got)
 	}
 }
@@ -163,14 +164,14 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 func TestStatFits(t *testing.T) {
 	t.Parallel()
 	files := []missions.FileChange{{Path: strings.Repeat("深い/", 30) + "end.go", Type: "modified", Added: 3}, {Path: "new", OldPath: "old", Type: "renamed"}}
-	got := printed(40, func(p *printer) { writeStat(p, files) })
+	got := printed(40, func(p *print.Printer) { writeStat(p, files) })
 	for _, want := range []string{"…", "い/end.go  +3 −0\n", "R  old → new"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
 	for line := range strings.Lines(got) {
-		if n := columns(strings.TrimSuffix(line, "\n")); n > 40 {
+		if n := print.Columns(strings.TrimSuffix(line, "\n")); n > 40 {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
@@ -187,12 +188,12 @@ func TestWordDiff(t *testing.T) {
 		"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a\n+++ a\n": "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n[----]{++++} a\n",
 		"@@ -1 +1 @@\n-é\n\\ No newline at end of file\n+è\n":               "@@ -1 +1 @@\n[-é-]{+è+}\n",
 	} {
-		if got := printed(0, func(p *printer) { writeWords(p, patch) }); got != want {
+		if got := printed(0, func(p *print.Printer) { writeWords(p, patch) }); got != want {
 			t.Errorf("%q is shown as\n%q, want\n%q", patch, got, want)
 		}
 	}
 	long := strings.Repeat("- a, b\n", 1000) + strings.Repeat("+ c. d\n", 1000)
-	if got := printed(0, func(p *printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
+	if got := printed(0, func(p *print.Printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
 		t.Error("words of a large change are lost")
 	}
 }

@@ -6,6 +6,8 @@ package commands
 import (
 	"os"
 	"time"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // Main runs umbra with the process's arguments and returns its exit code. What
@@ -14,7 +16,8 @@ func Main(now func() time.Time) int {
 	if len(os.Args) > 1 && os.Args[1] == startWord {
 		return becomeAgent(os.Args[2:])
 	}
-	first := processEnv(now)
+	first := call.ProcessEnv(now, connect)
+	first.Again = Run
 	if quickPrompt(first) {
 		return 0
 	}

@@ -10,45 +10,46 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func manCommand() *verb {
+func manCommand(all func() []*call.Verb) *call.Verb {
 	var dir string
-	return &verb{
-		name: "man", args: "[COMMAND…]", max: anyNumber, short: "show the manual page of umbra, or of one of its commands",
-		long: "On a terminal man shows it; elsewhere it is printed as man reads it.",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Usage: "write every page into `DIR`, for man to find", Destination: &dir},
+	return &call.Verb{
+		Name: "man", Args: "[COMMAND…]", Max: call.AnyNumber, Short: "show the manual page of umbra, or of one of its commands",
+		Long: "On a terminal man shows it; elsewhere it is printed as man reads it.",
+		Flags: []flags.Flag{
+			flags.String("dir", "write every page into `DIR`, for man to find", &dir),
 		},
-		run: func(c *call) error { return runMan(c, dir) },
+		Run: func(c *call.Call) error { return runMan(c, dir, manPages(all())) },
 	}
 }
 
-func runMan(c *call, dir string) error {
+func runMan(c *call.Call, dir string, pages []manPage) error {
 	switch {
 	case c.JSON:
 		return missions.Errorf(missions.KindUsage, "leave out --json", "a manual page is no JSON")
-	case dir != "" && len(c.args) > 0:
-		return missions.Errorf(missions.KindUsage, "umbra man --dir "+dir, "--dir writes every page, and got %q", c.arg(0))
+	case dir != "" && len(c.Arguments) > 0:
+		return missions.Errorf(missions.KindUsage, "umbra man --dir "+dir, "--dir writes every page, and got %q", c.Arg(0))
 	case dir != "":
-		return writeManPages(c, dir)
+		return writeManPages(c, dir, pages)
 	}
-	name := manName(c.args)
-	for _, page := range manPages() {
+	name := manName(c.Arguments)
+	for _, page := range pages {
 		if page.name == name {
 			return showMan(c, page.text)
 		}
 	}
-	return missions.Errorf(missions.KindNotFound, "umbra --help", "no manual page for umbra %s", strings.Join(c.args, " "))
+	return missions.Errorf(missions.KindNotFound, "umbra --help", "no manual page for umbra %s", strings.Join(c.Arguments, " "))
 }
 
 // showMan prints a page, by man on a terminal.
-func showMan(c *call, text string) error {
+func showMan(c *call.Call, text string) error {
 	program, err := missions.LookPath("man", "", c.Getenv("PATH"))
-	if err != nil || !c.out.terminal {
+	if err != nil || !c.Out.Terminal {
 		_, err := io.WriteString(c.Stdout, text)
 		return err
 	}
@@ -63,24 +64,23 @@ func showMan(c *call, text string) error {
 	return err
 }
 
-func writeManPages(c *call, dir string) error {
+func writeManPages(c *call.Call, dir string, pages []manPage) error {
 	if !filepath.IsAbs(dir) {
 		cwd, err := c.Getwd()
 		if err != nil {
-			return noDirectory(err)
+			return call.NoDirectory(err)
 		}
 		dir = filepath.Join(cwd, dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return missions.Errorf(missions.KindFailed, "name a directory that can be written to", "make the directory of manual pages: %w", err)
 	}
-	pages := manPages()
 	for _, page := range pages {
 		if err := os.WriteFile(filepath.Join(dir, page.name+".1"), []byte(page.text), 0o644); err != nil {
 			return missions.Errorf(missions.KindFailed, "name a directory that can be written to", "write a manual page: %w", err)
 		}
 	}
-	c.notice("%s in %s", count(len(pages), "page"), dir)
+	c.Notice("%s in %s", print.Count(len(pages), "page"), dir)
 	return nil
 }
 
@@ -90,20 +90,19 @@ type manPage struct{ name, text string }
 func manName(at []string) string { return strings.Join(append([]string{"umbra"}, at...), "-") }
 
 // manPages are all of them: umbra's own, its words, then a command's each.
-func manPages() []manPage {
-	verbs := allVerbs()
+func manPages(verbs []*call.Verb) []manPage {
 	pages := []manPage{{"umbra", manOverview(verbs)}, {manName([]string{"concepts"}), manConcepts()}}
-	var add func(under []string, verbs []*verb)
-	add = func(under []string, verbs []*verb) {
+	var add func(under []string, verbs []*call.Verb)
+	add = func(under []string, verbs []*call.Verb) {
 		for _, v := range verbs {
-			at := append(under[:len(under):len(under)], v.name)
-			if v.hidden {
+			at := append(under[:len(under):len(under)], v.Name)
+			if v.Hidden {
 				continue
 			}
-			if v.run != nil {
+			if v.Run != nil {
 				pages = append(pages, manPage{manName(at), manVerb(at, v)})
 			}
-			add(at, v.verbs)
+			add(at, v.Verbs)
 		}
 	}
 	add(nil, verbs)
@@ -155,9 +154,9 @@ func (r *roff) lines(list ...string) {
 	r.WriteString(".fi\n")
 }
 
-func (r *roff) flags(flags []cli.Flag) {
-	for _, f := range flags {
-		typed, meaning := describe(f)
+func (r *roff) flags(table []flags.Flag) {
+	for _, f := range table {
+		typed, meaning := flags.Describe(f)
 		fmt.Fprintf(r, ".TP\n\\fB%s\\fR\n%s\n", roffText(typed), roffText(meaning))
 	}
 }
@@ -171,25 +170,25 @@ func roffText(s string) string {
 	return s
 }
 
-func manOverview(verbs []*verb) string {
+func manOverview(verbs []*call.Verb) string {
 	r := manStart("umbra", "snapshots, restores and forks the work of AI coding agents")
 	r.section("SYNOPSIS")
 	r.lines("umbra COMMAND [FLAGS] [ARGUMENTS]")
 	r.section("COMMANDS")
-	var add func(under string, verbs []*verb)
-	add = func(under string, verbs []*verb) {
+	var add func(under string, verbs []*call.Verb)
+	add = func(under string, verbs []*call.Verb) {
 		for _, v := range verbs {
-			if v.run != nil && !v.hidden {
-				fmt.Fprintf(r, ".TP\n\\fB%s\\fR\n%s\n", roffText(under+v.name), roffText(sentence(v.short)))
+			if v.Run != nil && !v.Hidden {
+				fmt.Fprintf(r, ".TP\n\\fB%s\\fR\n%s\n", roffText(under+v.Name), roffText(sentence(v.Short)))
 			}
-			if !v.hidden {
-				add(under+v.name+" ", v.verbs)
+			if !v.Hidden {
+				add(under+v.Name+" ", v.Verbs)
 			}
 		}
 	}
 	add("", verbs)
 	r.section("FLAGS OF EVERY COMMAND")
-	r.flags(new(Globals).flags())
+	r.flags(new(call.Globals).Flags())
 	r.section("EXIT STATUS")
 	for _, e := range exitCodes() {
 		fmt.Fprintf(r, ".TP\n\\fB%s\\fR\n%s\n", e.code, roffText(e.meaning))
@@ -206,17 +205,17 @@ func manConcepts() string {
 	return r.String()
 }
 
-func manVerb(at []string, v *verb) string {
-	r := manStart(manName(at), v.short)
+func manVerb(at []string, v *call.Verb) string {
+	r := manStart(manName(at), v.Short)
 	r.section("SYNOPSIS")
-	r.lines(usage(at, v))
-	if v.long != "" {
+	r.lines(call.Usage(at, v))
+	if v.Long != "" {
 		r.section("DESCRIPTION")
-		r.text(v.long)
+		r.text(v.Long)
 	}
-	if len(v.flags) > 0 {
+	if len(v.Flags) > 0 {
 		r.section("FLAGS")
-		r.flags(v.flags)
+		r.flags(v.Flags)
 	}
 	l := lessonOf(at)
 	if len(l.examples) > 0 {

@@ -1,28 +1,29 @@
 package commands
 
 import (
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type missionLsOptions struct{ all, tree, live bool }
 
-func missionLsCommand() *verb {
+func missionLsCommand() *call.Verb {
 	var o missionLsOptions
-	return &verb{
-		name: "ls", short: "list the missions of this project, closed ones too",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "those of every project", Destination: &o.all},
-			&cli.BoolFlag{Name: "tree", Usage: "forks below the missions they come from", Destination: &o.tree},
-			&cli.BoolFlag{Name: "live", Usage: "only those with an agent", Destination: &o.live},
+	return &call.Verb{
+		Name: "ls", Short: "list the missions of this project, closed ones too",
+		Flags: []flags.Flag{
+			flags.Bool("all", "those of every project", &o.all),
+			flags.Bool("tree", "forks below the missions they come from", &o.tree),
+			flags.Bool("live", "only those with an agent", &o.live),
 		},
-		run: func(c *call) error { return runMissionLs(c, o) },
+		Run: func(c *call.Call) error { return runMissionLs(c, o) },
 	}
 }
 
-func runMissionLs(c *call, o missionLsOptions) error {
-	svc, caller, ctx, err := c.asking()
+func runMissionLs(c *call.Call, o missionLsOptions) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -34,11 +35,11 @@ func runMissionLs(c *call, o missionLsOptions) error {
 		list = inTree(list)
 	}
 	if len(list) == 0 && !c.JSON {
-		c.notice("no missions here; begin one with: umbra mission new")
+		c.Notice("no missions here; begin one with: umbra mission new")
 		return nil
 	}
-	return c.print(listed(list), func(p *printer) {
-		var t table
+	return c.Print(call.Listed(list), func(p *print.Printer) {
+		var t print.Table
 		for _, m := range list {
 			branch := ""
 			if o.tree {
@@ -46,7 +47,7 @@ func runMissionLs(c *call, o missionLsOptions) error {
 			}
 			missionRow(&t, p, branch, m, o.all)
 		}
-		t.print(p, "")
+		t.Print(p, "")
 	})
 }
 

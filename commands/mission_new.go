@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
@@ -22,50 +23,50 @@ type missionNewOptions struct {
 	wait                                                   time.Duration
 }
 
-func missionNewCommand() *verb {
+func missionNewCommand() *call.Verb {
 	var o missionNewOptions
-	flags := append([]cli.Flag{
-		&cli.StringFlag{Name: "clone", Usage: "fork `MISSION|MOMENT`: its files and its conversation", Destination: &o.clone},
-		&cli.StringFlag{Name: "agent", Usage: "the `AGENT`: claude, codex, gemini or opencode", Destination: &o.agent},
+	own := append([]flags.Flag{
+		flags.String("clone", "fork `MISSION|MOMENT`: its files and its conversation", &o.clone),
+		flags.String("agent", "the `AGENT`: claude, codex, gemini or opencode", &o.agent),
 	}, o.flags()...)
-	return &verb{
-		name: "new", after: "[-- COMMAND…]", short: "begin a mission, and launch its agent here",
-		long: `The workspace is the top of the Git repository that holds the current directory,
+	return &call.Verb{
+		Name: "new", After: "[-- COMMAND…]", Short: "begin a mission, and launch its agent here",
+		Long: `The workspace is the top of the Git repository that holds the current directory,
 else that directory; the agent runs in the current directory. Its agent is the
 first of claude, codex, gemini and opencode on PATH, else $SHELL; or COMMAND.
 The exit code is the agent's own; 125 if Umbra failed before COMMAND ran.
 With --clone it is a fork: see umbra fork --help.`,
-		flags: append(flags, o.forkFlags()...),
-		run:   func(c *call) error { return runMissionNew(c, o) },
+		Flags: append(own, o.forkFlags()...),
+		Run:   func(c *call.Call) error { return runMissionNew(c, o) },
 	}
 }
 
 // flags are what a new mission and a fork have in common.
-func (o *missionNewOptions) flags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "name", Usage: "call it `NAME`", Destination: &o.name},
-		&cli.StringFlag{Name: "workspace", Usage: "work in `DIR`", Destination: &o.workspace},
-		&cli.StringFlag{Name: "prompt", Usage: "the agent's first prompt: `TEXT`", Destination: &o.prompt},
-		&cli.BoolFlag{Name: "no-launch", Usage: "make it, and do not launch the agent", Destination: &o.noLaunch},
-		&cli.BoolFlag{Name: "force", Usage: "take a workspace that is over the budget", Destination: &o.force},
+func (o *missionNewOptions) flags() []flags.Flag {
+	return append([]flags.Flag{
+		flags.String("name", "call it `NAME`", &o.name),
+		flags.String("workspace", "work in `DIR`", &o.workspace),
+		flags.String("prompt", "the agent's first prompt: `TEXT`", &o.prompt),
+		flags.Bool("no-launch", "make it, and do not launch the agent", &o.noLaunch),
+		flags.Bool("force", "take a workspace that is over the budget", &o.force),
 	}, o.vars.flags()...)
 }
 
-func (o *missionNewOptions) forkFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "count", Usage: "make `K` forks, and launch none", Destination: &o.count},
-		&cli.StringFlag{Name: "ignored", Usage: "ignored files: `copy|skip`", Destination: &o.ignored},
-		&cli.StringFlag{Name: "config", Usage: "the agent's configuration: `source|now|COMMIT`, by default as the source had it then", Destination: &o.config},
-		&cli.BoolFlag{Name: "no-wait", Usage: "fork the last finished turn, do not wait for this one", Destination: &o.noWait},
-		&cli.DurationFlag{Name: "wait-timeout", Usage: "wait no longer than `DURATION` (5m)", Destination: &o.wait},
-		&cli.BoolFlag{Name: "again", Usage: "send the prompt of the turn again", Destination: &o.again},
+func (o *missionNewOptions) forkFlags() []flags.Flag {
+	return []flags.Flag{
+		flags.Int("count", "make `K` forks, and launch none", &o.count),
+		flags.String("ignored", "ignored files: `copy|skip`", &o.ignored),
+		flags.String("config", "the agent's configuration: `source|now|COMMIT`, by default as the source had it then", &o.config),
+		flags.Bool("no-wait", "fork the last finished turn, do not wait for this one", &o.noWait),
+		flags.Duration("wait-timeout", "wait no longer than `DURATION` (5m)", &o.wait),
+		flags.Bool("again", "send the prompt of the turn again", &o.again),
 	}
 }
 
 // launching reports whether this command becomes a keeper.
 func (o missionNewOptions) launching() bool { return !o.noLaunch && o.count == 0 }
 
-func (o missionNewOptions) check(c *call, fork bool) error {
+func (o missionNewOptions) check(c *call.Call, fork bool) error {
 	usage := func(hint, format string, args ...any) error {
 		return missions.Errorf(missions.KindUsage, hint, format, args...)
 	}
@@ -93,56 +94,56 @@ func (o missionNewOptions) check(c *call, fork bool) error {
 		return usage("give a number up to 100", "--count is %d", o.count)
 	case o.ignored != "" && o.ignored != "copy" && o.ignored != "skip":
 		return usage("use --ignored copy or skip", "--ignored is %q", o.ignored)
-	case c.dashed && len(c.after) == 0:
+	case c.Dashed && len(c.After) == 0:
 		return usage("umbra mission new -- COMMAND", "no command follows --")
 	}
 	return nil
 }
 
-func runMissionNew(c *call, o missionNewOptions) error {
+func runMissionNew(c *call.Call, o missionNewOptions) error {
 	if err := o.check(c, o.clone != ""); err != nil {
 		return err
 	}
 	if o.clone != "" {
-		return c.failing(o, runFork(c, o, o.clone))
+		return failing(c, o, runFork(c, o, o.clone))
 	}
-	return c.failing(o, newMission(c, o))
+	return failing(c, o, newMission(c, o))
 }
 
 // failing gives errors the exit code that scripts know from `-- COMMAND`:
 // whatever else comes back then is the command's own. Where none is to be run,
 // an error has the code of its kind.
-func (c *call) failing(o missionNewOptions, err error) error {
-	if err == nil || len(c.after) == 0 || !o.launching() {
+func failing(c *call.Call, o missionNewOptions, err error) error {
+	if err == nil || len(c.After) == 0 || !o.launching() {
 		return err
 	}
-	if _, own := err.(ended); own {
+	if _, own := err.(call.Ended); own {
 		return err
 	}
-	return beforeAgent{err}
+	return call.BeforeAgent(err)
 }
 
-func newMission(c *call, o missionNewOptions) error {
+func newMission(c *call.Call, o missionNewOptions) error {
 	vars, err := o.vars.read(c)
 	if err != nil {
 		return err
 	}
 	if o.launching() {
-		c.reach = staying
+		c.Reach = call.Staying
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err == nil {
 		dir := caller.Cwd
 		if o.workspace != "" {
 			dir = "" // that may be elsewhere
 		}
-		err = c.mayStart(o, vars, dir)
+		err = mayStart(c, o, vars, dir)
 	}
 	if err != nil {
 		return err
 	}
 	m, err := svc.NewMission(ctx, missions.NewMissionRequest{
-		Caller: caller, Name: o.name, Agent: o.agent, Workspace: o.workspace, Prompt: o.prompt, Command: c.after,
+		Caller: caller, Name: o.name, Agent: o.agent, Workspace: o.workspace, Prompt: o.prompt, Command: c.After,
 		EnvNames: vars.names(), Launching: !o.noLaunch, Force: o.force,
 	})
 	if errors.Is(err, context.Canceled) {
@@ -154,24 +155,24 @@ func newMission(c *call, o missionNewOptions) error {
 		return err
 	}
 	for _, problem := range m.Problems {
-		c.notice("note: %s", problem)
+		c.Notice("note: %s", problem)
 	}
 	if o.noLaunch {
-		return c.print(m, func(p *printer) { p.line("%s", identity(m)) })
+		return c.Print(m, func(p *print.Printer) { p.Line("%s", identity(m)) })
 	}
-	c.progress.end()
-	c.announce(m)
-	return c.keep(missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)
+	c.EndProgress()
+	announce(c, m)
+	return keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)
 }
 
 // mayStart refuses a program that the keeper would not find, before anything is made
 // for it. Where it is to run in no directory that is known yet, dir is "": one that may
 // be named by its place there is left to the keeper.
-func (c *call) mayStart(o missionNewOptions, vars variables, dir string) error {
+func mayStart(c *call.Call, o missionNewOptions, vars variables, dir string) error {
 	if !o.launching() {
 		return nil
 	}
-	program := slices.Concat(c.after, o.known(), []string{""})[0]
+	program := slices.Concat(c.After, o.known(), []string{""})[0]
 	if program == "" || dir == "" && strings.Contains(program, "/") && !filepath.IsAbs(program) {
 		return nil
 	}
@@ -191,11 +192,4 @@ func (o missionNewOptions) known() []string {
 		}
 	}
 	return nil
-}
-
-// announce says which mission begins, before the agent has the terminal. It is
-// no notice: --quiet does not drop it.
-func (c *call) announce(m missions.Mission) {
-	c.err.line("%s", clean(identity(m)))
-	_ = c.err.flush() // nobody is left to tell
 }

@@ -1,22 +1,26 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/missions"
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
 
-func missionRenameCommand() *verb {
-	return &verb{
-		name: "rename", args: "MISSION NAME", min: 2, max: 2, short: "give a mission another name",
-		run: runMissionRename,
+func missionRenameCommand() *call.Verb {
+	return &call.Verb{
+		Name: "rename", Args: "MISSION NAME", Min: 2, Max: 2, Short: "give a mission another name",
+		Run: runMissionRename,
 	}
 }
 
-func runMissionRename(c *call) error {
-	svc, caller, ctx, err := c.asking()
+func runMissionRename(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	m, err := svc.Rename(ctx, missions.RenameRequest{Caller: caller, Mission: c.arg(0), Name: c.arg(1)})
+	m, err := svc.Rename(ctx, missions.RenameRequest{Caller: caller, Mission: c.Arg(0), Name: c.Arg(1)})
 	if err != nil {
 		return err
 	}
-	return tellDone(c, m, func(p *printer) { p.line("%s is now %s", clean(c.arg(0)), clean(m.Name)) })
+	return c.TellDone(m, func(p *print.Printer) { p.Line("%s is now %s", print.Clean(c.Arg(0)), print.Clean(m.Name)) })
 }

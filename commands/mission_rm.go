@@ -6,41 +6,42 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type missionRmOptions struct{ workspace, preview, force bool }
 
-func missionRmCommand() *verb {
+func missionRmCommand() *call.Verb {
 	var o missionRmOptions
-	return &verb{
-		name: "rm", args: "MISSION…", min: 1, max: anyNumber, short: "remove missions, into the trash",
-		long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "workspace", Usage: "the workspace too, if Umbra made it", Destination: &o.workspace},
-			&cli.BoolFlag{Name: "preview", Usage: "only list", Destination: &o.preview},
-			&cli.BoolFlag{Name: "force", Usage: "also a mission whose agent is live", Destination: &o.force},
+	return &call.Verb{
+		Name: "rm", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "remove missions, into the trash",
+		Long: "Lists first what is only there: ignored files, unmerged commits, anything uncaptured.\nSnapshots that other missions or pins need stay.",
+		Flags: []flags.Flag{
+			flags.Bool("workspace", "the workspace too, if Umbra made it", &o.workspace),
+			flags.Bool("preview", "only list", &o.preview),
+			flags.Bool("force", "also a mission whose agent is live", &o.force),
 		},
-		run: func(c *call) error { return runMissionRm(c, o) },
+		Run: func(c *call.Call) error { return runMissionRm(c, o) },
 	}
 }
 
-func runMissionRm(c *call, o missionRmOptions) error {
-	svc, caller, ctx, err := c.asking()
+func runMissionRm(c *call.Call, o missionRmOptions) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
 	request := missions.RemoveRequest{Caller: caller, Workspace: o.workspace, Force: o.force, Preview: true}
-	listed, busy, err := listRemoval(ctx, svc, request, c.args)
+	listed, busy, err := listRemoval(ctx, svc, request, c.Arguments)
 	if err != nil || len(listed.Missions) == 0 {
 		return errors.Join(err, busy)
 	}
 	if o.preview {
-		return errors.Join(busy, c.print(listed, func(p *printer) { describeRemoval(p, listed, "would be removed") }))
+		return errors.Join(busy, c.Print(listed, func(p *print.Printer) { describeRemoval(p, listed, "would be removed") }))
 	}
-	if err := c.confirmRemoval(listed); err != nil {
+	if err := confirmRemoval(c, listed); err != nil {
 		return errors.Join(err, busy)
 	}
 	request.Preview = false
@@ -50,13 +51,13 @@ func runMissionRm(c *call, o missionRmOptions) error {
 		one, err := svc.Remove(ctx, request)
 		if err != nil {
 			if len(done.Missions) > 0 {
-				err = errors.Join(err, c.printRemoval(done))
+				err = errors.Join(err, printRemoval(c, done))
 			}
 			return errors.Join(err, busy)
 		}
 		done.Add(one)
 	}
-	return errors.Join(busy, c.printRemoval(done))
+	return errors.Join(busy, printRemoval(c, done))
 }
 
 // listRemoval lists what would be lost with missions. One whose agent is live takes none
@@ -79,51 +80,51 @@ func listRemoval(ctx context.Context, svc missions.Service, r missions.RemoveReq
 	return listed, busy, nil
 }
 
-func (c *call) printRemoval(done missions.RemoveResult) error {
-	return tellDone(c, done, func(p *printer) { describeRemoval(p, done, "removed") })
+func printRemoval(c *call.Call, done missions.RemoveResult) error {
+	return c.TellDone(done, func(p *print.Printer) { describeRemoval(p, done, "removed") })
 }
 
 // confirmRemoval asks where somebody can be asked; elsewhere only what would be
 // lost needs --yes.
-func (c *call) confirmRemoval(r missions.RemoveResult) error {
+func confirmRemoval(c *call.Call, r missions.RemoveResult) error {
 	lost := len(r.IgnoredFiles)+len(r.UnmergedCommits)+len(r.Uncaptured)+len(r.OtherMissions) > 0
-	if c.Yes || !lost && !c.canAsk() {
+	if c.Yes || !lost && !c.CanAsk() {
 		return nil
 	}
-	describeRemoval(c.err, r, "would be removed")
-	_ = c.err.flush()
-	if !c.canAsk() {
+	describeRemoval(c.Err, r, "would be removed")
+	_ = c.Err.Flush()
+	if !c.CanAsk() {
 		return missions.Errorf(missions.KindConflict, "--yes removes it all the same", "something is only there: nothing was removed")
 	}
-	yes, err := c.confirm("Remove?")
+	yes, err := c.Confirm("Remove?")
 	if err == nil && !yes {
 		err = missions.Errorf(missions.KindConflict, "", "nothing was removed")
 	}
 	return err
 }
 
-func describeRemoval(p *printer, r missions.RemoveResult, what string) {
+func describeRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	for _, m := range r.Missions {
-		p.line("%s %s", p.paint(bold, clean(m.Name)), what)
+		p.Line("%s %s", p.Paint(print.Bold, print.Clean(m.Name)), what)
 	}
 	listed := func(title string, list []string) {
 		const most = 20
 		for i, item := range list {
 			if i == 0 {
-				p.line("  %s:", title)
+				p.Line("  %s:", title)
 			}
 			if i == most {
-				p.line("    … and %d more", len(list)-most)
+				p.Line("    … and %d more", len(list)-most)
 				return
 			}
-			p.line("    %s", clean(item))
+			p.Line("    %s", print.Clean(item))
 		}
 	}
 	listed(fmt.Sprintf("commits that are nowhere else (%d)", len(r.UnmergedCommits)), r.UnmergedCommits)
 	listed(fmt.Sprintf("in no snapshot (%d)", len(r.Uncaptured)), r.Uncaptured)
 	listed(fmt.Sprintf("ignored files (%d)", len(r.IgnoredFiles)), r.IgnoredFiles)
 	if r.CopiedFiles > 0 {
-		p.line("  %s that its source has too", count(r.CopiedFiles, "ignored file"))
+		p.Line("  %s that its source has too", print.Count(r.CopiedFiles, "ignored file"))
 	}
 	listed("missions that worked in it too", r.OtherMissions)
 	listed("in the trash, from where umbra trash restore takes it back", r.Trash)

@@ -3,29 +3,30 @@ package commands
 import (
 	"errors"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func missionStopCommand() *verb {
+func missionStopCommand() *call.Verb {
 	var force bool
-	return &verb{
-		name: "stop", args: "MISSION…", min: 1, max: anyNumber, short: "stop the agents of missions",
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "also where the agent's process is not known, and has ended", Destination: &force},
+	return &call.Verb{
+		Name: "stop", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "stop the agents of missions",
+		Flags: []flags.Flag{
+			flags.Bool("force", "also where the agent's process is not known, and has ended", &force),
 		},
-		run: func(c *call) error { return runMissionStop(c, force) },
+		Run: func(c *call.Call) error { return runMissionStop(c, force) },
 	}
 }
 
-func runMissionStop(c *call, force bool) error {
-	svc, caller, ctx, err := c.asking()
+func runMissionStop(c *call.Call, force bool) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
 	ended := map[string]bool{}
-	for _, name := range c.args { // none is stopped for a slip in another's name
+	for _, name := range c.Arguments { // none is stopped for a slip in another's name
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
 		if err != nil {
 			return err
@@ -34,17 +35,17 @@ func runMissionStop(c *call, force bool) error {
 	}
 	stopped := []missions.Mission{}
 	tell := func() error {
-		return tellDone(c, stopped, func(p *printer) {
+		return c.TellDone(stopped, func(p *print.Printer) {
 			for _, m := range stopped {
 				did := "stopped"
 				if ended[m.ID] {
 					did = "has no agent to stop"
 				}
-				p.line("%s %s", clean(m.Name), did)
+				p.Line("%s %s", print.Clean(m.Name), did)
 			}
 		})
 	}
-	for _, name := range c.args {
+	for _, name := range c.Arguments {
 		list, err := svc.Stop(ctx, missions.StopRequest{Caller: caller, Missions: []string{name}, Force: force})
 		if err != nil {
 			if len(stopped) > 0 {

@@ -1,13 +1,11 @@
 package commands
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,85 +15,59 @@ type missionWaitOptions struct {
 	timeout time.Duration
 }
 
-func missionWaitCommand() *verb {
+func missionWaitCommand() *call.Verb {
 	var o missionWaitOptions
-	return &verb{
-		name: "wait", args: "MISSION…", min: 1, max: anyNumber, short: "wait until missions are in one of some states",
-		long: "Without --state: until each is idle, waiting for its user, closed, or in an error.\nExit code 15 at the timeout.",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "state", Usage: "`STATE,…`: initializing, running, waiting, idle, error, closed", Destination: &o.state},
-			&cli.BoolFlag{Name: "any", Usage: "one of the missions is enough", Destination: &o.any},
-			&cli.DurationFlag{Name: "timeout", Usage: "give up after `DURATION`", Destination: &o.timeout},
+	return &call.Verb{
+		Name: "wait", Args: "MISSION…", Min: 1, Max: call.AnyNumber, Short: "wait until missions are in one of some states",
+		Long: "Without --state: until each is idle, waiting for its user, closed, or in an error.\nExit code 15 at the timeout.",
+		Flags: []flags.Flag{
+			flags.String("state", "`STATE,…`: initializing, running, waiting, idle, error, closed", &o.state),
+			flags.Bool("any", "one of the missions is enough", &o.any),
+			flags.Duration("timeout", "give up after `DURATION`", &o.timeout),
 		},
-		run: func(c *call) error { return runMissionWait(c, o) },
+		Run: func(c *call.Call) error { return runMissionWait(c, o) },
 	}
 }
 
-func runMissionWait(c *call, o missionWaitOptions) error {
+func runMissionWait(c *call.Call, o missionWaitOptions) error {
 	states, err := parseStates(o.state)
 	if err != nil {
 		return err
 	}
-	list, err := c.wait(missions.WaitRequest{Missions: c.args, States: states, Any: o.any, Timeout: o.timeout})
+	list, err := wait(c, missions.WaitRequest{Missions: c.Arguments, States: states, Any: o.any, Timeout: o.timeout})
 	if err != nil {
 		return err
 	}
-	return c.print(listed(list), func(p *printer) {
+	return c.Print(call.Listed(list), func(p *print.Printer) {
 		for _, m := range list {
-			p.line("%s %s", clean(m.Name), p.paint(stateStyle(m.State), string(m.State)))
+			p.Line("%s %s", print.Clean(m.Name), p.Paint(stateStyle(m.State), string(m.State)))
 		}
 	})
 }
 
 // wait waits, with whoever serves the home meanwhile: that may change, also
 // because this process was stopped for a while.
-func (c *call) wait(r missions.WaitRequest) ([]missions.Mission, error) {
-	c.reach = staying
+func wait(c *call.Call, r missions.WaitRequest) ([]missions.Mission, error) {
+	c.Reach = call.Staying
 	began := c.Now()
 	for whole := r.Timeout; ; {
-		c.holdStops()
-		svc, caller, ctx, err := c.asking()
+		c.HoldStops()
+		svc, caller, ctx, err := c.Asking()
 		if err != nil {
 			return nil, err
 		}
-		c.heedStops()
+		c.HeedStops()
 		r.Caller = caller
 		asked := c.Now()
 		list, err := svc.Wait(ctx, r)
-		if err == nil || c.ctx.Err() != nil || missions.AsError(err).Kind != missions.KindNoDaemon || c.Now().Sub(asked) < time.Second {
+		if err == nil || c.Context.Err() != nil || missions.AsError(err).Kind != missions.KindNoDaemon || c.Now().Sub(asked) < time.Second {
 			return list, err
 		}
 		if whole > 0 {
 			r.Timeout = max(whole-c.Now().Sub(began), time.Nanosecond)
 		}
-		if err := c.close(); err != nil {
+		if err := c.Close(); err != nil {
 			return nil, err
 		}
 	}
-}
-
-func allStates() []missions.StateName {
-	return []missions.StateName{
-		missions.StateInitializing, missions.StateRunning, missions.StateWaiting,
-		missions.StateIdle, missions.StateError, missions.StateClosed,
-	}
-}
-
-func parseStates(list string) ([]missions.StateName, error) {
-	if list == "" {
-		return nil, nil
-	}
-	var states []missions.StateName
-	for name := range strings.SplitSeq(list, ",") {
-		s := missions.StateName(strings.TrimSpace(name))
-		if !slices.Contains(allStates(), s) {
-			var known []string
-			for _, k := range allStates() {
-				known = append(known, string(k))
-			}
-			return nil, missions.Errorf(missions.KindUsage, "use "+strings.Join(known, ", "), "no state %s", fmt.Sprintf("%q", name))
-		}
-		states = append(states, s)
-	}
-	return states, nil
 }

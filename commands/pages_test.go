@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // TestCommandsOfPages: what a page says that one can type, umbra takes: the
@@ -47,8 +49,8 @@ func TestCommandsOfPages(t *testing.T) {
 func untypable(line string) string {
 	line = strings.NewReplacer("[", "", "]", "", "…", "", "'", "", `"`, "").Replace(line)
 	words := strings.Fields(strings.SplitN(line, "|", 2)[0])
-	var globals Globals
-	_, err := arrange(allVerbs(), globals.flags(), words)
+	var globals call.Globals
+	_, err := arrange(allVerbs(), globals.Flags(), words)
 	if err == nil || strings.Contains(err.Error(), "missing") || strings.Contains(err.Error(), "needs") {
 		return ""
 	}

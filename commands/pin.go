@@ -4,41 +4,43 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func pinCommand() *verb {
-	return &verb{
-		name: "pin", args: "MOMENT NAME", min: 2, max: 2, short: "give a snapshot a name, under which it is kept",
-		run: func(c *call) error {
-			return changePin(c, missions.Service.Pin, missions.PinRequest{Moment: c.arg(0), Name: c.arg(1)}, pinned)
+func pinCommand() *call.Verb {
+	return &call.Verb{
+		Name: "pin", Args: "MOMENT NAME", Min: 2, Max: 2, Short: "give a snapshot a name, under which it is kept",
+		Run: func(c *call.Call) error {
+			return changePin(c, missions.Service.Pin, missions.PinRequest{Moment: c.Arg(0), Name: c.Arg(1)}, pinned)
 		},
 	}
 }
 
-func unpinCommand() *verb {
-	return &verb{
-		name: "unpin", args: "PIN", min: 1, max: 1, short: "take a pin away; its snapshot stays in its mission",
-		run: func(c *call) error {
-			return changePin(c, missions.Service.Unpin, missions.PinRequest{Name: c.arg(0)}, unpinned)
+func unpinCommand() *call.Verb {
+	return &call.Verb{
+		Name: "unpin", Args: "PIN", Min: 1, Max: 1, Short: "take a pin away; its snapshot stays in its mission",
+		Run: func(c *call.Call) error {
+			return changePin(c, missions.Service.Unpin, missions.PinRequest{Name: c.Arg(0)}, unpinned)
 		},
 	}
 }
 
 func pinned(pin missions.Pin) string {
-	return fmt.Sprintf("%s is %s (%s)", clean(pin.Name), clean(pin.Address), short(pin.Snapshot))
+	return fmt.Sprintf("%s is %s (%s)", print.Clean(pin.Name), print.Clean(pin.Address), print.Short(pin.Snapshot))
 }
 
 func unpinned(pin missions.Pin) string {
-	return fmt.Sprintf("%s no longer pins %s", clean(pin.Name), short(pin.Snapshot))
+	return fmt.Sprintf("%s no longer pins %s", print.Clean(pin.Name), print.Short(pin.Snapshot))
 }
 
 // changePin is Service.Pin or Unpin, and what it says when it is done.
 func changePin(
-	c *call, do func(missions.Service, context.Context, missions.PinRequest) (missions.Pin, error),
+	c *call.Call, do func(missions.Service, context.Context, missions.PinRequest) (missions.Pin, error),
 	r missions.PinRequest, done func(missions.Pin) string,
 ) error {
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -47,15 +49,15 @@ func changePin(
 	if err != nil {
 		return err
 	}
-	return tellDone(c, pin, func(p *printer) { p.line("%s", done(pin)) })
+	return c.TellDone(pin, func(p *print.Printer) { p.Line("%s", done(pin)) })
 }
 
-func pinsCommand() *verb {
-	return &verb{name: "pins", short: "list the pins of this project", run: runPins}
+func pinsCommand() *call.Verb {
+	return &call.Verb{Name: "pins", Short: "list the pins of this project", Run: runPins}
 }
 
-func runPins(c *call) error {
-	svc, caller, ctx, err := c.asking()
+func runPins(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -63,12 +65,12 @@ func runPins(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.print(listed(list), func(p *printer) {
-		var t table
+	return c.Print(call.Listed(list), func(p *print.Printer) {
+		var t print.Table
 		for _, pin := range list {
-			t.row(cell{clean(pin.Name), bold}, cell{short(pin.Snapshot), yellow}, cell{clean(pin.Address), cyan},
-				cell{p.when(pin.At), dim}, cell{clean(pin.Message), plain})
+			t.Row(print.Bold.Cell(print.Clean(pin.Name)), print.Yellow.Cell(print.Short(pin.Snapshot)), print.Cyan.Cell(print.Clean(pin.Address)),
+				print.Dim.Cell(p.When(pin.At)), print.Plain.Cell(print.Clean(pin.Message)))
 		}
-		t.print(p, "")
+		t.Print(p, "")
 	})
 }

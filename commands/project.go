@@ -3,33 +3,34 @@ package commands
 import (
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func projectCommand() *verb {
+func projectCommand() *call.Verb {
 	r := &missions.MoveProjectRequest{}
-	return &verb{
-		name: "project", short: "projects: missions that share a shadow repository",
-		verbs: []*verb{
-			{name: "ls", short: "list the known projects", run: runProjectLs},
+	return &call.Verb{
+		Name: "project", Short: "projects: missions that share a shadow repository",
+		Verbs: []*call.Verb{
+			{Name: "ls", Short: "list the known projects", Run: runProjectLs},
 			{
-				name: "move", args: "OLD NEW", min: 2, max: 2,
-				short: "tell Umbra that a directory was moved",
-				long: `Where two projects claim the same place, OLD may be the name of the project's
+				Name: "move", Args: "OLD NEW", Min: 2, Max: 2,
+				Short: "tell Umbra that a directory was moved",
+				Long: `Where two projects claim the same place, OLD may be the name of the project's
 directory in Umbra's home, which doctor says.`,
-				flags: []cli.Flag{
-					&cli.BoolFlag{Name: "force", Usage: "also where little of what was in OLD is found", Destination: &r.Force},
+				Flags: []flags.Flag{
+					flags.Bool("force", "also where little of what was in OLD is found", &r.Force),
 				},
-				run: func(c *call) error { return runProjectMove(c, *r) },
+				Run: func(c *call.Call) error { return runProjectMove(c, *r) },
 			},
 		},
 	}
 }
 
-func runProjectLs(c *call) error {
-	svc, caller, ctx, err := c.asking()
+func runProjectLs(c *call.Call) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -38,31 +39,33 @@ func runProjectLs(c *call) error {
 		return err
 	}
 	if len(list) == 0 && !c.JSON {
-		c.notice("no projects yet; begin a mission with: umbra mission new")
+		c.Notice("no projects yet; begin a mission with: umbra mission new")
 		return nil
 	}
-	return c.print(listed(list), func(p *printer) {
-		var t table
+	return c.Print(call.Listed(list), func(p *print.Printer) {
+		var t print.Table
 		for _, project := range list {
-			t.row(cell{clean(project.Name), bold}, cell{count(project.Missions, "mission"), plain},
-				cell{fmt.Sprintf("%d live", project.Live), plain}, cell{clean(project.Path), dim})
+			t.Row(print.Bold.Cell(print.Clean(project.Name)), print.Plain.Cell(print.Count(project.Missions, "mission")),
+				print.Plain.Cell(fmt.Sprintf("%d live", project.Live)), print.Dim.Cell(print.Clean(project.Path)))
 			for _, problem := range project.Problems {
-				t.row(cell{"", plain}, cell{"", plain}, cell{"", plain}, cell{clean(problem), red})
+				t.Row(print.Plain.Cell(""), print.Plain.Cell(""), print.Plain.Cell(""), print.Red.Cell(print.Clean(problem)))
 			}
 		}
-		t.print(p, "")
+		t.Print(p, "")
 	})
 }
 
-func runProjectMove(c *call, r missions.MoveProjectRequest) error {
-	svc, caller, ctx, err := c.asking()
+func runProjectMove(c *call.Call, r missions.MoveProjectRequest) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	r.Caller, r.Old, r.New = caller, c.arg(0), c.arg(1)
+	r.Caller, r.Old, r.New = caller, c.Arg(0), c.Arg(1)
 	project, err := svc.MoveProject(ctx, r)
 	if err != nil {
 		return err
 	}
-	return tellDone(c, project, func(p *printer) { p.line("%s is now at %s", clean(project.Name), clean(project.Path)) })
+	return c.TellDone(project, func(p *print.Printer) {
+		p.Line("%s is now at %s", print.Clean(project.Name), print.Clean(project.Path))
+	})
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -30,16 +31,16 @@ const mostInPrompt = 2
 // anything of a command line is set up, else a look at what is on disk. It starts
 // no daemon, makes no home, and never fails: what can't be told is left out. It
 // reports false for any other command line.
-func quickPrompt(env Env) (done bool) {
+func quickPrompt(env call.Env) (done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--prompt" {
 		return false
 	}
-	showPrompt(env, Globals{Color: "auto"})
+	showPrompt(env, call.Globals{Color: "auto"})
 	return true
 }
 
 // showPrompt writes the prompt's line if it is there in time.
-func showPrompt(env Env, globals Globals) {
+func showPrompt(env call.Env, globals call.Globals) {
 	told := make(chan string, 1)
 	go func() {
 		if text, err := promptLine(env, globals); err == nil { // a prompt is no place for errors
@@ -55,31 +56,29 @@ func showPrompt(env Env, globals Globals) {
 }
 
 // promptLine is what a prompt shows, with its newline, or "".
-func promptLine(env Env, globals Globals) (string, error) {
+func promptLine(env call.Env, globals call.Globals) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), promptBound)
 	defer cancel()
 	s, err := promptStatus(ctx, env, globals)
 	if err != nil {
 		return "", err
 	}
-	c := &call{Env: env, Globals: globals}
-	p := *c.printer(env.Stdout)
 	var b bytes.Buffer
-	p.w = bufio.NewWriter(&b)
-	if text := promptText(&p, s); text != "" {
-		p.line("%s", text)
+	p := globals.Printer(env, env.Stdout).Into(&b)
+	if text := promptText(p, s); text != "" {
+		p.Line("%s", text)
 	}
-	err = p.flush()
+	err = p.Flush()
 	return b.String(), err
 }
 
 // promptStatus asks who serves, and looks itself where nobody does.
-func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Status, error) {
-	caller, err := callerOf(env)
+func promptStatus(ctx context.Context, env call.Env, globals call.Globals) (missions.Status, error) {
+	caller, err := env.Caller()
 	if err != nil {
 		return missions.Status{}, err
 	}
-	dir, err := globals.homeDir(env)
+	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return missions.Status{}, err
 	}
@@ -94,7 +93,7 @@ func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Statu
 			return s, err
 		}
 	}
-	globals.NoDaemon, globals.reach, globals.heeded = true, alone, true
+	globals.NoDaemon, globals.Reach, globals.Heeded = true, call.Alone, true
 	svc, closer, err := env.Connect(ctx, env, globals)
 	if err != nil {
 		return missions.Status{}, err
@@ -105,14 +104,14 @@ func promptStatus(ctx context.Context, env Env, globals Globals) (missions.Statu
 
 // promptText names the missions here that have an agent or, if none has, the one
 // that was used last; "" where there is none.
-func promptText(p *printer, s missions.Status) string {
+func promptText(p *print.Printer, s missions.Status) string {
 	list := slices.DeleteFunc(slices.Clone(s.Missions), func(m missions.Mission) bool { return m.State == missions.StateClosed })
 	if len(list) == 0 {
 		list = s.Missions[:min(1, len(s.Missions))]
 	}
 	var parts []string
 	for _, m := range list[:min(mostInPrompt, len(list))] {
-		parts = append(parts, p.paint(stateStyle(m.State), clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
+		parts = append(parts, p.Paint(stateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
 	}
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))
@@ -121,7 +120,7 @@ func promptText(p *printer, s missions.Status) string {
 		parts = append(parts, notSaving(p, s.StoppedReason))
 	}
 	if n := len(s.Problems); n > 0 {
-		parts = append(parts, p.paint(red, count(n, "problem")))
+		parts = append(parts, p.Paint(print.Red, print.Count(n, "problem")))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // What becomes of a command in a home that can only be read.
@@ -93,12 +95,12 @@ type attempt struct {
 }
 
 // runnable lists the commands that do anything, by what is typed.
-func runnable(verbs []*verb, above string) (list []string) {
+func runnable(verbs []*call.Verb, above string) (list []string) {
 	for _, v := range verbs {
-		if v.run != nil {
-			list = append(list, above+v.name)
+		if v.Run != nil {
+			list = append(list, above+v.Name)
 		}
-		list = append(list, runnable(v.verbs, above+v.name+" ")...)
+		list = append(list, runnable(v.Verbs, above+v.Name+" ")...)
 	}
 	return list
 }

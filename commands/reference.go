@@ -5,20 +5,20 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // docsCommand prints the reference that docs/cli.md holds.
-func docsCommand() *verb {
-	return &verb{
-		name: "docs-cli", short: "print the reference of the command line", hidden: true,
-		run: func(c *call) error {
+func docsCommand(all func() []*call.Verb) *call.Verb {
+	return &call.Verb{
+		Name: "docs-cli", Short: "print the reference of the command line", Hidden: true,
+		Run: func(c *call.Call) error {
 			if c.JSON {
 				return missions.Errorf(missions.KindUsage, "leave out --json", "the reference is Markdown")
 			}
-			_, err := io.WriteString(c.Stdout, reference())
+			_, err := io.WriteString(c.Stdout, reference(all()))
 			return err
 		},
 	}
@@ -61,13 +61,13 @@ func exitCodes() []exitCode {
 }
 
 // reference is the whole command line in Markdown.
-func reference() string {
+func reference(verbs []*call.Verb) string {
 	var b strings.Builder
-	var g Globals
+	var g call.Globals
 	b.WriteString(referenceHead)
 	b.WriteString("## Flags of every command\n\n")
-	referenceFlags(&b, g.flags())
-	referenceVerbs(&b, nil, allVerbs())
+	referenceFlags(&b, g.Flags())
+	referenceVerbs(&b, nil, verbs)
 	b.WriteString("## Exit codes\n\n| code | meaning |\n|---|---|\n")
 	for _, e := range exitCodes() {
 		fmt.Fprintf(&b, "| %s | %s |\n", e.code, e.meaning)
@@ -76,33 +76,33 @@ func reference() string {
 	return b.String()
 }
 
-func referenceVerbs(b *strings.Builder, under []string, verbs []*verb) {
+func referenceVerbs(b *strings.Builder, under []string, verbs []*call.Verb) {
 	for _, v := range verbs {
-		at := append(under[:len(under):len(under)], v.name)
-		if v.run != nil && !v.hidden {
-			fmt.Fprintf(b, "## umbra %s\n\n    %s\n\n%s\n", strings.Join(at, " "), usage(at, v), sentence(v.short))
-			if v.alias != "" {
-				fmt.Fprintf(b, "Also: `umbra %s`.\n", strings.Join(append(under[:len(under):len(under)], v.alias), " "))
+		at := append(under[:len(under):len(under)], v.Name)
+		if v.Run != nil && !v.Hidden {
+			fmt.Fprintf(b, "## umbra %s\n\n    %s\n\n%s\n", strings.Join(at, " "), call.Usage(at, v), sentence(v.Short))
+			if v.Alias != "" {
+				fmt.Fprintf(b, "Also: `umbra %s`.\n", strings.Join(append(under[:len(under):len(under)], v.Alias), " "))
 			}
-			if v.long != "" {
-				fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(v.long))
+			if v.Long != "" {
+				fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(v.Long))
 			}
 			b.WriteString("\n")
-			if len(v.flags) > 0 {
-				referenceFlags(b, v.flags)
+			if len(v.Flags) > 0 {
+				referenceFlags(b, v.Flags)
 			}
 			referenceLesson(b, lessonOf(at))
 		}
-		if !v.hidden {
-			referenceVerbs(b, at, v.verbs)
+		if !v.Hidden {
+			referenceVerbs(b, at, v.Verbs)
 		}
 	}
 }
 
-func referenceFlags(b *strings.Builder, flags []cli.Flag) {
+func referenceFlags(b *strings.Builder, table []flags.Flag) {
 	b.WriteString("| flag | meaning |\n|---|---|\n")
-	for _, f := range flags {
-		typed, meaning := describe(f)
+	for _, f := range table {
+		typed, meaning := flags.Describe(f)
 		escape := strings.NewReplacer("|", `\|`).Replace
 		fmt.Fprintf(b, "| `%s` | %s |\n", escape(typed), escape(meaning))
 	}

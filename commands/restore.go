@@ -6,23 +6,24 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type restoreOptions struct {
 	request missions.RestoreRequest
-	paths   cli.StringSlice
+	paths   flags.List
 }
 
-func restoreCommand() *verb {
+func restoreCommand() *call.Verb {
 	var o restoreOptions
 	r := &o.request
-	return &verb{
-		name: "restore", args: "MOMENT", min: 1, max: 1,
-		short: "put files and conversation back as they were at a moment",
-		long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
+	return &call.Verb{
+		Name: "restore", Args: "MOMENT", Min: 1, Max: 1,
+		Short: "put files and conversation back as they were at a moment",
+		Long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
 The user's Git is left alone: HEAD, branches and index stay.
 An agent that Umbra launched is ended for it, and is there again at once, in its
 terminal, on the restored conversation. In a turn it is refused (exit code 11).
@@ -30,31 +31,31 @@ Prompts that it was sent and had not taken up are printed: not_taken_up in JSON.
 Paths that somebody else changed since, such as you, are asked about. Where nobody can
 be asked, --keep-others keeps them as they are, and --all puts these back too (else
 exit code 12). A path that can't be changed is left and listed (exit code 3).`,
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "files-only", Usage: "the conversation stays", Destination: &r.FilesOnly},
-			&cli.BoolFlag{Name: "conversation-only", Usage: "the files stay", Destination: &r.ConversationOnly},
-			&cli.StringSliceFlag{Name: "path", Usage: "only `PATH` and what is below it (may be repeated)", Destination: &o.paths},
-			&cli.BoolFlag{Name: "keep-others", Usage: "keep what others changed as it is", Destination: &r.KeepOthers},
-			&cli.BoolFlag{Name: "all", Usage: "put back what others changed, too", Destination: &r.All},
-			&cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &r.Preview},
-			&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &r.WhenIdle},
-			&cli.StringFlag{Name: "mission", Usage: "in the workspace of `MISSION`", Destination: &r.Mission},
-			&cli.BoolFlag{Name: "force", Usage: "now, whatever the agent or Git is doing", Destination: &r.Force},
+		Flags: []flags.Flag{
+			flags.Bool("files-only", "the conversation stays", &r.FilesOnly),
+			flags.Bool("conversation-only", "the files stay", &r.ConversationOnly),
+			flags.Strings("path", "only `PATH` and what is below it (may be repeated)", &o.paths),
+			flags.Bool("keep-others", "keep what others changed as it is", &r.KeepOthers),
+			flags.Bool("all", "put back what others changed, too", &r.All),
+			flags.Bool("preview", "print the plan, change nothing", &r.Preview),
+			flags.Bool("when-idle", "at the end of the turn", &r.WhenIdle),
+			flags.String("mission", "in the workspace of `MISSION`", &r.Mission),
+			flags.Bool("force", "now, whatever the agent or Git is doing", &r.Force),
 		},
-		run: func(c *call) error { return runRestore(c, o) },
+		Run: func(c *call.Call) error { return runRestore(c, o) },
 	}
 }
 
-func runRestore(c *call, o restoreOptions) error {
+func runRestore(c *call.Call, o restoreOptions) error {
 	r := o.request
-	r.Moment, r.Paths = c.arg(0), o.paths.Value()
+	r.Moment, r.Paths = c.Arg(0), o.paths.Value()
 	if r.Preview && r.WhenIdle {
 		return missions.Errorf(missions.KindUsage, "choose one", "--preview and --when-idle contradict each other")
 	}
 	if err := r.Check(); err != nil {
 		return err
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func runRestore(c *call, o restoreOptions) error {
 		}
 	}
 	result, err := svc.Restore(ctx, r)
-	if plan, ok := planIn(err); ok && len(plan.Foreign) > 0 && c.canAsk() {
-		if err := c.askOthers(ctx, svc, plan, &r); err != nil {
+	if plan, ok := planIn(err); ok && len(plan.Foreign) > 0 && c.CanAsk() {
+		if err := askOthers(c, ctx, svc, plan, &r); err != nil {
 			return err
 		}
 		result, err = svc.Restore(ctx, r)
@@ -74,7 +75,7 @@ func runRestore(c *call, o restoreOptions) error {
 	if err != nil {
 		return err
 	}
-	return c.printRestored("restore", result)
+	return printRestored(c, "restore", result)
 }
 
 // planIn is the plan that comes with a refusal.
@@ -89,13 +90,13 @@ func planIn(err error) (missions.RestoreResult, bool) {
 
 // askOthers asks what becomes of the paths that others changed. --yes does not answer
 // that.
-func (c *call) askOthers(ctx context.Context, svc missions.Service, plan missions.RestoreResult, r *missions.RestoreRequest) error {
-	c.progress.end()
-	writePlan(c.err, plan)
+func askOthers(c *call.Call, ctx context.Context, svc missions.Service, plan missions.RestoreResult, r *missions.RestoreRequest) error {
+	c.EndProgress()
+	writePlan(c.Err, plan)
 	for {
-		_ = c.err.flush()
-		letter, err := c.ask("Somebody else changed the paths marked others since. What becomes of these?",
-			answer{"k", "keep as they are"}, answer{"p", "put these back too"}, answer{"d", "show the differences"}, answer{"s", "stop"})
+		_ = c.Err.Flush()
+		letter, err := c.Ask("Somebody else changed the paths marked others since. What becomes of these?",
+			call.Answer{Letter: "k", Meaning: "keep as they are"}, call.Answer{Letter: "p", Meaning: "put these back too"}, call.Answer{Letter: "d", Meaning: "show the differences"}, call.Answer{Letter: "s", Meaning: "stop"})
 		switch {
 		case err != nil:
 			return err
@@ -116,6 +117,6 @@ func (c *call) askOthers(ctx context.Context, svc missions.Service, plan mission
 		if err != nil {
 			return err
 		}
-		writePatch(c.err, since.From, since.Files, since.Patch)
+		print.WritePatch(c.Err, since.From, since.Files, since.Patch)
 	}
 }

@@ -3,54 +3,55 @@ package commands
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // printRestored prints the plan or the outcome of a restore, an undo or a redo.
 // The error is partly if something was displaced or left out.
-func (c *call) printRestored(did string, r missions.RestoreResult) error {
-	err := c.print(r, func(p *printer) { writeRestored(p, did, r) })
+func printRestored(c *call.Call, did string, r missions.RestoreResult) error {
+	err := c.Print(r, func(p *print.Printer) { writeRestored(p, did, r) })
 	if err == nil && r.Done && len(r.Displaced)+len(r.Kept) > 0 {
-		return partly
+		return call.Partly
 	}
 	return err
 }
 
-func writeRestored(p *printer, did string, r missions.RestoreResult) {
+func writeRestored(p *print.Printer, did string, r missions.RestoreResult) {
 	switch {
 	case r.Queued && r.Handover != nil:
-		p.line("the agent is ended for the %s, and is there again in a moment", did)
+		p.Line("the agent is ended for the %s, and is there again in a moment", did)
 	case r.Queued:
-		p.line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, clean(r.MissionName))
+		p.Line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, print.Clean(r.MissionName))
 	case !r.Done:
 		if r.Target != "" {
-			p.line("%s of %s to %s would:", did, clean(r.Workspace), restoredTo(r))
+			p.Line("%s of %s to %s would:", did, print.Clean(r.Workspace), restoredTo(r))
 			writePlan(p, r)
 		}
 		writeForeseen(p, r)
 	default:
-		p.line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
+		p.Line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
 		writeKept(p, "left as they are", r.Kept)
 		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
-			p.line("once what is in the way is gone, the same command puts them back")
+			p.Line("once what is in the way is gone, the same command puts them back")
 		}
 		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
 	writeNotTakenUp(p, r.NotTakenUp)
 	for _, note := range r.Notes {
-		p.line("note: %s", clean(note))
+		p.Line("note: %s", print.Clean(note))
 	}
 	if r.Handover != nil && r.Handover.How == "relaunched" && r.Done {
-		p.line("the agent goes on from there in its terminal")
+		p.Line("the agent goes on from there in its terminal")
 	}
 	if r.Handover != nil && r.Handover.Type != "" {
 		switch r.Handover.How {
 		case "type":
-			p.line("to go on, type in the agent: %s", clean(r.Handover.Type))
+			p.Line("to go on, type in the agent: %s", print.Clean(r.Handover.Type))
 		default:
-			p.line("to go on: %s", clean(r.Handover.Type))
+			p.Line("to go on: %s", print.Clean(r.Handover.Type))
 		}
 	}
 	if r.Done && r.Snapshot != "" {
@@ -58,34 +59,22 @@ func writeRestored(p *printer, did string, r missions.RestoreResult) {
 		if did == "undo" {
 			again = "to do it again: umbra redo"
 		}
-		p.line("%s %s", again, clean(r.MissionName))
-	}
-}
-
-// writeNotTakenUp prints in whole what had been sent to an agent that has not taken it up.
-func writeNotTakenUp(p *printer, prompts []missions.Prompt) {
-	for i, prompt := range prompts {
-		if i == 0 {
-			p.line("\nsent, and not taken up by the agent:")
-		}
-		for line := range strings.SplitSeq(prompt.Text, "\n") {
-			p.line("    %s", p.paint(bold, clean(line)))
-		}
+		p.Line("%s %s", again, print.Clean(r.MissionName))
 	}
 }
 
 // restoredTo names the moment: its id, and its address if it has one.
 func restoredTo(r missions.RestoreResult) string {
 	if r.TargetAddress == "" {
-		return short(r.Target)
+		return print.Short(r.Target)
 	}
-	return short(r.Target) + " (" + clean(r.TargetAddress) + ")"
+	return print.Short(r.Target) + " (" + print.Clean(r.TargetAddress) + ")"
 }
 
 func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
 	if n := r.Conversation.EventsDropped; n > 0 {
-		s += fmt.Sprintf("; conversation: %s kept, %d dropped", count(r.Conversation.EventsKept, "event"), n)
+		s += fmt.Sprintf("; conversation: %s kept, %d dropped", print.Count(r.Conversation.EventsKept, "event"), n)
 	} else if r.Conversation.Switched {
 		s += "; conversation: as it was then"
 	}
@@ -93,45 +82,45 @@ func restoreCounts(r missions.RestoreResult) string {
 }
 
 // writePlan lists what a restore is to do.
-func writePlan(p *printer, r missions.RestoreResult) {
-	var t table
-	list := func(what string, s style, paths []string) {
+func writePlan(p *print.Printer, r missions.RestoreResult) {
+	var t print.Table
+	list := func(what string, s print.Style, paths []string) {
 		for _, path := range paths {
-			t.row(cell{what, s}, cell{quotePath(path), plain})
+			t.Row(s.Cell(what), print.Plain.Cell(print.Path(path)))
 		}
 	}
-	list("change", yellow, r.Modify)
-	list("create", green, r.Create)
-	list("delete", red, r.Delete)
+	list("change", print.Yellow, r.Modify)
+	list("create", print.Green, r.Create)
+	list("delete", print.Red, r.Delete)
 	for _, k := range missions.FoldPaths(r.Kept) {
-		t.row(cell{"keep", dim}, cell{quotePath(k.Path), plain}, cell{clean(k.Words()), dim})
+		t.Row(print.Dim.Cell("keep"), print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Words())))
 	}
 	for _, k := range r.Foreign {
-		t.row(cell{"others", magenta}, cell{quotePath(k.Path), plain}, cell{clean(k.Reason), dim})
+		t.Row(print.Magenta.Cell("others"), print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Reason)))
 	}
-	t.print(p, "  ")
+	t.Print(p, "  ")
 	if r.Conversation.EventsDropped > 0 || r.Conversation.EventsKept > 0 {
-		p.line("  conversation: %s kept, %d dropped", count(r.Conversation.EventsKept, "event"), r.Conversation.EventsDropped)
+		p.Line("  conversation: %s kept, %d dropped", print.Count(r.Conversation.EventsKept, "event"), r.Conversation.EventsDropped)
 	}
-	if len(t.rows) == 0 && r.Conversation.EventsDropped == 0 {
-		p.line("  change nothing")
+	if len(t.Rows) == 0 && r.Conversation.EventsDropped == 0 {
+		p.Line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
-		p.line("  git then: %s, now: %s (a restore moves neither)", gitPlace(r.Git.Then), gitPlace(r.Git.Now))
+		p.Line("  git then: %s, now: %s (a restore moves neither)", gitPlace(r.Git.Then), gitPlace(r.Git.Now))
 	}
 }
 
 // writeForeseen says how the agent would go on, and what would refuse the plan.
-func writeForeseen(p *printer, r missions.RestoreResult) {
+func writeForeseen(p *print.Printer, r missions.RestoreResult) {
 	if r.Handover != nil {
 		if text := handoverInWords(r.Handover.How); text != "" {
-			p.line("  agent: %s", text)
+			p.Line("  agent: %s", text)
 		}
 	}
 	for _, e := range r.Refused {
-		p.line("it would be refused: %s", clean(e.Message))
+		p.Line("it would be refused: %s", print.Clean(e.Message))
 		if e.Hint != "" {
-			p.line("  %s", clean(e.Hint))
+			p.Line("  %s", print.Clean(e.Hint))
 		}
 	}
 }
@@ -156,9 +145,9 @@ func gitPlace(g missions.GitState) string {
 	case g.Branch == "" && g.Head == "":
 		return "no repository"
 	case g.Branch == "":
-		return "detached at " + short(g.Head)
+		return "detached at " + print.Short(g.Head)
 	case g.Head == "":
-		return clean(g.Branch) + " without a commit"
+		return print.Clean(g.Branch) + " without a commit"
 	}
-	return clean(g.Branch) + " " + short(g.Head)
+	return print.Clean(g.Branch) + " " + print.Short(g.Head)
 }

@@ -1,10 +1,10 @@
 package commands
 
 import (
-	"bufio"
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -51,9 +51,9 @@ func TestRestoredNamesMission(t *testing.T) {
 		"(umbra undo login --queued cancels it)": {"restore", queued},
 	} {
 		var b strings.Builder
-		p := &printer{w: bufio.NewWriter(&b)}
+		p := print.To(&b)
 		writeRestored(p, said.did, said.r)
-		if err := p.flush(); err != nil || !strings.Contains(b.String(), want) {
+		if err := p.Flush(); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%s says %q: %v, want %q", said.did, b.String(), err, want)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/payload"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -60,7 +62,7 @@ func (f fake) Hook(ctx context.Context, r missions.HookRequest) (missions.HookRe
 
 // bench runs umbra in this process.
 type bench struct {
-	env            Env
+	env            call.Env
 	stdout, stderr bytes.Buffer
 	signals        chan<- os.Signal
 	closed         int
@@ -75,11 +77,14 @@ func newBench(t *testing.T, svc missions.Service) *bench {
 	b := &bench{}
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "UMBRA_HOME": home + "/umbra", "PATH": "/nowhere"}
-	b.env = Env{
-		Stdin: strings.NewReader(""), Stdout: &b.stdout, Stderr: &b.stderr,
-		IsTerminal: func(any) bool { return false }, Width: func() int { return 80 },
+	b.env = call.Env{
+		Streams: call.Streams{
+			Stdin: strings.NewReader(""), Stdout: &b.stdout, Stderr: &b.stderr,
+			IsTerminal: func(any) bool { return false }, Width: func() int { return 80 },
+		},
 		Now:    func() time.Time { return time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC) },
 		Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },
+		Again: Run,
 		Getwd: func() (string, error) { return "/work", nil }, Executable: func() (string, error) { return "/usr/bin/umbra", nil },
 		Run: func(*exec.Cmd) error { return errors.New("no program is run here") },
 		Notify: func(ch chan<- os.Signal, sigs ...os.Signal) {
@@ -88,7 +93,7 @@ func newBench(t *testing.T, svc missions.Service) *bench {
 			}
 		},
 		Unnotify: func(chan<- os.Signal) {},
-		Connect: func(context.Context, Env, Globals) (missions.Service, io.Closer, error) {
+		Connect: func(context.Context, call.Env, call.Globals) (missions.Service, io.Closer, error) {
 			return svc, closing{&b.closed}, nil
 		},
 	}
@@ -190,7 +195,7 @@ func TestRunTellsProgress(t *testing.T) {
 	now := b.env.Now()
 	b.env.IsTerminal = func(stream any) bool { return stream == b.env.Stderr }
 	b.env.Now = func() time.Time { now = now.Add(700 * time.Millisecond); return now }
-	b.env.Connect = func(context.Context, Env, Globals) (missions.Service, io.Closer, error) {
+	b.env.Connect = func(context.Context, call.Env, call.Globals) (missions.Service, io.Closer, error) {
 		return fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
 			for n := range int64(4) {
 				missions.Notify(ctx, missions.Notice{Text: "copying", Done: n + 1, Total: 4, Unit: "bytes"})
@@ -285,7 +290,7 @@ func TestLogIsCutToTheTerminal(t *testing.T) {
 		for _, code := range []string{"\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[33m", "\x1b[32m", "\x1b[0m"} {
 			bare = strings.ReplaceAll(bare, code, "")
 		}
-		if n := columns(strings.TrimSuffix(bare, "\n")); n > 80 {
+		if n := print.Columns(strings.TrimSuffix(bare, "\n")); n > 80 {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -25,18 +26,18 @@ type scriptedOptions struct {
 // scriptedAgentCommand is the agent of the demo. To Umbra it is Claude Code: it
 // has its options, keeps its sessions where and as Claude Code does and runs
 // its hooks. Instead of a model it has a script.
-func scriptedAgentCommand() *verb {
+func scriptedAgentCommand() *call.Verb {
 	var o scriptedOptions
-	return &verb{
-		name: "scripted-agent", hidden: true, after: "[-- PROMPT]", short: "the demo's agent, which stands in for Claude Code",
-		long: `Reads prompts on stdin, a line each, and does what its script has for them.
+	return &call.Verb{
+		Name: "scripted-agent", Hidden: true, After: "[-- PROMPT]", Short: "the demo's agent, which stands in for Claude Code",
+		Long: `Reads prompts on stdin, a line each, and does what its script has for them.
 Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "session-id", Usage: "begin a session with the id `UUID`", Destination: &o.session},
-			&cli.StringFlag{Name: "resume", Usage: "go on with the session `UUID`", Destination: &o.resume},
-			&cli.StringFlag{Name: "settings", Usage: "take hooks from `JSON|FILE`", Destination: &o.settings},
+		Flags: []flags.Flag{
+			flags.String("session-id", "begin a session with the id `UUID`", &o.session),
+			flags.String("resume", "go on with the session `UUID`", &o.resume),
+			flags.String("settings", "take hooks from `JSON|FILE`", &o.settings),
 		},
-		run: func(c *call) error { return runScriptedAgent(c, o) },
+		Run: func(c *call.Call) error { return runScriptedAgent(c, o) },
 	}
 }
 
@@ -44,7 +45,7 @@ Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
 type scriptedAgent struct {
 	ctx        context.Context
 	cwd        string // resolved, as Claude Code names it
-	out        *printer
+	out        *print.Printer
 	transcript *transcript
 	hooks      agentHooks
 }
@@ -52,24 +53,24 @@ type scriptedAgent struct {
 // ready is what the agent prints when it waits for its user.
 const ready = "> "
 
-func runScriptedAgent(c *call, o scriptedOptions) error {
-	a, err := c.newScriptedAgent(o)
+func runScriptedAgent(c *call.Call, o scriptedOptions) error {
+	a, err := newScriptedAgent(c, o)
 	if err != nil {
 		return err
 	}
-	c.signals.stop() // a signal ends it, as it ends the real one
+	c.ReleaseSignals() // a signal ends it, as it ends the real one
 	a.ctx = context.Background()
 	source := "startup"
 	if o.resume != "" {
 		source = "resume"
-		a.out.line("resumed: I remember %s", count(len(a.transcript.prompts), "prompt"))
+		a.out.Line("resumed: I remember %s", print.Count(len(a.transcript.prompts), "prompt"))
 	}
 	if _, err := a.hooks.run(a.ctx, "SessionStart", "", map[string]any{"source": source}); err != nil {
 		return err
 	}
-	if len(c.after) > 0 {
-		prompt := strings.Join(c.after, " ")
-		a.out.line("%s%s", ready, clean(prompt))
+	if len(c.After) > 0 {
+		prompt := strings.Join(c.After, " ")
+		a.out.Line("%s%s", ready, print.Clean(prompt))
 		if err := a.turn(prompt); err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func runScriptedAgent(c *call, o scriptedOptions) error {
 	return err
 }
 
-func (c *call) newScriptedAgent(o scriptedOptions) (*scriptedAgent, error) {
+func newScriptedAgent(c *call.Call, o scriptedOptions) (*scriptedAgent, error) {
 	usage := func(format string, args ...any) error {
 		return missions.Errorf(missions.KindUsage, "umbra demo", format, args...)
 	}
@@ -103,13 +104,13 @@ func (c *call) newScriptedAgent(o scriptedOptions) (*scriptedAgent, error) {
 		cwd, err = filepath.EvalSymlinks(cwd)
 	}
 	if err != nil {
-		return nil, noDirectory(err)
+		return nil, call.NoDirectory(err)
 	}
 	t, err := openTranscript(filepath.Join(root, "projects", projectDirOf(cwd), id+".jsonl"), id, cwd, c.Now, o.resume != "")
 	if err != nil {
 		return nil, err
 	}
-	a := &scriptedAgent{cwd: cwd, out: c.out, transcript: t}
+	a := &scriptedAgent{cwd: cwd, out: c.Out, transcript: t}
 	a.hooks, err = readAgentHooks(o.settings, t, c.Environ())
 	return a, err
 }
@@ -118,8 +119,8 @@ func (c *call) newScriptedAgent(o scriptedOptions) (*scriptedAgent, error) {
 func (a *scriptedAgent) converse(stdin io.Reader) error {
 	lines := bufio.NewReader(stdin)
 	for {
-		a.out.w.WriteString(ready)
-		if err := a.out.flush(); err != nil {
+		a.out.Write(ready)
+		if err := a.out.Flush(); err != nil {
 			return err
 		}
 		prompt, err := lines.ReadString('\n')
@@ -133,8 +134,8 @@ func (a *scriptedAgent) converse(stdin io.Reader) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			a.out.line("")
-			return a.out.flush()
+			a.out.Line("")
+			return a.out.Flush()
 		case err != nil:
 			return fmt.Errorf("read the prompt: %w", err)
 		}
@@ -153,11 +154,11 @@ func (a *scriptedAgent) turn(prompt string) error {
 		return err
 	}
 	if said.blocked != "" {
-		a.out.line("%s", cleanLines(said.blocked))
-		return a.out.flush()
+		a.out.Line("%s", print.CleanLines(said.blocked))
+		return a.out.Flush()
 	}
 	if said.context != "" {
-		a.out.line("  (told by a hook) %s", clean(said.context))
+		a.out.Line("  (told by a hook) %s", print.Clean(said.context))
 	}
 	if err := a.transcript.prompt(prompt, promptID); err != nil {
 		return err
@@ -168,8 +169,8 @@ func (a *scriptedAgent) turn(prompt string) error {
 			return err
 		}
 	}
-	answer := fmt.Sprintf("%s (I remember %s.)", step.answer, count(len(a.transcript.prompts), "prompt"))
-	a.out.line("  %s", answer)
+	answer := fmt.Sprintf("%s (I remember %s.)", step.answer, print.Count(len(a.transcript.prompts), "prompt"))
+	a.out.Line("  %s", answer)
 	if err := a.transcript.answer(answer); err != nil {
 		return err
 	}
@@ -204,8 +205,8 @@ func (a *scriptedAgent) use(use toolUse, promptID string) error {
 	if failed {
 		mark = "✗"
 	}
-	a.out.line("  %s %s %s", mark, use.name, clean(use.target))
-	if err := a.out.flush(); err != nil {
+	a.out.Line("  %s %s %s", mark, use.name, print.Clean(use.target))
+	if err := a.out.Flush(); err != nil {
 		return err
 	}
 	event := "PostToolUse"

@@ -5,47 +5,49 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func showCommand() *verb {
+func showCommand() *call.Verb {
 	var o changeOptions
-	return &verb{
-		name: "show", args: "MOMENT", min: 1, max: 1, after: "[-- PATH…]",
-		short: "show a snapshot: what was asked, what was said, what changed",
-		flags: o.flags(),
-		run:   func(c *call) error { return runShow(c, o) },
+	return &call.Verb{
+		Name: "show", Args: "MOMENT", Min: 1, Max: 1, After: "[-- PATH…]",
+		Short: "show a snapshot: what was asked, what was said, what changed",
+		Flags: o.flags(),
+		Run:   func(c *call.Call) error { return runShow(c, o) },
 	}
 }
 
-func runShow(c *call, o changeOptions) error {
+func runShow(c *call.Call, o changeOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	o = o.orLines()
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.arg(0), Brief: !o.lines(), Paths: c.after})
+	s, err := svc.Show(ctx, missions.ShowRequest{Caller: caller, Moment: c.Arg(0), Brief: !o.lines(), Paths: c.After})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return c.printJSON(s)
+		return c.PrintJSON(s)
 	}
-	err = c.paged("show", func(p *printer) { describeSnapshot(p, s, o) })
-	c.sayUnpaired(s.Unpaired)
+	err = c.Paged("show", func(p *print.Printer) { describeSnapshot(p, s, o) })
+	sayUnpaired(c, s.Unpaired)
 	return err
 }
 
-func describeSnapshot(p *printer, s missions.ShowResult, o changeOptions) {
+func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) {
 	e := s.Entry
-	p.line("%s", p.paint(yellow, "snapshot "+e.ID))
-	var t table
+	p.Line("%s", p.Paint(print.Yellow, "snapshot "+e.ID))
+	var t print.Table
 	field := func(name, value string) {
 		if value != "" {
-			t.row(cell{name, dim}, cell{clean(value), plain})
+			t.Row(print.Dim.Cell(name), print.Plain.Cell(print.Clean(value)))
 		}
 	}
 	field("address", e.Address)
@@ -54,71 +56,37 @@ func describeSnapshot(p *printer, s missions.ShowResult, o changeOptions) {
 	field("trigger", strings.Join(e.Triggers, " "))
 	if !e.At.IsZero() {
 		at := e.At.Format(time.RFC3339)
-		if p.terminal {
-			at = e.At.Local().Format("Mon 2006-01-02 15:04:05 -0700") + ", " + p.when(e.At)
+		if p.Terminal {
+			at = e.At.Local().Format("Mon 2006-01-02 15:04:05 -0700") + ", " + p.When(e.At)
 		}
 		field("at", at)
 	}
 	field("turn", fmt.Sprint(e.Turn))
 	field("changes", changes(e))
-	field("git", strings.TrimSpace(s.Git.Branch+" "+short(s.Git.Head)+" "+s.Git.Operation))
+	field("git", strings.TrimSpace(s.Git.Branch+" "+print.Short(s.Git.Head)+" "+s.Git.Operation))
 	field("session", e.SessionID)
 	field("pins", strings.Join(e.Pins, " "))
 	field("restored from", e.RestoredFrom)
 	field("forked from", e.ForkedFrom)
-	t.print(p, "")
-	p.line("\n    %s", clean(e.Message))
+	t.Print(p, "")
+	p.Line("\n    %s", print.Clean(e.Message))
 	if s.Prompt != "" {
-		p.line("")
+		p.Line("")
 		for line := range strings.SplitSeq(s.Prompt, "\n") {
-			p.line("    %s", p.paint(bold, clean(line)))
+			p.Line("    %s", p.Paint(print.Bold, print.Clean(line)))
 		}
 	}
 	writeKept(p, "left out", s.Skipped)
 	for i, path := range s.Changing {
 		if i == 0 {
-			p.line("\nwas changing while it was read:")
+			p.Line("\nwas changing while it was read:")
 		}
-		p.line("  %s", quotePath(path))
+		p.Line("  %s", print.Path(path))
 	}
 	writeConversation(p, s.Conversation)
 	writeNotTakenUp(p, s.NotTakenUp)
 	if len(s.Files) > 0 {
-		p.line("")
+		p.Line("")
 		o.write(p, e.Parent, s.Files, s.Patch)
 	}
-}
-
-func writeConversation(p *printer, said []missions.ConversationLine) {
-	for i, s := range said {
-		if i == 0 {
-			p.line("")
-		}
-		tone := plain
-		switch s.Role {
-		case "user":
-			tone = bold
-		case "tool":
-			tone = dim
-		}
-		for n, line := range strings.Split(strings.TrimRight(s.Text, "\n"), "\n") {
-			who := ""
-			if n == 0 {
-				who = clean(s.Role)
-			}
-			p.line("%-10s %s", who, p.paint(tone, clean(line)))
-		}
-	}
-}
-
-func writeKept(p *printer, title string, list []missions.PathReason) {
-	if len(list) == 0 {
-		return
-	}
-	p.line("\n%s:", title)
-	var t table
-	for _, k := range missions.FoldPaths(list) {
-		t.row(cell{quotePath(k.Path), plain}, cell{clean(k.Words()), dim})
-	}
-	t.print(p, "  ")
 }

@@ -1,39 +1,40 @@
 package commands
 
 import (
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type snapshotOptions struct{ message, pin string }
 
-func snapshotCommand() *verb {
+func snapshotCommand() *call.Verb {
 	var o snapshotOptions
-	return &verb{
-		name: "snapshot", alias: "checkpoint", args: "[MISSION]", max: 1,
-		short: "take a snapshot now, of everything written before",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "m", Aliases: []string{"message"}, Usage: "say what it is: `TEXT`", Destination: &o.message},
-			&cli.StringFlag{Name: "pin", Usage: "pin it as `NAME`", Destination: &o.pin},
+	return &call.Verb{
+		Name: "snapshot", Alias: "checkpoint", Args: "[MISSION]", Max: 1,
+		Short: "take a snapshot now, of everything written before",
+		Flags: []flags.Flag{
+			flags.String("m", "say what it is: `TEXT`", &o.message, "message"),
+			flags.String("pin", "pin it as `NAME`", &o.pin),
 		},
-		run: func(c *call) error { return runSnapshot(c, o) },
+		Run: func(c *call.Call) error { return runSnapshot(c, o) },
 	}
 }
 
-func runSnapshot(c *call, o snapshotOptions) error {
-	svc, caller, ctx, err := c.asking()
+func runSnapshot(c *call.Call, o snapshotOptions) error {
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	e, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: caller, Mission: c.arg(0), Message: o.message, Pin: o.pin})
+	e, err := svc.Snapshot(ctx, missions.SnapshotRequest{Caller: caller, Mission: c.Arg(0), Message: o.message, Pin: o.pin})
 	if err != nil {
 		return err
 	}
 	if !c.JSON {
 		for _, note := range e.Notes {
-			c.notice("note: %s", note)
+			c.Notice("note: %s", note)
 		}
 	}
-	return c.print(e, func(p *printer) { p.line("%s", e.ID) })
+	return c.Print(e, func(p *print.Printer) { p.Line("%s", e.ID) })
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -29,20 +30,20 @@ func TestStatusFits(t *testing.T) {
 		Problems:     []missions.Problem{{Invariant: "I6", Project: "parser", Mission: "fix-login", Message: "its workspace was moved, replaced, mounted over or removed", Fix: fix}},
 	}
 	for _, width := range []int{40, 60, 80, 120, 200} {
-		got := printed(width, func(p *printer) { writeStatus(p, s) })
+		got := printed(width, func(p *print.Printer) { writeStatus(p, s) })
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
-			if n := columns(line); n > width && line != "    "+fix {
+			if n := print.Columns(line); n > width && line != "    "+fix {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
 		for _, want := range []string{"mounted over or", fix, "older umbra", "build/three.o", "nothing missed", "12345 files", "to come: fix-login: restore fix-login@3"} {
-			if !strings.Contains(strings.ReplaceAll(got, "\n"+foldIndent, " "), want) {
+			if !strings.Contains(strings.ReplaceAll(got, "\n"+print.FoldIndent, " "), want) {
 				t.Errorf("%d columns: %q is not in\n%s", width, want, got)
 			}
 		}
 	}
-	whole := printed(0, func(p *printer) { writeStatus(p, s) })
+	whole := printed(0, func(p *print.Printer) { writeStatus(p, s) })
 	for _, want := range []string{"checked " + workspace + ": 12 walks, the last 2026-01-31T16:30:00Z (it was not looked at for a day); no change that no event had told of\n", "  to mend it: " + fix + "\n"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("off a terminal %q is not in\n%s", want, whole)

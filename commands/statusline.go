@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/payload"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -31,7 +33,7 @@ const (
 // quickStatusLine is the usual way of an agent's status line: one question over
 // the socket, before anything of a command line is set up. It reports false where
 // that is not enough, with the environment from which Run goes on.
-func quickStatusLine(env Env) (code int, next Env, done bool) {
+func quickStatusLine(env call.Env) (code int, next call.Env, done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--statusline" || env.IsTerminal(env.Stdin) {
 		return 0, env, false
 	}
@@ -55,43 +57,44 @@ func quickStatusLine(env Env) (code int, next Env, done bool) {
 		return 0, env, false
 	}
 	if err != nil { // the agent shows an empty line
-		return report(env, Globals{}, err), env, true
+		return call.Report(env, call.Globals{}, err), env, true
 	}
-	c := &call{Env: env, Globals: Globals{Color: "auto"}}
-	p := c.printer(env.Stdout)
+	p := call.Globals{Color: "auto"}.Printer(env, env.Stdout)
 	writeStatusLine(p, result.StatusLine)
-	_ = p.flush() // nobody would see what is wrong
+	_ = p.Flush() // nobody would see what is wrong
 	return 0, env, true
 }
 
 // statusLineRequest reads what an agent gives the command of its status line; it
 // is false where stdin holds nothing of the kind.
-func statusLineRequest(env Env) (event []byte, r missions.HookRequest, ok bool) {
+func statusLineRequest(env call.Env) (event []byte, r missions.HookRequest, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusLineInput)
 	defer cancel()
 	event, err := payload.Read(ctx, env.Stdin)
 	if err != nil || !bytes.HasPrefix(bytes.TrimSpace(event), []byte("{")) {
 		return event, r, false
 	}
-	caller, err := callerOf(env)
+	caller, err := env.Caller()
 	return event, missions.HookRequest{Caller: caller, Agent: statusLineAgent, Event: statusLineEvent, Payload: event}, err == nil
 }
 
 // agentStatusLine is the line without a daemon: none is started for it.
-func (c *call) agentStatusLine(r missions.HookRequest) error {
-	c.NoDaemon, c.reach = true, alone
-	ctx, cancel := context.WithTimeout(c.ctx, statusLineBudget)
+func agentStatusLine(c *call.Call, r missions.HookRequest) error {
+	c.NoDaemon, c.Reach = true, call.Alone
+	ctx, cancel := context.WithTimeout(c.Context, statusLineBudget)
 	defer cancel()
-	c.ctx = ctx
-	result, err := c.sendHook(r)
+	c.Context = ctx
+	result, err := sendHook(c, r)
 	if err != nil {
 		return err
 	}
-	return c.print(result.StatusLine, func(p *printer) { writeStatusLine(p, result.StatusLine) })
+	return c.Print(result.StatusLine, func(p *print.Printer) { writeStatusLine(p, result.StatusLine) })
 }
 
 // notSaving says in few words that no snapshots are taken, and why.
-func notSaving(p *printer, why string) string { return p.paint(red, "not saving: "+clean(why)) }
+func notSaving(p *print.Printer, why string) string {
+	return p.Paint(print.Red, "not saving: "+print.Clean(why))
+}
 
 // newestAt is the address of a mission's newest snapshot, or the turn where that is
 // not known.
@@ -99,16 +102,16 @@ func newestAt(address, mission string, turn int) string {
 	if address == "" {
 		address = mission + "@" + strconv.Itoa(turn)
 	}
-	return clean(address)
+	return print.Clean(address)
 }
 
 // writeStatusLine tells the last snapshot of the mission, when that was taken, and
 // what is to be known; nothing of a session that is no mission's.
-func writeStatusLine(p *printer, s *missions.StatusLine) {
+func writeStatusLine(p *print.Printer, s *missions.StatusLine) {
 	if s == nil {
 		return
 	}
-	parts := []string{newestAt(s.Address, s.Mission, s.Turn), "saved " + age(p.now.Sub(s.Snapshot))}
+	parts := []string{newestAt(s.Address, s.Mission, s.Turn), "saved " + print.Age(p.Now.Sub(s.Snapshot))}
 	if s.Stopped != "" {
 		parts = append(parts, notSaving(p, s.Stopped))
 	}
@@ -116,10 +119,10 @@ func writeStatusLine(p *printer, s *missions.StatusLine) {
 		parts = append(parts, string(s.State))
 	}
 	if s.Action != "" {
-		parts = append(parts, "queued: "+clean(s.Action))
+		parts = append(parts, "queued: "+print.Clean(s.Action))
 	}
 	if s.Problems > 0 {
-		parts = append(parts, count(s.Problems, "problem")+": umbra status")
+		parts = append(parts, print.Count(s.Problems, "problem")+": umbra status")
 	}
-	p.line("%s", strings.Join(parts, " · "))
+	p.Line("%s", strings.Join(parts, " · "))
 }

@@ -5,19 +5,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // eachVerb calls fn with every command that is shown.
-func eachVerb(fn func(at []string, v *verb)) {
-	var walk func(under []string, verbs []*verb)
-	walk = func(under []string, verbs []*verb) {
+func eachVerb(fn func(at []string, v *call.Verb)) {
+	var walk func(under []string, verbs []*call.Verb)
+	walk = func(under []string, verbs []*call.Verb) {
 		for _, v := range verbs {
-			at := append(under[:len(under):len(under)], v.name)
-			if v.run != nil && !v.hidden {
+			at := append(under[:len(under):len(under)], v.Name)
+			if v.Run != nil && !v.Hidden {
 				fn(at, v)
 			}
-			if !v.hidden {
-				walk(at, v.verbs)
+			if !v.Hidden {
+				walk(at, v.Verbs)
 			}
 		}
 	}
@@ -27,7 +29,7 @@ func eachVerb(fn func(at []string, v *verb)) {
 // TestLessons: every command has examples, and names commands that there are.
 func TestLessons(t *testing.T) {
 	t.Parallel()
-	eachVerb(func(at []string, v *verb) {
+	eachVerb(func(at []string, v *call.Verb) {
 		path := strings.Join(at, " ")
 		l := lessonOf(at)
 		if len(l.examples) == 0 {
@@ -90,7 +92,7 @@ func TestManPages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: scripts/check installs it", err)
 	}
-	pages := manPages()
+	pages := manPages(allVerbs())
 	if len(pages) < 30 {
 		t.Fatalf("only %d pages", len(pages))
 	}

@@ -1,38 +1,40 @@
 package commands
 
 import (
-	"bufio"
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/tui"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func timelineCommand() *verb {
-	return &verb{
-		name: "timeline", args: "[MISSION]", max: 1, short: "browse missions, snapshots, changes and conversations on the screen",
-		long: `Missions and their forks, the snapshots of one by turn, and what each changed
+func timelineCommand() *call.Verb {
+	return &call.Verb{
+		Name: "timeline", Args: "[MISSION]", Max: 1, Short: "browse missions, snapshots, changes and conversations on the screen",
+		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
 and said. New snapshots appear while an agent works. A snapshot is restored, of it
 all or some paths, forked from, and its files are opened as they were: each key
 shows first what it would do. The keys are listed by ?.`,
-		run: runTimeline,
+		Run: runTimeline,
 	}
 }
 
-func runTimeline(c *call) error {
+func runTimeline(c *call.Call) error {
 	if c.JSON || !c.IsTerminal(c.Stdin) || !c.IsTerminal(c.Stdout) || c.Getenv("TERM") == "dumb" {
 		return missions.Errorf(missions.KindUsage, "umbra log", "the timeline needs a terminal that can move its cursor")
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
+	open := func(name string, content []byte, edit bool) (string, error) { return openFile(c, name, content, edit) }
 	o := tui.Options{
-		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.out.color,
-		Palette: c.out.palette, Now: c.Now, Words: c.timelineWords(), Open: c.openFile, Stopped: c.unwritten,
+		Service: svc, Caller: caller, In: c.Stdin, Out: c.Stdout, Environ: c.Environ(), Color: c.Out.Color,
+		Palette: c.Out.Palette, Now: c.Now, Words: timelineWords(c), Open: open, Stopped: c.Unwritten,
 	}
-	if name := c.arg(0); name != "" || caller.Mission != "" {
+	if name := c.Arg(0); name != "" || caller.Mission != "" {
 		m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: name})
 		if err != nil {
 			return err
@@ -43,41 +45,41 @@ func runTimeline(c *call) error {
 	if err != nil || forked == nil {
 		return err
 	}
-	return c.launchFork(caller, *forked)
+	return launchFork(c, caller, *forked)
 }
 
 // launchFork becomes the keeper of a fork that was made in the timeline.
-func (c *call) launchFork(caller missions.Caller, r missions.ForkResult) error {
-	if err := c.close(); err != nil {
+func launchFork(c *call.Call, caller missions.Caller, r missions.ForkResult) error {
+	if err := c.Close(); err != nil {
 		return err
 	}
-	c.reach = staying
-	c.tellFork(r)
+	c.Reach = call.Staying
+	tellFork(c, r)
 	m := r.Missions[0]
-	c.announce(m)
-	return c.keep(missions.LaunchRequest{Caller: caller, Mission: m.ID}, variables{})
+	announce(c, m)
+	return keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, variables{})
 }
 
 // timelineWords is how the commands put things.
-func (c *call) timelineWords() tui.Words {
+func timelineWords(c *call.Call) tui.Words {
 	return tui.Words{
-		Clean: clean, Count: count, Short: short,
-		Place: func(path string) string { return clean(c.fromHome(path)) },
+		Clean: print.Clean, Count: print.Count, Short: print.Short,
+		Place: func(path string) string { return print.Clean(fromHome(c, path)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
-			r.Workspace = c.fromHome(r.Workspace)
-			return c.written(func(p *printer) { writeRestored(p, did, r) })
+			r.Workspace = fromHome(c, r.Workspace)
+			return written(c, func(p *print.Printer) { writeRestored(p, did, r) })
 		},
 		Forked: func(r missions.ForkResult) []string {
-			return c.written(func(p *printer) {
+			return written(c, func(p *print.Printer) {
 				writeForked(p, r)
-				p.line("to launch its agent: umbra mission resume %s", clean(r.Missions[0].Name))
+				p.Line("to launch its agent: umbra mission resume %s", print.Clean(r.Missions[0].Name))
 			})
 		},
 	}
 }
 
 // fromHome is a path as a person says it: ~ is their home directory.
-func (c *call) fromHome(path string) string {
+func fromHome(c *call.Call, path string) string {
 	home := c.Getenv("HOME")
 	below, err := filepath.Rel(home, path)
 	if !filepath.IsAbs(home) || err != nil || !filepath.IsLocal(below) {
@@ -87,10 +89,11 @@ func (c *call) fromHome(path string) string {
 }
 
 // written is what a command would print, as lines of any width.
-func (c *call) written(text func(*printer)) []string {
+func written(c *call.Call, text func(*print.Printer)) []string {
 	var b strings.Builder
-	p := &printer{w: bufio.NewWriter(&b), color: c.out.color, now: c.Now()}
+	p := print.To(&b)
+	p.Color, p.Now = c.Out.Color, c.Now()
 	text(p)
-	_ = p.flush() // a Builder takes all
+	_ = p.Flush() // a Builder takes all
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }

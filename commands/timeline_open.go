@@ -8,33 +8,35 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/highlight"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // openFile shows a file as it was, in the pager or, a copy of it, in the editor,
 // which the terminal is free for. The note is for the user.
-func (c *call) openFile(name string, content []byte, edit bool) (note string, err error) {
-	err = c.signals.aside(func() (err error) {
+func openFile(c *call.Call, name string, content []byte, edit bool) (note string, err error) {
+	err = c.Aside(func() (err error) {
 		if edit {
-			note, err = c.editCopy(name, content)
+			note, err = editCopy(c, name, content)
 			return err
 		}
-		return c.pageFile(name, content)
+		return pageFile(c, name, content)
 	})
 	return note, err
 }
 
 // pageFile shows a file in the pager, in colour if it is source, also where it fits
 // the screen: the timeline comes back over it.
-func (c *call) pageFile(name string, content []byte) error {
-	pager := c.pager(gitHabits{})
+func pageFile(c *call.Call, name string, content []byte) error {
+	pager := c.Pager()
 	if pager == "" {
 		return missions.Errorf(missions.KindFailed, "set UMBRA_PAGER=less, or open it in your editor with O", "there is no pager to show it in")
 	}
-	less, _ := c.lookupEnv("LESS")
+	less, _ := c.LookupEnv("LESS")
 	less += " -+F"
-	if text := painted(c.out, name, content); text != nil {
+	if text := painted(c.Out, name, content); text != nil {
 		content, less = text, less+" -R"
 	}
 	cmd := exec.Command("/bin/sh", "-c", pager)
@@ -52,8 +54,8 @@ func (c *call) pageFile(name string, content []byte) error {
 }
 
 // painted is source in colour, nil where there is no colour or it is no source.
-func painted(p *printer, name string, content []byte) []byte {
-	if !p.color {
+func painted(p *print.Printer, name string, content []byte) []byte {
+	if !p.Color {
 		return nil
 	}
 	lines := highlight.Source(name, string(content))
@@ -64,8 +66,8 @@ func painted(p *printer, name string, content []byte) []byte {
 	n := 0
 	for text := range strings.Lines(string(content)) {
 		bare := strings.TrimSuffix(text, "\n")
-		for _, piece := range p.palette.SourcePieces(bare, lines[n]) {
-			b.WriteString(p.paint(style(piece.Code), cleanLines(piece.Text)))
+		for _, piece := range p.Palette.SourcePieces(bare, lines[n]) {
+			b.WriteString(p.Paint(print.Style(piece.Code), print.CleanLines(piece.Text)))
 		}
 		b.WriteString(text[len(bare):])
 		n++
@@ -74,7 +76,7 @@ func painted(p *printer, name string, content []byte) []byte {
 }
 
 // editCopy opens a copy in the editor. One that was written to is kept, and said.
-func (c *call) editCopy(name string, content []byte) (string, error) {
+func editCopy(c *call.Call, name string, content []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "umbra-file-")
 	if err != nil {
 		return "", missions.Errorf(missions.KindFailed, "", "make a copy to open: %w", err)
@@ -83,7 +85,7 @@ func (c *call) editCopy(name string, content []byte) (string, error) {
 	if err := os.WriteFile(file, content, 0o400); err != nil {
 		return "", errors.Join(missions.Errorf(missions.KindFailed, "", "make a copy to open: %w", err), os.RemoveAll(dir))
 	}
-	failed := c.runEditor(file)
+	failed := c.Edit(file)
 	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, content) {
 		return "what you wrote is in " + dir + "; nothing of the workspace was changed", failed
 	}

@@ -3,8 +3,9 @@ package commands
 import (
 	"context"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -26,70 +27,71 @@ func (o undoOptions) check() error {
 }
 
 // flags are those that undo and redo share.
-func (o *undoOptions) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.IntFlag{Name: "n", Usage: "the last `N`", Value: 1, Destination: &o.steps},
-		&cli.BoolFlag{Name: "preview", Usage: "print the plan, change nothing", Destination: &o.preview},
-		&cli.BoolFlag{Name: "when-idle", Usage: "at the end of the turn", Destination: &o.whenIdle},
-		&cli.BoolFlag{Name: "force", Usage: "also across turns that came after it", Destination: &o.force},
+func (o *undoOptions) flags() []flags.Flag {
+	o.steps = 1
+	return []flags.Flag{
+		flags.Int("n", "the last `N`", &o.steps),
+		flags.Bool("preview", "print the plan, change nothing", &o.preview),
+		flags.Bool("when-idle", "at the end of the turn", &o.whenIdle),
+		flags.Bool("force", "also across turns that came after it", &o.force),
 	}
 }
 
-func undoCommand() *verb {
+func undoCommand() *call.Verb {
 	var o undoOptions
-	return &verb{
-		name: "undo", args: "[MISSION]", max: 1, short: "take back the last restore of a mission",
-		long: `What waits for the end of the agent's turn (restore, undo or redo --when-idle) is
+	return &call.Verb{
+		Name: "undo", Args: "[MISSION]", Max: 1, Short: "take back the last restore of a mission",
+		Long: `What waits for the end of the agent's turn (restore, undo or redo --when-idle) is
 not undone, but can be canceled: --queued.`,
-		flags: append(o.flags(), &cli.BoolFlag{Name: "queued", Usage: "cancel what waits for the end of the turn", Destination: &o.queued}),
-		run:   func(c *call) error { return runUndo(c, o, "undo", missions.Service.Undo) },
+		Flags: append(o.flags(), flags.Bool("queued", "cancel what waits for the end of the turn", &o.queued)),
+		Run:   func(c *call.Call) error { return runUndo(c, o, "undo", missions.Service.Undo) },
 	}
 }
 
-func redoCommand() *verb {
+func redoCommand() *call.Verb {
 	var o undoOptions
-	return &verb{
-		name: "redo", args: "[MISSION]", max: 1, short: "do again what undo took back",
-		flags: o.flags(),
-		run:   func(c *call) error { return runUndo(c, o, "redo", missions.Service.Redo) },
+	return &call.Verb{
+		Name: "redo", Args: "[MISSION]", Max: 1, Short: "do again what undo took back",
+		Flags: o.flags(),
+		Run:   func(c *call.Call) error { return runUndo(c, o, "redo", missions.Service.Redo) },
 	}
 }
 
 // runUndo takes steps back, or does them again.
-func runUndo(c *call, o undoOptions, verb string, do func(missions.Service, context.Context, missions.UndoRequest) (missions.RestoreResult, error)) error {
+func runUndo(c *call.Call, o undoOptions, verb string, do func(missions.Service, context.Context, missions.UndoRequest) (missions.RestoreResult, error)) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
 	if o.queued {
-		return runCancel(ctx, c, svc, missions.CancelRequest{Caller: caller, Mission: c.arg(0)})
+		return runCancel(ctx, c, svc, missions.CancelRequest{Caller: caller, Mission: c.Arg(0)})
 	}
-	result, err := do(svc, ctx, missions.UndoRequest{Caller: caller, Mission: c.arg(0), Steps: o.steps, Preview: o.preview, WhenIdle: o.whenIdle, Force: o.force})
+	result, err := do(svc, ctx, missions.UndoRequest{Caller: caller, Mission: c.Arg(0), Steps: o.steps, Preview: o.preview, WhenIdle: o.whenIdle, Force: o.force})
 	if err != nil {
-		return c.withPlan(err)
+		return withPlan(c, err)
 	}
-	return c.printRestored(verb, result)
+	return printRestored(c, verb, result)
 }
 
-func runCancel(ctx context.Context, c *call, svc missions.Restores, r missions.CancelRequest) error {
+func runCancel(ctx context.Context, c *call.Call, svc missions.Restores, r missions.CancelRequest) error {
 	canceled, err := svc.Cancel(ctx, r)
 	if err != nil {
 		return err
 	}
-	return tellDone(c, canceled, func(p *printer) {
-		p.line("canceled: the %s that was to happen when the turn of %s ends", canceled.Action, canceled.Name)
+	return c.TellDone(canceled, func(p *print.Printer) {
+		p.Line("canceled: the %s that was to happen when the turn of %s ends", canceled.Action, canceled.Name)
 	})
 }
 
 // withPlan shows the plan that comes with a refusal, which the user is to judge.
-func (c *call) withPlan(err error) error {
+func withPlan(c *call.Call, err error) error {
 	if plan, ok := planIn(err); ok && !c.JSON {
-		c.progress.end()
-		writePlan(c.err, plan)
-		_ = c.err.flush()
+		c.EndProgress()
+		writePlan(c.Err, plan)
+		_ = c.Err.Flush()
 	}
 	return err
 }

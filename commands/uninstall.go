@@ -10,8 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -19,21 +20,21 @@ import (
 
 type uninstallOptions struct{ data, dryRun, force bool }
 
-func uninstallCommand() *verb {
+func uninstallCommand(all func() []*call.Verb) *call.Verb {
 	var o uninstallOptions
-	return &verb{
-		name: "uninstall", short: "take Umbra out of everything it was put into",
-		long: `Takes out the hooks of agents, editors and Git, yours and those of projects that
+	return &call.Verb{
+		Name: "uninstall", Short: "take Umbra out of everything it was put into",
+		Long: `Takes out the hooks of agents, editors and Git, yours and those of projects that
 Umbra knows, and the unit, completions and manual pages where they are Umbra's as
 they stand; stops the daemon; says what is left, the program itself among it. What
 it keeps of your work stays, unless --data is given: then it says what is lost, and
 asks.`,
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "data", Usage: "also every snapshot, conversation and setting that Umbra keeps: they are lost", Destination: &o.data},
-			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done", Destination: &o.dryRun},
-			&cli.BoolFlag{Name: "force", Usage: "also while agents are at work: they go on, and so does what Umbra does for them; with --data where missions can't be read instead", Destination: &o.force},
+		Flags: []flags.Flag{
+			flags.Bool("data", "also every snapshot, conversation and setting that Umbra keeps: they are lost", &o.data),
+			flags.Bool("dry-run", "only say what would be done", &o.dryRun),
+			flags.Bool("force", "also while agents are at work: they go on, and so does what Umbra does for them; with --data where missions can't be read instead", &o.force),
 		},
-		run: func(c *call) error { return runUninstall(c, o) },
+		Run: func(c *call.Call) error { return runUninstall(c, o, manPages(all())) },
 	}
 }
 
@@ -54,7 +55,7 @@ type part struct {
 
 // uninstalling is one run of umbra uninstall.
 type uninstalling struct {
-	*call
+	*call.Call
 	uninstallOptions
 	svc      missions.Service
 	asks     missions.Caller
@@ -63,21 +64,22 @@ type uninstalling struct {
 	live     []missions.Mission // those that have an agent, or are about to
 	unread   []string           // what is said of those that can't be read
 	homeless bool               // there was no home before this
+	pages    []manPage          // what umbra man --dir writes
 	done     uninstalled
 }
 
-func runUninstall(c *call, o uninstallOptions) error {
-	c.NoDaemon, c.heeded = true, true // none is started for this, and a broken configuration keeps nobody
-	dir, err := c.home()
+func runUninstall(c *call.Call, o uninstallOptions, pages []manPage) error {
+	c.NoDaemon, c.Heeded = true, true // none is started for this, and a broken configuration keeps nobody
+	dir, err := c.HomeDir()
 	if err != nil {
 		return err
 	}
 	_, none := os.Lstat(dir)
-	svc, caller, ctx, err := c.asking()
+	svc, caller, ctx, err := c.Asking()
 	if err != nil {
 		return err
 	}
-	u := &uninstalling{call: c, uninstallOptions: o, svc: svc, asks: caller, homeless: errors.Is(none, fs.ErrNotExist)}
+	u := &uninstalling{Call: c, uninstallOptions: o, svc: svc, asks: caller, pages: pages, homeless: errors.Is(none, fs.ErrNotExist)}
 	u.done = uninstalled{DryRun: o.dryRun, Removed: []part{}, Left: []part{}, Problems: []missions.Problem{}}
 	if u.at, err = clientOptions(c.Env, c.Globals); err != nil {
 		return err
@@ -99,11 +101,11 @@ func runUninstall(c *call, o uninstallOptions) error {
 		}
 	}
 	err = u.everything(ctx)
-	if err := errors.Join(err, c.print(u.done, u.describe)); err != nil {
+	if err := errors.Join(err, c.Print(u.done, u.describe)); err != nil {
 		return err
 	}
 	if len(u.done.Problems) > 0 {
-		return partly
+		return call.Partly
 	}
 	return nil
 }
@@ -154,7 +156,7 @@ func (u *uninstalling) everything(ctx context.Context) error {
 	if err := u.home(); err != nil {
 		return err
 	}
-	if binary := u.binary(); binary != "" {
+	if binary := u.Binary(); binary != "" {
 		u.left("this program", binary, "rm "+home.ShellQuote(binary))
 	}
 	return nil
@@ -228,7 +230,7 @@ func (u *uninstalling) home() error {
 		u.removed("your missions, with all their snapshots and conversations", dir)
 		return nil
 	}
-	if err := u.close(); err != nil { // the Service works in the home
+	if err := u.Close(); err != nil { // the Service works in the home
 		return err
 	}
 	stays, err := u.at.Home.Erase()
@@ -249,7 +251,7 @@ func (u *uninstalling) home() error {
 // unmake removes a home that was made for asking alone, unless somebody else has
 // begun to use it.
 func (u *uninstalling) unmake() error {
-	if err := u.close(); err != nil {
+	if err := u.Close(); err != nil {
 		return err
 	}
 	if os.Remove(u.at.Home.ProjectsDir()) != nil {
@@ -272,40 +274,40 @@ func (u *uninstalling) confirmLoss(ctx context.Context) error {
 		}
 		snapshots += len(list)
 	}
-	u.err.line("%s, %s, what is in the trash, and your configuration in %s are removed for good:", count(len(u.missions), "mission"), count(snapshots, "snapshot"), clean(u.at.Home.Dir))
-	u.err.line("nothing can be restored after that. Your repositories and workspaces stay as they are.")
-	_ = u.err.flush()
-	if !u.canAsk() {
+	u.Err.Line("%s, %s, what is in the trash, and your configuration in %s are removed for good:", print.Count(len(u.missions), "mission"), print.Count(snapshots, "snapshot"), print.Clean(u.at.Home.Dir))
+	u.Err.Line("nothing can be restored after that. Your repositories and workspaces stay as they are.")
+	_ = u.Err.Flush()
+	if !u.CanAsk() {
 		return missions.Errorf(missions.KindConflict, "umbra uninstall --data --yes removes it; without --data everything is kept", "nobody can be asked: nothing was done")
 	}
-	yes, err := u.confirm("Remove all of it?")
+	yes, err := u.Confirm("Remove all of it?")
 	if err == nil && !yes {
 		err = missions.Errorf(missions.KindConflict, "", "nothing was done")
 	}
 	return err
 }
 
-func (u *uninstalling) describe(p *printer) {
+func (u *uninstalling) describe(p *print.Printer) {
 	verb := "removed"
 	if u.dryRun {
 		verb = "would be removed"
 	}
 	if len(u.done.Removed) == 0 {
-		p.line("nothing of Umbra's was found to remove")
+		p.Line("nothing of Umbra's was found to remove")
 	}
 	for _, r := range u.done.Removed {
-		p.line("%s: %s", verb, clean(r.say()))
+		p.Line("%s: %s", verb, print.Clean(r.say()))
 	}
 	for _, l := range u.done.Left {
-		p.line("left: %s", clean(l.say()))
+		p.Line("left: %s", print.Clean(l.say()))
 		if l.Fix != "" {
-			p.line("  to remove it: %s", clean(l.Fix))
+			p.Line("  to remove it: %s", print.Clean(l.Fix))
 		}
 	}
 	for _, problem := range u.done.Problems {
-		p.line("%s %s", p.paint(red, "problem:"), clean(problem.Message))
+		p.Line("%s %s", p.Paint(print.Red, "problem:"), print.Clean(problem.Message))
 		if problem.Fix != "" {
-			p.line("  to mend it: %s", clean(problem.Fix))
+			p.Line("  to mend it: %s", print.Clean(problem.Fix))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -115,7 +116,7 @@ func (u *uninstalling) leaveShared(seen map[string]bool, r missions.HooksRequest
 
 // unit takes away what starts the daemon at login.
 func (u *uninstalling) unit() {
-	at, installed, err := u.ourUnit()
+	at, installed, err := ourUnit(u.Call)
 	if err != nil && missions.AsError(err).Kind != missions.KindConflict { // another's is no business of ours
 		u.failed(err)
 	}
@@ -126,7 +127,7 @@ func (u *uninstalling) unit() {
 		at = at.asItRuns()
 	}
 	if !u.dryRun {
-		if _, err := u.dropUnit(at); err != nil { // the daemon is stopped here
+		if _, err := dropUnit(u.Call, at); err != nil { // the daemon is stopped here
 			u.failed(err)
 			return
 		}
@@ -159,13 +160,13 @@ func (u *uninstalling) completion(what, file, text string) {
 // manPages removes those of this version; they are named together.
 func (u *uninstalling) manPages(dir string) {
 	removed := 0
-	for _, page := range manPages() {
+	for _, page := range u.pages {
 		if u.shellFile("a manual page", filepath.Join(dir, page.name+".1"), page.text) {
 			removed++
 		}
 	}
 	if removed > 0 {
-		u.removed(count(removed, "manual page"), dir)
+		u.removed(print.Count(removed, "manual page"), dir)
 	}
 }
 

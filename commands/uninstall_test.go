@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -18,7 +19,7 @@ import (
 func TestUninstallTellsWhatItDid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.env.Connect = func(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
+	b.env.Connect = func(_ context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
 		return inProcess(env, globals)
 	}
 	cwd := t.TempDir()
@@ -33,7 +34,7 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 	for _, args := range [][]string{{"uninstall"}, {"uninstall", "--json"}} {
 		mustDo(t, os.MkdirAll(filepath.Dir(file), 0o700))
 		mustDo(t, os.WriteFile(file, []byte(bashCompletion), 0o600))
-		if code := b.run(args...); code == 0 || code == int(partly) {
+		if code := b.run(args...); code == 0 || code == int(call.Partly) {
 			t.Errorf("code %d: %s", code, b.stderr.String())
 		}
 		if !strings.Contains(b.stdout.String(), "completion of bash") || !strings.Contains(b.stderr.String(), "a daemon") {
@@ -47,7 +48,7 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 func TestUninstallBesideALaunch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.env.Connect = func(_ context.Context, env Env, globals Globals) (missions.Service, io.Closer, error) {
+	b.env.Connect = func(_ context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
 		return inProcess(env, globals)
 	}
 	cwd := t.TempDir()
@@ -55,10 +56,10 @@ func TestUninstallBesideALaunch(t *testing.T) {
 	if code := b.run("mission", "new", "--no-launch", "--name", "busy", "--", "true"); code != 0 {
 		t.Fatalf("code %d: %s", code, b.stderr.String())
 	}
-	svc, closer, err := inProcess(b.env, Globals{})
+	svc, closer, err := inProcess(b.env, call.Globals{})
 	mustDo(t, err)
 	defer closer.Close()
-	caller, err := callerOf(b.env)
+	caller, err := b.env.Caller()
 	mustDo(t, err)
 	_, err = svc.Launch(t.Context(), missions.LaunchRequest{Caller: caller, Mission: "busy", KeeperPID: os.Getpid()})
 	mustDo(t, err)

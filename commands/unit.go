@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/units"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -42,7 +43,7 @@ func (u unit) asItRuns() unit {
 }
 
 // unitOf is the unit for this system. The command is what it runs.
-func (c *call) unitOf(system string, command []string) (unit, error) {
+func unitOf(c *call.Call, system string, command []string) (unit, error) {
 	home := c.Getenv("HOME")
 	if !filepath.IsAbs(home) {
 		return unit{}, missions.Errorf(missions.KindUsage, "set HOME", "where the system looks for units can't be told: HOME is %q", home)
@@ -70,8 +71,8 @@ func (c *call) unitOf(system string, command []string) (unit, error) {
 }
 
 // ourUnit is the unit of this system if Umbra has written the file, else "".
-func (c *call) ourUnit() (u unit, installed bool, err error) {
-	if u, err = c.unitOf(runtime.GOOS, nil); err != nil {
+func ourUnit(c *call.Call) (u unit, installed bool, err error) {
+	if u, err = unitOf(c, runtime.GOOS, nil); err != nil {
 		return u, false, err
 	}
 	text, err := u.read()
@@ -130,9 +131,9 @@ func (u unit) erase() error {
 }
 
 // tell runs the manager. Its error says what to type instead.
-func (c *call) tell(u unit, commands [][]string) error {
+func tell(c *call.Call, u unit, commands [][]string) error {
 	for n, args := range commands {
-		if err := c.manage(u.manager, args); err != nil {
+		if err := manage(c, u.manager, args); err != nil {
 			var typed []string
 			for _, rest := range commands[n:] {
 				typed = append(typed, u.manager+" "+strings.Join(rest, " "))
@@ -143,7 +144,7 @@ func (c *call) tell(u unit, commands [][]string) error {
 	return nil
 }
 
-func (c *call) manage(manager string, args []string) error {
+func manage(c *call.Call, manager string, args []string) error {
 	program, err := missions.LookPath(manager, "", c.Getenv("PATH"))
 	if err != nil {
 		return err

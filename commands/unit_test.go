@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/units"
 )
 
@@ -71,18 +72,18 @@ func TestSystemdUnit(t *testing.T) {
 // TestUnitsOfOtherSystems: where no unit is known, what to do is said.
 func TestUnitsOfOtherSystems(t *testing.T) {
 	t.Parallel()
-	c := &call{Env: Env{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada"}[name] }}}
-	if u, err := c.unitOf("darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+units.LaunchdName+".plist" || u.manager != "launchctl" {
+	c := &call.Call{Env: call.Env{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada"}[name] }}}
+	if u, err := unitOf(c, "darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+units.LaunchdName+".plist" || u.manager != "launchctl" {
 		t.Errorf("darwin: %+v %v", u, err)
 	}
-	if u, err := c.unitOf("linux", nil); err != nil || u.file != "/home/ada/.config/systemd/user/umbra.service" {
+	if u, err := unitOf(c, "linux", nil); err != nil || u.file != "/home/ada/.config/systemd/user/umbra.service" {
 		t.Errorf("linux: %+v %v", u, err)
 	}
-	if _, err := c.unitOf("plan9", nil); err == nil || !strings.Contains(err.Error(), "no unit is known") {
+	if _, err := unitOf(c, "plan9", nil); err == nil || !strings.Contains(err.Error(), "no unit is known") {
 		t.Errorf("plan9: %v", err)
 	}
 	c.Getenv = func(string) string { return "" }
-	if _, err := c.unitOf("linux", nil); err == nil {
+	if _, err := unitOf(c, "linux", nil); err == nil {
 		t.Error("without HOME")
 	}
 }

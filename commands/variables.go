@@ -7,28 +7,28 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 // variables are the environment given to an agent at its launch. Their values
 // go to the agent alone: a record holds the names, never the values.
 type variables struct {
-	given cli.StringSlice
+	given flags.List
 	file  string
 	list  []string // KEY=value
 }
 
-func (v *variables) flags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "env", Usage: "set `K=V` for the agent (may be repeated)", Destination: &v.given},
-		&cli.StringFlag{Name: "env-file", Usage: "set what `FILE` says, a line of K=V each", Destination: &v.file},
+func (v *variables) flags() []flags.Flag {
+	return []flags.Flag{
+		flags.Strings("env", "set `K=V` for the agent (may be repeated)", &v.given),
+		flags.String("env-file", "set what `FILE` says, a line of K=V each", &v.file),
 	}
 }
 
 // read gathers the variables: the file's first, so that --env overrides it.
-func (v variables) read(c *call) (variables, error) {
+func (v variables) read(c *call.Call) (variables, error) {
 	if v.file != "" {
 		if err := v.readFile(c); err != nil {
 			return v, err
@@ -45,12 +45,12 @@ func (v variables) read(c *call) (variables, error) {
 
 // readFile takes lines of K=V; empty lines and those that begin with # say
 // nothing. Values are taken as they are, quotes too.
-func (v *variables) readFile(c *call) error {
+func (v *variables) readFile(c *call.Call) error {
 	name := v.file
 	if !filepath.IsAbs(name) {
 		cwd, err := c.Getwd()
 		if err != nil {
-			return noDirectory(err)
+			return call.NoDirectory(err)
 		}
 		name = filepath.Join(cwd, name)
 	}

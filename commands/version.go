@@ -6,12 +6,14 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/umbra-vcs/umbra/commands/call"
 )
 
-func versionCommand() *verb {
-	return &verb{
-		name: "version", short: "print the version of umbra, and what it was built from",
-		run: func(c *call) error { return printVersion(c.Env, c.JSON) },
+func versionCommand() *call.Verb {
+	return &call.Verb{
+		Name: "version", Short: "print the version of umbra, and what it was built from",
+		Run: func(c *call.Call) error { return printVersion(c.Env, c.JSON) },
 	}
 }
 
@@ -28,7 +30,7 @@ type build struct {
 }
 
 // printVersion prints what the build knows of itself.
-func printVersion(env Env, asJSON bool) error {
+func printVersion(env call.Env, asJSON bool) error {
 	info, _ := debug.ReadBuildInfo()
 	b := buildOf(info)
 	if asJSON {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/umbra-vcs/umbra/commands/print"
 )
 
 // mostCompared bounds how many pairs of words one change is searched for what is
@@ -12,7 +14,7 @@ const mostCompared = 1 << 20
 
 // writeWords prints a patch with changed words in their lines, in colour, or
 // marked as git diff --word-diff does.
-func writeWords(p *printer, patch string) {
+func writeWords(p *print.Printer, patch string) {
 	var gone, made []string
 	flush := func() {
 		writeWordChange(p, gone, made)
@@ -21,20 +23,20 @@ func writeWords(p *printer, patch string) {
 	hunk := false // within one
 	for line := range strings.Lines(patch) {
 		line = strings.TrimSuffix(line, "\n")
-		if p.terminal {
-			line = cleanLines(line)
+		if p.Terminal {
+			line = print.CleanLines(line)
 		}
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			flush()
 			hunk = true
-			p.line("%s", p.paint(cyan, line))
+			p.Line("%s", p.Paint(print.Cyan, line))
 		case strings.HasPrefix(line, "diff "):
 			flush()
 			hunk = false
-			p.line("%s", p.paint(bold, line))
+			p.Line("%s", p.Paint(print.Bold, line))
 		case !hunk:
-			p.line("%s", p.paint(bold, line))
+			p.Line("%s", p.Paint(print.Bold, line))
 		case strings.HasPrefix(line, "-"):
 			if len(made) > 0 {
 				flush()
@@ -45,14 +47,14 @@ func writeWords(p *printer, patch string) {
 		case strings.HasPrefix(line, "\\"): // no newline at the end of the file: no word
 		default:
 			flush()
-			p.line("%s", strings.TrimPrefix(line, " "))
+			p.Line("%s", strings.TrimPrefix(line, " "))
 		}
 	}
 	flush()
 }
 
 // writeWordChange prints lines that became others.
-func writeWordChange(p *printer, gone, made []string) {
+func writeWordChange(p *print.Printer, gone, made []string) {
 	if len(gone)+len(made) == 0 {
 		return
 	}
@@ -66,7 +68,7 @@ func writeWordChange(p *printer, gone, made []string) {
 			b.WriteString(piece[len(word):])
 		}
 	}
-	p.w.WriteString(strings.TrimSuffix(b.String(), "\n") + "\n")
+	p.Write(strings.TrimSuffix(b.String(), "\n") + "\n")
 }
 
 // wordKind is what became of words.
@@ -78,14 +80,14 @@ const (
 	wordMade
 )
 
-func (k wordKind) mark(p *printer, text string) string {
+func (k wordKind) mark(p *print.Printer, text string) string {
 	switch {
 	case k == wordKept:
 		return text
-	case p.color && k == wordGone:
-		return p.paint(red, text)
-	case p.color:
-		return p.paint(green, text)
+	case p.Color && k == wordGone:
+		return p.Paint(print.Red, text)
+	case p.Color:
+		return p.Paint(print.Green, text)
 	case k == wordGone:
 		return "[-" + text + "-]"
 	}

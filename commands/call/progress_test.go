@@ -1,4 +1,4 @@
-package commands
+package call
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -59,7 +60,7 @@ func TestProgressOfReading(t *testing.T) {
 		t.Errorf("on a narrow terminal %q, want %q", got, want)
 	}
 	m.wide = 20
-	if got := m.after(time.Second, reading(60_000, 400)); columns(got) > 19 {
+	if got := m.after(time.Second, reading(60_000, 400)); print.Columns(got) > 19 {
 		t.Errorf("%q does not fit", got)
 	}
 	m.wide = 120

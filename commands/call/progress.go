@@ -1,4 +1,4 @@
-package commands
+package call
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -28,8 +29,8 @@ type progress struct {
 	open  bool // a bar is on the line
 }
 
-func (c *call) newProgress() *progress {
-	return &progress{w: c.Stderr, now: c.Now, terminal: c.err.terminal, quiet: c.Quiet, width: c.Width}
+func (c *Call) newProgress() *progress {
+	return &progress{w: c.Stderr, now: c.Now, terminal: c.Err.Terminal, quiet: c.Quiet, width: c.Width}
 }
 
 // notice takes in one notice, on the goroutine that called the Service.
@@ -42,7 +43,7 @@ func (p *progress) notice(n missions.Notice) {
 		p.end()
 		p.text, p.since, p.from, p.drawn = n.Text, now, doneBytes(n), time.Time{}
 		if n.Total == 0 && n.Done == 0 {
-			fmt.Fprintf(p.w, "%s\n", clean(n.Text))
+			fmt.Fprintf(p.w, "%s\n", print.Clean(n.Text))
 		}
 	}
 	if n.Total == 0 && n.Done == 0 {
@@ -60,15 +61,15 @@ func (p *progress) notice(n missions.Notice) {
 // drawing goes first, then the end of the text, the figures last.
 func (p *progress) bar(n missions.Notice) string {
 	most := max(p.width()-1, 10)
-	figures, text := p.figures(n), clean(n.Text)
+	figures, text := p.figures(n), print.Clean(n.Text)
 	line := text + ": " + figures
-	if drawn := line + drawing(n); columns(drawn) <= most {
+	if drawn := line + drawing(n); print.Columns(drawn) <= most {
 		return drawn
 	}
-	if room := most - columns(figures) - len(": "); room >= minText && columns(line) > most {
-		return cut(text, room) + ": " + figures
+	if room := most - print.Columns(figures) - len(": "); room >= minText && print.Columns(line) > most {
+		return print.Cut(text, room) + ": " + figures
 	}
-	return cut(line, most)
+	return print.Cut(line, most)
 }
 
 // minText is how much of a text must be left for it to say anything.
@@ -95,14 +96,14 @@ func (p *progress) figures(n missions.Notice) string {
 		parts = append(parts, strings.TrimSpace(said+" "+n.Unit))
 	}
 	if n.Bytes > 0 || n.Unit == "bytes" {
-		said := size(n.Bytes)
+		said := print.Size(n.Bytes)
 		if n.TotalBytes > 0 {
-			said += " of " + size(n.TotalBytes)
+			said += " of " + print.Size(n.TotalBytes)
 		}
 		parts = append(parts, said)
 	}
 	if took := p.drawn.Sub(p.since).Seconds(); took >= 1 && n.Bytes > p.from {
-		parts = append(parts, size(int64(float64(n.Bytes-p.from)/took))+"/s")
+		parts = append(parts, print.Size(int64(float64(n.Bytes-p.from)/took))+"/s")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -1,4 +1,4 @@
-package commands
+package print
 
 import (
 	"strings"
@@ -16,11 +16,11 @@ func TestClean(t *testing.T) {
 		"txt\u202egpj":        `txt\u202egpj`,
 		"del\x7f":             `del\x7f`,
 	} {
-		if got := clean(in); got != want {
+		if got := Clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := cleanLines("+a\tb\n-\x1b]0;x\x07\n"); got != "+a\tb\n-\\x1b]0;x\\x07\n" {
+	if got := CleanLines("+a\tb\n-\x1b]0;x\x07\n"); got != "+a\tb\n-\\x1b]0;x\\x07\n" {
 		t.Errorf("cleanLines: %q", got)
 	}
 }
@@ -28,7 +28,7 @@ func TestClean(t *testing.T) {
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[0m\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := clean(s); strings.ContainsFunc(got, unfit) {
+		if got := Clean(s); strings.ContainsFunc(got, unfit) {
 			t.Errorf("clean(%q) = %q", s, got)
 		}
 	})
@@ -37,7 +37,7 @@ func FuzzClean(f *testing.F) {
 func TestQuotePath(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a b/c": "a b/c", "a\nb": `"a\nb"`, `q"`: `"q\""`} {
-		if got := quotePath(in); got != want {
+		if got := Path(in); got != want {
 			t.Errorf("quotePath(%q) = %s, want %s", in, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package commands
+package print
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes foreign text safe to show on one line: control characters, bytes
+// Clean makes foreign text safe to show on one line: control characters, bytes
 // that are not UTF-8 and characters that reorder a line are shown as escapes,
 // so that a file's name can't move the cursor or pass for another.
-func clean(s string) string {
+func Clean(s string) string {
 	if !strings.ContainsFunc(s, unfit) && utf8.ValidString(s) {
 		return s
 	}
@@ -41,8 +41,8 @@ func clean(s string) string {
 // unfit tells characters that a terminal does not simply show.
 func unfit(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// cleanLines is clean for text of several lines, such as a patch.
-func cleanLines(s string) string {
+// CleanLines is clean for text of several lines, such as a patch.
+func CleanLines(s string) string {
 	if !strings.ContainsFunc(s, unfit) && utf8.ValidString(s) {
 		return s
 	}
@@ -50,7 +50,7 @@ func cleanLines(s string) string {
 	for i, line := range lines {
 		cells := strings.Split(line, "\t")
 		for j := range cells {
-			cells[j] = clean(cells[j])
+			cells[j] = Clean(cells[j])
 		}
 		lines[i] = strings.Join(cells, "\t")
 	}

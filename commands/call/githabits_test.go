@@ -1,4 +1,4 @@
-package commands
+package call
 
 import (
 	"os"
@@ -58,10 +58,10 @@ func TestHabitsOfARepository(t *testing.T) {
 // TestNoColor: --no-color is --color never, and no other word beside it.
 func TestNoColor(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	env := Env{Getenv: func(string) string { return "" }}
 	for color, want := range map[string]string{"auto": "never", "never": "never", "always": ""} {
 		g := Globals{Color: color, noColor: true}
-		if err := g.settle(b.env); (err == nil) != (want != "") || err == nil && g.Color != want {
+		if err := g.Settle(env); (err == nil) != (want != "") || err == nil && g.Color != want {
 			t.Errorf("%s: %q %v", color, g.Color, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package commands
+package call
 
 import (
 	"context"
@@ -16,13 +16,8 @@ import (
 // Env is everything a command knows of the world outside the Service. Nothing
 // here is looked up before it is needed: a hook pays for none of it.
 type Env struct {
-	Args   []string // without the program's own name
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
-
-	IsTerminal func(stream any) bool // of one of the three streams above
-	Width      func() int            // of the terminal, in columns
+	Args []string // without the program's own name
+	Streams
 	Now        func() time.Time
 	Getenv     func(string) string
 	Environ    func() []string
@@ -34,19 +29,35 @@ type Env struct {
 	// Notify and Unnotify are those of package signal.
 	Notify   func(chan<- os.Signal, ...os.Signal)
 	Unnotify func(chan<- os.Signal)
-	// Connect gives the Service, and what is to be closed after it.
-	Connect func(context.Context, Env, Globals) (missions.Service, io.Closer, error)
+	Connect  Connector
 
-	began time.Time // when a hook began that has tried its usual way already
-	hangs bool      // it found a daemon that does not answer
+	// Again runs another command line of umbra's within this process, and gives its exit
+	// code.
+	Again func(Env) int
+
+	Began time.Time // when a hook began that has tried its usual way already
+	Hangs bool      // it found a daemon that does not answer
 }
 
-func processEnv(now func() time.Time) Env {
+// Streams are the standard streams, and what is known of them.
+type Streams struct {
+	Stdin      io.Reader
+	Stdout     io.Writer
+	Stderr     io.Writer
+	IsTerminal func(stream any) bool // of one of the three streams
+	Width      func() int            // of the terminal, in columns
+}
+
+// A Connector gives the Service, and what is to be closed after it.
+type Connector func(context.Context, Env, Globals) (missions.Service, io.Closer, error)
+
+// ProcessEnv is the world of this process.
+func ProcessEnv(now func() time.Time, connect Connector) Env {
 	return Env{
-		Args:  os.Args[min(1, len(os.Args)):],
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		IsTerminal: isTerminal, Width: terminalWidth, Now: now,
-		Getenv: os.Getenv, Environ: os.Environ, Getwd: os.Getwd, Executable: os.Executable,
+		Args:    os.Args[min(1, len(os.Args)):],
+		Streams: Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, IsTerminal: isTerminal, Width: terminalWidth},
+		Now:     now,
+		Getenv:  os.Getenv, Environ: os.Environ, Getwd: os.Getwd, Executable: os.Executable,
 		Run: func(cmd *exec.Cmd) error { return cmd.Run() }, Notify: signal.Notify, Unnotify: signal.Stop,
 		Connect: connect,
 	}

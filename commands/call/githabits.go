@@ -1,4 +1,4 @@
-package commands
+package call
 
 import (
 	"context"
@@ -23,15 +23,15 @@ const noPager = "cat"
 
 // gitHabits asks Git on a terminal alone, where somebody reads; without Git, or what
 // it is told, there are none.
-func (c *call) gitHabits(command string) (h gitHabits) {
-	if !c.out.terminal {
+func (c *Call) gitHabits(command string) (h gitHabits) {
+	if !c.Out.Terminal {
 		return h
 	}
 	program, err := missions.LookPath("git", "", c.Getenv("PATH"))
 	if err != nil {
 		return h
 	}
-	return habitsIn(c.ctx, program, c.Environ(), command)
+	return habitsIn(c.Context, program, c.Environ(), command)
 }
 
 // habitsIn asks for what counts in all of the user's repositories. A repository's own
@@ -92,16 +92,16 @@ func gitBool(value string) (on, known bool) {
 	return on, on || slices.Contains([]string{"false", "no", "off", "0", ""}, value)
 }
 
-// heed takes what Git is told of colour, where nothing that is Umbra's own says it.
-func (p *printer) heed(c *call, h gitHabits) {
+// heedColor takes what Git is told of colour, where nothing that is Umbra's own says it.
+func (c *Call) heedColor(h gitHabits) {
 	if c.Color != "auto" || c.Getenv("NO_COLOR") != "" {
 		return
 	}
 	switch h.color {
 	case "never":
-		p.color = false
+		c.Out.Color = false
 	case "always":
-		p.color = true
-		p.palette = highlight.PaletteOf(c.Getenv)
+		c.Out.Color = true
+		c.Out.Palette = highlight.PaletteOf(c.Getenv)
 	}
 }

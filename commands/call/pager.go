@@ -1,7 +1,6 @@
-package commands
+package call
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"os"
@@ -9,45 +8,48 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// paged writes the long text of a command: on a terminal through a pager, which and
+// Paged writes the long text of a command: on a terminal through a pager, which and
 // in what colour as Git is told, else straight to stdout. The text is made first, so that the Service is done with
 // when the user begins to read.
-func (c *call) paged(command string, text func(*printer)) error {
+func (c *Call) Paged(command string, text func(*print.Printer)) error {
 	c.progress.end()
 	habits := c.gitHabits(command)
-	c.out.heed(c, habits)
+	c.heedColor(habits)
 	var b bytes.Buffer
-	p := *c.out
-	p.w = bufio.NewWriter(&b)
-	p.source = c.source()
-	text(&p)
-	if err := p.flush(); err != nil {
+	p := c.Out.Into(&b)
+	p.Source = c.source()
+	text(p)
+	if err := p.Flush(); err != nil {
 		return err
 	}
-	pager := c.pager(habits)
+	pager := c.pagerOf(habits)
 	if pager == "" || b.Len() == 0 {
 		_, err := c.Stdout.Write(b.Bytes())
 		return err
 	}
-	if err := c.close(); err != nil { // a reader must not hold what others wait for
+	if err := c.Close(); err != nil { // a reader must not hold what others wait for
 		return err
 	}
 	return c.page(pager, &b)
 }
 
-// pager is the command to page with, or "" for none. The order is git-var(1)'s, for
+// Pager is the command to page with, whatever Git is told, or "" for none.
+func (c *Call) Pager() string { return c.pagerOf(gitHabits{}) }
+
+// pagerOf is the command to page with, or "" for none. The order is git-var(1)'s, for
 // GIT_PAGER, behind a variable of Umbra's own.
-func (c *call) pager(h gitHabits) string {
-	if !c.out.terminal || !c.IsTerminal(c.Stdin) || h.unpaged {
+func (c *Call) pagerOf(h gitHabits) string {
+	if !c.Out.Terminal || !c.IsTerminal(c.Stdin) || h.unpaged {
 		return ""
 	}
 	for _, name := range []string{"UMBRA_PAGER", "GIT_PAGER", "", "PAGER"} {
 		pager, set := h.pager, h.pager != ""
 		if name != "" {
-			pager, set = c.lookupEnv(name)
+			pager, set = c.LookupEnv(name)
 		}
 		switch {
 		case set && pager == noPager:
@@ -62,7 +64,7 @@ func (c *call) pager(h gitHabits) string {
 	return "less"
 }
 
-func (c *call) lookupEnv(name string) (string, bool) {
+func (c *Call) LookupEnv(name string) (string, bool) {
 	for _, kv := range c.Environ() {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
 			return v, true
@@ -72,7 +74,7 @@ func (c *call) lookupEnv(name string) (string, bool) {
 }
 
 // page runs the pager with the text on its stdin. Ctrl-C is the pager's.
-func (c *call) page(pager string, text *bytes.Buffer) error {
+func (c *Call) page(pager string, text *bytes.Buffer) error {
 	c.signals.stop()
 	ignored := make(chan os.Signal, 1)
 	c.Notify(ignored, syscall.SIGINT)
@@ -81,10 +83,10 @@ func (c *call) page(pager string, text *bytes.Buffer) error {
 	cmd := exec.Command("/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = text, c.Stdout, c.Stderr
 	cmd.Env = c.Environ()
-	if _, set := c.lookupEnv("LESS"); !set {
+	if _, set := c.LookupEnv("LESS"); !set {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
-	if _, set := c.lookupEnv("LESSCHARSET"); !set { // what is printed is UTF-8 whatever the locale
+	if _, set := c.LookupEnv("LESSCHARSET"); !set { // what is printed is UTF-8 whatever the locale
 		cmd.Env = append(cmd.Env, "LESSCHARSET=utf-8")
 	}
 	err := c.Run(cmd)

@@ -1,0 +1,104 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// stateStyle is the colour of a state.
+func stateStyle(s missions.StateName) print.Style {
+	switch s {
+	case missions.StateRunning:
+		return print.Green
+	case missions.StateWaiting:
+		return print.Yellow
+	case missions.StateError:
+		return print.Red
+	case missions.StateIdle:
+		return print.Cyan
+	case missions.StateClosed:
+		return print.Dim
+	}
+	return print.Plain
+}
+
+// about is the last thing that happened in a mission, in a few words.
+func about(m missions.Mission) string {
+	switch {
+	case len(m.PendingPermissions) > 0:
+		return "asks: " + strings.TrimSpace(m.PendingPermissions[0].Tool+" "+m.PendingPermissions[0].Target)
+	case m.LastError != "":
+		return missions.ErrorLine(m.LastError)
+	case m.State == missions.StateClosed && m.CloseReason == missions.CloseReasonLost:
+		return "its process is gone without a word"
+	case m.State == missions.StateClosed && m.ExitCode != nil && *m.ExitCode != 0:
+		return fmt.Sprintf("ended with exit code %d", *m.ExitCode)
+	case m.LastPrompt != nil:
+		return m.LastPrompt.Text
+	}
+	return ""
+}
+
+// mostAbout is how many columns of it a table shows where no terminal says how
+// many there are; a prompt may be a pasted log.
+const mostAbout = 80
+
+// missionTable adds a row for a mission. The tree's branches stand before its
+// name.
+func missionRow(t *print.Table, p *print.Printer, branch string, m missions.Mission, project bool) {
+	row := []print.Cell{print.Bold.Cell(branch + print.Clean(m.Name)), stateStyle(m.State).Cell(string(m.State)), print.Plain.Cell(print.Clean(m.Agent)),
+		print.Plain.Cell(fmt.Sprintf("turn %d", m.Turn)), print.Dim.Cell(p.When(m.UpdatedAt))}
+	if project {
+		row = append(row, print.Plain.Cell(print.Clean(m.Project)))
+	}
+	row = append(row, print.Dim.Cell(print.Clean(m.Workspace)))
+	if words := about(m); words != "" {
+		words = strings.Join(strings.Fields(print.Clean(words)), " ")
+		if p.Width == 0 {
+			words = print.Cut(words, mostAbout)
+		}
+		row = append(row, print.Plain.Cell(words))
+	}
+	t.Row(row...)
+}
+
+// agentless reports whether a mission has no agent: it has ended, or was not started yet.
+func agentless(m missions.Mission) bool {
+	return m.State == missions.StateClosed || m.State == missions.StateInitializing
+}
+
+// unmanned reports whether a mission has no agent, and no keeper that is about to start
+// one or has not told of its start yet.
+func unmanned(m missions.Mission) bool {
+	return agentless(m) && m.Managed != missions.ManagedKeeper
+}
+
+func allStates() []missions.StateName {
+	return []missions.StateName{
+		missions.StateInitializing, missions.StateRunning, missions.StateWaiting,
+		missions.StateIdle, missions.StateError, missions.StateClosed,
+	}
+}
+
+func parseStates(list string) ([]missions.StateName, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var states []missions.StateName
+	for name := range strings.SplitSeq(list, ",") {
+		s := missions.StateName(strings.TrimSpace(name))
+		if !slices.Contains(allStates(), s) {
+			var known []string
+			for _, k := range allStates() {
+				known = append(known, string(k))
+			}
+			return nil, missions.Errorf(missions.KindUsage, "use "+strings.Join(known, ", "), "no state %s", fmt.Sprintf("%q", name))
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}

@@ -1,0 +1,17 @@
+package commands
+
+import "github.com/umbra-vcs/umbra/commands/call"
+
+// allVerbs is the command line. Options live in the verbs, so that each table
+// serves one run.
+func allVerbs() []*call.Verb {
+	return []*call.Verb{
+		missionCommand(), forkCommand(), projectCommand(),
+		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
+		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
+		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
+		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), versionCommand(), docsCommand(allVerbs), uninstallCommand(allVerbs),
+		duCommand(), trashCommand(), forgetCommand(),
+		demoCommand(), scriptedAgentCommand(), automationCommand(),
+	}
+}
