@@ -52,13 +52,16 @@ func (s *Store) furnish(of *Store) (err error) {
 // IsScratch tells a Store that Scratch has made.
 func (s *Store) IsScratch() bool { return s.area != s.dir }
 
-// GitEnv is what a git that reads this repository needs in its environment: where the
-// objects of a scratch are.
+// GitEnv is what a git of this repository needs in its environment: of a scratch, where
+// its objects are, and that it writes them there.
 func (s *Store) GitEnv() []string {
 	if !s.IsScratch() {
 		return nil
 	}
-	return []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + gitstore.QuoteC(filepath.Join(s.area, "objects"))}
+	return []string{
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(s.area, "objects"),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + gitstore.QuoteC(filepath.Join(s.dir, "objects")),
+	}
 }
 
 // dropScratch removes all that a scratch holds.

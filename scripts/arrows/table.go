@@ -59,6 +59,7 @@ var rules = []rule{
 	{"gitstore/records", []string{"gitstore", "gitstore/shadow"}, "what a record holds: its tree, the conversation in chunks"},
 	{"gitstore/storetest", []string{"gitstore", "gitstore/shadow"}, "repositories for the tests of the rooms above gitstore"},
 	{"gitstore/diff", []string{"gitstore", "gitstore/git", "gitstore/shadow"}, "trees compared for people, by git"},
+	{"gitstore/merge", []string{"gitstore", "gitstore/capture", "gitstore/git", "gitstore/records", "gitstore/shadow"}, "two trees of one base become one, by git"},
 	{"gitstore/upkeep", list(leaves, "gitstore", "gitstore/shadow"), "checks, repacks, sweeps: the shadow repository kept in order"},
 	{"gitstore/borrow", list(leaves, "gitstore", "gitstore/shadow", "gitstore/upkeep"), "objects of the user's, linked and proved later"},
 	{"gitstore/index", []string{"gitstore", "gitstore/failpoint"}, "a cache of what the refs say"},
