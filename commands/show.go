@@ -68,6 +68,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 	field("pins", strings.Join(e.Pins, " "))
 	field("restored from", e.RestoredFrom)
 	field("forked from", e.ForkedFrom)
+	field("promoted from", e.PromotedFrom)
 	t.Print(p, "")
 	p.Line("\n    %s", print.Clean(e.Message))
 	if s.Prompt != "" {

@@ -31,6 +31,7 @@ type Entry struct {
 	Pins         []string    `json:"pins"`
 	RestoredFrom string      `json:"restored_from,omitempty"`
 	ForkedFrom   string      `json:"forked_from,omitempty"`
+	PromotedFrom string      `json:"promoted_from,omitempty"` // the fork's newest snapshot
 	Operation    string      `json:"operation,omitempty"`
 	Partial      bool        `json:"partial"`
 	// LostBefore is the snapshot before, if that is lost: Parent is then what is left of

@@ -51,6 +51,10 @@ func (r Relay) Fork(ctx context.Context, q ForkRequest) (ForkResult, error) {
 	return method("fork", Grows, Service.Fork).unsure("the fork was made", "umbra mission ls shows it if it was; one half made is taken away").by(ctx, r, q)
 }
 
+func (r Relay) Promote(ctx context.Context, q PromoteRequest) (PromoteResult, error) {
+	return method("promote", Grows, Service.Promote).unsure("the fork was promoted", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
+}
+
 func (r Relay) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
 	return method("remove", Changes, Service.Remove).unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)
 }

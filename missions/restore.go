@@ -15,6 +15,9 @@ type RestoreRequest struct {
 	Preview          bool     `json:"preview,omitempty"`
 	WhenIdle         bool     `json:"when_idle,omitempty"`
 	Force            bool     `json:"force,omitempty"`
+	// Promotion is set if the moment is the newest of a fork of the mission, whose state
+	// becomes the mission's: see Service.Promote.
+	Promotion *Promotion `json:"promotion,omitempty"`
 }
 
 // OnlyReads reports whether a request changes nothing.
@@ -87,7 +90,10 @@ type RestoreResult struct {
 	// and that waited for the end of what it did: they are in no conversation now.
 	NotTakenUp []Prompt     `json:"not_taken_up,omitempty"`
 	Foreign    []PathReason `json:"foreign,omitempty"` // paths changed by others, with by whom
-	Notes      []string     `json:"notes,omitempty"`
+	// Merged are, of a promotion, the paths with changes that the mission had made since
+	// the fork point, and has still.
+	Merged []string `json:"merged,omitzero"`
+	Notes  []string `json:"notes,omitempty"`
 	// Refused is, in a preview, what would stand in the way now.
 	Refused []*Error `json:"refused,omitempty"`
 	// Partial says that something was left that the plan would have changed.

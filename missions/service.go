@@ -40,9 +40,10 @@ type Launches interface {
 	Stop(context.Context, StopRequest) ([]Mission, error)
 }
 
-// Forks begin missions where others are, or were.
+// Forks begin missions where others are, or were, and bring what they did home.
 type Forks interface {
 	Fork(context.Context, ForkRequest) (ForkResult, error)
+	Promote(context.Context, PromoteRequest) (PromoteResult, error)
 }
 
 // Removals put missions into the trash, bring them back and empty it.

@@ -15,6 +15,7 @@ const (
 	TriggerUndo    Trigger = "undo"
 	TriggerRedo    Trigger = "redo"
 	TriggerFork    Trigger = "fork"
+	TriggerPromote Trigger = "promote"
 	TriggerClose   Trigger = "close" // the agent ended
 	TriggerError   Trigger = "error"
 	TriggerWatch   Trigger = "watch" // files changed outside a turn, or an editor or Git said so
@@ -29,7 +30,8 @@ func (ts Triggers) Has(t Trigger) bool { return slices.Contains(ts, t) }
 // Operation is the one of Umbra's own that is among them, "" if there is none.
 func (ts Triggers) Operation() Trigger {
 	for _, t := range ts {
-		if t == TriggerRestore || t == TriggerUndo || t == TriggerRedo {
+		switch t {
+		case TriggerRestore, TriggerPromote, TriggerUndo, TriggerRedo:
 			return t
 		}
 	}

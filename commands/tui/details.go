@@ -244,6 +244,7 @@ func headOf(s missions.ShowResult, o Words) []line {
 	add("git", strings.TrimSpace(s.Git.Branch+" "+o.Short(s.Git.Head)+" "+s.Git.Operation))
 	add("restored from", o.Short(e.RestoredFrom))
 	add("forked from", o.Short(e.ForkedFrom))
+	add("promoted from", o.Short(e.PromotedFrom))
 	add("pins", strings.Join(e.Pins, " "))
 	for i, k := range s.Skipped {
 		if i == 5 {

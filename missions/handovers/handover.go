@@ -190,13 +190,13 @@ func handoverBanner(h *projects.Handover, m *projects.Mission, r missions.Restor
 	if failed != nil {
 		return fmt.Sprintf("umbra: %s was not done: %s; the agent goes on as it was, %s", h.Action, strings.Join(strings.Fields(missions.AsError(failed).Message), " "), lost)
 	}
-	to := r.TargetAddress
-	if to == "" {
-		to = fmt.Sprintf("%.10s", r.Target)
+	did := h.Action.String()
+	if h.Action.Kind() != string(missions.TriggerPromote) {
+		did = h.Action.Kind() + " to " + cmp.Or(r.TargetAddress, fmt.Sprintf("%.10s", r.Target))
 	}
 	again := "umbra undo"
 	if h.Action.Undo != nil {
 		again = "umbra redo"
 	}
-	return fmt.Sprintf("umbra: %s to %s; %s; to take it back: %s %s", h.Action.Kind(), to, lost, again, m.Name)
+	return fmt.Sprintf("umbra: %s; %s; to take it back: %s %s", did, lost, again, m.Name)
 }

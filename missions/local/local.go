@@ -20,6 +20,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/moves"
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/promotes"
 	"github.com/umbra-vcs/umbra/missions/restores"
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
@@ -41,11 +42,17 @@ type Service struct {
 	*handovers.Scheduler
 	*moves.Mover
 	*trash.Bin
-	*forks.Forker
+	forkRooms
 	*events.Listener
 	*hooks.Installer
 	*history.Reader
 	*doctor.Examiner
+}
+
+// forkRooms make forks and bring them home.
+type forkRooms struct {
+	*forks.Forker
+	*promotes.Promoter
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -97,6 +104,7 @@ func New(o Options) (*Service, error) {
 	s.Mover = moves.New(d, s.Taker, s.Observer, s.Launcher)
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin)
+	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
 	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
 	s.Examiner = doctor.New(d, doctor.Rooms{

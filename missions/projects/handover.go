@@ -8,7 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// Action is a restore, undo or redo that somebody has asked for: exactly one
+// Action is a restore, promotion, undo or redo that somebody has asked for: exactly one
 // member is set. It is kept in a mission's live state while it waits for the end
 // of a turn or of the agent.
 type Action struct {
@@ -19,7 +19,10 @@ type Action struct {
 
 // String is how the user would say it.
 func (a Action) String() string {
-	if a.Restore != nil {
+	switch {
+	case a.Kind() == "promote":
+		return "promote " + a.Restore.Promotion.Name
+	case a.Restore != nil:
 		return fmt.Sprintf("restore %.10s", a.Restore.Moment)
 	}
 	return a.Kind()
@@ -27,6 +30,8 @@ func (a Action) String() string {
 
 func (a Action) Kind() string {
 	switch {
+	case a.Restore != nil && a.Restore.Promotion != nil:
+		return "promote"
 	case a.Restore != nil:
 		return "restore"
 	case a.Undo != nil:

@@ -142,7 +142,7 @@ type Binding struct {
 // Operation is what Umbra did to a mission by itself.
 type Operation struct {
 	ID                string                `json:"id"`
-	Kind              string                `json:"kind"` // restore, undo, redo, fork
+	Kind              string                `json:"kind"` // restore, promote, undo, redo, fork
 	Target            string                `json:"target,omitempty"`
 	SafetySnapshot    string                `json:"safety,omitempty"`
 	Kept              []missions.PathReason `json:"keep,omitempty"`

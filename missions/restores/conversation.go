@@ -23,6 +23,9 @@ import (
 func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 	a := rs.Adapter(m.Agent)
 	if a == nil || m.Stored.Session == "" {
+		if j.promotion != nil && j.promotion.fork.Stored.Session != "" {
+			j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("%s has no conversation that this could become: that of %s stays where it is", m.Name, j.promotion.fork.Name))
+		}
 		return nil
 	}
 	if !m.CanCopyConversation(a) {
@@ -45,6 +48,11 @@ func (rs *Restorer) planConversation(m *projects.Mission, j *Job) error {
 	j.Result.Conversation = missions.ConversationRestore{EventsKept: plan.Cut.Events, EventsDropped: max(0, now.Events-plan.Cut.Events)}
 	if plan.SourceMeta.SessionID == m.Stored.Session && plan.Cut.Length == now.Length || plan.IsEmpty && now.Events == 0 {
 		return nil
+	}
+	if j.promotion != nil {
+		if takes, err := j.promotion.planConversation(j, plan, now); !takes || err != nil {
+			return err
+		}
 	}
 	for _, tool := range plan.Cut.Open {
 		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("the files are of a moment when %s had begun; the conversation is cut before it", tool.Name))
@@ -123,7 +131,7 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 func (rs *Restorer) refreshLastPrompt(m *projects.Mission, doc JournalDoc) {
 	conversation := doc.Conversation
 	m.LastPrompt, m.LastTool, m.Live.LastTool, m.Live.ProvisionalPrompt = nil, nil, nil, nil
-	if conversation.Recipe == nil && conversation.Record.IsZero() && doc.Operation.Kind == "restore" {
+	if conversation.Recipe == nil && conversation.Record.IsZero() && doc.Operation.Kind == string(missions.TriggerRestore) {
 		return // it begins anew
 	}
 	if turns, ok := rs.conversations.ReadTurns(m); ok {
@@ -169,9 +177,19 @@ func (rs *Restorer) HandoverAdvice(m *projects.Mission, j *Job) *missions.Handov
 // restoreNote is what the agent is told with its next prompt. The agent of a fork that
 // remembers the same files is told it too.
 func restoreNote(j *Job) string {
+	if j.promotion != nil {
+		return j.promotion.note(j)
+	}
 	if j.Files == nil || j.Files.isEmpty() {
 		return ""
 	}
-	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%d changed, %d created, %d deleted). Read a file again before you rely on what you remember of it.",
-		len(j.Result.Modify), len(j.Result.Create), len(j.Result.Delete))
+	return fmt.Sprintf("Umbra has put files that you may remember back to an earlier state (%s). Read a file again before you rely on what you remember of it.", j.countsText())
+}
+
+// countsText counts the files that a job changes, "" if it changes none.
+func (j *Job) countsText() string {
+	if j.Files == nil || j.Files.isEmpty() {
+		return ""
+	}
+	return fmt.Sprintf("%d changed, %d created, %d deleted", len(j.Result.Modify), len(j.Result.Create), len(j.Result.Delete))
 }

@@ -80,12 +80,12 @@ func OpenWorkspace(m *projects.Mission) (*beneath.Root, error) {
 	return root, nil
 }
 
-// planPaths plans the files of a restore.
-func (rs *Restorer) planPaths(m *projects.Mission, present restore.Side, target *gitstore.Snapshot, paths []string, leave map[string]string) (*FilesPlan, error) {
-	to, err := snapshots.RecordedSide(m.Project, target)
-	if err != nil {
-		return nil, err
-	}
+// sides are what is on disk, and what a restore makes of it.
+type sides struct{ present, to restore.Side }
+
+// planPaths plans the files of a restore. What it can't plan is said of the target.
+func (rs *Restorer) planPaths(m *projects.Mission, target *gitstore.Snapshot, s sides, paths []string, leave map[string]string) (*FilesPlan, error) {
+	present, to := s.present, s.to
 	root, err := OpenWorkspace(m)
 	if err != nil {
 		return nil, err

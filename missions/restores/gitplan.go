@@ -67,6 +67,9 @@ func (rs *Restorer) addGitRefusals(ctx context.Context, ws *snapshots.WorkspaceC
 	if now.Operation != "" && now.Operation != then.Operation {
 		refuse("finish or abort it first", "a %s is in progress in %s", now.Operation, ws.Root)
 	}
+	if j.promotion != nil {
+		return // the fork's branch is its own, and its commits are named with the result
+	}
 	if unread != "" {
 		j.Result.Notes = append(j.Result.Notes, "HEAD of that moment could not be read ("+unread+"): whether the repository stood elsewhere then can't be told")
 		return

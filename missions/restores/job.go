@@ -1,6 +1,7 @@
 package restores
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,12 +18,13 @@ import (
 
 // Job is a planned restore.
 type Job struct {
-	Kind           string // restore, undo, redo
+	Kind           string // restore, promote, undo, redo
 	target         *gitstore.Snapshot
 	safetySnapshot *gitstore.Snapshot              // nil in a preview
 	Files          *FilesPlan                      // nil: files stay
 	Conversation   *conversations.ConversationPlan // nil: the conversation stays
 	takesBackID    string
+	promotion      *promotion // nil: a restore, undo or redo
 	Refusals       []error
 	Result         missions.RestoreResult
 }
@@ -50,6 +52,9 @@ func (j *Job) ContestedError(r missions.RestoreRequest) *missions.Error {
 	if len(j.Result.Foreign) == 0 || r.KeepOthers || r.All {
 		return nil
 	}
+	if j.promotion != nil {
+		return j.promotion.conflictError(len(j.Result.Foreign))
+	}
 	changed := "1 path was changed"
 	if n := len(j.Result.Foreign); n > 1 {
 		changed = missions.Itoa(n) + " paths were changed"
@@ -72,6 +77,11 @@ func joinRefusals(list []error) error {
 func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, r missions.RestoreRequest) (*Job, error) {
 	j := &Job{Kind: "restore", target: target}
 	j.Result = missions.RestoreResult{Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}
+	if r.Promotion != nil {
+		if err := beginPromotion(rs, m, j, *r.Promotion); err != nil {
+			return nil, err
+		}
+	}
 	if !r.ConversationOnly {
 		if err := rs.planFiles(ctx, m, j, r); err != nil {
 			return nil, err
@@ -95,6 +105,24 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	if err != nil {
 		return err
 	}
+	if j.promotion != nil {
+		err = j.promotion.planFiles(ctx, j, present, r)
+	} else {
+		err = rs.planRestoredFiles(ctx, m, j, present, r)
+	}
+	if err != nil {
+		return err
+	}
+	j.Files.describeTo(&j.Result)
+	if note := snapshots.HeldNote(m, present); note != "" {
+		j.Result.Notes = append(j.Result.Notes, note)
+	}
+	j.noteTornFiles(m)
+	return nil
+}
+
+// planRestoredFiles plans the files of a restore, whatever was changed since by whom.
+func (rs *Restorer) planRestoredFiles(ctx context.Context, m *projects.Mission, j *Job, present restore.Side, r missions.RestoreRequest) error {
 	var paths []string
 	for _, typed := range r.Paths {
 		rel, err := m.WorkspacePath(r.Caller, typed)
@@ -114,15 +142,12 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 			leave[f.Path] = f.Reason
 		}
 	}
-	if j.Files, err = rs.planPaths(m, present, j.target, paths, leave); err != nil {
+	to, err := snapshots.RecordedSide(m.Project, j.target)
+	if err != nil {
 		return err
 	}
-	j.Files.describeTo(&j.Result)
-	if note := snapshots.HeldNote(m, present); note != "" {
-		j.Result.Notes = append(j.Result.Notes, note)
-	}
-	j.noteTornFiles(m)
-	return nil
+	j.Files, err = rs.planPaths(m, j.target, sides{present, to}, paths, leave)
+	return err
 }
 
 // noteTornFiles says which of the files that are put back were written to while the
@@ -163,6 +188,9 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 
 // targetText names the target in the subject of the snapshot.
 func (j *Job) targetText(m *projects.Mission) string {
+	if j.promotion != nil {
+		return cmp.Or(j.Result.TargetAddress, j.promotion.fork.Name)
+	}
 	if address := AddressOfSnapshot(m, j.target.ID); address != "" {
 		return "to " + address
 	}

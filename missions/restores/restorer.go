@@ -87,7 +87,7 @@ func (rs *Restorer) clearPending(m *projects.Mission) {
 func (rs *Restorer) NoteActionNotDone(ctx context.Context, m *projects.Mission, a projects.Action, why error) {
 	e := missions.AsError(why)
 	what := a.Kind()
-	if a.Restore != nil {
+	if a.Kind() == string(missions.TriggerRestore) {
 		what = fmt.Sprintf("restore of %.10s", a.Restore.Moment)
 	}
 	m.Live.NotRestoredReason = fmt.Sprintf("the %s that was queued for the end of the turn was not done: %s", what, strings.Join(strings.Fields(e.Message), " "))

@@ -3,6 +3,7 @@ package snapshots
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -70,20 +71,36 @@ func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *Want
 			Late: w.Late, Partial: info.Partial,
 		},
 	}
-	if w.Operation != nil {
-		snap.RestoredFrom, _ = gitstore.ParseID(w.Operation.Target)
-	}
 	if m.Tip != nil {
 		snap.Parents = []gitstore.ID{m.Tip.ID}
 		if snap.At.Before(m.Tip.At) {
 			snap.At = m.Tip.At // a clock set back would break `git log --since`
 		}
 	}
+	if w.Operation != nil {
+		addOrigin(snap, *w.Operation)
+	}
 	if m.Parent != nil && m.Tip != nil && m.Tip.Mission != m.ID {
 		snap.ForkedFrom, _ = gitstore.ParseID(m.Parent.Snapshot)
 	}
 	snap.ID, err = batch.Commit(gitstore.FormatSnapshot(snap))
 	return snap, err
+}
+
+// addOrigin adds to the snapshot of an operation where its state comes from. A promotion
+// joins two histories: its second parent is the fork's newest snapshot.
+func addOrigin(snap *gitstore.Snapshot, op projects.Operation) {
+	from, err := gitstore.ParseID(op.Target)
+	switch {
+	case err != nil:
+	case op.Kind != string(missions.TriggerPromote):
+		snap.RestoredFrom = from
+	default:
+		snap.PromotedFrom = from
+		if !slices.Contains(snap.Parents, from) {
+			snap.Parents = append(snap.Parents, from)
+		}
+	}
 }
 
 // ParentList is the parents of a commit that has one parent, or none.

@@ -48,11 +48,17 @@ func RecordedSide(p *projects.Project, s *gitstore.Snapshot) (restore.Side, erro
 
 // RecordedRules are the rules by which a snapshot was taken.
 func RecordedRules(p *projects.Project, s *gitstore.Snapshot) (*capture.Recorded, error) {
+	return RecordedRulesIn(p, s, s.Tree)
+}
+
+// RecordedRulesIn are the rules by which a snapshot was taken, as they are in another
+// tree, with the ignore files that are there.
+func RecordedRulesIn(p *projects.Project, s *gitstore.Snapshot, tree gitstore.ID) (*capture.Recorded, error) {
 	doc, err := p.ReadRecordDoc(s, projects.RulesDoc)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := capture.ParseRules(doc, treeFileReader(p, s.Tree))
+	rules, err := capture.ParseRules(doc, treeFileReader(p, tree))
 	if err != nil {
 		return nil, damagedRecordError(s, err)
 	}

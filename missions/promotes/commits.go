@@ -1,0 +1,171 @@
+package promotes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/usergit"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/home"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// commits are what a fork has committed, and where the parent's repository stands.
+type commits struct {
+	repo   *usergit.Repository // the parent's; nil where there is none, or none to speak of
+	head   usergit.Head        // the parent's
+	branch string              // the fork's
+	at     string              // the fork's HEAD
+	list   []missions.Commit   // of the fork's, which the parent's HEAD does not lead to
+	err    error               // why they are not known
+}
+
+// maxNamedCommits is how many commits a result names at most.
+const maxNamedCommits = 100
+
+// findCommits looks for the fork's commits. A repository that can't be read fails
+// nothing: a promotion moves no branch unless it is asked to.
+func findCommits(ctx context.Context, fork, parent *projects.Mission) (c commits) {
+	repo, err := usergit.Discover(parent.Binding.Workspace)
+	if err == nil {
+		err = projects.UnreadRepositoryError(repo)
+	}
+	if err == nil {
+		c.head, err = repo.Head()
+	}
+	if err != nil {
+		c.err = err
+		return c
+	}
+	c.repo, c.at, c.branch = repo, fork.Tip.GitHead, fork.Tip.GitBranch
+	if now, err := headOf(fork); err == nil {
+		c.at, c.branch = now.ID.String(), snapshots.BranchName(now.Branch())
+	}
+	if id, err := usergit.ParseID(c.at); err != nil || id.IsZero() || id == c.head.ID || c.head.ID.IsZero() {
+		return c
+	}
+	out, err := git.Run(ctx, git.Command{
+		GitDir: repo.CommonDir, Args: []string{"log", fmt.Sprintf("--max-count=%d", maxNamedCommits), "-z", "--format=%H %s", c.head.ID.String() + ".." + c.at, "--"},
+	})
+	if c.err = err; err != nil {
+		return c
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if id, subject, ok := strings.Cut(line, " "); ok {
+			c.list = append(c.list, missions.Commit{ID: id, Subject: subject})
+		}
+	}
+	return c
+}
+
+// headOf is HEAD of a fork's workspace now.
+func headOf(fork *projects.Mission) (usergit.Head, error) {
+	repo, err := usergit.Discover(fork.Binding.Workspace)
+	if err != nil {
+		return usergit.Head{}, err
+	}
+	return repo.Head()
+}
+
+// branchMove is a fast-forward of the parent's HEAD, and of its index.
+type branchMove struct {
+	repo     *usergit.Repository
+	name     string // of the branch, or HEAD
+	from, to string
+}
+
+// planMove plans the fast-forward, and says why there can be none before anything is
+// changed. It is nil where there is nothing to move.
+func (c commits) planMove(ctx context.Context, fork, parent *projects.Mission) (*branchMove, error) {
+	refuse := func(hint, format string, args ...any) error {
+		return missions.Errorf(missions.KindConflict, hint+"leave --commits out: the files come over without", "--commits: "+format+"; nothing was changed", args...)
+	}
+	if c.err != nil {
+		return nil, refuse("", "the repository of %s can't be read: %v", parent.Name, c.err)
+	}
+	if len(c.list) == 0 {
+		return nil, nil
+	}
+	m := &branchMove{repo: c.repo, name: snapshots.BranchName(c.head.Branch()), from: c.head.ID.String(), to: c.at}
+	if m.name == "" {
+		m.name = "HEAD"
+	}
+	forward, err := snapshots.IsAncestor(ctx, c.repo, m.from, m.to)
+	if err != nil {
+		return nil, refuse("", "whether %s leads to %.10s can't be told: %v", m.name, m.from, err)
+	}
+	if !forward {
+		return nil, refuse("merge them later: git merge "+home.ShellQuote(c.branch)+"; or ", "%s has commits that %s does not have", m.name, fork.Name)
+	}
+	if err := m.readTree(ctx, m.from, m.to, "-n"); err != nil {
+		return nil, refuse("commit or unstage it first, or ", "what is staged in %s is in the way of the commits: %s", parent.Name, reason(err))
+	}
+	return m, nil
+}
+
+// do moves the index first: where the branch can't follow, the index goes back.
+func (m *branchMove) do(ctx context.Context) error {
+	if err := m.readTree(ctx, m.from, m.to); err != nil {
+		return err
+	}
+	_, err := m.git(ctx, "update-ref", "-m", "umbra promote: fast-forward", "HEAD", m.to, m.from)
+	if err != nil {
+		return errors.Join(err, m.readTree(ctx, m.to, m.from))
+	}
+	_, _ = m.git(ctx, "update-index", "-q", "--refresh") // else git status does it
+	return nil
+}
+
+// readTree moves the index from one commit to the other, whatever the files are, and
+// keeps what is staged.
+func (m *branchMove) readTree(ctx context.Context, from, to string, flags ...string) error {
+	_, err := m.git(ctx, append(append([]string{"read-tree", "-i"}, flags...), "-m", from, to)...)
+	return err
+}
+
+func (m *branchMove) git(ctx context.Context, args ...string) ([]byte, error) {
+	return git.Run(ctx, git.Command{Dir: m.repo.TopLevel, GitDir: m.repo.GitDir, Env: []string{"GIT_WORK_TREE=" + m.repo.TopLevel}, Args: args})
+}
+
+// reason is what git said, in one line.
+func reason(err error) string {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Stderr != "" {
+		return strings.Join(strings.Fields(failed.Stderr), " ")
+	}
+	return err.Error()
+}
+
+// addNotes moves the parent's branch, if that was asked for, and says what became
+// of the fork's commits.
+func (c commits) addNotes(ctx context.Context, r *missions.PromoteResult, asked bool, move *branchMove) {
+	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case len(c.list) == 0 && asked:
+		note("%s has no commits of its own", r.FromName)
+	case len(c.list) == 0:
+	case !asked:
+		note("%s on %s: the files are here without, and --commits moves the branch here to them", countCommits(len(c.list)), c.branch)
+	case move != nil && r.Done:
+		if err := move.do(ctx); err != nil {
+			note("%s was not moved to the commits of %s: %s", move.name, r.FromName, reason(err))
+			return
+		}
+		r.MovedBranch = move.name
+	case move != nil && r.Queued:
+		note("%s is not moved to the commits of %s by that: the same command does it afterwards", move.name, r.FromName)
+	}
+}
+
+func countCommits(n int) string {
+	switch {
+	case n == 1:
+		return "1 commit of the fork stays"
+	case n >= maxNamedCommits:
+		return fmt.Sprintf("%d or more commits of the fork stay", n)
+	}
+	return fmt.Sprintf("%d commits of the fork stay", n)
+}

@@ -1,0 +1,146 @@
+// Package promotes makes a fork's state its parent's. What is done to the parent is a
+// restore, of which this package only chooses the moment; what is the fork's, and what is
+// the user's repository, is its own business.
+package promotes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/handovers"
+	"github.com/umbra-vcs/umbra/missions/presence"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/restores"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+)
+
+// Promoter promotes forks.
+type Promoter struct {
+	*projects.Desk
+	addresses *addresses.Finder
+	snapshots *snapshots.Taker
+	presence  *presence.Observer
+	handovers *handovers.Scheduler
+}
+
+// New makes a Promoter.
+func New(d *projects.Desk, a *addresses.Finder, s *snapshots.Taker, p *presence.Observer, h *handovers.Scheduler) *Promoter {
+	return &Promoter{Desk: d, addresses: a, snapshots: s, presence: p, handovers: h}
+}
+
+// Promote makes a fork's state its parent's. The fork stays as it is. What the parent
+// changed since the fork point is merged; what is on disk is kept in a snapshot first, and
+// undo takes a promotion back.
+func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (missions.PromoteResult, error) {
+	if err := r.Check(); err != nil {
+		return missions.PromoteResult{}, err
+	}
+	fork, parent, err := p.findFork(ctx, r)
+	if err != nil {
+		return missions.PromoteResult{}, err
+	}
+	fork, refused, err := p.settleFork(ctx, fork, r)
+	if err != nil {
+		return missions.PromoteResult{}, err
+	}
+	c := findCommits(ctx, fork, parent)
+	var move *branchMove
+	if r.Commits {
+		if move, err = c.planMove(ctx, fork, parent); err != nil && !r.Preview {
+			return missions.PromoteResult{}, err
+		}
+		if err != nil {
+			refused = append(refused, missions.AsError(err))
+		}
+	}
+	restore := r.Restore(parent.ID, fork.Tip.ID.String(), missions.Promotion{Fork: fork.ID, Name: fork.Name})
+	done, err := p.handovers.RunAction(ctx, parent, projects.Action{Restore: &restore})
+	result := missions.PromoteResult{RestoreResult: done, From: fork.ID, FromName: fork.Name, Branch: c.branch, Commits: c.list}
+	if err != nil {
+		return result, err
+	}
+	result.Refused = append(refused, result.Refused...)
+	if result.TargetAddress == "" {
+		result.TargetAddress = restores.AddressOfSnapshot(fork, fork.Tip.ID)
+	}
+	if result.Merged == nil {
+		result.Merged = []string{}
+	}
+	c.addNotes(ctx, &result, r.Commits, move)
+	if result.Done && !r.Keep {
+		result.Forks = p.forksOf(parent, fork)
+	}
+	return result, nil
+}
+
+// findFork finds the fork that is meant, and its parent.
+func (p *Promoter) findFork(ctx context.Context, r missions.PromoteRequest) (fork, parent *projects.Mission, err error) {
+	if fork, err = p.addresses.FindMission(ctx, r.Caller, r.Fork, addresses.InProject); err != nil {
+		return nil, nil, err
+	}
+	if fork.Parent == nil {
+		return nil, nil, missions.Errorf(missions.KindNotFound, p.forksHint(fork), "%s is not a fork", fork.Name)
+	}
+	if parent, err = p.LoadPublishedMission(fork.Project, fork.Parent.Mission); parent != nil || err != nil {
+		return fork, parent, err
+	}
+	if removed, err := p.LoadRemovedMission(fork.Project, fork.Parent.Mission); err == nil {
+		return nil, nil, missions.Errorf(missions.KindNotFound, "umbra trash restore "+removed.Name+", then the same again", "the parent of %s, mission %s, is in the trash", fork.Name, removed.Name)
+	}
+	return nil, nil, missions.Errorf(missions.KindNotFound, "go on in the fork: umbra mission resume "+fork.Name, "the parent of %s is gone", fork.Name)
+}
+
+// forksHint names the forks of a mission that is none itself.
+func (p *Promoter) forksHint(m *projects.Mission) string {
+	var names []string
+	for _, f := range p.listForks(m) {
+		names = append(names, f.Name)
+	}
+	if len(names) == 0 {
+		return "umbra fork " + m.Name + " makes one"
+	}
+	return "umbra promote " + names[0] + "; its forks: " + strings.Join(names, ", ")
+}
+
+// settleFork takes a snapshot of the fork, so that its newest one is what is promoted.
+// refused is what stands in the way, in a preview, which takes no snapshot.
+func (p *Promoter) settleFork(ctx context.Context, fork *projects.Mission, r missions.PromoteRequest) (_ *projects.Mission, refused []*missions.Error, err error) {
+	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() {
+		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: its newest snapshot is promoted", fork.Name)})
+		return fork, nil, nil
+	}
+	if fork, err = p.presence.ReloadMission(ctx, fork); err != nil {
+		return nil, nil, err
+	}
+	if !r.Force && !r.Preview {
+		if fork, err = p.presence.WaitUntilSettled(ctx, fork); err != nil {
+			return nil, nil, err
+		}
+	}
+	if missions.InTurn(fork.Lifecycle) && !r.Force {
+		busy := missions.Errorf(missions.KindBusy, "umbra mission wait "+fork.Name+" waits for it; --force promotes what is there now", "%s is at work, in turn %d", fork.Name, fork.Lifecycle.LastTurn())
+		if !r.Preview {
+			return nil, nil, busy
+		}
+		refused = append(refused, busy)
+	}
+	if r.Preview {
+		return fork, refused, nil
+	}
+	answer, err := p.snapshots.SubmitRequest(ctx, fork.Project, fork.ID, &snapshots.Request{Take: &missions.TakeSnapshot{
+		Trigger: missions.TriggerManual, Message: "before it is promoted", OnlyIfChanged: true,
+	}})
+	return answer.Mission, nil, err
+}
+
+// listForks lists the forks of a mission, oldest first.
+func (p *Promoter) listForks(m *projects.Mission) []*projects.Mission {
+	all, _ := p.ProjectMissions(m.Project) // one that can't be read is no fork to offer
+	all = slices.DeleteFunc(all, func(f *projects.Mission) bool { return f.Parent == nil || f.Parent.Mission != m.ID })
+	slices.SortFunc(all, func(a, b *projects.Mission) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return all
+}

@@ -1,0 +1,186 @@
+package restores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/git"
+	"github.com/umbra-vcs/umbra/gitstore/merge"
+	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
+	"github.com/umbra-vcs/umbra/missions"
+	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/sessions"
+)
+
+// promotion is what makes a restore a promotion: its target is a fork's, and what the
+// mission changed since both were the same is merged into it.
+type promotion struct {
+	restorer *Restorer
+	fork     *projects.Mission
+	into     *projects.Mission  // its parent
+	base     *gitstore.Snapshot // the newest moment that both have in common
+}
+
+// beginPromotion makes a job a promotion of a fork.
+func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promotion) error {
+	fork, err := rs.LoadMissionOrRemoved(m.Project, p.Fork)
+	if err != nil {
+		return err
+	}
+	base, err := commonSnapshot(m, fork)
+	if err != nil {
+		return err
+	}
+	j.Kind, j.promotion = string(missions.TriggerPromote), &promotion{restorer: rs, fork: fork, into: m, base: base}
+	j.Result.TargetAddress, j.Result.Merged = AddressOfSnapshot(fork, j.target.ID), []string{}
+	return nil
+}
+
+// commonSnapshot is the newest moment that a mission and its fork have in common: the
+// fork point or, where the fork was promoted before, what it was then. That no longer
+// counts once something else was restored: what the mission had of the fork may be gone.
+func commonSnapshot(m, fork *projects.Mission) (*gitstore.Snapshot, error) {
+	last, err := UndoableOperations(m, "undo", 1)
+	if err != nil && !projects.IsObjectLost(err) {
+		return nil, err
+	}
+	if len(last) > 0 && last[0].Kind == string(missions.TriggerPromote) && last[0].Plan != nil {
+		id, err := gitstore.ParseID(last[0].Target)
+		if err != nil {
+			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", last[0].ID, err)
+		}
+		if _, ok, err := m.Project.FindInHistory(fork.Tip.ID, id); ok || err != nil {
+			s, failed := m.Project.Store.Snapshot(id)
+			return s, errors.Join(err, failed)
+		}
+	}
+	return addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
+}
+
+// planFiles plans the files.
+func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side, r missions.RestoreRequest) error {
+	m := p.into
+	to, err := snapshots.RecordedSide(m.Project, j.target)
+	if err != nil {
+		return err
+	}
+	then, err := snapshots.RecordedSide(m.Project, p.base)
+	if err != nil {
+		return err
+	}
+	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then.Tree, Ours: present.Tree, Theirs: to.Tree}, r.KeepOthers)
+	if err != nil {
+		return p.mergeError(err)
+	}
+	if to.Tree = merged.Tree; merged.Tree != j.target.Tree {
+		if to.Rules, err = snapshots.RecordedRulesIn(m.Project, j.target, merged.Tree); err != nil {
+			return err
+		}
+	}
+	if to.Modes, err = merge.Modes(m.Project.Store, merged.Tree, then.Modes, present.Modes, to.Modes); err != nil {
+		return err
+	}
+	if j.Files, err = p.restorer.planPaths(m, j.target, sides{present, to}, nil, nil); err != nil {
+		return err
+	}
+	j.Result.Merged = append(j.Result.Merged, merged.Taken...)
+	for _, path := range merged.Conflicts {
+		both := missions.PathReason{Path: path, Reason: fmt.Sprintf("changed in %s and in %s", m.Name, p.fork.Name)}
+		j.Result.Foreign = append(j.Result.Foreign, both)
+		if r.KeepOthers {
+			j.Result.Kept = append(j.Result.Kept, both)
+		}
+	}
+	return nil
+}
+
+// mergeError says why git could not merge.
+func (p *promotion) mergeError(err error) error {
+	hint := ""
+	if errors.Is(err, git.ErrNotInstalled) {
+		hint = "install git 2.38 or newer"
+	} else if _, failed := errors.AsType[*git.Error](err); failed {
+		hint = "git 2.38 or newer is needed; umbra doctor says what is damaged"
+	} else {
+		return err
+	}
+	return missions.Errorf(missions.KindFailed, hint, "merge what changed in %s with what %s did: %w", p.into.Name, p.fork.Name, err)
+}
+
+// conflictError refuses to choose between the mission's changes and its fork's.
+func (p *promotion) conflictError(paths int) *missions.Error {
+	at := "the same part of 1 path"
+	if paths > 1 {
+		at = "the same part of " + missions.Itoa(paths) + " paths"
+	}
+	return missions.Errorf(missions.KindConflict,
+		fmt.Sprintf("--keep-others keeps what %[1]s has there, --all takes what %[2]s has; to look at both: umbra diff %[2]s@fork %[1]s and umbra diff %[2]s@fork %[2]s", p.into.Name, p.fork.Name),
+		"%s was changed in %s and in its fork %s", at, p.into.Name, p.fork.Name)
+}
+
+// planConversation completes the plan of a conversation that comes from a fork.
+// It reports false where the mission's own stays: the fork has none, or another agent's,
+// or the same.
+func (p *promotion) planConversation(j *Job, plan *conversations.ConversationPlan, now sessions.Conversation) (bool, error) {
+	rs, m, fork := p.restorer, p.into, p.fork
+	switch {
+	case plan.IsEmpty:
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("nothing was said in %s: the conversation of %s stays", fork.Name, m.Name))
+		return false, nil
+	case rs.Adapter(plan.SourceMeta.Agent) != rs.Adapter(m.Agent):
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("the conversation of %s is one of %s, which %s can't go on with: the conversation of %s stays", fork.Name, plan.SourceMeta.Agent, m.AgentName(), m.Name))
+		return false, nil
+	}
+	if same, err := p.saysTheSame(plan, now); same || err != nil {
+		return false, err
+	}
+	if common, err := rs.conversations.PlanCut(m, p.base); err == nil {
+		j.Result.Conversation.EventsDropped = max(0, now.Events-common.Cut.Events)
+	}
+	return true, nil
+}
+
+// saysTheSame reports whether the mission's conversation is a copy of the planned one to
+// which nothing was added, or the reverse.
+func (p *promotion) saysTheSame(plan *conversations.ConversationPlan, now sessions.Conversation) (bool, error) {
+	m := p.into
+	mine, err := records.ReadSessionMeta(m.Project.Store, m.Tip.Record)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if in := mine.Inherited; in != nil && mine.SessionID == m.Stored.Session && in.Record == plan.Record {
+		return in.SourceLength == plan.Cut.Length && in.Length == now.Length, nil
+	}
+	in := plan.SourceMeta.Inherited
+	if in == nil || in.Length != plan.Cut.Length || in.SourceLength != now.Length {
+		return false, nil
+	}
+	source, err := records.ReadSessionMeta(m.Project.Store, in.Record)
+	return err == nil && source.SessionID == m.Stored.Session, err
+}
+
+// note is what the agent is told with its next prompt.
+func (p *promotion) note(j *Job) string {
+	m, fork := p.into, p.fork
+	var text []string
+	if j.Conversation != nil {
+		text = append(text, fmt.Sprintf("Umbra: what mission %s did is mission %s's now, and you are its agent: you work in %s.", fork.Name, m.Name, m.Cwd()))
+	}
+	if files := j.countsText(); files != "" {
+		text = append(text, fmt.Sprintf("Umbra has put the files of mission %s here (%s).", fork.Name, files))
+	}
+	if j.Conversation == nil && len(text) > 0 || len(j.Result.Merged)+len(j.Result.Kept) > 0 {
+		text = append(text, "Files may be other than you remember them: read a file again before you rely on what you remember of it.")
+	}
+	return strings.Join(text, " ")
+}
