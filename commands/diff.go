@@ -67,7 +67,7 @@ func runDiff(c *call.Call, o diffOptions) error {
 	err = c.Paged("diff", func(p *print.Printer) { writeDifference(p, d, o) })
 	sayUnpaired(c, d.Unpaired)
 	if !c.Quiet {
-		writeKept(c.Err, "differ too, and can't be shown", d.LeftOut)
+		print.WriteKept(c.Err, "differ too, and can't be shown", d.LeftOut)
 		_ = c.Err.Flush()
 	}
 	return err

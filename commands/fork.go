@@ -107,7 +107,7 @@ func writeForked(p *print.Printer, r missions.ForkResult) {
 	for _, m := range r.Missions {
 		p.Line("  %s in %s", print.Clean(m.Name), print.Clean(m.Workspace))
 	}
-	writeKept(p, "did not come along", r.LeftOut)
+	print.WriteKept(p, "did not come along", r.LeftOut)
 	const most = 10
 	for i, path := range r.PointsIn {
 		switch {

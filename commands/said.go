@@ -30,30 +30,6 @@ func writeConversation(p *print.Printer, said []missions.ConversationLine) {
 	}
 }
 
-// writeNotTakenUp prints in whole what had been sent to an agent that has not taken it up.
-func writeNotTakenUp(p *print.Printer, prompts []missions.Prompt) {
-	for i, prompt := range prompts {
-		if i == 0 {
-			p.Line("\nsent, and not taken up by the agent:")
-		}
-		for line := range strings.SplitSeq(prompt.Text, "\n") {
-			p.Line("    %s", p.Paint(print.Bold, print.Clean(line)))
-		}
-	}
-}
-
-func writeKept(p *print.Printer, title string, list []missions.PathReason) {
-	if len(list) == 0 {
-		return
-	}
-	p.Line("\n%s:", title)
-	var t print.Table
-	for _, k := range missions.FoldPaths(list) {
-		t.Row(print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Words())))
-	}
-	t.Print(p, "  ")
-}
-
 // changes is what a snapshot changed, in short.
 func changes(e missions.Entry) string {
 	n := e.Files.Added + e.Files.Modified + e.Files.Deleted

@@ -77,7 +77,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 			p.Line("    %s", p.Paint(print.Bold, print.Clean(line)))
 		}
 	}
-	writeKept(p, "left out", s.Skipped)
+	print.WriteKept(p, "left out", s.Skipped)
 	for i, path := range s.Changing {
 		if i == 0 {
 			p.Line("\nwas changing while it was read:")
@@ -85,7 +85,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 		p.Line("  %s", print.Path(path))
 	}
 	writeConversation(p, s.Conversation)
-	writeNotTakenUp(p, s.NotTakenUp)
+	print.WriteNotTakenUp(p, s.NotTakenUp)
 	if len(s.Files) > 0 {
 		p.Line("")
 		o.write(p, e.Parent, s.Files, s.Patch)

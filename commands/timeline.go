@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -67,7 +68,7 @@ func timelineWords(c *call.Call) tui.Words {
 		Place: func(path string) string { return print.Clean(fromHome(c, path)) },
 		Plan: func(did string, r missions.RestoreResult) []string {
 			r.Workspace = fromHome(c, r.Workspace)
-			return written(c, func(p *print.Printer) { writeRestored(p, did, r) })
+			return written(c, func(p *print.Printer) { restores.WriteOutcome(p, did, r) })
 		},
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {

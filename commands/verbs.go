@@ -1,6 +1,9 @@
 package commands
 
-import "github.com/umbra-vcs/umbra/commands/call"
+import (
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/restores"
+)
 
 // allVerbs is the command line. Options live in the verbs, so that each table
 // serves one run.
@@ -8,7 +11,7 @@ func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		missionCommand(), forkCommand(), projectCommand(),
 		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
-		restoreCommand(), undoCommand(), redoCommand(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
+		restores.Restore(), restores.Undo(), restores.Redo(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), versionCommand(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		duCommand(), trashCommand(), forgetCommand(),

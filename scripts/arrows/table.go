@@ -20,10 +20,11 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/call", "commands/flags", "commands/highlight", "commands/payload", "commands/print", "commands/tui", "commands/units", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
+	{"commands", []string{"commands/call", "commands/flags", "commands/highlight", "commands/payload", "commands/print", "commands/restores", "commands/tui", "commands/units", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
 	{"commands/flags", []string{"missions"}, "a leaf: the flags of a verb's table, and what values they take"},
 	{"commands/print", []string{"commands/highlight", "missions"}, "what people read, in lines, columns and patches; it knows no verb"},
+	{"commands/restores", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "restore, undo, redo and promote, and what they print"},
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/payload", []string{"missions"}, "the event that an agent gives its hook on stdin, and how long that may take"},

@@ -1,4 +1,4 @@
-package commands
+package restores
 
 import (
 	"strings"
@@ -52,7 +52,7 @@ func TestRestoredNamesMission(t *testing.T) {
 	} {
 		var b strings.Builder
 		p := print.To(&b)
-		writeRestored(p, said.did, said.r)
+		WriteOutcome(p, said.did, said.r)
 		if err := p.Flush(); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%s says %q: %v, want %q", said.did, b.String(), err, want)
 		}

@@ -1,4 +1,4 @@
-package commands
+package restores
 
 import (
 	"fmt"
@@ -12,14 +12,15 @@ import (
 // printRestored prints the plan or the outcome of a restore, an undo or a redo.
 // The error is partly if something was displaced or left out.
 func printRestored(c *call.Call, did string, r missions.RestoreResult) error {
-	err := c.Print(r, func(p *print.Printer) { writeRestored(p, did, r) })
+	err := c.Print(r, func(p *print.Printer) { WriteOutcome(p, did, r) })
 	if err == nil && r.Done && len(r.Displaced)+len(r.Kept) > 0 {
 		return call.Partly
 	}
 	return err
 }
 
-func writeRestored(p *print.Printer, did string, r missions.RestoreResult) {
+// WriteOutcome prints the plan or the outcome of what was done: restore, undo or redo.
+func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 	switch {
 	case r.Queued && r.Handover != nil:
 		p.Line("the agent is ended for the %s, and is there again in a moment", did)
@@ -33,13 +34,13 @@ func writeRestored(p *print.Printer, did string, r missions.RestoreResult) {
 		writeForeseen(p, r)
 	default:
 		p.Line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
-		writeKept(p, "left as they are", r.Kept)
+		print.WriteKept(p, "left as they are", r.Kept)
 		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
 			p.Line("once what is in the way is gone, the same command puts them back")
 		}
-		writeKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
+		print.WriteKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
 	}
-	writeNotTakenUp(p, r.NotTakenUp)
+	print.WriteNotTakenUp(p, r.NotTakenUp)
 	for _, note := range r.Notes {
 		p.Line("note: %s", print.Clean(note))
 	}

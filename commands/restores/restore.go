@@ -1,4 +1,6 @@
-package commands
+// Package restores has the verbs that put a workspace, or its conversation, into another
+// state and take that back, and prints what these did.
+package restores
 
 import (
 	"context"
@@ -17,7 +19,8 @@ type restoreOptions struct {
 	paths   flags.List
 }
 
-func restoreCommand() *call.Verb {
+// Restore is the verb restore.
+func Restore() *call.Verb {
 	var o restoreOptions
 	r := &o.request
 	return &call.Verb{

@@ -1,4 +1,4 @@
-package commands
+package restores
 
 import (
 	"context"
@@ -37,7 +37,8 @@ func (o *undoOptions) flags() []flags.Flag {
 	}
 }
 
-func undoCommand() *call.Verb {
+// Undo is the verb undo.
+func Undo() *call.Verb {
 	var o undoOptions
 	return &call.Verb{
 		Name: "undo", Args: "[MISSION]", Max: 1, Short: "take back the last restore of a mission",
@@ -48,7 +49,8 @@ not undone, but can be canceled: --queued.`,
 	}
 }
 
-func redoCommand() *call.Verb {
+// Redo is the verb redo.
+func Redo() *call.Verb {
 	var o undoOptions
 	return &call.Verb{
 		Name: "redo", Args: "[MISSION]", Max: 1, Short: "do again what undo took back",
