@@ -4,8 +4,6 @@ package beneath
 
 import (
 	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -91,71 +89,4 @@ func TestChmodNeedsNoReadPermission(t *testing.T) {
 			t.Errorf("mode %o", st.Mode)
 		}
 	})
-}
-
-func TestCopyAttributes(t *testing.T) {
-	r, err := Open(t.TempDir())
-	must(t, err)
-	defer r.Close()
-	put(t, r, "from", "old")
-	from, _, err := r.Open("from")
-	must(t, err)
-	defer from.Close()
-	to, err := r.Create("to", 0o600)
-	must(t, err)
-	defer to.Close()
-
-	path := filepath.Join(r.Path(), "from")
-	must(t, unix.Setxattr(path, "user.colour", []byte("blue"), 0))
-	// A POSIX ACL as the kernel stores it: version 2, then tag, permissions
-	// and id of the owner, user 12345, group, mask and others.
-	acl := []byte{2, 0, 0, 0,
-		1, 0, 6, 0, 0xff, 0xff, 0xff, 0xff,
-		2, 0, 6, 0, 0x39, 0x30, 0, 0,
-		4, 0, 4, 0, 0xff, 0xff, 0xff, 0xff,
-		0x10, 0, 6, 0, 0xff, 0xff, 0xff, 0xff,
-		0x20, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}
-	must(t, unix.Setxattr(path, "system.posix_acl_access", acl, 0))
-	wantUID := os.Getuid()
-	if wantUID == 0 {
-		wantUID = 12345
-		must(t, r.Chown("from", wantUID, 54321))
-	}
-
-	if left := CopyAttributes(from, to, 0o760); len(left) != 0 {
-		t.Errorf("not carried: %v", left)
-	}
-	st, err := r.Lstat("to")
-	must(t, err)
-	if int(st.UID) != wantUID || st.Perm() != 0o760 {
-		t.Errorf("owner %d mode %o", st.UID, st.Perm())
-	}
-	for _, name := range []string{"user.colour", "system.posix_acl_access"} {
-		a, err := xattrValue(int(from.Fd()), name)
-		must(t, err)
-		b, err := xattrValue(int(to.Fd()), name)
-		must(t, err)
-		if name == "user.colour" && string(a) != string(b) || len(a) != len(b) {
-			t.Errorf("%s: %q and %q", name, a, b)
-		}
-	}
-}
-
-func TestCopyAttributesReportsWhatIsLeft(t *testing.T) {
-	r, err := Open(t.TempDir())
-	must(t, err)
-	defer r.Close()
-	put(t, r, "from", "")
-	must(t, unix.Setxattr(filepath.Join(r.Path(), "from"), "user.big", []byte("x"), 0))
-	from, _, err := r.Open("from")
-	must(t, err)
-	defer from.Close()
-	// /dev/null carries no user attributes: they are for regular files.
-	to, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	must(t, err)
-	defer to.Close()
-	left := copyXattrs(int(from.Fd()), int(to.Fd()))
-	if len(left) != 1 || left[0].What != "xattr user.big" || left[0].Err == nil {
-		t.Errorf("left: %v", left)
-	}
 }

@@ -39,6 +39,9 @@ func newDir(fd int, root *Root, at string, err error) (*Dir, error) {
 // Close releases the handle.
 func (d *Dir) Close() error { return pathError("close", d.path, unix.Close(d.fd)) }
 
+// Fd is the directory's descriptor, which stays the Dir's.
+func (d *Dir) Fd() uintptr { return uintptr(d.fd) }
+
 // Path is the directory's path below the root, "" for the root.
 func (d *Dir) Path() string { return d.path }
 

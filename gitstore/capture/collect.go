@@ -50,10 +50,10 @@ func visit(n *node, path string, enter func(*node) bool, fn func(path string, n 
 func collectModes(root *node) *Modes {
 	m := &Modes{Unusual: map[string]uint32{}}
 	usual := map[kind]uint16{}
-	for k, perm := range map[kind]*uint32{kindFile: &m.File, kindExecutable: &m.Executable, kindDirectory: &m.Directory} {
+	for k, perm := range map[kind]*Perm{kindFile: &m.File, kindExecutable: &m.Executable, kindDirectory: &m.Directory} {
 		if bits, ok := root.sum.usual(k); ok {
 			usual[k] = bits
-			*perm = uint32(bits)
+			*perm = KnownPerm(uint32(bits))
 		}
 	}
 	links := map[beneath.Identity][]string{}

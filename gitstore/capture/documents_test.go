@@ -38,8 +38,8 @@ func TestSkippedDocument(t *testing.T) {
 
 func TestModesDocument(t *testing.T) {
 	m := &Modes{
-		File: 0o644, Executable: 0o755, Directory: 0o2755,
-		Unusual: map[string]uint32{"a": 0o600, "b\xfe": 0o444},
+		File: KnownPerm(0), Directory: KnownPerm(0o2755),
+		Unusual: map[string]uint32{"a": 0o600, "b\xfe": 0o444, "c": 0},
 		Empty:   []string{"e", "f/g"},
 		Links:   [][]string{{"x", "y"}},
 	}
@@ -50,11 +50,17 @@ func TestModesDocument(t *testing.T) {
 	if !reflect.DeepEqual(back, m) {
 		t.Errorf("got %+v, want %+v", back, m)
 	}
-	if got := back.Perm("a", gitstore.ModeFile); got != 0o600 {
-		t.Errorf("Perm(a) = %o", got)
+	if got := back.Perm("a", gitstore.ModeFile); got != KnownPerm(0o600) {
+		t.Errorf("Perm(a) = %v", got)
 	}
-	if got := back.Perm("q", gitstore.ModeDir); got != 0o2755 {
-		t.Errorf("Perm(q) = %o", got)
+	if got := back.Perm("q", gitstore.ModeDir); got != KnownPerm(0o2755) {
+		t.Errorf("Perm(q) = %v", got)
+	}
+	if bits, ok := back.Perm("q", gitstore.ModeFile).Known(); !ok || bits != 0 {
+		t.Errorf("a file of mode 000: %o, %v", bits, ok)
+	}
+	if got := back.Perm("q", gitstore.ModeExec); got != (Perm{}) {
+		t.Errorf("of no program, Perm(q) = %v", got)
 	}
 }
 

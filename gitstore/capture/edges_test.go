@@ -365,7 +365,7 @@ func TestModes(t *testing.T) {
 	l.must(os.Chmod(l.path("d"), 0o700|os.ModeSetgid))
 	got := l.walk().Modes
 	want := &Modes{
-		File: 0o644, Executable: 0o750, Directory: 0o755,
+		File: KnownPerm(0o644), Executable: KnownPerm(0o750), Directory: KnownPerm(0o755),
 		Unusual: map[string]uint32{"b": 0o600, "d": 0o2700},
 		Empty:   []string{"empty/inner", "special"}, Links: [][]string{{"a", "d/linked"}},
 	}

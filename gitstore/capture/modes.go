@@ -13,8 +13,8 @@ import (
 // only what differs from the workspace's most common permission bits.
 type Modes struct {
 	// File, Executable and Directory are the most common permission bits
-	// (07777) of each kind; 0 where the workspace has none of it.
-	File, Executable, Directory uint32
+	// of each kind; not known where the workspace has none of it.
+	File, Executable, Directory Perm
 	// Unusual are the permission bits of the files and directories that have
 	// others, by path.
 	Unusual map[string]uint32
@@ -26,11 +26,11 @@ type Modes struct {
 	Links [][]string
 }
 
-// Perm is the permission bits (07777) that path had, being an entry of this
-// mode in the snapshot's tree; 0 if that is not known, as for a symbolic link.
-func (m *Modes) Perm(path string, mode gitstore.Mode) uint32 {
+// Perm is the permission bits that path had, being an entry of this mode in the
+// snapshot's tree. Those of a symbolic link are not known.
+func (m *Modes) Perm(path string, mode gitstore.Mode) Perm {
 	if perm, ok := m.Unusual[path]; ok {
-		return perm
+		return KnownPerm(perm)
 	}
 	switch mode {
 	case gitstore.ModeFile:
@@ -40,45 +40,67 @@ func (m *Modes) Perm(path string, mode gitstore.Mode) uint32 {
 	case gitstore.ModeDir:
 		return m.Directory
 	}
-	return 0
+	return Perm{}
+}
+
+// Perm is permission bits (07777). The zero value says that they are not known, which
+// is something else than mode 000.
+type Perm struct {
+	bits  uint32
+	known bool
+}
+
+// KnownPerm is permission bits that are known.
+func KnownPerm(bits uint32) Perm { return Perm{bits & 0o7777, true} }
+
+// Known returns the bits, and false if they are not known.
+func (p Perm) Known() (bits uint32, ok bool) { return p.bits, p.known }
+
+// Differs reports whether both are known and not the same.
+func (p Perm) Differs(other Perm) bool { return p.known && other.known && p.bits != other.bits }
+
+// MarshalText implements encoding.TextMarshaler: as people know them.
+func (p Perm) MarshalText() ([]byte, error) {
+	if !p.known {
+		return nil, nil
+	}
+	return fmt.Appendf(nil, "%04o", p.bits), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Perm) UnmarshalText(data []byte) error {
+	if len(data) == 0 {
+		*p = Perm{}
+		return nil
+	}
+	n, err := strconv.ParseUint(string(data), 8, 32)
+	if err != nil || n > 0o7777 {
+		return fmt.Errorf("%q is not a file mode", data)
+	}
+	*p = KnownPerm(uint32(n))
+	return nil
 }
 
 type modesDocument struct {
 	Version    int         `json:"version"`
-	File       octal       `json:"file,omitempty"`
-	Executable octal       `json:"executable,omitempty"`
-	Directory  octal       `json:"directory,omitempty"`
+	File       Perm        `json:"file,omitzero"`
+	Executable Perm        `json:"executable,omitzero"`
+	Directory  Perm        `json:"directory,omitzero"`
 	Unusual    []modeEntry `json:"unusual,omitempty"`
 	Empty      []text      `json:"empty,omitempty"`
 	Links      [][]text    `json:"links,omitempty"`
 }
 
 type modeEntry struct {
-	Path text  `json:"path"`
-	Mode octal `json:"mode"`
-}
-
-// octal is permission bits, written as people know them.
-type octal uint32
-
-// MarshalText implements encoding.TextMarshaler.
-func (o octal) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%04o", uint32(o)), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (o *octal) UnmarshalText(data []byte) error {
-	n, err := strconv.ParseUint(string(data), 8, 32)
-	if err != nil || n > 0o7777 {
-		return fmt.Errorf("%q is not a file mode", data)
-	}
-	*o = octal(n)
-	return nil
+	Path text `json:"path"`
+	Mode Perm `json:"mode"`
 }
 
 // Document is modes.json. It is deterministic.
 func (m *Modes) Document() []byte {
 	doc := modesDocument{
-		Version: documentVersion, File: octal(m.File), Executable: octal(m.Executable),
-		Directory: octal(m.Directory), Empty: texts(m.Empty),
+		Version: documentVersion, File: m.File, Executable: m.Executable,
+		Directory: m.Directory, Empty: texts(m.Empty),
 	}
 	paths := make([]string, 0, len(m.Unusual))
 	for path := range m.Unusual {
@@ -86,7 +108,7 @@ func (m *Modes) Document() []byte {
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
-		doc.Unusual = append(doc.Unusual, modeEntry{Path: text(path), Mode: octal(m.Unusual[path])})
+		doc.Unusual = append(doc.Unusual, modeEntry{Path: text(path), Mode: KnownPerm(m.Unusual[path])})
 	}
 	for _, group := range m.Links {
 		doc.Links = append(doc.Links, texts(group))
@@ -101,11 +123,13 @@ func ParseModes(data []byte) (*Modes, error) {
 		return nil, err
 	}
 	m := &Modes{
-		File: uint32(doc.File), Executable: uint32(doc.Executable), Directory: uint32(doc.Directory),
+		File: doc.File, Executable: doc.Executable, Directory: doc.Directory,
 		Unusual: make(map[string]uint32, len(doc.Unusual)), Empty: plain(doc.Empty),
 	}
 	for _, e := range doc.Unusual {
-		m.Unusual[string(e.Path)] = uint32(e.Mode)
+		if bits, ok := e.Mode.Known(); ok {
+			m.Unusual[string(e.Path)] = bits
+		}
 	}
 	for _, group := range doc.Links {
 		m.Links = append(m.Links, plain(group))

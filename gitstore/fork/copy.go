@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 )
 
@@ -243,11 +244,11 @@ func (k *maker) copyItem(p *place, i item) (reason string, err error) {
 			return "", err
 		}
 		if unchanged(&before, &after) {
-			return "", attributes(from, target, &before)
+			return "", dress(from, target, &before)
 		}
 		before = after
 	}
-	return reasonChanging, attributes(from, target, &before)
+	return reasonChanging, dress(from, target, &before)
 }
 
 // unchanged tells whether a file was not written to between two looks at it.
@@ -325,9 +326,9 @@ func (k *maker) buffer() *[]byte {
 	return &buffer
 }
 
-// attributes gives a copy what the original has besides content. What cannot
+// dress gives a copy what the original has besides content. What cannot
 // be carried over, such as an owner, is not worth the fork.
-func attributes(from, target beneath.Handle, st *beneath.Stat) error {
-	_ = beneath.CopyAttributes(from, target, st.Perm())
+func dress(from, target beneath.Handle, st *beneath.Stat) error {
+	_ = attributes.Of(from, *st).Give(target)
 	return setModTime(target, st.Mtime)
 }

@@ -138,22 +138,20 @@ func (k *maker) openWorkspace() (*beneath.Root, error) {
 	return beneath.Open(k.doc.workspace())
 }
 
-// perm is the permission bits that a path had, 0 if that is not known. The
-// snapshot's tree has the last word on the exec bit.
-func (k *maker) perm(path string, mode gitstore.Mode) uint32 {
+// perm is the permission bits that a path had, if they are known. The snapshot's tree
+// has the last word on the exec bit.
+func (k *maker) perm(path string, mode gitstore.Mode) (bits uint32, known bool) {
 	if k.src.Modes == nil {
-		return 0
+		return 0, false
 	}
-	perm := k.src.Modes.Perm(path, mode)
-	switch {
-	case perm == 0:
-		return 0
-	case mode == gitstore.ModeExec:
-		return perm | 0o100
-	case mode == gitstore.ModeFile:
-		return perm &^ 0o100
+	bits, known = k.src.Modes.Perm(path, mode).Known()
+	switch mode {
+	case gitstore.ModeExec:
+		bits |= 0o100
+	case gitstore.ModeFile:
+		bits &^= 0o100
 	}
-	return perm
+	return bits, known
 }
 
 // maxPointing is up to which size a copied file is searched for the source's

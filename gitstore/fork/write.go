@@ -25,7 +25,7 @@ type writer struct {
 	root    *beneath.Root
 	live    *beneath.Root // nil if the source's workspace is gone
 	list    *listing
-	perm    func(path string, mode gitstore.Mode) uint32
+	perm    func(path string, mode gitstore.Mode) (bits uint32, known bool)
 
 	done written
 	mu   sync.Mutex
@@ -86,8 +86,8 @@ func (w *writer) finish(empty []string) error {
 
 func (w *writer) directory(path string) (beneath.Stat, error) {
 	st, err := w.root.Lstat(path)
-	want := w.perm(path, gitstore.ModeDir)
-	if err != nil || want == 0 || st.Kind() != beneath.Directory || st.Perm() == want {
+	want, known := w.perm(path, gitstore.ModeDir)
+	if err != nil || !known || st.Kind() != beneath.Directory || st.Perm() == want {
 		return st, err
 	}
 	if err := w.root.Chmod(path, want); err != nil {
@@ -209,9 +209,9 @@ func (w *writer) fromStore(p *place, n int) error {
 // put makes the file and gives it its mode.
 func (w *writer) put(p *place, n int, fill func(beneath.Handle) error) error {
 	f := &w.list.files[n]
-	perm := w.perm(f.path, f.mode)
+	perm, known := w.perm(f.path, f.mode)
 	create := perm
-	if perm == 0 {
+	if !known {
 		create = 0o666
 		if f.mode == gitstore.ModeExec {
 			create = 0o777
@@ -226,7 +226,12 @@ func (w *writer) put(p *place, n int, fill func(beneath.Handle) error) error {
 	if err != nil {
 		return err
 	}
-	st, err := w.filled(target, perm, fill)
+	st, err := w.filled(target, fill)
+	if err == nil && known && st.Perm() != perm {
+		if err = target.Chmod(perm); err == nil {
+			st, err = target.Stat()
+		}
+	}
 	if closed := target.Close(); err == nil {
 		err = closed
 	}
@@ -236,17 +241,11 @@ func (w *writer) put(p *place, n int, fill func(beneath.Handle) error) error {
 	return err
 }
 
-func (w *writer) filled(target beneath.Handle, perm uint32, fill func(beneath.Handle) error) (beneath.Stat, error) {
+func (w *writer) filled(target beneath.Handle, fill func(beneath.Handle) error) (beneath.Stat, error) {
 	if err := fill(target); err != nil {
 		return beneath.Stat{}, err
 	}
-	st, err := target.Stat()
-	if err == nil && perm != 0 && st.Perm() != perm {
-		if err = target.Chmod(perm); err == nil {
-			st, err = target.Stat()
-		}
-	}
-	return st, err
+	return target.Stat()
 }
 
 func (w *writer) link(p *place, n int) error {

@@ -203,12 +203,12 @@ func gitMerge(t *testing.T, s *shadow.Store, sides merge.Sides) (tree gitstore.I
 func TestModes(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	base := &capture.Modes{File: 0o644, Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600}, Empty: []string{"filled", "removed", "stays"}}
-	ours := &capture.Modes{File: 0o644, Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640}, Empty: []string{"new", "removed", "stays"}}
-	theirs := &capture.Modes{File: 0o644, Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600}, Empty: []string{"filled", "held", "stays"}}
+	base := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o600, "both": 0o600, "back": 0o600}, Empty: []string{"filled", "removed", "stays"}}
+	ours := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o600, "both": 0o640}, Empty: []string{"new", "removed", "stays"}}
+	theirs := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o600, "theirs": 0o660, "both": 0o660, "back": 0o600}, Empty: []string{"filled", "held", "stays"}}
 	tree := writeTree(t, s, files{"filled/x": "x\n", "held/x": "x\n"})
 	got := storetest.Must[*capture.Modes](t)(merge.Modes(s, tree, base, ours, theirs))
-	want := &capture.Modes{File: 0o644, Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660}, Empty: []string{"new", "stays"}}
+	want := &capture.Modes{File: capture.KnownPerm(0o644), Unusual: map[string]uint32{"ours": 0o640, "theirs": 0o660, "both": 0o660}, Empty: []string{"new", "stays"}}
 	if !bytes.Equal(got.Document(), want.Document()) {
 		t.Errorf("merged modes:\n%s\nwant:\n%s", got.Document(), want.Document())
 	}

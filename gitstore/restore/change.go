@@ -2,6 +2,7 @@ package restore
 
 import (
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
@@ -10,8 +11,11 @@ import (
 type State struct {
 	Mode gitstore.Mode
 	Blob gitstore.ID
-	// Perm is the permission bits (0777), 0 if not known.
-	Perm uint32
+	// Perm is the permission bits (0777), if they are known.
+	Perm capture.Perm
+	// Kept is what else the file had when a plan that took it away was carried out; nil
+	// if that is not known.
+	Kept *attributes.Kept
 }
 
 // holds tells whether the content is the same, that is kind and bytes.
@@ -108,12 +112,14 @@ type Kept struct {
 }
 
 // Directory is one that is made or removed. Perm is its permission bits
-// (07777), 0 if not known.
+// (07777), if they are known.
 type Directory struct {
 	Path string
-	Perm uint32
+	Perm capture.Perm
 	// Frees says that its removal makes room for a file.
 	Frees bool
+	// Kept is that of a State.
+	Kept *attributes.Kept
 }
 
 // DirMode is a directory that is to get other permission bits (07777).

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
@@ -110,8 +111,8 @@ func (r *run) closeDirs() error {
 // makeDir makes one directory, open to ourselves until all is in place.
 func (r *run) makeDir(d Directory) error {
 	perm := uint32(0o777)
-	if d.Perm != 0 {
-		perm = d.Perm | 0o700
+	if bits, known := d.Perm.Known(); known {
+		perm = bits | 0o700
 	}
 	if err := r.step("mkdir %s", d.Path); err != nil {
 		return err
@@ -125,13 +126,39 @@ func (r *run) makeDir(d Directory) error {
 	return err
 }
 
-// dressDir gives a directory that was made its permission bits, past the umask.
+// dressDir gives a directory that was made its permission bits, past the umask, and what
+// else is known of it.
 func (r *run) dressDir(d Directory) error {
 	st, there, err := statDir(r.Root, d.Path)
-	if err != nil || !there || d.Perm == 0 {
+	if err == nil && there && d.Kept != nil {
+		if given, err := giveDir(r, d); given || err != nil {
+			return err
+		}
+	}
+	perm, known := d.Perm.Known()
+	if err != nil || !there || !known {
 		return err
 	}
-	return r.chmodDir(DirMode{Path: d.Path, From: st.Perm(), To: d.Perm})
+	return r.chmodDir(DirMode{Path: d.Path, From: st.Perm(), To: perm})
+}
+
+// giveDir gives a directory what it had, and reports false if it can't be opened.
+func giveDir(r *run, d Directory) (bool, error) {
+	dir, err := r.Root.OpenDir(d.Path)
+	if err != nil {
+		return false, nil
+	}
+	defer dir.Close()
+	if err := r.step("dress %s", d.Path); err != nil {
+		return true, err
+	}
+	failpoint.Hit("restore.dress.directory")
+	lost := d.Kept.Give(dir)
+	if err := r.Root.Chtimes(d.Path, d.Kept.Time(), d.Kept.Time()); err != nil && !absent(err) {
+		lost = append(lost, attributes.Lost{What: "time", Err: err})
+	}
+	noteLost(r, d.Path, lost)
+	return true, nil
 }
 
 // removeDir removes a directory if it is empty, and tells whether it is gone.
@@ -191,8 +218,8 @@ func (r *run) chmod(i int, to *State) error {
 		return err
 	}
 	defer file.Close()
-	perm := to.Perm
-	if perm == 0 {
+	perm, known := to.Perm.Known()
+	if !known {
 		perm = withExec(st.Perm()&0o777, to.Mode == gitstore.ModeExec)
 	}
 	perm |= st.Perm() &^ 0o777

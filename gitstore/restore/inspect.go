@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // finding is what kind of thing is at a path.
@@ -74,7 +75,7 @@ func inspectFile(disk Disk, path string) (State, beneath.Stat, error) {
 	}
 	defer file.Close()
 	id, err := hashFile(file)
-	return State{Mode: fileMode(st), Blob: id, Perm: st.Perm() & 0o777}, st, err
+	return State{Mode: fileMode(st), Blob: id, Perm: capture.KnownPerm(st.Perm() & 0o777)}, st, err
 }
 
 func fileMode(st beneath.Stat) gitstore.Mode {

@@ -153,14 +153,16 @@ func (p *planner) inverted(of *Plan) *Plan {
 	plan := p.plan()
 	// The trees as they would be: what the operation started from is where this
 	// one leads, as far as it does.
-	plan.To = of.From
+	plan.To, plan.Relink = of.From, of.Links
 	for i := range plan.MakeDirs {
-		plan.MakeDirs[i].Perm = permOf(of.RemoveDirs, plan.MakeDirs[i].Path)
+		d := &plan.MakeDirs[i]
+		was := directory(of.RemoveDirs, d.Path)
+		d.Perm, d.Kept = was.Perm, was.Kept
 	}
 	for i := range plan.RemoveDirs {
 		d := &plan.RemoveDirs[i]
-		if d.Perm == 0 {
-			d.Perm = permOf(of.MakeDirs, d.Path)
+		if _, known := d.Perm.Known(); !known {
+			d.Perm = directory(of.MakeDirs, d.Path).Perm
 		}
 	}
 	for i := len(of.Renames) - 1; i >= 0; i-- {
@@ -169,13 +171,14 @@ func (p *planner) inverted(of *Plan) *Plan {
 	return plan
 }
 
-func permOf(dirs []Directory, path string) uint32 {
-	for _, d := range dirs {
+// directory is the one at a path, with nothing known of it if it is not in the list.
+func directory(list []Directory, path string) Directory {
+	for _, d := range list {
 		if d.Path == path {
-			return d.Perm
+			return d
 		}
 	}
-	return 0
+	return Directory{}
 }
 
 // inverse undoes a rename after those below it are undone.

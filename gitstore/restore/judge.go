@@ -171,7 +171,7 @@ func dropFile(s spot, proven bool, known func(found) (bool, error)) (verdict, er
 	if err != nil {
 		return unknown, err
 	}
-	ok, err := known(found{kind: content, stat: st, state: State{Mode: fileMode(st), Blob: id, Perm: st.Perm() & 0o777}})
+	ok, err := known(found{kind: content, stat: st, state: State{Mode: fileMode(st), Blob: id}})
 	if err != nil || !ok {
 		return unknown, err
 	}

@@ -267,6 +267,7 @@ func (p *planner) plan() *Plan {
 	slices.SortFunc(out.RemoveDirs, func(a, b Directory) int { return topDown(b, a) })
 	slices.SortFunc(out.DirModes, func(a, b DirMode) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(out.Keep, func(a, b Kept) int { return strings.Compare(a.Path, b.Path) })
+	out.Links = linksOf(out, p.from.Modes)
 	return out
 }
 

@@ -15,7 +15,7 @@ func (p *planner) modes() error {
 	if s == nil || t == nil {
 		return nil
 	}
-	if differ(s.File, t.File) || differ(s.Executable, t.Executable) || differ(s.Directory, t.Directory) {
+	if s.File.Differs(t.File) || s.Executable.Differs(t.Executable) || s.Directory.Differs(t.Directory) {
 		return p.objects.WalkTree(p.to.Tree, func(path string, e gitstore.TreeEntry) error {
 			if !p.wanted(path) && !p.leadsToWanted(path) {
 				return gitstore.SkipTree
@@ -45,8 +45,6 @@ func (p *planner) modes() error {
 	return nil
 }
 
-func differ(a, b uint32) bool { return a != 0 && b != 0 && a != b }
-
 // leadsToWanted tells whether one of the wanted paths is below path.
 func (p *planner) leadsToWanted(path string) bool {
 	return slices.ContainsFunc(p.paths, func(wanted string) bool { return below(wanted, path) })
@@ -54,7 +52,7 @@ func (p *planner) leadsToWanted(path string) bool {
 
 func (p *planner) mode(path string, e gitstore.TreeEntry) error {
 	was, is := p.from.perm(path, e.Mode), p.to.perm(path, e.Mode)
-	if !differ(was, is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink {
+	if !was.Differs(is) || !p.wanted(path) || hostile(path) || e.Mode == gitstore.ModeSymlink {
 		return nil
 	}
 	if _, skipped := p.from.skipped(path); skipped {
@@ -69,7 +67,9 @@ func (p *planner) mode(path string, e gitstore.TreeEntry) error {
 	if e.Mode.IsDir() {
 		l, err := p.look(path)
 		if err == nil && l.there && l.stat.Kind() == beneath.Directory {
-			p.dirModes = append(p.dirModes, DirMode{Path: path, From: was, To: is})
+			from, _ := was.Known()
+			to, _ := is.Known()
+			p.dirModes = append(p.dirModes, DirMode{Path: path, From: from, To: to})
 		}
 		return err
 	}

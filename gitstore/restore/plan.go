@@ -28,6 +28,9 @@ type Plan struct {
 	Renames []Rename
 	// Keep is sorted by path.
 	Keep []Kept
+	// Links are groups of paths that are names of one file in S, and of which some are
+	// changed. Relink are such groups that become one file again.
+	Links, Relink [][]string
 }
 
 // Empty tells that there is nothing to do.
@@ -72,12 +75,14 @@ func (p *Plan) Covers(path string) (Kept, bool) {
 
 // change finds the planned change of a path.
 func (p *Plan) change(path string) (*Change, bool) {
-	i, ok := slices.BinarySearchFunc(p.Changes, path, func(c Change, path string) int { return strings.Compare(c.Path, path) })
+	i, ok := slices.BinarySearchFunc(p.Changes, path, byPath)
 	if !ok {
 		return nil, false
 	}
 	return &p.Changes[i], true
 }
+
+func byPath(c Change, path string) int { return strings.Compare(c.Path, path) }
 
 // parent is the directory of a path, "" for the root.
 func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }

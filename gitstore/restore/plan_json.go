@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
@@ -20,6 +21,9 @@ type planJSON struct {
 	DirModes   []modeJSON   `json:"directory_modes,omitempty"`
 	Renames    []renameJSON `json:"renames,omitempty"`
 	Keep       []keptJSON   `json:"keep,omitempty"`
+
+	Links  [][]capture.Text `json:"links,omitempty"`
+	Relink [][]capture.Text `json:"relink,omitempty"`
 }
 
 type changeJSON struct {
@@ -30,15 +34,19 @@ type changeJSON struct {
 }
 
 type stateJSON struct {
-	Mode octal       `json:"mode"`
-	Blob gitstore.ID `json:"blob"`
-	Perm octal       `json:"perm,omitempty"`
+	Mode octal        `json:"mode"`
+	Blob gitstore.ID  `json:"blob"`
+	Perm capture.Perm `json:"perm,omitzero"`
+
+	Kept *attributes.Kept `json:"kept,omitempty"`
 }
 
 type dirJSON struct {
 	Path  capture.Text `json:"path"`
-	Perm  octal        `json:"perm,omitempty"`
+	Perm  capture.Perm `json:"perm,omitzero"`
 	Frees bool         `json:"frees,omitempty"`
+
+	Kept *attributes.Kept `json:"kept,omitempty"`
 }
 
 type modeJSON struct {
@@ -87,6 +95,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	for _, k := range p.Keep {
 		doc.Keep = append(doc.Keep, keptJSON{capture.Text(k.Path), k.Reason})
 	}
+	doc.Links, doc.Relink = encodeLinks(p.Links), encodeLinks(p.Relink)
 	return json.Marshal(doc)
 }
 
@@ -108,6 +117,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	for _, k := range doc.Keep {
 		p.Keep = append(p.Keep, Kept{string(k.Path), k.Reason})
 	}
+	p.Links, p.Relink = decodeLinks(doc.Links), decodeLinks(doc.Relink)
 	return nil
 }
 
@@ -115,26 +125,48 @@ func (s *State) encode() *stateJSON {
 	if s == nil {
 		return nil
 	}
-	return &stateJSON{octal(s.Mode), s.Blob, octal(s.Perm)}
+	return &stateJSON{octal(s.Mode), s.Blob, s.Perm, s.Kept}
 }
 
 func (s *stateJSON) decode() *State {
 	if s == nil {
 		return nil
 	}
-	return &State{gitstore.Mode(s.Mode), s.Blob, uint32(s.Perm)}
+	return &State{gitstore.Mode(s.Mode), s.Blob, s.Perm, s.Kept}
+}
+
+func encodeLinks(groups [][]string) (out [][]capture.Text) {
+	for _, group := range groups {
+		var list []capture.Text
+		for _, path := range group {
+			list = append(list, capture.Text(path))
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+func decodeLinks(groups [][]capture.Text) (out [][]string) {
+	for _, group := range groups {
+		var list []string
+		for _, path := range group {
+			list = append(list, string(path))
+		}
+		out = append(out, list)
+	}
+	return out
 }
 
 func encodeDirs(list []Directory) (out []dirJSON) {
 	for _, d := range list {
-		out = append(out, dirJSON{capture.Text(d.Path), octal(d.Perm), d.Frees})
+		out = append(out, dirJSON{capture.Text(d.Path), d.Perm, d.Frees, d.Kept})
 	}
 	return out
 }
 
 func decodeDirs(list []dirJSON) (out []Directory) {
 	for _, d := range list {
-		out = append(out, Directory{string(d.Path), uint32(d.Perm), d.Frees})
+		out = append(out, Directory{string(d.Path), d.Perm, d.Frees, d.Kept})
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func (r *run) where(i int) (position, error) {
 	case content:
 		switch {
 		case c.Action() == Chmod && f.state.holds(c.To):
-			if f.state.Mode == c.To.Mode && (c.To.Perm == 0 || f.state.Perm == c.To.Perm) {
+			if f.state.Mode == c.To.Mode && !f.state.Perm.Differs(c.To.Perm) {
 				return atTarget, nil
 			}
 			return atSource, nil

@@ -59,14 +59,14 @@ func (s *Side) closed(path string) (capture.Reason, bool) {
 	return e.Reason, ok && (e.Path != path || e.Reason == capture.ReasonUnreadable)
 }
 
-func (s *Side) perm(path string, mode gitstore.Mode) uint32 {
+func (s *Side) perm(path string, mode gitstore.Mode) capture.Perm {
 	if s.Modes == nil {
-		return 0
+		return capture.Perm{}
 	}
 	perm := s.Modes.Perm(path, mode)
-	if mode != gitstore.ModeDir {
+	if bits, ok := perm.Known(); ok && mode != gitstore.ModeDir {
 		// A set-id bit on content that comes from a record is nobody's wish.
-		perm &= 0o777
+		return capture.KnownPerm(bits & 0o777)
 	}
 	return perm
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"maps"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 )
 
@@ -54,19 +55,32 @@ func (r *run) stage(ctx context.Context) error {
 	}
 	list := r.indices((*Change).writes)
 	single := len(list) <= syncEach || !canSyncFileSystem
-	err := r.each(ctx, list, func(i int) error {
+	twins, err := twinsOf(r)
+	if err != nil {
+		return err
+	}
+	stage := func(i int) error {
 		if err := r.step("stage %s", r.change(i).Path); err != nil {
 			return err
 		}
 		_, beside := r.Document.Beside[i]
 		failpoint.Hit("restore.stage")
 		c := r.change(i)
+		if twins.link(i, r.stagedSpot(i)) {
+			return nil
+		}
 		if err := r.make(r.stagedSpot(i), c.Path, c.From, c.To, single || beside); err != nil {
 			return fmt.Errorf("stage %s: %w", c.Path, err)
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := r.each(ctx, slices.DeleteFunc(slices.Clone(list), twins.has), stage); err != nil {
+		return err
+	}
+	if err := r.each(ctx, slices.Collect(maps.Keys(twins)), stage); err != nil {
+		return err
+	}
+	if err := noteApart(r, list); err != nil {
 		return err
 	}
 	if !single {
@@ -111,14 +125,28 @@ func (r *run) make(at spot, path string, was, is *State, sync bool) error {
 		if err != nil {
 			return err
 		}
-		return at.root.Symlink(string(target), at.path)
+		if err := at.root.Symlink(string(target), at.path); err != nil {
+			return err
+		}
+		putLink(r, at, path, is)
+		return nil
 	}
-	file, err := at.root.Create(at.path, newPerm(is))
+	o, err := outfitOf(r.Root, path, was, is)
 	if err != nil {
 		return err
 	}
-	if err = r.copyContent(file, content); err == nil {
-		err = r.dress(path, was, is, file)
+	file, err := at.root.Create(at.path, newPerm(is)&0o700|0o600)
+	if err != nil {
+		return err
+	}
+	if o.kept != nil && o.kept.Sparse {
+		holes := attributes.NewSparse(file)
+		err = errors.Join(r.copyContent(holes, content), holes.Close())
+	} else {
+		err = r.copyContent(file, content)
+	}
+	if err == nil {
+		err = o.put(r, at, path, is, file)
 	}
 	if err == nil && sync {
 		err = file.Sync()
@@ -138,58 +166,6 @@ func (r *run) copyContent(file io.Writer, content io.Reader) error {
 	// Plain interfaces: a file's own way of reading from another makes buffers.
 	_, err := io.CopyBuffer(struct{ io.Writer }{file}, struct{ io.Reader }{content}, *buffer)
 	return err
-}
-
-// newPerm is for a file that nothing is known of but its state.
-func newPerm(s *State) uint32 {
-	switch {
-	case s.Perm != 0:
-		return s.Perm
-	case s.Mode == gitstore.ModeExec:
-		return 0o777
-	}
-	return 0o666
-}
-
-// dress gives the staged file what it should have of the one that it replaces,
-// or of the directory that it comes into.
-func (r *run) dress(path string, was, is *State, file *os.File) error {
-	old, st, err := r.Root.Open(path)
-	if err == nil {
-		defer old.Close()
-		for _, u := range beneath.CopyAttributes(old, file, permOver(was, is, st)) {
-			r.note(Note{path, u.What, u.Err})
-		}
-		return nil
-	}
-	if dir, there, err := statDir(r.Root, parent(path)); err == nil && there && dir.Mode&setGroupID != 0 {
-		// In such a directory a file belongs to the directory's group; that it may
-		// not be given to it is no reason not to have it.
-		_ = file.Chown(-1, int(dir.GID))
-	}
-	if is.Perm != 0 {
-		return file.Chmod(os.FileMode(is.Perm))
-	}
-	return nil
-}
-
-// permOver is the permission bits of a file that takes the place of one with st: the
-// same but for the exec bit, unless others were recorded of both.
-func permOver(was, is *State, st beneath.Stat) uint32 {
-	if was != nil && was.Perm != is.Perm && was.Perm != 0 && is.Perm != 0 {
-		return is.Perm
-	}
-	return withExec(st.Perm()&0o777, is.Mode == gitstore.ModeExec)
-}
-
-func withExec(perm uint32, exec bool) uint32 {
-	if !exec {
-		return perm &^ 0o111
-	}
-	if perm&0o100 != 0 {
-		return perm
-	}
-	return perm | 0o100 | perm&0o044>>2
 }
 
 // unstage removes what was staged, of which nothing has been in the workspace

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 )
@@ -142,6 +143,12 @@ func (r *run) note(n Note) {
 	r.notesMu.Lock()
 	defer r.notesMu.Unlock()
 	r.notes = append(r.notes, n)
+}
+
+func noteLost(r *run, path string, lost []attributes.Lost) {
+	for _, l := range lost {
+		r.note(Note{path, l.What, l.Err})
+	}
 }
 
 // result is the outcome, complete and in order.

@@ -142,6 +142,16 @@ func (rs *Restorer) planInverse(m *projects.Mission, present restore.Side, op pr
 	return &FilesPlan{Plan: plan}, nil
 }
 
+// rememberAttributes adds to the plan what is to be taken away has beside its content.
+func (f *FilesPlan) rememberAttributes(m *projects.Mission) error {
+	root, err := OpenWorkspace(m)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return f.Remember(root)
+}
+
 // document is the plan as the record keeps it.
 func (f *FilesPlan) document() (json.RawMessage, error) {
 	raw, err := json.Marshal(f.Plan)

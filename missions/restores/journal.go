@@ -63,6 +63,9 @@ func (rs *Restorer) NewJournalDoc(m *projects.Mission, j *Job) (JournalDoc, erro
 	}
 	var err error
 	if j.Files != nil && !j.Files.isEmpty() {
+		if err := j.Files.rememberAttributes(m); err != nil {
+			return doc, err
+		}
 		if op.Plan, err = j.Files.document(); err != nil {
 			return doc, err
 		}

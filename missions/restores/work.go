@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -135,9 +136,30 @@ func (j *Job) addOutcome(o *restore.Outcome) {
 	for _, d := range o.Displaced {
 		j.Result.Displaced = append(j.Result.Displaced, missions.PathReason{Path: d.Path, Reason: "written while it was restored; kept in the record under displaced/"})
 	}
-	for _, note := range o.Notes {
-		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("%s: %s could not be carried over: %v", note.Path, note.What, note.Err))
+	j.Result.Notes = append(j.Result.Notes, foldNotes(o.Notes)...)
+}
+
+// foldNotes says of each attribute that could not be kept, and of each reason, in one line
+// which files it was of.
+func foldNotes(list []restore.Note) (out []string) {
+	const named = 3
+	paths := map[string][]string{}
+	var order []string
+	for _, note := range list {
+		what := fmt.Sprintf("%s could not be kept (%v)", note.What, note.Err)
+		if paths[what] == nil {
+			order = append(order, what)
+		}
+		paths[what] = append(paths[what], note.Path)
 	}
+	for _, what := range order {
+		of, more := paths[what], ""
+		if n := len(of) - named; n > 0 {
+			of, more = of[:named], fmt.Sprintf(" and %d more", n)
+		}
+		out = append(out, what+": "+strings.Join(of, ", ")+more)
+	}
+	return out
 }
 
 // withhold keeps out of the snapshots to come what a restore left as it is and no rule

@@ -1,0 +1,182 @@
+package attributes
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// someACL gives a user 12345 what the mask allows.
+func someACL(owner, user, group, mask, other uint16) acl {
+	const nobody = 0xffffffff
+	return acl{{tagOwner, owner, nobody}, {0x02, user, 12345}, {tagGroup, group, nobody}, {tagMask, mask, nobody}, {tagOther, other, nobody}}
+}
+
+func newFile(t *testing.T) *os.File {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+func statOf(t *testing.T, file *os.File) beneath.Stat {
+	t.Helper()
+	st, err := beneath.StatFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// asNobody runs a function on a thread of another user, which ends with it.
+func asNobody(t *testing.T, fn func()) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED, NOT SHOWN: only root may become another user")
+	}
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and never unlocked
+		for _, call := range []func() (uintptr, uintptr, unix.Errno){
+			func() (uintptr, uintptr, unix.Errno) { return unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0) },
+			func() (uintptr, uintptr, unix.Errno) {
+				return unix.RawSyscall(unix.SYS_SETRESGID, 65534, 65534, 65534)
+			},
+			func() (uintptr, uintptr, unix.Errno) {
+				return unix.RawSyscall(unix.SYS_SETRESUID, 65534, 65534, 65534)
+			},
+		} {
+			if _, _, errno := call(); errno != 0 {
+				done <- errno
+				return
+			}
+		}
+		fn()
+		done <- nil
+	}()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOwnerThatMayNotBeGiven(t *testing.T) {
+	file := newFile(t)
+	kept := &Kept{UID: 1234, GID: 5678, Mode: 0o6754, Xattrs: map[string][]byte{capabilities: []byte("x")}}
+	var lost []Lost
+	if os.Getuid() == 0 {
+		if err := file.Chown(65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asNobody(t, func() { lost = kept.Give(file) })
+	if st := statOf(t, file); st.Perm() != 0o744 || st.UID != 65534 {
+		t.Errorf("owner %d, mode %o: the group's rights are another group's, and nobody gets the owner's", st.UID, st.Perm())
+	}
+	var what []string
+	for _, l := range lost {
+		what = append(what, l.What)
+	}
+	if want := []string{"owner", "capabilities", "set-user-ID or set-group-ID bit"}; !reflect.DeepEqual(what, want) {
+		t.Errorf("lost %q, want %q", what, want)
+	}
+}
+
+func TestMaskIsNotTheGroups(t *testing.T) {
+	file := newFile(t)
+	st := statOf(t, file)
+	good := someACL(6, 6, 4, 6, 0)
+	kept := &Kept{UID: st.UID, GID: st.GID, Mode: 0o660, Xattrs: map[string][]byte{accessACL: good.bytes()}}
+	if lost := kept.Give(file); len(lost) > 0 {
+		t.Fatalf("lost %v", lost)
+	}
+	if back := Of(file, statOf(t, file)); !reflect.DeepEqual(back.Xattrs, kept.Xattrs) || back.Mode != 0o660 {
+		t.Errorf("read %o %x, want %x", back.Mode, back.Xattrs, kept.Xattrs)
+	}
+	// The kernel refuses an ACL of two masks: as a file system without ACLs does any.
+	other := newFile(t)
+	kept.Xattrs[accessACL] = append(good, good[3]).bytes()
+	if lost := kept.Give(other); len(lost) != 1 || lost[0].What != "ACL" {
+		t.Errorf("lost %v", lost)
+	}
+	if st := statOf(t, other); st.Perm() != 0o640 {
+		t.Errorf("without its ACL the file has mode %o", st.Perm())
+	}
+	kept.Unread = []string{accessACL}
+	delete(kept.Xattrs, accessACL)
+	if lost := kept.Give(file); len(lost) != 1 || statOf(t, file).Perm() != 0o600 {
+		t.Errorf("lost %v, mode %o", lost, statOf(t, file).Perm())
+	}
+}
+
+func TestInherit(t *testing.T) {
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	give := func(perm uint32, exact bool) *Kept {
+		file := newFile(t)
+		if lost := Inherit(dir, file, perm, exact); len(lost) > 0 {
+			t.Errorf("lost %v", lost)
+		}
+		return Of(file, statOf(t, file))
+	}
+	if k := give(0, true); k.Mode != 0 {
+		t.Errorf("mode %o, want none", k.Mode)
+	}
+	if k := give(0o666, false); k.Mode&0o022 != 0 {
+		t.Errorf("mode %o is past the umask", k.Mode)
+	}
+	if err := unix.Fsetxattr(int(dir.Fd()), defaultACL, someACL(7, 6, 5, 7, 4).bytes(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if k, want := give(0o640, true), someACL(6, 6, 5, 4, 0); string(k.Xattrs[accessACL]) != string(want.bytes()) || k.Mode != 0o640 {
+		t.Errorf("mode %o and ACL %x, want %x", k.Mode, k.Xattrs[accessACL], want.bytes())
+	}
+}
+
+func TestHoles(t *testing.T) {
+	file := newFile(t)
+	content := make([]byte, 3*hole+7)
+	content[hole+1], content[len(content)-1] = 1, 2
+	w := NewSparse(file)
+	for at := 0; at < len(content); at += 1000 {
+		if _, err := w.Write(content[at:min(at+1000, len(content))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file.Name()); err != nil || !reflect.DeepEqual(got, content) {
+		t.Errorf("other bytes, or %v", err)
+	}
+	if k := Of(file, statOf(t, file)); !k.Sparse {
+		t.Error("there are no holes")
+	}
+}
+
+func TestKeptThroughJSON(t *testing.T) {
+	kept := &Kept{UID: 1, GID: 2, Mode: 0, Modified: 1e18 + 1, Names: 2, Sparse: true, Xattrs: map[string][]byte{"user.a": {0, 0xff}}, Unread: []string{"user.b"}}
+	data, err := json.Marshal(kept)
+	var back Kept
+	if err == nil {
+		err = json.Unmarshal(data, &back)
+	}
+	if err != nil || !reflect.DeepEqual(&back, kept) {
+		t.Errorf("%s became %+v, %v", data, back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"mode":"8"}`), &back); err == nil {
+		t.Error("8 is taken for a mode")
+	}
+}

@@ -1,0 +1,177 @@
+//go:build linux || darwin
+
+package attributes
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// The reasons for which an attribute is lost that are not the system's.
+var (
+	ErrNotKept    = errors.New("not kept: too large, or not readable")
+	ErrNotAllowed = errors.New("not allowed to whoever runs Umbra")
+)
+
+// Give gives what was kept, but for the time and the holes, to an open file or
+// directory. What could not be given is returned. Nothing is fatal: content counts more.
+func (k *Kept) Give(file beneath.Opened) []Lost {
+	g := giving{kept: k, fd: int(file.Fd()), mode: uint32(k.Mode)}
+	g.owner()
+	g.xattrs()
+	g.bits()
+	return g.lost
+}
+
+// giving is one Give.
+type giving struct {
+	kept *Kept
+	fd   int
+	mode uint32 // what of the mode is left
+	lost []Lost
+}
+
+func (g *giving) lose(what string, err error) {
+	if err != nil {
+		g.lost = append(g.lost, Lost{what, err})
+	}
+}
+
+// owner gives user and group. Bits that depend on one that could not be given go: the
+// rights of the group would be another group's, and the program would run as another.
+func (g *giving) owner() {
+	k := g.kept
+	var have unix.Stat_t
+	if err := unix.Fstat(g.fd, &have); err == nil && have.Uid == k.UID && have.Gid == k.GID {
+		return
+	}
+	err := unix.Fchown(g.fd, int(k.UID), int(k.GID))
+	if err == nil {
+		return
+	}
+	// The group alone may be allowed where the owner is not.
+	groupErr := unix.Fchown(g.fd, -1, int(k.GID))
+	if have.Uid == k.UID {
+		g.lose("group", err)
+	} else {
+		g.lose("owner", err)
+		g.mode &^= setID
+	}
+	if groupErr != nil {
+		g.mode = g.mode&^setID&^0o070 | g.mode&0o070&(g.mode&0o007<<3)
+	}
+}
+
+// bits comes last: a change of owner clears set-id bits, and an ACL brings a mode.
+func (g *giving) bits() {
+	if err := unix.Fchmod(g.fd, g.mode); err != nil {
+		g.lose("permission bits", err)
+		return
+	}
+	if g.kept.Mode&setID == 0 {
+		return
+	}
+	var have unix.Stat_t
+	if err := unix.Fstat(g.fd, &have); err == nil && uint32(have.Mode)&setID != uint32(g.kept.Mode)&setID {
+		g.lose("set-user-ID or set-group-ID bit", ErrNotAllowed)
+	}
+}
+
+func (g *giving) xattrs() {
+	k := g.kept
+	for _, name := range k.Unread {
+		g.lose(inWords(name), ErrNotKept)
+	}
+	if slices.Contains(k.Unread, accessACL) {
+		g.mode &^= 0o070 // the bits are the mask's, and nothing says what the group's are
+	}
+	g.removeInherited()
+	for _, name := range slices.Sorted(maps.Keys(k.Xattrs)) {
+		value := k.Xattrs[name]
+		if name == accessACL {
+			g.acl(value)
+			continue
+		}
+		g.lose(inWords(name), setXattr(g.fd, name, value))
+	}
+}
+
+// removeInherited takes away the ACLs that a directory above has given and that were not
+// there.
+func (g *giving) removeInherited() {
+	have, err := xattrNames(g.fd)
+	if err != nil {
+		return
+	}
+	for _, name := range []string{accessACL, defaultACL} {
+		if _, kept := g.kept.Xattrs[name]; !kept && slices.Contains(have, name) {
+			g.lose(inWords(name), unix.Fremovexattr(g.fd, name))
+		}
+	}
+}
+
+// acl gives an access ACL. Where there is none, the mode's bits of the group, which are
+// the ACL's mask, would be the group's own.
+func (g *giving) acl(value []byte) {
+	a, ok := parseACL(value)
+	if ok {
+		a = a.limitedTo(g.mode)
+		value = a.bytes()
+	}
+	err := setXattr(g.fd, accessACL, value)
+	if err == nil {
+		return
+	}
+	g.lose(inWords(accessACL), err)
+	group := uint32(0)
+	if ok {
+		group = a.groupRights()
+	}
+	g.mode = g.mode&^0o070 | g.mode&0o070&(group<<3)
+}
+
+func setXattr(fd int, name string, value []byte) error {
+	if have, err := xattrValue(fd, name); err == nil && bytes.Equal(have, value) {
+		return nil
+	}
+	return unix.Fsetxattr(fd, name, value, 0)
+}
+
+// Inherit gives a new file, which was not made in the directory, what it would have got
+// there: its group if the directory has the set-group-ID bit, and rights by its default
+// ACL. Perm is the most that it may get; exact says that without an ACL it gets just
+// that, past the umask.
+func Inherit(dir, file beneath.Opened, perm uint32, exact bool) []Lost {
+	var st unix.Stat_t
+	from, to := int(dir.Fd()), int(file.Fd())
+	if err := unix.Fstat(from, &st); err == nil && uint32(st.Mode)&unix.S_ISGID != 0 {
+		// That it may not be given to the group is no reason not to have it.
+		_ = unix.Fchown(to, -1, int(st.Gid))
+	}
+	k := Kept{Mode: Mode(perm)}
+	g := giving{kept: &k, fd: to, mode: perm}
+	value, err := xattrValue(from, defaultACL)
+	a, ok := parseACL(value)
+	switch {
+	case err != nil || len(value) == 0:
+		if !exact {
+			return nil
+		}
+	case !ok:
+		g.mode &^= 0o070
+	default:
+		a = a.limitedTo(perm)
+		g.mode = a.mode()
+		if len(a) > minimal {
+			g.acl(a.bytes())
+		}
+	}
+	g.bits()
+	return g.lost
+}

@@ -1,0 +1,222 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// posixACL is an ACL as the kernel stores it: version 2, then tag, rights and id of the
+// owner, user 12345, group, mask and others.
+func posixACL(owner, user, group, mask, other byte) string {
+	const nobody = "\xff\xff\xff\xff"
+	return "\x02\x00\x00\x00" +
+		"\x01\x00" + string(owner) + "\x00" + nobody +
+		"\x02\x00" + string(user) + "\x00\x39\x30\x00\x00" +
+		"\x04\x00" + string(group) + "\x00" + nobody +
+		"\x10\x00" + string(mask) + "\x00" + nobody +
+		"\x20\x00" + string(other) + "\x00" + nobody
+}
+
+// netRaw is cap_net_raw+ep as the kernel stores it: version 2, effective, then the sets.
+const netRaw = "\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+func (l *lab) xattr(name, attribute, value string) {
+	l.t.Helper()
+	l.must(unix.Setxattr(l.path(name), attribute, []byte(value), 0))
+}
+
+// asRoot skips a test that gives files to other users.
+func asRoot(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED, NOT SHOWN: only root may give files to other users")
+	}
+}
+
+// attributes describes everything but content.
+func (l *lab) attributes(names ...string) map[string]string {
+	l.t.Helper()
+	out := map[string]string{}
+	for _, name := range names {
+		var st unix.Stat_t
+		l.must(unix.Lstat(l.path(name), &st))
+		is := fmt.Sprintf("%d:%d %o names %d time %d sparse %v", st.Uid, st.Gid, st.Mode&0o7777, st.Nlink, st.Mtim.Nano(), st.Blocks*512 < st.Size)
+		list := make([]byte, 4096)
+		n, err := unix.Llistxattr(l.path(name), list)
+		l.must(err)
+		keys := strings.Split(strings.Trim(string(list[:n]), "\x00"), "\x00")
+		slices.Sort(keys)
+		for _, key := range keys {
+			value := make([]byte, 4096)
+			if n, err := unix.Lgetxattr(l.path(name), key, value); err == nil {
+				is += fmt.Sprintf(" %s=%x", key, value[:n])
+			}
+		}
+		out[name] = is
+	}
+	return out
+}
+
+// carryOut remembers and applies a plan, and returns its notes as "path: what".
+func (l *lab) carryOut(p *Plan) (notes []string) {
+	l.t.Helper()
+	l.must(p.Remember(l.ws))
+	*p = *l.throughJSON(p)
+	o := l.begin(p, PrepareOptions{})
+	outcome, err := o.work.Apply(context.Background())
+	l.must(err)
+	for _, n := range outcome.Notes {
+		notes = append(notes, n.Path+": "+n.What)
+	}
+	o.end()
+	return notes
+}
+
+func (l *lab) wantNotes(got []string, want ...string) {
+	l.t.Helper()
+	if !slices.Equal(got, want) {
+		l.t.Errorf("notes are %q, want %q", got, want)
+	}
+}
+
+func TestUndoBringsAttributesBack(t *testing.T) {
+	asRoot(t)
+	l := newLab(t)
+	l.write("stays", "")
+	before := l.capture()
+	names := []string{"owned", "setuid", "program", "coloured", "shared", "closed", "d/in", "holes", "x", "y", "link", "d"}
+	for _, name := range names[:8] {
+		l.write(name, "content of "+name)
+	}
+	l.must(os.Chown(l.path("owned"), 1234, 5678))
+	l.must(os.Chmod(l.path("owned"), 0o640))
+	l.must(os.Chown(l.path("setuid"), 1234, 5678))
+	l.must(os.Chmod(l.path("setuid"), os.ModeSetuid|os.ModeSetgid|0o755))
+	l.must(os.Chmod(l.path("program"), 0o755))
+	l.xattr("program", "security.capability", netRaw)
+	l.xattr("coloured", "user.colour", "blue")
+	l.xattr("shared", "system.posix_acl_access", posixACL(6, 6, 0, 6, 0))
+	l.must(os.Chmod(l.path("closed"), 0))
+	l.must(os.Truncate(l.path("holes"), 1<<20))
+	l.write("x", "two names")
+	l.must(os.Link(l.path("x"), l.path("y")))
+	l.link("nowhere", "link")
+	l.must(os.Lchown(l.path("link"), 1234, 5678))
+	l.xattr("d", "system.posix_acl_default", posixACL(7, 7, 0, 7, 0))
+	l.must(os.Chown(l.path("d"), 1234, 5678))
+	l.must(os.Chmod(l.path("d"), os.ModeSetgid|0o750))
+	for _, name := range names {
+		if name != "link" {
+			l.must(os.Chtimes(l.path(name), time.Unix(1e9, 0), time.Unix(1e9, 123)))
+		}
+	}
+	want := l.attributes(names...)
+	full := l.disk()
+
+	forward := l.plan(l.capture(), before)
+	l.wantNotes(l.carryOut(forward))
+	for _, name := range names {
+		if _, err := os.Lstat(l.path(name)); err == nil {
+			t.Fatalf("%s is still there", name)
+		}
+	}
+	back := l.inverse(forward)
+	l.wantNotes(l.carryOut(back))
+	l.same("after the undo", l.disk(), full)
+	l.same("attributes after the undo", l.attributes(names...), want)
+
+	again := l.inverse(back)
+	l.wantNotes(l.carryOut(again))
+	l.wantNotes(l.carryOut(l.inverse(again)))
+	l.same("attributes after redo and undo", l.attributes(names...), want)
+}
+
+func TestPrivilegesAreOfOneContent(t *testing.T) {
+	asRoot(t)
+	l := newLab(t)
+	l.write("a", "old")
+	l.write("b", "old")
+	before := l.capture()
+	l.write("a", "new")
+	l.write("b", "new")
+	l.must(os.Chmod(l.path("a"), os.ModeSetuid|0o755))
+	l.must(os.Chmod(l.path("b"), 0o755))
+	l.xattr("b", "security.capability", netRaw)
+	forward := l.plan(l.capture(), before)
+	l.wantNotes(l.carryOut(forward), "a: set-ID bits or capabilities", "b: set-ID bits or capabilities")
+	for name, is := range l.attributes("a", "b") {
+		if strings.Contains(is, "capability") || !strings.HasPrefix(is, "0:0 644 ") {
+			t.Errorf("%s with other content is %s", name, is)
+		}
+	}
+	l.wantNotes(l.carryOut(l.inverse(forward)))
+	got := l.attributes("a", "b")
+	if !strings.HasPrefix(got["a"], "0:0 4755 ") || !strings.Contains(got["b"], fmt.Sprintf("%x", netRaw)) {
+		t.Errorf("after the undo: %v", got)
+	}
+}
+
+// TestRightsNeverWiden: what is given to a file that is made again depends on what could
+// be given before.
+func TestRightsNeverWiden(t *testing.T) {
+	asRoot(t)
+	l := newLab(t)
+	l.write("secret", "s")
+	l.must(os.Chmod(l.path("secret"), 0))
+	l.must(os.Mkdir(l.path("d"), 0o755))
+	with := l.capture()
+	l.remove("secret")
+	l.carryOut(l.plan(l.capture(), with))
+	if is := l.attributes("secret")["secret"]; !strings.HasPrefix(is, "0:0 0 ") {
+		t.Errorf("a file of mode 000 is %s", is)
+	}
+	// What is made in a directory with a default ACL has it, as with any new file.
+	l.write("d/new", "n")
+	l.must(os.Chmod(l.path("d/new"), 0o664))
+	with = l.capture()
+	l.remove("d/new")
+	l.xattr("d", "system.posix_acl_default", posixACL(7, 6, 0, 6, 0))
+	l.carryOut(l.plan(l.capture(), with))
+	if is, acl := l.attributes("d/new")["d/new"], fmt.Sprintf("%x", posixACL(6, 6, 0, 6, 0)); !strings.Contains(is, acl) || !strings.HasPrefix(is, "0:0 660 ") {
+		t.Errorf("in a directory with a default ACL a file is %s, want %s", is, acl)
+	}
+}
+
+func TestLinksComeTogether(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "old")
+	l.write("b", "old")
+	before := l.capture()
+	l.write("a", "new")
+	l.remove("b")
+	l.must(os.Link(l.path("a"), l.path("b")))
+	l.must(os.Link(l.path("a"), l.path("c")))
+	l.must(os.Link(l.path("a"), filepath.Join(l.base, "outside")))
+
+	forward := l.plan(l.capture(), before, func(r *Request) { r.Paths = []string{"a", "c"} })
+	l.carryOut(forward)
+	l.want(map[string]string{"a": "file old", "b": "file new"})
+	l.wantNotes(l.carryOut(l.inverse(forward)))
+	var a, b, c unix.Stat_t
+	l.must(unix.Lstat(l.path("a"), &a))
+	l.must(unix.Lstat(l.path("b"), &b))
+	l.must(unix.Lstat(l.path("c"), &c))
+	if a.Ino != b.Ino || c.Ino != b.Ino || b.Nlink != 4 {
+		t.Errorf("a is %d, b is %d, c is %d of %d names", a.Ino, b.Ino, c.Ino, b.Nlink)
+	}
+
+	forward = l.plan(l.capture(), before)
+	l.carryOut(forward)
+	l.wantNotes(l.carryOut(l.inverse(forward)), "a: hard links", "b: hard links", "c: hard links")
+	l.must(unix.Lstat(l.path("a"), &a))
+	if l.must(unix.Lstat(l.path("b"), &b)); a.Ino != b.Ino || a.Nlink != 3 {
+		t.Errorf("a is %d, b is %d of %d names", a.Ino, b.Ino, a.Nlink)
+	}
+}

@@ -1,0 +1,138 @@
+package restore
+
+import (
+	"errors"
+	"os"
+
+	"github.com/umbra-vcs/umbra/gitstore"
+	"github.com/umbra-vcs/umbra/gitstore/attributes"
+	"github.com/umbra-vcs/umbra/gitstore/beneath"
+)
+
+// errOtherContent is why a program that was changed does not run with the rights that
+// its former content was given.
+var errOtherContent = errors.New("they were given to other content")
+
+// outfit is what a file that is put at a path gets beside its content.
+type outfit struct {
+	// kept is of the file whose place it takes or, of one that a restore had removed,
+	// its own. It is nil for a new file.
+	kept *attributes.Kept
+	// dated says that the time comes back too: nothing was at the path meanwhile, so
+	// nothing was built of other content.
+	dated bool
+	lost  []attributes.Lost
+}
+
+// outfitOf is for a file that is to be as is at a path at which there is what was says.
+func outfitOf(root *beneath.Root, path string, was, is *State) (outfit, error) {
+	old, st, err := root.Open(path)
+	if err != nil {
+		return outfit{kept: is.Kept, dated: is.Kept != nil}, nil
+	}
+	now := attributes.Of(old, st)
+	if err := old.Close(); err != nil {
+		return outfit{}, err
+	}
+	o := outfit{kept: now}
+	if is.Kept != nil {
+		now.TakePrivileges(is.Kept)
+		now.Sparse = now.Sparse || is.Kept.Sparse
+	} else if now.HasPrivileges() {
+		now.DropPrivileges()
+		o.lost = []attributes.Lost{{What: "set-ID bits or capabilities", Err: errOtherContent}}
+	}
+	now.Mode = now.Mode&^0o777 | attributes.Mode(permOver(was, is, st))
+	return o, nil
+}
+
+// put gives the file what it gets. What could not be given is noted, and no reason not
+// to have the file.
+func (o *outfit) put(r *run, at spot, path string, is *State, file *os.File) error {
+	lost := o.lost
+	if o.kept != nil {
+		lost = append(lost, o.kept.Give(file)...)
+	} else {
+		inherited, err := inherit(r.Root, path, is, file)
+		if err != nil {
+			return err
+		}
+		lost = append(lost, inherited...)
+	}
+	if o.dated {
+		if err := at.root.Chtimes(at.path, o.kept.Time(), o.kept.Time()); err != nil {
+			lost = append(lost, attributes.Lost{What: "time", Err: err})
+		}
+	}
+	noteLost(r, path, lost)
+	return nil
+}
+
+// inherit gives a new file what its directory gives to files that are made in it: that is
+// the nearest one that is there, since it gives the same to directories.
+func inherit(root *beneath.Root, path string, is *State, file *os.File) ([]attributes.Lost, error) {
+	dir, there := parent(path), false
+	for ; ; dir = parent(dir) {
+		var err error
+		if _, there, err = statDir(root, dir); err != nil {
+			return nil, err
+		}
+		if there || dir == "" {
+			break
+		}
+	}
+	above, err := root.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	_, exact := is.Perm.Known()
+	return attributes.Inherit(above, file, newPerm(is), exact), nil
+}
+
+// putLink gives a symbolic link owner and time.
+func putLink(r *run, at spot, path string, is *State) {
+	if is.Kept == nil {
+		return
+	}
+	var lost []attributes.Lost
+	if st, err := at.root.Lstat(at.path); err != nil || !attributes.OfStat(st).SameOwner(is.Kept) {
+		if err := at.root.Chown(at.path, int(is.Kept.UID), int(is.Kept.GID)); err != nil {
+			lost = append(lost, attributes.Lost{What: "owner", Err: err})
+		}
+	}
+	if err := at.root.Chtimes(at.path, is.Kept.Time(), is.Kept.Time()); err != nil {
+		lost = append(lost, attributes.Lost{What: "time", Err: err})
+	}
+	noteLost(r, path, lost)
+}
+
+// newPerm is for a file that nothing is known of but its state.
+func newPerm(s *State) uint32 {
+	if bits, known := s.Perm.Known(); known {
+		return bits
+	}
+	if s.Mode == gitstore.ModeExec {
+		return 0o777
+	}
+	return 0o666
+}
+
+// permOver is the permission bits of a file that takes the place of one with st: the
+// same but for the exec bit, unless others were recorded of both.
+func permOver(was, is *State, st beneath.Stat) uint32 {
+	if bits, _ := is.Perm.Known(); was != nil && was.Perm.Differs(is.Perm) {
+		return bits
+	}
+	return withExec(st.Perm()&0o777, is.Mode == gitstore.ModeExec)
+}
+
+func withExec(perm uint32, exec bool) uint32 {
+	if !exec {
+		return perm &^ 0o111
+	}
+	if perm&0o100 != 0 {
+		return perm
+	}
+	return perm | 0o100 | perm&0o044>>2
+}
