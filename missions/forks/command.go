@@ -11,14 +11,21 @@ import (
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
-// forkedCommand is the command of a mission for a fork, which runs in another directory.
-// Relative paths that lead out of the workspace become absolute. What is in the workspace
-// the fork has its own copy of: absolute paths into it lead to that, and the agent works
-// in no worktree that it shares with the source.
+// forkedCommand is the command of a mission for a fork, which runs in another directory:
+// with the paths that it means there, and in no worktree that it shares with the source.
 func forkedCommand(m *projects.Mission, command []string, workspace string, a sessions.Adapter) []string {
-	if m.Binding.Workspace == "" {
-		return command
+	if m.Binding.Workspace != "" { // it has none where the mission is of another machine
+		command = forkedPaths(m, command, workspace)
 	}
+	if making, ok := a.(sessions.WorktreeMaking); ok {
+		command = making.WithoutWorktree(command)
+	}
+	return command
+}
+
+// forkedPaths makes relative paths that lead out of the workspace absolute. What is in
+// the workspace the fork has its own copy of: absolute paths into it lead to that.
+func forkedPaths(m *projects.Mission, command []string, workspace string) []string {
 	command = slices.Clone(command)
 	for i, word := range command {
 		option, path, joined := strings.Cut(word, "=")
@@ -32,9 +39,6 @@ func forkedCommand(m *projects.Mission, command []string, workspace string, a se
 		} else if own, ok := ownPath(m, path, workspace); ok {
 			command[i] = option + own
 		}
-	}
-	if making, ok := a.(sessions.WorktreeMaking); ok {
-		command = making.WithoutWorktree(command)
 	}
 	return command
 }
