@@ -1,8 +1,6 @@
 package jsontext
 
 import (
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions/secrets"
@@ -26,9 +24,9 @@ func redactLine(line string, nested int) string {
 		if w.first {
 			program, before = "", ""
 		}
-		if redacted := w.redact(program, before, nested); redacted != w.text {
+		if redacted := w.redact(program, before, nested); redacted != w.raw {
 			kept.WriteString(line[done:w.start])
-			kept.WriteString(w.quoted(redacted))
+			kept.WriteString(redacted)
 			done = w.end
 		}
 		program, before = nextProgram(program, before, w.text), w.text
@@ -40,9 +38,11 @@ func redactLine(line string, nested int) string {
 // lineWord is a word of a shell's line.
 type lineWord struct {
 	text       string // without its quotes
+	raw        string // with them
 	start, end int    // where it stands, with its quotes
 	first      bool   // it begins a command
-	quote      byte   // what stands around it, 0 if not around all of it
+	quote      byte   // what stands around it, or around its end; 0 for nothing
+	quoteAt    int    // where its quotes begin
 }
 
 // lineWords are the words of a line, as shells part them.
@@ -98,11 +98,16 @@ func readLineWord(line string, start int, ends string) lineWord {
 	return w.noteQuote(line)
 }
 
-// noteQuote finds the quotes that stand around the whole word, and no others in it.
+// noteQuote finds the quotes that stand around the whole word, or around what a variable
+// or an option is given, and no others in it.
 func (w lineWord) noteQuote(line string) lineWord {
-	raw := line[w.start:w.end]
-	if len(raw) > 1 && (raw[0] == '"' || raw[0] == '\'') && strings.IndexByte(raw[1:], raw[0]) == len(raw)-2 {
-		w.quote = raw[0]
+	w.raw = line[w.start:w.end]
+	at := strings.IndexAny(w.raw, "\"'\\")
+	if at < 0 || w.raw[at] == '\\' || at > 0 && w.raw[at-1] != '=' {
+		return w
+	}
+	if end := strings.IndexByte(w.raw[at+1:], w.raw[at]); end >= 0 && at+1+end == len(w.raw)-1 {
+		w.quote, w.quoteAt = w.raw[at], at
 	}
 	return w
 }
@@ -110,7 +115,7 @@ func (w lineWord) noteQuote(line string) lineWord {
 // quoted is another text in the place of the word's.
 func (w lineWord) quoted(text string) string {
 	switch quote := string(w.quote); {
-	case w.quote != 0:
+	case w.quote != 0 && w.quoteAt == 0:
 		return quote + text + quote
 	case strings.ContainsAny(text, " \t\n;&|()'`"):
 		return `"` + text + `"`
@@ -118,11 +123,11 @@ func (w lineWord) quoted(text string) string {
 	return text
 }
 
-// redact is the word without a secret, given the program whose word it is and the word
-// before it.
+// redact is the word, in its quotes, without a secret, given the program whose word it is
+// and the word before it.
 func (w lineWord) redact(program, before string, nested int) string {
 	if kept := redactOwnOption(program, before, w.text); kept != w.text {
-		return kept
+		return w.quoted(kept)
 	}
 	kept := redactWord(before, w.text)
 	name, _, isHeader := strings.Cut(w.text, ":")
@@ -130,13 +135,17 @@ func (w lineWord) redact(program, before string, nested int) string {
 	if isHeader {
 		kept = redactHeader(w.text)
 	}
-	switch {
-	case kept != w.text && !w.isReplaced(kept):
-		return kept
-	case !isHeader && nested > 0 && w.quote != 0 && strings.ContainsAny(w.text, " \t\n"):
-		return redactLine(w.text, nested-1)
+	if kept != w.text && !w.isReplaced(kept) {
+		return w.quoted(kept)
 	}
-	return w.text
+	inner := w.text[w.quoteAt:]
+	if isHeader || nested == 0 || w.quote == 0 || !strings.ContainsAny(inner, " \t\n") {
+		return w.raw
+	}
+	if kept := redactLine(inner, nested-1); kept != inner {
+		return w.raw[:w.quoteAt+1] + kept + string(w.quote)
+	}
+	return w.raw
 }
 
 // isReplaced reports whether what was left out of a word is a variable, a command, or
@@ -152,89 +161,3 @@ func (w lineWord) isReplaced(kept string) bool {
 }
 
 func isGiven(value string) bool { return secrets.IsGiven([]byte(strings.Trim(value, ` "'`))) }
-
-// secretOptions are the short options by which programs take a password: of next it is
-// the next word or joined to the option, of joined only joined, and of user it is what
-// stands behind the user's name and a colon. The programs' manuals say so.
-var secretOptions = []struct {
-	programs           []string
-	next, joined, user string
-}{
-	{programs: []string{"sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "login"}, next: "p"},
-	{programs: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami"}, next: "w"},
-	{programs: []string{"mysql", "mariadb", "mysqldump", "mariadb-dump", "mysqladmin", "mysqlimport", "7z", "7za"}, joined: "p"},
-	{programs: []string{"redis-cli"}, next: "a"},
-	{programs: []string{"sqlcmd", "bcp", "zip", "unzip"}, next: "P"},
-	{programs: []string{"curl"}, user: "uU"},
-	{programs: []string{"http", "https", "xh", "xhs"}, user: "a"},
-}
-
-// longUserOptions take a user and a password.
-var longUserOptions = []string{"--user", "--proxy-user", "--auth", "--creds"}
-
-// wrappers run the program that they are given.
-var wrappers = []string{"sudo", "doas", "env", "time", "exec", "nohup", "command", "xargs", "nice"}
-
-// nextProgram is the program whose options the words behind a word are: that of login
-// for docker login, helm registry login and others, whose -p is a port elsewhere.
-func nextProgram(program, before, word string) string {
-	switch {
-	case program == "" || program == "sshpass" && before != "-p" || slices.Contains(wrappers, program):
-		if isOption(word) || strings.Contains(word, "=") {
-			return program
-		}
-		return path.Base(word)
-	case word == "login":
-		return word
-	}
-	return program
-}
-
-// redactOwnOption redacts what an option that takes a password in this program, and
-// seldom in another, is given.
-func redactOwnOption(program, before, word string) string {
-	for _, o := range secretOptions {
-		if !slices.Contains(o.programs, program) {
-			continue
-		}
-		option, value := splitShort(word)
-		last, none := splitShort(before)
-		switch {
-		case value != "" && isOneOf(option, o.next+o.joined):
-			return word[:2] + redactPassword(value)
-		case value != "" && isOneOf(option, o.user):
-			return word[:2] + redactUser(value)
-		case none == "" && isOneOf(last, o.next):
-			return redactPassword(word)
-		case none == "" && isOneOf(last, o.user), slices.Contains(longUserOptions, before):
-			return redactUser(word)
-		}
-	}
-	return word
-}
-
-// splitShort is a short option and what is joined to it; "" if the word is none.
-func splitShort(word string) (option, value string) {
-	if len(word) < 2 || word[0] != '-' || word[1] == '-' {
-		return "", ""
-	}
-	return word[1:2], word[2:]
-}
-
-func isOneOf(option, options string) bool { return option != "" && strings.Contains(options, option) }
-
-func redactPassword(value string) string {
-	if secrets.IsPlaceholder(value) || !isGiven(value) {
-		return value
-	}
-	return leftOut
-}
-
-// redactUser redacts the password behind a user's name.
-func redactUser(value string) string {
-	user, password, ok := strings.Cut(value, ":")
-	if !ok || user == "" && password == "" {
-		return value
-	}
-	return user + ":" + redactPassword(password)
-}

@@ -162,10 +162,14 @@ func folded(key string) string { return strings.ToLower(strings.ReplaceAll(key, 
 // one or fetches it: apiKeyHelper, awsCredentialExport.
 var commandEnds = []string{"helper", "export", "refresh"}
 
+// passwordEnds end other names of what is given a secret: MYSQL_PWD, oauth2-bearer, and the
+// variables of sshpass and redis-cli.
+var passwordEnds = []string{"_pwd", "_pass", "sshpass", "rediscli_auth", "bearer"}
+
 func saysSecret(key string) bool {
 	key = strings.ToLower(key)
 	if slices.ContainsFunc(commandEnds, func(word string) bool { return strings.HasSuffix(key, word) }) {
 		return false
 	}
-	return secrets.SaysSecret(key) || strings.HasSuffix(key, "bearer")
+	return secrets.SaysSecret(key) || slices.ContainsFunc(passwordEnds, func(end string) bool { return strings.HasSuffix(key, end) })
 }

@@ -1,0 +1,122 @@
+package jsontext
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/umbra-vcs/umbra/sessions/secrets"
+)
+
+// secretOption are the short options by which programs take a password. Which they are,
+// and which letters take nothing, the programs' manuals say.
+type secretOption struct {
+	programs []string // by their names, and by their subcommands' where only those take one
+	next     string   // the password is the next word, or joined to one of these letters
+	joined   string   // it is only ever joined
+	user     string   // it stands behind a user's name and a colon
+	flags    string   // letters that take nothing: others may stand behind them in one word
+}
+
+var secretOptions = []secretOption{
+	{programs: []string{"sshpass"}, next: "p", flags: "vh"},
+	{programs: []string{"mongo", "mongosh", "mongodump", "mongorestore"}, next: "p"},
+	{programs: []string{
+		"docker login", "podman login", "buildah login", "skopeo login", "nerdctl login", "helm login", "oras login",
+		"crane login", "cosign login", "regctl login", "oc login", "az login", "cf login", "ibmcloud login",
+	}, next: "p"},
+	{programs: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami"}, next: "w", flags: "xvnLcZA"},
+	{programs: []string{"mysql", "mariadb", "mysqldump", "mariadb-dump", "mysqladmin", "mysqlimport"}, joined: "p", flags: "BNsvtfqrEH"},
+	{programs: []string{"7z", "7za"}, joined: "p"},
+	{programs: []string{"redis-cli"}, next: "a"},
+	{programs: []string{"sqlcmd", "bcp"}, next: "P"},
+	{programs: []string{"zip", "unzip"}, next: "P", flags: "rqejmuyvTojln0123456789"},
+	{programs: []string{"curl"}, user: "uU", flags: "012346aBfgGiIjJklLMnNOpqRsSvVZ#"},
+	{programs: []string{"http", "https", "xh", "xhs"}, user: "a", flags: "vhbjfdFI"},
+}
+
+// longUserOptions take a user and a password.
+var longUserOptions = []string{"--user", "--proxy-user", "--auth", "--creds"}
+
+// wrappers run the program that they are given: programs, and words of the shell's own.
+var wrappers = []string{
+	"sudo", "doas", "env", "time", "exec", "nohup", "command", "builtin", "xargs", "nice", "ionice", "timeout", "watch", "setsid", "stdbuf",
+	"if", "then", "elif", "else", "while", "until", "do", "!", "{",
+}
+
+// takesPassword reports whether a program, or a subcommand of it, is in secretOptions.
+func takesPassword(program string) bool {
+	isIt := func(name string) bool { return name == program || strings.HasPrefix(name, program+" ") }
+	return slices.ContainsFunc(secretOptions, func(o secretOption) bool { return slices.ContainsFunc(o.programs, isIt) })
+}
+
+// nextProgram is the program whose options the words behind a word are. That may be one
+// that another program starts: docker exec db mysql.
+func nextProgram(program, before, word string) string {
+	if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+		return program
+	}
+	name := path.Base(word)
+	wraps := program == "" || slices.Contains(wrappers, program)
+	mayBeValue := isOption(before) && before != "--" && !strings.Contains(before, "=")
+	switch {
+	case program == "sshpass" && before == "-p":
+		return program
+	case program == "sshpass", takesPassword(name) && (wraps || !mayBeValue), wraps && !mayBeValue:
+		return name
+	case !mayBeValue && takesPassword(program+" "+name):
+		return program + " " + name
+	}
+	return program
+}
+
+// redactOwnOption redacts what an option that takes a password in this program, and
+// seldom in another, is given.
+func redactOwnOption(program, before, word string) string {
+	for _, o := range secretOptions {
+		if !slices.Contains(o.programs, program) {
+			continue
+		}
+		option, value := splitShort(word, o.flags)
+		last, none := splitShort(before, o.flags)
+		switch {
+		case value != "" && isOneOf(option, o.next+o.joined):
+			return strings.TrimSuffix(word, value) + redactPassword(value)
+		case value != "" && isOneOf(option, o.user):
+			return strings.TrimSuffix(word, value) + redactUser(value)
+		case none == "" && isOneOf(last, o.next):
+			return redactPassword(word)
+		case none == "" && isOneOf(last, o.user), slices.Contains(longUserOptions, before):
+			return redactUser(word)
+		}
+	}
+	return word
+}
+
+// splitShort is a short option, behind others that take nothing, and what is joined to
+// it; "" if the word is none.
+func splitShort(word, flags string) (option, value string) {
+	letters, ok := strings.CutPrefix(word, "-")
+	if letters = strings.TrimLeft(letters, flags); !ok || letters == "" || letters[0] == '-' {
+		return "", ""
+	}
+	return letters[:1], letters[1:]
+}
+
+func isOneOf(option, options string) bool { return option != "" && strings.Contains(options, option) }
+
+func redactPassword(value string) string {
+	if secrets.IsPlaceholder(value) || !isGiven(value) {
+		return value
+	}
+	return leftOut
+}
+
+// redactUser redacts the password behind a user's name.
+func redactUser(value string) string {
+	user, password, ok := strings.Cut(value, ":")
+	if !ok || user == "" && password == "" {
+		return value
+	}
+	return user + ":" + redactPassword(password)
+}
