@@ -22,30 +22,89 @@ func isElsewhere(b []byte, i int) bool {
 		i-- // the slash's own escape
 	}
 	begin := wordBegin(b, i)
-	before := string(b[begin:i])
-	if mount, ok := strings.CutSuffix(before, "="); ok {
-		return strings.Contains(before, "type=") && slices.ContainsFunc([]string{",target", ",dst", ",destination"}, func(key string) bool { return strings.HasSuffix(mount, key) })
+	word := string(b[begin:i])
+	if mount, ok := strings.CutSuffix(word, "="); ok {
+		isTarget := func(key string) bool { return strings.HasSuffix(mount, key) }
+		return strings.Contains(word, "type=") && slices.ContainsFunc([]string{",target", ",dst", ",destination"}, isTarget)
 	}
-	parts, ok := strings.CutSuffix(before, ":")
+	name, ok := strings.CutSuffix(word, ":")
 	if !ok {
 		return false
 	}
-	if isVolume(b[:begin], before) || strings.Contains(parts, "://") {
+	line := lineBefore(b, begin)
+	if isVolume(line, word) || strings.Contains(name, "://") {
 		return true
 	}
-	variable, value, ok := strings.Cut(parts, "=")
-	if !ok {
-		value = parts
+	if variable, value, ok := strings.Cut(name, "="); ok {
+		if strings.HasSuffix(variable, "PATH") {
+			return false
+		}
+		name = value
 	}
-	switch {
-	case strings.HasSuffix(variable, "PATH") || slices.Contains(labels, strings.ToLower(value)):
-		return false
-	}
-	return value != "" && !strings.ContainsAny(value, ":/$~<>|;&()\\") && strings.Trim(value, "0123456789") != ""
+	return isHost(name) || isForeignWord(name) && copiesElsewhere(line)
 }
 
-// labels name the path that follows.
-var labels = []string{"file", "path", "cwd", "pwd", "dir", "directory", "root", "workspace", "workdir", "project", "in", "at", "from", "to", "error", "warning", "note"}
+// hostWords are words of which one in a name says that it is a host's or a container's.
+var hostWords = []string{"host", "localhost", "server", "remote", "container"}
+
+// isHost reports a name that is a host's wherever it stands: behind a user's name, an
+// address, or one that says so. Any other word before a colon may be a sentence's.
+func isHost(name string) bool {
+	if strings.HasSuffix(name, "]") {
+		return true // [::1]
+	}
+	user, host, ok := strings.Cut(name, "@")
+	switch {
+	case name == "" || strings.ContainsAny(name, ":/$~<>|;&()\\"):
+		return false
+	case ok:
+		return user != "" && host != ""
+	case strings.Count(name, ".") > 1: // with one it may be a file's
+		return true
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(hostWords, word) })
+}
+
+// isForeignWord reports what is a host or a container where such a one is expected: no path
+// of this machine, and no number.
+func isForeignWord(name string) bool {
+	return name != "" && strings.IndexByte("/.~$", name[0]) < 0 && strings.Trim(name, "0123456789") != ""
+}
+
+// copiers are programs that take paths of other machines or of containers.
+var copiers = []string{"scp", "rsync", "sftp", "sshfs", "rclone", "mount", "git", "docker", "podman", "nerdctl", "kubectl", "oc"}
+
+// copiesElsewhere reports whether a command has called one of the copiers.
+func copiesElsewhere(line []byte) bool {
+	words := bytes.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"'`\\(/", r) })
+	return slices.ContainsFunc(words, func(word []byte) bool { return slices.Contains(copiers, string(word)) })
+}
+
+// lineBreaks end a line or a command, plain and in JSON, or a text in JSON.
+var lineBreaks = []string{"\n", `\n`, `\r`, ";", "|", "&", `","`, `":"`}
+
+// lineBefore is what stands before b[i] in its line, of a shell's command no more than that.
+// Lines that a backslash joins are one.
+func lineBefore(b []byte, i int) []byte {
+	at := max(0, i-mostWord)
+	for _, end := range lineBreaks {
+		stop := i
+		for {
+			n := bytes.LastIndex(b[at:stop], []byte(end))
+			if n < 0 {
+				break
+			}
+			stop = at + n
+			if stop > 0 && b[stop-1] == '\\' && end[len(end)-1] != '"' {
+				continue
+			}
+			at = stop + len(end)
+			break
+		}
+	}
+	return b[at:i]
+}
 
 // wordBegin is where the word that goes on at b[i] begins, of a shell or in quotes.
 func wordBegin(b []byte, i int) int {
@@ -62,12 +121,13 @@ func wordBegin(b []byte, i int) int {
 }
 
 // isVolume reports whether a word is what a container's volume is: the value of -v, the
-// next word or joined to it.
-func isVolume(before []byte, word string) bool {
+// next word or joined to it, or an item of a list in YAML.
+func isVolume(line []byte, word string) bool {
 	if strings.HasPrefix(word, "--volume=") || strings.HasPrefix(word, "-v=") {
 		return true
 	}
-	before = bytes.TrimRight(before, "\"'`\\")
-	options := bytes.TrimRight(before, " ")
-	return len(options) < len(before) && (bytes.HasSuffix(options, []byte(" -v")) || bytes.HasSuffix(options, []byte("--volume")))
+	line = bytes.TrimRight(line, "\"'`\\")
+	before := bytes.TrimRight(line, " ")
+	isItem := string(bytes.TrimLeft(before, " ")) == "-"
+	return len(before) < len(line) && (isItem || bytes.HasSuffix(before, []byte(" -v")) || bytes.HasSuffix(before, []byte("--volume")))
 }

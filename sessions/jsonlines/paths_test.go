@@ -63,17 +63,26 @@ func TestPathsByHome(t *testing.T) {
 func TestPathsElsewhere(t *testing.T) {
 	t.Parallel()
 	pathForms{
-		"scp a host:/a/b/c me@host.example.com:/a/b":                  "",
-		"rsync -a /a/b/ me@host:/a/b/":                                "rsync -a /n/ me@host:/a/b/",
-		"docker run -v data:/a/b -v /a/b:/a/b:ro -v=./x:/a/b":         "docker run -v data:/a/b -v /n:/a/b:ro -v=./x:/a/b",
-		"docker run --volume /a/b/x:/a/b --volume=/a/b:/a/b x":        "docker run --volume /n/x:/a/b --volume=/n:/a/b x",
-		"docker run --mount type=bind,source=/a/b,target=/a/b x":      "docker run --mount type=bind,source=/n,target=/a/b x",
-		"PATH=/a/b/bin:$PATH:/a/b/x PYTHONPATH=lib:/a/b make":         "PATH=/n/bin:$PATH:/n/x PYTHONPATH=lib:/n make",
-		"@/a/b/x.go (@/a/b) curl -d @/a/b/c":                          "@/n/x.go (@/n) curl -d @/n/c",
-		"me@/a/b x@/a/b":                                              "",
-		"cwd:/a/b\nfile:/a/b/c file:///a/b error:/a/b/x.go:3: bad":    "cwd:/n\nfile:/n/c file:///n error:/n/x.go:3: bad",
-		"x.go:12:/a/b/y\n/usr/bin:/a/b":                               "x.go:12:/n/y\n/usr/bin:/n",
-		"http://localhost:8080/a/b https://host/a/b ssh://host:/a/b/": "",
+		"scp a host:/a/b/c me@host.example.com:/a/b":                   "",
+		"rsync -a /a/b/ me@host:/a/b/":                                 "rsync -a /n/ me@host:/a/b/",
+		"docker run -v data:/a/b -v /a/b:/a/b:ro -v=./x:/a/b":          "docker run -v data:/a/b -v /n:/a/b:ro -v=./x:/a/b",
+		"docker run --volume /a/b/x:/a/b --volume=/a/b:/a/b x":         "docker run --volume /n/x:/a/b --volume=/n:/a/b x",
+		"docker run --mount type=bind,source=/a/b,target=/a/b x":       "docker run --mount type=bind,source=/n,target=/a/b x",
+		"PATH=/a/b/bin:$PATH:/a/b/x PYTHONPATH=lib:/a/b make":          "PATH=/n/bin:$PATH:/n/x PYTHONPATH=lib:/n make",
+		"@/a/b/x.go (@/a/b) curl -d @/a/b/c":                           "@/n/x.go (@/n) curl -d @/n/c",
+		"me@/a/b x@/a/b":                                               "",
+		"cwd:/a/b\nfile:/a/b/c file:///a/b error:/a/b/x.go:3: bad":     "cwd:/n\nfile:/n/c file:///n error:/n/x.go:3: bad",
+		"x.go:12:/a/b/y\n/usr/bin:/a/b":                                "x.go:12:/n/y\n/usr/bin:/n",
+		"see:/a/b/x (see:/a/b/x) Done:/a/b, moved to:/a/b":             "see:/n/x (see:/n/x) Done:/n, moved to:/n",
+		"paths.txt:/a/b/x make: built:/a/b; OUT=dist:/a/b":             "paths.txt:/n/x make: built:/n; OUT=dist:/n",
+		"ran scp; see:/a/b\nscp was slow: one\nsee:/a/b":               "ran scp; see:/n\nscp was slow: one\nsee:/n",
+		"on host:/a/b, build-host:/a/b, 10.0.0.1:/a/b [::1]:/a/b":      "",
+		"scp -P 22 box:/a/b/x . && scp \"box:/a/b\" . | cat in:/a/b":   "scp -P 22 box:/a/b/x . && scp \"box:/a/b\" . | cat in:/n",
+		"rsync -a \\\n  box:/a/b/x \\\n  /a/b/":                        "rsync -a \\\n  box:/a/b/x \\\n  /n/",
+		"docker cp db:/a/b/x /a/b/ && kubectl cp ns/pod:/a/b x":        "docker cp db:/a/b/x /n/ && kubectl cp ns/pod:/a/b x",
+		"git clone box:/a/b && sudo mount nas:/a/b /mnt":               "",
+		"volumes:\n  - data:/a/b\n  - \"data:/a/b:ro\"\n  - /a/b:/a/b": "volumes:\n  - data:/a/b\n  - \"data:/a/b:ro\"\n  - /n:/a/b",
+		"http://localhost:8080/a/b https://host/a/b ssh://host:/a/b/":  "",
 	}.check(t, sessions.Rewrite{OldRoot: "/a/b", NewRoot: "/n"})
 }
 
