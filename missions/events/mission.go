@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,8 +50,7 @@ func (l *Listener) missionOfEvent(ctx context.Context, a sessions.Adapter, r mis
 
 // findOrAdoptMission finds the mission of a session among all, or adopts the session.
 func (l *Listener) findOrAdoptMission(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission) (*projects.Mission, error) {
-	if m := l.missionOfSession(a.Name(), e.SessionID); m != nil {
-		l.MissionCache.RememberSession(m, e.SessionID)
+	if m := l.findSessionMission(a.Name(), e.SessionID); m != nil {
 		return m, nil
 	}
 	if m := l.missionOfProcess(a, e); m != nil {
@@ -76,7 +76,8 @@ func (l *Listener) isOwnSession(m *projects.Mission, a sessions.Adapter, e sessi
 	case e.Source == sessions.SourceBackground:
 		return false
 	case m.Stored.Session != "" && m.Live.BoundSession == "" && !m.Live.HasKeeper():
-		other := l.missionOfSession(a.Name(), e.SessionID) // one in the background outlives the agent that began it
+		// A session in the background outlives the agent that began it, and may go on in another.
+		other := cmp.Or(l.findSessionMission(a.Name(), e.SessionID), l.missionOfProcess(a, e))
 		return other == nil || other.ID == m.ID
 	case m.Stored.Session == "" || m.Live.BoundSession == "":
 		return true
@@ -104,7 +105,20 @@ func (l *Listener) missionOfProcess(a sessions.Adapter, e sessions.Event) *proje
 	return nil
 }
 
-// missionOfSession finds the mission that has, or had, a session.
+// findSessionMission finds the mission that has, or had, a session: where it was found
+// last, or among all.
+func (l *Listener) findSessionMission(agent, session string) *projects.Mission {
+	if m := l.RememberedSessionMission(agent, session); m != nil {
+		return m
+	}
+	m := l.missionOfSession(agent, session)
+	if m != nil {
+		l.MissionCache.RememberSession(m, session)
+	}
+	return m
+}
+
+// missionOfSession is findSessionMission among all missions.
 func (l *Listener) missionOfSession(agent, session string) *projects.Mission {
 	all, _ := l.AllProjects()
 	id := l.AdoptedID(all, agent, session, "")

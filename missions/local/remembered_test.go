@@ -17,25 +17,45 @@ import (
 const laterSession = "22222222-2222-4222-8222-222222222222"
 
 // TestEventCostsTheSameAmongMany counts what an event allocates when its mission
-// is alone and when there are many, whose session follows from no id.
+// is alone and when there are many, whose session follows from no id: of an agent that
+// was started by hand, and of one in the background, which the agent of another mission
+// began.
 func TestEventCostsTheSameAmongMany(t *testing.T) {
-	b := newBench(t)
-	b.local.Adapters = projects.Agents()
-	b.write("a.txt", "one\n")
-	c := newTalker(b)
-	c.vars = map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getpid())}
-	c.hook("SessionStart", map[string]any{"source": "startup"})
-	c.hook("UserPromptSubmit", map[string]any{"prompt": "begin", "prompt_id": "p"})
-	c.session = laterSession
-	c.hook("SessionStart", map[string]any{"source": "clear"})
-	event := func() { c.hook("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}) }
-	alone := testing.AllocsPerRun(10, event)
-	for n := range 20 {
-		b.mission(fmt.Sprintf("other-%d", n))
-	}
-	among := testing.AllocsPerRun(10, event)
-	if among > 1.2*alone {
-		t.Errorf("%.0f allocations among many, %.0f alone", among, alone)
+	for _, inBackground := range []bool{false, true} {
+		b := newBench(t)
+		b.local.Adapters = projects.Agents()
+		b.write("a.txt", "one\n")
+		c := newTalker(b)
+		begins := "startup"
+		if inBackground {
+			from, err := b.local.NewMission(context.Background(), missions.NewMissionRequest{Caller: c.caller(), Agent: "claude"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.mission, c.vars = from.ID, map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getppid()), "CLAUDE_JOB_DIR": "/jobs/1"}
+			c.hook("SessionStart", map[string]any{"source": "startup"})
+			if _, err := b.local.Keep(context.Background(), missions.KeepRequest{Mission: from.ID, KeeperPID: os.Getppid(), Ended: true}); err != nil {
+				t.Fatal(err)
+			}
+			c.session, begins = "33333333-3333-4333-8333-333333333333", "fork"
+		}
+		c.vars = map[string]string{"CLAUDE_PID": strconv.Itoa(os.Getpid()), "CLAUDE_JOB_DIR": c.vars["CLAUDE_JOB_DIR"]}
+		c.hook("SessionStart", map[string]any{"source": begins})
+		c.hook("UserPromptSubmit", map[string]any{"prompt": "begin", "prompt_id": "p"})
+		c.session = laterSession
+		c.hook("SessionStart", map[string]any{"source": "clear"})
+		told := ""
+		event := func() {
+			told = c.hook("PostToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{}}).Mission
+		}
+		alone := testing.AllocsPerRun(10, event)
+		for n := range 20 {
+			b.mission(fmt.Sprintf("other-%d", n))
+		}
+		among := testing.AllocsPerRun(10, event)
+		if among > 1.2*alone || told == "" || told == c.mission {
+			t.Errorf("in the background %v: %.0f allocations among many, %.0f alone, of mission %s", inBackground, among, alone, told)
+		}
 	}
 }
 
