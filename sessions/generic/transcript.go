@@ -24,13 +24,13 @@ func (f *follower) Feed(p []byte) {
 	}
 }
 
-// Conversation is idle at its end: what its tool does, hooks tell.
 // Write is Feed.
 func (f *follower) Write(p []byte) (int, error) {
 	f.Feed(p)
 	return len(p), nil
 }
 
+// Conversation is idle at its end: what its tool does, hooks tell.
 func (f *follower) Conversation() sessions.Conversation {
 	c := sessions.Conversation{Events: int(f.lines), Length: f.length - f.torn, Torn: f.torn > 0, State: sessions.StateIdle}
 	if f.length == 0 {
