@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 // chooseAgent finds the agent and its command: as the request says; otherwise the first
@@ -36,6 +37,10 @@ func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, comm
 			return a.Name(), []string{a.Name()}, nil
 		}
 	}
+	if r.Prompt != "" { // which a shell could not be given
+		return "", nil, missions.Errorf(missions.KindUsage, "install one of them, or put the prompt into a command: umbra mission new -- COMMAND",
+			"no agent to give the prompt to is on your PATH: %s were looked for", agentNames(l.Adapters))
+	}
 	shell := r.Caller.Env["SHELL"]
 	if shell == "" {
 		shell = "/bin/sh"
@@ -50,11 +55,15 @@ func (l *Launcher) isKnownAgent(name string) bool {
 }
 
 func (l *Launcher) unknownAgentError(name string) error {
-	var known []string
-	for _, a := range l.Adapters {
-		known = append(known, a.Name())
+	return missions.Errorf(missions.KindUsage, "for any other command: umbra mission new -- COMMAND", "no agent %q; Umbra knows %s", name, agentNames(l.Adapters))
+}
+
+func agentNames(adapters []sessions.Adapter) string {
+	var names []string
+	for _, a := range adapters {
+		names = append(names, a.Name())
 	}
-	return missions.Errorf(missions.KindUsage, "for any other command: umbra mission new -- COMMAND", "no agent %q; Umbra knows %s", name, strings.Join(known, ", "))
+	return strings.Join(names, ", ")
 }
 
 // IsOnPath reports whether a program of that name is in one of PATH's
