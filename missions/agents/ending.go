@@ -26,7 +26,8 @@ func (l *Launcher) endSummary(m *projects.Mission, r missions.KeepRequest) strin
 	case m.FirstPrompt != "":
 		return fmt.Sprintf("%s: its agent ended with exit code %d before it took its prompt, which is kept; to send it: %s", m.Name, r.ExitCode, again)
 	case presence.RunsWithoutGivenHooks(m):
-		return fmt.Sprintf("%s: its agent called none of the hooks that it was given: its files are kept, its turns are not told apart; umbra hooks status %s", m.Name, m.Agent)
+		return fmt.Sprintf("%s: its agent called none of the hooks that it was given: its files are kept, its turns are not told apart; umbra hooks status %s",
+			m.Name, m.Agent)
 	case l.Adapter(m.Agent) == nil:
 		return fmt.Sprintf("%s: its files are kept; to run it again: %s", m.Name, again)
 	default:

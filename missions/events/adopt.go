@@ -20,8 +20,11 @@ type adoption struct {
 	done       chan struct{} // closed when mission and err are known
 	mission    *projects.Mission
 	err        error
-	lateEvents []func(context.Context, *projects.Mission) // what was heard meanwhile; nil once done
+	lateEvents []lateEvent // what was heard meanwhile; nil once done
 }
+
+// lateEvent carries out an event of a mission when the mission is there.
+type lateEvent func(context.Context, *projects.Mission)
 
 // errAdopting is the error of a hook that does not wait for the first snapshot any longer.
 var errAdopting = errors.New("the first snapshot is still being taken")
@@ -30,7 +33,7 @@ var errAdopting = errors.New("the first snapshot is still being taken")
 func SessionKey(agent, session string) string { return agent + " " + session }
 
 // startOrJoinAdoption makes a mission, or waits for the adoption that makes it already.
-func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n projects.MissionPlan, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
+func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n projects.MissionPlan, later lateEvent) (*projects.Mission, error) {
 	if err := l.Space.CheckRoom(); err != nil {
 		return nil, err
 	}
@@ -52,7 +55,7 @@ func (l *Listener) startOrJoinAdoption(ctx context.Context, c missions.Caller, n
 }
 
 // joinAdoption is awaitAdoption, if the session is being adopted.
-func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key string, later func(context.Context, *projects.Mission)) (m *projects.Mission, joined bool, err error) {
+func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key string, later lateEvent) (m *projects.Mission, joined bool, err error) {
 	l.mu.Lock()
 	a := l.adoptions[key]
 	l.mu.Unlock()
@@ -66,7 +69,7 @@ func (l *Listener) joinAdoption(ctx context.Context, c missions.Caller, key stri
 // awaitAdoption waits for the mission that is being made for a session, at most as long as a
 // hook may. If that is not enough, it returns errAdopting, and later is called when the
 // mission is there, in the order of the hooks.
-func (l *Listener) awaitAdoption(ctx context.Context, c missions.Caller, a *adoption, later func(context.Context, *projects.Mission)) (*projects.Mission, error) {
+func (l *Listener) awaitAdoption(ctx context.Context, c missions.Caller, a *adoption, later lateEvent) (*projects.Mission, error) {
 	limit := time.NewTimer(l.adoptionPatience(ctx, c))
 	defer limit.Stop()
 	select {
@@ -138,7 +141,9 @@ func (l *Listener) carryOutAdoption(a *adoption, key string, n projects.MissionP
 
 // adoptSession makes a mission of a session that was started by hand. Two hooks at
 // once make one mission, since its id follows from the session's.
-func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission) (*projects.Mission, error) {
+func (l *Listener) adoptSession(
+	ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission,
+) (*projects.Mission, error) {
 	cwd := e.Cwd
 	if cwd == "" {
 		cwd = r.Caller.Cwd
@@ -161,8 +166,8 @@ func (l *Listener) adoptSession(ctx context.Context, a sessions.Adapter, r missi
 	n := projects.MissionPlan{
 		ID: l.AdoptedID(all, a.Name(), e.SessionID, ""), Agent: a.Name(), Command: []string{a.Name()},
 		Directory: g, Workspace: g.Top, Subdir: subdir, Session: e.SessionID, Transcript: e.Transcript,
-		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a, Lifecycle: missions.Idle{}, Name: projects.NameFromPrompt(e.Prompt),
-		Provisional: e.Headless,
+		ToolName: e.Program, ResumeCommand: e.Resume, Adopted: true, Env: projects.CallerEnv(r.Caller), Adapter: a,
+		Lifecycle: missions.Idle{}, Name: projects.NameFromPrompt(e.Prompt), Provisional: e.Headless,
 	}
 	if parent != nil {
 		n.StartedBy = parent.ID

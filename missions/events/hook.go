@@ -88,7 +88,9 @@ func (l *Listener) noteHookProblem(ctx context.Context, r missions.HookResult, e
 
 // handleHook finds the event's mission, or adopts its session, and carries the
 // event out. It returns what the agent is to be told.
-func (l *Listener) handleHook(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, result *missions.HookResult) (sessions.Answer, error) {
+func (l *Listener) handleHook(
+	ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, result *missions.HookResult,
+) (sessions.Answer, error) {
 	nothing := sessions.Answer{}
 	if r.Caller.Mission == "" && e.PID == 0 && e.Kind == sessions.KindSessionEnd {
 		// Nothing would tell which session the agent goes on with: it will be another mission.

@@ -31,6 +31,9 @@ type Listener struct {
 }
 
 // New makes a Listener that has heard nothing.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover) *Listener {
+func New(
+	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer,
+	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover,
+) *Listener {
 	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, adoptions: map[string]*adoption{}}
 }

@@ -49,7 +49,9 @@ func (l *Listener) missionOfEvent(ctx context.Context, a sessions.Adapter, r mis
 }
 
 // findOrAdoptMission finds the mission of a session among all, or adopts the session.
-func (l *Listener) findOrAdoptMission(ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission) (*projects.Mission, error) {
+func (l *Listener) findOrAdoptMission(
+	ctx context.Context, a sessions.Adapter, r missions.HookRequest, e sessions.Event, parent *projects.Mission,
+) (*projects.Mission, error) {
 	if m := l.findSessionMission(a.Name(), e.SessionID); m != nil {
 		return m, nil
 	}

@@ -149,7 +149,8 @@ func (f *Forker) awaitIdle(ctx context.Context, m *projects.Mission, timeout tim
 			missions.Notify(ctx, missions.Notice{Text: text})
 		}
 		if !f.Now().Before(deadline) {
-			return nil, missions.Errorf(missions.KindTimeout, fmt.Sprintf("umbra fork %s --no-wait forks from its last finished turn", m.Name), "%s is still in turn %d after %s", m.Name, m.Lifecycle.LastTurn(), timeout)
+			return nil, missions.Errorf(missions.KindTimeout, fmt.Sprintf("umbra fork %s --no-wait forks from its last finished turn", m.Name),
+				"%s is still in turn %d after %s", m.Name, m.Lifecycle.LastTurn(), timeout)
 		}
 		if err := projects.Sleep(ctx, projects.PollInterval); err != nil {
 			return nil, err
@@ -187,7 +188,8 @@ func (f *Forker) takeSourceSnapshot(ctx context.Context, m *projects.Mission, wh
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: forking from its newest snapshot", m.Name)})
 		return addresses.MomentBack(m, m.Tip.ID, 0)
 	}
-	answer, err := f.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &missions.TakeSnapshot{Trigger: missions.TriggerFork, Message: "forked", OnlyIfChanged: !whole, CompareWholeSession: whole}})
+	take := missions.TakeSnapshot{Trigger: missions.TriggerFork, Message: "forked", OnlyIfChanged: !whole, CompareWholeSession: whole}
+	answer, err := f.snapshots.SubmitRequest(ctx, m.Project, m.ID, &snapshots.Request{Take: &take})
 	if err != nil {
 		return addresses.ResolvedMoment{}, err
 	}

@@ -132,7 +132,8 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 	case errors.As(err, &target):
 		return missions.Errorf(missions.KindConflict, j.targetHint(source, err), "%w", err)
 	case home.IsDiskFull(err):
-		return missions.Errorf(missions.KindFailed, "free some space there, also by umbra trash empty, or fork to another disk with --workspace DIR; --ignored skip needs less",
+		return missions.Errorf(missions.KindFailed,
+			"free some space there, also by umbra trash empty, or fork to another disk with --workspace DIR; --ignored skip needs less",
 			"fork %s: no space is left for %s, what was made of it is taken away again: %w", j.moment.Name, j.directory, err)
 	case err != nil:
 		return fmt.Errorf("fork %s: %w", j.moment.Name, err)
@@ -150,7 +151,8 @@ func (j *forkJob) targetHint(source fork.Source, err error) string {
 		return "choose another directory with --workspace DIR"
 	}
 	git := "git -C " + home.ShellQuote(source.Repo.CommonDir) + " worktree "
-	return fmt.Sprintf("%sprune if it is gone for good (%[1]sunlock %s before that if it is locked), %[1]srepair NEW if it was moved", git, home.ShellQuote(j.directory))
+	return fmt.Sprintf("%sprune if it is gone for good (%[1]sunlock %s before that if it is locked), %[1]srepair NEW if it was moved",
+		git, home.ShellQuote(j.directory))
 }
 
 // source describes the moment to fork.
@@ -315,10 +317,12 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	}
 	m := &projects.Mission{Project: j.moment.Project, Lifecycle: missions.Initializing{Turn: s.Turn}, StateSince: now}
 	m.Stored = projects.Stored{
-		Format: projects.RecordFormat, ID: j.id, Name: j.name, Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
+		Format: projects.RecordFormat, ID: j.id, Name: j.name,
+		Agent: j.moment.Agent, ToolName: j.moment.ToolName, ResumeCommand: j.moment.ResumeCommand, RecordedStateSince: now,
 		Command:   forkedCommand(j.moment.Mission, j.moment.Command, g.Dir, j.forker.Adapter(j.moment.Agent)),
 		CreatedAt: now, UpdatedAt: now, Parent: &missions.Parent{Mission: j.moment.ID, Snapshot: s.ID.String()},
-		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool, Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
+		Subdir: j.moment.Subdir, EnvNames: j.request.EnvNames, LastPrompt: said.LastPrompt, LastTool: said.LastTool,
+		Session: j.placedSession.ID, TurnPosition: then.TurnPosition,
 		Withheld: j.Made.Withheld,
 	}
 	if len(j.request.Command) > 0 {
@@ -378,12 +382,17 @@ func (j *forkJob) writeRecord(m *projects.Mission, batch *shadow.Batch) (gitstor
 		return gitstore.ID{}, err
 	}
 	m.Stored.LifecycleJSON = raw
-	op := projects.Operation{ID: j.Operation.ID(), Kind: projects.ForkKind, Target: s.ID.String(), SessionAfter: m.Stored.Session, SessionAfterPath: m.Binding.SessionPath}
+	op := projects.Operation{
+		ID: j.Operation.ID(), Kind: projects.ForkKind, Target: s.ID.String(),
+		SessionAfter: m.Stored.Session, SessionAfterPath: m.Binding.SessionPath,
+	}
 	for _, left := range j.Made.Left {
 		op.Kept = append(op.Kept, missions.PathReason(left))
 	}
 	if err := errors.Join(
-		projects.WriteDoc(t, projects.MissionDoc, m.Stored), projects.WriteDoc(t, projects.BindingDoc(j.forker.Home.Machine), m.Binding), projects.WriteDoc(t, projects.OperationDoc, op),
+		projects.WriteDoc(t, projects.MissionDoc, m.Stored),
+		projects.WriteDoc(t, projects.BindingDoc(j.forker.Home.Machine), m.Binding),
+		projects.WriteDoc(t, projects.OperationDoc, op),
 	); err != nil {
 		return gitstore.ID{}, err
 	}

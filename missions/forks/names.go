@@ -79,7 +79,8 @@ func (f *Forker) forkDirectory(p *projects.Project, r missions.ForkRequest, conf
 	if rest, ok := strings.CutPrefix(root, "~/"); ok {
 		home := r.Caller.Env["HOME"]
 		if home == "" {
-			return "", missions.Errorf(missions.KindUsage, "set fork.root in "+f.Home.ConfigFile()+", or give --workspace DIR", "HOME is not set, so there is no place for the fork")
+			return "", missions.Errorf(missions.KindUsage, "set fork.root in "+f.Home.ConfigFile()+", or give --workspace DIR",
+				"HOME is not set, so there is no place for the fork")
 		}
 		root = filepath.Join(home, rest)
 	}

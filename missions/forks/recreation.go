@@ -55,7 +55,8 @@ func (f *Forker) RecreateSession(ctx context.Context, m *projects.Mission) error
 	missions.Notify(ctx, missions.Notice{Text: "putting the session of " + m.Name + " back from its newest snapshot"})
 	if _, ok := a.(sessions.Segmented); ok { // what the file goes on from may be gone too
 		same := sessions.Rewrite{OldID: meta.SessionID, NewID: meta.SessionID}
-		if err := f.conversations.PlaceSideFiles(m.Project, &conversations.ConversationPlan{Record: m.Record}, a, m.AdapterEnv(), same, &conversations.PlacedSession{}); err != nil {
+		plan := &conversations.ConversationPlan{Record: m.Record}
+		if err := f.conversations.PlaceSideFiles(m.Project, plan, a, m.AdapterEnv(), same, &conversations.PlacedSession{}); err != nil {
 			return fmt.Errorf("put the session back: %w", err)
 		}
 	}
@@ -122,7 +123,10 @@ func (f *Forker) remakeWorkspace(ctx context.Context, m *projects.Mission, direc
 	if err := f.trashLostWorkspace(ctx, m); err != nil {
 		return nil, fmt.Errorf("what is left of the lost workspace: %w", err)
 	}
-	job := &forkJob{forker: f, moment: addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}}, copyLimit: limit, id: m.ID, name: m.Name, directory: directory}
+	job := &forkJob{
+		forker: f, moment: addresses.ResolvedMoment{Mission: m, Snapshot: projects.NumberedSnapshot{Snapshot: m.Tip}},
+		copyLimit: limit, id: m.ID, name: m.Name, directory: directory,
+	}
 	if err := job.begin(); err != nil {
 		return nil, err
 	}

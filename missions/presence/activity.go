@@ -141,7 +141,8 @@ func (o *Observer) WaitUntilSettled(ctx context.Context, m *projects.Mission) (*
 		var err error
 		switch {
 		case works == AtWork && o.Watching == nil:
-			err = missions.Errorf(missions.KindBusy, "try again when it is at rest, or with --force", "the agent of %s still works after the end of turn %d", m.Name, m.Lifecycle.LastTurn())
+			err = missions.Errorf(missions.KindBusy, "try again when it is at rest, or with --force",
+				"the agent of %s still works after the end of turn %d", m.Name, m.Lifecycle.LastTurn())
 		case works == AtWork:
 			err = o.ContinueTurnIfWorking(ctx, m)
 		}

@@ -45,7 +45,8 @@ func promptedSinceLaunch(u *projects.MissingHooks, m *projects.Mission) bool {
 // nothing is wrong any more, as when the user has trusted the hooks at the agent's start.
 func (o *Observer) missingHooksProblem(m *projects.Mission) string {
 	if missions.HasAgent(m.Lifecycle) && RunsWithoutGivenHooks(m) {
-		return fmt.Sprintf("no snapshot is taken before a prompt or tool, since its agent calls none of the hooks that it was given: its settings may name one that it does not know (umbra hooks status %s); mend that, end it, then: umbra mission resume %s", m.Agent, m.Name)
+		return fmt.Sprintf("no snapshot is taken before a prompt or tool, since its agent calls none of the hooks that it was given: "+
+			"its settings may name one that it does not know (umbra hooks status %s); mend that, end it, then: umbra mission resume %s", m.Agent, m.Name)
 	}
 	u := m.Live.MissingHooks
 	if u == nil || !missions.HasAgent(m.Lifecycle) || !promptedSinceLaunch(u, m) {

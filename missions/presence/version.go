@@ -17,10 +17,13 @@ func UntriedClient(a sessions.Adapter, client string) string {
 	}
 	switch oldest, newest := v.Tried(); {
 	case isNewerVersion(client, newest):
-		return fmt.Sprintf("%s %s is newer than %s, the newest that this umbra was tried with. Snapshots, restores and forks go on: what it does not know in a conversation it keeps as it is. Try a fork before you rely on one, and look for a newer umbra",
+		return fmt.Sprintf("%s %s is newer than %s, the newest that this umbra was tried with. "+
+			"Snapshots, restores and forks go on: what it does not know in a conversation it keeps as it is. "+
+			"Try a fork before you rely on one, and look for a newer umbra",
 			a.Name(), client, newest)
 	case versionNumber(strings.Split(client, "."), 0) >= 0 && isNewerVersion(oldest, client):
-		return fmt.Sprintf("%s %s is too old: this umbra needs %s or newer. It keeps your files, but its turns may be wrong, and so may a conversation that it restores or forks. Update %s",
+		return fmt.Sprintf("%s %s is too old: this umbra needs %s or newer. "+
+			"It keeps your files, but its turns may be wrong, and so may a conversation that it restores or forks. Update %s",
 			a.Name(), client, oldest, a.Name())
 	}
 	return ""

@@ -71,26 +71,6 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	return v
 }
 
-// PendingAction is the restore that was asked for and not done yet, "" for none.
-func PendingAction(m *projects.Mission) string {
-	switch {
-	case m.Live.QueuedRestore != nil:
-		return m.Live.QueuedRestore.String()
-	case m.Live.Handover.IsOpen():
-		return m.Live.Handover.Action.String()
-	}
-	return ""
-}
-
-// headAddress is the address of the newest snapshot, "" where its record does not have its
-// place in the turn: to find that place would take a walk.
-func headAddress(m *projects.Mission) string {
-	if m.TurnPosition == nil {
-		return ""
-	}
-	return m.TurnPosition.NumberSnapshot(m.Tip).Address(m.Name)
-}
-
 // fillViewState projects the lifecycle and the processes onto the view.
 func fillViewState(v *missions.Mission, m *projects.Mission) {
 	process, alive := m.Live.LivingProcess()
@@ -129,6 +109,27 @@ func fillViewState(v *missions.Mission, m *projects.Mission) {
 	}
 }
 
+// headAddress is the address of the newest snapshot, "" where its record does not have its
+// place in the turn: to find that place would take a walk.
+func headAddress(m *projects.Mission) string {
+	if m.TurnPosition == nil {
+		return ""
+	}
+	return m.TurnPosition.NumberSnapshot(m.Tip).Address(m.Name)
+}
+
+// PendingAction is the restore that was asked for and not done yet, "" for none.
+func PendingAction(m *projects.Mission) string {
+	switch {
+	case m.Live.QueuedRestore != nil:
+		return m.Live.QueuedRestore.String()
+	case m.Live.Handover.IsOpen():
+		return m.Live.Handover.Action.String()
+	}
+	return ""
+}
+
+// ProjectView is the project as the user sees it.
 func (o *Observer) ProjectView(p *projects.Project) missions.Project {
 	v := missions.Project{ID: p.ID, Name: p.Name, Path: p.Locations.Path, CommonDir: p.Locations.CommonDir, ShadowRepo: p.ShadowRepo()}
 	list, problems := o.ProjectMissions(p)
