@@ -55,6 +55,18 @@ func (r Relay) Promote(ctx context.Context, q PromoteRequest) (PromoteResult, er
 	return method("promote", Grows, Service.Promote).unsure("the fork was promoted", "umbra log --ops shows it if it was, umbra undo takes it back; one half done is finished or taken back").by(ctx, r, q)
 }
 
+func (r Relay) Report(ctx context.Context, q ReportRequest) (ReportResult, error) {
+	return method("report", Changes|Repeats, Service.Report).by(ctx, r, q)
+}
+
+func (r Relay) Updates(ctx context.Context, q UpdatesRequest) ([]Update, error) {
+	return method("updates", Reads, Service.Updates).by(ctx, r, q)
+}
+
+func (r Relay) ClearUpdates(ctx context.Context, q UpdatesRequest) ([]Update, error) {
+	return method("clear_updates", Changes|Repeats, Service.ClearUpdates).by(ctx, r, q)
+}
+
 func (r Relay) Remove(ctx context.Context, q RemoveRequest) (RemoveResult, error) {
 	return method("remove", Changes, Service.Remove).unsure("the mission was removed", "umbra mission ls shows what is left; nothing is ever deleted").by(ctx, r, q)
 }

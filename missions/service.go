@@ -16,6 +16,7 @@ type Service interface {
 	Missions
 	Launches
 	Forks
+	Updates
 	Removals
 	Snapshots
 	Restores
@@ -44,6 +45,13 @@ type Launches interface {
 type Forks interface {
 	Fork(context.Context, ForkRequest) (ForkResult, error)
 	Promote(context.Context, PromoteRequest) (PromoteResult, error)
+}
+
+// Updates are what missions tell the agents of others.
+type Updates interface {
+	Report(context.Context, ReportRequest) (ReportResult, error)
+	Updates(context.Context, UpdatesRequest) ([]Update, error)
+	ClearUpdates(context.Context, UpdatesRequest) ([]Update, error)
 }
 
 // Removals put missions into the trash, bring them back and empty it.

@@ -14,6 +14,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -155,7 +156,7 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	if err != nil {
 		return false, err
 	}
-	cmd, err := a.Launch(sessions.Launch{
+	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{
 		Config: config,
 		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
 		Marks: maps.Clone(launch.Env), How: m.ResumeCommand, Transcript: m.Binding.SessionPath,
@@ -173,6 +174,9 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 		return false, err
 	}
 	launch.Argv, m.Live.HasHooks = cmd.Argv, cmd.Hooked
+	if news != nil {
+		l.updates.MarkGiven(m, news)
+	}
 	maps.Copy(launch.Env, cmd.Env)
 	if resume {
 		KeepSessionStore(m, a, launch)
@@ -196,4 +200,20 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	m.Stored.Session = cmd.SessionID
 	m.Binding.SessionPath = a.Path(m.AdapterEnv(), projects.ResolveLinks(launch.Dir), cmd.SessionID)
 	return true, nil
+}
+
+// agentCommand is the adapter's command line. An agent that no hook can give the updates
+// for it is sent them in front of the prompt that it is launched with.
+func agentCommand(u *updates.Courier, m *projects.Mission, a sessions.Adapter, with sessions.Launch) (sessions.Command, *updates.Delivery, error) {
+	cmd, err := a.Launch(with)
+	if err != nil || cmd.Hooked || with.Prompt == "" {
+		return cmd, nil, err
+	}
+	news := u.Prepare(m, "", "")
+	if news == nil {
+		return cmd, nil, nil
+	}
+	with.Prompt = news.Context + "\n\n" + with.Prompt
+	cmd, err = a.Launch(with)
+	return cmd, news, err
 }

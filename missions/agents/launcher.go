@@ -12,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // Launcher begins missions and starts their agents.
@@ -21,6 +22,7 @@ type Launcher struct {
 	conversations *conversations.Library
 	snapshots     *snapshots.Taker
 	presence      *presence.Observer
+	updates       *updates.Courier
 
 	StartAutomation func(Automation) error // nil: none is run
 	Unadopted       *unadopted
@@ -34,8 +36,8 @@ type Launcher struct {
 }
 
 // New makes a Launcher.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Launcher {
-	return &Launcher{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, Unadopted: NewUnadopted()}
+func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, u *updates.Courier) *Launcher {
+	return &Launcher{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, updates: u, Unadopted: NewUnadopted()}
 }
 
 // Rename gives a mission another name. Its id, ref and history stay.

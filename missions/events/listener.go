@@ -13,6 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // Listener hears events and turns them into requests of missions.
@@ -25,6 +26,7 @@ type Listener struct {
 	agents        *agents.Launcher
 	handovers     *handovers.Scheduler
 	moves         *moves.Mover
+	updates       *updates.Courier
 
 	mu        sync.Mutex
 	adoptions map[string]*adoption // by session
@@ -33,7 +35,7 @@ type Listener struct {
 // New makes a Listener that has heard nothing.
 func New(
 	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer,
-	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover,
+	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover, u *updates.Courier,
 ) *Listener {
-	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, adoptions: map[string]*adoption{}}
+	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, updates: u, adoptions: map[string]*adoption{}}
 }

@@ -52,7 +52,7 @@ func (r *report) handle(ctx context.Context, m *projects.Mission, result *missio
 		}
 		if notes.Hearing != HearNothing && !notes.SecondAgent {
 			m.Live.ClientVersion = cmp.Or(client, m.Live.ClientVersion)
-			handOutNotes(m, e, notes, &handed)
+			r.handOutNotes(m, notes, &handed)
 		}
 		if notice != "" && handed.addNotice(notice) {
 			presence.MarkUnkeptSaid(m, e)
@@ -113,15 +113,34 @@ func (r *report) submitFirst(ctx context.Context, m *projects.Mission, first mis
 
 // handOutNotes gives the agent, and its user, what waited for the mission's agent to be
 // heard.
-func handOutNotes(m *projects.Mission, e sessions.Event, notes Notes, handed *delivery) {
+func (r *report) handOutNotes(m *projects.Mission, notes Notes, handed *delivery) {
+	e := r.event
 	if e.Kind == sessions.KindSessionStart && m.Live.Notice != "" && handed.put(sessions.Answer{Notice: m.Live.Notice}) {
 		m.Live.Notice = ""
 	}
-	if len(m.Notes) > 0 && (e.Kind == sessions.KindPrompt || e.Kind == sessions.KindStop || e.Kind == sessions.KindSessionEnd) {
-		snapshots.DropToldNotes(m)
+	if e.Kind != sessions.KindPrompt && e.Kind != sessions.KindStop && e.Kind != sessions.KindSessionEnd {
+		return
 	}
-	if e.Kind == sessions.KindPrompt && notes.Hearing == HearAll && len(m.Notes) > 0 && handed.put(sessions.Answer{Context: snapshots.NotesText(m)}) {
-		snapshots.MarkNotesGiven(m)
+	snapshots.DropToldNotes(m)
+	r.updates.Settle(m, e.Kind == sessions.KindStop)
+	if e.Kind == sessions.KindPrompt && notes.Hearing == HearAll {
+		r.handOutContext(m, handed)
+	}
+}
+
+// handOutContext gives the agent, with its prompt, the mission's notes and the updates for it.
+func (r *report) handOutContext(m *projects.Mission, handed *delivery) {
+	answer := sessions.Answer{Context: snapshots.NotesText(m)}
+	news := r.updates.Prepare(m, r.event.Prompt, answer.Context)
+	if news != nil {
+		answer.Context, answer.Notice = news.Context, news.Notice
+	}
+	if answer == (sessions.Answer{}) || !handed.put(answer) {
+		return
+	}
+	snapshots.MarkNotesGiven(m)
+	if news != nil {
+		r.updates.MarkGiven(m, news)
 	}
 }
 

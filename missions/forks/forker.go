@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/trash"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // Forker forks missions.
@@ -22,11 +23,12 @@ type Forker struct {
 	presence      *presence.Observer
 	agents        *agents.Launcher
 	trash         *trash.Bin
+	updates       *updates.Courier
 
 	SyncForks func([]*fork.Made) (waited int, err error) // fork.Sync, but for tests
 }
 
 // New makes a Forker.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, b *trash.Bin) *Forker {
-	return &Forker{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, trash: b, SyncForks: fork.Sync}
+func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, b *trash.Bin, u *updates.Courier) *Forker {
+	return &Forker{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, trash: b, updates: u, SyncForks: fork.Sync}
 }

@@ -66,6 +66,9 @@ func (j *forkJob) discard(ctx context.Context) error {
 	if err == nil && j.Made != nil {
 		err = j.undoWorkspace(ctx)
 	}
+	if err == nil && !j.doc.Recreated {
+		err = j.forker.updates.Discard(j.moment.Project, j.id)
+	}
 	if err == nil && j.statCache != "" {
 		err = journal.Remove(j.statCache)
 	}
@@ -257,6 +260,9 @@ func (j *forkJob) complete(ctx context.Context) error {
 	}
 	failpoint.Hit("fork.flushed")
 	j.mission = m
+	if j.isPresent {
+		return j.forker.updates.Peek(j.moment.Mission, j.id)
+	}
 	return nil
 }
 

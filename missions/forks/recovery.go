@@ -71,6 +71,9 @@ func (f *Forker) RecoverFork(ctx context.Context, op *journal.Operation) error {
 		}
 		return err
 	}
+	if err := f.updates.Discard(p, doc.Mission); err != nil {
+		return err
+	}
 	return f.trashUnfinishedFork(ctx, op, doc)
 }
 

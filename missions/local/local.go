@@ -25,6 +25,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/settings"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/missions/trash"
+	"github.com/umbra-vcs/umbra/missions/updates"
 	"github.com/umbra-vcs/umbra/sessions"
 )
 
@@ -53,6 +54,7 @@ type Service struct {
 type forkRooms struct {
 	*forks.Forker
 	*promotes.Promoter
+	*updates.Courier
 }
 
 var _ missions.Service = (*Service)(nil)
@@ -96,16 +98,17 @@ func New(o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{Desk: d, Finder: addresses.New(d), Library: conversations.New(d), Installer: hooks.New(d)}
+	s.Courier = updates.New(d, s.Finder, s.Library)
 	s.Taker = snapshots.New(d, s.Finder, s.Library)
-	s.Observer = presence.New(d, s.Library, s.Taker)
-	s.Launcher = agents.New(d, s.Finder, s.Library, s.Taker, s.Observer)
-	s.Restorer = restores.New(d, s.Library, s.Taker, s.Observer)
+	s.Observer = presence.New(d, s.Library, s.Taker, s.Courier)
+	s.Launcher = agents.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Courier)
+	s.Restorer = restores.New(d, s.Library, s.Taker, s.Observer, s.Courier)
 	s.Scheduler = handovers.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
 	s.Mover = moves.New(d, s.Taker, s.Observer, s.Launcher)
 	s.Bin = trash.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Restorer)
-	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin)
+	s.Forker = forks.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Bin, s.Courier)
 	s.Promoter = promotes.New(d, s.Finder, s.Taker, s.Observer, s.Scheduler)
-	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover)
+	s.Listener = events.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Scheduler, s.Mover, s.Courier)
 	s.Reader = history.New(d, s.Finder, s.Library, s.Taker, s.Observer, s.Launcher, s.Installer)
 	s.Examiner = doctor.New(d, doctor.Rooms{
 		Conversations: s.Library, Snapshots: s.Taker, Presence: s.Observer, Agents: s.Launcher,

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // Observer looks at agents' processes and conversations.
@@ -17,13 +18,14 @@ type Observer struct {
 	*projects.Desk
 	conversations *conversations.Library
 	snapshots     *snapshots.Taker
+	updates       *updates.Courier
 
 	ProcessLooks *processLooks
 }
 
 // New makes an Observer that has seen nothing.
-func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker) *Observer {
-	return &Observer{Desk: d, conversations: c, snapshots: s, ProcessLooks: newProcessLooks()}
+func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, u *updates.Courier) *Observer {
+	return &Observer{Desk: d, conversations: c, snapshots: s, updates: u, ProcessLooks: newProcessLooks()}
 }
 
 // RemoveLaunchFiles removes the files of the launch of an agent that has ended: its settings

@@ -32,7 +32,7 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if m.Live.LastTool != nil {
 		v.LastTool = m.Live.LastTool
 	}
-	v.PendingAction = PendingAction(m)
+	v.PendingAction, v.PendingUpdates = PendingAction(m), len(o.updates.Waiting(m))
 	if m.Live.NotRestoredReason != "" {
 		v.Problems = append(v.Problems, m.Live.NotRestoredReason)
 	}

@@ -92,6 +92,8 @@ func (d *Desk) TemporaryDirs() []string {
 	projects, _ := d.AllProjects()
 	for _, p := range projects {
 		dirs = append(dirs, p.Dir)
+		boxes, _ := filepath.Glob(filepath.Join(p.Dir, UpdatesDir, "*", "*"))
+		dirs = append(dirs, boxes...)
 		list, _ := d.ProjectMissions(p)
 		for _, m := range list {
 			if m.Binding.SessionPath != "" {

@@ -20,6 +20,10 @@ type Project struct {
 	Locations     Locations
 }
 
+// UpdatesDir is where a project has the updates for its missions: in waiting/ and told/, a
+// directory for each mission.
+const UpdatesDir = "updates"
+
 func (p *Project) ShadowRepo() string { return filepath.Join(p.Dir, "shadow.git") }
 
 // Generation tells one object store from another: what is in one need not be in

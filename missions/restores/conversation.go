@@ -123,6 +123,7 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	conversations.ResetLeftTally(m, doc.Operation.Target)
 	rs.refreshLastPrompt(m, doc)
 	rs.snapshots.NoteForkAgain(m)
+	rs.updates.Requeue(m, doc.Operation.SessionBeforePath)
 	return nil
 }
 

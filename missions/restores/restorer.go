@@ -12,11 +12,12 @@ import (
 	"github.com/umbra-vcs/umbra/missions/presence"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
+	"github.com/umbra-vcs/umbra/missions/updates"
 )
 
 // New makes a Restorer.
-func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, p *presence.Observer) *Restorer {
-	return &Restorer{Desk: d, Neighbours: &Neighbours{d, p}, conversations: c, snapshots: s, presence: p}
+func New(d *projects.Desk, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, u *updates.Courier) *Restorer {
+	return &Restorer{Desk: d, Neighbours: &Neighbours{d, p}, conversations: c, snapshots: s, presence: p, updates: u}
 }
 
 // Restorer plans and does restores in workspaces that its caller holds.
@@ -26,6 +27,7 @@ type Restorer struct {
 	conversations *conversations.Library
 	snapshots     *snapshots.Taker
 	presence      *presence.Observer
+	updates       *updates.Courier
 
 	RestoreStep func(name string) error // restore.Work.Step, for tests
 }

@@ -251,6 +251,33 @@ func forkLives(d *desk) {
 	}
 }
 
+func forkReports(d *desk) {
+	d.write("a.txt", "one\n")
+	d.mission("work")
+	_, err := d.Report(d.ctx, missions.ReportRequest{Caller: d.caller(), Fork: "work", Text: "found"})
+	d.refuses("a report of what is no fork", missions.KindConflict, err)
+	_, err = d.Fork(d.ctx, missions.ForkRequest{Caller: d.caller(), From: "work", Name: "child"})
+	d.ok("fork", err)
+	again := missions.ReportRequest{Caller: d.caller(), ID: missions.NewRequestID(), Fork: "child", Text: "found\x1b[1m it"}
+	for range 2 {
+		r, err := d.Report(d.ctx, again)
+		if u := r.Update; d.ok("report", err) && (u.ID != again.ID || u.From != "child" || u.Mission != "work" || u.Text != "found[1m it") {
+			d.wrong("reported %+v", r)
+		}
+	}
+	ask := missions.UpdatesRequest{Caller: d.caller(), Mission: "work"}
+	list, err := d.Updates(d.ctx, ask)
+	if d.ok("updates", err); len(list) != 1 || list[0].ID != again.ID || !list[0].Waits() {
+		d.wrong("updates %+v", list)
+	}
+	if list, err = d.ClearUpdates(d.ctx, ask); d.ok("clear updates", err) && len(list) != 1 {
+		d.wrong("cleared %+v", list)
+	}
+	if list, err = d.Updates(d.ctx, ask); d.ok("updates", err) && (list == nil || len(list) != 0) {
+		d.wrong("after that: %+v", list)
+	}
+}
+
 func agentLives(d *desk) {
 	d.write("a.txt", "one\n")
 	m := d.mission("work")

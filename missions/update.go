@@ -1,0 +1,70 @@
+package missions
+
+import "time"
+
+// Update is text from one mission for the agent of another, which its next prompt
+// carries.
+type Update struct {
+	ID      string     `json:"id"`
+	Mission string     `json:"mission"` // whose agent is told
+	From    string     `json:"from"`    // the mission that the text is of
+	FromID  string     `json:"from_id"`
+	Kind    UpdateKind `json:"kind"`
+	Text    string     `json:"text"`
+	Topic   string     `json:"topic,omitempty"` // what From was about
+	// Since and SinceTurn are the moment of Mission that From began at: the text is of
+	// what came after it.
+	Since       time.Time `json:"since,omitzero"`
+	SinceTurn   int       `json:"since_turn,omitempty"`
+	At          time.Time `json:"at"`                    // when it was queued
+	DeliveredAt time.Time `json:"delivered_at,omitzero"` // with which prompt; zero while it waits
+	ClearedAt   time.Time `json:"cleared_at,omitzero"`   // when its user took it out of the queue
+	// Peeked says that it waits for the mission that this one was forked from: this one
+	// is told too, and leaves it there.
+	Peeked bool `json:"peeked,omitempty"`
+}
+
+// Waits reports whether the agent is still to be told.
+func (u Update) Waits() bool { return u.DeliveredAt.IsZero() && u.ClearedAt.IsZero() }
+
+// UpdateKind is what an update tells of.
+type UpdateKind string
+
+// The kinds of updates.
+const (
+	UpdateReport   UpdateKind = "report"   // the fork's own words
+	UpdateRestored UpdateKind = "restored" // files were put back
+	UpdatePromoted UpdateKind = "promoted" // a fork has become the mission
+	UpdateMerged   UpdateKind = "merged"   // forks were merged into the mission
+	UpdateChecked  UpdateKind = "checked"  // a check has passed or failed
+	UpdateTimeout  UpdateKind = "timeout"  // a fork was ended, since nobody worked in it
+)
+
+// MaxUpdateBytes bounds an update's text. What a prompt carries of it is less: see the
+// room of updates.
+const MaxUpdateBytes = 1 << 20
+
+// ReportRequest queues what a fork found for the mission that it was forked from.
+type ReportRequest struct {
+	Caller Caller `json:"caller"`
+	// ID names the update, so that a call whose answer was cut off can be made again;
+	// "" for a new one.
+	ID   string `json:"id,omitempty"`
+	Fork string `json:"fork,omitempty"` // "" is the default mission
+	Text string `json:"text,omitempty"` // "" is the last answer of the fork's agent
+}
+
+// ReportResult is what was queued, and for whom.
+type ReportResult struct {
+	Update Update    `json:"update"`
+	State  StateName `json:"state"` // of the mission that is told
+	// Untold says why no prompt of the parent will carry it by itself; "" if one will.
+	Untold string `json:"untold,omitempty"`
+}
+
+// UpdatesRequest lists the updates for a mission's agent, or clears those that wait.
+type UpdatesRequest struct {
+	Caller  Caller `json:"caller"`
+	Mission string `json:"mission,omitempty"` // "" is the default mission
+	All     bool   `json:"all,omitempty"`     // the delivered and the cleared ones too
+}
