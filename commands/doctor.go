@@ -70,6 +70,9 @@ func writeDoctor(p *print.Printer, r missions.DoctorResult) {
 	for _, out := range r.RuledOut {
 		p.Folded(print.Clean(out.Mission + ": " + out.Sentence()))
 	}
+	for _, w := range r.Withheld {
+		p.Folded(print.Clean(w.Mission + ": " + w.Sentence()))
+	}
 	for _, k := range r.Known {
 		p.Line("%s", p.Paint(print.Dim, "known: "+print.Clean(strings.TrimSpace(k.Project+" "+k.Mission)+": "+k.Message)))
 	}

@@ -100,6 +100,9 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	for _, out := range s.RuledOut {
 		p.Folded(print.Clean(out.Mission + ": " + out.Sentence()))
 	}
+	for _, w := range s.Withheld {
+		p.Folded(print.Clean(w.Mission + ": " + w.Sentence()))
+	}
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}

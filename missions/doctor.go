@@ -44,6 +44,7 @@ type DoctorResult struct {
 	SetAside []SetAside `json:"set_aside,omitempty"`
 	// RuledOut are files that stay captured although a rule leaves them out by now.
 	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
+	Withheld []WithheldPaths `json:"withheld,omitempty"`
 	// Lost is what is lost for good and was said before, as a problem.
 	Lost []Problem `json:"lost,omitempty"`
 	// Known is what is wrong still and was said to be known.

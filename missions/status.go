@@ -1,6 +1,9 @@
 package missions
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // StatusRequest asks for the state of things here.
 type StatusRequest struct {
@@ -22,6 +25,7 @@ type Status struct {
 	// LeftOut are the missions whose snapshots lack files because of a project file.
 	LeftOut  []LeftOutFiles  `json:"left_out,omitempty"`
 	RuledOut []RuledOutFiles `json:"ruled_out,omitempty"`
+	Withheld []WithheldPaths `json:"withheld,omitempty"`
 	Problems []Problem       `json:"problems"`
 	// StoppedReason is why no snapshots are taken now, in a few words: nothing may be
 	// written in the home. "" if they are.
@@ -89,6 +93,25 @@ func (r RuledOutFiles) Sentence() string {
 		files, stay = Itoa(r.Files)+" files are", "they stay captured, since snapshots hold them"
 	}
 	return files + " ignored now (" + r.Rule + "): " + stay + "; new files that this rule ignores are not captured"
+}
+
+// WithheldPaths are files and directories that stay out of a mission's snapshots though no
+// rule says so any more: they were ignored until a restore, or the moment that a fork
+// begins at. What is made in such a directory stays out too.
+type WithheldPaths struct {
+	Mission string   `json:"mission"`
+	Count   int      `json:"count"`
+	Paths   []string `json:"paths"` // the first of them
+}
+
+// Sentence says it to the user.
+func (w WithheldPaths) Sentence() string {
+	names := strings.Join(w.Paths, ", ")
+	if more := w.Count - len(w.Paths); more > 0 {
+		names += " and " + Itoa(more) + " more"
+	}
+	return "out of snapshots, since it was ignored until a restore or a fork took the rule away: " + names +
+		", with what is made in there; a line !/" + w.Paths[0] + " in .gitignore has it captured"
 }
 
 // Housekeeping is what was last done to keep a project's shadow repository fast

@@ -131,6 +131,9 @@ func (x *Examination) CheckWorkspace(ctx context.Context, m *projects.Mission) e
 	if out := snapshots.RuledOutFiles(m); out != nil {
 		x.Result.RuledOut = append(x.Result.RuledOut, *out)
 	}
+	if withheld := snapshots.WithheldPaths(m); withheld != nil {
+		x.Result.Withheld = append(x.Result.Withheld, *withheld)
+	}
 	return nil
 }
 

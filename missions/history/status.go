@@ -85,6 +85,9 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if out := snapshots.RuledOutFiles(m); out != nil {
 			s.RuledOut = append(s.RuledOut, *out)
 		}
+		if withheld := snapshots.WithheldPaths(m); withheld != nil {
+			s.Withheld = append(s.Withheld, *withheld)
+		}
 		if newest == nil || m.Tip.At.After(newest.Tip.At) {
 			newest = m
 		}

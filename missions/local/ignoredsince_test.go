@@ -1,6 +1,7 @@
 package local
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,19 @@ func TestRestoreToBeforeTheRules(t *testing.T) {
 	there("later", false)
 	if !b.has("work", "new.db", "made since\n") {
 		t.Error("what was made since is in no snapshot")
+	}
+	b.write("modules/p/made.since", "js\n")
+	said := missions.WithheldPaths{Mission: "work", Count: 3, Paths: []string{"data/dev.db", "modules", "token"}}
+	if e := b.snapshot("in an ignored directory"); !slices.Contains(e.Notes, said.Sentence()) {
+		t.Errorf("the snapshot says nothing of modules: %q", e.Notes)
+	}
+	s, err := b.local.Status(t.Context(), missions.StatusRequest{Caller: b.caller()})
+	if err != nil || !reflect.DeepEqual(s.Withheld, []missions.WithheldPaths{said}) {
+		t.Errorf("status: %+v, %v", s.Withheld, err)
+	}
+	d, err := b.local.Doctor(t.Context(), missions.DoctorRequest{Caller: b.caller()})
+	if err != nil || !reflect.DeepEqual(d.Withheld, s.Withheld) {
+		t.Errorf("doctor: %+v, %v", d.Withheld, err)
 	}
 	b.restore("work@start")
 	there("restored again", false)

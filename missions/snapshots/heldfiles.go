@@ -69,6 +69,15 @@ func ruledOut(m *projects.Mission, rules *capture.Recorded) *missions.RuledOutFi
 	return &missions.RuledOutFiles{Mission: m.Name, Rule: rules.Rule(held[0]), Files: len(held), Paths: held[:min(len(held), maxLeftOutPaths)]}
 }
 
+// WithheldPaths are what stays out of a mission's snapshots though no rule says so any
+// more, nil if there is nothing. Only some are named.
+func WithheldPaths(m *projects.Mission) *missions.WithheldPaths {
+	if len(m.Withheld) == 0 {
+		return nil
+	}
+	return &missions.WithheldPaths{Mission: m.Name, Count: len(m.Withheld), Paths: m.Withheld[:min(len(m.Withheld), maxLeftOutPaths)]}
+}
+
 // HeldNote says of the workspace's newest capture what RuledOutFiles says, "" for nothing.
 func HeldNote(m *projects.Mission, present restore.Side) string {
 	if out := ruledOut(m, present.Rules); out != nil {

@@ -113,6 +113,9 @@ func (tk *Taker) Snapshot(ctx context.Context, r missions.SnapshotRequest) (miss
 	if problem := tk.BudgetProblem(at.Mission); problem != nil {
 		e.Notes = append(e.Notes, problem.Message+"; "+problem.Fix)
 	}
+	if withheld := WithheldPaths(at.Mission); withheld != nil {
+		e.Notes = append(e.Notes, withheld.Sentence())
+	}
 	return e, err
 }
 
