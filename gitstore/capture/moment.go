@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -61,20 +60,11 @@ const (
 // it is none.
 func databaseOf(dir *beneath.Dir, n *node, e *entry) string {
 	for _, part := range databaseParts[1:] {
-		if name, ok := strings.CutSuffix(e.name, part); ok && n.lookup(name) != nil {
+		if name, ok := strings.CutSuffix(e.name, part); ok && n.lookup(name) != nil && begins(dir, name, databaseHead) {
 			return name
 		}
 	}
-	if e.kind == kindSymlink || e.stat.size < databasePage || e.stat.size%databasePage != 0 {
-		return ""
-	}
-	f, _, err := dir.Open(e.name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, len(databaseHead))
-	if _, err := io.ReadFull(f, head); err != nil || string(head) != databaseHead {
+	if e.kind == kindSymlink || e.stat.size < databasePage || e.stat.size%databasePage != 0 || !begins(dir, e.name, databaseHead) {
 		return ""
 	}
 	return e.name

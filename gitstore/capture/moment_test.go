@@ -128,6 +128,14 @@ func TestDatabaseIsOneOrMarked(t *testing.T) {
 				l.must(os.Remove(l.path("app.db-wal")))
 			}, during: func(l *lab) { l.write("app.db-journal", "1") },
 		},
+		"a text, and another file whose name is longer": {
+			prepare: func(l *lab) { l.write("app.db", "notes") },
+			during:  func(l *lab) { l.write("app.db-wal", "another text") },
+		},
+		"a directory, and a file whose name is longer": {
+			prepare: func(l *lab) { l.must(os.Remove(l.path("app.db"))); l.write("app.db/notes", "notes") },
+			during:  func(l *lab) { l.write("app.db-wal", "another text") },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
