@@ -85,6 +85,10 @@ func TestRestoreOfAPathThatNoSnapshotHolds(t *testing.T) {
 	path := func(names ...string) func(*missions.RestoreRequest) {
 		return func(r *missions.RestoreRequest) { r.Paths, r.Preview = names, true }
 	}
+	ignored := b.restore("work@start", path("build"))
+	if got := ignored.Kept[0].Reason; got != "in no snapshot: ignored by the rules of one side" {
+		t.Errorf("build: %q", got)
+	}
 	for name, want := range map[string]string{"large": "in", "build/out.o": "in", "build": "in", "later": "in", "a.txt": "", "made.txt": "", "dir": "", ".": ""} {
 		got := keptPaths(b.restore("work@start", path(name)))
 		if got[name] != want || want == "" && len(got) > 0 {
@@ -142,7 +146,13 @@ func TestOverTheBudgetIsSaid(t *testing.T) {
 	if list := said(); len(list) != 1 || len(list[0].Details) != 8 {
 		t.Errorf("status after one more: %v", list)
 	}
-	for i := range 8 {
+	b.write("new8", "x")
+	b.remove("new7")
+	b.restore("work@start", func(r *missions.RestoreRequest) { r.FilesOnly = true })
+	if list := said(); len(list) != 1 || len(list[0].Details) != 8 || !slices.Contains(list[0].Details, "new8") {
+		t.Errorf("status after another one instead: %v", list)
+	}
+	for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 8} {
 		if _, err := os.Stat(filepath.Join(b.dir, fmt.Sprintf("new%d", i))); err != nil {
 			t.Error(err)
 		}

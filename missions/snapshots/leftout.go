@@ -13,29 +13,17 @@ import (
 
 // LeftOutReason says that a path is in no snapshot, and why.
 func LeftOutReason(why capture.Reason) string {
-	text, known := map[capture.Reason]string{
-		capture.ReasonSize:       "over the size cap",
-		capture.ReasonSecret:     "its name says that it holds credentials",
-		capture.ReasonBudget:     "over the workspace's budget",
-		capture.ReasonIgnored:    "ignored",
-		capture.ReasonUnreadable: "could not be read",
-		capture.ReasonSpecial:    "a device, FIFO or socket",
-		capture.ReasonWorktree:   "another worktree of the repository",
-		capture.ReasonReserved:   "a name that Git or Umbra uses",
-	}[why]
-	if !known {
-		text = string(why)
-	}
-	return "in no snapshot: " + text
+	return "in no snapshot: " + missions.PathReason{Reason: string(why)}.Words()
 }
 
 // leavesOutOthers reports whether a capture leaves out other files than the mission's
-// newest snapshot does: more or fewer of those that were new over a budget or a cap.
+// newest snapshot does: some of those that were new over a budget or a cap, or are gone.
 func (tk *Taker) leavesOutOthers(m *projects.Mission, c *capture.Result) bool {
-	if m.Tip.Skipped == len(c.Skipped) {
+	if m.Tip.Skipped == 0 && len(c.Skipped) == 0 {
 		return false
 	}
-	return len(filesWithContent(c.Skipped)) != len(recordedFiles(m))
+	isSame := func(a, b capture.Skipped) bool { return a.Path == b.Path }
+	return !slices.EqualFunc(filesWithContent(c.Skipped), recordedFiles(m), isSame)
 }
 
 // RecordedSkipped is what a snapshot leaves out, nil if that can't be read: doctor says so.
