@@ -82,7 +82,7 @@ func (r *run) openDirs() error {
 		return nil
 	}
 	for _, d := range slices.Concat(r.Document.Plan.MakeDirs, r.Document.Plan.RemoveDirs) {
-		if _, err := r.openDir(d.Path); err != nil {
+		if _, err := r.openDir(d.Path); err != nil && beneath.ObstacleOf(err) == "" {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (r *run) openDir(dir string) (DirMode, error) {
 func (r *run) closeDirs() error {
 	var errs []error
 	for _, m := range slices.Backward(r.Document.Opened) {
-		errs = append(errs, r.chmodDir(DirMode{Path: m.Path, From: m.To, To: m.From}))
+		errs = append(errs, noteObstacle(r, m.Path, "permission bits", r.chmodDir(DirMode{Path: m.Path, From: m.To, To: m.From})))
 	}
 	return errors.Join(errs...)
 }

@@ -72,11 +72,24 @@ func leaveObstructed(r *run, i int, cause error) bool {
 	if why == "" {
 		return false
 	}
-	if seen, err := r.Root.ObstacleToRename(r.change(i).Path); err == nil && seen != "" {
+	if seen := obstacleTo(r, i); seen != "" {
 		why = seen
 	}
 	r.setLeft(i, Reason(why))
 	return true
+}
+
+// obstacleTo is what stands in the way of a change by now, "" if nothing is seen.
+func obstacleTo(r *run, i int) beneath.Obstacle {
+	look := r.Root.ObstacleToRename
+	if r.change(i).Action() == Chmod {
+		look = r.Root.ObstacleToChmod
+	}
+	why, err := look(r.change(i).Path)
+	if err != nil {
+		return ""
+	}
+	return why
 }
 
 // noteObstacle notes what the system did not permit of a directory, and returns every

@@ -3,6 +3,8 @@ package restore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,6 +110,52 @@ func TestImmutableIsLeft(t *testing.T) {
 	o.end()
 	l.apply(l.inverse(blind), PrepareOptions{})
 	l.want(before)
+}
+
+// TestImmutableIsLeftByRecovery: a restore that was killed, and whose directories may not
+// be changed by now, comes to its end, and says of each path why it is left.
+func TestImmutableIsLeftByRecovery(t *testing.T) {
+	t.Parallel()
+	for at, more := 1, true; more && !t.Failed(); at++ {
+		more = false
+		t.Run(fmt.Sprintf("killed at step %d", at), func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "target")
+			l.write("fixed", "target")
+			l.write("logs/run", "same")
+			l.must(os.Chmod(l.path("logs/run"), 0o755))
+			l.must(os.MkdirAll(l.path("closed"), 0o755))
+			to := l.capture()
+			for _, name := range []string{"a", "fixed", "closed/f", "gone/f"} {
+				l.write(name, "source")
+			}
+			l.must(os.Chmod(l.path("logs/run"), 0o644))
+			for _, dir := range []string{"closed", "gone"} {
+				l.must(os.Chmod(l.path(dir), 0o555))
+			}
+			o := l.begin(l.plan(l.capture(), to), PrepareOptions{})
+			for _, name := range []string{"closed", "gone", "fixed", "logs/run"} {
+				setFlags(t, l.path(name), immutable)
+			}
+			setFlags(t, l.path("logs"), appendOnly)
+			more = l.spawn(o.work.Entry.ID(), "apply", at)
+			o = l.resume(o.work.Entry.ID())
+			recovery, outcome, err := o.work.Recover(context.Background(), func(context.Context) (bool, error) { return true, nil })
+			l.must(err)
+			o.end()
+			if recovery == Back {
+				return
+			}
+			left := map[string]Reason{}
+			for _, k := range outcome.Left {
+				left[k.Path] = k.Reason
+			}
+			want := map[string]Reason{"fixed": "immutable", "closed/f": "immutable", "gone/f": "immutable", "logs/run": "immutable"}
+			if !maps.Equal(left, want) || !strings.Contains(l.disk()["a"], "target") {
+				t.Errorf("%s: left %v, want %v", recovery, left, want)
+			}
+		})
+	}
 }
 
 // TestReadOnlyMountIsLeft: nothing in a read-only mount, and nothing that something is

@@ -67,11 +67,17 @@ func (r *run) applied() (Recovery, *Outcome, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		if at == atTarget {
+		why := ReasonChanged
+		switch at {
+		case atTarget:
 			r.setDone(i)
-		} else {
-			r.setLeft(i, ReasonChanged)
+			continue
+		case atSource:
+			if obstacle := obstacleTo(r, i); obstacle != "" {
+				why = Reason(obstacle)
+			}
 		}
+		r.setLeft(i, why)
 	}
 	if err := r.judge(); err != nil {
 		return "", nil, err
