@@ -27,6 +27,8 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 	switch word {
 	case "MISSION":
 		addMissions(c, f)
+	case "FORK":
+		addForks(c, f)
 	case "MOMENT", "FROM", "TO", "MISSION|MOMENT":
 		addMoments(c, f, t.word)
 	case "PIN":
@@ -112,6 +114,15 @@ func (f *found) addPages(verbs []*call.Verb, words []string) {
 }
 
 func addMissions(c *call.Call, f *found) {
+	addMissionsThat(c, f, func(missions.Mission) bool { return true })
+}
+
+func addForks(c *call.Call, f *found) {
+	addMissionsThat(c, f, func(m missions.Mission) bool { return m.Parent != nil })
+}
+
+// addMissionsThat adds the missions that are what is wanted.
+func addMissionsThat(c *call.Call, f *found, wanted func(missions.Mission) bool) {
 	svc, caller, ok := serviceFor(c)
 	if !ok {
 		return
@@ -122,6 +133,9 @@ func addMissions(c *call.Call, f *found) {
 	}
 	for i := len(list) - 1; i >= 0; i-- { // the newest first
 		m := list[i]
+		if !wanted(m) {
+			continue
+		}
 		text := fmt.Sprintf("%s, turn %d", m.State, m.Turn)
 		if words := about(m); words != "" {
 			text += ": " + words

@@ -51,7 +51,9 @@ func lessons() []lesson {
 			"umbra fork login --name other     # as it is now",
 			`umbra fork login@1.0 --name again --prompt "another way, please"`,
 			"umbra fork login --name try --count 2",
-		}, "mission new, mission ls, restore"},
+		}, "promote, mission new, mission ls, restore"},
+		{"promote", []string{"umbra promote other --preview", "umbra promote other --keep"}, "undo, fork, mission rm, diff"},
+		{"fork promote", []string{"umbra fork promote again --files-only --all --keep"}, "promote, undo"},
 		{"restore", []string{
 			"umbra restore login@1.0 --mission login --preview",
 			"umbra restore login@1.0 --mission login --path README.md",
@@ -62,11 +64,7 @@ func lessons() []lesson {
 		{"pin", []string{"umbra pin login@1 fine"}, "pins, unpin, snapshot"},
 		{"pins", []string{"umbra pins"}, "pin, unpin, log"},
 		{"unpin", []string{"umbra unpin fine"}, "pin, pins"},
-		{"git", []string{
-			"umbra git -- log --oneline --graph login other",
-			"umbra git login -- log -p --stat",
-			"umbra git -- show login:README.md",
-		}, "log, show, diff"},
+		{"git", []string{"umbra git -- log --oneline --graph login other", "umbra git login -- log -p --stat", "umbra git -- show login:README.md"}, "log, show, diff"},
 		{"project ls", []string{"umbra project ls"}, "project move, mission ls"},
 		{"project move", []string{"mv ~/code/app ~/code/shop && umbra project move ~/code/app ~/code/shop"}, "project ls, doctor"},
 		{"status", []string{"umbra status", "umbra status --prompt         # for a shell's prompt"}, "doctor, mission ls, daemon status"},

@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -16,6 +17,7 @@ snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
 left as it is. It is short for umbra mission new --clone.`,
 		Flags: append(o.flags(), o.forkFlags()...),
+		Verbs: []*call.Verb{restores.Promote(offerRemoval)},
 		Run: func(c *call.Call) error {
 			if err := o.check(c, true); err != nil {
 				return err

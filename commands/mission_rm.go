@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -44,6 +45,11 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 	if err := confirmRemoval(c, listed); err != nil {
 		return errors.Join(err, busy)
 	}
+	return errors.Join(busy, removeListed(ctx, c, svc, request, listed))
+}
+
+// removeListed removes the missions that were listed.
+func removeListed(ctx context.Context, c *call.Call, svc missions.Service, request missions.RemoveRequest, listed missions.RemoveResult) error {
 	request.Preview = false
 	var done missions.RemoveResult
 	for _, m := range listed.Missions {
@@ -53,11 +59,11 @@ func runMissionRm(c *call.Call, o missionRmOptions) error {
 			if len(done.Missions) > 0 {
 				err = errors.Join(err, printRemoval(c, done))
 			}
-			return errors.Join(err, busy)
+			return err
 		}
 		done.Add(one)
 	}
-	return errors.Join(busy, printRemoval(c, done))
+	return printRemoval(c, done)
 }
 
 // listRemoval lists what would be lost with missions. One whose agent is live takes none
@@ -129,4 +135,39 @@ func describeRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	listed("missions that worked in it too", r.OtherMissions)
 	listed("in the trash, from where umbra trash restore takes it back", r.Trash)
 	listed("stays", r.Kept)
+}
+
+// offerRemoval offers to remove forks that are no longer needed. Where nobody can be
+// asked it says what to type; --yes does not answer that.
+func offerRemoval(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error {
+	request := missions.RemoveRequest{Caller: caller, Workspace: true, Preview: true}
+	var names []string
+	var room int64
+	for _, f := range forks {
+		names, room, request.Force = append(names, f.Name), room+f.Bytes, request.Force || f.Live
+	}
+	if !c.CanAsk() || c.Yes {
+		command := "umbra mission rm --workspace "
+		if request.Force {
+			command += "--force " // the agents of some of them wait
+		}
+		c.Notice("forks that are no longer needed take %s: %s", print.Size(room), command+strings.Join(names, " "))
+		return nil
+	}
+	listed, busy, err := listRemoval(ctx, svc, request, names)
+	if err != nil || len(listed.Missions) == 0 {
+		return errors.Join(err, busy)
+	}
+	c.EndProgress()
+	c.Err.Line("\nno longer needed:")
+	describeRemoval(c.Err, listed, "can be removed")
+	_ = c.Err.Flush()
+	question := fmt.Sprintf("Remove %s, into the trash? umbra trash empty gives back %s then.", strings.Join(names, ", "), print.Size(room))
+	if request.Force {
+		question += " Agents that wait in them are ended."
+	}
+	if yes, err := c.Confirm(question); !yes || err != nil {
+		return errors.Join(err, busy)
+	}
+	return errors.Join(busy, removeListed(ctx, c, svc, request, listed))
 }

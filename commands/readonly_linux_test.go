@@ -35,6 +35,8 @@ func inReadOnlyHome() map[string][]attempt {
 		"mission rename":   one(refused, "one two"),
 		"mission rm":       {{refused, "one --yes", 0}, {reads, "one --preview", 0}},
 		"fork":             one(refused, "one --no-launch --name other"),
+		"promote":          {{refused, "child --keep", 0}, {reads, "child --preview", 0}},
+		"fork promote":     one(refused, "child --keep"),
 		"project ls":       one(reads, ""),
 		"project move":     one(refused, `"$WORK" /tmp`),
 		"timeline":         one("", "it needs a terminal: TestStopped"),
@@ -156,6 +158,7 @@ func (p *person) readyForReading() {
 	p.must("snapshot", "one", "--pin", "pinned")
 	p.must("fork", "one", "--no-launch", "--name", "gone")
 	p.must("mission", "rm", "gone", "--workspace", "--yes")
+	p.must("fork", "one", "--no-launch", "--name", "child")
 	p.must("restore", "one@start", "--yes")
 	p.write("a.txt", "three\n")
 	p.write("new.txt", "new\n")

@@ -12,7 +12,12 @@ import (
 // printRestored prints the plan or the outcome of a restore, an undo or a redo.
 // The error is partly if something was displaced or left out.
 func printRestored(c *call.Call, did string, r missions.RestoreResult) error {
-	err := c.Print(r, func(p *print.Printer) { WriteOutcome(p, did, r) })
+	return finish(c, r, r, func(p *print.Printer) { WriteOutcome(p, did, r) })
+}
+
+// finish prints a result, whose restore is r.
+func finish(c *call.Call, result any, r missions.RestoreResult, text func(*print.Printer)) error {
+	err := c.Print(result, text)
 	if err == nil && r.Done && len(r.Displaced)+len(r.Kept) > 0 {
 		return call.Partly
 	}
@@ -28,12 +33,21 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 		p.Line("the agent is in a turn: the %s happens when it ends (umbra undo %s --queued cancels it)", did, print.Clean(r.MissionName))
 	case !r.Done:
 		if r.Target != "" {
-			p.Line("%s of %s to %s would:", did, print.Clean(r.Workspace), restoredTo(r))
+			if isPromotion(r) {
+				p.Line("promote %s into %s would:", restoredTo(r), print.Clean(r.Workspace))
+			} else {
+				p.Line("%s of %s to %s would:", did, print.Clean(r.Workspace), restoredTo(r))
+			}
 			writePlan(p, r)
 		}
 		writeForeseen(p, r)
 	default:
-		p.Line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
+		if isPromotion(r) {
+			p.Line("promote %s to %s: %s", restoredTo(r), print.Clean(r.MissionName), restoreCounts(r))
+			writeMerged(p, r)
+		} else {
+			p.Line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
+		}
 		print.WriteKept(p, "left as they are", r.Kept)
 		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
 			p.Line("once what is in the way is gone, the same command puts them back")
@@ -64,6 +78,25 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 	}
 }
 
+// isPromotion reports whether a result is one of umbra promote.
+func isPromotion(r missions.RestoreResult) bool { return r.Merged != nil }
+
+// writeMerged lists the paths in which a promotion left what the parent had changed.
+func writeMerged(p *print.Printer, r missions.RestoreResult) {
+	const most = 20
+	for i, path := range r.Merged {
+		switch {
+		case i == 0:
+			p.Line("merged with what changed in %s since the fork:", print.Clean(r.MissionName))
+			fallthrough
+		case i < most:
+			p.Line("  %s", print.Path(path))
+		case i == most:
+			p.Line("  … and %d more", len(r.Merged)-most)
+		}
+	}
+}
+
 // restoredTo names the moment: its id, and its address if it has one.
 func restoredTo(r missions.RestoreResult) string {
 	if r.TargetAddress == "" {
@@ -76,6 +109,8 @@ func restoreCounts(r missions.RestoreResult) string {
 	s := fmt.Sprintf("%d changed, %d created, %d deleted", len(r.Modify), len(r.Create), len(r.Delete))
 	if n := r.Conversation.EventsDropped; n > 0 {
 		s += fmt.Sprintf("; conversation: %s kept, %d dropped", print.Count(r.Conversation.EventsKept, "event"), n)
+	} else if r.Conversation.Switched && isPromotion(r) {
+		s += "; conversation: the fork's"
 	} else if r.Conversation.Switched {
 		s += "; conversation: as it was then"
 	}
@@ -93,6 +128,7 @@ func writePlan(p *print.Printer, r missions.RestoreResult) {
 	list("change", print.Yellow, r.Modify)
 	list("create", print.Green, r.Create)
 	list("delete", print.Red, r.Delete)
+	list("merge", print.Cyan, r.Merged)
 	for _, k := range missions.FoldPaths(r.Kept) {
 		t.Row(print.Dim.Cell("keep"), print.Plain.Cell(print.Path(k.Path)), print.Dim.Cell(print.Clean(k.Words())))
 	}
@@ -107,7 +143,11 @@ func writePlan(p *print.Printer, r missions.RestoreResult) {
 		p.Line("  change nothing")
 	}
 	if r.Git.Then.Branch != r.Git.Now.Branch || r.Git.Then.Head != r.Git.Now.Head {
-		p.Line("  git then: %s, now: %s (a restore moves neither)", gitPlace(r.Git.Then), gitPlace(r.Git.Now))
+		then, did := "then", "restore"
+		if isPromotion(r) {
+			then, did = "in the fork", "promotion"
+		}
+		p.Line("  git %s: %s, now: %s (a %s moves neither)", then, gitPlace(r.Git.Then), gitPlace(r.Git.Now), did)
 	}
 }
 

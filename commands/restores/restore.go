@@ -70,12 +70,18 @@ func runRestore(c *call.Call, o restoreOptions) error {
 	}
 	result, err := svc.Restore(ctx, r)
 	if plan, ok := planIn(err); ok && len(plan.Foreign) > 0 && c.CanAsk() {
-		if err := askOthers(c, ctx, svc, plan, &r); err != nil {
+		keep, err := askOwner(ctx, c, svc, caller, plan, question{
+			text: "Somebody else changed the paths marked others since. What becomes of these?",
+			keep: "keep as they are", put: "put these back too", nothing: "nothing was restored",
+		})
+		if err != nil {
 			return err
 		}
-		result, err = svc.Restore(ctx, r)
-	}
-	if err != nil {
+		r.KeepOthers, r.All = keep, !keep
+		if result, err = svc.Restore(ctx, r); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	return printRestored(c, "restore", result)
@@ -91,34 +97,33 @@ func planIn(err error) (missions.RestoreResult, bool) {
 	return plan, json.Unmarshal(e.Details, &plan) == nil && plan.Target != ""
 }
 
-// askOthers asks what becomes of the paths that others changed. --yes does not answer
-// that.
-func askOthers(c *call.Call, ctx context.Context, svc missions.Service, plan missions.RestoreResult, r *missions.RestoreRequest) error {
+// question is what is asked about paths that two sides have changed.
+type question struct{ text, keep, put, nothing string }
+
+// askOwner asks whose the paths become that others changed: theirs stay, or not. --yes
+// does not answer that.
+func askOwner(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, plan missions.RestoreResult, q question) (keep bool, err error) {
 	c.EndProgress()
 	writePlan(c.Err, plan)
 	for {
 		_ = c.Err.Flush()
-		letter, err := c.Ask("Somebody else changed the paths marked others since. What becomes of these?",
-			call.Answer{Letter: "k", Meaning: "keep as they are"}, call.Answer{Letter: "p", Meaning: "put these back too"}, call.Answer{Letter: "d", Meaning: "show the differences"}, call.Answer{Letter: "s", Meaning: "stop"})
+		letter, err := c.Ask(q.text, call.Answer{Letter: "k", Meaning: q.keep}, call.Answer{Letter: "p", Meaning: q.put},
+			call.Answer{Letter: "d", Meaning: "show the differences"}, call.Answer{Letter: "s", Meaning: "stop"})
 		switch {
 		case err != nil:
-			return err
-		case letter == "k":
-			r.KeepOthers = true
-			return nil
-		case letter == "p":
-			r.All = true
-			return nil
+			return false, err
+		case letter == "k", letter == "p":
+			return letter == "k", nil
 		case letter == "s":
-			return missions.Errorf(missions.KindConflict, "", "nothing was restored")
+			return false, missions.Errorf(missions.KindConflict, "", "%s", q.nothing)
 		}
-		d := missions.DiffRequest{Caller: r.Caller, From: plan.Target, To: plan.SafetySnapshot, Patch: true}
+		d := missions.DiffRequest{Caller: caller, From: plan.Target, To: plan.SafetySnapshot, Patch: true}
 		for _, f := range plan.Foreign {
 			d.Paths = append(d.Paths, filepath.Join(plan.Workspace, f.Path))
 		}
 		since, err := svc.Diff(ctx, d)
 		if err != nil {
-			return err
+			return false, err
 		}
 		print.WritePatch(c.Err, since.From, since.Files, since.Patch)
 	}
