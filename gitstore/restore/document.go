@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 )
 
 // Document is what a journal entry must hold about the files of an operation,
@@ -28,21 +28,21 @@ type Document struct {
 }
 
 type documentJSON struct {
-	Workspace capture.Text         `json:"workspace"`
-	Root      beneath.Identity     `json:"root"`
-	Plan      Plan                 `json:"plan"`
-	Opened    []modeJSON           `json:"opened,omitempty"`
-	Beside    map[int]capture.Text `json:"beside,omitempty"`
+	Workspace gitstore.Text         `json:"workspace"`
+	Root      beneath.Identity      `json:"root"`
+	Plan      Plan                  `json:"plan"`
+	Opened    []modeJSON            `json:"opened,omitempty"`
+	Beside    map[int]gitstore.Text `json:"beside,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
 func (d Document) MarshalJSON() ([]byte, error) {
-	doc := documentJSON{Workspace: capture.Text(d.Workspace), Root: d.Root, Plan: d.Plan, Opened: encodeModes(d.Opened)}
+	doc := documentJSON{Workspace: gitstore.Text(d.Workspace), Root: d.Root, Plan: d.Plan, Opened: encodeModes(d.Opened)}
 	if len(d.Beside) > 0 {
-		doc.Beside = make(map[int]capture.Text, len(d.Beside))
+		doc.Beside = make(map[int]gitstore.Text, len(d.Beside))
 	}
 	for i, dir := range d.Beside {
-		doc.Beside[i] = capture.Text(dir)
+		doc.Beside[i] = gitstore.Text(dir)
 	}
 	return json.Marshal(doc)
 }

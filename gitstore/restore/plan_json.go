@@ -22,15 +22,15 @@ type planJSON struct {
 	Renames    []renameJSON `json:"renames,omitempty"`
 	Keep       []keptJSON   `json:"keep,omitempty"`
 
-	Links  [][]capture.Text `json:"links,omitempty"`
-	Relink [][]capture.Text `json:"relink,omitempty"`
+	Links  [][]gitstore.Text `json:"links,omitempty"`
+	Relink [][]gitstore.Text `json:"relink,omitempty"`
 }
 
 type changeJSON struct {
-	Path  capture.Text `json:"path"`
-	From  *stateJSON   `json:"from,omitempty"`
-	To    *stateJSON   `json:"to,omitempty"`
-	Frees bool         `json:"frees,omitempty"`
+	Path  gitstore.Text `json:"path"`
+	From  *stateJSON    `json:"from,omitempty"`
+	To    *stateJSON    `json:"to,omitempty"`
+	Frees bool          `json:"frees,omitempty"`
 }
 
 type stateJSON struct {
@@ -42,27 +42,27 @@ type stateJSON struct {
 }
 
 type dirJSON struct {
-	Path  capture.Text `json:"path"`
-	Perm  capture.Perm `json:"perm,omitzero"`
-	Frees bool         `json:"frees,omitempty"`
+	Path  gitstore.Text `json:"path"`
+	Perm  capture.Perm  `json:"perm,omitzero"`
+	Frees bool          `json:"frees,omitempty"`
 
 	Kept *attributes.Kept `json:"kept,omitempty"`
 }
 
 type modeJSON struct {
-	Path capture.Text `json:"path"`
-	From octal        `json:"from"`
-	To   octal        `json:"to"`
+	Path gitstore.Text `json:"path"`
+	From octal         `json:"from"`
+	To   octal         `json:"to"`
 }
 
 type renameJSON struct {
-	From capture.Text `json:"from"`
-	To   capture.Text `json:"to"`
+	From gitstore.Text `json:"from"`
+	To   gitstore.Text `json:"to"`
 }
 
 type keptJSON struct {
-	Path   capture.Text `json:"path"`
-	Reason Reason       `json:"reason"`
+	Path   gitstore.Text `json:"path"`
+	Reason Reason        `json:"reason"`
 }
 
 // octal is a mode, written as people know them.
@@ -85,15 +85,15 @@ func (o *octal) UnmarshalText(data []byte) error {
 func (p Plan) MarshalJSON() ([]byte, error) {
 	doc := planJSON{From: p.From, To: p.To}
 	for _, c := range p.Changes {
-		doc.Changes = append(doc.Changes, changeJSON{capture.Text(c.Path), c.From.encode(), c.To.encode(), c.Frees})
+		doc.Changes = append(doc.Changes, changeJSON{gitstore.Text(c.Path), c.From.encode(), c.To.encode(), c.Frees})
 	}
 	doc.MakeDirs, doc.RemoveDirs = encodeDirs(p.MakeDirs), encodeDirs(p.RemoveDirs)
 	doc.DirModes = encodeModes(p.DirModes)
 	for _, r := range p.Renames {
-		doc.Renames = append(doc.Renames, renameJSON{capture.Text(r.From), capture.Text(r.To)})
+		doc.Renames = append(doc.Renames, renameJSON{gitstore.Text(r.From), gitstore.Text(r.To)})
 	}
 	for _, k := range p.Keep {
-		doc.Keep = append(doc.Keep, keptJSON{capture.Text(k.Path), k.Reason})
+		doc.Keep = append(doc.Keep, keptJSON{gitstore.Text(k.Path), k.Reason})
 	}
 	doc.Links, doc.Relink = encodeLinks(p.Links), encodeLinks(p.Relink)
 	return json.Marshal(doc)
@@ -135,18 +135,18 @@ func (s *stateJSON) decode() *State {
 	return &State{gitstore.Mode(s.Mode), s.Blob, s.Perm, s.Kept}
 }
 
-func encodeLinks(groups [][]string) (out [][]capture.Text) {
+func encodeLinks(groups [][]string) (out [][]gitstore.Text) {
 	for _, group := range groups {
-		var list []capture.Text
+		var list []gitstore.Text
 		for _, path := range group {
-			list = append(list, capture.Text(path))
+			list = append(list, gitstore.Text(path))
 		}
 		out = append(out, list)
 	}
 	return out
 }
 
-func decodeLinks(groups [][]capture.Text) (out [][]string) {
+func decodeLinks(groups [][]gitstore.Text) (out [][]string) {
 	for _, group := range groups {
 		var list []string
 		for _, path := range group {
@@ -159,7 +159,7 @@ func decodeLinks(groups [][]capture.Text) (out [][]string) {
 
 func encodeDirs(list []Directory) (out []dirJSON) {
 	for _, d := range list {
-		out = append(out, dirJSON{capture.Text(d.Path), d.Perm, d.Frees, d.Kept})
+		out = append(out, dirJSON{gitstore.Text(d.Path), d.Perm, d.Frees, d.Kept})
 	}
 	return out
 }
@@ -173,7 +173,7 @@ func decodeDirs(list []dirJSON) (out []Directory) {
 
 func encodeModes(list []DirMode) (out []modeJSON) {
 	for _, m := range list {
-		out = append(out, modeJSON{capture.Text(m.Path), octal(m.From), octal(m.To)})
+		out = append(out, modeJSON{gitstore.Text(m.Path), octal(m.From), octal(m.To)})
 	}
 	return out
 }
