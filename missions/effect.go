@@ -14,6 +14,9 @@ type TakeSnapshot struct {
 	// OnlyIfChanged lets the request be answered by the newest snapshot if
 	// nothing is new. A change of state is always committed.
 	OnlyIfChanged bool `json:"only_if_changed,omitempty"`
+	// GrowthMayWait lets the request be answered by the newest snapshot if files have
+	// only grown since then, as logs do.
+	GrowthMayWait bool `json:"-"`
 	// UserMessage says that the user wrote Message.
 	UserMessage bool `json:"named,omitempty"`
 	// Late marks a moment that was noticed after it had passed.

@@ -240,7 +240,7 @@ func onQuiet(l Lifecycle) (Lifecycle, []Effect) {
 	case Closed, Initializing:
 		return l, nil
 	}
-	return l, []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: l, Message: "files changed", OnlyIfChanged: true}}
+	return l, []Effect{TakeSnapshot{Trigger: TriggerWatch, Lifecycle: l, Message: "files changed", OnlyIfChanged: true, GrowthMayWait: true}}
 }
 
 // onPause keeps what an agent has written that goes on.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 // capturing is one run of Scanner.Capture.
@@ -86,6 +87,9 @@ func (c *capturing) read(stable bool, dirty *dirtyTree) (*node, *reading, error)
 			c.full = true
 			continue
 		}
+		if c.options.LeaveGrowth && !c.full && w.hasOnlyGrown(c.scanner.base, top) {
+			return nil, nil, ErrOnlyGrown
+		}
 		if !c.first() {
 			files, bytes := measure(top)
 			c.budget(w, files, bytes)
@@ -117,7 +121,7 @@ func (c *capturing) walk(stable bool, dirty *dirtyTree) (*walker, *node, error) 
 	w := &walker{
 		ctx: c.ctx, root: c.root, rules: c.rules, reserved: s.reserved(c.rules), hooks: s.hooks,
 		systems: map[uint64]fileSystem{}, progress: c.options.Progress,
-		began: coarseNow(), byTimes: c.byTimes,
+		began: disk.Now(), byTimes: c.byTimes,
 	}
 	w.idle.Store(int64(s.workspace.Workers) - 1)
 	w.base, w.held = s.base, c.options.Held

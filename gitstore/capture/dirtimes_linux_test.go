@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -211,7 +212,7 @@ func TestRulesThatFailedLeaveNoTimes(t *testing.T) {
 		}
 		var st unix.Stat_t
 		l.must(unix.Stat(l.path("d"), &st))
-		if fresh := (stamp{now: coarseNow()}); fresh.trusts(&fingerprint{mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano()}) || time.Now().After(deadline) {
+		if fresh := (stamp{now: disk.Now()}); fresh.trusts(&fingerprint{mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano()}) || time.Now().After(deadline) {
 			break
 		}
 	}
@@ -224,7 +225,7 @@ func TestRulesThatFailedLeaveNoTimes(t *testing.T) {
 
 // TestTimesThatProveNothing are of directories whose names may change unseen.
 func TestTimesThatProveNothing(t *testing.T) {
-	now := coarseNow()
+	now := disk.Now()
 	second := int64(time.Second)
 	old, whole := now-second, (now-second)/second*second
 	for name, c := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -90,7 +91,7 @@ func (l *lab) tick(name string) {
 	st, err := os.Lstat(l.path(name))
 	l.must(err)
 	changed := newFileState(st, stamp{}).ctime
-	for deadline := time.Now().Add(patience.Of(time.Minute)); coarseNow() <= changed; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience.Of(time.Minute)); disk.Now() <= changed; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			l.t.Fatal("the clock stands still")
 		}

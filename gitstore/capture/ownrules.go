@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/ignore"
 )
 
@@ -95,7 +96,7 @@ func (o *ownRules) parse(dir string) {
 // source reads an ignore file of a directory. It reports false if it has no
 // rules: it is a link, which Git does not follow here, or cannot be read.
 func (w *walker) source(s *scene, name string, old *ownRules) (source, bool, error) {
-	at := stamp{now: coarseNow(), coarse: s.system.coarse}
+	at := stamp{now: disk.Now(), coarse: s.system.coarse}
 	st, err := s.dir.Lstat(name)
 	if err != nil {
 		return source{}, false, passable(err)

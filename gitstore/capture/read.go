@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 )
 
 const (
@@ -182,7 +183,7 @@ func (r *reader) again(s *scene, e *entry) (bool, error) {
 
 // link reads a symbolic link. A link is never changed, only replaced.
 func (r *reader) link(s *scene, e *entry) (bool, error) {
-	at := stamp{now: coarseNow(), coarse: s.system.coarse}
+	at := stamp{now: disk.Now(), coarse: s.system.coarse}
 	before, err := s.dir.Lstat(e.name)
 	if err != nil || before.Kind() != beneath.Symlink {
 		return false, err
@@ -209,7 +210,7 @@ func (r *reader) link(s *scene, e *entry) (bool, error) {
 func (r *reader) file(s *scene, e *entry) (bool, error) {
 	for attempt := 1; ; attempt++ {
 		r.hooks.call(r.hooks.beforeOpen, join(s.at.path, e.name))
-		at := stamp{now: coarseNow(), coarse: s.system.coarse}
+		at := stamp{now: disk.Now(), coarse: s.system.coarse}
 		f, st, err := s.dir.Open(e.name)
 		if err != nil {
 			return false, err

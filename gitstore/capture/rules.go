@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/gitstore/disk"
 	"github.com/umbra-vcs/umbra/gitstore/secretnames"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 )
@@ -329,7 +330,7 @@ func (r *Rules) read(path string, look lookFunc) (text, error) {
 }
 
 func stateOf(path string, look lookFunc) (fileState, error) {
-	now := coarseNow()
+	now := disk.Now()
 	info, err := look(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
 		return fileState{settled: true}, nil

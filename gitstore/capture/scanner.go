@@ -87,6 +87,10 @@ type Options struct {
 	// find what others have missed. What is in the directory is looked at in any
 	// case. Verify is stronger.
 	ByTimes bool
+	// LeaveGrowth lets a capture that makes no full walk end with ErrOnlyGrown where
+	// files have only grown: what they were is in what they are, so that a later
+	// capture loses nothing. What was dirty stays so.
+	LeaveGrowth bool
 	// Recheck is how many files to read whose stat data have not changed, in
 	// rotation; Stats.Corrected counts those that had.
 	Recheck int
@@ -123,7 +127,7 @@ func (s *Scanner) Suspect() { s.suspect = true; s.owed.whole = true }
 //
 // If it fails, nothing is to be published, and what was dirty is looked at
 // again by the next capture; so it is until Accept. Errors: ErrMoved, a
-// *BudgetError, an error of the batch or of the context, or one of the system
+// *BudgetError, ErrOnlyGrown, an error of the batch or of the context, or one of the system
 // that says nothing about a single file, such as too few descriptors.
 func (s *Scanner) Capture(ctx context.Context, batch Batch, rules *Rules, dirty Dirty, options Options) (*Result, error) {
 	s.owe(dirty)

@@ -43,6 +43,7 @@ func (w *WantedSnapshot) addRequest(r *Request, t missions.TakeSnapshot) {
 	}
 	w.waiters = append(w.waiters, r)
 	w.OnlyIfChanged = w.OnlyIfChanged && t.OnlyIfChanged
+	w.GrowthMayWait = w.GrowthMayWait && t.GrowthMayWait
 	w.CompareWholeSession = w.CompareWholeSession || t.CompareWholeSession
 	switch {
 	case w.UserMessage: // the user's own words stay
@@ -164,9 +165,12 @@ const maxTries = 3
 func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache) (t takenSnapshot, err error) {
 	batch := m.Project.Store.NewBatch()
 	defer batch.Discard()
-	captured, err := ws.CaptureFiles(ctx, m, batch)
+	captured, grown, err := ws.captureWanted(ctx, m, w, batch)
 	if err != nil {
 		return takenSnapshot{}, captureError(m, err)
+	}
+	if captured == nil {
+		return takenSnapshot{Snapshot: m.Tip, isUnchanged: true}, nil
 	}
 	defer func() {
 		if err != nil {
@@ -212,6 +216,9 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		return takenSnapshot{}, err
 	} else {
 		ws.publishedTree = snap.Tree
+	}
+	if !grown {
+		ws.changedAt = snap.At
 	}
 	ws.AcceptCapture(captured)
 	return takenSnapshot{Snapshot: snap, Skipped: captured.Skipped}, nil

@@ -64,6 +64,8 @@ type captureState struct {
 	walkReason     string         // why the capture walks, if it does
 	owedWalkReason string         // why that walk was owed; it is owed again if the capture comes to nothing
 	missedPaths    []string       // changes that the walk found and of which no event told
+	changedAt      time.Time      // of the last snapshot here that was not of growth alone; zero if not known
+	leavesGrowth   bool           // the capture may come to nothing where files have only grown
 	readsSeeded    bool           // the capture reads a step of the files that were taken over unread
 }
 
@@ -150,14 +152,16 @@ func (ws *WorkspaceCache) CaptureFiles(ctx context.Context, m *projects.Mission,
 	}
 	report := home.CaptureReporter(ctx, ws.Root)
 	options := capture.Options{
-		Present:  store.Has,
-		Seed:     ws.captureSeed(store),
-		Recheck:  recheckedFiles,
-		Verify:   ws.owedWalkReason != "",
-		Seeded:   ws.readsSeeded,
-		ByTimes:  ws.walkReason == ReasonNotWatched,
-		Progress: report,
-		Held:     ws.heldBefore(m),
+		Present: store.Has,
+		Seed:    ws.captureSeed(store),
+		Recheck: recheckedFiles,
+		Verify:  ws.owedWalkReason != "",
+		Seeded:  ws.readsSeeded,
+
+		LeaveGrowth: ws.leavesGrowth,
+		ByTimes:     ws.walkReason == ReasonNotWatched,
+		Progress:    report,
+		Held:        ws.heldBefore(m),
 	}
 	result, err := ws.Scanner.Capture(ctx, batch, ws.rules, capture.Dirty{All: ws.Dirty.Full, Paths: append(ws.Dirty.Trees, ws.Dirty.Paths...)}, options)
 	if err != nil {
