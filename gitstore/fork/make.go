@@ -71,6 +71,7 @@ func Make(ctx context.Context, src Source, target Target) (*Made, error) {
 		return nil, errors.Join(err, undone)
 	}
 	slices.Sort(k.made.PointsIn)
+	slices.Sort(k.made.LinksIn)
 	slices.SortFunc(k.made.Left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 	k.made.Document = k.doc
 	return k.made, nil

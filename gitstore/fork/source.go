@@ -174,6 +174,12 @@ type Made struct {
 	// PointsIn are copied files, by path below the workspace, that name the
 	// source's workspace and so lead back into it.
 	PointsIn []string `json:"points_in,omitempty"`
+	// LinksIn are links of the snapshot, by path below the workspace, that lead into the
+	// source's workspace by its absolute path.
+	LinksIn []string `json:"links_in,omitempty"`
+	// Annexed is how many links of the snapshot lead into the object store of git-annex,
+	// through a .git that is a directory.
+	Annexed int `json:"annexed,omitempty"`
 	// Withheld are files and directories, sorted and the topmost alone, that came along
 	// and that no rule of the moment leaves out: see capture.ReasonWithheld.
 	Withheld []string `json:"-"`

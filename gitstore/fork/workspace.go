@@ -93,11 +93,12 @@ func (k *maker) fillWorkspace(ctx context.Context) (*written, error) {
 		return nil, err
 	}
 	defer root.Close()
-	w := &writer{k: k, objects: k.src.Store.Objects, root: root, live: k.live, list: k.list, perm: k.perm}
+	w := &writer{k: k, objects: k.src.Store.Objects, root: root, live: k.live, list: k.list, perm: k.perm, sourcePlaces: k.src.places(k.doc.Scope != "")}
 	if err := w.snapshot(ctx); err != nil {
 		return nil, err
 	}
 	k.made.Left = append(k.made.Left, w.left...)
+	k.made.LinksIn, k.made.Annexed = w.linksIn, w.annexed
 	j := job{from: k.live, to: root, items: k.scan.items, look: k.pointsIn(root, "")}
 	if k.live != nil {
 		left, err := k.copyItems(ctx, j)
@@ -158,24 +159,39 @@ func (k *maker) perm(path string, mode gitstore.Mode) (bits uint32, known bool) 
 // path.
 const maxPointing = 64 << 10
 
+// places are the paths of the source's workspace, and of the work tree around it if it is
+// only a part of that; none if it is gone.
+func (src *Source) places(isPart bool) []string {
+	if src.Live == "" {
+		return nil
+	}
+	places := []string{filepath.Clean(src.Live)}
+	if isPart {
+		places = append(places, src.Repo.TopLevel)
+	}
+	if real, err := resolve(src.Live); err == nil && !slices.Contains(places, real) {
+		places = append(places, real)
+	}
+	return places
+}
+
+// leadsInto reports whether a link's target is in one of the places.
+func leadsInto(target string, places []string) bool {
+	return slices.ContainsFunc(places, func(place string) bool { return inside(target, place) })
+}
+
 // pointsIn looks at copied files for what leads back into the source: absolute
 // links, and small programs and settings that name its path, as those of a
 // Python environment do. Their paths are reported behind the prefix.
 func (k *maker) pointsIn(to *beneath.Root, prefix string) func(item) {
-	if k.live == nil {
+	places := k.src.places(k.doc.Scope != "")
+	if len(places) == 0 {
 		return nil
-	}
-	places := []string{filepath.Clean(k.src.Live)}
-	if k.doc.Scope != "" {
-		places = append(places, k.src.Repo.TopLevel)
-	}
-	if real, err := resolve(k.src.Live); err == nil && !slices.Contains(places, real) {
-		places = append(places, real)
 	}
 	return func(i item) {
 		if i.kind == beneath.Symlink {
 			target, err := to.Readlink(i.path)
-			if err == nil && slices.ContainsFunc(places, func(p string) bool { return inside(target, p) }) {
+			if err == nil && leadsInto(target, places) {
 				k.point(prefix + i.path)
 			}
 			return

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -27,9 +28,13 @@ type writer struct {
 	list    *listing
 	perm    func(path string, mode gitstore.Mode) (bits uint32, known bool)
 
-	done written
-	mu   sync.Mutex
-	left []Left
+	sourcePlaces []string // the paths by which a link leads into the source
+
+	done    written
+	mu      sync.Mutex
+	left    []Left
+	linksIn []string
+	annexed int
 }
 
 // snapshot writes everything, directories first. The modes of directories come
@@ -260,9 +265,26 @@ func (w *writer) link(p *place, n int) error {
 		return nil
 	}
 	if err == nil {
+		w.noteLink(f.path, string(content))
 		w.done.stats[n], err = p.target.Lstat(baseOf(f.path))
 	}
 	return err
+}
+
+// annexObjects is in the links that git-annex makes of files, whose content is there
+// ("internals" in its documentation).
+const annexObjects = ".git/annex/objects/"
+
+// noteLink notes a link that does not lead in the fork to where it leads in the source.
+func (w *writer) noteLink(path, target string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case strings.Contains(target, annexObjects):
+		w.annexed++
+	case leadsInto(target, w.sourcePlaces):
+		w.linksIn = append(w.linksIn, path)
+	}
 }
 
 func (w *writer) leave(path, reason string) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
@@ -141,7 +142,7 @@ func (j *forkJob) MakeWorkspace(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("fork %s: %w", j.moment.Name, err)
 	}
-	j.notes = append(j.notes, j.Made.Notes...)
+	j.notes = append(append(j.notes, j.Made.Notes...), hindranceNotes(j.Made, source.Repo)...)
 	return nil
 }
 
@@ -420,7 +421,11 @@ func (j *forkJob) reportTo(r *missions.ForkResult) {
 		r.LeftOut = append(r.LeftOut, missions.PathReason(left))
 	}
 	r.PointsIn = append(r.PointsIn, j.Made.PointsIn...)
-	r.Notes = append(r.Notes, j.notes...)
+	for _, note := range j.notes {
+		if !slices.Contains(r.Notes, note) { // of another fork of the moment
+			r.Notes = append(r.Notes, note)
+		}
+	}
 	r.Fallback = r.Fallback || j.Made.Fallback
 }
 

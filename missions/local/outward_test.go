@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,31 +58,114 @@ func TestForkOutward(t *testing.T) {
 	b.healthy()
 }
 
-// TestForkAmidOperation: a fork says that what was under way in the source's repository,
-// a merge here, goes on there alone.
+// TestForkAmidOperation: a fork says that what was under way in the source's repository
+// goes on there alone, and says nothing when that is over.
 func TestForkAmidOperation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ begin, end []string }{
+		"merge":  {[]string{"merge", "--no-ff", "--no-commit", "side"}, []string{"merge", "--abort"}},
+		"rebase": {[]string{"-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-i", "HEAD~1"}, []string{"rebase", "--abort"}},
+		"bisect": {[]string{"bisect", "start"}, []string{"bisect", "reset"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.git("init", "-q", "-b", "main")
+			b.git("commit", "-q", "--allow-empty", "-m", "first")
+			b.git("switch", "-q", "-c", "side")
+			b.git("commit", "-q", "--allow-empty", "-m", "second")
+			b.git("switch", "-q", "main")
+			b.git("commit", "-q", "--allow-empty", "-m", "third")
+			b.git(c.begin...)
+			b.mission("source")
+			said := func() bool { return strings.Contains(b.forkNotes(), "A "+name+" was under way") }
+			if !said() {
+				t.Error("nothing is said of it")
+			}
+			b.git(c.end...)
+			b.write("a.txt", "one\n")
+			if said() {
+				t.Error("it is said of what is over")
+			}
+		})
+	}
+}
+
+// forkNotes is what is said of two forks of the mission source, each line once.
+func (b *testBench) forkNotes() string {
+	b.Helper()
+	r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "source", Count: 2})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if slices.Sort(r.Notes); len(slices.Compact(slices.Clone(r.Notes))) != len(r.Notes) {
+		b.Errorf("it says twice %q", r.Notes)
+	}
+	return strings.Join(r.Notes, "\n")
+}
+
+// TestForkHindrances: a fork says what does not work in it as it does in its source, a
+// line for each kind, and what mends that.
+func TestForkHindrances(t *testing.T) {
+	t.Parallel()
+	const crypt, annex, link = "git-crypt finds no key", "links of git-annex (1) lead nowhere", "lead from the fork into the source's workspace: abs.txt"
+	for name, c := range map[string]struct {
+		make func(b *testBench)
+		want string
+	}{
+		"git-crypt": {func(b *testBench) { b.write(".git/git-crypt/keys/default", "key") }, crypt},
+		"git-annex": {func(b *testBench) { b.link(".git/annex/objects/aa/bb/SHA256E-s1--x/SHA256E-s1--x", "big") }, annex},
+		"a link":    {func(b *testBench) { b.link(filepath.Join(b.dir, "a.txt"), "abs.txt") }, link},
+		"nothing": {func(b *testBench) {
+			b.link("a.txt", "own")
+			b.link(b.dir+"-2/a.txt", "others")
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.git("init", "-q", "-b", "main")
+			b.git("commit", "-q", "--allow-empty", "-m", "first")
+			b.write("a.txt", "one\n")
+			c.make(b)
+			b.mission("source")
+			notes := b.forkNotes()
+			for _, text := range []string{crypt, annex, link} {
+				if strings.Contains(notes, text) != (text == c.want) {
+					t.Errorf("it says %q", notes)
+				}
+			}
+		})
+	}
+}
+
+// link makes a symbolic link in the workspace.
+func (b *testBench) link(target, name string) {
+	b.Helper()
+	if err := os.Symlink(target, filepath.Join(b.dir, name)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// TestForkCryptKey: what a fork says to type gives git-crypt its key.
+func TestForkCryptKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.git("commit", "-q", "--allow-empty", "-m", "first")
-	b.git("switch", "-q", "-c", "side")
-	b.git("commit", "-q", "--allow-empty", "-m", "second")
-	b.git("switch", "-q", "main")
-	b.git("merge", "--no-ff", "--no-commit", "side")
+	b.write(".git/git-crypt/keys/default", "key")
 	b.mission("source")
-	said := func() bool {
-		r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "source"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return slices.ContainsFunc(r.Notes, func(note string) bool { return strings.Contains(note, "A merge was under way") })
+	r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "source"})
+	if err != nil || len(r.Notes) != 1 {
+		t.Fatalf("%q, %v", r.Notes, err)
 	}
-	if !said() {
-		t.Error("nothing is said of the merge")
+	_, command, _ := strings.Cut(r.Notes[0], "until: ")
+	if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", command, err, out)
 	}
-	b.git("commit", "-qm", "merged")
-	b.write("a.txt", "one\n")
-	if said() {
-		t.Error("it is said of a merge that is over")
+	gitDir := strings.TrimSpace(b.git("-C", r.Missions[0].Workspace, "rev-parse", "--absolute-git-dir"))
+	if key, err := os.ReadFile(filepath.Join(gitDir, "git-crypt", "keys", "default")); err != nil || string(key) != "key" {
+		t.Errorf("git-crypt finds %q, %v", key, err)
 	}
+	b.healthy()
 }
