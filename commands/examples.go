@@ -17,7 +17,10 @@ type lesson struct {
 
 // lessons are in the order in which a person meets them: each example finds what
 // those above it have made.
-func lessons() []lesson {
+func lessons() []lesson { return append(missionLessons(), snapshotLessons()...) }
+
+// missionLessons are about missions, and what is left of them.
+func missionLessons() []lesson {
 	return []lesson{
 		{"mission new", []string{
 			`umbra mission new --name login --prompt "add a login page"`,
@@ -35,6 +38,12 @@ func lessons() []lesson {
 		{"trash empty", []string{"umbra trash empty --preview", "umbra trash empty --older-than 720h --yes"}, "trash ls, du"},
 		{"du", []string{"umbra du", "umbra du --json"}, "trash empty, mission rm, doctor"},
 		{"forget", []string{"umbra forget notes.txt || true # it is refused, and says what to do"}, "log, config set, uninstall"},
+	}
+}
+
+// snapshotLessons are about what is in missions, and all else.
+func snapshotLessons() []lesson {
+	return []lesson{
 		{"snapshot", []string{`umbra snapshot -m "before the merge"`, "umbra snapshot login --pin good"}, "log, pin, restore"},
 		{"log", []string{"umbra log", "umbra log login -n 5 --since 2h", "umbra log login --path notes.txt -p", "umbra log --graph --all", "umbra log --conversation"}, "show, diff, timeline, git"},
 		{"timeline", []string{"umbra timeline", "umbra timeline login"}, "log, show, diff"},
@@ -51,7 +60,9 @@ func lessons() []lesson {
 			"umbra fork login --name other     # as it is now",
 			`umbra fork login@1.0 --name again --prompt "another way, please"`,
 			"umbra fork login --name try --count 2",
-		}, "promote, mission new, mission ls, restore"},
+		}, "promote, fork report, mission new, mission ls, restore"},
+		{"fork report", []string{`umbra fork report other "the page needs a session first"`}, "updates, promote, fork"},
+		{"updates", []string{"umbra updates login", "umbra updates login --clear"}, "fork report, mission show, status"},
 		{"promote", []string{"umbra promote other --preview", "umbra promote other --keep"}, "undo, fork, mission rm, diff"},
 		{"fork promote", []string{"umbra fork promote again --files-only --all --keep"}, "promote, undo"},
 		{"restore", []string{

@@ -4,6 +4,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
+	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -17,7 +18,7 @@ snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
 left as it is. It is short for umbra mission new --clone.`,
 		Flags: append(o.flags(), o.forkFlags()...),
-		Verbs: []*call.Verb{restores.Promote(offerRemoval)},
+		Verbs: []*call.Verb{restores.Promote(offerRemoval), updates.Report()},
 		Run: func(c *call.Call) error {
 			if err := o.check(c, true); err != nil {
 				return err

@@ -37,6 +37,8 @@ func inReadOnlyHome() map[string][]attempt {
 		"fork":             one(refused, "one --no-launch --name other"),
 		"promote":          {{refused, "child --keep", 0}, {reads, "child --preview", 0}},
 		"fork promote":     one(refused, "child --keep"),
+		"fork report":      one(refused, "child found"),
+		"updates":          {{reads, "one", 0}, {refused, "one --clear", 0}},
 		"project ls":       one(reads, ""),
 		"project move":     one(refused, `"$WORK" /tmp`),
 		"timeline":         one("", "it needs a terminal: TestStopped"),

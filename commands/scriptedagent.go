@@ -163,6 +163,11 @@ func (a *scriptedAgent) turn(prompt string) error {
 	if err := a.transcript.prompt(prompt, promptID); err != nil {
 		return err
 	}
+	if said.context != "" {
+		if err := a.transcript.told(said.context); err != nil {
+			return err
+		}
+	}
 	step := stepFor(prompt)
 	for _, use := range step.uses {
 		if err := a.use(use, promptID); err != nil {

@@ -87,6 +87,13 @@ func (t *transcript) prompt(text, promptID string) error {
 	})
 }
 
+// told is what the prompt's hooks have added to it.
+func (t *transcript) told(context string) error {
+	return t.write("attachment", map[string]any{"attachment": map[string]any{
+		"type": "hook_additional_context", "content": []any{context}, "hookName": "UserPromptSubmit", "hookEvent": "UserPromptSubmit",
+	}})
+}
+
 func (t *transcript) toolUse(id, name string, input map[string]any) error {
 	err := t.assistant("tool_use", map[string]any{"type": "tool_use", "id": id, "name": name, "input": input})
 	t.calledBy = t.last

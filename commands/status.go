@@ -76,6 +76,9 @@ func writeStatus(p *print.Printer, s missions.Status) {
 		if m.PendingAction != "" {
 			p.Folded("to come: " + print.Clean(m.Name) + ": " + print.Clean(m.PendingAction))
 		}
+		if n := m.PendingUpdates; n > 0 {
+			p.Folded("to be told: " + print.Clean(m.Name) + ": " + print.Clean(waitingUpdates(n, m.Name)))
+		}
 		for _, note := range m.Notes {
 			p.Folded("note: " + print.Clean(m.Name) + ": " + print.Clean(note))
 		}

@@ -20,7 +20,7 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/call", "commands/flags", "commands/highlight", "commands/payload", "commands/print", "commands/restores", "commands/tui", "commands/units", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
+	{"commands", []string{"commands/call", "commands/flags", "commands/highlight", "commands/payload", "commands/print", "commands/restores", "commands/tui", "commands/units", "commands/updates", "missions", "missions/addresses", "missions/agents", "missions/events", "missions/home", "missions/local", "missions/presence", "missions/projects", "missions/settings", "watcher/client", "watcher/daemon"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
 	{"commands/flags", []string{"missions"}, "a leaf: the flags of a verb's table, and what values they take"},
 	{"commands/print", []string{"commands/highlight", "missions"}, "what people read, in lines, columns and patches; it knows no verb"},
@@ -28,6 +28,7 @@ var rules = []rule{
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/payload", []string{"missions"}, "the event that an agent gives its hook on stdin, and how long that may take"},
+	{"commands/updates", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "what missions tell the agents of others: a fork's report, and what waits"},
 	{"commands/units", nil, "the texts of the units that start the daemon at login"},
 	{"commands/tui", []string{"commands/highlight", "missions"}, "the terminal interface shows what missions.Service tells it"},
 	{"missions", nil, "the words, pure: the Service, requests and results, the lifecycle; it opens no file"},
