@@ -49,6 +49,8 @@ func (r PromoteRequest) Restore(parent, snapshot string, p Promotion) RestoreReq
 type Promotion struct {
 	Fork string `json:"fork"`
 	Name string `json:"name"`
+	// Tree is, in a preview, what is in the fork's workspace: no snapshot is taken of it.
+	Tree string `json:"tree,omitempty"`
 }
 
 // PromoteResult is the plan of a promotion and, when done, its outcome.

@@ -109,7 +109,7 @@ func TestPromote(t *testing.T) {
 	before, _ := c.conversation(c.mission)
 
 	plan := c.promoted("other", func(r *missions.PromoteRequest) { r.Preview = true })
-	if plan.Done || plan.From != f.mission || len(plan.Refused) > 0 || c.read("a.txt") != tenLines(8, "the parent's") {
+	if plan.Done || plan.From != f.mission || len(plan.Refused) > 0 || !slices.Equal(plan.Create, []string{"new/b.txt"}) || c.read("a.txt") != tenLines(8, "the parent's") {
 		t.Errorf("preview: %+v", plan)
 	}
 	r := c.promoted("other")

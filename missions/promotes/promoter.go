@@ -47,6 +47,12 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
+	promotion := missions.Promotion{Fork: fork.ID, Name: fork.Name}
+	if r.Preview {
+		if promotion.Tree, err = p.presentTree(ctx, fork); err != nil {
+			return missions.PromoteResult{}, err
+		}
+	}
 	c := findCommits(ctx, fork, parent)
 	var move *branchMove
 	if r.Commits {
@@ -57,7 +63,7 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 			refused = append(refused, missions.AsError(err))
 		}
 	}
-	restore := r.Restore(parent.ID, fork.Tip.ID.String(), missions.Promotion{Fork: fork.ID, Name: fork.Name})
+	restore := r.Restore(parent.ID, fork.Tip.ID.String(), promotion)
 	done, err := p.handovers.RunAction(ctx, parent, projects.Action{Restore: &restore})
 	result := missions.PromoteResult{RestoreResult: done, From: fork.ID, FromName: fork.Name, Branch: c.branch, Commits: c.list}
 	if err != nil {
@@ -135,6 +141,19 @@ func (p *Promoter) settleFork(ctx context.Context, fork *projects.Mission, r mis
 		Trigger: missions.TriggerManual, Message: "before it is promoted", OnlyIfChanged: true,
 	}})
 	return answer.Mission, nil, err
+}
+
+// presentTree is what is in the fork's workspace, "" if that can't be looked at or stored.
+// Then a preview goes by the fork's newest snapshot.
+func (p *Promoter) presentTree(ctx context.Context, fork *projects.Mission) (tree string, err error) {
+	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() || p.Space.CheckRoom() != nil {
+		return "", nil
+	}
+	return tree, p.WithWorkspaceLock(ctx, fork, func(fork *projects.Mission) error {
+		side, err := p.snapshots.PresentSide(ctx, fork)
+		tree = side.Tree.String()
+		return err
+	})
 }
 
 // listForks lists the forks of a mission, oldest first.

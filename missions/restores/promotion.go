@@ -26,6 +26,7 @@ type promotion struct {
 	fork     *projects.Mission
 	into     *projects.Mission  // its parent
 	base     *gitstore.Snapshot // the newest moment that both have in common
+	tree     gitstore.ID        // the fork's
 }
 
 // beginPromotion makes a job a promotion of a fork.
@@ -38,7 +39,13 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 	if err != nil {
 		return err
 	}
-	j.Kind, j.promotion = string(missions.TriggerPromote), &promotion{restorer: rs, fork: fork, into: m, base: base}
+	tree := j.target.Tree
+	if p.Tree != "" {
+		if tree, err = gitstore.ParseID(p.Tree); err != nil {
+			return err
+		}
+	}
+	j.Kind, j.promotion = string(missions.TriggerPromote), &promotion{restorer: rs, fork: fork, into: m, base: base, tree: tree}
 	j.Result.TargetAddress, j.Result.Merged = AddressOfSnapshot(fork, j.target.ID), []string{}
 	return nil
 }
@@ -75,7 +82,7 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	if err != nil {
 		return err
 	}
-	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then.Tree, Ours: present.Tree, Theirs: to.Tree}, r.KeepOthers)
+	merged, err := merge.Trees(ctx, m.Project.Store, merge.Sides{Base: then.Tree, Ours: present.Tree, Theirs: p.tree}, r.KeepOthers)
 	if err != nil {
 		return p.mergeError(err)
 	}
