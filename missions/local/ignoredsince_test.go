@@ -48,6 +48,24 @@ func TestIgnoredSinceIsRestored(t *testing.T) {
 	b.healthy()
 }
 
+// TestIgnoredSinceTheNewestSnapshot: the rule came after the newest snapshot, which the
+// restore takes for its safety snapshot, since no file differs from it.
+func TestIgnoredSinceTheNewestSnapshot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("src/a", "good\n")
+	b.mission("work")
+	b.write("src/a", "bad\n")
+	e := b.snapshot("bad")
+	b.write(".git/info/exclude", "src/\n")
+	done := b.restore("work@start")
+	if done.SafetySnapshot != e.ID || !strings.Contains(strings.Join(done.Notes, " "), "info/exclude: src/") {
+		t.Errorf("the rule is not said: %+v", done)
+	}
+	b.healthy()
+}
+
 // TestRestoreToBeforeTheRules: what is ignored now stays where it is and out of all
 // snapshots when a restore, or an undo, takes the rules away; also for a process that
 // knows no more than the store, and until it is gone.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
-	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/conversations"
@@ -181,9 +180,7 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 	}
 	rs.SaveLiveState(m)
 	j.safetySnapshot, j.Result.SafetySnapshot = t.Snapshot, t.Snapshot.ID.String()
-	side, err := snapshots.RecordedSide(m.Project, t.Snapshot)
-	side.Skipped = capture.NewSkippedSet(t.Skipped) // what is left out now: of a snapshot that nothing differs from it may be more
-	return side, err
+	return t.Side(m.Project)
 }
 
 // targetText names the target in the subject of the snapshot.

@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/capture"
 	"github.com/umbra-vcs/umbra/gitstore/records"
+	"github.com/umbra-vcs/umbra/gitstore/restore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -70,8 +71,14 @@ func canShareSnapshot(a, b missions.TakeSnapshot) bool {
 // takenSnapshot is a snapshot that was made, or the one that nothing differs from.
 type takenSnapshot struct {
 	Snapshot    *gitstore.Snapshot
-	Skipped     []capture.Skipped // what the capture left out
+	captured    *capture.Result
 	isUnchanged bool
+}
+
+// Side is what was captured, as a side of a plan: a snapshot that nothing differs from may
+// have been taken by other rules, and have left out other files.
+func (t takenSnapshot) Side(p *projects.Project) (restore.Side, error) {
+	return captureSide(p, t.captured)
 }
 
 // Snapshot takes a snapshot now, of everything that was written before the call.
@@ -180,7 +187,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 	provisional := m.Live.ProvisionalSnapshot != ""
 	if (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured) && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
 		ws.AcceptCapture(captured)
-		return takenSnapshot{Snapshot: m.Tip, Skipped: captured.Skipped, isUnchanged: true}, nil
+		return takenSnapshot{Snapshot: m.Tip, captured: captured, isUnchanged: true}, nil
 	}
 	if provisional {
 		if err := tk.publishProvisional(ctx, m); err != nil {
@@ -221,7 +228,7 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		ws.changedAt = snap.At
 	}
 	ws.AcceptCapture(captured)
-	return takenSnapshot{Snapshot: snap, Skipped: captured.Skipped}, nil
+	return takenSnapshot{Snapshot: snap, captured: captured}, nil
 }
 
 // captureError says what went wrong while the workspace was read.
