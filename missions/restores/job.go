@@ -75,7 +75,10 @@ func joinRefusals(list []error) error {
 // takes no snapshot.
 func (rs *Restorer) PlanRestore(ctx context.Context, m *projects.Mission, target *gitstore.Snapshot, r missions.RestoreRequest) (*Job, error) {
 	j := &Job{Kind: "restore", target: target}
-	j.Result = missions.RestoreResult{Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID), Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace}
+	j.Result = missions.RestoreResult{
+		Target: target.ID.String(), TargetAddress: AddressOfSnapshot(m, target.ID),
+		Mission: m.ID, MissionName: m.Name, Workspace: m.Binding.Workspace,
+	}
 	if r.Promotion != nil {
 		if err := beginPromotion(rs, m, j, *r.Promotion); err != nil {
 			return nil, err
@@ -160,8 +163,9 @@ func (j *Job) noteTornFiles(m *projects.Mission) {
 	back := slices.Concat(j.Result.Modify, j.Result.Create)
 	torn := slices.DeleteFunc(info.ChangingPaths, func(path string) bool { return !slices.Contains(back, path) })
 	if len(torn) > 0 {
-		j.Result.Notes = append(j.Result.Notes, "changed while the snapshot was taken, so what is put back may be of different moments, and a database may be damaged: "+
-			strings.Join(torn, ", ")+"; umbra undo "+m.Name+" takes it back")
+		j.Result.Notes = append(j.Result.Notes,
+			"changed while the snapshot was taken, so what is put back may be of different moments, and a database may be damaged: "+
+				strings.Join(torn, ", ")+"; umbra undo "+m.Name+" takes it back")
 	}
 }
 

@@ -129,11 +129,13 @@ func (f *leftOutFinder) reasonOfAbsence(path string) (capture.Reason, error) {
 		return capture.ReasonIgnored, nil
 	}
 	for _, mode := range []gitstore.Mode{gitstore.ModeFile, gitstore.ModeDir} {
-		if _, why, err := f.target.Rules.Eligible(path, capture.Candidate{Mode: mode}); err != nil || why == capture.ReasonIgnored || why == capture.ReasonReserved {
+		_, why, err := f.target.Rules.Eligible(path, capture.Candidate{Mode: mode})
+		if err != nil || why == capture.ReasonIgnored || why == capture.ReasonReserved {
 			return why, err
 		}
 	}
-	return "", missions.Errorf(missions.KindNotFound, home.ShellCommand([]string{"umbra", "log", f.mission.Name, "--path", path})+" lists the moments that changed it",
+	log := home.ShellCommand([]string{"umbra", "log", f.mission.Name, "--path", path})
+	return "", missions.Errorf(missions.KindNotFound, log+" lists the moments that changed it",
 		"%s is neither in the snapshot nor in the workspace; nothing was changed", path)
 }
 

@@ -13,7 +13,9 @@ import (
 )
 
 // writeAndProve makes the record and the snapshot, durable and proved.
-func (tk *Taker) writeAndProve(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch) (*gitstore.Snapshot, error) {
+func (tk *Taker) writeAndProve(
+	ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch,
+) (*gitstore.Snapshot, error) {
 	snap, err := tk.WriteSnapshot(ctx, m, w, ws, c, batch)
 	if err != nil {
 		return nil, err

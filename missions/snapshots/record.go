@@ -16,7 +16,9 @@ import (
 )
 
 // WriteSnapshot adds the record and the snapshot to the batch.
-func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch) (*gitstore.Snapshot, error) {
+func (tk *Taker) WriteSnapshot(
+	ctx context.Context, m *projects.Mission, w *WantedSnapshot, ws *WorkspaceCache, c *capture.Result, batch *shadow.Batch,
+) (*gitstore.Snapshot, error) {
 	now := tk.Now()
 	author := ws.author()
 	base := gitstore.ID{}
@@ -43,7 +45,9 @@ func (tk *Taker) WriteSnapshot(ctx context.Context, m *projects.Mission, w *Want
 		w.Lifecycle, _ = missions.Transition(w.Lifecycle, missions.TurnsCounted{Turn: m.Lifecycle.LastTurn()})
 	}
 	info := newSnapshotInfo(w, c, session, now)
-	info.Tally, info.WithoutHooks = conversations.MissionTally(&m.Stored), conversations.RunsWithoutHooks(m) && (missions.HasAgent(w.Lifecycle) || w.Triggers.Has(missions.TriggerClose) && !w.Late)
+	info.Tally = conversations.MissionTally(&m.Stored)
+	hasAgent := missions.HasAgent(w.Lifecycle) || w.Triggers.Has(missions.TriggerClose) && !w.Late
+	info.WithoutHooks = conversations.RunsWithoutHooks(m) && hasAgent
 	if err := putCaptureDocs(t, c); err != nil {
 		return nil, err
 	}
@@ -116,7 +120,8 @@ func newSnapshotInfo(w *WantedSnapshot, c *capture.Result, s conversations.Sessi
 	info := projects.SnapshotInfo{
 		Format: projects.RecordFormat, At: now, Triggers: w.Triggers.Texts(), Turn: w.Lifecycle.LastTurn(),
 		Files: c.Stats.Files, Bytes: c.Stats.Bytes, Events: s.Events, ChangingPaths: c.Changing,
-		Consistent: len(c.Changing) == 0 && !c.Moved, Late: w.Late, RequestedAt: w.RequestedAt, Partial: s.Partial || w.Partial, Corrected: c.Stats.Corrected, RequestIDs: w.requestIDs(),
+		Consistent: len(c.Changing) == 0 && !c.Moved, Late: w.Late, RequestedAt: w.RequestedAt,
+		Partial: s.Partial || w.Partial, Corrected: c.Stats.Corrected, RequestIDs: w.requestIDs(),
 	}
 	if r, ok := w.Lifecycle.(missions.Running); ok {
 		info.Prompt = r.Prompt
@@ -148,7 +153,9 @@ func CaptureDocs(c *capture.Result) []recordedDoc {
 }
 
 // putSnapshotDocs writes the mission as it is at this snapshot.
-func (tk *Taker) putSnapshotDocs(t *records.Tree, batch *shadow.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time) error {
+func (tk *Taker) putSnapshotDocs(
+	t *records.Tree, batch *shadow.Batch, m *projects.Mission, w *WantedSnapshot, info projects.SnapshotInfo, now time.Time,
+) error {
 	raw, err := missions.MarshalLifecycle(w.Lifecycle)
 	if err != nil {
 		return err
@@ -193,7 +200,10 @@ func (tk *Taker) WriteMetaRecord(ctx context.Context, m *projects.Mission, what 
 	}
 	m.Stored.LifecycleJSON, m.RecordedStateSince, m.UpdatedAt = raw, m.StateSince, now
 	t := records.NewTree(m.Project.Store, before.Tree)
-	if err := errors.Join(projects.WriteDoc(t, projects.MissionDoc, m.Stored), projects.WriteDoc(t, projects.BindingDoc(tk.Home.Machine), m.Binding)); err != nil {
+	err = errors.Join(
+		projects.WriteDoc(t, projects.MissionDoc, m.Stored), projects.WriteDoc(t, projects.BindingDoc(tk.Home.Machine), m.Binding),
+	)
+	if err != nil {
 		return err
 	}
 	tree, err := t.Write(batch)

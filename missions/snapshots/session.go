@@ -25,7 +25,9 @@ type SessionRecorder struct {
 // A mission without a session file has no conversation in its record. The whole file is
 // compared where nobody compares it later: at the end of a mission, and without a
 // watcher at each idle point.
-func (sr *SessionRecorder) PutSession(t *records.Tree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *shadow.Batch) (conversations.SessionState, error) {
+func (sr *SessionRecorder) PutSession(
+	t *records.Tree, m *projects.Mission, take missions.TakeSnapshot, ws *WorkspaceCache, batch *shadow.Batch,
+) (conversations.SessionState, error) {
 	a := sr.Adapter(m.Agent)
 	if a == nil || m.Binding.SessionPath == "" {
 		return conversations.SessionState{}, nil

@@ -185,7 +185,8 @@ func (tk *Taker) TryTakeSnapshot(ctx context.Context, m *projects.Mission, w *Wa
 		}
 	}()
 	provisional := m.Live.ProvisionalSnapshot != ""
-	if (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured) && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
+	isSame := (w.OnlyIfChanged || provisional) && m.Tip != nil && captured.Tree == m.Tip.Tree && !tk.leavesOutOthers(m, captured)
+	if isSame && (w.IsFilesOnly() || provisional || tk.isConversationRecorded(m, ws)) {
 		ws.AcceptCapture(captured)
 		return takenSnapshot{Snapshot: m.Tip, captured: captured, isUnchanged: true}, nil
 	}
