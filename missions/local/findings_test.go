@@ -50,7 +50,7 @@ func TestMissionWithoutRefs(t *testing.T) {
 }
 
 // TestProjectGoneFromHome says that a project's directory is gone, with its snapshots, until
-// its user knows.
+// its user knows. Then the project is forgotten, and what is left of it mended away.
 func TestProjectGoneFromHome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -67,16 +67,19 @@ func TestProjectGoneFromHome(t *testing.T) {
 			t.Errorf("doctor: %+v", d.Problems)
 		}
 	}
-	for _, r := range []missions.DoctorRequest{{Known: true}, {}} {
-		if d := b.doctor(r); len(d.Problems) != 0 || len(d.Known) != 1 || !strings.Contains(d.Known[0].Message, gone) {
-			t.Errorf("known: %+v %+v", d.Problems, d.Known)
+	if d := b.doctor(missions.DoctorRequest{Known: true}); len(d.Problems) != 0 || len(d.Known) != 1 || !strings.Contains(d.Known[0].Message, gone) {
+		t.Errorf("known: %+v %+v", d.Problems, d.Known)
+	}
+	for _, r := range []missions.DoctorRequest{{Fix: true}, {}} {
+		if d := b.doctor(r); len(d.Problems) != 0 || len(d.Known) != 0 {
+			t.Errorf("forgotten: %+v %+v", d.Problems, d.Known)
 		}
 	}
 	other := b.beside("other", "another")
 	if err := os.RemoveAll(other.dir); err != nil {
 		t.Fatal(err)
 	}
-	if d := b.doctor(missions.DoctorRequest{}); len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Message, other.dir) || len(d.Known) != 1 {
+	if d := b.doctor(missions.DoctorRequest{}); len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Message, other.dir) || len(d.Known) != 0 {
 		t.Errorf("what came since: %+v %+v", d.Problems, d.Known)
 	}
 }
