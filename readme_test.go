@@ -19,7 +19,7 @@ func TestReadme(t *testing.T) {
 		script += "echo '$ '" + shellQuoted(strings.TrimSpace(line)) + "\n" + strings.TrimSuffix(line, "\n") + "\n"
 	}
 	blocks := 0
-	for _, page := range []string{"README.md", "docs/concepts.md", "docs/troubleshooting.md"} {
+	for _, page := range []string{"README.md", "docs/concepts.md", "docs/forks.md", "docs/troubleshooting.md"} {
 		for _, b := range blocksOf(t, page) {
 			for line := range strings.Lines(b.text) {
 				typed(line)
