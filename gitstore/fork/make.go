@@ -322,6 +322,7 @@ func (k *maker) fill(ctx context.Context) (*written, error) {
 		return err
 	})
 	k.git.filters = filters
+	k.made.GitCrypt = k.git.usesGitCrypt()
 	return done, err
 }
 

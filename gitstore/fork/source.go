@@ -180,6 +180,8 @@ type Made struct {
 	// Annexed is how many links of the snapshot lead into the object store of git-annex,
 	// through a .git that is a directory.
 	Annexed int `json:"annexed,omitempty"`
+	// GitCrypt says that the worktree's configuration has a filter of git-crypt.
+	GitCrypt bool `json:"git_crypt,omitempty"`
 	// Withheld are files and directories, sorted and the topmost alone, that came along
 	// and that no rule of the moment leaves out: see capture.ReasonWithheld.
 	Withheld []string `json:"-"`

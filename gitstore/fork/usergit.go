@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore/git"
@@ -57,6 +58,13 @@ func (g *userGit) withoutFilters(ctx context.Context) ([]string, error) {
 		}
 	}
 	return settings, nil
+}
+
+// usesGitCrypt reports a filter driver of git-crypt, which has one for each of its keys.
+func (g *userGit) usesGitCrypt() bool {
+	return slices.ContainsFunc(g.filters, func(setting string) bool {
+		return strings.HasPrefix(setting, "filter.git-crypt.") || strings.HasPrefix(setting, "filter.git-crypt-")
+	})
 }
 
 // run runs git for the worktree and returns its output.

@@ -40,21 +40,18 @@ const mostNamed = 3
 
 // cryptKeys is where git-crypt has its keys in the source's repository, and where it looks
 // for them in the fork: in the git directory of each worktree (git-crypt's issue 105).
-// Both are "" where git-crypt is not used, or has its keys.
+// Both are "" where git-crypt is not used.
 func cryptKeys(made *fork.Made, repo *usergit.Repository) (keys, place string) {
-	if repo == nil || made.Branch == "" {
+	if repo == nil || !made.GitCrypt {
 		return "", ""
 	}
-	for _, dir := range []string{repo.GitDir, repo.CommonDir} {
-		keys = filepath.Join(dir, "git-crypt")
-		if _, err := os.Stat(filepath.Join(keys, "keys")); err != nil {
-			continue
-		}
-		own, err := usergit.At(made.Worktree)
-		if err != nil {
-			return "", "" // the proof of the worktree says what is wrong with it
-		}
-		return keys, filepath.Join(own.GitDir, "git-crypt")
+	own, err := usergit.At(made.Worktree)
+	if err != nil {
+		return "", "" // the proof of the worktree says what is wrong with it
 	}
-	return "", ""
+	keys = filepath.Join(repo.GitDir, "git-crypt")
+	if _, err := os.Stat(keys); err != nil {
+		keys = filepath.Join(repo.CommonDir, "git-crypt")
+	}
+	return keys, filepath.Join(own.GitDir, "git-crypt")
 }

@@ -113,7 +113,7 @@ func TestForkHindrances(t *testing.T) {
 		make func(b *testBench)
 		want string
 	}{
-		"git-crypt": {func(b *testBench) { b.write(".git/git-crypt/keys/default", "key") }, crypt},
+		"git-crypt": {(*testBench).useGitCrypt, crypt},
 		"git-annex": {func(b *testBench) { b.link(".git/annex/objects/aa/bb/SHA256E-s1--x/SHA256E-s1--x", "big") }, annex},
 		"a link":    {func(b *testBench) { b.link(filepath.Join(b.dir, "a.txt"), "abs.txt") }, link},
 		"nothing": {func(b *testBench) {
@@ -139,6 +139,14 @@ func TestForkHindrances(t *testing.T) {
 	}
 }
 
+// useGitCrypt leaves what git-crypt init leaves in a repository.
+func (b *testBench) useGitCrypt() {
+	b.Helper()
+	b.git("config", "filter.git-crypt.clean", "\"git-crypt\" clean")
+	b.git("config", "filter.git-crypt.smudge", "\"git-crypt\" smudge")
+	b.write(".git/git-crypt/keys/default", "key")
+}
+
 // link makes a symbolic link in the workspace.
 func (b *testBench) link(target, name string) {
 	b.Helper()
@@ -153,7 +161,7 @@ func TestForkCryptKey(t *testing.T) {
 	b := newBench(t)
 	b.git("init", "-q", "-b", "main")
 	b.git("commit", "-q", "--allow-empty", "-m", "first")
-	b.write(".git/git-crypt/keys/default", "key")
+	b.useGitCrypt()
 	b.mission("source")
 	r, err := b.local.Fork(context.Background(), missions.ForkRequest{Caller: b.caller(), From: "source"})
 	if err != nil || len(r.Notes) != 1 {
