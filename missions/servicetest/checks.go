@@ -251,6 +251,41 @@ func forkLives(d *desk) {
 	}
 }
 
+func forkComesHome(d *desk) {
+	d.write("a.txt", "one\n")
+	d.mission("work")
+	f, err := d.Fork(d.ctx, missions.ForkRequest{Caller: d.caller(), From: "work", Name: "child"})
+	if !d.ok("fork", err) {
+		return
+	}
+	d.ok("change the child", os.WriteFile(f.Missions[0].Workspace+"/a.txt", []byte("child\n"), 0o644))
+	d.write("b.txt", "mine\n")
+	promote := missions.PromoteRequest{Caller: d.caller(), Fork: "child", Preview: true}
+	plan, err := d.Promote(d.ctx, promote)
+	if d.ok("preview", err); plan.Done || !slices.Equal(plan.Modify, []string{"a.txt"}) || plan.From != f.Missions[0].ID {
+		d.wrong("plan %+v", plan)
+	}
+	d.holds("a.txt", "one\n")
+	promote.Preview = false
+	done, err := d.Promote(d.ctx, promote)
+	if d.ok("promote", err); !done.Done || !slices.Equal(done.Merged, []string{"b.txt"}) || len(done.Forks) != 1 {
+		d.wrong("promoted %+v", done)
+	}
+	d.holds("a.txt", "child\n")
+	d.holds("b.txt", "mine\n")
+	_, err = d.Undo(d.ctx, missions.UndoRequest{Caller: d.caller(), Mission: "work"})
+	d.ok("undo", err)
+	d.holds("a.txt", "one\n")
+	d.write("a.txt", "two\n")
+	_, err = d.Promote(d.ctx, promote)
+	if e := d.refuses("what both changed", missions.KindConflict, err); e != nil && len(e.Details) == 0 {
+		d.wrong("the refusal has no plan")
+	}
+	promote.Fork = "work"
+	_, err = d.Promote(d.ctx, promote)
+	d.refuses("what is no fork", missions.KindNotFound, err)
+}
+
 func forkReports(d *desk) {
 	d.write("a.txt", "one\n")
 	d.mission("work")
