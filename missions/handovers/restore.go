@@ -20,7 +20,7 @@ func (s *Scheduler) Restore(ctx context.Context, r missions.RestoreRequest) (mis
 	if err != nil {
 		return missions.RestoreResult{}, err
 	}
-	r.Moment, r.Mission = at.Snapshot.ID.String(), m.ID // whatever happens until it is done
+	r.Moment, r.Mission, r.Promotion = at.Snapshot.ID.String(), m.ID, nil // whatever happens until it is done
 	return s.RunAction(ctx, m, projects.Action{Restore: &r})
 }
 

@@ -369,6 +369,25 @@ func TestPromoteRefused(t *testing.T) {
 	c.healthy()
 }
 
+// TestPromoteLostWorkspace: a fork whose directory is gone comes home as its newest
+// snapshot has it.
+func TestPromoteLostWorkspace(t *testing.T) {
+	t.Parallel()
+	c, f := newForkedTalk(t)
+	if _, err := c.local.Snapshot(t.Context(), missions.SnapshotRequest{Caller: c.caller(), Mission: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(f.dir); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.promoted("other"); !r.Done || c.read("new/b.txt") != "new\n" || c.read("gone.txt") != "(none)" {
+		t.Errorf("promoted: %+v", r)
+	}
+	if talk, _ := c.conversation(c.mission); len(talk.Turns) != 2 {
+		t.Errorf("the conversation is %+v", talk)
+	}
+}
+
 // TestPromoteBeneathAgent promotes beneath a live agent, which is there again on the
 // fork's conversation.
 func TestPromoteBeneathAgent(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
@@ -14,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/conversations"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/missions/snapshots"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -108,18 +110,25 @@ func (p *promotion) planFiles(ctx context.Context, j *Job, present restore.Side,
 	return nil
 }
 
-// mergeError says why git could not merge.
+// mergeError says why git could not merge, and what helps.
 func (p *promotion) mergeError(err error) error {
+	failed, ran := errors.AsType[*git.Error](err)
 	hint := ""
-	if errors.Is(err, git.ErrNotInstalled) {
+	switch {
+	case errors.Is(err, git.ErrNotInstalled), ran && failed.ExitCode == usageCode:
 		hint = "install git 2.38 or newer"
-	} else if _, failed := errors.AsType[*git.Error](err); failed {
-		hint = "git 2.38 or newer is needed; umbra doctor says what is damaged"
-	} else {
+	case home.IsDiskFull(err), ran && strings.Contains(failed.Stderr, "No space left on device"):
+		hint = p.restorer.snapshots.FreeSpaceHint() + ", or of " + os.TempDir() + ", and try again"
+	case ran:
+		hint = "umbra doctor says what is damaged"
+	default:
 		return err
 	}
-	return missions.Errorf(missions.KindFailed, hint, "merge what changed in %s with what %s did: %w", p.into.Name, p.fork.Name, err)
+	return missions.Errorf(missions.KindFailed, hint, "merge what changed in %s with what %s did: %w; nothing was changed", p.into.Name, p.fork.Name, err)
 }
+
+// usageCode is the exit code of a git that does not know a flag, since it is too old.
+const usageCode = 129
 
 // conflictError refuses to choose between the mission's changes and its fork's.
 func (p *promotion) conflictError(paths int) *missions.Error {
@@ -181,7 +190,7 @@ func (p *promotion) note(j *Job) string {
 	m, fork := p.into, p.fork
 	var text []string
 	if j.Conversation != nil {
-		text = append(text, fmt.Sprintf("Umbra: what mission %s did is mission %s's now, and you are its agent: you work in %s.", fork.Name, m.Name, m.Cwd()))
+		text = append(text, fmt.Sprintf("Umbra: what mission %s did is mission %s's now, and you are its agent: you work in %s, and may change files there.", fork.Name, m.Name, m.Cwd()))
 	}
 	if files := j.countsText(); files != "" {
 		text = append(text, fmt.Sprintf("Umbra has put the files of mission %s here (%s).", fork.Name, files))

@@ -145,6 +145,41 @@ func removing(ctx context.Context, w *world) (scene, error) {
 	return s, nil
 }
 
+// promoting brings home a fork that has changed files and made one, to a mission whose
+// workspace was changed meanwhile.
+func promoting(ctx context.Context, w *world) (scene, error) {
+	s, err := forking(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	name, at := s.args[4], s.args[6]
+	if _, err := w.alone(ctx, w.work, s.args...); err != nil {
+		return s, err
+	}
+	brought, here := filepath.Join("brought", name), filepath.Join(w.work, "meanwhile", name)
+	if err := errors.Join(w.write(filepath.Join(at, brought), name), w.write(here, name)); err != nil {
+		return s, err
+	}
+	if s.old, _, err = survey(w.work); err != nil {
+		return s, err
+	}
+	// What is to come is what is there, with what the fork has made.
+	if err := w.write(filepath.Join(w.work, brought), name); err != nil {
+		return s, err
+	}
+	if s.new, _, err = survey(w.work); err != nil {
+		return s, err
+	}
+	s.args = []string{"promote", name, "--keep"}
+	s.settle = func(ctx context.Context, w *world, f fate) error {
+		if _, err := w.alone(ctx, w.work, "mission", "rm", name, "--workspace", "--yes"); err != nil {
+			return fmt.Errorf("remove a fork that was promoted: %w", err)
+		}
+		return w.noFork(ctx, name, at)
+	}
+	return s, os.Remove(filepath.Join(w.work, brought))
+}
+
 // renaming gives the mission another name, and then its own again.
 func renaming(_ context.Context, w *world) (scene, error) {
 	old, _, err := survey(w.work)

@@ -52,6 +52,7 @@ func operations() []operation {
 		{name: "hook", prepare: hooking},
 		{name: "fork", prepare: packing(forking)},
 		{name: "unfork", inside: true, prepare: unforking},
+		{name: "promote", prepare: packing(promoting)},
 		{name: "remove", prepare: packing(removing)},
 		{name: "rename", prepare: packing(renaming)},
 		{name: "pin", prepare: pinning},
