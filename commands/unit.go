@@ -56,7 +56,8 @@ func unitOf(c *call.Call, system string, command []string) (unit, error) {
 		}
 		dir := filepath.Join(config, "systemd", "user")
 		return unit{
-			manager: "systemctl", file: filepath.Join(dir, units.SystemdName), link: filepath.Join(dir, "default.target.wants", units.SystemdName), text: units.Systemd(command, c.Getenv("PATH")),
+			manager: "systemctl", file: filepath.Join(dir, units.SystemdName),
+			link: filepath.Join(dir, "default.target.wants", units.SystemdName), text: units.Systemd(command, c.Getenv("PATH")),
 			enable:  [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", units.SystemdName}},
 			disable: [][]string{{"--user", "disable", "--now", units.SystemdName}}, after: [][]string{{"--user", "daemon-reload"}},
 		}, nil

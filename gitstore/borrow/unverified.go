@@ -183,7 +183,10 @@ func verifyPack(ctx context.Context, s *shadow.Store, name string) (bad []gitsto
 		return nil, arriving(s, name)
 	}
 	p := s.Own().Packs[at]
-	_, err = git.Run(ctx, git.Command{Dir: s.Dir(), GitDir: s.Dir(), Gentle: true, Config: []string{"pack.threads=1"}, Args: []string{"verify-pack", p.Base + ".idx"}})
+	_, err = git.Run(ctx, git.Command{
+		Dir: s.Dir(), GitDir: s.Dir(), Gentle: true, Config: []string{"pack.threads=1"},
+		Args: []string{"verify-pack", p.Base + ".idx"},
+	})
 	var failed *git.Error
 	switch {
 	case err == nil || ctx.Err() != nil:

@@ -24,7 +24,8 @@ func SnapshotWithRecord(t *testing.T, s *shadow.Store, n int, parent, lastRecord
 		}
 		return []gitstore.ID{id}
 	}
-	rt := Must[gitstore.ID](t)(b.Tree([]gitstore.TreeEntry{{Name: "snapshot.json", Mode: gitstore.ModeFile, ID: Must[gitstore.ID](t)(b.Blob([]byte{byte('0' + n)}))}}))
+	file := Must[gitstore.ID](t)(b.Blob([]byte{byte('0' + n)}))
+	rt := Must[gitstore.ID](t)(b.Tree([]gitstore.TreeEntry{{Name: "snapshot.json", Mode: gitstore.ModeFile, ID: file}}))
 	record = Must[gitstore.ID](t)(s.WriteRecord(b, &gitstore.Record{Tree: rt, Parents: parents(lastRecord), Kind: gitstore.KindSnapshot,
 		Mission: Mission, Author: Signature(n), At: Signature(n).When}))
 	wt := Must[gitstore.ID](t)(b.Tree([]gitstore.TreeEntry{{Name: "f", Mode: gitstore.ModeFile, ID: Must[gitstore.ID](t)(b.Blob([]byte{byte(n)}))}}))
@@ -72,7 +73,8 @@ func AppendCommit(ctx context.Context, s *shadow.Store, ref gitstore.RefName, da
 		if err != nil {
 			return err
 		}
-		snap := &gitstore.Snapshot{Tree: tree, Author: Signature(1), At: Signature(1).When, State: "idle", Message: data, Trailers: gitstore.Trailers{Mission: Mission}}
+		snap := &gitstore.Snapshot{Tree: tree, Author: Signature(1), At: Signature(1).When, State: "idle", Message: data,
+			Trailers: gitstore.Trailers{Mission: Mission}}
 		parent := gitstore.ID{}
 		if !tip.IsZero() {
 			snap.Parents = []gitstore.ID{tip}

@@ -96,6 +96,7 @@ func (c *checker) pin(ref gitstore.Ref) {
 	case err != nil:
 		c.add(Problem{Invariant: "I3", Ref: string(ref.Name), Message: fmt.Sprintf("the record of the pinned snapshot is not kept: %v", err)})
 	case kept != snap.Record:
-		c.add(Problem{Invariant: "I3", Ref: string(gitstore.KeepRef(snap.ID)), Message: fmt.Sprintf("it keeps %s, not the record %s of the pinned snapshot", kept, snap.Record)})
+		c.add(Problem{Invariant: "I3", Ref: string(gitstore.KeepRef(snap.ID)),
+			Message: fmt.Sprintf("it keeps %s, not the record %s of the pinned snapshot", kept, snap.Record)})
 	}
 }

@@ -89,7 +89,8 @@ func (c *checker) explain(lines []string) error {
 		c.add(Problem{Invariant: "I1", Message: things(len(lost), "object") + " that snapshots hold can't be read", Fix: fixCommand, Lost: lost})
 	}
 	if len(lines) > 0 && len(c.problems) == 0 {
-		c.add(Problem{Invariant: "I1", Message: "git finds something wrong here that umbra can't tell more of", Fix: "umbra doctor --json, for git's own words", Details: lines})
+		c.add(Problem{Invariant: "I1", Message: "git finds something wrong here that umbra can't tell more of",
+			Fix: "umbra doctor --json, for git's own words", Details: lines})
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (q *quarantine) borrow(objects string) error {
 
 // repack runs git. Its memory is bounded: one thread, a window of 64 MiB, no
 // deltas for files over 64 MiB, which no snapshot holds unless its user has raised
-// the cap. Git needs some five times the largest file that it makes deltas of.
+// the cap. Git needs five to seven times the largest file that it makes deltas of.
 func (q *quarantine) repack(ctx context.Context, held *os.File) error {
 	_, err := git.Run(ctx, git.Command{
 		Dir: q.store.Dir(), GitDir: q.store.Dir(), Gentle: true, Inherit: []*os.File{held},

@@ -143,7 +143,10 @@ func (w *weighing) sizes(ctx context.Context) (map[gitstore.ID]int64, error) {
 	if packed.Len() == 0 {
 		return sizes, nil
 	}
-	out, err := git.Run(ctx, git.Command{GitDir: w.store.Dir(), Stdin: &packed, Args: []string{"cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize:disk)"}})
+	out, err := git.Run(ctx, git.Command{
+		GitDir: w.store.Dir(), Stdin: &packed,
+		Args: []string{"cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize:disk)"},
+	})
 	if err != nil {
 		return nil, err
 	}

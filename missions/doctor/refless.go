@@ -46,7 +46,8 @@ func (x *Examination) checkRefless(ctx context.Context, p *projects.Project) err
 		}
 		x.refless[id] = true
 		x.report(missions.Problem{
-			Invariant: "I1", Project: p.Name, Mission: name, Message: fmt.Sprintf("no ref leads to it any more: %d of its snapshots are there, the newest is %s", stored[id], newest.ID.Short()),
+			Invariant: "I1", Project: p.Name, Mission: name,
+			Message: fmt.Sprintf("no ref leads to it any more: %d of its snapshots are there, the newest is %s", stored[id], newest.ID.Short()),
 		}, func() error {
 			if err := p.Store.UpdateRef(ctx, gitstore.AgentRef(id), gitstore.ID{}, newest.ID, gitstore.Durable); err != nil {
 				return err

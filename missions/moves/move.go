@@ -81,7 +81,8 @@ func findMovedProject(all []*projects.Project, r missions.MoveProjectRequest) (*
 	case 1:
 		return found[0], path, nil
 	}
-	return nil, "", missions.Errorf(missions.KindNotFound, fmt.Sprintf("name the one that was moved: umbra project move %s %s", filepath.Base(found[0].Dir), r.New),
+	return nil, "", missions.Errorf(missions.KindNotFound,
+		fmt.Sprintf("name the one that was moved: umbra project move %s %s", filepath.Base(found[0].Dir), r.New),
 		"%d projects say that they are in %s: %s", len(found), path, ProjectDirNames(found))
 }
 
@@ -134,9 +135,13 @@ func (mv *Mover) planMoves(p *projects.Project, from, to string) ([]MissionMove,
 // moved: the next restore would take away what is in it. A moved directory keeps its
 // identity. A directory with another identity may be a copy, and must hold what the
 // project's directory did.
-func (mv *Mover) checkMove(all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest) error {
+func (mv *Mover) checkMove(
+	all []*projects.Project, p *projects.Project, from string, to projects.Directory, moves []MissionMove, r missions.MoveProjectRequest,
+) error {
 	if isProjectStillAt(&p.Locations, from, to) && countClaimants(all, from) < 2 {
-		return missions.Errorf(missions.KindConflict, "move it first; to begin anew in the other: umbra mission new there", "%s is still there: it was not moved to %s", from, to.Dir)
+		return missions.Errorf(missions.KindConflict,
+			"move it first; to begin anew in the other: umbra mission new there",
+			"%s is still there: it was not moved to %s", from, to.Dir)
 	}
 	for _, g := range append([]projects.Directory{to}, directoriesOf(moves)...) {
 		if err := mv.agents.CheckRoot(g.Dir, r.Caller.Env["HOME"], false); err != nil {

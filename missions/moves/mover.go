@@ -49,7 +49,9 @@ func (mv *Mover) Rebind(ctx context.Context, m *projects.Mission) (*projects.Mis
 	if owner := mv.ownerInPlace(fresh, g); owner != "" {
 		return m, projects.WorkspaceMovedError(m, "another directory is in its place: "+owner)
 	}
-	missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("another directory is where %s was, and holds the same files: mission %s goes on in it", g.Dir, fresh.Name)})
+	missions.Notify(ctx, missions.Notice{
+		Text: fmt.Sprintf("another directory is where %s was, and holds the same files: mission %s goes on in it", g.Dir, fresh.Name),
+	})
 	mv.Logger.Info("another directory is a mission's workspace: it holds the same files", "mission", m.ID, "workspace", g.Dir)
 	if err := mv.bind(ctx, fresh, g, "a copy is in the place of "+g.Dir); err != nil {
 		return m, fmt.Errorf("bind the mission to its workspace: %w", err)

@@ -99,7 +99,9 @@ func (mv *Mover) repairWorktrees(ctx context.Context, p *projects.Project, from 
 	}
 	for _, path := range worktrees {
 		if repo, err := usergit.At(path); err != nil || repo.Unread != nil {
-			missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the worktree %s does not lead to its repository: %s", path, projects.RepairCommand(to.Repo.CommonDir, path))})
+			missions.Notify(ctx, missions.Notice{
+				Text: fmt.Sprintf("the worktree %s does not lead to its repository: %s", path, projects.RepairCommand(to.Repo.CommonDir, path)),
+			})
 		}
 	}
 }
