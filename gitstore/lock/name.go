@@ -5,15 +5,6 @@ import (
 	"strconv"
 )
 
-// HomeFile is the home lock, which guards the index and the live watchers. On
-// a home that several machines mount, machine is this one's id; else "".
-func HomeFile(home, machine string) string {
-	if machine == "" {
-		return filepath.Join(home, "lock")
-	}
-	return filepath.Join(home, "lock-"+machine)
-}
-
 // ProjectFile is a project's lock: shared to capture, exclusive to prune. The
 // project is its UUID.
 func ProjectFile(home, project string) string {

@@ -1,11 +1,6 @@
 package shadow
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/umbra-vcs/umbra/gitstore"
-)
+import "github.com/umbra-vcs/umbra/gitstore"
 
 // Import adds one object of another repository to the batch, verified. What it
 // refers to is not looked at.
@@ -26,33 +21,4 @@ func (b *Batch) Import(from *Objects, id gitstore.ID) error {
 	}
 	_, err = b.Write(kind, data)
 	return err
-}
-
-// ImportTree adds a tree of another repository with everything below it, but for
-// gitlinks. A subtree that is stored already is gone through all the same, since
-// its presence says nothing of what is below it.
-func (b *Batch) ImportTree(ctx context.Context, from *Objects, tree gitstore.ID) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := from.Tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch {
-		case e.Mode.IsDir():
-			err = b.ImportTree(ctx, from, e.ID)
-		case e.Mode.IsBlob():
-			err = b.Import(from, e.ID)
-		}
-		if err != nil {
-			return fmt.Errorf("import %s: %w", gitstore.QuotePath(e.Name), err)
-		}
-	}
-	if tree == gitstore.EmptyTree() {
-		_, err := b.Tree(nil)
-		return err
-	}
-	return b.Import(from, tree)
 }

@@ -95,7 +95,7 @@ func TestGitIsHermetic(t *testing.T) {
 	}
 }
 
-func TestImportTree(t *testing.T) {
+func TestImport(t *testing.T) {
 	t.Parallel()
 	from, ctx := storetest.New(t), context.Background()
 	b := from.NewBatch()
@@ -106,14 +106,15 @@ func TestImportTree(t *testing.T) {
 	to := storetest.New(t)
 	c := to.NewBatch()
 	defer c.Discard()
-	storetest.NoErr(t, c.ImportTree(ctx, from.Objects, tree))
+	storetest.NoErr(t, from.WalkTree(tree, func(_ string, e gitstore.TreeEntry) error { return c.Import(from.Objects, e.ID) }))
+	storetest.NoErr(t, c.Import(from.Objects, tree))
 	storetest.NoErr(t, c.Flush(ctx))
 	storetest.NoErr(t, c.ProveTree(tree, gitstore.ID{}))
 	e := storetest.Must[gitstore.TreeEntry](t)(to.Lookup(tree, "big"))
 	if got := storetest.Must[[]byte](t)(to.Blob(e.ID)); string(got) != big {
 		t.Error("content differs")
 	}
-	if err := c.ImportTree(ctx, from.Objects, storetest.ID(1)); !errors.Is(err, gitstore.ErrMissing) {
-		t.Errorf("a missing tree: %v", err)
+	if err := c.Import(from.Objects, storetest.ID(1)); !errors.Is(err, gitstore.ErrMissing) {
+		t.Errorf("a missing object: %v", err)
 	}
 }

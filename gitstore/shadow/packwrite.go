@@ -216,9 +216,9 @@ func (p *packWriter) index(packSum []byte) []byte {
 // discard removes the temporary file.
 func (p *packWriter) discard() { flock.DropTemp(p.file) }
 
-// ForeignTempAge is how old a temporary file of another program, which holds no
+// foreignTempAge is how old a temporary file of another program, which holds no
 // flock, must be to count as left behind.
-const ForeignTempAge = time.Hour
+const foreignTempAge = time.Hour
 
 // Leftover calls fn for a temporary file whose writer is gone, and holds its flock meanwhile.
 func Leftover(path string, now time.Time, fn func(path string, size int64) error) error {
@@ -236,7 +236,7 @@ func Leftover(path string, now time.Time, fn func(path string, size int64) error
 	}
 	name := filepath.Base(path)
 	ours := strings.HasPrefix(name, "tmp_umbra_") || strings.HasPrefix(name, "pack-") && filepath.Ext(name) == ".pack"
-	if !fi.Mode().IsRegular() || !ours && now.Sub(fi.ModTime()) < ForeignTempAge {
+	if !fi.Mode().IsRegular() || !ours && now.Sub(fi.ModTime()) < foreignTempAge {
 		return nil
 	}
 	return fn(path, fi.Size())

@@ -71,7 +71,7 @@ func TestSweepLeavesOthersWork(t *testing.T) {
 		}
 	}
 	var later []string
-	storetest.NoErr(t, eachLeftover(ctx, s, time.Now().Add(2*shadow.ForeignTempAge), func(path string, _ int64) error {
+	storetest.NoErr(t, eachLeftover(ctx, s, time.Now().Add(2*time.Hour), func(path string, _ int64) error {
 		later = append(later, filepath.Base(path))
 		return nil
 	}))
