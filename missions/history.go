@@ -71,14 +71,16 @@ type ForgetRequest struct {
 
 // Holders are the missions whose snapshots hold a path.
 type Holders struct {
-	Path       string   `json:"path"` // in the workspace
-	Project    string   `json:"project"`
-	Dir        string   `json:"dir"` // where all that is kept of the project is
-	Missions   []Holder `json:"missions"`
-	Snapshots  int      `json:"snapshots"`
-	Trash      bool     `json:"trash,omitempty"`      // missions of the project are in it, with their workspaces
-	Captured   bool     `json:"captured"`             // a newest snapshot holds it: the next one will as well
-	Repository string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
+	Path      string   `json:"path"` // in the workspace
+	Project   string   `json:"project"`
+	Dir       string   `json:"dir"` // where all that is kept of the project is
+	Missions  []Holder `json:"missions"`
+	Snapshots int      `json:"snapshots"`
+	Trash     bool     `json:"trash,omitempty"` // missions of the project are in it, with their workspaces
+	Captured  bool     `json:"captured"`        // a newest snapshot holds it: the next one will as well
+	// CapturedPaths are what the path is in those, whose workspaces may be others.
+	CapturedPaths []string `json:"captured_paths,omitempty"`
+	Repository    string   `json:"repository,omitempty"` // the user's own repository, if it has the content too
 }
 
 // Holder is a mission, and which of its own snapshots hold a path.

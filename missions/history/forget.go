@@ -59,10 +59,15 @@ func describeHolders(list []missions.Holder) string {
 // snapshots held is captured on by it.
 func forgettingSteps(found missions.Holders, secrets []string, caches string) []string {
 	steps := []string{"have the secret replaced where it was issued: whoever read a snapshot, the conversation or a backup may have it"}
-	if pattern := "/" + literalPattern.Replace(found.Path); found.Captured {
+	if found.Captured {
 		words := []string{"umbra config set capture.secrets"}
-		for _, known := range append(slices.DeleteFunc(slices.Clone(secrets), func(p string) bool { return p == pattern }), pattern) {
-			words = append(words, home.ShellQuote(known))
+		for _, path := range found.CapturedPaths {
+			if pattern := "/" + literalPattern.Replace(path); !slices.Contains(secrets, pattern) {
+				secrets = append(slices.Clone(secrets), pattern)
+			}
+		}
+		for _, pattern := range secrets {
+			words = append(words, home.ShellQuote(pattern))
 		}
 		steps = append(steps, "keep it out of snapshots once those that hold it are removed; the file stays where it is:", strings.Join(words, " "))
 	}

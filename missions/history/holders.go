@@ -3,6 +3,8 @@ package history
 import (
 	"context"
 	"errors"
+	"maps"
+	slashpath "path"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
@@ -29,7 +32,8 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 		return missions.Holders{}, missions.Errorf(missions.KindUsage, "name a file or a directory below "+at.Binding.Workspace, "%s is the whole workspace", r.Path)
 	}
 	s := &holderSearch{
-		project: at.Project, path: path, seen: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
+		project: at.Project, path: slashpath.Join(at.Binding.PathInRepo, path), scopes: map[string]string{},
+		seen: map[gitstore.ID]bool{}, holder: map[string]*missions.Holder{}, contents: map[gitstore.ID]bool{},
 		found: missions.Holders{Path: path, Project: at.Project.Name, Dir: at.Project.Dir},
 	}
 	if err := s.searchMissions(ctx, rd); err != nil {
@@ -48,7 +52,8 @@ func (rd *Reader) holders(ctx context.Context, r missions.ForgetRequest) (missio
 // holderSearch looks through a project's snapshots for a path.
 type holderSearch struct {
 	project  *projects.Project
-	path     string
+	path     string            // below the top level of the repository
+	scopes   map[string]string // of the missions' workspaces, by mission: their paths below it
 	seen     map[gitstore.ID]bool
 	holder   map[string]*missions.Holder // by mission
 	contents map[gitstore.ID]bool        // what the path was
@@ -62,6 +67,7 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 	s.found.Trash = len(removed) > 0
 	known := map[string]missions.Holder{}
 	for _, m := range append(list, removed...) {
+		s.scopes[m.ID] = m.Binding.PathInRepo
 		known[m.ID] = missions.Holder{ID: m.ID, Name: m.Name, Removed: m.InTrash, Live: missions.HasAgent(m.Lifecycle)}
 	}
 	refs, err := s.project.Store.Refs("")
@@ -81,20 +87,46 @@ func (s *holderSearch) searchMissions(ctx context.Context, rd *Reader) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			holds, err := s.look(snap, known)
-			if err != nil {
-				return err
+			for _, path := range s.pathsIn(snap.Mission) {
+				holds, err := s.look(snap, path, known)
+				if err != nil {
+					return err
+				}
+				if newest && holds && !known[ref.Name.Mission()].Removed && !slices.Contains(s.found.CapturedPaths, path) {
+					s.found.Captured, s.found.CapturedPaths = true, append(s.found.CapturedPaths, path)
+				}
 			}
-			s.found.Captured = s.found.Captured || newest && holds && !known[ref.Name.Mission()].Removed
 			newest = false
 		}
 	}
 	return nil
 }
 
-// look counts a snapshot if it holds the path and was not looked at before.
-func (s *holderSearch) look(snap *gitstore.Snapshot, known map[string]missions.Holder) (holds bool, err error) {
-	entry, err := s.project.Store.Lookup(snap.Tree, s.path)
+// pathsIn are what the path is in snapshots of a mission, whose workspace may be another
+// directory of the repository. A mission that is not known may have had any of the others.
+func (s *holderSearch) pathsIn(mission string) (paths []string) {
+	scopes := []string{s.scopes[mission]}
+	if _, known := s.scopes[mission]; !known {
+		scopes = slices.Compact(slices.Sorted(maps.Values(s.scopes)))
+	}
+	for _, scope := range scopes {
+		if scope == "" {
+			paths = append(paths, s.path)
+		} else if path, below := strings.CutPrefix(s.path, scope+"/"); below {
+			paths = append(paths, path)
+		} else if home.IsWithin(s.path, scope) {
+			paths = append(paths, "") // all of the workspace
+		}
+	}
+	return paths
+}
+
+// look counts a snapshot if it holds a path and was not looked at before.
+func (s *holderSearch) look(snap *gitstore.Snapshot, path string, known map[string]missions.Holder) (holds bool, err error) {
+	entry := gitstore.TreeEntry{ID: snap.Tree}
+	if path != "" {
+		entry, err = s.project.Store.Lookup(snap.Tree, path)
+	}
 	if errors.Is(err, gitstore.ErrNoEntry) {
 		return false, nil
 	}

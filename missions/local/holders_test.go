@@ -2,6 +2,9 @@ package local
 
 import (
 	"context"
+	"maps"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -51,5 +54,52 @@ func TestHolders(t *testing.T) {
 	}
 	_, err = b.local.Forget(context.Background(), missions.ForgetRequest{Caller: b.caller(), Path: "../x"})
 	b.fails("a path outside", err, missions.KindUsage)
+	b.healthy()
+}
+
+// TestHoldersInSubdirectories: missions of one repository whose workspaces are other
+// directories of it name one file by other paths.
+func TestHoldersInSubdirectories(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.git("init", "-q")
+	b.write("services/api/key/secret.txt", "hunter2\n")
+	b.write("key/secret.txt", "another\n")
+	b.mission("whole")
+	api := *b
+	api.dir = filepath.Join(b.dir, "services", "api")
+	_, err := api.local.NewMission(t.Context(), missions.NewMissionRequest{
+		Caller: api.caller(), Name: "api", Command: []string{"sh"}, Workspace: api.dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(b *testBench, mission, path string) map[string]int {
+		t.Helper()
+		h, _ := b.local.Forget(t.Context(), missions.ForgetRequest{Caller: b.caller(), Mission: mission, Path: path})
+		found := map[string]int{}
+		for _, m := range h.Missions {
+			found[m.Name] = m.Snapshots
+		}
+		want := []string{"key/secret.txt", "services/api/key/secret.txt"}
+		slices.Sort(h.CapturedPaths)
+		if len(found) == 2 && path != "services" && (!h.Captured || !slices.Equal(h.CapturedPaths, want)) {
+			t.Errorf("%s of %s is captured as %q", path, mission, h.CapturedPaths)
+		}
+		return found
+	}
+	both := map[string]int{"whole": 1, "api": 1}
+	if got := look(&api, "api", "key/secret.txt"); !maps.Equal(got, both) {
+		t.Errorf("asked of the subdirectory: %v", got)
+	}
+	if got := look(b, "whole", "services/api/key/secret.txt"); !maps.Equal(got, both) {
+		t.Errorf("asked of the whole repository: %v", got)
+	}
+	if got := look(b, "whole", "services"); !maps.Equal(got, both) {
+		t.Errorf("of a directory around the workspace: %v", got)
+	}
+	if got := look(b, "whole", "key/secret.txt"); !maps.Equal(got, map[string]int{"whole": 1}) {
+		t.Errorf("of another file: %v", got)
+	}
 	b.healthy()
 }
