@@ -5,13 +5,15 @@ import "time"
 // Update is text from one mission for the agent of another, which its next prompt
 // carries.
 type Update struct {
-	ID      string     `json:"id"`
-	Mission string     `json:"mission"` // whose agent is told
-	From    string     `json:"from"`    // the mission that the text is of
-	FromID  string     `json:"from_id"`
-	Kind    UpdateKind `json:"kind"`
-	Text    string     `json:"text"`
-	Topic   string     `json:"topic,omitempty"` // what From was about
+	ID      string `json:"id"`
+	Mission string `json:"mission"` // whose agent is told
+	From    string `json:"from"`    // the mission that the text is of
+	FromID  string `json:"from_id"`
+	// FromSession is the conversation that the text is from.
+	FromSession string     `json:"from_session,omitempty"`
+	Kind        UpdateKind `json:"kind"`
+	Text        string     `json:"text"`
+	Topic       string     `json:"topic,omitempty"` // what From was about
 	// Since and SinceTurn are the moment of Mission that From began at: the text is of
 	// what came after it.
 	Since       time.Time `json:"since,omitzero"`

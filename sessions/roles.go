@@ -70,6 +70,13 @@ type Versioned interface {
 	Tried() (oldest, newest string)
 }
 
+// Forgetting is an Adapter of an agent of which some versions write into the session's file
+// nothing of what hooks add to a prompt.
+type Forgetting interface {
+	// Forgets reports whether the version that has written the session's file last is one.
+	Forgets(path string) bool
+}
+
 // Packaged is a Versioned whose sessions do not tell, but the program that runs.
 type Packaged interface {
 	Versioned

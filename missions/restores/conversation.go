@@ -108,8 +108,8 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	if conversation == nil || m.Stored.Session == conversation.Session {
 		return nil
 	}
+	var r conversations.CopyRecipe
 	if conversation.Recipe != nil {
-		var r conversations.CopyRecipe
 		if err := json.Unmarshal(conversation.Recipe, &r); err != nil {
 			return missions.Errorf(missions.KindDamaged, "umbra doctor", "restore %s: recipe: %w", doc.Operation.ID, err)
 		}
@@ -123,7 +123,7 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	conversations.ResetLeftTally(m, doc.Operation.Target)
 	rs.refreshLastPrompt(m, doc)
 	rs.snapshots.NoteForkAgain(m)
-	rs.updates.Requeue(m, doc.Operation.SessionBeforePath)
+	rs.updates.Follow(m, doc.Operation.SessionBeforePath, r.OldID)
 	return nil
 }
 

@@ -35,6 +35,9 @@ type document struct {
 	// counts the turns that ended while the conversation did not show it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	UnseenTurns int  `json:"unseen_turns,omitempty"`
+	// Promoted says that it counts as delivered since the conversation that it is from has
+	// become the recipient's.
+	Promoted bool `json:"promoted,omitempty"`
 	// LookFrom is where in the recipient's conversation the update can stand at the
 	// earliest.
 	LookFrom conversationOffset `json:"look_from,omitzero"`

@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
+	"github.com/umbra-vcs/umbra/sessions"
 )
 
 const (
@@ -15,9 +16,10 @@ const (
 	// knows, and the conversation does not show it. Each version that was tried shows it;
 	// another might not, and would be told for ever.
 	maxUnseenTurns = 3
-	// maxUnseenTurnsOfTool is that of a tool whose conversation Umbra can't read: it has
-	// answered the turn, and so was told.
-	maxUnseenTurnsOfTool = 1
+	// maxUnseenTurnsOfForgetful is that of an agent that is known not to write down what its
+	// hooks say, and of a tool whose conversation Umbra can't read. It has answered the turn,
+	// and so was told.
+	maxUnseenTurnsOfForgetful = 1
 )
 
 // Delivery is what one prompt of a mission's agent carries.
@@ -67,8 +69,8 @@ func (c *Courier) Settle(m *projects.Mission, turnEnded bool) {
 		return
 	}
 	most := maxUnseenTurns
-	if projects.IsForeignAdapter(c.Adapter(m.Agent)) {
-		most = maxUnseenTurnsOfTool
+	if turnEnded && c.isForgetful(m) {
+		most = maxUnseenTurnsOfForgetful
 	}
 	shown, b := shownIn(m, waiting), boxOf(m)
 	var errs []error
@@ -86,6 +88,14 @@ func (c *Courier) Settle(m *projects.Mission, turnEnded bool) {
 		}
 	}
 	c.warn(m, errors.Join(errs...))
+}
+
+// isForgetful reports whether the conversation of a mission's agent is known not to show what
+// the agent's hooks say.
+func (c *Courier) isForgetful(m *projects.Mission) bool {
+	a := c.Adapter(m.Agent)
+	f, ok := a.(sessions.Forgetting)
+	return projects.IsForeignAdapter(a) || ok && f.Forgets(m.Binding.SessionPath)
 }
 
 // deliveryTime is when an update came that the conversation shows. A prompt of this mission

@@ -8,29 +8,45 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// Requeue has updates wait again that a restore has taken out of a mission's conversation:
-// the session before, with the file at path, shows them, and the session of now does not. An
-// undo of the restore needs nothing: where the conversation shows an update, it is delivered.
-// What the user has left behind with /clear, or cleared, stays so.
-func (c *Courier) Requeue(m *projects.Mission, path string) {
+// Follow has the updates follow a mission to another conversation, which a restore has given
+// it; before is the file of the one before, and copied the session that it is a copy of, ""
+// for none.
+//
+// What the conversation before shows, and that of now does not, waits again: the agent no
+// longer knows it. What is from the session that was copied, as that of a promoted fork, the
+// agent has said itself. An undo needs nothing else: where the conversation shows an update,
+// it is delivered. What the user has left with /clear, or cleared, stays so.
+func (c *Courier) Follow(m *projects.Mission, before, copied string) {
 	b := boxOf(m)
 	told, err := b.told()
+	c.warn(m, errors.Join(err, c.retireOwn(m, copied)))
 	if len(told) == 0 {
-		c.warn(m, err)
 		return
 	}
-	before, now := shownInFile(path, 0), shownInFile(m.Binding.SessionPath, 0)
-	errs := []error{err}
+	shownBefore, shown := shownInFile(before, 0), shownInFile(m.Binding.SessionPath, 0)
 	for _, d := range told {
-		if d.DeliveredAt.IsZero() || !before[d.ID] || now[d.ID] {
+		if d.DeliveredAt.IsZero() || shown[d.ID] || d.isFrom(copied) || !shownBefore[d.ID] && !d.Promoted {
 			continue
 		}
-		d.DeliveredAt, d.GivenAt, d.Unconfirmed, d.UnseenTurns = time.Time{}, time.Time{}, false, 0
+		d.DeliveredAt, d.GivenAt, d.Unconfirmed, d.UnseenTurns, d.Promoted = time.Time{}, time.Time{}, false, 0, false
 		d.LookFrom = endOfConversation(m)
-		errs = append(errs, b.putBack(d))
+		c.warn(m, b.putBack(d))
 	}
-	c.warn(m, errors.Join(errs...))
 }
+
+// retireOwn notes that the updates from a session are delivered: it is the mission's now.
+func (c *Courier) retireOwn(m *projects.Mission, session string) (err error) {
+	for _, d := range c.waiting(m) {
+		if d.isFrom(session) {
+			d.DeliveredAt, d.Promoted = c.Now(), true
+			err = errors.Join(err, boxOf(m).retire(d))
+		}
+	}
+	return err
+}
+
+// isFrom reports whether an update is from a session.
+func (d *document) isFrom(session string) bool { return session != "" && d.FromSession == session }
 
 // Peek gives a fork that is being made what its source's agent is still to be told, since the
 // fork goes on as the source would. The source's updates stay.

@@ -57,7 +57,7 @@ func (c *Courier) parentOf(m *projects.Mission) (*projects.Mission, error) {
 
 // reportOf is the report of a fork: the text of the request, else its agent's last answer.
 func (c *Courier) reportOf(m *projects.Mission, r missions.ReportRequest) (u missions.Update, err error) {
-	u = missions.Update{ID: r.ID, From: m.Name, FromID: m.ID, Kind: missions.UpdateReport, Text: r.Text}
+	u = missions.Update{ID: r.ID, From: m.Name, FromID: m.ID, FromSession: m.Stored.Session, Kind: missions.UpdateReport, Text: r.Text}
 	c.addForkPoint(m, &u)
 	if strings.TrimSpace(r.Text) == "" {
 		if u.Text, err = c.lastAnswer(m, u.SinceTurn); err != nil {

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/sessions"
 	"github.com/umbra-vcs/umbra/sessions/jsontext"
@@ -14,6 +15,10 @@ const versionTail = 64 << 10
 
 // Tried implements sessions.Versioned.
 func (Adapter) Tried() (oldest, newest string) { return "2.0.77", "2.1.329" }
+
+// Forgets implements sessions.Forgetting. 2.0 sends to the model what a hook adds, and does
+// not write it down.
+func (c Adapter) Forgets(path string) bool { return strings.HasPrefix(c.Client(path), "2.0.") }
 
 // Client implements sessions.Versioned.
 func (Adapter) Client(path string) string {
