@@ -227,7 +227,7 @@ func TestRestoreAsksWhose(t *testing.T) {
 		done.Done, done.Foreign = true, nil
 		return done, nil
 	}, diff: func(_ context.Context, r missions.DiffRequest) (missions.Difference, error) {
-		if r.From != plan.Target || r.To != plan.SafetySnapshot || len(r.Paths) != 1 || !strings.HasPrefix(r.Paths[0], "/w/theirs") {
+		if r.From != plan.Target || r.To != plan.SafetySnapshot || len(r.Paths) != 1 || r.Paths[0] != plan.Foreign[0].Path || r.Caller.Cwd != "/w" {
 			t.Errorf("asked for the difference %+v", r)
 		}
 		return missions.Difference{From: r.From, Patch: "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-then\n+the user's\n"}, nil

@@ -118,8 +118,12 @@ func askOwner(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 			return false, missions.Errorf(missions.KindConflict, "", "%s", q.nothing)
 		}
 		d := missions.DiffRequest{Caller: caller, From: plan.Target, To: plan.SafetySnapshot, Patch: true}
+		d.Caller.Cwd = plan.Workspace // the paths are those of a workspace, though the moment may be another mission's
+		if isPromotion(plan) {
+			d.From, d.To = d.To, d.From
+		}
 		for _, f := range plan.Foreign {
-			d.Paths = append(d.Paths, filepath.Join(plan.Workspace, f.Path))
+			d.Paths = append(d.Paths, f.Path)
 		}
 		since, err := svc.Diff(ctx, d)
 		if err != nil {
