@@ -175,6 +175,7 @@ func (p *pass) complete() error {
 		return nil
 	case v.Run == nil:
 		return missions.Errorf(missions.KindUsage, p.seeHelp(), "%s needs one of: %s", p.name(), names(v.Verbs))
+	case v.Instead != "" && slices.Contains(p.flags, "--"+v.Instead+"=true"):
 	case len(p.args) < v.Min:
 		return missions.Errorf(missions.KindUsage, "usage: "+call.Usage(p.path, v), "%s needs %s", p.name(), missing(v.Args, len(p.args)))
 	case v.Max == 0 && len(p.args) > 0:

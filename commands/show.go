@@ -84,6 +84,12 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 		}
 		p.Line("  %s", print.Path(path))
 	}
+	for i, path := range s.Displaced {
+		if i == 0 {
+			p.Line("\nwritten by another program while it was restored (umbra cat %s --displaced PATH prints it):", print.Clean(e.Address))
+		}
+		p.Line("  %s", print.Path(path))
+	}
 	writeConversation(p, s.Conversation)
 	print.WriteNotTakenUp(p, s.NotTakenUp)
 	if len(s.Files) > 0 {

@@ -35,6 +35,7 @@ type ShowResult struct {
 	Prompt       string             `json:"prompt,omitempty"`
 	Skipped      []PathReason       `json:"skipped,omitempty"`
 	Changing     []string           `json:"changing,omitempty"`
+	Displaced    []string           `json:"displaced,omitempty"` // written by others while it was restored, and kept
 	Git          GitState           `json:"git"`
 	Conversation []ConversationLine `json:"conversation,omitempty"`
 	NotTakenUp   []Prompt           `json:"not_taken_up,omitempty"` // sent by then, and not taken up by the agent yet
@@ -60,6 +61,8 @@ type CatRequest struct {
 	Moment  string `json:"moment"`
 	Path    string `json:"path"`
 	FromTop bool   `json:"from_top,omitempty"`
+	// Displaced asks for what another program wrote there while a restore ran.
+	Displaced bool `json:"displaced,omitempty"`
 }
 
 // ForgetRequest asks to take a path out of the snapshots of a mission's project.

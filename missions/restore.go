@@ -15,6 +15,9 @@ type RestoreRequest struct {
 	Preview          bool     `json:"preview,omitempty"`
 	WhenIdle         bool     `json:"when_idle,omitempty"`
 	Force            bool     `json:"force,omitempty"`
+	// Displaced puts back what other programs lost to restores, all of it or Paths, in
+	// place of a moment.
+	Displaced bool `json:"displaced,omitempty"`
 	// Promotion is set if the moment is the newest of a fork of the mission, whose state
 	// becomes the mission's: see Service.Promote.
 	Promotion *Promotion `json:"promotion,omitempty"`
@@ -36,7 +39,9 @@ func (r RestoreRequest) Check() error {
 		return Errorf(KindUsage, "leave them out", "--keep-others and --all are about files, which --conversation-only leaves alone")
 	case r.WhenIdle && r.Force:
 		return Errorf(KindUsage, "choose one", "--when-idle and --force contradict each other")
-	case r.Moment == "":
+	case r.Displaced && (r.Moment != "" || r.ConversationOnly || r.KeepOthers || r.All):
+		return Errorf(KindUsage, "umbra restore --displaced [PATH]", "--displaced puts back files that restores displaced, and takes no moment")
+	case r.Moment == "" && !r.Displaced:
 		return Errorf(KindUsage, "umbra log lists moments", "name the moment to restore")
 	}
 	return nil
@@ -86,6 +91,7 @@ type RestoreResult struct {
 	SessionID      string              `json:"session_id,omitempty"`
 	Handover       *Handover           `json:"handover,omitempty"`
 	Displaced      []PathReason        `json:"displaced,omitempty"`
+	OfDisplaced    bool                `json:"of_displaced,omitempty"` // what earlier restores displaced is put back, not Target
 	// NotTakenUp are prompts, in whole, that had been sent to the agent that was ended,
 	// and that waited for the end of what it did: they are in no conversation now.
 	NotTakenUp []Prompt     `json:"not_taken_up,omitempty"`

@@ -15,6 +15,8 @@ type Verb struct {
 	Short    string // one line
 	Long     string // more, if there is more to say
 	Min, Max int    // how many arguments; max < 0 is any number
+	// Instead is a flag with which any number of other arguments is given.
+	Instead string
 	// After is the synopsis of what follows `--`, which is then kept apart from
 	// the arguments; "" makes it more of them.
 	After  string

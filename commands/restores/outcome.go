@@ -36,7 +36,7 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 			if isPromotion(r) {
 				p.Line("promote %s into %s would:", restoredTo(r), print.Clean(r.Workspace))
 			} else {
-				p.Line("%s of %s to %s would:", did, print.Clean(r.Workspace), restoredTo(r))
+				p.Line("%s of %s %s would:", did, print.Clean(r.Workspace), source(r))
 			}
 			writePlan(p, r)
 		}
@@ -46,13 +46,16 @@ func WriteOutcome(p *print.Printer, did string, r missions.RestoreResult) {
 			p.Line("promote %s to %s: %s", restoredTo(r), print.Clean(r.MissionName), restoreCounts(r))
 			writeMerged(p, r)
 		} else {
-			p.Line("%s to %s: %s", did, restoredTo(r), restoreCounts(r))
+			p.Line("%s %s: %s", did, source(r), restoreCounts(r))
 		}
 		print.WriteKept(p, "left as they are", r.Kept)
 		if did == "restore" && slices.ContainsFunc(r.Kept, missions.PathReason.IsObstructed) {
 			p.Line("once what is in the way is gone, the same command puts them back")
 		}
-		print.WriteKept(p, "changed by another program meanwhile; what it wrote is kept in the snapshot's record", r.Displaced)
+		print.WriteKept(p, "changed by another program meanwhile", r.Displaced)
+		if len(r.Displaced) > 0 {
+			p.Line("to have there what it wrote: umbra restore --displaced --mission %s", print.Clean(r.MissionName))
+		}
 	}
 	print.WriteNotTakenUp(p, r.NotTakenUp)
 	for _, note := range r.Notes {
@@ -103,6 +106,14 @@ func restoredTo(r missions.RestoreResult) string {
 		return print.Short(r.Target)
 	}
 	return print.Short(r.Target) + " (" + print.Clean(r.TargetAddress) + ")"
+}
+
+// source says what is put back: a moment, or what restores displaced.
+func source(r missions.RestoreResult) string {
+	if r.OfDisplaced {
+		return "with what was displaced"
+	}
+	return "to " + restoredTo(r)
 }
 
 func restoreCounts(r missions.RestoreResult) string {

@@ -24,7 +24,7 @@ func Restore() *call.Verb {
 	var o restoreOptions
 	r := &o.request
 	return &call.Verb{
-		Name: "restore", Args: "MOMENT", Min: 1, Max: 1,
+		Name: "restore", Args: "MOMENT", Min: 1, Max: 1, Instead: "displaced",
 		Short: "put files and conversation back as they were at a moment",
 		Long: `What is on disk is kept in a snapshot first; umbra undo takes a restore back.
 The user's Git is left alone: HEAD, branches and index stay.
@@ -33,7 +33,9 @@ terminal, on the restored conversation. In a turn it is refused (exit code 11).
 Prompts that it was sent and had not taken up are printed: not_taken_up in JSON.
 Paths that somebody else changed since, such as you, are asked about. Where nobody can
 be asked, --keep-others keeps them as they are, and --all puts these back too (else
-exit code 12). A path that can't be changed is left and listed (exit code 3).`,
+exit code 12). A path that can't be changed is left and listed (exit code 3).
+What another program writes while a restore runs is kept: with --displaced that is put
+back, all of it or the paths that stand in place of MOMENT.`,
 		Flags: []flags.Flag{
 			flags.Bool("files-only", "the conversation stays", &r.FilesOnly),
 			flags.Bool("conversation-only", "the files stay", &r.ConversationOnly),
@@ -43,6 +45,7 @@ exit code 12). A path that can't be changed is left and listed (exit code 3).`,
 			flags.Bool("preview", "print the plan, change nothing", &r.Preview),
 			flags.Bool("when-idle", "at the end of the turn", &r.WhenIdle),
 			flags.String("mission", "in the workspace of `MISSION`", &r.Mission),
+			flags.Bool("displaced", "what other programs lost to restores, in place of a moment", &r.Displaced),
 			flags.Bool("force", "now, whatever the agent or Git is doing", &r.Force),
 		},
 		Run: func(c *call.Call) error { return runRestore(c, o) },
@@ -51,7 +54,12 @@ exit code 12). A path that can't be changed is left and listed (exit code 3).`,
 
 func runRestore(c *call.Call, o restoreOptions) error {
 	r := o.request
-	r.Moment, r.Paths = c.Arg(0), o.paths.Value()
+	r.Paths = o.paths.Value()
+	if r.Displaced {
+		r.Paths = append(r.Paths, c.Arguments...)
+	} else {
+		r.Moment = c.Arg(0)
+	}
 	if r.Preview && r.WhenIdle {
 		return missions.Errorf(missions.KindUsage, "choose one", "--preview and --when-idle contradict each other")
 	}

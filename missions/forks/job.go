@@ -372,8 +372,10 @@ func (j *forkJob) writeRecord(m *projects.Mission, batch *shadow.Batch) (gitstor
 		return gitstore.ID{}, err
 	}
 	t := records.NewTree(p.Store, before.Tree)
-	if err := t.Remove(projects.BindingsDir); err != nil { // the source's, which is of another machine
-		return gitstore.ID{}, err
+	for _, sources := range []string{projects.BindingsDir, snapshots.DisplacedDir} {
+		if err := t.Remove(sources); err != nil {
+			return gitstore.ID{}, err
+		}
 	}
 	ws := j.forker.snapshots.UnknownWorkspace()
 	if m.Stored.Session == "" {

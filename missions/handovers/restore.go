@@ -16,11 +16,24 @@ func (s *Scheduler) Restore(ctx context.Context, r missions.RestoreRequest) (mis
 	if err := r.Check(); err != nil {
 		return missions.RestoreResult{}, err
 	}
+	if r.Displaced {
+		return restoreDisplaced(ctx, s, r)
+	}
 	at, m, err := s.findMomentAndMission(ctx, r)
 	if err != nil {
 		return missions.RestoreResult{}, err
 	}
 	r.Moment, r.Mission, r.Promotion = at.Snapshot.ID.String(), m.ID, nil // whatever happens until it is done
+	return s.RunAction(ctx, m, projects.Action{Restore: &r})
+}
+
+// restoreDisplaced puts back what other programs lost to restores of a mission.
+func restoreDisplaced(ctx context.Context, s *Scheduler, r missions.RestoreRequest) (missions.RestoreResult, error) {
+	m, err := s.addresses.FindMission(ctx, r.Caller, r.Mission, addresses.InProject)
+	if err != nil {
+		return missions.RestoreResult{}, err
+	}
+	r.Moment, r.Mission, r.FilesOnly = m.Tip.ID.String(), m.ID, true
 	return s.RunAction(ctx, m, projects.Action{Restore: &r})
 }
 

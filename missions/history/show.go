@@ -56,6 +56,9 @@ func (rd *Reader) addRecord(shown *missions.ShowResult, at addresses.ResolvedMom
 		return err
 	}
 	shown.Prompt, shown.Changing = info.Prompt, info.ChangingPaths
+	if shown.Displaced, err = newlyDisplaced(at.Project, at.Snapshot.Snapshot); err != nil {
+		return err
+	}
 	g, _, err := snapshots.ReadGitRecord(at.Project, at.Snapshot.Snapshot)
 	if err != nil {
 		return err
@@ -93,6 +96,9 @@ func (rd *Reader) Cat(ctx context.Context, r missions.CatRequest) ([]byte, error
 	rel, err := at.WorkspacePath(r.Caller, r.Path)
 	if err != nil {
 		return nil, err
+	}
+	if r.Displaced {
+		return catDisplaced(at, rel)
 	}
 	entry, err := at.Project.Store.Lookup(at.Snapshot.Tree, rel)
 	if errors.Is(err, gitstore.ErrNoEntry) {

@@ -76,9 +76,7 @@ func (rd *Reader) Status(ctx context.Context, r missions.StatusRequest) (mission
 		if problem != nil && !snapshots.HasFix(s.Problems, problem.Fix) {
 			s.Problems = append(s.Problems, *problem)
 		}
-		if problem := rd.snapshots.BudgetProblem(m); problem != nil {
-			s.Problems = append(s.Problems, *problem)
-		}
+		s.Problems = append(s.Problems, rd.snapshots.FileProblems(m)...)
 		if out := rd.snapshots.LeftOutFiles(m); out != nil {
 			s.LeftOut = append(s.LeftOut, *out)
 		}

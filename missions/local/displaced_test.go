@@ -81,6 +81,14 @@ func TestStoredIsNotRecorded(t *testing.T) {
 		t.Errorf("the records hold %v, not %s (%v)", known, late, err)
 	}
 	b.snapshot("and after that")
+	if list, err := snapshots.DisplacedFiles(load()); err != nil || len(list) != 1 || list[0].ID != late {
+		t.Errorf("nobody has put it back, and what waits is %v, %v", list, err)
+	}
+	if m, err := b.local.MissionByID(b.fork("other").ID); err != nil {
+		t.Error(err)
+	} else if list, err := snapshots.RecordedDisplaced(m.Project, m.Record); err != nil || len(list) > 0 {
+		t.Errorf("a fork has of its parent's %v, %v", list, err)
+	}
 	b.healthy()
 	if entries, err := os.ReadDir(b.local.Home.Path("journal")); err != nil || len(entries) > 2 {
 		t.Errorf("the journal is not empty: %v, %v", entries, err)

@@ -107,9 +107,12 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	if err != nil {
 		return err
 	}
-	if j.promotion != nil {
+	switch {
+	case j.promotion != nil:
 		err = j.promotion.planFiles(ctx, j, present, r)
-	} else {
+	case r.Displaced:
+		err = planDisplaced(ctx, rs, m, j, present, r)
+	default:
 		err = rs.planRestoredFiles(ctx, m, j, present, r)
 	}
 	if err != nil {
@@ -119,7 +122,9 @@ func (rs *Restorer) planFiles(ctx context.Context, m *projects.Mission, j *Job, 
 	if note := snapshots.HeldNote(m, present); note != "" {
 		j.Result.Notes = append(j.Result.Notes, note)
 	}
-	j.noteTornFiles(m)
+	if !r.Displaced {
+		j.noteTornFiles(m)
+	}
 	return nil
 }
 
@@ -189,6 +194,9 @@ func (rs *Restorer) captureSafety(ctx context.Context, m *projects.Mission, j *J
 
 // targetText names the target in the subject of the snapshot.
 func (j *Job) targetText(m *projects.Mission) string {
+	if j.Result.OfDisplaced {
+		return "of what was displaced"
+	}
 	if j.promotion != nil {
 		return cmp.Or(j.Result.TargetAddress, j.promotion.fork.Name)
 	}

@@ -3,6 +3,8 @@ package snapshots
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/records"
@@ -11,9 +13,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
-// displacedDir holds, in the record of a restore, the bytes that somebody wrote where
+// DisplacedDir holds, in the record of a restore, the bytes that somebody wrote where
 // the restore wrote.
-const displacedDir = "displaced"
+const DisplacedDir = "displaced"
 
 // DisplacedFile is a file that another writer had put in a restore's way.
 type DisplacedFile struct {
@@ -22,18 +24,33 @@ type DisplacedFile struct {
 	Open func() (io.ReadCloser, int64, error)
 }
 
-// putDisplaced keeps displaced files in a record, under their own paths. The record of
-// the next snapshot drops them: they stay in this one.
-func putDisplaced(t *records.Tree, batch *shadow.Batch, list []DisplacedFile) error {
-	if err := t.Remove(displacedDir); err != nil {
+// putDisplaced keeps displaced files in a record, under their own paths. Those of earlier
+// records stay in it until a snapshot holds their bytes.
+func putDisplaced(t *records.Tree, batch *shadow.Batch, m *projects.Mission, list []DisplacedFile) error {
+	earlier, err := t.List(DisplacedDir)
+	if err != nil {
 		return err
+	}
+	var waiting []StoredDisplaced
+	if len(earlier) > 0 && m.Tip != nil && m.Tip.Mission == m.ID { // a fork has none of its parent's
+		if waiting, err = DisplacedFiles(m); err != nil {
+			return err
+		}
+	}
+	if err := t.Remove(DisplacedDir); err != nil {
+		return err
+	}
+	for _, d := range waiting {
+		if err := t.PutEntry(DisplacedDir+"/"+d.Path, d.Mode, d.ID); err != nil {
+			return err
+		}
 	}
 	for _, d := range list {
 		id, err := d.Store(batch)
 		if err != nil {
 			return err
 		}
-		if err := t.PutEntry(displacedDir+"/"+d.Path, d.Mode, id); err != nil {
+		if err := t.PutEntry(DisplacedDir+"/"+d.Path, d.Mode, id); err != nil {
 			return err
 		}
 	}
@@ -75,28 +92,94 @@ func DisplacedSince(m *projects.Mission, since string) (map[gitstore.ID]bool, er
 		if s.Mission != m.ID || s.ID.String() == since {
 			break
 		}
-		r, err := m.Project.Store.Record(s.Record)
-		if err == nil {
-			err = addDisplacedIDs(known, records.NewTree(m.Project.Store, r.Tree), displacedDir)
-		}
+		list, err := RecordedDisplaced(m.Project, s.Record)
 		if err != nil {
-			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "record of snapshot %s: %w", s.ID.Short(), err)
+			return nil, damagedRecordError(s, err)
+		}
+		for _, d := range list {
+			known[d.ID] = true
 		}
 	}
 	return known, nil
 }
 
-func addDisplacedIDs(known map[gitstore.ID]bool, t *records.Tree, dir string) error {
-	entries, err := t.List(dir)
-	if err != nil {
-		return err
+// StoredDisplaced is a displaced file in a record.
+type StoredDisplaced struct {
+	Path string // of the workspace
+	Mode gitstore.Mode
+	ID   gitstore.ID
+}
+
+// RecordedDisplaced lists the displaced files that a record holds, sorted by path.
+func RecordedDisplaced(p *projects.Project, record gitstore.ID) ([]StoredDisplaced, error) {
+	if record.IsZero() {
+		return nil, nil
 	}
-	for _, e := range entries {
-		if !e.Mode.IsDir() {
-			known[e.ID] = true
-		} else if err := addDisplacedIDs(known, t, dir+"/"+e.Name); err != nil {
-			return err
+	r, err := p.Store.Record(record)
+	if err != nil {
+		return nil, err
+	}
+	top, err := p.Store.Lookup(r.Tree, DisplacedDir)
+	if errors.Is(err, gitstore.ErrNoEntry) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []StoredDisplaced
+	err = p.Store.WalkTree(top.ID, func(path string, e gitstore.TreeEntry) error {
+		if e.Mode.IsBlob() {
+			list = append(list, StoredDisplaced{path, e.Mode, e.ID})
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b StoredDisplaced) int { return strings.Compare(a.Path, b.Path) })
+	return list, err
+}
+
+// DisplacedFiles lists what other programs lost to the mission's restores and its newest
+// snapshot does not hold: nobody has put it back yet.
+func DisplacedFiles(m *projects.Mission) ([]StoredDisplaced, error) {
+	list, err := RecordedDisplaced(m.Project, m.Record)
+	var waiting []StoredDisplaced
+	for _, d := range list {
+		e, found := m.Project.Store.Lookup(m.Tip.Tree, d.Path)
+		if found != nil && !errors.Is(found, gitstore.ErrNoEntry) {
+			return nil, found
+		}
+		if e.ID != d.ID {
+			waiting = append(waiting, d)
 		}
 	}
-	return nil
+	return waiting, err
+}
+
+// FileProblems names the files that are where nobody looks for them: in no snapshot, or in
+// records alone.
+func (tk *Taker) FileProblems(m *projects.Mission) (list []missions.Problem) {
+	for _, p := range []*missions.Problem{tk.BudgetProblem(m), displacedProblem(m)} {
+		if p != nil {
+			list = append(list, *p)
+		}
+	}
+	return list
+}
+
+// displacedProblem names what other programs lost to the mission's restores, nil if there
+// is nothing.
+func displacedProblem(m *projects.Mission) *missions.Problem {
+	list, err := DisplacedFiles(m)
+	if err != nil || len(list) == 0 {
+		return nil // doctor says what can't be read
+	}
+	p := &missions.Problem{Project: m.Project.Name, Mission: m.Name, Fix: "umbra restore --displaced --mission " + m.Name}
+	for _, d := range list {
+		p.Details = append(p.Details, d.Path)
+	}
+	first := p.Details[:min(len(p.Details), maxLeftOutPaths)]
+	p.Message = "what other programs wrote while " + m.Name + " was restored is kept, and not in the workspace: " + strings.Join(first, ", ")
+	if more := len(p.Details) - len(first); more > 0 {
+		p.Message += " and " + missions.Itoa(more) + " more"
+	}
+	return p
 }

@@ -175,7 +175,7 @@ func (tk *Taker) putSnapshotDocs(
 	); err != nil {
 		return err
 	}
-	if err := putDisplaced(t, batch, w.Displaced); err != nil {
+	if err := putDisplaced(t, batch, m, w.Displaced); err != nil {
 		return err
 	}
 	if w.Operation == nil {
