@@ -59,7 +59,7 @@ func isHost(name string) bool {
 		return false
 	case ok:
 		return user != "" && host != ""
-	case strings.Count(name, ".") > 1: // with one it may be a file's
+	case len(name) == 1, strings.Count(name, ".") > 1: // a drive; a name with one dot may be a file's
 		return true
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
