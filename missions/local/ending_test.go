@@ -150,6 +150,10 @@ func TestPromptIsKept(t *testing.T) {
 			if said := c.run(e); !strings.Contains(said, c.says) {
 				t.Errorf("its user is told %q, want %q", said, c.says)
 			}
+			waits := func(note string) bool { return strings.Contains(note, "a prompt that no agent has taken is kept") }
+			if slices.ContainsFunc(e.only().Notes, waits) != c.kept {
+				t.Errorf("noted of it: %q", e.only().Notes)
+			}
 			e.starts("")
 			if e.sends(prompt) != c.kept {
 				t.Errorf("launched again: %q", e.launch.Argv)

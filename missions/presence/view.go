@@ -61,6 +61,9 @@ func (o *Observer) MissionView(m *projects.Mission) missions.Mission {
 	if err := m.CheckMachine(); err != nil && !m.InTrash {
 		v.Notes = append(v.Notes, err.Error())
 	}
+	if m.FirstPrompt != "" {
+		v.Notes = append(v.Notes, "a prompt that no agent has taken is kept; to send it: umbra mission resume "+m.Name)
+	}
 	if m.Diverged {
 		v.Notes = append(v.Notes, "a second agent speaks in a conversation of it, whose turns are not counted")
 	}
