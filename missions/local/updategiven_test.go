@@ -163,3 +163,59 @@ func TestUpdateOfEachAgent(t *testing.T) {
 		})
 	}
 }
+
+// TestUpdateWithoutHooks: an agent that no hook can tell is sent the updates in front of the
+// prompt that it is launched with, until its conversation shows them.
+func TestUpdateWithoutHooks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.local.Adapters = projects.Agents()
+	b.write("a.txt", "one\n")
+	made, err := b.local.NewMission(t.Context(), missions.NewMissionRequest{Caller: b.caller(), Name: "g", Command: []string{"gemini"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(prompt string) missions.Launch {
+		t.Helper()
+		l, err := b.local.Launch(t.Context(), missions.LaunchRequest{Caller: b.caller(), Mission: made.ID, Prompt: prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	m, err := b.local.MissionByID(made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := b.local.Queue(m, missions.Update{From: "try", Kind: missions.UpdateReport, Text: "found it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	carries := func(l missions.Launch, prompt string) bool {
+		return slices.ContainsFunc(l.Argv, func(word string) bool {
+			return strings.Contains(word, "[umbra-update "+u.ID) && strings.HasSuffix(word, "\n\n"+prompt)
+		})
+	}
+	if l := launch(""); strings.Contains(strings.Join(l.Argv, " "), u.ID) {
+		t.Errorf("launched without a prompt: %q", l.Argv)
+	}
+	launch("go")
+	l := launch("go again") // nothing shows that the first launch was heard
+	if !carries(l, "go again") {
+		t.Fatalf("launched %q", l.Argv)
+	}
+	said, err := json.Marshal(map[string]any{"id": "p1", "type": "user", "content": []any{map[string]any{"text": strings.Join(l.Argv, " ")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(l.Mission.SessionPath), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	head := `{"sessionId":"` + l.Mission.SessionID + `","projectHash":"x"}` + "\n"
+	if err := os.WriteFile(l.Mission.SessionPath, append([]byte(head), append(said, '\n')...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l := launch("on"); carries(l, "on") || l.Mission.PendingUpdates != 0 {
+		t.Errorf("launched %q, %d wait", l.Argv, l.Mission.PendingUpdates)
+	}
+}
