@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
@@ -51,9 +50,6 @@ const (
 // in lower case). Only the sections core, index, filter, user and author are
 // kept: others may hold credentials.
 func (c *Configuration) Value(key string) (string, bool) { return c.values.last(key) }
-
-// Boolean is a key's value as a boolean, false if it is absent or none.
-func (c *Configuration) Boolean(key string) bool { return c.values.boolean(key) }
 
 // MayConceal reports whether a filter is configured whose output may be as long
 // as its input. By the index alone a file that was added through it can't be told
@@ -359,16 +355,4 @@ func (e environment) expand(value, dir string) (string, error) {
 		value = filepath.Join(dir, value)
 	}
 	return filepath.Clean(value), nil
-}
-
-// ReadExcludes reads the user's excludes file; nil without one.
-func (c *Configuration) ReadExcludes() ([]byte, error) {
-	if c.Excludes == "" {
-		return nil, nil
-	}
-	data, err := ReadFile(c.Excludes, maxFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	return data, err
 }

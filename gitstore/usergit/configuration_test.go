@@ -36,7 +36,7 @@ func TestConfiguration(t *testing.T) {
 	r.write("../more", "[core]\n excludesFile = ~/my ignore\n[http]\n extraHeader = secret\n[filter \"Lfs\"]\n required\n")
 	r.git("config", "core.ignoreCase", "true")
 	c = r.configuration()
-	if c.Name != "Jane xDoe" || c.Email != "jane@example.org" || !c.IgnoreCase || !c.Boolean("filter.Lfs.required") {
+	if c.Name != "Jane xDoe" || c.Email != "jane@example.org" || !c.IgnoreCase || !c.values.boolean("filter.Lfs.required") {
 		t.Errorf("%+v", c)
 	}
 	if c.Excludes != filepath.Join(home, "my ignore") {
@@ -49,13 +49,6 @@ func TestConfiguration(t *testing.T) {
 		if !slices.Contains(c.Files, want) {
 			t.Errorf("%s is not among %v", want, c.Files)
 		}
-	}
-	if data, err := c.ReadExcludes(); err != nil || data != nil {
-		t.Errorf("missing excludes: %q, %v", data, err)
-	}
-	r.write("../my ignore", "*.x\n")
-	if data, err := c.ReadExcludes(); err != nil || string(data) != "*.x\n" {
-		t.Errorf("excludes: %q, %v", data, err)
 	}
 	r.git("config", "core.excludesFile", "")
 	if c := r.configuration(); c.Excludes != "" {
