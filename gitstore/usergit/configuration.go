@@ -2,6 +2,7 @@ package usergit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,7 +157,7 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 		if said := strings.TrimSpace(stderr.String()); said != "" {
 			err = errors.New(said)
 		}
-		return fmt.Errorf("git config --list: %w", err)
+		return fmt.Errorf("git config --list: %w", cmp.Or(out.full, err)) // git says of it that its pipe is broken
 	}
 	for rest := out.text.String(); rest != ""; {
 		var origin, setting string
@@ -183,11 +184,15 @@ func (c *Configuration) run(ctx context.Context, git, dir string, e environment,
 
 // settingsOutput is what git says of the settings: not more than fits, however long the
 // files are.
-type settingsOutput struct{ text strings.Builder }
+type settingsOutput struct {
+	text strings.Builder
+	full error // nil while all fits
+}
 
 func (o *settingsOutput) Write(p []byte) (int, error) {
 	if o.text.Len()+len(p) > 2*MaxConfig { // each setting names its file
-		return 0, fmt.Errorf("there are more than %d bytes of settings", 2*MaxConfig)
+		o.full = fmt.Errorf("there are more than %d bytes of settings", 2*MaxConfig)
+		return 0, o.full
 	}
 	return o.text.Write(p)
 }

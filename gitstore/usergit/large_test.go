@@ -81,3 +81,13 @@ func TestPackedRefsAreReadLineByLine(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreSettingsThanFit says why the settings are unread, where git can say only that
+// nobody listens any more.
+func TestMoreSettingsThanFit(t *testing.T) {
+	r := newRepo(t)
+	r.write("../.gitconfig", "[a]\n"+strings.Repeat(" b = "+strings.Repeat("x", 1<<20)+"\n", 2*MaxConfig>>20+1))
+	if c := r.configuration(); c.Unread == nil || !strings.Contains(c.Unread.Error(), "bytes of settings") {
+		t.Errorf("unread: %v", c.Unread)
+	}
+}
