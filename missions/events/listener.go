@@ -37,5 +37,8 @@ func New(
 	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer,
 	l *agents.Launcher, h *handovers.Scheduler, mv *moves.Mover, u *updates.Courier,
 ) *Listener {
-	return &Listener{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, updates: u, adoptions: map[string]*adoption{}}
+	return &Listener{
+		Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, handovers: h, moves: mv, updates: u,
+		adoptions: map[string]*adoption{},
+	}
 }

@@ -29,6 +29,9 @@ type Forker struct {
 }
 
 // New makes a Forker.
-func New(d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer, l *agents.Launcher, b *trash.Bin, u *updates.Courier) *Forker {
+func New(
+	d *projects.Desk, a *addresses.Finder, c *conversations.Library, s *snapshots.Taker, p *presence.Observer,
+	l *agents.Launcher, b *trash.Bin, u *updates.Courier,
+) *Forker {
 	return &Forker{Desk: d, addresses: a, conversations: c, snapshots: s, presence: p, agents: l, trash: b, updates: u, SyncForks: fork.Sync}
 }
