@@ -104,6 +104,25 @@ func TestSameDirectoryOtherIdentity(t *testing.T) {
 	}
 }
 
+// TestRecordOfThenKeepsItsNumber: the number that a workspace's device has now is looked up
+// for a mission as it is, not for each record of its history that is read.
+func TestRecordOfThenKeepsItsNumber(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.mission("work")
+	now := b.stateNow().Binding.Identity
+	b.changeIdentities(renumbered)
+	m := b.stateNow()
+	if m.Binding.Identity != now {
+		t.Errorf("the mission is bound to %+v, its workspace is %+v", m.Binding.Identity, now)
+	}
+	then := &projects.Mission{Project: m.Project, Record: m.Record}
+	if err := then.ReadRecord(m.Binding.Machine); err != nil || then.Binding.Identity.Device != now.Device+1 {
+		t.Errorf("the record says %+v, %v", then.Binding.Identity, err)
+	}
+}
+
 // TestNewRepositoryOnReusedInode takes a new repository in the place of another for a new
 // one, even where its inode and its files are the same.
 func TestNewRepositoryOnReusedInode(t *testing.T) {

@@ -30,6 +30,7 @@ type Mission struct {
 	hidesPastLive    bool // what Live said before is to be in no file any more
 }
 
+// ReadRecord reads what the record says, of now or of a moment that is past.
 func (m *Mission) ReadRecord(machine string) error {
 	damaged := func(err error) error {
 		return missions.Errorf(missions.KindDamaged, "umbra doctor", "record %s: %w", m.Record.Short(), err)
@@ -48,11 +49,13 @@ func (m *Mission) ReadRecord(machine string) error {
 	if err != nil {
 		return damaged(err)
 	}
-	if err := ParseDoc(BindingDoc(machine), p, &m.Binding); err != nil {
-		return err
-	}
+	return ParseDoc(BindingDoc(machine), p, &m.Binding)
+}
+
+// overlayPresent puts what is so now on top of the newest record.
+func (m *Mission) overlayPresent(j *journal.Journal) error {
 	m.Binding.renumber()
-	return nil
+	return m.overlayLiveState(j)
 }
 
 // overlayLiveState puts what is known beyond the newest record on top of it. An error that

@@ -41,7 +41,7 @@ func (r *MissionReader) LoadMission(p *Project, id string) (*Mission, error) {
 	if m.ID != id {                                    // a fork whose first record was not written
 		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "mission %s: its newest record is of mission %s", id, m.ID)
 	}
-	return m, m.overlayLiveState(r.Journal)
+	return m, m.overlayPresent(r.Journal)
 }
 
 // LoadRemovedMission reads a mission that is in the trash. It can be read and forked, as
@@ -62,7 +62,7 @@ func (r *MissionReader) LoadRemovedMission(p *Project, id string) (*Mission, err
 	if err := m.ReadRecord(r.Home.Machine); err != nil {
 		return nil, err
 	}
-	return m, m.overlayLiveState(r.Journal)
+	return m, m.overlayPresent(r.Journal)
 }
 
 // LoadMissionOrRemoved reads a mission, be it in the trash.
@@ -111,7 +111,7 @@ func (r *MissionReader) loadProvisionalMission(p *Project, id string) (*Mission,
 	if m.Live.ProvisionalPrompt != nil {
 		m.LastPrompt = m.Live.ProvisionalPrompt
 	}
-	return m, m.overlayLiveState(r.Journal)
+	return m, m.overlayPresent(r.Journal)
 }
 
 // newestRecord is the record of a mission's newest snapshot, or the newest of
