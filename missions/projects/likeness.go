@@ -23,8 +23,34 @@ func (m *Mission) Resembles(g Directory) (bool, error) {
 	if err != nil || hadCommits && !known {
 		return false, err
 	}
-	found, of, err := m.CountUnchangedFiles(g.Dir)
-	return err == nil && found*2 >= of && (known || found > 0), err
+	files, err := m.comparedFiles()
+	if err != nil || len(files) == 0 {
+		return known, err
+	}
+	is := func(same func(path string, f comparedFile) bool) func(int) bool {
+		return func(i int) bool { return same(filepath.Join(g.Dir, files[i].path), files[i]) }
+	}
+	// What is not there at all costs a look: no file of most other directories is read.
+	there := func(path string, _ comparedFile) bool { _, err := os.Lstat(path); return err == nil }
+	return isHalf(len(files), is(there)) && isHalf(len(files), is(func(path string, f comparedFile) bool { return f.isAt(path) })), nil
+}
+
+// isHalf reports whether at least half of some things are so. It asks of no more of them
+// than that takes.
+func isHalf(of int, isSo func(i int) bool) bool {
+	yes := 0
+	for i := range of {
+		if isSo(i) {
+			yes++
+		}
+		switch no := i + 1 - yes; {
+		case yes*2 >= of:
+			return true
+		case no*2 > of:
+			return false
+		}
+	}
+	return of == 0
 }
 
 // knowsRepository reports whether the directory's repository has a commit that the
@@ -118,31 +144,44 @@ const (
 	maxComparedBytes = 1 << 20
 )
 
+// comparedFile is a file of a snapshot.
+type comparedFile struct {
+	path string
+	id   gitstore.ID
+}
+
+func (f comparedFile) isAt(path string) bool { return holdsSameContent(path, f.id) }
+
 // CountUnchangedFiles counts the files of the mission's newest snapshot that are the same
-// in a directory, among those compared: files with content, picked from all directories.
+// in a directory, among those compared.
 func (m *Mission) CountUnchangedFiles(dir string) (found, of int, err error) {
-	type file struct {
-		path string
-		id   gitstore.ID
+	files, err := m.comparedFiles()
+	for _, f := range files {
+		if f.isAt(filepath.Join(dir, f.path)) {
+			found++
+		}
 	}
-	var files []file
+	return found, len(files), err
+}
+
+// comparedFiles are files with content of the mission's newest snapshot, picked from all
+// directories.
+func (m *Mission) comparedFiles() (picked []comparedFile, err error) {
+	var files []comparedFile
 	empty := gitstore.EmptyBlob()
 	err = m.Project.Store.WalkTree(m.Tip.Tree, func(path string, e gitstore.TreeEntry) error {
 		if !e.Mode.IsDir() && e.ID != empty { // there is one in each directory of some languages
-			files = append(files, file{path, e.ID})
+			files = append(files, comparedFile{path, e.ID})
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, 0, missions.Errorf(missions.KindDamaged, "umbra doctor", "read the newest snapshot of mission %s: %w", m.Name, err)
+		return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "read the newest snapshot of mission %s: %w", m.Name, err)
 	}
 	for i := 0; i < len(files); i += 1 + len(files)/maxComparedFiles {
-		of++
-		if holdsSameContent(filepath.Join(dir, files[i].path), files[i].id) {
-			found++
-		}
+		picked = append(picked, files[i])
 	}
-	return found, of, nil
+	return picked, nil
 }
 
 // holdsSameContent reports whether a file holds what it did. Of a large file it reports
