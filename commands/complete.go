@@ -226,7 +226,7 @@ func shellWords(line string) []string {
 		}
 	}
 	end()
-	for len(words) > 1 && assignment(words[0]) {
+	for len(words) > 1 && flags.Assignment(words[0]) {
 		words = words[1:]
 	}
 	return words[1:]

@@ -4,16 +4,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/umbra-vcs/umbra/commands/call"
 )
 
 // valuesOf are the values a shell is given for a line that ends at the cursor.
-func valuesOf(words ...string) []string {
-	c := &call.Call{}
+func valuesOf(t *testing.T, words ...string) []string {
+	t.Helper()
+	b := newBench(t, nil)
+	if code := b.run(append([]string{"complete", "zsh", "--"}, words...)...); code != 0 {
+		t.Fatalf("%q: exit code %d: %s", words, code, b.Stderr.String())
+	}
+	_, list, _ := strings.Cut(b.Stdout.String(), "\n") // the first line says how to go on
 	var values []string
-	for _, f := range candidates(c, readTyped(allVerbs(), new(call.Globals).Flags(), words)).list {
-		values = append(values, f.value)
+	for line := range strings.Lines(list) {
+		value, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		values = append(values, value)
 	}
 	return values
 }
@@ -51,35 +55,8 @@ func TestCompleteWords(t *testing.T) {
 		"man nosuch ":                  nil,
 		"restore --path a --keep":      {"--keep-others"},
 	} {
-		if got := valuesOf(strings.Split(line, " ")...); !slices.Equal(got, want) {
+		if got := valuesOf(t, strings.Split(line, " ")...); !slices.Equal(got, want) {
 			t.Errorf("%q is completed to %q, want %q", line, got, want)
 		}
-	}
-}
-
-// TestCompleteBash: bash hands over a line, and replaces only what stands behind
-// the last of its word breaks.
-func TestCompleteBash(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string][]string{
-		"umbra log --state ":     {"log", "--state", ""},
-		`X=1 umbra cat a "b c`:   {"cat", "a", "b c"},
-		`umbra cat a\ b 'c"d' e`: {"cat", "a b", `c"d`, "e"},
-		"umbra ":                 {""},
-	} {
-		if got := shellWords(line); !slices.Equal(got, want) {
-			t.Errorf("%q are the words %q, want %q", line, got, want)
-		}
-	}
-	const breaks = "\"'@><=;|&(:"
-	for word, want := range map[string]int{"login@": 5, "--state=id": 8, "plain": 0, "": 0, "a@{10m}": 1} {
-		if got := broken(word, breaks); got != want {
-			t.Errorf("bash replaces %q from %d, want %d", word, got, want)
-		}
-	}
-	f := found{list: []candidate{{"login@1", "turn\x1b ended"}, {"login@start", "it begins"}}}
-	f.forBash("login@", completeOptions{breaks: breaks, listing: "9", width: 80})
-	if got := string(f.lines()); got != "\n@1      (turn\\x1b ended)\n@start  (it begins)\n" {
-		t.Errorf("the answer is %q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
@@ -27,7 +28,7 @@ type person struct {
 
 func newPerson(t *testing.T) *person {
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	mustDo(t, err)
+	calltest.Must(t, err)
 	return personIn(t, base, nil)
 }
 
@@ -37,7 +38,7 @@ func personIn(t *testing.T, base string, as *syscall.Credential) *person {
 		"HOME=" + filepath.Join(base, "home"), "UMBRA_HOME=" + filepath.Join(base, "umbra"),
 	}}
 	for _, dir := range []string{filepath.Join(base, "home"), p.work} {
-		mustDo(t, os.MkdirAll(dir, 0o700))
+		calltest.Must(t, os.MkdirAll(dir, 0o700))
 		p.own(dir)
 	}
 	p.git("init", "-q")
@@ -52,7 +53,7 @@ func personIn(t *testing.T, base string, as *syscall.Credential) *person {
 
 func (p *person) write(name, text string) {
 	p.Helper()
-	mustDo(p.T, os.WriteFile(filepath.Join(p.work, name), []byte(text), 0o600))
+	calltest.Must(p.T, os.WriteFile(filepath.Join(p.work, name), []byte(text), 0o600))
 	p.own(filepath.Join(p.work, name))
 }
 
@@ -60,7 +61,7 @@ func (p *person) write(name, text string) {
 func (p *person) own(file string) {
 	p.Helper()
 	if p.as != nil {
-		mustDo(p.T, os.Chown(file, int(p.as.Uid), int(p.as.Gid)))
+		calltest.Must(p.T, os.Chown(file, int(p.as.Uid), int(p.as.Gid)))
 	}
 }
 
@@ -92,7 +93,7 @@ func (p *person) umbra(dir string, args ...string) (string, error) {
 func (p *person) must(args ...string) string {
 	p.Helper()
 	out, err := p.umbra(p.work, args...)
-	mustDo(p.T, err)
+	calltest.Must(p.T, err)
 	return out
 }
 
@@ -107,7 +108,7 @@ func (p *person) refused(words string, args ...string) {
 func (p *person) git(args ...string) string {
 	p.Helper()
 	out, err := said(p.command(p.work, "git", args...))
-	mustDo(p.T, err)
+	calltest.Must(p.T, err)
 	return out
 }
 
@@ -115,7 +116,7 @@ func (p *person) git(args ...string) string {
 func (p *person) shadow(args ...string) string {
 	p.Helper()
 	repos, err := filepath.Glob(filepath.Join(p.base, "umbra/projects/*/shadow.git"))
-	mustDo(p.T, err)
+	calltest.Must(p.T, err)
 	if len(repos) != 1 {
 		p.Fatalf("repositories %v", repos)
 	}
@@ -129,7 +130,7 @@ func (p *person) tree(dir string) string {
 	p.git("init", "-q", "--bare", repo)
 	for _, args := range [][]string{{"add", "-A", "-f"}, {"write-tree"}} {
 		out, err := said(p.command(dir, "git", append([]string{"--git-dir=" + repo, "--work-tree=" + dir}, args...)...))
-		mustDo(p.T, err)
+		calltest.Must(p.T, err)
 		if out != "" {
 			return out
 		}
@@ -260,22 +261,22 @@ func TestWorkspaceMovedUnderTheDaemon(t *testing.T) {
 			t.Errorf("%s: %s, before %s", what, got, tips)
 		}
 	}
-	mustDo(t, os.Rename(p.work, aside))
-	mustDo(t, os.Mkdir(p.work, 0o700))
+	calltest.Must(t, os.Rename(p.work, aside))
+	calltest.Must(t, os.Mkdir(p.work, 0o700))
 	unmoved("an empty one")
 	p.write("c.txt", "somebody else's\n")
 	unmoved("another")
-	mustDo(t, os.RemoveAll(p.work))
-	mustDo(t, os.Rename(aside, p.work))
+	calltest.Must(t, os.RemoveAll(p.work))
+	calltest.Must(t, os.Rename(aside, p.work))
 	p.write("b.txt", "three\n")
 	p.must("snapshot", "one")
 	if after := p.linear("one"); len(after) != len(before)+1 || after[0] != p.tree(p.work) {
 		t.Errorf("after it came back: %v, before %v", after, before)
 	}
 	there := p.work + ".there"
-	mustDo(t, os.Rename(p.work, there))
+	calltest.Must(t, os.Rename(p.work, there))
 	_, err := p.umbra(p.base, "project", "move", p.work, there)
-	mustDo(t, err)
+	calltest.Must(t, err)
 	p.work = there
 	p.write("b.txt", "four\n")
 	p.must("snapshot", "one")
@@ -292,9 +293,9 @@ func (p *person) stopped() (end func()) {
 	p.Helper()
 	defer p.hold()()
 	var d struct{ PID int }
-	mustDo(p.T, json.Unmarshal([]byte(p.must("daemon", "status", "--json")), &d))
-	mustDo(p.T, syscall.Kill(d.PID, syscall.SIGSTOP))
-	return func() { mustDo(p.T, syscall.Kill(d.PID, syscall.SIGKILL)) }
+	calltest.Must(p.T, json.Unmarshal([]byte(p.must("daemon", "status", "--json")), &d))
+	calltest.Must(p.T, syscall.Kill(d.PID, syscall.SIGSTOP))
+	return func() { calltest.Must(p.T, syscall.Kill(d.PID, syscall.SIGKILL)) }
 }
 
 // TestHookBesideAHungDaemon does in its own process, and in its own time, what a
@@ -359,11 +360,11 @@ func TestHookBesideAHungDaemon(t *testing.T) {
 func (p *person) hold() (free func()) {
 	p.Helper()
 	var st syscall.Stat_t
-	mustDo(p.T, syscall.Stat(p.work, &st))
+	calltest.Must(p.T, syscall.Stat(p.work, &st))
 	file, err := os.OpenFile(filepath.Join(p.base, "umbra/locks", fmt.Sprintf("%d-%d", st.Dev, st.Ino)), os.O_RDWR, 0)
-	mustDo(p.T, err)
-	mustDo(p.T, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
-	return func() { mustDo(p.T, file.Close()) }
+	calltest.Must(p.T, err)
+	calltest.Must(p.T, syscall.Flock(int(file.Fd()), syscall.LOCK_EX))
+	return func() { calltest.Must(p.T, file.Close()) }
 }
 
 // An agent that calls Umbra's hooks.

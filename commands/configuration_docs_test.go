@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestConfigurationPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
-	mustDo(t, err)
+	calltest.Must(t, err)
 	page := string(text)
 	p := newTypist(t)
 	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, -1)
@@ -27,8 +28,8 @@ func TestConfigurationPage(t *testing.T) {
 	file := filepath.Join(p.home, ".local", "share", "umbra", "config.yml")
 	for _, m := range yaml {
 		p.sh("umbra config path >/dev/null")
-		mustDo(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		mustDo(t, os.WriteFile(file, []byte(m[1]), 0o600))
+		calltest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		calltest.Must(t, os.WriteFile(file, []byte(m[1]), 0o600))
 		p.says(m[1])
 	}
 
@@ -41,7 +42,7 @@ func TestConfigurationPage(t *testing.T) {
 	p.becomes("missions.txt", "login ended with 0\n")
 
 	// launch.open, with what the first block says of it.
-	mustDo(t, os.WriteFile(file, []byte(yaml[0][1]), 0o600))
+	calltest.Must(t, os.WriteFile(file, []byte(yaml[0][1]), 0o600))
 	p.program("tmux", `echo "$*" >>~/opened`)
 	p.sh("umbra fork login --count 2 --name try")
 	opened, err := os.ReadFile(filepath.Join(p.home, "opened"))

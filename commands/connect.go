@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
@@ -183,3 +184,6 @@ func (l *logFile) Close() error {
 	l.file = nil
 	return f.Close()
 }
+
+// daemonPatience is how long a daemon may take to start or to stop.
+const daemonPatience = 10 * time.Second

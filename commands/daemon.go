@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
@@ -19,9 +18,6 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 	"github.com/umbra-vcs/umbra/watcher/daemon"
 )
-
-// daemonPatience is how long a daemon may take to start or to stop.
-const daemonPatience = 10 * time.Second
 
 func daemonCommand() *call.Verb {
 	return &call.Verb{

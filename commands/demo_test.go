@@ -20,7 +20,7 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	t.Run("in a clone", func(t *testing.T) {
 		clone := t.TempDir()
-		writeFiles(t, clone, map[string]string{"go.mod": "module " + demoModule + "\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n"})
+		writeFiles(t, clone, map[string]string{"go.mod": "module github.com/umbra-vcs/umbra\n\ngo 1.26.0\n", "README.md": "# Umbra\n\nwords\n", "main.go": "package main\n"})
 		shell(t, os.Environ(), clone, "git init -q -b main && git add . && git -c user.name=a -c user.email=a@example.com commit -qm begin && cd . && mkdir sub")
 		before := fingerprint(t, clone)
 		d := runsDemo(t, filepath.Join(clone, "sub"))
@@ -95,15 +95,15 @@ func runsDemo(t *testing.T, cwd string) demoRun {
 func (d demoRun) check(t *testing.T, readme string) {
 	t.Helper()
 	repository := filepath.Join(d.dir, "repository")
-	forks, err := filepath.Glob(filepath.Join(d.dir, "forks", "*", demoFork))
+	forks, err := filepath.Glob(filepath.Join(d.dir, "forks", "*", "french"))
 	if err != nil || len(forks) != 1 {
 		t.Fatalf("forks are %v, %v", forks, err)
 	}
 	for file, want := range map[string]string{
-		filepath.Join(repository, "greet.sh"):    strings.ReplaceAll(greetNames, "world}\"", "world}!\""),
+		filepath.Join(repository, "greet.sh"):    "#!/bin/sh\necho \"Hello, ${1:-world}!\"\n",
 		filepath.Join(repository, "README.md"):   readme,
-		filepath.Join(forks[0], "greet.sh"):      strings.ReplaceAll(greetNames, "Hello", "Bonjour"),
-		filepath.Join(forks[0], "greet_test.sh"): strings.ReplaceAll(greetTest, "Hello", "Bonjour"),
+		filepath.Join(forks[0], "greet.sh"):      "#!/bin/sh\necho \"Bonjour, ${1:-world}\"\n",
+		filepath.Join(forks[0], "greet_test.sh"): "#!/bin/sh\n[ \"$(sh greet.sh Ada)\" = \"Bonjour, Ada\" ] && echo ok\n",
 	} {
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v, want %q", file, got, err, want)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/calltest"
 )
 
 // TestEditorsPage does what docs/editors.md says: installs into each editor and asks,
@@ -16,7 +18,7 @@ import (
 func TestEditorsPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "editors.md"))
-	mustDo(t, err)
+	calltest.Must(t, err)
 	page := string(text)
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1)
 	if len(blocks) != 2 {
@@ -93,7 +95,7 @@ func (p *typist) edits(editor, page string) {
 			script += m[1] + "\n"
 		}
 		script += "(find-file \"README.md\")\n(umbra-snapshot \"from emacs\")\n(umbra-open \"login@start\")\n"
-		mustDo(p.t, os.WriteFile(filepath.Join(p.home, "page.el"), []byte("(let (kill-emacs-hook) (condition-case err (progn\n"+script+"(kill-emacs 0)) (error (message \"%S\" err) (kill-emacs 1))))\n"), 0o600))
+		calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, "page.el"), []byte("(let (kill-emacs-hook) (condition-case err (progn\n"+script+"(kill-emacs 0)) (error (message \"%S\" err) (kill-emacs 1))))\n"), 0o600))
 		p.sh("env -u XDG_RUNTIME_DIR emacs --fg-daemon=page --load ~/page.el")
 		if out := p.sh("umbra log login -n 1"); !strings.Contains(out, "from emacs") {
 			p.t.Errorf("the snapshot of emacs is not there:\n%s", out)
@@ -105,8 +107,8 @@ func (p *typist) edits(editor, page string) {
 			}
 		}
 		text, err := os.ReadFile(filepath.Join(p.home, ".vscode", "extensions", "umbra-vcs.umbra", "package.json"))
-		mustDo(p.t, err)
-		mustDo(p.t, json.Unmarshal(text, &manifest))
+		calltest.Must(p.t, err)
+		calltest.Must(p.t, json.Unmarshal(text, &manifest))
 		_, listed, _ := strings.Cut(page, "command palette:")
 		listed, _, _ = strings.Cut(listed, ";")
 		if len(manifest.Contributes.Commands) != strings.Count(listed, "*")/2 {
@@ -125,7 +127,7 @@ func (p *typist) commits(page string) {
 	p.t.Helper()
 	_, rest, _ := strings.Cut(page, "```text\n")
 	shown, _, _ := strings.Cut(rest, "```")
-	mustDo(p.t, os.WriteFile(filepath.Join(p.home, "work.sh"), []byte(`set -e
+	calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, "work.sh"), []byte(`set -e
 echo fixed >login.txt; git add -A; git commit -qm "Fix the login"
 git commit -q --amend -m "Fix the login, really"
 git switch -qc topic; echo topic >topic.txt; git add -A; git commit -qm topic

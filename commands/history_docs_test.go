@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/scripts/patience"
 )
 
@@ -95,9 +96,9 @@ func (p *typist) starship(recipe string) {
 func (p *typist) tmux(recipe string) {
 	p.t.Helper()
 	dir, err := os.MkdirTemp("", "u") // a socket's path is short
-	mustDo(p.t, err)
+	calltest.Must(p.t, err)
 	defer os.RemoveAll(dir)
-	mustDo(p.t, os.WriteFile(filepath.Join(p.home, ".tmux.conf"), []byte(recipe), 0o600))
+	calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, ".tmux.conf"), []byte(recipe), 0o600))
 	inner, outer := "tmux -S "+filepath.Join(dir, "inner"), "tmux -S "+filepath.Join(dir, "outer")
 	defer p.sh(inner + " kill-server; " + outer + " kill-server || true")
 	p.sh(outer + " -f /dev/null new-session -d -x 100 -y 20 'env -u TMUX TERM=screen " + inner + " new-session sh'")

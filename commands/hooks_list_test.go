@@ -29,7 +29,7 @@ func TestHooksListAsksOnce(t *testing.T) {
 	f := &hooksFake{}
 	b := newBench(t, f)
 	if code := b.run("hooks", "status"); code != 0 || f.asked != 1 {
-		t.Fatalf("exit code %d after %d questions: %s", code, f.asked, b.stderr.String())
+		t.Fatalf("exit code %d after %d questions: %s", code, f.asked, b.Stderr.String())
 	}
 	want := []string{
 		"claude            up to date  /home/ada/.claude/settings.json",
@@ -37,7 +37,7 @@ func TestHooksListAsksOnce(t *testing.T) {
 		`  problem: not plain\x1b JSON`,
 		"git               not here",
 	}
-	if got := b.stdout.String(); got != strings.Join(want, "\n")+"\n" {
+	if got := b.Stdout.String(); got != strings.Join(want, "\n")+"\n" {
 		t.Errorf("it says\n%s", got)
 	}
 }

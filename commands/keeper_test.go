@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -41,13 +40,13 @@ func (k kept) Keep(ctx context.Context, r missions.KeepRequest) (missions.KeepRe
 func keeps(t *testing.T, k kept) (int, string) {
 	t.Helper()
 	b := newBench(t, k)
-	b.env.Environ = func() []string { return []string{"PATH=" + os.Getenv("PATH")} }
+	b.Env.Environ = func() []string { return []string{"PATH=" + os.Getenv("PATH")} }
 	said, err := os.Create(filepath.Join(t.TempDir(), "said")) // of a file the agent has its own
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer said.Close()
-	b.env.Stdout, b.env.Stderr = said, said
+	b.Env.Stdout, b.Env.Stderr = said, said
 	code := b.run("mission", "resume", "one")
 	text, err := os.ReadFile(said.Name())
 	if err != nil {
@@ -106,24 +105,5 @@ func TestKeeperOfABusyService(t *testing.T) {
 	code, said := keeps(t, kept{command: []string{"/bin/sh", "-c", "exit 7"}, hears: hears, busy: true})
 	if code != 7 || !ended || strings.Contains(said, "could not be noted") {
 		t.Errorf("exit code %d, ended %v: %s", code, ended, said)
-	}
-}
-
-// TestAgentIsToldWhereItRuns: PWD is the agent's directory, under the name that the
-// keeper's user calls it by, if that is the same one.
-func TestAgentIsToldWhereItRuns(t *testing.T) {
-	t.Parallel()
-	workspace, elsewhere := t.TempDir(), t.TempDir()
-	link := filepath.Join(elsewhere, "link")
-	if err := os.Symlink(workspace, link); err != nil {
-		t.Fatal(err)
-	}
-	for keeper, want := range map[string]string{elsewhere: workspace, link: link, workspace: workspace, "": workspace} {
-		b := newBench(t, kept{})
-		b.env.Environ = func() []string { return []string{"PWD=" + keeper} }
-		env := agentEnv((&call.Call{Env: b.env}), missions.Launch{Dir: workspace}, variables{})
-		if got := valueOf(env, "PWD"); got != want {
-			t.Errorf("kept in %s the agent runs in %s, want %s", keeper, got, want)
-		}
 	}
 }

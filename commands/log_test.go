@@ -1,11 +1,11 @@
 package commands
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -58,16 +58,6 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// printed is what fn prints at a width, on a terminal without colour.
-func printed(width int, fn func(*print.Printer)) string {
-	var b bytes.Buffer
-	p := print.To(&b)
-	p.Terminal, p.Width, p.Now = width > 0, width, time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC)
-	fn(p)
-	_ = p.Flush()
-	return b.String()
-}
-
 // TestLogFits: the wider the terminal the more is told, and no line is cut that
 // need not be.
 func TestLogFits(t *testing.T) {
@@ -107,18 +97,18 @@ turn 0
   login@start  cccccccccc  10m ago  +1.5M −0 4511 files  mission login begins (error)
 `,
 	} {
-		if got := printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); got != want {
+		if got := calltest.Printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); got != want {
 			t.Errorf("%d columns:\n%s\nwant:\n%s", width, got, want)
 		}
 	}
 	for _, width := range []int{20, 40, 80, 129, 130, 200} {
-		for line := range strings.Lines(printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) })) {
+		for line := range strings.Lines(calltest.Printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) })) {
 			if n := print.Columns(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
 	}
-	if got := printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
+	if got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "whatever else is left of the plan\n") || !strings.Contains(got, "  running  prompt  ") {
 		t.Errorf("off a terminal:\n%s", got)
 	}
 }
@@ -133,7 +123,7 @@ func TestLogHeadings(t *testing.T) {
 		{ID: "b", Address: "m@1", Turn: 1, Mission: "m", At: at, Triggers: []string{"idle"}, Message: "turn ended", Tally: &missions.Tally{Prompts: 1}},
 	}
 	for width, want := range map[int]string{80: "turn 2  write the\\x1b parser  123 tools, 1.2M tokens\n", 30: "turn 2  write the\\x1b parser\n", 20: "turn 2  write the\\…\n"} {
-		if got, _, _ := strings.Cut(printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
+		if got, _, _ := strings.Cut(calltest.Printed(width, func(p *print.Printer) { writeLog(p, list, logOptions{}) }), "  m@2"); got != want {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
 	}
@@ -150,12 +140,12 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 	list := []missions.Entry{entry(3, 9), entry(2, 4)}
 	for name, o := range map[string]logOptions{"path": {path: "a"}, "grep": {match: "a"}, "state": {state: "idle"}, "ops": {ops: true}} {
 		for _, width := range []int{0, 80} {
-			if got := printed(width, func(p *print.Printer) { writeLog(p, list, o) }); strings.Contains(got, "tool") {
+			if got := calltest.Printed(width, func(p *print.Printer) { writeLog(p, list, o) }); strings.Contains(got, "tool") {
 				t.Errorf("--%s:\n%s", name, got)
 			}
 		}
 	}
-	if got := printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
+	if got := calltest.Printed(0, func(p *print.Printer) { writeLog(p, list, logOptions{}) }); !strings.Contains(got, "5 tools") {
 		t.Errorf("all of them:\n%s", got)
 	}
 }
@@ -164,7 +154,7 @@ func TestChosenLogSaysNothingOfTurns(t *testing.T) {
 func TestStatFits(t *testing.T) {
 	t.Parallel()
 	files := []missions.FileChange{{Path: strings.Repeat("深い/", 30) + "end.go", Type: "modified", Added: 3}, {Path: "new", OldPath: "old", Type: "renamed"}}
-	got := printed(40, func(p *print.Printer) { writeStat(p, files) })
+	got := calltest.Printed(40, func(p *print.Printer) { writeStat(p, files) })
 	for _, want := range []string{"…", "い/end.go  +3 −0\n", "R  old → new"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
@@ -188,12 +178,12 @@ func TestWordDiff(t *testing.T) {
 		"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n--- a\n+++ a\n": "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n[----]{++++} a\n",
 		"@@ -1 +1 @@\n-é\n\\ No newline at end of file\n+è\n":               "@@ -1 +1 @@\n[-é-]{+è+}\n",
 	} {
-		if got := printed(0, func(p *print.Printer) { writeWords(p, patch) }); got != want {
+		if got := calltest.Printed(0, func(p *print.Printer) { writeWords(p, patch) }); got != want {
 			t.Errorf("%q is shown as\n%q, want\n%q", patch, got, want)
 		}
 	}
 	long := strings.Repeat("- a, b\n", 1000) + strings.Repeat("+ c. d\n", 1000)
-	if got := printed(0, func(p *print.Printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
+	if got := calltest.Printed(0, func(p *print.Printer) { writeWords(p, "@@ -1 +1 @@\n"+long) }); strings.Count(got, "a") != 1000 || strings.Count(got, "d") != 1000 {
 		t.Error("words of a large change are lost")
 	}
 }

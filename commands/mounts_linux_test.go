@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/scripts/hazards"
 )
 
@@ -47,7 +48,7 @@ func TestAnotherMountNamespace(t *testing.T) {
 	p.must("mission", "new", "--no-launch", "--name", "one", "--", "true")
 	p.must("daemon", "start")
 	p.must("snapshot", "-m", "by the daemon")
-	mustDo(t, os.Mkdir(p.work+".else", 0o700))
+	calltest.Must(t, os.Mkdir(p.work+".else", 0o700))
 	possible := p.apart(`
 umbra snapshot -m 'from inside'
 umbra status | grep -q 'this process did the work'

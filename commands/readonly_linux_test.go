@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/calltest"
 )
 
 // What becomes of a command in a home that can only be read.
@@ -166,11 +167,11 @@ func (p *person) readyForReading() {
 	p.write("new.txt", "new\n")
 	p.must("daemon", "stop")
 	for _, dir := range []string{"out.tmp", "told"} {
-		mustDo(p.T, os.Mkdir(filepath.Join(p.base, dir), 0o700))
+		calltest.Must(p.T, os.Mkdir(filepath.Join(p.base, dir), 0o700))
 		p.own(filepath.Join(p.base, dir))
 	}
 	event := fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","prompt":"x","session_id":"11111111-2222-4333-8444-555555555555","cwd":%q}`, p.work)
-	mustDo(p.T, os.WriteFile(filepath.Join(p.base, "out.event"), []byte(event), 0o600))
+	calltest.Must(p.T, os.WriteFile(filepath.Join(p.base, "out.event"), []byte(event), 0o600))
 	p.own(filepath.Join(p.base, "out.event"))
 }
 
@@ -184,7 +185,7 @@ func (p *person) told(name string, i int) string {
 func (p *person) survey() string {
 	p.Helper()
 	out, err := said(p.command(p.base, "find", "umbra", "work", "-printf", `%p %y %s %T@\n`))
-	mustDo(p.T, err)
+	calltest.Must(p.T, err)
 	return out
 }
 
@@ -192,7 +193,7 @@ func (a attempt) check(p *person, typed, to, why, hint string) {
 	p.Helper()
 	read := func(ending string) string {
 		text, err := os.ReadFile(to + ending)
-		mustDo(p.T, err)
+		calltest.Must(p.T, err)
 		return strings.TrimSpace(string(text))
 	}
 	out, errs, code := read(".out"), read(".err"), read(".code")
@@ -227,19 +228,19 @@ func unprivileged(t *testing.T) *person {
 		return newPerson(t)
 	}
 	base, err := os.MkdirTemp("", "umbra-nobody-")
-	mustDo(t, err)
-	t.Cleanup(func() { mustDo(t, os.RemoveAll(base)) })
+	calltest.Must(t, err)
+	t.Cleanup(func() { calltest.Must(t, os.RemoveAll(base)) })
 	base, err = filepath.EvalSymlinks(base)
-	mustDo(t, err)
+	calltest.Must(t, err)
 	nobody := &syscall.Credential{Uid: 65534, Gid: 65534}
-	mustDo(t, os.Chown(base, int(nobody.Uid), int(nobody.Gid)))
+	calltest.Must(t, os.Chown(base, int(nobody.Uid), int(nobody.Gid)))
 	umbra, err := exec.LookPath("umbra")
-	mustDo(t, err)
+	calltest.Must(t, err)
 	program, err := os.ReadFile(umbra)
-	mustDo(t, err)
+	calltest.Must(t, err)
 	bin := filepath.Join(base, "bin")
-	mustDo(t, os.Mkdir(bin, 0o755))
-	mustDo(t, os.WriteFile(filepath.Join(bin, "umbra"), program, 0o755))
+	calltest.Must(t, os.Mkdir(bin, 0o755))
+	calltest.Must(t, os.WriteFile(filepath.Join(bin, "umbra"), program, 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	try := exec.Command(filepath.Join(bin, "umbra"), "version")
 	try.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
@@ -259,7 +260,7 @@ func TestHomeOfAnotherMode(t *testing.T) {
 		if served {
 			p.must("daemon", "start")
 		}
-		mustDo(t, os.Chmod(home, 0o500))
+		calltest.Must(t, os.Chmod(home, 0o500))
 		for i, a := range []attempt{
 			{reads, "log", 0}, {reads, "diff", 0}, {reads, "restore pinned --preview", 0}, {reads, "status", 0},
 			{reads, "doctor", 13}, {refused, "snapshot", 0}, {refused, "config set fork.guard false", 0}, {silent, `hook claude <"$EVENT"`, 0},
@@ -276,7 +277,7 @@ func TestHomeOfAnotherMode(t *testing.T) {
 			t.Errorf("the prompt says %q", line)
 		}
 		before := p.must("daemon", "status", "--json")
-		mustDo(t, os.Chmod(home, 0o700))
+		calltest.Must(t, os.Chmod(home, 0o700))
 		if after := p.must("daemon", "status", "--json"); served && pidIn(after) != pidIn(before) {
 			t.Errorf("another daemon serves: %s, it was %s", after, before)
 		}

@@ -1,20 +1,17 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
@@ -61,84 +58,52 @@ func (f fake) Hook(ctx context.Context, r missions.HookRequest) (missions.HookRe
 }
 
 // bench runs umbra in this process.
-type bench struct {
-	env            call.Env
-	stdout, stderr bytes.Buffer
-	signals        chan<- os.Signal
-	closed         int
-}
+type bench struct{ *calltest.Bench }
 
-type closing struct{ n *int }
-
-func (c closing) Close() error { *c.n++; return nil }
-
-func newBench(t *testing.T, svc missions.Service) *bench {
+func newBench(t *testing.T, svc missions.Service) bench {
 	t.Helper()
-	b := &bench{}
-	home := t.TempDir()
-	vars := map[string]string{"HOME": home, "UMBRA_HOME": home + "/umbra", "PATH": "/nowhere"}
-	b.env = call.Env{
-		Streams: call.Streams{
-			Stdin: strings.NewReader(""), Stdout: &b.stdout, Stderr: &b.stderr,
-			IsTerminal: func(any) bool { return false }, Width: func() int { return 80 },
-		},
-		Now:    func() time.Time { return time.Date(2026, 1, 31, 16, 40, 0, 0, time.UTC) },
-		Getenv: func(name string) string { return vars[name] }, Environ: func() []string { return nil },
-		Again: Run,
-		Getwd: func() (string, error) { return "/work", nil }, Executable: func() (string, error) { return "/usr/bin/umbra", nil },
-		Run: func(*exec.Cmd) error { return errors.New("no program is run here") },
-		Notify: func(ch chan<- os.Signal, sigs ...os.Signal) {
-			if slices.Contains(sigs, os.Interrupt) {
-				b.signals = ch
-			}
-		},
-		Unnotify: func(chan<- os.Signal) {},
-		Connect: func(context.Context, call.Env, call.Globals) (missions.Service, io.Closer, error) {
-			return svc, closing{&b.closed}, nil
-		},
-	}
-	return b
+	return bench{calltest.New(t, svc)}
 }
 
-func (b *bench) run(args ...string) int {
-	b.stdout.Reset()
-	b.stderr.Reset()
-	b.env.Args = args
-	return Run(b.env)
+func (b bench) run(args ...string) int {
+	b.Stdout.Reset()
+	b.Stderr.Reset()
+	b.Env.Args = args
+	return Run(b.Env)
 }
 
 func TestRunInterrupted(t *testing.T) {
 	t.Parallel()
-	var b *bench
+	var b bench
 	b = newBench(t, fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
-		b.signals <- os.Interrupt
+		b.Signals <- os.Interrupt
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
 	if code := b.run("mission", "wait", "one"); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	if got := b.stderr.String(); got != "umbra: interrupted\n" {
+	if got := b.Stderr.String(); got != "umbra: interrupted\n" {
 		t.Errorf("stderr %q", got)
 	}
-	if b.closed != 1 {
-		t.Errorf("the Service was closed %d times", b.closed)
+	if b.Closed != 1 {
+		t.Errorf("the Service was closed %d times", b.Closed)
 	}
 }
 
 // TestInterruptedFirstSnapshot says how to go on.
 func TestInterruptedFirstSnapshot(t *testing.T) {
 	t.Parallel()
-	var b *bench
+	var b bench
 	b = newBench(t, fake{begin: func(ctx context.Context, _ missions.NewMissionRequest) (missions.Mission, error) {
-		b.signals <- os.Interrupt
+		b.Signals <- os.Interrupt
 		<-ctx.Done()
 		return missions.Mission{}, ctx.Err()
 	}})
 	if code := b.run("mission", "new", "--no-launch"); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	if got := b.stderr.String(); !strings.HasPrefix(got, "umbra: interrupted during the first snapshot") || !strings.Contains(got, "begins anew") {
+	if got := b.Stderr.String(); !strings.HasPrefix(got, "umbra: interrupted during the first snapshot") || !strings.Contains(got, "begins anew") {
 		t.Errorf("stderr %q", got)
 	}
 }
@@ -155,7 +120,7 @@ func TestRunExitCodes(t *testing.T) {
 		if code := b.run("mission", "wait", "one"); code != want {
 			t.Errorf("%s: exit code %d, want %d", kind, code, want)
 		}
-		if got := b.stderr.String(); got != "umbra: went\\x1b[2J wrong\n  do this\n  or that\n" {
+		if got := b.Stderr.String(); got != "umbra: went\\x1b[2J wrong\n  do this\n  or that\n" {
 			t.Errorf("%s: stderr %q", kind, got)
 		}
 		if code := b.run("mission", "wait", "one", "--json"); code != want {
@@ -167,11 +132,11 @@ func TestRunExitCodes(t *testing.T) {
 				ExitCode            int `json:"exit_code"`
 			}
 		}
-		if err := json.Unmarshal(b.stderr.Bytes(), &said); err != nil {
-			t.Fatalf("%s: %v: %s", kind, err, b.stderr.String())
+		if err := json.Unmarshal(b.Stderr.Bytes(), &said); err != nil {
+			t.Fatalf("%s: %v: %s", kind, err, b.Stderr.String())
 		}
 		if said.Error.Kind != string(kind) || said.Error.ExitCode != want || said.Error.Hint == "" {
-			t.Errorf("%s: %s", kind, b.stderr.String())
+			t.Errorf("%s: %s", kind, b.Stderr.String())
 		}
 	}
 }
@@ -185,26 +150,26 @@ func TestRunTellsProgress(t *testing.T) {
 		missions.Notify(ctx, missions.Notice{Text: "reading", Done: 1, Total: 9, Unit: "files"})
 		return nil, nil
 	}})
-	if code := b.run("mission", "wait", "one"); code != 0 || b.stderr.String() != "waiting for one: it is in turn 3\n" {
-		t.Errorf("exit code %d, stderr %q", code, b.stderr.String())
+	if code := b.run("mission", "wait", "one"); code != 0 || b.Stderr.String() != "waiting for one: it is in turn 3\n" {
+		t.Errorf("exit code %d, stderr %q", code, b.Stderr.String())
 	}
-	if b.run("mission", "wait", "one", "--quiet"); b.stderr.Len() > 0 {
-		t.Errorf("--quiet: stderr %q", b.stderr.String())
+	if b.run("mission", "wait", "one", "--quiet"); b.Stderr.Len() > 0 {
+		t.Errorf("--quiet: stderr %q", b.Stderr.String())
 	}
 	// On a terminal, what takes more than a second shows a bar, and takes it away.
-	now := b.env.Now()
-	b.env.IsTerminal = func(stream any) bool { return stream == b.env.Stderr }
-	b.env.Now = func() time.Time { now = now.Add(700 * time.Millisecond); return now }
-	b.env.Connect = func(context.Context, call.Env, call.Globals) (missions.Service, io.Closer, error) {
+	now := b.Env.Now()
+	b.Env.IsTerminal = func(stream any) bool { return stream == b.Env.Stderr }
+	b.Env.Now = func() time.Time { now = now.Add(700 * time.Millisecond); return now }
+	b.Env.Connect = func(context.Context, call.Env, call.Globals) (missions.Service, io.Closer, error) {
 		return fake{wait: func(ctx context.Context, _ missions.WaitRequest) ([]missions.Mission, error) {
 			for n := range int64(4) {
 				missions.Notify(ctx, missions.Notice{Text: "copying", Done: n + 1, Total: 4, Unit: "bytes"})
 			}
 			return nil, nil
-		}}, closing{&b.closed}, nil
+		}}, io.NopCloser(nil), nil
 	}
 	b.run("mission", "wait", "one")
-	if got, want := b.stderr.String(), "\r\x1b[Kcopying: 3 B of 4 B, 1 B/s [###############     ]\r\x1b[Kcopying: 4 B of 4 B, 1 B/s [####################]\r\x1b[K"; got != want {
+	if got, want := b.Stderr.String(), "\r\x1b[Kcopying: 3 B of 4 B, 1 B/s [###############     ]\r\x1b[Kcopying: 4 B of 4 B, 1 B/s [####################]\r\x1b[K"; got != want {
 		t.Errorf("bar %q, want %q", got, want)
 	}
 }
@@ -235,7 +200,7 @@ func TestRestoreAsksWhose(t *testing.T) {
 	if code := b.run("restore", "one@1", "--yes"); code != 12 || len(asked) != 1 {
 		t.Errorf("off a terminal: exit code %d, asked %d times", code, len(asked))
 	}
-	b.env.IsTerminal = func(any) bool { return true }
+	b.Env.IsTerminal = func(any) bool { return true }
 	for typed, want := range map[string]struct {
 		code      int
 		keep, all bool
@@ -244,14 +209,14 @@ func TestRestoreAsksWhose(t *testing.T) {
 		"d\nk\n": {0, true, false}, "d\nd\n": {12, false, false},
 	} {
 		asked = nil
-		b.env.Stdin = iotest.OneByteReader(strings.NewReader(typed)) // as a terminal gives a line at a time
-		b.stderr.Reset()
+		b.Env.Stdin = iotest.OneByteReader(strings.NewReader(typed)) // as a terminal gives a line at a time
+		b.Stderr.Reset()
 		code := b.run("restore", "one@1")
 		last := asked[len(asked)-1]
 		if code != want.code || last.KeepOthers != want.keep || last.All != want.all {
 			t.Errorf("typed %q: exit code %d, keep %t, all %t", typed, code, last.KeepOthers, last.All)
 		}
-		got := b.stderr.String()
+		got := b.Stderr.String()
 		if !strings.Contains(got, `"theirs\x1b"`) {
 			t.Errorf("the plan: %q", got)
 		}
@@ -266,8 +231,8 @@ func TestRestorePartly(t *testing.T) {
 	b := newBench(t, fake{restore: func(context.Context, missions.RestoreRequest) (missions.RestoreResult, error) {
 		return missions.RestoreResult{Target: strings.Repeat("a", 40), Done: true, Displaced: []missions.PathReason{{Path: "a.txt", Reason: "saved meanwhile"}}}, nil
 	}})
-	if code := b.run("restore", "one@1"); code != 3 || !strings.Contains(b.stdout.String(), "a.txt") {
-		t.Errorf("exit code %d: %s", code, b.stdout.String())
+	if code := b.run("restore", "one@1"); code != 3 || !strings.Contains(b.Stdout.String(), "a.txt") {
+		t.Errorf("exit code %d: %s", code, b.Stdout.String())
 	}
 }
 
@@ -280,12 +245,12 @@ func TestLogIsCutToTheTerminal(t *testing.T) {
 		}, nil
 	}})
 	b.run("log", "--color=never")
-	if got := b.stdout.String(); strings.Count(got, "turn") != 2 || !strings.Contains(got, strings.Repeat(`世界\n`, 40)) || !strings.Contains(got, "idle [good]") {
+	if got := b.Stdout.String(); strings.Count(got, "turn") != 2 || !strings.Contains(got, strings.Repeat(`世界\n`, 40)) || !strings.Contains(got, "idle [good]") {
 		t.Errorf("off a terminal: %s", got)
 	}
-	b.env.IsTerminal = func(stream any) bool { return stream == b.env.Stdout }
+	b.Env.IsTerminal = func(stream any) bool { return stream == b.Env.Stdout }
 	b.run("log")
-	for line := range strings.Lines(b.stdout.String()) {
+	for line := range strings.Lines(b.Stdout.String()) {
 		bare := line
 		for _, code := range []string{"\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[33m", "\x1b[32m", "\x1b[0m"} {
 			bare = strings.ReplaceAll(bare, code, "")
@@ -293,25 +258,6 @@ func TestLogIsCutToTheTerminal(t *testing.T) {
 		if n := print.Columns(strings.TrimSuffix(bare, "\n")); n > 80 {
 			t.Errorf("%d columns: %q", n, line)
 		}
-	}
-}
-
-func TestMissionTree(t *testing.T) {
-	t.Parallel()
-	m := func(id, parent string) missions.Mission {
-		m := missions.Mission{ID: id, Name: id}
-		if parent != "" {
-			m.Parent = &missions.Parent{Mission: parent}
-		}
-		return m
-	}
-	list := inTree([]missions.Mission{m("a", ""), m("b", "gone"), m("a1", "a"), m("a2", "a"), m("a11", "a1"), m("a12", "a1")})
-	var got []string
-	for _, m := range list {
-		got = append(got, branchOf(list, m)+m.Name)
-	}
-	if want := "a|├─ a1|│  ├─ a11|│  └─ a12|└─ a2|b"; strings.Join(got, "|") != want {
-		t.Errorf("tree %q, want %q", strings.Join(got, "|"), want)
 	}
 }
 
@@ -330,18 +276,18 @@ func TestHookFailsOpen(t *testing.T) {
 		return missions.HookResult{Output: []byte("{}")}, nil
 	}})
 	for _, event := range []string{"panic", "error", "problem", "fine"} {
-		b.env.Stdin = strings.NewReader(`{"x":1}`)
-		if code := b.run("hook", "claude", "--event", event); code != 0 || b.stderr.Len() > 0 {
-			t.Errorf("%s: exit code %d, stderr %q", event, code, b.stderr.String())
+		b.Env.Stdin = strings.NewReader(`{"x":1}`)
+		if code := b.run("hook", "claude", "--event", event); code != 0 || b.Stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, stderr %q", event, code, b.Stderr.String())
 		}
 	}
-	b.env.Stdin = strings.NewReader(`{"x":1}`)
+	b.Env.Stdin = strings.NewReader(`{"x":1}`)
 	if code := b.run("hook", "claude", "--event", "error", "--strict"); code != 13 {
 		t.Errorf("--strict: exit code %d, want 13", code)
 	}
-	b.env.Stdin = io.LimitReader(zeros{}, payload.Most+1)
-	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.stderr.String(), "over 64 MiB") {
-		t.Errorf("huge: exit code %d, stderr %q", code, b.stderr.String())
+	b.Env.Stdin = io.LimitReader(zeros{}, payload.Most+1)
+	if code := b.run("hook", "claude", "--strict"); code != 2 || !strings.Contains(b.Stderr.String(), "over 64 MiB") {
+		t.Errorf("huge: exit code %d, stderr %q", code, b.Stderr.String())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -30,7 +31,7 @@ func TestStatusFits(t *testing.T) {
 		Problems:     []missions.Problem{{Invariant: "I6", Project: "parser", Mission: "fix-login", Message: "its workspace was moved, replaced, mounted over or removed", Fix: fix}},
 	}
 	for _, width := range []int{40, 60, 80, 120, 200} {
-		got := printed(width, func(p *print.Printer) { writeStatus(p, s) })
+		got := calltest.Printed(width, func(p *print.Printer) { writeStatus(p, s) })
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
 			if n := print.Columns(line); n > width && line != "    "+fix {
@@ -43,7 +44,7 @@ func TestStatusFits(t *testing.T) {
 			}
 		}
 	}
-	whole := printed(0, func(p *print.Printer) { writeStatus(p, s) })
+	whole := calltest.Printed(0, func(p *print.Printer) { writeStatus(p, s) })
 	for _, want := range []string{"checked " + workspace + ": 12 walks, the last 2026-01-31T16:30:00Z (it was not looked at for a day); no change that no event had told of\n", "  to mend it: " + fix + "\n"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("off a terminal %q is not in\n%s", want, whole)

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/calltest"
 )
 
 // typist is somebody who types what the pages say, on a machine of their own, in a
@@ -36,8 +38,8 @@ git -c user.name=a -c user.email=a@example.com commit -qm begin`)
 // program puts a shell script on the person's PATH.
 func (p *typist) program(name, script string) {
 	p.t.Helper()
-	mustDo(p.t, os.MkdirAll(filepath.Join(p.home, "bin"), 0o755))
-	mustDo(p.t, os.WriteFile(filepath.Join(p.home, "bin", name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	calltest.Must(p.t, os.MkdirAll(filepath.Join(p.home, "bin"), 0o755))
+	calltest.Must(p.t, os.WriteFile(filepath.Join(p.home, "bin", name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 }
 
 // run runs a command that must succeed, and returns what it says.

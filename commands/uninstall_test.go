@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/calltest"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -19,26 +20,24 @@ import (
 func TestUninstallTellsWhatItDid(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.env.Connect = func(_ context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
-		return inProcess(env, globals)
-	}
+	b.Env.Connect = inThisProcess
 	cwd := t.TempDir()
-	b.env.Getwd = func() (string, error) { return cwd, nil }
-	home, err := home.Open(b.env.Getenv("UMBRA_HOME"))
-	mustDo(t, err)
+	b.Env.Getwd = func() (string, error) { return cwd, nil }
+	home, err := home.Open(b.Env.Getenv("UMBRA_HOME"))
+	calltest.Must(t, err)
 	held, err := home.Hold("a daemon")
-	mustDo(t, err)
+	calltest.Must(t, err)
 	defer held.Release()
-	mustDo(t, home.PublishSocket(deaf(t)))
-	file := filepath.Join(b.env.Getenv("HOME"), ".local", "share", "bash-completion", "completions", "umbra")
+	calltest.Must(t, home.PublishSocket(deaf(t)))
+	file := filepath.Join(b.Env.Getenv("HOME"), ".local", "share", "bash-completion", "completions", "umbra")
 	for _, args := range [][]string{{"uninstall"}, {"uninstall", "--json"}} {
-		mustDo(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		mustDo(t, os.WriteFile(file, []byte(bashCompletion), 0o600))
+		calltest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		calltest.Must(t, os.WriteFile(file, []byte(bashCompletion), 0o600))
 		if code := b.run(args...); code == 0 || code == int(call.Partly) {
-			t.Errorf("code %d: %s", code, b.stderr.String())
+			t.Errorf("code %d: %s", code, b.Stderr.String())
 		}
-		if !strings.Contains(b.stdout.String(), "completion of bash") || !strings.Contains(b.stderr.String(), "a daemon") {
-			t.Errorf("%v said %q and %q", args, b.stdout.String(), b.stderr.String())
+		if !strings.Contains(b.Stdout.String(), "completion of bash") || !strings.Contains(b.Stderr.String(), "a daemon") {
+			t.Errorf("%v said %q and %q", args, b.Stdout.String(), b.Stderr.String())
 		}
 	}
 }
@@ -48,33 +47,37 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 func TestUninstallBesideALaunch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.env.Connect = func(_ context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
-		return inProcess(env, globals)
-	}
+	b.Env.Connect = inThisProcess
 	cwd := t.TempDir()
-	b.env.Getwd = func() (string, error) { return cwd, nil }
+	b.Env.Getwd = func() (string, error) { return cwd, nil }
 	if code := b.run("mission", "new", "--no-launch", "--name", "busy", "--", "true"); code != 0 {
-		t.Fatalf("code %d: %s", code, b.stderr.String())
+		t.Fatalf("code %d: %s", code, b.Stderr.String())
 	}
-	svc, closer, err := inProcess(b.env, call.Globals{})
-	mustDo(t, err)
+	svc, closer, err := inThisProcess(t.Context(), b.Env, call.Globals{})
+	calltest.Must(t, err)
 	defer closer.Close()
-	caller, err := b.env.Caller()
-	mustDo(t, err)
+	caller, err := b.Env.Caller()
+	calltest.Must(t, err)
 	_, err = svc.Launch(t.Context(), missions.LaunchRequest{Caller: caller, Mission: "busy", KeeperPID: os.Getpid()})
-	mustDo(t, err)
-	if code := b.run("uninstall"); code != 11 || !strings.Contains(b.stderr.String(), "agents are at work in busy: nothing was done") {
-		t.Errorf("code %d: %s", code, b.stderr.String())
+	calltest.Must(t, err)
+	if code := b.run("uninstall"); code != 11 || !strings.Contains(b.Stderr.String(), "agents are at work in busy: nothing was done") {
+		t.Errorf("code %d: %s", code, b.Stderr.String())
 	}
+}
+
+// inThisProcess gives a Service that asks no daemon.
+func inThisProcess(ctx context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
+	globals.NoDaemon, globals.Reach = true, call.Alone
+	return connect(ctx, env, globals)
 }
 
 // deaf is a socket at which nobody is answered.
 func deaf(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "u") // a socket's path is short
-	mustDo(t, err)
+	calltest.Must(t, err)
 	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
-	mustDo(t, err)
+	calltest.Must(t, err)
 	t.Cleanup(func() {
 		listener.Close()
 		os.RemoveAll(dir)

@@ -35,7 +35,7 @@ func (v variables) read(c *call.Call) (variables, error) {
 		}
 	}
 	for _, kv := range v.given.Value() {
-		if !assignment(kv) {
+		if !flags.Assignment(kv) {
 			return v, missions.Errorf(missions.KindUsage, "for example --env DEBUG=1", "--env %q is no K=V", kv)
 		}
 		v.list = append(v.list, kv)
@@ -66,7 +66,7 @@ func (v *variables) readFile(c *call.Call) error {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		if !assignment(line) {
+		if !flags.Assignment(line) {
 			return missions.Errorf(missions.KindUsage, "write K=V", "%s: line %d is no K=V", v.file, n)
 		}
 		v.list = append(v.list, line)
@@ -75,11 +75,6 @@ func (v *variables) readFile(c *call.Call) error {
 		return fmt.Errorf("read %s: %w", v.file, err)
 	}
 	return nil
-}
-
-func assignment(kv string) bool {
-	name, value, ok := strings.Cut(kv, "=")
-	return ok && name != "" && !strings.ContainsAny(name, " \t\"'") && !strings.ContainsRune(value, 0)
 }
 
 // names are the variables' names, for the record.

@@ -49,3 +49,9 @@ func CheckEmpty(f Flag, name, value string) error {
 	}
 	return nil
 }
+
+// Assignment reports whether a word is K=V.
+func Assignment(kv string) bool {
+	name, value, ok := strings.Cut(kv, "=")
+	return ok && name != "" && !strings.ContainsAny(name, " \t\"'") && !strings.ContainsRune(value, 0)
+}

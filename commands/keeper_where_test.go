@@ -1,0 +1,28 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// TestAgentIsToldWhereItRuns: PWD is the agent's directory, under the name that the
+// keeper's user calls it by, if that is the same one.
+func TestAgentIsToldWhereItRuns(t *testing.T) {
+	t.Parallel()
+	workspace, elsewhere := t.TempDir(), t.TempDir()
+	link := filepath.Join(elsewhere, "link")
+	if err := os.Symlink(workspace, link); err != nil {
+		t.Fatal(err)
+	}
+	for kept, want := range map[string]string{elsewhere: workspace, link: link, workspace: workspace, "": workspace} {
+		world := call.Env{Environ: func() []string { return []string{"PWD=" + kept} }}
+		env := agentEnv((&call.Call{Env: world}), missions.Launch{Dir: workspace}, variables{})
+		if got := valueOf(env, "PWD"); got != want {
+			t.Errorf("kept in %s the agent runs in %s, want %s", kept, got, want)
+		}
+	}
+}
