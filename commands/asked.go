@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 )
@@ -217,7 +218,7 @@ func askedLog(env call.Env, mission string, args []string, until time.Time) (sai
 			message = "[" + pin + "] " + message
 		}
 		t.Row(print.Cyan.Cell(strings.TrimPrefix(print.Clean(e.Address), e.MissionName+"@")), print.Dim.Cell(print.Age(p.Now.Sub(e.At))),
-			print.Green.Cell(changes(e)), print.Plain.Cell(print.Cut(message, mostAskedMessage)))
+			print.Green.Cell(wording.Changes(e)), print.Plain.Cell(print.Cut(message, mostAskedMessage)))
 	}
 	t.Print(p, "")
 	ok = p.Flush() == nil && len(list) > 0

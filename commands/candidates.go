@@ -9,6 +9,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -57,7 +58,7 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 			f.addHooks()
 		}
 	case "STATE", "STATE,…":
-		for _, s := range allStates() {
+		for _, s := range wording.AllStates() {
 			f.add(t.word[:strings.LastIndexByte(t.word, ',')+1]+string(s), "")
 		}
 	case "KEY":
@@ -137,7 +138,7 @@ func addMissionsThat(c *call.Call, f *found, wanted func(missions.Mission) bool)
 			continue
 		}
 		text := fmt.Sprintf("%s, turn %d", m.State, m.Turn)
-		if words := about(m); words != "" {
+		if words := wording.About(m); words != "" {
 			text += ": " + words
 		}
 		f.add(m.Name, text)

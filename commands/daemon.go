@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
@@ -46,13 +48,13 @@ func daemonRunCommand() *call.Verb {
 // runDaemon serves the home. Another process that serves it already is as good.
 func runDaemon(c *call.Call, stay bool) error {
 	daemon.DropInherited()
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGTERM, syscall.SIGHUP, os.Interrupt)
 	defer stop()
-	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: starter(c.Env)}
+	options := daemon.Options{Home: o.Home, Version: o.Version, Getenv: c.Getenv, Clock: c.Now, Automate: automations.Starter(c.Env)}
 	if stay {
 		options.IdleExit = math.MaxInt64
 	}
@@ -60,11 +62,11 @@ func runDaemon(c *call.Call, stay bool) error {
 }
 
 func runDaemonStart(c *call.Call) error {
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
-	o.Timeout = daemonPatience
+	o.Timeout = connect.Patience
 	served, err := client.Connect(c.Context, o)
 	if err != nil {
 		return err
@@ -74,11 +76,11 @@ func runDaemonStart(c *call.Call) error {
 }
 
 func runDaemonStop(c *call.Call) error {
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Context, daemonPatience)
+	ctx, cancel := context.WithTimeout(c.Context, connect.Patience)
 	defer cancel()
 	was, err := client.Leave(ctx, o)
 	if err != nil {
@@ -96,7 +98,7 @@ func runDaemonStop(c *call.Call) error {
 // runDaemonStatus asks, and changes nothing: it starts no daemon, and lets one of
 // another version be.
 func runDaemonStatus(c *call.Call) error {
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,7 @@ func countWatches(n int) string {
 }
 
 func runDaemonLogs(c *call.Call) error {
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}

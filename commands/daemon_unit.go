@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 )
@@ -37,7 +38,7 @@ func runDaemonInstall(c *call.Call) error {
 		return missions.Errorf(missions.KindConflict, "install umbra, then umbra daemon install",
 			"a unit needs an umbra that stays where it is; this one was started by `go run`")
 	}
-	o, err := clientOptions(c.Env, c.Globals)
+	o, err := connect.Options(c.Env, c.Globals)
 	if err != nil {
 		return err
 	}
@@ -87,8 +88,8 @@ func dropUnit(c *call.Call, u unit) (told, err error) {
 // goesOn is the error where the manager could not be told to stop a daemon that
 // runs.
 func goesOn(c *call.Call, told error) error {
-	o, err := clientOptions(c.Env, c.Globals)
-	if err != nil || !held(o.Home) {
+	o, err := connect.Options(c.Env, c.Globals)
+	if err != nil || !connect.Held(o.Home) {
 		return err
 	}
 	return missions.Errorf(missions.KindFailed, "umbra daemon stop", "the daemon goes on: %w", told)

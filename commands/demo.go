@@ -13,6 +13,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -209,8 +210,8 @@ func (d *demo) showSnapshots(mission string) error {
 			continue
 		}
 		d.seen[e.ID] = true
-		t.Row(print.Green.Cell("●"), print.Cyan.Cell(print.Clean(e.Address)), print.Yellow.Cell(print.Short(e.ID)), stateStyle(e.State).Cell(string(e.State)),
-			print.Green.Cell(changes(e)), print.Plain.Cell(print.Clean(e.Message)))
+		t.Row(print.Green.Cell("●"), print.Cyan.Cell(print.Clean(e.Address)), print.Yellow.Cell(print.Short(e.ID)), wording.StateStyle(e.State).Cell(string(e.State)),
+			print.Green.Cell(wording.Changes(e)), print.Plain.Cell(print.Clean(e.Message)))
 	}
 	t.Print(p, "    ")
 	return p.Flush()

@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -106,7 +107,7 @@ func writeDifference(p *print.Printer, d missions.Difference, o diffOptions) {
 	o.changes.write(p, d.From, d.Files, d.Patch)
 	if o.conversing {
 		p.Line("%s in between", print.Count(d.Conversation.EventsAdded, "event"))
-		writeConversation(p, d.Conversation.Lines)
+		wording.Conversation(p, d.Conversation.Lines)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -76,7 +77,7 @@ func writeDoctor(p *print.Printer, r missions.DoctorResult) {
 	for _, k := range r.Known {
 		p.Line("%s", p.Paint(print.Dim, "known: "+print.Clean(strings.TrimSpace(k.Project+" "+k.Mission)+": "+k.Message)))
 	}
-	writeProblems(p, r.Problems)
+	wording.Problems(p, r.Problems)
 	switch {
 	case len(r.Problems) > 0:
 	case len(r.Lost)+len(r.Known) > 0:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/payload"
+	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -40,7 +41,7 @@ func askHint(env call.Env, home home.Home) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), hintTime(env.Args[1]))
 	defer cancel()
-	_, err = client.Hook(ctx, client.Options{Home: home, Version: version()}, hintRequest(caller, env.Args[1], env.Args[2], env.Args[3:]))
+	_, err = client.Hook(ctx, client.Options{Home: home, Version: version.Current()}, hintRequest(caller, env.Args[1], env.Args[2], env.Args[3:]))
 	return err // what goes wrong with the snapshot is in the log
 }
 

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/payload"
+	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -41,7 +43,7 @@ func noteHook(env call.Env, globals call.Globals, err error) {
 	if herr != nil {
 		return
 	}
-	file := &logFile{name: home.Home{Dir: dir}.LogFile()}
+	file := &connect.LogFile{Name: home.Home{Dir: dir}.LogFile()}
 	defer file.Close()
 	slog.New(slog.NewTextHandler(file, nil)).Warn("hook", "error", missions.AsError(err).Message, "args", env.Args)
 }
@@ -101,7 +103,7 @@ func askHook(env call.Env, home home.Home, event []byte, strict bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), payload.Time(env.Args[1], "", event)-env.Now().Sub(env.Began))
 	defer cancel()
-	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()},
+	result, err := client.Hook(ctx, client.Options{Home: home, Version: version.Current()},
 		missions.HookRequest{Caller: caller, Agent: env.Args[1], Payload: event, AgentPID: presence.FindAgentProcess(env.Args[1], caller, os.Getppid())})
 	if werr := answerHook(env, env.Args[1], result); err == nil {
 		err = werr

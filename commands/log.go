@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -41,7 +42,7 @@ fork take it. A terminal that is narrow is not told ids, states and triggers.`,
 }
 
 func runLog(c *call.Call, o logOptions) error {
-	states, err := parseStates(o.state)
+	states, err := wording.ParseStates(o.state)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func writeChapter(p *print.Printer, list []missions.Entry, at, end int, o logOpt
 	p.Line("%s%s", p.Paint(print.Bold, title), p.Paint(print.Dim, took))
 	for _, e := range list[at:end] {
 		if len(e.ConversationLines) > 0 {
-			writeConversation(p, e.ConversationLines)
+			wording.Conversation(p, e.ConversationLines)
 			p.Line("")
 		}
 	}
@@ -315,11 +316,11 @@ func logRow(p *print.Printer, e missions.Entry) []print.Cell {
 	}
 	row = append(row, print.Dim.Cell(p.When(e.At)))
 	if fits(widthForStates) {
-		row = append(row, stateStyle(e.State).Cell(string(e.State)), print.Plain.Cell(strings.Join(e.Triggers, " ")))
+		row = append(row, wording.StateStyle(e.State).Cell(string(e.State)), print.Plain.Cell(strings.Join(e.Triggers, " ")))
 	} else if e.State == missions.StateError || e.State == missions.StateWaiting {
 		marks += " (" + string(e.State) + ")"
 	}
-	changed := changes(e)
+	changed := wording.Changes(e)
 	if p.Terminal {
 		changed = changesShort(e)
 	}

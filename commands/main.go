@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
 )
 
 // Main runs umbra with the process's arguments and returns its exit code. What
@@ -16,7 +17,7 @@ func Main(now func() time.Time) int {
 	if len(os.Args) > 1 && os.Args[1] == startWord {
 		return becomeAgent(os.Args[2:])
 	}
-	first := call.ProcessEnv(now, connect)
+	first := call.ProcessEnv(now, connect.Service)
 	first.Again = Run
 	if quickPrompt(first) {
 		return 0

@@ -4,6 +4,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -45,7 +46,7 @@ func runMissionLs(c *call.Call, o missionLsOptions) error {
 			if o.tree {
 				branch = branchOf(list, m)
 			}
-			missionRow(&t, p, branch, m, o.all)
+			wording.Row(&t, p, branch, m, o.all)
 		}
 		t.Print(p, "")
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -36,7 +37,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 			t.Row(print.Dim.Cell(name), print.Plain.Cell(print.Clean(value)))
 		}
 	}
-	p.Line("%s  %s", p.Paint(print.Bold, print.Clean(m.Name)), p.Paint(stateStyle(m.State), string(m.State)))
+	p.Line("%s  %s", p.Paint(print.Bold, print.Clean(m.Name)), p.Paint(wording.StateStyle(m.State), string(m.State)))
 	field("id", m.ID)
 	field("agent", m.Agent)
 	field("command", home.ShellCommand(m.Command))
@@ -116,7 +117,7 @@ func pidOf(m missions.Mission) string {
 		return ", which tells by hooks"
 	case m.Managed != missions.ManagedKeeper:
 		return ""
-	case agentless(m):
+	case wording.Agentless(m):
 		return ", its keeper"
 	}
 	return ", under a keeper"

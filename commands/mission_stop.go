@@ -6,6 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -31,7 +32,7 @@ func runMissionStop(c *call.Call, force bool) error {
 		if err != nil {
 			return err
 		}
-		ended[m.ID] = unmanned(m)
+		ended[m.ID] = wording.Unmanned(m)
 	}
 	stopped := []missions.Mission{}
 	tell := func() error {

@@ -6,6 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -30,7 +31,7 @@ func missionWaitCommand() *call.Verb {
 }
 
 func runMissionWait(c *call.Call, o missionWaitOptions) error {
-	states, err := parseStates(o.state)
+	states, err := wording.ParseStates(o.state)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func runMissionWait(c *call.Call, o missionWaitOptions) error {
 	}
 	return c.Print(call.Listed(list), func(p *print.Printer) {
 		for _, m := range list {
-			p.Line("%s %s", print.Clean(m.Name), p.Paint(stateStyle(m.State), string(m.State)))
+			p.Line("%s %s", print.Clean(m.Name), p.Paint(wording.StateStyle(m.State), string(m.State)))
 		}
 	})
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/version"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -88,7 +90,7 @@ func promptStatus(ctx context.Context, env call.Env, globals call.Globals) (miss
 	}
 	r := missions.StatusRequest{Caller: caller, Brief: true}
 	if env.Getenv("UMBRA_NO_DAEMON") == "" && !globals.NoDaemon {
-		s, err := client.Status(ctx, client.Options{Home: home, Version: version()}, r)
+		s, err := client.Status(ctx, client.Options{Home: home, Version: version.Current()}, r)
 		if err == nil || !errors.Is(err, client.ErrUndone) {
 			return s, err
 		}
@@ -111,7 +113,7 @@ func promptText(p *print.Printer, s missions.Status) string {
 	}
 	var parts []string
 	for _, m := range list[:min(mostInPrompt, len(list))] {
-		parts = append(parts, p.Paint(stateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
+		parts = append(parts, p.Paint(wording.StateStyle(m.State), print.Clean(m.Name)+"@"+strconv.Itoa(m.Turn)+" "+string(m.State)))
 	}
 	if more := len(list) - len(parts); more > 0 {
 		parts = append(parts, "+"+strconv.Itoa(more))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/version"
 )
 
 // Run does what env.Args say and returns the exit code. It prints errors
@@ -36,7 +37,7 @@ func (in invocation) carryOut(env call.Env, globals *call.Globals, verbs []*call
 	}
 	switch {
 	case in.version && !in.help && in.verb == nil:
-		return printVersion(env, globals.JSON)
+		return version.Print(env, globals.JSON)
 	case in.verb == nil || in.verb.Run == nil || in.help:
 		return helpFor(env.Stdout, verbs, table, in)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -62,7 +63,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 		field("at", at)
 	}
 	field("turn", fmt.Sprint(e.Turn))
-	field("changes", changes(e))
+	field("changes", wording.Changes(e))
 	field("git", strings.TrimSpace(s.Git.Branch+" "+print.Short(s.Git.Head)+" "+s.Git.Operation))
 	field("session", e.SessionID)
 	field("pins", strings.Join(e.Pins, " "))
@@ -90,7 +91,7 @@ func describeSnapshot(p *print.Printer, s missions.ShowResult, o changeOptions) 
 		}
 		p.Line("  %s", print.Path(path))
 	}
-	writeConversation(p, s.Conversation)
+	wording.Conversation(p, s.Conversation)
 	print.WriteNotTakenUp(p, s.NotTakenUp)
 	if len(s.Files) > 0 {
 		p.Line("")

@@ -7,6 +7,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -69,7 +70,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	}
 	var t print.Table
 	for _, m := range s.Missions {
-		missionRow(&t, p, "", m, false)
+		wording.Row(&t, p, "", m, false)
 	}
 	t.Print(p, "  ")
 	for _, m := range s.Missions {
@@ -109,7 +110,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 	if s.Daemon != nil {
 		writeHousekeeping(p, s.Daemon.Housekeeping)
 	}
-	writeProblems(p, s.Problems)
+	wording.Problems(p, s.Problems)
 }
 
 // writeHousekeeping says what was done last where it was done well.
@@ -169,7 +170,7 @@ func statusLine(p *print.Printer, s missions.Status) string {
 	var parts []string
 	for _, m := range s.Missions {
 		if m.State != missions.StateClosed {
-			parts = append(parts, p.Paint(stateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
+			parts = append(parts, p.Paint(wording.StateStyle(m.State), string(m.State)+" "+newestAt(m.HeadAddress, m.Name, m.Turn)))
 		}
 	}
 	if len(parts) == 0 {

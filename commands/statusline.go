@@ -11,6 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -52,7 +53,7 @@ func quickStatusLine(env call.Env) (code int, next call.Env, done bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusLineBudget)
 	defer cancel()
-	result, err := client.Hook(ctx, client.Options{Home: home, Version: version()}, r)
+	result, err := client.Hook(ctx, client.Options{Home: home, Version: version.Current()}, r)
 	if errors.Is(err, client.ErrUndone) {
 		return 0, env, false
 	}

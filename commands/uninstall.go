@@ -11,8 +11,10 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -81,7 +83,7 @@ func runUninstall(c *call.Call, o uninstallOptions, pages []manPage) error {
 	}
 	u := &uninstalling{Call: c, uninstallOptions: o, svc: svc, asks: caller, pages: pages, homeless: errors.Is(none, fs.ErrNotExist)}
 	u.done = uninstalled{DryRun: o.dryRun, Removed: []part{}, Left: []part{}, Problems: []missions.Problem{}}
-	if u.at, err = clientOptions(c.Env, c.Globals); err != nil {
+	if u.at, err = connect.Options(c.Env, c.Globals); err != nil {
 		return err
 	}
 	watched := missions.WithNotify(ctx, func(n missions.Notice) {
@@ -91,7 +93,7 @@ func runUninstall(c *call.Call, o uninstallOptions, pages []manPage) error {
 	if u.missions, err = svc.Missions(watched, missions.MissionsRequest{Caller: caller, All: true}); err != nil {
 		return err
 	}
-	u.live = slices.DeleteFunc(slices.Clone(u.missions), unmanned)
+	u.live = slices.DeleteFunc(slices.Clone(u.missions), wording.Unmanned)
 	if err := u.mayGo(); err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func (u *uninstalling) stopDaemon(ctx context.Context) error {
 		return nil
 	case !u.dryRun:
 		socket := u.at.Home.Socket()
-		limited, cancel := context.WithTimeout(ctx, daemonPatience)
+		limited, cancel := context.WithTimeout(ctx, connect.Patience)
 		defer cancel()
 		if _, err := client.Leave(limited, u.at); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
+	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 )
@@ -68,7 +69,7 @@ func TestUninstallBesideALaunch(t *testing.T) {
 // inThisProcess gives a Service that asks no daemon.
 func inThisProcess(ctx context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
 	globals.NoDaemon, globals.Reach = true, call.Alone
-	return connect(ctx, env, globals)
+	return connect.Service(ctx, env, globals)
 }
 
 // deaf is a socket at which nobody is answered.

@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/updates"
+	"github.com/umbra-vcs/umbra/commands/version"
 )
 
 // allVerbs is the command line. Options live in the verbs, so that each table
@@ -14,8 +16,8 @@ func allVerbs() []*call.Verb {
 		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
 		updates.Updates(), statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
-		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), versionCommand(), docsCommand(allVerbs), uninstallCommand(allVerbs),
+		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		duCommand(), trashCommand(), forgetCommand(),
-		demoCommand(), scriptedAgentCommand(), automationCommand(),
+		demoCommand(), scriptedAgentCommand(), automations.Command(),
 	}
 }

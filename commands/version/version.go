@@ -1,4 +1,5 @@
-package commands
+// Package version is what a program knows of how it was built.
+package version
 
 import (
 	"encoding/json"
@@ -10,10 +11,10 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 )
 
-func versionCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "version", Short: "print the version of umbra, and what it was built from",
-		Run: func(c *call.Call) error { return printVersion(c.Env, c.JSON) },
+		Run: func(c *call.Call) error { return Print(c.Env, c.JSON) },
 	}
 }
 
@@ -29,8 +30,8 @@ type build struct {
 	Modified bool   `json:"modified,omitempty"`    // there were changes beside the commit
 }
 
-// printVersion prints what the build knows of itself.
-func printVersion(env call.Env, asJSON bool) error {
+// Print prints what the build knows of itself.
+func Print(env call.Env, asJSON bool) error {
 	info, _ := debug.ReadBuildInfo()
 	b := buildOf(info)
 	if asJSON {
@@ -53,9 +54,9 @@ func printVersion(env call.Env, asJSON bool) error {
 	return err
 }
 
-// version is the module's version where the build has one, else the commit it
+// Current is the module's version where the build has one, else the commit it
 // was built from.
-func version() string {
+func Current() string {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(info).Version
 }

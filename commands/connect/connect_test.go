@@ -1,4 +1,4 @@
-package commands
+package connect
 
 import (
 	"path/filepath"
@@ -14,16 +14,16 @@ func TestHeld(t *testing.T) {
 	t.Parallel()
 	home, err := home.Open(filepath.Join(t.TempDir(), "home"))
 	calltest.Must(t, err)
-	if held(home) {
+	if Held(home) {
 		t.Error("nobody has the home")
 	}
 	lock, err := home.Hold("a keeper")
 	calltest.Must(t, err)
-	if !held(home) {
+	if !Held(home) {
 		t.Error("a keeper has the home")
 	}
 	calltest.Must(t, lock.Release())
-	if held(home) {
+	if Held(home) {
 		t.Error("the keeper has let go of it")
 	}
 }

@@ -1,9 +1,10 @@
-package commands
+package connect
 
 import (
 	"context"
 	"syscall"
 
+	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/watcher/client"
@@ -21,12 +22,12 @@ type stayed struct {
 // the Service of whoever it is.
 func stay(ctx context.Context, env call.Env, o client.Options) (missions.Service, *stayed, error) {
 	s := &stayed{}
-	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv, Clock: env.Now, Automate: starter(env)})
+	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv, Clock: env.Now, Automate: automations.Starter(env)})
 	select {
 	case <-s.staying.Settled():
 	case <-ctx.Done():
 	}
-	o.Start, o.Timeout = nil, daemonPatience
+	o.Start, o.Timeout = nil, Patience
 	served, err := client.Connect(ctx, o)
 	if err != nil {
 		_ = s.staying.Close() // why nobody serves is said already

@@ -1,4 +1,6 @@
-package commands
+// Package automations runs commands of the user's because a mission has changed its state,
+// each in a process of its own.
+package automations
 
 import (
 	"encoding/json"
@@ -22,10 +24,10 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/daemon"
 )
 
-// automationCommand runs one command of the user's because a mission has changed
+// Command runs one command of the user's because a mission has changed
 // its state. Umbra calls it, in a session of its own, so that neither an agent
 // nor the end of the process that called it has to do with how long it takes.
-func automationCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "run-automation", Hidden: true, Short: "run one automation, which is on stdin as JSON (called by umbra)",
 		Run: func(c *call.Call) error {
@@ -40,9 +42,9 @@ func automationCommand() *call.Verb {
 	}
 }
 
-// starter gives the function that starts automations in processes of their own.
+// Starter gives the function that starts automations in processes of their own.
 // It writes nothing that the process which calls it would have to wait for.
-func starter(env call.Env) func(agents.Automation) error {
+func Starter(env call.Env) func(agents.Automation) error {
 	return func(a agents.Automation) error {
 		self, err := env.Executable()
 		if err != nil {

@@ -1,4 +1,4 @@
-package commands
+package automations
 
 import (
 	"fmt"

@@ -1,4 +1,6 @@
-package commands
+// Package connect decides where the Service of a command runs: in the daemon, with whoever
+// serves the home, or in this process.
+package connect
 
 import (
 	"context"
@@ -9,7 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/version"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/local"
@@ -18,13 +22,13 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/client"
 )
 
-// connect is the one place that decides where the Service runs: in the daemon,
+// Service is the one place that decides where the Service runs: in the daemon,
 // which it starts if there is none; in this process, where that was asked for, by
 // variables that override how work is done too, this process sees other files than a
 // daemon would, or none can be started since nothing can be written in the home; or in
 // a command that stays. Beside a daemon that does not answer, what only reads is done in
 // this process.
-func connect(ctx context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
+func Service(ctx context.Context, env call.Env, globals call.Globals) (missions.Service, io.Closer, error) {
 	if _, err := settings.Default().OverriddenBy(env.Getenv); err != nil && !globals.Heeded {
 		return nil, nil, err
 	}
@@ -32,11 +36,11 @@ func connect(ctx context.Context, env call.Env, globals call.Globals) (missions.
 	if globals.NoDaemon && globals.Reach == call.Alone {
 		return inProcess(env, globals)
 	}
-	o, err := clientOptions(env, globals)
+	o, err := Options(env, globals)
 	if err != nil {
 		return nil, nil, err
 	}
-	if own && (globals.Reach != call.Staying || held(o.Home)) {
+	if own && (globals.Reach != call.Staying || Held(o.Home)) {
 		return inProcess(env, globals)
 	}
 	if globals.NoDaemon || own {
@@ -67,7 +71,7 @@ func withoutDaemon(ctx context.Context, env call.Env, globals call.Globals, o cl
 	o.Start = nil
 	if globals.Reach == call.Joining {
 		// Nobody is waited for who does not come: each hook of an agent would.
-		if !held(o.Home) {
+		if !Held(o.Home) {
 			return inProcess(env, globals)
 		}
 		if served, err := client.Connect(ctx, o); err == nil {
@@ -81,14 +85,14 @@ func withoutDaemon(ctx context.Context, env call.Env, globals call.Globals, o cl
 	return inProcess(env, globals)
 }
 
-// held reports whether a process serves the home, begins to, or ends.
-func held(home home.Home) bool {
+// Held reports whether a process serves the home, begins to, or ends.
+func Held(home home.Home) bool {
 	_, _, held := home.LockHolder()
 	return held
 }
 
-// clientOptions say which daemon is meant, and how it is started.
-func clientOptions(env call.Env, globals call.Globals) (client.Options, error) {
+// Options say which daemon is meant, and how it is started.
+func Options(env call.Env, globals call.Globals) (client.Options, error) {
 	dir, err := globals.HomeDir(env)
 	if err != nil {
 		return client.Options{}, err
@@ -97,7 +101,7 @@ func clientOptions(env call.Env, globals call.Globals) (client.Options, error) {
 	if err != nil {
 		return client.Options{}, err
 	}
-	o := client.Options{Home: home, Version: version(), Environ: env.Environ()}
+	o := client.Options{Home: home, Version: version.Current(), Environ: env.Environ()}
 	if binary, err := env.Executable(); err == nil {
 		o.Start = []string{binary, "daemon", "run", "--home", home.Dir}
 	}
@@ -128,11 +132,11 @@ func inProcess(env call.Env, globals call.Globals) (missions.Service, io.Closer,
 		}
 		getenv = nil
 	}
-	file := &logFile{name: h.LogFile()}
+	file := &LogFile{Name: h.LogFile()}
 	space := home.NewSpace(h, config.Storage, nil)
 	service, err := local.New(local.Options{
 		Home: h, Config: config, Getenv: getenv, Broken: broken, Space: space, Adapters: projects.Agents(), Clock: env.Now,
-		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: starter(env),
+		Log: slog.New(slog.NewTextHandler(file, nil)), Automate: automations.Starter(env),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -153,19 +157,19 @@ func (list closers) Close() error {
 	return first
 }
 
-// logFile appends to a file that is opened when there is something to say. It is
+// LogFile appends to a file that is opened when there is something to say. It is
 // safe for concurrent use.
-type logFile struct {
-	name string
+type LogFile struct {
+	Name string
 	mu   sync.Mutex
 	file *os.File
 }
 
-func (l *logFile) Write(p []byte) (int, error) {
+func (l *LogFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
-		f, err := os.OpenFile(l.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		f, err := os.OpenFile(l.Name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			return 0, err
 		}
@@ -174,7 +178,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return l.file.Write(p)
 }
 
-func (l *logFile) Close() error {
+func (l *LogFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
@@ -185,5 +189,5 @@ func (l *logFile) Close() error {
 	return f.Close()
 }
 
-// daemonPatience is how long a daemon may take to start or to stop.
-const daemonPatience = 10 * time.Second
+// Patience is how long a daemon may take to start or to stop.
+const Patience = 10 * time.Second

@@ -1,4 +1,4 @@
-package commands
+package wording
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func writeConversation(p *print.Printer, said []missions.ConversationLine) {
+func Conversation(p *print.Printer, said []missions.ConversationLine) {
 	for i, s := range said {
 		if i == 0 {
 			p.Line("")
@@ -30,8 +30,8 @@ func writeConversation(p *print.Printer, said []missions.ConversationLine) {
 	}
 }
 
-// changes is what a snapshot changed, in short.
-func changes(e missions.Entry) string {
+// Changes is what a snapshot changed, in short.
+func Changes(e missions.Entry) string {
 	n := e.Files.Added + e.Files.Modified + e.Files.Deleted
 	if n == 0 {
 		return "-"
@@ -43,7 +43,7 @@ func changes(e missions.Entry) string {
 	return s
 }
 
-func writeProblems(p *print.Printer, list []missions.Problem) {
+func Problems(p *print.Printer, list []missions.Problem) {
 	for _, problem := range list {
 		var where []string
 		for _, w := range []string{problem.Invariant, problem.Project, problem.Mission} {

@@ -1,4 +1,6 @@
-package commands
+// Package wording is how several verbs put the same thing: a mission's row and colour, what
+// was said, what a snapshot changed, what was left out, what is wrong. It asks for nothing.
+package wording
 
 import (
 	"fmt"
@@ -9,8 +11,8 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// stateStyle is the colour of a state.
-func stateStyle(s missions.StateName) print.Style {
+// StateStyle is the colour of a state.
+func StateStyle(s missions.StateName) print.Style {
 	switch s {
 	case missions.StateRunning:
 		return print.Green
@@ -26,8 +28,8 @@ func stateStyle(s missions.StateName) print.Style {
 	return print.Plain
 }
 
-// about is the last thing that happened in a mission, in a few words.
-func about(m missions.Mission) string {
+// About is the last thing that happened in a mission, in a few words.
+func About(m missions.Mission) string {
 	switch {
 	case len(m.PendingPermissions) > 0:
 		return "asks: " + strings.TrimSpace(m.PendingPermissions[0].Tool+" "+m.PendingPermissions[0].Target)
@@ -49,14 +51,14 @@ const mostAbout = 80
 
 // missionTable adds a row for a mission. The tree's branches stand before its
 // name.
-func missionRow(t *print.Table, p *print.Printer, branch string, m missions.Mission, project bool) {
-	row := []print.Cell{print.Bold.Cell(branch + print.Clean(m.Name)), stateStyle(m.State).Cell(string(m.State)), print.Plain.Cell(print.Clean(m.Agent)),
+func Row(t *print.Table, p *print.Printer, branch string, m missions.Mission, project bool) {
+	row := []print.Cell{print.Bold.Cell(branch + print.Clean(m.Name)), StateStyle(m.State).Cell(string(m.State)), print.Plain.Cell(print.Clean(m.Agent)),
 		print.Plain.Cell(fmt.Sprintf("turn %d", m.Turn)), print.Dim.Cell(p.When(m.UpdatedAt))}
 	if project {
 		row = append(row, print.Plain.Cell(print.Clean(m.Project)))
 	}
 	row = append(row, print.Dim.Cell(print.Clean(m.Workspace)))
-	if words := about(m); words != "" {
+	if words := About(m); words != "" {
 		words = strings.Join(strings.Fields(print.Clean(words)), " ")
 		if p.Width == 0 {
 			words = print.Cut(words, mostAbout)
@@ -66,34 +68,34 @@ func missionRow(t *print.Table, p *print.Printer, branch string, m missions.Miss
 	t.Row(row...)
 }
 
-// agentless reports whether a mission has no agent: it has ended, or was not started yet.
-func agentless(m missions.Mission) bool {
+// Agentless reports whether a mission has no agent: it has ended, or was not started yet.
+func Agentless(m missions.Mission) bool {
 	return m.State == missions.StateClosed || m.State == missions.StateInitializing
 }
 
-// unmanned reports whether a mission has no agent, and no keeper that is about to start
+// Unmanned reports whether a mission has no agent, and no keeper that is about to start
 // one or has not told of its start yet.
-func unmanned(m missions.Mission) bool {
-	return agentless(m) && m.Managed != missions.ManagedKeeper
+func Unmanned(m missions.Mission) bool {
+	return Agentless(m) && m.Managed != missions.ManagedKeeper
 }
 
-func allStates() []missions.StateName {
+func AllStates() []missions.StateName {
 	return []missions.StateName{
 		missions.StateInitializing, missions.StateRunning, missions.StateWaiting,
 		missions.StateIdle, missions.StateError, missions.StateClosed,
 	}
 }
 
-func parseStates(list string) ([]missions.StateName, error) {
+func ParseStates(list string) ([]missions.StateName, error) {
 	if list == "" {
 		return nil, nil
 	}
 	var states []missions.StateName
 	for name := range strings.SplitSeq(list, ",") {
 		s := missions.StateName(strings.TrimSpace(name))
-		if !slices.Contains(allStates(), s) {
+		if !slices.Contains(AllStates(), s) {
 			var known []string
-			for _, k := range allStates() {
+			for _, k := range AllStates() {
 				known = append(known, string(k))
 			}
 			return nil, missions.Errorf(missions.KindUsage, "use "+strings.Join(known, ", "), "no state %s", fmt.Sprintf("%q", name))
