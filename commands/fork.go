@@ -2,6 +2,7 @@ package commands
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/updates"
@@ -29,7 +30,7 @@ left as it is. It is short for umbra mission new --clone.`,
 }
 
 func runFork(c *call.Call, o missionNewOptions, from string) error {
-	vars, err := o.vars.read(c)
+	vars, err := o.vars.Read(c)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	}
 	r, err := svc.Fork(ctx, missions.ForkRequest{
 		Caller: caller, From: from, Name: o.name, Count: o.count, Workspace: o.workspace, Prompt: o.prompt, Again: o.again,
-		Command: c.After, EnvNames: vars.names(), Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait,
+		Command: c.After, EnvNames: vars.Names(), Ignored: o.ignored, Config: o.config, NoWait: o.noWait, Timeout: o.wait,
 		Launching: o.launching(), Yes: c.Yes, Force: o.force,
 	})
 	if err != nil {
@@ -54,8 +55,8 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	tellFork(c, r)
 	if o.launching() {
 		m := r.Missions[0]
-		announce(c, m)
-		return keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)
+		keeper.Announce(c, m)
+		return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.Names()}, vars)
 	}
 	if err := printForks(c, o, r); err != nil {
 		return err
@@ -90,7 +91,7 @@ func printForks(c *call.Call, o missionNewOptions, r missions.ForkResult) error 
 	}
 	return c.Print(r.Missions, func(p *print.Printer) {
 		for _, m := range r.Missions {
-			p.Line("%s", print.Clean(identity(m)))
+			p.Line("%s", print.Clean(keeper.Identity(m)))
 		}
 	})
 }

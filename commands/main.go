@@ -9,13 +9,14 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/connect"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 )
 
 // Main runs umbra with the process's arguments and returns its exit code. What
 // it writes down as the time is what now says.
 func Main(now func() time.Time) int {
-	if len(os.Args) > 1 && os.Args[1] == startWord {
-		return becomeAgent(os.Args[2:])
+	if len(os.Args) > 1 && os.Args[1] == keeper.StartWord {
+		return keeper.BecomeAgent(os.Args[2:])
 	}
 	first := call.ProcessEnv(now, connect.Service)
 	first.Again = Run

@@ -10,6 +10,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -17,7 +18,7 @@ import (
 
 type missionNewOptions struct {
 	name, agent, workspace, prompt, clone, ignored, config string
-	vars                                                   variables
+	vars                                                   keeper.Variables
 	noLaunch, again, noWait, force                         bool
 	count                                                  int
 	wait                                                   time.Duration
@@ -49,7 +50,7 @@ func (o *missionNewOptions) flags() []flags.Flag {
 		flags.String("prompt", "the agent's first prompt: `TEXT`", &o.prompt),
 		flags.Bool("no-launch", "make it, and do not launch the agent", &o.noLaunch),
 		flags.Bool("force", "take a workspace that is over the budget", &o.force),
-	}, o.vars.flags()...)
+	}, o.vars.Flags()...)
 }
 
 func (o *missionNewOptions) forkFlags() []flags.Flag {
@@ -124,7 +125,7 @@ func failing(c *call.Call, o missionNewOptions, err error) error {
 }
 
 func newMission(c *call.Call, o missionNewOptions) error {
-	vars, err := o.vars.read(c)
+	vars, err := o.vars.Read(c)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func newMission(c *call.Call, o missionNewOptions) error {
 	}
 	m, err := svc.NewMission(ctx, missions.NewMissionRequest{
 		Caller: caller, Name: o.name, Agent: o.agent, Workspace: o.workspace, Prompt: o.prompt, Command: c.After,
-		EnvNames: vars.names(), Launching: !o.noLaunch, Force: o.force,
+		EnvNames: vars.Names(), Launching: !o.noLaunch, Force: o.force,
 	})
 	if errors.Is(err, context.Canceled) {
 		return missions.Errorf(missions.KindInterrupted,
@@ -158,17 +159,17 @@ func newMission(c *call.Call, o missionNewOptions) error {
 		c.Notice("note: %s", problem)
 	}
 	if o.noLaunch {
-		return c.Print(m, func(p *print.Printer) { p.Line("%s", identity(m)) })
+		return c.Print(m, func(p *print.Printer) { p.Line("%s", keeper.Identity(m)) })
 	}
 	c.EndProgress()
-	announce(c, m)
-	return keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.names()}, vars)
+	keeper.Announce(c, m)
+	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID, Prompt: o.prompt, EnvNames: vars.Names()}, vars)
 }
 
 // mayStart refuses a program that the keeper would not find, before anything is made
 // for it. Where it is to run in no directory that is known yet, dir is "": one that may
 // be named by its place there is left to the keeper.
-func mayStart(c *call.Call, o missionNewOptions, vars variables, dir string) error {
+func mayStart(c *call.Call, o missionNewOptions, vars keeper.Variables, dir string) error {
 	if !o.launching() {
 		return nil
 	}
@@ -176,7 +177,7 @@ func mayStart(c *call.Call, o missionNewOptions, vars variables, dir string) err
 	if program == "" || dir == "" && strings.Contains(program, "/") && !filepath.IsAbs(program) {
 		return nil
 	}
-	path := valueOf(append(c.Environ(), vars.list...), "PATH")
+	path := keeper.ValueOf(append(c.Environ(), vars.List...), "PATH")
 	if dir == "" && slices.ContainsFunc(filepath.SplitList(path), func(at string) bool { return !filepath.IsAbs(at) }) {
 		return nil
 	}

@@ -3,11 +3,12 @@ package commands
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
 type missionResumeOptions struct {
-	vars     variables
+	vars     keeper.Variables
 	prompt   string
 	config   string
 	recreate bool
@@ -25,7 +26,7 @@ snapshot if it is missing; any other workspace only with --recreate.`,
 			flags.String("prompt", "the agent's next prompt: `TEXT`", &o.prompt),
 			flags.String("config", "the agent's configuration from now on: `now|COMMIT`", &o.config),
 			flags.Bool("recreate", "make its workspace again if it is missing", &o.recreate),
-		}, o.vars.flags()...),
+		}, o.vars.Flags()...),
 		Run: func(c *call.Call) error { return runMissionResume(c, o) },
 	}
 }
@@ -37,7 +38,7 @@ func runMissionResume(c *call.Call, o missionResumeOptions) error {
 	case c.Dashed && len(c.After) == 0:
 		return missions.Errorf(missions.KindUsage, "umbra mission resume MISSION -- COMMAND", "no command follows --")
 	}
-	vars, err := o.vars.read(c)
+	vars, err := o.vars.Read(c)
 	if err != nil {
 		return err
 	}
@@ -51,10 +52,10 @@ func runMissionResume(c *call.Call, o missionResumeOptions) error {
 		return err
 	}
 	request := missions.LaunchRequest{
-		Caller: caller, Mission: m.ID, Resume: true, Prompt: o.prompt, Config: o.config, Command: c.After, EnvNames: vars.names(),
+		Caller: caller, Mission: m.ID, Resume: true, Prompt: o.prompt, Config: o.config, Command: c.After, EnvNames: vars.Names(),
 	}
 	if o.recreate {
 		request.Recreate = m.Workspace
 	}
-	return keep(c, request, vars)
+	return keeper.Keep(c, request, vars)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
@@ -57,8 +58,8 @@ func launchFork(c *call.Call, caller missions.Caller, r missions.ForkResult) err
 	c.Reach = call.Staying
 	tellFork(c, r)
 	m := r.Missions[0]
-	announce(c, m)
-	return keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, variables{})
+	keeper.Announce(c, m)
+	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, keeper.Variables{})
 }
 
 // timelineWords is how the commands put things.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
@@ -24,7 +25,7 @@ func opening(t *testing.T, environ ...string) *call.Call {
 		},
 		Notify: func(chan<- os.Signal, ...os.Signal) {}, Unnotify: func(chan<- os.Signal) {}, Now: time.Now,
 		Environ: func() []string { return environ }, Run: func(cmd *exec.Cmd) error { return cmd.Run() },
-		Getenv: func(name string) string { return valueOf(environ, name) },
+		Getenv: func(name string) string { return keeper.ValueOf(environ, name) },
 	}}
 	c.Begin()
 	t.Cleanup(c.ReleaseSignals)

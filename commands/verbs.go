@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/demo"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/commands/version"
@@ -18,6 +19,6 @@ func allVerbs() []*call.Verb {
 		updates.Updates(), statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		duCommand(), trashCommand(), forgetCommand(),
-		demoCommand(), scriptedAgentCommand(), automations.Command(),
+		demo.Command(), demo.ScriptedAgent(), automations.Command(),
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package demo
 
 import (
 	"bufio"
@@ -23,10 +23,10 @@ type scriptedOptions struct {
 	session, resume, settings string
 }
 
-// scriptedAgentCommand is the agent of the demo. To Umbra it is Claude Code: it
+// ScriptedAgent is the agent of the demo. To Umbra it is Claude Code: it
 // has its options, keeps its sessions where and as Claude Code does and runs
 // its hooks. Instead of a model it has a script.
-func scriptedAgentCommand() *call.Verb {
+func ScriptedAgent() *call.Verb {
 	var o scriptedOptions
 	return &call.Verb{
 		Name: "scripted-agent", Hidden: true, After: "[-- PROMPT]", Short: "the demo's agent, which stands in for Claude Code",

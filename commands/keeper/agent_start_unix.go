@@ -1,6 +1,6 @@
 //go:build unix
 
-package commands
+package keeper
 
 import (
 	"fmt"
@@ -21,18 +21,18 @@ import (
 // keeper starts is this program once more, which waits until it has been given
 // the terminal and becomes the agent then, by exec.
 
-// startWord, as the first argument, makes a process wait for its keeper:
+// StartWord, as the first argument, makes a process wait for its keeper:
 // umbra start-agent GO FAILED PROGRAM ARGV0 [ARG...]
 // GO is a descriptor on which one byte says that the terminal is handed over,
 // FAILED one for the number of exec's error. Neither has a fixed number, since
 // the agent inherits what its user's shell has opened.
-const startWord = "start-agent"
+const StartWord = "start-agent"
 
-// becomeAgent waits for the keeper and becomes the agent. It returns the exit
+// BecomeAgent waits for the keeper and becomes the agent. It returns the exit
 // code of a process that could not.
-func becomeAgent(args []string) int {
+func BecomeAgent(args []string) int {
 	if len(args) < 4 {
-		fmt.Fprintln(os.Stderr, "umbra: "+startWord+" is for umbra's own use")
+		fmt.Fprintln(os.Stderr, "umbra: "+StartWord+" is for umbra's own use")
 		return missions.KindUsage.ExitCode()
 	}
 	handed, failed := inherited(args[0]), inherited(args[1])
@@ -81,7 +81,7 @@ func newStarting() (*starting, error) {
 // args are the first arguments of the waiting process, whose descriptors stay
 // open over its start; nothing else is started before release.
 func (s *starting) args() ([]string, error) {
-	args := []string{"umbra", startWord}
+	args := []string{"umbra", StartWord}
 	for _, f := range []*os.File{s.handed.r, s.failed.w} {
 		if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package commands
+package keeper
 
 import (
 	"bufio"
@@ -12,23 +12,23 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// variables are the environment given to an agent at its launch. Their values
+// Variables are the environment given to an agent at its launch. Their values
 // go to the agent alone: a record holds the names, never the values.
-type variables struct {
+type Variables struct {
 	given flags.List
 	file  string
-	list  []string // KEY=value
+	List  []string // KEY=value
 }
 
-func (v *variables) flags() []flags.Flag {
+func (v *Variables) Flags() []flags.Flag {
 	return []flags.Flag{
 		flags.Strings("env", "set `K=V` for the agent (may be repeated)", &v.given),
 		flags.String("env-file", "set what `FILE` says, a line of K=V each", &v.file),
 	}
 }
 
-// read gathers the variables: the file's first, so that --env overrides it.
-func (v variables) read(c *call.Call) (variables, error) {
+// Read gathers the variables: the file's first, so that --env overrides it.
+func (v Variables) Read(c *call.Call) (Variables, error) {
 	if v.file != "" {
 		if err := v.readFile(c); err != nil {
 			return v, err
@@ -38,14 +38,14 @@ func (v variables) read(c *call.Call) (variables, error) {
 		if !flags.Assignment(kv) {
 			return v, missions.Errorf(missions.KindUsage, "for example --env DEBUG=1", "--env %q is no K=V", kv)
 		}
-		v.list = append(v.list, kv)
+		v.List = append(v.List, kv)
 	}
 	return v, nil
 }
 
 // readFile takes lines of K=V; empty lines and those that begin with # say
 // nothing. Values are taken as they are, quotes too.
-func (v *variables) readFile(c *call.Call) error {
+func (v *Variables) readFile(c *call.Call) error {
 	name := v.file
 	if !filepath.IsAbs(name) {
 		cwd, err := c.Getwd()
@@ -69,7 +69,7 @@ func (v *variables) readFile(c *call.Call) error {
 		if !flags.Assignment(line) {
 			return missions.Errorf(missions.KindUsage, "write K=V", "%s: line %d is no K=V", v.file, n)
 		}
-		v.list = append(v.list, line)
+		v.List = append(v.List, line)
 	}
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("read %s: %w", v.file, err)
@@ -77,10 +77,10 @@ func (v *variables) readFile(c *call.Call) error {
 	return nil
 }
 
-// names are the variables' names, for the record.
-func (v variables) names() []string {
+// Names are the variables' names, for the record.
+func (v Variables) Names() []string {
 	var names []string
-	for _, kv := range v.list {
+	for _, kv := range v.List {
 		name, _, _ := strings.Cut(kv, "=")
 		names = append(names, name)
 	}

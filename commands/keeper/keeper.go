@@ -1,4 +1,6 @@
-package commands
+// Package keeper owns the terminal that an agent runs in: it launches the agent, hands it the
+// terminal, reports its start and its end, and does what the Service says is next.
+package keeper
 
 import (
 	"context"
@@ -12,10 +14,10 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// keep is the keeper: it launches a mission's agent with the terminal, reports
+// Keep is the keeper: it launches a mission's agent with the terminal, reports
 // its start and its end, and does what the Service says is next. The error is
 // the agent's own exit code, or why it could not be started.
-func keep(c *call.Call, request missions.LaunchRequest, vars variables) error {
+func Keep(c *call.Call, request missions.LaunchRequest, vars Variables) error {
 	svc, _, ctx, err := c.Asking()
 	if err != nil {
 		return err
@@ -26,7 +28,7 @@ func keep(c *call.Call, request missions.LaunchRequest, vars variables) error {
 		return err
 	}
 	if request.Resume {
-		announce(c, launch.Mission)
+		Announce(c, launch.Mission)
 	}
 	c.EndProgress()
 	c.ReleaseSignals() // from here on signals are the agent's
@@ -73,7 +75,7 @@ func summarize(c *call.Call, end missions.KeepResult) {
 }
 
 // runAgent starts the agent, waits for its end and returns its exit code.
-func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars variables) (int, *agent, error) {
+func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
 		end, kerr := reportEnd(c, svc, launch, call.CodeBeforeAgent, err.Error())
 		if kerr != nil {
@@ -86,7 +88,7 @@ func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars 
 		return failed(missions.Errorf(missions.KindFailed, "umbra mission resume "+launch.Mission.Name+" -- COMMAND", "the mission has no command"))
 	}
 	env := agentEnv(c, launch, vars)
-	program, err := missions.LookPath(launch.Argv[0], launch.Dir, valueOf(env, "PATH"))
+	program, err := missions.LookPath(launch.Argv[0], launch.Dir, ValueOf(env, "PATH"))
 	if err != nil {
 		return failed(err)
 	}
@@ -195,15 +197,15 @@ func reportEnd(c *call.Call, svc missions.Launches, launch missions.Launch, code
 // it, then what the user gave, then what Umbra needs; of equal names the last one
 // counts. PWD is where the agent runs, and not where its keeper does: some agents
 // work where that says.
-func agentEnv(c *call.Call, launch missions.Launch, vars variables) []string {
+func agentEnv(c *call.Call, launch missions.Launch, vars Variables) []string {
 	env := slices.DeleteFunc(slices.Clone(c.Environ()), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(launch.Unset, name)
 	})
-	if !sameDir(valueOf(env, "PWD"), launch.Dir) { // a user's own name of it stays
+	if !sameDir(ValueOf(env, "PWD"), launch.Dir) { // a user's own name of it stays
 		env = append(env, "PWD="+launch.Dir)
 	}
-	env = append(env, vars.list...)
+	env = append(env, vars.List...)
 	if c.NoDaemon { // for the hooks beneath it too
 		env = append(env, "UMBRA_NO_DAEMON=1")
 	}
@@ -219,8 +221,8 @@ func sameDir(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// valueOf is the last value of a variable.
-func valueOf(env []string, name string) string {
+// ValueOf is the last value of a variable.
+func ValueOf(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if kv := env[i]; len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
 			return kv[len(name)+1:]
@@ -229,12 +231,12 @@ func valueOf(env []string, name string) string {
 	return ""
 }
 
-// identity is how a new mission is announced: what scripts cut apart.
-func identity(m missions.Mission) string { return m.ID + " " + m.Name }
+// Identity is how a new mission is announced: what scripts cut apart.
+func Identity(m missions.Mission) string { return m.ID + " " + m.Name }
 
-// announce says which mission begins, before the agent has the terminal. It is
+// Announce says which mission begins, before the agent has the terminal. It is
 // no notice: --quiet does not drop it.
-func announce(c *call.Call, m missions.Mission) {
-	c.Err.Line("%s", print.Clean(identity(m)))
+func Announce(c *call.Call, m missions.Mission) {
+	c.Err.Line("%s", print.Clean(Identity(m)))
 	_ = c.Err.Flush() // nobody is left to tell
 }

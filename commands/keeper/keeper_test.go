@@ -1,4 +1,4 @@
-package commands
+package keeper
 
 import (
 	"os"
@@ -20,8 +20,8 @@ func TestAgentIsToldWhereItRuns(t *testing.T) {
 	}
 	for kept, want := range map[string]string{elsewhere: workspace, link: link, workspace: workspace, "": workspace} {
 		world := call.Env{Environ: func() []string { return []string{"PWD=" + kept} }}
-		env := agentEnv((&call.Call{Env: world}), missions.Launch{Dir: workspace}, variables{})
-		if got := valueOf(env, "PWD"); got != want {
+		env := agentEnv((&call.Call{Env: world}), missions.Launch{Dir: workspace}, Variables{})
+		if got := ValueOf(env, "PWD"); got != want {
 			t.Errorf("kept in %s the agent runs in %s, want %s", kept, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package commands
+package keeper
 
 import "golang.org/x/sys/unix"
 

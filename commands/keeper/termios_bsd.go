@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package commands
+package keeper
 
 import "golang.org/x/sys/unix"
 

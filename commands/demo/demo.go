@@ -1,4 +1,6 @@
-package commands
+// Package demo shows what Umbra does, with the commands themselves and with an agent that
+// follows a script. It touches nothing outside the directory that it makes.
+package demo
 
 import (
 	"context"
@@ -18,7 +20,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-func demoCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "demo", Short: "show what Umbra does, in a temporary directory, with a scripted agent",
 		Long: `Clones Umbra's own repository if it is run in one, else makes a small one, and
