@@ -9,7 +9,9 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/connect"
+	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/keeper"
+	"github.com/umbra-vcs/umbra/commands/status"
 )
 
 // Main runs umbra with the process's arguments and returns its exit code. What
@@ -20,12 +22,12 @@ func Main(now func() time.Time) int {
 	}
 	first := call.ProcessEnv(now, connect.Service)
 	first.Again = Run
-	if quickPrompt(first) {
+	if status.QuickPrompt(first) {
 		return 0
 	}
-	code, env, done := quickHook(first)
+	code, env, done := hook.Quick(first)
 	if !done {
-		code, env, done = quickStatusLine(env)
+		code, env, done = status.QuickStatusLine(env)
 	}
 	if done {
 		return code

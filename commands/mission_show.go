@@ -88,7 +88,7 @@ func describeMission(p *print.Printer, m missions.Mission) {
 	field("environment", strings.Join(m.EnvNames, " "))
 	field("to come", m.PendingAction)
 	if n := m.PendingUpdates; n > 0 {
-		field("updates", waitingUpdates(n, m.Name))
+		field("updates", wording.WaitingUpdates(n, m.Name))
 	}
 	field("no fork now", m.ForkBlockedReason)
 	field("shadow", m.ShadowRepo)
@@ -100,14 +100,6 @@ func describeMission(p *print.Printer, m missions.Mission) {
 		field("problem", problem)
 	}
 	t.Print(p, "  ")
-}
-
-// waitingUpdates says how many updates wait for a mission's agent, and what shows them.
-func waitingUpdates(n int, mission string) string {
-	if n == 1 {
-		return "1 update waits for its next prompt: umbra updates " + mission
-	}
-	return fmt.Sprintf("%d updates wait for its next prompt: umbra updates %s", n, mission)
 }
 
 // pidOf says whose a mission's pid is: its agent's, or that of the keeper alone.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/version"
 )
 
@@ -24,7 +25,7 @@ func Run(env call.Env) int {
 		err = in.carryOut(env, &globals, verbs, table)
 	}
 	if err != nil && in.failsOpen(env.Args) {
-		noteHook(env, globals, err)
+		hook.Note(env, globals, err)
 		return 0
 	}
 	return call.Report(env, globals, err)

@@ -4,7 +4,9 @@ import (
 	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/demo"
+	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/restores"
+	"github.com/umbra-vcs/umbra/commands/status"
 	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/commands/version"
 )
@@ -16,7 +18,7 @@ func allVerbs() []*call.Verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		updates.Updates(), statusCommand(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hookCommand(),
+		updates.Updates(), status.Command(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hook.Command(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		duCommand(), trashCommand(), forgetCommand(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(),

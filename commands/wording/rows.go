@@ -104,3 +104,11 @@ func ParseStates(list string) ([]missions.StateName, error) {
 	}
 	return states, nil
 }
+
+// WaitingUpdates says how many updates wait for a mission's agent, and what shows them.
+func WaitingUpdates(n int, mission string) string {
+	if n == 1 {
+		return "1 update waits for its next prompt: umbra updates " + mission
+	}
+	return fmt.Sprintf("%d updates wait for its next prompt: umbra updates %s", n, mission)
+}

@@ -1,4 +1,4 @@
-package commands
+package hook
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func hint(c *call.Call) error {
 	}
 	request := hintRequest(caller, c.Arg(0), c.Arg(1), c.Arguments[2:])
 	request.Alone = true
-	result, err := sendHook(c, request)
+	result, err := Send(c, request)
 	if err == nil && strict(c) {
 		err = problemOf(result)
 	}

@@ -1,4 +1,4 @@
-package commands
+package hook
 
 import (
 	"io"
@@ -43,7 +43,7 @@ func TestQuickHookGivesWay(t *testing.T) {
 				c.home(t, b.Env.Getenv("UMBRA_HOME"))
 			}
 			b.Env.Args, b.Env.Stdin = c.args, strings.NewReader("the event")
-			_, next, done := quickHook(b.Env)
+			_, next, done := Quick(b.Env)
 			if done {
 				t.Fatal("done")
 			}
@@ -61,7 +61,7 @@ func TestQuickHookFailsOpen(t *testing.T) {
 	home, err := home.Open(b.Env.Getenv("UMBRA_HOME"))
 	calltest.Must(t, err)
 	b.Env.Args = []string{"hook", "claude"}
-	code, _, done := quickHook(b.Env) // nothing on stdin
+	code, _, done := Quick(b.Env) // nothing on stdin
 	if code != 0 || !done || b.Stdout.Len()+b.Stderr.Len() > 0 {
 		t.Errorf("code %d, done %v, %s%s", code, done, b.Stdout.String(), b.Stderr.String())
 	}
@@ -78,7 +78,7 @@ func TestQuickHookTellsWhenStrict(t *testing.T) {
 	_, err := home.Open(b.Env.Getenv("UMBRA_HOME"))
 	calltest.Must(t, err)
 	b.Env.Args = []string{"hook", "claude", "--strict"}
-	code, _, done := quickHook(b.Env) // nothing on stdin
+	code, _, done := Quick(b.Env) // nothing on stdin
 	if code != 2 || !done || !strings.Contains(b.Stderr.String(), "the event is empty") {
 		t.Errorf("code %d, done %v, %q", code, done, b.Stderr.String())
 	}
@@ -96,7 +96,7 @@ func TestQuickHookSurvivesAFault(t *testing.T) {
 	calltest.Must(t, err)
 	b.Env.Args, b.Env.Stdin = []string{"hook", "claude"}, strings.NewReader("{}")
 	b.Env.Getwd = func() (string, error) { panic("a fault") }
-	code, _, done := quickHook(b.Env)
+	code, _, done := Quick(b.Env)
 	if code != 0 || !done || b.Stdout.Len()+b.Stderr.Len() > 0 {
 		t.Errorf("code %d, done %v, %s%s", code, done, b.Stdout.String(), b.Stderr.String())
 	}

@@ -1,4 +1,6 @@
-package commands
+// Package status says what runs here: whole, in one line for an agent's status line, and in
+// a few words for a shell's prompt, which waits for nothing.
+package status
 
 import (
 	"fmt"
@@ -11,7 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func statusCommand() *call.Verb {
+func Command() *call.Verb {
 	var line, prompt bool
 	return &call.Verb{
 		Name: "status", Short: "what runs here, the last snapshot, and what is wrong",
@@ -78,7 +80,7 @@ func writeStatus(p *print.Printer, s missions.Status) {
 			p.Folded("to come: " + print.Clean(m.Name) + ": " + print.Clean(m.PendingAction))
 		}
 		if n := m.PendingUpdates; n > 0 {
-			p.Folded("to be told: " + print.Clean(m.Name) + ": " + print.Clean(waitingUpdates(n, m.Name)))
+			p.Folded("to be told: " + print.Clean(m.Name) + ": " + print.Clean(wording.WaitingUpdates(n, m.Name)))
 		}
 		for _, note := range m.Notes {
 			p.Folded("note: " + print.Clean(m.Name) + ": " + print.Clean(note))

@@ -1,4 +1,6 @@
-package commands
+// Package hook takes events of agents, and hints of editors and Git, on the way that they
+// wait for: fast, and whatever is wrong with Umbra, theirs goes on.
+package hook
 
 import (
 	"bytes"
@@ -24,7 +26,7 @@ import (
 
 type hookOptions struct{ event string }
 
-func hookCommand() *call.Verb {
+func Command() *call.Verb {
 	var o hookOptions
 	return &call.Verb{
 		Name: "hook", Args: "AGENT [EVENT [FILE…]]", Min: 1, Max: -1, Short: "take one event of an agent on stdin (called by the agent)",
@@ -37,8 +39,8 @@ func hookCommand() *call.Verb {
 	}
 }
 
-// noteHook leaves what went wrong in a hook in the log, if there is a home.
-func noteHook(env call.Env, globals call.Globals, err error) {
+// Note leaves what went wrong in a hook in the log, if there is a home.
+func Note(env call.Env, globals call.Globals, err error) {
 	dir, herr := globals.HomeDir(env)
 	if herr != nil {
 		return
@@ -48,14 +50,14 @@ func noteHook(env call.Env, globals call.Globals, err error) {
 	slog.New(slog.NewTextHandler(file, nil)).Warn("hook", "error", missions.AsError(err).Message, "args", env.Args)
 }
 
-// quickHook is the usual way of a hook: one question over the socket before
+// Quick is the usual way of a hook: one question over the socket before
 // anything of a command line is set up, since the agent waits; --strict alone
 // changes nothing of the way, so that it can be tried out. It reports false
 // where that is not enough, with the environment from which Run goes on.
-func quickHook(env call.Env) (code int, next call.Env, done bool) {
+func Quick(env call.Env) (code int, next call.Env, done bool) {
 	defer func() {
 		if r := recover(); r != nil { // a fault in Umbra is none of the agent's
-			noteHook(env, call.Globals{}, missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r))
+			Note(env, call.Globals{}, missions.Errorf(missions.KindFailed, "", "umbra hook: %v", r))
 			code, next, done = 0, env, true
 		}
 	}()
@@ -90,7 +92,7 @@ func quickHook(env call.Env) (code int, next call.Env, done bool) {
 		return call.Report(env, call.Globals{}, err), env, true
 	}
 	if err != nil {
-		noteHook(env, call.Globals{}, err)
+		Note(env, call.Globals{}, err)
 	}
 	return 0, env, true
 }
@@ -187,14 +189,14 @@ func hook(c *call.Call, o hookOptions) error {
 		Caller: caller, Agent: agent, Event: o.event, Payload: event,
 		AgentPID: presence.FindAgentProcess(agent, caller, os.Getppid()),
 	}
-	result, err := sendHook(c, request)
+	result, err := Send(c, request)
 	if err != nil && c.Reach == call.Joining && missions.AsError(err).Kind == missions.KindNoDaemon && c.Context.Err() == nil {
 		// What the time allows is done here.
 		if errors.Is(err, client.ErrHangs) {
 			served.NoteHang()
 		}
 		c.NoDaemon, c.Reach = true, call.Alone
-		result, err = sendHook(c, request)
+		result, err = Send(c, request)
 	}
 	if werr := answerHook(c.Env, c.Arg(0), result); err == nil {
 		err = werr
@@ -205,10 +207,10 @@ func hook(c *call.Call, o hookOptions) error {
 	return err
 }
 
-// sendHook hands an event to the Service. It comes to its end some time after the
+// Send hands an event to the Service. It comes to its end some time after the
 // context at the latest: a system call may hang, as on a network's disk, in the Service
 // or while it is closed, and that is left behind with this process.
-func sendHook(c *call.Call, r missions.HookRequest) (missions.HookResult, error) {
+func Send(c *call.Call, r missions.HookRequest) (missions.HookResult, error) {
 	own := *c // is the goroutine's alone
 	var result missions.HookResult
 	ended := make(chan error, 1)

@@ -1,4 +1,4 @@
-package commands
+package status
 
 import (
 	"bytes"
@@ -29,11 +29,11 @@ const (
 // mostInPrompt is how many missions a prompt names.
 const mostInPrompt = 2
 
-// quickPrompt is umbra status --prompt: one question over the socket, before
+// QuickPrompt is umbra status --prompt: one question over the socket, before
 // anything of a command line is set up, else a look at what is on disk. It starts
 // no daemon, makes no home, and never fails: what can't be told is left out. It
 // reports false for any other command line.
-func quickPrompt(env call.Env) (done bool) {
+func QuickPrompt(env call.Env) (done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--prompt" {
 		return false
 	}

@@ -1,4 +1,4 @@
-package commands
+package status
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/payload"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/version"
@@ -31,10 +32,10 @@ const (
 	statusLineBudget = time.Second
 )
 
-// quickStatusLine is the usual way of an agent's status line: one question over
+// QuickStatusLine is the usual way of an agent's status line: one question over
 // the socket, before anything of a command line is set up. It reports false where
 // that is not enough, with the environment from which Run goes on.
-func quickStatusLine(env call.Env) (code int, next call.Env, done bool) {
+func QuickStatusLine(env call.Env) (code int, next call.Env, done bool) {
 	if len(env.Args) != 2 || env.Args[0] != "status" || env.Args[1] != "--statusline" || env.IsTerminal(env.Stdin) {
 		return 0, env, false
 	}
@@ -85,7 +86,7 @@ func agentStatusLine(c *call.Call, r missions.HookRequest) error {
 	ctx, cancel := context.WithTimeout(c.Context, statusLineBudget)
 	defer cancel()
 	c.Context = ctx
-	result, err := sendHook(c, r)
+	result, err := hook.Send(c, r)
 	if err != nil {
 		return err
 	}
