@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -116,7 +117,7 @@ func (u *uninstalling) leaveShared(seen map[string]bool, r missions.HooksRequest
 
 // unit takes away what starts the daemon at login.
 func (u *uninstalling) unit() {
-	at, installed, err := ourUnit(u.Call)
+	at, installed, err := daemon.OurUnit(u.Call)
 	if err != nil && missions.AsError(err).Kind != missions.KindConflict { // another's is no business of ours
 		u.failed(err)
 	}
@@ -124,15 +125,15 @@ func (u *uninstalling) unit() {
 		return
 	}
 	if len(u.live) > 0 {
-		at = at.asItRuns()
+		at = at.AsItRuns()
 	}
 	if !u.dryRun {
-		if _, err := dropUnit(u.Call, at); err != nil { // the daemon is stopped here
+		if _, err := daemon.DropUnit(u.Call, at); err != nil { // the daemon is stopped here
 			u.failed(err)
 			return
 		}
 	}
-	u.removed("the unit that starts the daemon at login", at.file)
+	u.removed("the unit that starts the daemon at login", at.File)
 }
 
 // shellFiles removes completions and manual pages from where help says to put

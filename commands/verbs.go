@@ -3,8 +3,11 @@ package commands
 import (
 	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/config"
+	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/demo"
 	"github.com/umbra-vcs/umbra/commands/hook"
+	"github.com/umbra-vcs/umbra/commands/hooks"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/status"
 	"github.com/umbra-vcs/umbra/commands/updates"
@@ -18,7 +21,7 @@ func allVerbs() []*call.Verb {
 		missionCommand(), forkCommand(), projectCommand(),
 		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
 		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		updates.Updates(), status.Command(), doctorCommand(), configCommand(), daemonCommand(), hooksCommand(), hook.Command(),
+		updates.Updates(), status.Command(), doctorCommand(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		duCommand(), trashCommand(), forgetCommand(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(),

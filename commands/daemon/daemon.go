@@ -1,4 +1,6 @@
-package commands
+// Package daemon has the verbs of the background process: run, start, stop, ask, and have it
+// started at login.
+package daemon
 
 import (
 	"context"
@@ -21,7 +23,7 @@ import (
 	"github.com/umbra-vcs/umbra/watcher/daemon"
 )
 
-func daemonCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "daemon", Short: "the background process: it starts by itself when it is needed",
 		Verbs: append([]*call.Verb{

@@ -1,4 +1,4 @@
-package commands
+package hooks
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"

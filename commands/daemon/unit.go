@@ -1,4 +1,4 @@
-package commands
+package daemon
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // unit is what has the system start the daemon when its user logs in.
 type unit struct {
 	manager string // the program that is told of it
-	file    string
+	File    string
 	link    string // what disable removes as well, "" if that is nothing
 	text    string
 	enable  [][]string // what the manager is told, in order
@@ -30,8 +30,8 @@ type unit struct {
 	after   [][]string // once the file is gone
 }
 
-// asItRuns is the unit for taking it away while what it has started goes on.
-func (u unit) asItRuns() unit {
+// AsItRuns is the unit for taking it away while what it has started goes on.
+func (u unit) AsItRuns() unit {
 	var disable [][]string
 	for _, args := range u.disable {
 		if now := slices.Index(args, "--now"); now >= 0 {
@@ -56,7 +56,7 @@ func unitOf(c *call.Call, system string, command []string) (unit, error) {
 		}
 		dir := filepath.Join(config, "systemd", "user")
 		return unit{
-			manager: "systemctl", file: filepath.Join(dir, units.SystemdName),
+			manager: "systemctl", File: filepath.Join(dir, units.SystemdName),
 			link: filepath.Join(dir, "default.target.wants", units.SystemdName), text: units.Systemd(command, c.Getenv("PATH")),
 			enable:  [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", units.SystemdName}},
 			disable: [][]string{{"--user", "disable", "--now", units.SystemdName}}, after: [][]string{{"--user", "daemon-reload"}},
@@ -64,15 +64,15 @@ func unitOf(c *call.Call, system string, command []string) (unit, error) {
 	case "darwin":
 		file, domain := filepath.Join(home, "Library", "LaunchAgents", units.LaunchdName+".plist"), "gui/"+strconv.Itoa(os.Getuid())
 		return unit{
-			manager: "launchctl", file: file, text: units.Launchd(command, c.Getenv("PATH")),
+			manager: "launchctl", File: file, text: units.Launchd(command, c.Getenv("PATH")),
 			enable: [][]string{{"bootstrap", domain, file}}, disable: [][]string{{"bootout", domain + "/" + units.LaunchdName}},
 		}, nil
 	}
 	return unit{}, missions.Errorf(missions.KindFailed, "have umbra daemon run --stay started at login", "no unit is known for %s", system)
 }
 
-// ourUnit is the unit of this system if Umbra has written the file, else "".
-func ourUnit(c *call.Call) (u unit, installed bool, err error) {
+// OurUnit is the unit of this system if Umbra has written the file, else "".
+func OurUnit(c *call.Call) (u unit, installed bool, err error) {
 	if u, err = unitOf(c, runtime.GOOS, nil); err != nil {
 		return u, false, err
 	}
@@ -82,14 +82,14 @@ func ourUnit(c *call.Call) (u unit, installed bool, err error) {
 
 // read is what is in the unit's place, nil if nothing is.
 func (u unit) read() ([]byte, error) {
-	text, err := os.ReadFile(u.file)
+	text, err := os.ReadFile(u.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, missions.Errorf(missions.KindFailed, "", "read the unit: %w", err)
 	case !bytes.Contains(text, []byte(units.Mark)):
-		return text, missions.Errorf(missions.KindConflict, "rename it, then try again", "%s is not Umbra's: it stays as it is", u.file)
+		return text, missions.Errorf(missions.KindConflict, "rename it, then try again", "%s is not Umbra's: it stays as it is", u.File)
 	}
 	return text, nil
 }
@@ -100,11 +100,11 @@ func (u unit) write() (bool, error) {
 	if err != nil || string(before) == u.text {
 		return false, err
 	}
-	if err := os.MkdirAll(filepath.Dir(u.file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(u.File), 0o755); err != nil {
 		return false, missions.Errorf(missions.KindFailed, "", "make the directory of units: %w", err)
 	}
 	// systemd and launchd read it when they are told to, not meanwhile.
-	if err := os.WriteFile(u.file, []byte(u.text), 0o644); err != nil {
+	if err := os.WriteFile(u.File, []byte(u.text), 0o644); err != nil {
 		return false, missions.Errorf(missions.KindFailed, "", "write the unit: %w", err)
 	}
 	return true, nil
@@ -113,13 +113,13 @@ func (u unit) write() (bool, error) {
 // erase removes the unit, the link that the manager has made to it, and the
 // directories of units that are empty then.
 func (u unit) erase() error {
-	if err := os.Remove(u.file); err != nil {
-		return missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(u.file), "remove the unit: %w", err)
+	if err := os.Remove(u.File); err != nil {
+		return missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(u.File), "remove the unit: %w", err)
 	}
 	if u.link == "" {
 		return nil
 	}
-	if to, err := os.Readlink(u.link); err == nil && filepath.Base(to) == filepath.Base(u.file) {
+	if to, err := os.Readlink(u.link); err == nil && filepath.Base(to) == filepath.Base(u.File) {
 		if err := os.Remove(u.link); err != nil {
 			return missions.Errorf(missions.KindFailed, "rm "+home.ShellQuote(u.link), "remove the unit: %w", err)
 		}

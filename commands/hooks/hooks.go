@@ -1,4 +1,5 @@
-package commands
+// Package hooks has the verbs that install hooks, take them out and say how well they are.
+package hooks
 
 import (
 	"context"
@@ -12,7 +13,7 @@ import (
 
 type hooksOptions struct{ user, project, shared bool }
 
-func hooksCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "hooks", Short: "the hooks by which agents, editors and Git tell Umbra what they do",
 		Long: "For claude, codex, gemini, opencode, vim, nvim, emacs, vscode and git. Any other tool can tell by itself, with\n`umbra hook generic` and a small JSON: docs/agents/generic.md.",

@@ -1,4 +1,5 @@
-package commands
+// Package config has the verbs that show and change what can be configured.
+package config
 
 import (
 	"cmp"
@@ -24,7 +25,7 @@ func (o *configOptions) flags() []flags.Flag {
 	return []flags.Flag{flags.Bool("project", "the project's own file, .umbra.yml at its top", &o.project)}
 }
 
-func configCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "config", Short: "what can be configured",
 		Verbs: []*call.Verb{

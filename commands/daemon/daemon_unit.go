@@ -1,4 +1,4 @@
-package commands
+package daemon
 
 import (
 	"runtime"
@@ -46,7 +46,7 @@ func runDaemonInstall(c *call.Call) error {
 	if err != nil {
 		return err
 	}
-	r := unitResult{File: u.file}
+	r := unitResult{File: u.File}
 	if r.Changed, err = u.write(); err != nil {
 		return err
 	}
@@ -54,27 +54,27 @@ func runDaemonInstall(c *call.Call) error {
 }
 
 func runDaemonUninstall(c *call.Call) error {
-	u, installed, err := ourUnit(c)
+	u, installed, err := OurUnit(c)
 	if err != nil {
 		return err
 	}
 	var told error
 	if installed {
-		told, err = dropUnit(c, u)
+		told, err = DropUnit(c, u)
 	}
 	if err != nil {
 		return err
 	}
-	if err := printUnit(c, unitResult{File: u.file, Changed: installed}, "uninstalled", nil); err != nil || told == nil {
+	if err := printUnit(c, unitResult{File: u.File, Changed: installed}, "uninstalled", nil); err != nil || told == nil {
 		return err
 	}
 	return goesOn(c, told)
 }
 
-// dropUnit removes a unit. A manager that can't be told, as where nobody is logged
+// DropUnit removes a unit. A manager that can't be told, as where nobody is logged
 // in, has made nothing then that is still there at the next login: told says so for
 // who wants the daemon to end.
-func dropUnit(c *call.Call, u unit) (told, err error) {
+func DropUnit(c *call.Call, u unit) (told, err error) {
 	told = tell(c, u, u.disable)
 	if err := u.erase(); err != nil {
 		return told, err

@@ -1,4 +1,4 @@
-package commands
+package daemon
 
 import (
 	"encoding/xml"
@@ -73,10 +73,10 @@ func TestSystemdUnit(t *testing.T) {
 func TestUnitsOfOtherSystems(t *testing.T) {
 	t.Parallel()
 	c := &call.Call{Env: call.Env{Getenv: func(name string) string { return map[string]string{"HOME": "/home/ada"}[name] }}}
-	if u, err := unitOf(c, "darwin", nil); err != nil || u.file != "/home/ada/Library/LaunchAgents/"+units.LaunchdName+".plist" || u.manager != "launchctl" {
+	if u, err := unitOf(c, "darwin", nil); err != nil || u.File != "/home/ada/Library/LaunchAgents/"+units.LaunchdName+".plist" || u.manager != "launchctl" {
 		t.Errorf("darwin: %+v %v", u, err)
 	}
-	if u, err := unitOf(c, "linux", nil); err != nil || u.file != "/home/ada/.config/systemd/user/umbra.service" {
+	if u, err := unitOf(c, "linux", nil); err != nil || u.File != "/home/ada/.config/systemd/user/umbra.service" {
 		t.Errorf("linux: %+v %v", u, err)
 	}
 	if _, err := unitOf(c, "plan9", nil); err == nil || !strings.Contains(err.Error(), "no unit is known") {
