@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
@@ -67,7 +68,7 @@ func addWanted(c *call.Call, f *found, t typed, word string) {
 		}
 	case "ARGS":
 		if t.after == 0 {
-			for _, v := range readingVerbs {
+			for _, v := range history.ReadingVerbs {
 				f.add(v, "")
 			}
 		}
@@ -267,7 +268,7 @@ func treeEntries(c *call.Call, r missions.ResolveResult, dir string) []string {
 	}
 	var out bytes.Buffer
 	cmd := exec.CommandContext(c.Context, program, "--git-dir="+r.ShadowRepo, "ls-tree", "-z", tree)
-	cmd.Env, cmd.Stdout = gitEnv(c), &out
+	cmd.Env, cmd.Stdout = history.GitEnv(c), &out
 	if c.Run(cmd) != nil {
 		return nil
 	}

@@ -6,11 +6,13 @@ import (
 	"github.com/umbra-vcs/umbra/commands/config"
 	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/demo"
+	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/status"
 	"github.com/umbra-vcs/umbra/commands/updates"
+	"github.com/umbra-vcs/umbra/commands/upkeep"
 	"github.com/umbra-vcs/umbra/commands/version"
 )
 
@@ -19,11 +21,11 @@ import (
 func allVerbs() []*call.Verb {
 	return []*call.Verb{
 		missionCommand(), forkCommand(), projectCommand(),
-		timelineCommand(), snapshotCommand(), logCommand(), showCommand(), catCommand(), diffCommand(),
-		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), pinCommand(), unpinCommand(), pinsCommand(), gitCommand(),
-		updates.Updates(), status.Command(), doctorCommand(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
+		timelineCommand(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
+		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
+		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
-		duCommand(), trashCommand(), forgetCommand(),
+		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(),
 	}
 }

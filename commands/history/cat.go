@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -6,7 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func catCommand() *call.Verb {
+func Cat() *call.Verb {
 	var displaced bool
 	return &call.Verb{
 		Name: "cat", Args: "MOMENT PATH", Min: 2, Max: 2, Short: "print a file as it was, byte for byte",

@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func gitCommand() *call.Verb {
+func Git() *call.Verb {
 	var write bool
 	return &call.Verb{
 		Name: "git", Args: "[MISSION]", Max: 1, After: "-- ARGS…", Short: "run git on the shadow repository, to read it",
@@ -31,7 +31,7 @@ git remote add --no-tags snapshots PATH && git fetch snapshots
 func runGit(c *call.Call, write bool) error {
 	if !c.Dashed || len(c.After) == 0 {
 		hint := "for example: umbra git -- log -p"
-		if len(c.Arguments) > 0 && slices.Contains(readingVerbs, c.Arguments[0]) {
+		if len(c.Arguments) > 0 && slices.Contains(ReadingVerbs, c.Arguments[0]) {
 			hint = "did you mean umbra git -- " + strings.Join(c.Arguments, " ") + "?"
 		}
 		return missions.Errorf(missions.KindUsage, hint, "umbra git needs what to run after --")
@@ -89,7 +89,7 @@ func git(c *call.Call, repo string, args []string) error {
 		argv = append(argv, "-c", kv)
 	}
 	cmd := &exec.Cmd{
-		Path: program, Args: append(argv, args...), Dir: repo, Env: gitEnv(c),
+		Path: program, Args: append(argv, args...), Dir: repo, Env: GitEnv(c),
 		Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
 	}
 	c.ReleaseSignals()
@@ -110,8 +110,8 @@ func git(c *call.Call, repo string, args []string) error {
 	return missions.Errorf(missions.KindFailed, "", "run git: %w", err)
 }
 
-// gitEnv is what git needs of the environment, and nothing that steers it.
-func gitEnv(c *call.Call) []string {
+// GitEnv is what git needs of the environment, and nothing that steers it.
+func GitEnv(c *call.Call) []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",

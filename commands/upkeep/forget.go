@@ -1,4 +1,4 @@
-package commands
+package upkeep
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -6,7 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func forgetCommand() *call.Verb {
+func Forget() *call.Verb {
 	var r missions.ForgetRequest
 	return &call.Verb{
 		Name: "forget", Args: "PATH", Min: 1, Max: 1, Short: "say which snapshots hold a secret, and what to do about it",

@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func pinCommand() *call.Verb {
+func Pin() *call.Verb {
 	return &call.Verb{
 		Name: "pin", Args: "MOMENT NAME", Min: 2, Max: 2, Short: "give a snapshot a name, under which it is kept",
 		Run: func(c *call.Call) error {
@@ -18,7 +18,7 @@ func pinCommand() *call.Verb {
 	}
 }
 
-func unpinCommand() *call.Verb {
+func Unpin() *call.Verb {
 	return &call.Verb{
 		Name: "unpin", Args: "PIN", Min: 1, Max: 1, Short: "take a pin away; its snapshot stays in its mission",
 		Run: func(c *call.Call) error {
@@ -52,7 +52,7 @@ func changePin(
 	return c.TellDone(pin, func(p *print.Printer) { p.Line("%s", done(pin)) })
 }
 
-func pinsCommand() *call.Verb {
+func Pins() *call.Verb {
 	return &call.Verb{Name: "pins", Short: "list the pins of this project", Run: runPins}
 }
 

@@ -1,4 +1,4 @@
-package commands
+package upkeep
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func trashCommand() *call.Verb {
+func Trash() *call.Verb {
 	return &call.Verb{
 		Name: "trash", Short: "removed missions, and what went with them",
 		Verbs: []*call.Verb{

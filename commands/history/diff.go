@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type diffOptions struct {
 	changes    changeOptions
 }
 
-func diffCommand() *call.Verb {
+func Diff() *call.Verb {
 	var o diffOptions
 	return &call.Verb{
 		Name: "diff", Args: "[FROM] [TO]", Max: 2, After: "[-- PATH…]",

@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -9,7 +9,7 @@ import (
 
 type snapshotOptions struct{ message, pin string }
 
-func snapshotCommand() *call.Verb {
+func Snapshot() *call.Verb {
 	var o snapshotOptions
 	return &call.Verb{
 		Name: "snapshot", Alias: "checkpoint", Args: "[MISSION]", Max: 1,

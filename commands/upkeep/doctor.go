@@ -1,4 +1,6 @@
-package commands
+// Package upkeep has the verbs that keep Umbra's home: checks, disk usage, the trash, and what
+// to do about a captured secret.
+package upkeep
 
 import (
 	"fmt"
@@ -14,7 +16,7 @@ import (
 
 type doctorOptions struct{ rebuild, fix, known bool }
 
-func doctorCommand() *call.Verb {
+func Doctor() *call.Verb {
 	var o doctorOptions
 	return &call.Verb{
 		Name: "doctor", Short: "check every invariant, and say what to type where one does not hold",

@@ -1,4 +1,6 @@
-package commands
+// Package history has the verbs that take, name and look at snapshots: as lists, as patches,
+// as files, and by git.
+package history
 
 import (
 	"fmt"
@@ -20,7 +22,7 @@ type logOptions struct {
 	changes                   changeOptions
 }
 
-func logCommand() *call.Verb {
+func Log() *call.Verb {
 	var o logOptions
 	return &call.Verb{
 		Name: "log", Args: "[MISSION]", Max: 1, Short: "list a mission's snapshots, newest first, by turn",

@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"github.com/umbra-vcs/umbra/missions/home"
 )
 
-// readingVerbs are the subcommands of git that only read, given no flag that
+// ReadingVerbs are the subcommands of git that only read, given no flag that
 // says otherwise.
-var readingVerbs = []string{
+var ReadingVerbs = []string{
 	"annotate", "blame", "branch", "cat-file", "cherry", "count-objects", "describe", "diff", "diff-tree", "for-each-ref",
 	"fsck", "grep", "log", "ls-tree", "merge-base", "name-rev", "range-diff", "rev-list", "rev-parse", "shortlog", "show",
 	"show-branch", "show-ref", "verify-commit", "verify-pack", "version", "whatchanged",
@@ -31,7 +31,7 @@ func onlyReads(args []string) error {
 	switch {
 	case strings.HasPrefix(verb, "-"):
 		return missions.Errorf(missions.KindUsage, "umbra git -- log -p", "umbra git takes a subcommand first, and got %q", verb)
-	case !slices.Contains(readingVerbs, verb):
+	case !slices.Contains(ReadingVerbs, verb):
 		return refuse("git " + verb)
 	}
 	for _, arg := range args[1:] {

@@ -1,4 +1,4 @@
-package commands
+package history
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func showCommand() *call.Verb {
+func Show() *call.Verb {
 	var o changeOptions
 	return &call.Verb{
 		Name: "show", Args: "MOMENT", Min: 1, Max: 1, After: "[-- PATH…]",

@@ -1,4 +1,4 @@
-package commands
+package upkeep
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -6,7 +6,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func duCommand() *call.Verb {
+func Du() *call.Verb {
 	return &call.Verb{
 		Name: "du", Short: "say what Umbra takes on the disk, and what could be given back",
 		Long: `By project and mission: what is stored of one alone, and what several share. Files
