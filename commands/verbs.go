@@ -9,8 +9,10 @@ import (
 	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
+	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/status"
+	"github.com/umbra-vcs/umbra/commands/timeline"
 	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/commands/upkeep"
 	"github.com/umbra-vcs/umbra/commands/version"
@@ -20,9 +22,9 @@ import (
 // serves one run.
 func allVerbs() []*call.Verb {
 	return []*call.Verb{
-		missionCommand(), forkCommand(), projectCommand(),
-		timelineCommand(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
-		restores.Restore(), restores.Promote(offerRemoval), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
+		mission.Command(), mission.Fork(), mission.Project(),
+		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
+		restores.Restore(), restores.Promote(mission.OfferRemoval), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
 		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),

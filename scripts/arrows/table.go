@@ -20,7 +20,7 @@ var shared = []string{"sessions", "sessions/jsontext", "sessions/jsonlines", "se
 // rules are the arrows of the design: a package that is not here may not be.
 var rules = []rule{
 	{"", []string{"commands"}, "main only exits with what commands.Main returns"},
-	{"commands", []string{"commands/automations", "commands/call", "commands/config", "commands/connect", "commands/daemon", "commands/demo", "commands/flags", "commands/highlight", "commands/history", "commands/hook", "commands/hooks", "commands/keeper", "commands/payload", "commands/print", "commands/restores", "commands/status", "commands/tui", "commands/updates", "commands/upkeep", "commands/version", "commands/wording", "missions", "missions/addresses", "missions/events", "missions/home", "missions/projects", "missions/settings", "watcher/client"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
+	{"commands", []string{"commands/automations", "commands/call", "commands/config", "commands/connect", "commands/daemon", "commands/demo", "commands/flags", "commands/history", "commands/hook", "commands/hooks", "commands/keeper", "commands/mission", "commands/payload", "commands/print", "commands/restores", "commands/status", "commands/timeline", "commands/updates", "commands/upkeep", "commands/version", "commands/wording", "missions", "missions/addresses", "missions/events", "missions/home", "missions/projects", "missions/settings", "watcher/client"}, "one way in: flags become one call of missions.Service, or of settings, nothing else beneath it is touched"},
 	{"commands/call", []string{"commands/flags", "commands/highlight", "commands/print", "missions", "missions/home", "missions/projects"}, "one run of a verb: its world, arguments and output; it knows no verb"},
 	{"commands/calltest", []string{"commands/call", "commands/print", "missions"}, "the world of a command, for tests"},
 	{"commands/flags", []string{"missions"}, "a leaf: the flags of a verb's table, and what values they take"},
@@ -39,6 +39,8 @@ var rules = []rule{
 	{"commands/hooks", []string{"commands/call", "commands/flags", "commands/print", "missions"}, "the verbs that install hooks and take them out"},
 	{"commands/history", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that take, name and look at snapshots"},
 	{"commands/upkeep", []string{"commands/call", "commands/flags", "commands/print", "commands/wording", "missions", "missions/home"}, "the verbs that keep Umbra's home: doctor, du, forget, trash"},
+	{"commands/mission", []string{"commands/call", "commands/flags", "commands/keeper", "commands/print", "commands/restores", "commands/updates", "commands/wording", "missions", "missions/home", "missions/projects", "missions/settings"}, "the verbs of missions, forks and projects"},
+	{"commands/timeline", []string{"commands/call", "commands/highlight", "commands/keeper", "commands/mission", "commands/print", "commands/restores", "commands/tui", "missions"}, "opens the terminal interface, and does outside of it what it asks for"},
 	{"commands/clockwork", []string{"commands"}, "main with a clock that can be set back, for scripts/endure: no more than main may"},
 	{"commands/highlight", []string{"missions"}, "what the pieces of source and of patches are, for whoever paints them"},
 	{"commands/payload", []string{"missions"}, "the event that an agent gives its hook on stdin, and how long that may take"},

@@ -1,4 +1,4 @@
-package commands
+package mission
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func projectCommand() *call.Verb {
+func Project() *call.Verb {
 	r := &missions.MoveProjectRequest{}
 	return &call.Verb{
 		Name: "project", Short: "projects: missions that share a shadow repository",

@@ -1,4 +1,4 @@
-package commands
+package mission
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package commands
+package mission
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"

@@ -1,4 +1,6 @@
-package commands
+// Package timeline opens the terminal interface, and does outside of it what it asks for: a
+// pager, an editor, the launch of a fork.
+package timeline
 
 import (
 	"path/filepath"
@@ -6,13 +8,14 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/keeper"
+	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func timelineCommand() *call.Verb {
+func Command() *call.Verb {
 	return &call.Verb{
 		Name: "timeline", Args: "[MISSION]", Max: 1, Short: "browse missions, snapshots, changes and conversations on the screen",
 		Long: `Missions and their forks, the snapshots of one by turn, and what each changed
@@ -56,7 +59,7 @@ func launchFork(c *call.Call, caller missions.Caller, r missions.ForkResult) err
 		return err
 	}
 	c.Reach = call.Staying
-	tellFork(c, r)
+	mission.TellFork(c, r)
 	m := r.Missions[0]
 	keeper.Announce(c, m)
 	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, keeper.Variables{})
@@ -73,7 +76,7 @@ func timelineWords(c *call.Call) tui.Words {
 		},
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {
-				writeForked(p, r)
+				mission.WriteForked(p, r)
 				p.Line("to launch its agent: umbra mission resume %s", print.Clean(r.Missions[0].Name))
 			})
 		},

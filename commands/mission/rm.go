@@ -1,4 +1,4 @@
-package commands
+package mission
 
 import (
 	"context"
@@ -137,9 +137,9 @@ func describeRemoval(p *print.Printer, r missions.RemoveResult, what string) {
 	listed("stays", r.Kept)
 }
 
-// offerRemoval offers to remove forks that are no longer needed. Where nobody can be
+// OfferRemoval offers to remove forks that are no longer needed. Where nobody can be
 // asked it says what to type; --yes does not answer that.
-func offerRemoval(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error {
+func OfferRemoval(ctx context.Context, c *call.Call, svc missions.Service, caller missions.Caller, forks []missions.ForkRoom) error {
 	request := missions.RemoveRequest{Caller: caller, Workspace: true, Preview: true}
 	var names []string
 	var room int64

@@ -1,4 +1,4 @@
-package commands
+package mission
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
@@ -9,7 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func forkCommand() *call.Verb {
+func Fork() *call.Verb {
 	var o missionNewOptions
 	return &call.Verb{
 		Name: "fork", Args: "[MOMENT]", Max: 1, After: "[-- COMMAND…]",
@@ -19,7 +19,7 @@ snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
 left as it is. It is short for umbra mission new --clone.`,
 		Flags: append(o.flags(), o.forkFlags()...),
-		Verbs: []*call.Verb{restores.Promote(offerRemoval), updates.Report()},
+		Verbs: []*call.Verb{restores.Promote(OfferRemoval), updates.Report()},
 		Run: func(c *call.Call) error {
 			if err := o.check(c, true); err != nil {
 				return err
@@ -52,7 +52,7 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	if err != nil {
 		return err
 	}
-	tellFork(c, r)
+	TellFork(c, r)
 	if o.launching() {
 		m := r.Missions[0]
 		keeper.Announce(c, m)
@@ -96,17 +96,17 @@ func printForks(c *call.Call, o missionNewOptions, r missions.ForkResult) error 
 	})
 }
 
-// tellFork says what the forks begin from, and what could not come along.
-func tellFork(c *call.Call, r missions.ForkResult) {
+// TellFork says what the forks begin from, and what could not come along.
+func TellFork(c *call.Call, r missions.ForkResult) {
 	if c.Quiet {
 		return
 	}
 	c.EndProgress()
-	writeForked(c.Err, r)
+	WriteForked(c.Err, r)
 	_ = c.Err.Flush() // nobody is left to tell
 }
 
-func writeForked(p *print.Printer, r missions.ForkResult) {
+func WriteForked(p *print.Printer, r missions.ForkResult) {
 	p.Line("forked from %s (%s)", print.Clean(r.Source.Address), print.Short(r.Source.ID))
 	for _, m := range r.Missions {
 		p.Line("  %s in %s", print.Clean(m.Name), print.Clean(m.Workspace))
