@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/hook"
+	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/version"
 )
 
@@ -61,7 +62,7 @@ func (in invocation) failsOpen(args []string) bool {
 // helpFor prints the help of what was asked for: a verb, or everything.
 func helpFor(w io.Writer, verbs []*call.Verb, globals []flags.Flag, in invocation) error {
 	if in.concepts {
-		_, err := io.WriteString(w, concepts)
+		_, err := io.WriteString(w, reference.Concepts)
 		return err
 	}
 	v, at := in.verb, in.path
@@ -69,7 +70,7 @@ func helpFor(w io.Writer, verbs []*call.Verb, globals []flags.Flag, in invocatio
 		return unknownVerb("umbra "+strings.Join(at, " "), v.Verbs, in.args[0])
 	}
 	if v == nil {
-		return helpAll(w, verbs, globals)
+		return reference.HelpAll(w, verbs, globals)
 	}
-	return helpVerb(w, at, v)
+	return reference.HelpVerb(w, at, v)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/reference"
 )
 
 // eachVerb calls fn with every command that is shown.
@@ -31,21 +32,21 @@ func TestLessons(t *testing.T) {
 	t.Parallel()
 	eachVerb(func(at []string, v *call.Verb) {
 		path := strings.Join(at, " ")
-		l := lessonOf(at)
-		if len(l.examples) == 0 {
+		l := reference.LessonOf(at)
+		if len(l.Examples) == 0 {
 			t.Errorf("umbra %s has no example: see lessons", path)
 		}
-		if len(l.related()) == 0 {
+		if len(l.Related()) == 0 {
 			t.Errorf("umbra %s names no related command", path)
 		}
 	})
-	for _, l := range lessons() {
-		if !has(allVerbs(), strings.Fields(l.path)) {
-			t.Errorf("there is no umbra %s", l.path)
+	for _, l := range reference.Lessons() {
+		if !reference.Has(allVerbs(), strings.Fields(l.Path)) {
+			t.Errorf("there is no umbra %s", l.Path)
 		}
-		for _, name := range l.related() {
-			if !has(allVerbs(), strings.Fields(name)) {
-				t.Errorf("umbra %s names umbra %s, which is no command", l.path, name)
+		for _, name := range l.Related() {
+			if !reference.Has(allVerbs(), strings.Fields(name)) {
+				t.Errorf("umbra %s names umbra %s, which is no command", l.Path, name)
 			}
 		}
 	}
@@ -57,11 +58,11 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	p := newTypist(t)
 	p.program("systemctl", "exit 0")
-	for _, l := range lessons() {
-		for _, example := range l.examples {
-			p.example(l.path, example)
+	for _, l := range reference.Lessons() {
+		for _, example := range l.Examples {
+			p.example(l.Path, example)
 		}
-		if l.path == "project move" {
+		if l.Path == "project move" {
 			p.sh("mv ~/code/shop ~/code/app && umbra project move ~/code/shop ~/code/app")
 		}
 	}
@@ -92,32 +93,32 @@ func TestManPages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: scripts/check installs it", err)
 	}
-	pages := manPages(allVerbs())
+	pages := reference.ManPages(allVerbs())
 	if len(pages) < 30 {
 		t.Fatalf("only %d pages", len(pages))
 	}
 	for _, page := range pages {
 		lint := exec.Command(mandoc, "-T", "lint", "-W", "warning")
-		lint.Stdin = strings.NewReader(page.text)
+		lint.Stdin = strings.NewReader(page.Text)
 		out, err := lint.CombinedOutput()
 		for line := range strings.Lines(string(out)) {
 			if !strings.Contains(line, "missing date") { // there is none: the page is of the build
-				t.Errorf("%s: %s", page.name, line)
+				t.Errorf("%s: %s", page.Name, line)
 			}
 		}
 		if err != nil && len(out) == 0 {
-			t.Errorf("%s: %v", page.name, err)
+			t.Errorf("%s: %v", page.Name, err)
 		}
 		text := exec.Command(mandoc, "-T", "utf8")
-		text.Stdin = strings.NewReader(page.text)
+		text.Stdin = strings.NewReader(page.Text)
 		said, err := text.Output()
 		for at := 0; at >= 0; at = slices.Index(said, '\b') { // a letter printed over itself is bold
 			if at > 0 {
 				said = slices.Delete(said, at-1, at+1)
 			}
 		}
-		if err != nil || !strings.Contains(string(said), "NAME\n       "+page.name+" - ") {
-			t.Errorf("%s is shown as (%v):\n%s", page.name, err, said)
+		if err != nil || !strings.Contains(string(said), "NAME\n       "+page.Name+" - ") {
+			t.Errorf("%s is shown as (%v):\n%s", page.Name, err, said)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/calltest"
+	"github.com/umbra-vcs/umbra/commands/complete"
 	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -33,7 +34,7 @@ func TestUninstallTellsWhatItDid(t *testing.T) {
 	file := filepath.Join(b.Env.Getenv("HOME"), ".local", "share", "bash-completion", "completions", "umbra")
 	for _, args := range [][]string{{"uninstall"}, {"uninstall", "--json"}} {
 		calltest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		calltest.Must(t, os.WriteFile(file, []byte(bashCompletion), 0o600))
+		calltest.Must(t, os.WriteFile(file, []byte(complete.BashCompletion), 0o600))
 		if code := b.run(args...); code == 0 || code == int(call.Partly) {
 			t.Errorf("code %d: %s", code, b.Stderr.String())
 		}

@@ -3,6 +3,7 @@ package commands
 import (
 	"github.com/umbra-vcs/umbra/commands/automations"
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/complete"
 	"github.com/umbra-vcs/umbra/commands/config"
 	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/demo"
@@ -10,9 +11,11 @@ import (
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
 	"github.com/umbra-vcs/umbra/commands/mission"
+	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/status"
 	"github.com/umbra-vcs/umbra/commands/timeline"
+	"github.com/umbra-vcs/umbra/commands/uninstall"
 	"github.com/umbra-vcs/umbra/commands/updates"
 	"github.com/umbra-vcs/umbra/commands/upkeep"
 	"github.com/umbra-vcs/umbra/commands/version"
@@ -26,7 +29,7 @@ func allVerbs() []*call.Verb {
 		timeline.Command(), history.Snapshot(), history.Log(), history.Show(), history.Cat(), history.Diff(),
 		restores.Restore(), restores.Promote(mission.OfferRemoval), restores.Undo(), restores.Redo(), history.Pin(), history.Unpin(), history.Pins(), history.Git(),
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
-		completionCommand(), completeCommand(allVerbs), manCommand(allVerbs), version.Command(), docsCommand(allVerbs), uninstallCommand(allVerbs),
+		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),
 		demo.Command(), demo.ScriptedAgent(), automations.Command(),
 	}

@@ -1,4 +1,4 @@
-package commands
+package complete
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/call"
 	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/events"
@@ -111,7 +112,7 @@ func (f *found) addPages(verbs []*call.Verb, words []string) {
 		}
 	}
 	if len(words) == 0 {
-		f.add("concepts", conceptsAbout)
+		f.add("concepts", reference.ConceptsAbout)
 	}
 }
 

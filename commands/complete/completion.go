@@ -1,4 +1,4 @@
-package commands
+package complete
 
 import (
 	_ "embed"
@@ -10,14 +10,14 @@ import (
 
 var (
 	//go:embed shells/umbra.bash
-	bashCompletion string
+	BashCompletion string
 	//go:embed shells/umbra.zsh
 	zshCompletion string
 	//go:embed shells/umbra.fish
-	fishCompletion string
+	FishCompletion string
 )
 
-func completionCommand() *call.Verb {
+func Scripts() *call.Verb {
 	return &call.Verb{
 		Name: "completion", Args: "bash|zsh|fish", Min: 1, Max: 1, Short: "print what makes a shell complete umbra's command lines",
 		Long: `It completes commands, flags and their values, missions, moments with what they
@@ -38,7 +38,7 @@ func runCompletion(c *call.Call) error {
 	if c.JSON {
 		return missions.Errorf(missions.KindUsage, "leave out --json", "what a shell reads is no JSON")
 	}
-	scripts := map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
+	scripts := map[string]string{"bash": BashCompletion, "zsh": zshCompletion, "fish": FishCompletion}
 	script, ok := scripts[c.Arg(0)]
 	if !ok {
 		return missions.Errorf(missions.KindUsage, "umbra completion bash, zsh or fish", "no completion for the shell %q", c.Arg(0))

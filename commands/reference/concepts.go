@@ -1,10 +1,10 @@
-package commands
+package reference
 
-// conceptsAbout is what concepts is about.
-const conceptsAbout = "the words of Umbra, and how a moment is named"
+// ConceptsAbout is what concepts is about.
+const ConceptsAbout = "the words of Umbra, and how a moment is named"
 
-// concepts is what umbra help concepts says.
-const concepts = `The words of Umbra
+// Concepts is what umbra help concepts says.
+const Concepts = `The words of Umbra
 
 agent      the program that does the work: claude, codex, gemini, opencode, or
            any command.

@@ -1,4 +1,5 @@
-package commands
+// Package uninstall takes Umbra out of everything it was put into.
+package uninstall
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/connect"
 	"github.com/umbra-vcs/umbra/commands/flags"
 	"github.com/umbra-vcs/umbra/commands/print"
+	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/wording"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
@@ -22,7 +24,7 @@ import (
 
 type uninstallOptions struct{ data, dryRun, force bool }
 
-func uninstallCommand(all func() []*call.Verb) *call.Verb {
+func Command(all func() []*call.Verb) *call.Verb {
 	var o uninstallOptions
 	return &call.Verb{
 		Name: "uninstall", Short: "take Umbra out of everything it was put into",
@@ -36,7 +38,7 @@ asks.`,
 			flags.Bool("dry-run", "only say what would be done", &o.dryRun),
 			flags.Bool("force", "also while agents are at work: they go on, and so does what Umbra does for them; with --data where missions can't be read instead", &o.force),
 		},
-		Run: func(c *call.Call) error { return runUninstall(c, o, manPages(all())) },
+		Run: func(c *call.Call) error { return runUninstall(c, o, reference.ManPages(all())) },
 	}
 }
 
@@ -62,15 +64,15 @@ type uninstalling struct {
 	svc      missions.Service
 	asks     missions.Caller
 	at       client.Options
-	missions []missions.Mission // of every project
-	live     []missions.Mission // those that have an agent, or are about to
-	unread   []string           // what is said of those that can't be read
-	homeless bool               // there was no home before this
-	pages    []manPage          // what umbra man --dir writes
+	missions []missions.Mission  // of every project
+	live     []missions.Mission  // those that have an agent, or are about to
+	unread   []string            // what is said of those that can't be read
+	homeless bool                // there was no home before this
+	pages    []reference.ManPage // what umbra man --dir writes
 	done     uninstalled
 }
 
-func runUninstall(c *call.Call, o uninstallOptions, pages []manPage) error {
+func runUninstall(c *call.Call, o uninstallOptions, pages []reference.ManPage) error {
 	c.NoDaemon, c.Heeded = true, true // none is started for this, and a broken configuration keeps nobody
 	dir, err := c.HomeDir()
 	if err != nil {

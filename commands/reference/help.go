@@ -1,4 +1,6 @@
-package commands
+// Package reference teaches the command line: help, manual pages, examples, words, and
+// docs/cli.md. All of it is made of the verbs that it is given.
+package reference
 
 import (
 	"fmt"
@@ -9,7 +11,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/flags"
 )
 
-func helpAll(w io.Writer, verbs []*call.Verb, globals []flags.Flag) error {
+func HelpAll(w io.Writer, verbs []*call.Verb, globals []flags.Flag) error {
 	var b strings.Builder
 	b.WriteString("umbra snapshots, restores and forks the work of AI coding agents.\n\nusage: umbra COMMAND [FLAGS] [ARGUMENTS]\n\ncommands:\n")
 	writeVerbs(&b, "", verbs)
@@ -20,7 +22,7 @@ func helpAll(w io.Writer, verbs []*call.Verb, globals []flags.Flag) error {
 	return err
 }
 
-func helpVerb(w io.Writer, at []string, v *call.Verb) error {
+func HelpVerb(w io.Writer, at []string, v *call.Verb) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s\n\n%s\n", call.Usage(at, v), sentence(v.Short))
 	if v.Alias != "" {
@@ -37,11 +39,11 @@ func helpVerb(w io.Writer, at []string, v *call.Verb) error {
 		b.WriteString("\nflags:\n")
 		writeFlags(&b, v.Flags)
 	}
-	l := lessonOf(at)
-	if len(l.examples) > 0 {
-		b.WriteString("\nexamples:\n  " + strings.Join(l.examples, "\n  ") + "\n")
+	l := LessonOf(at)
+	if len(l.Examples) > 0 {
+		b.WriteString("\nexamples:\n  " + strings.Join(l.Examples, "\n  ") + "\n")
 	}
-	if related := l.related(); len(related) > 0 {
+	if related := l.Related(); len(related) > 0 {
 		b.WriteString("\nsee also: umbra " + strings.Join(related, ", umbra ") + "\n")
 	}
 	b.WriteString("\numbra --help lists the flags of every command.\n")

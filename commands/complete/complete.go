@@ -1,4 +1,6 @@
-package commands
+// Package complete answers a shell that asks what may come next on a command line, and prints
+// what makes a shell ask.
+package complete
 
 import (
 	"bufio"
@@ -23,11 +25,11 @@ type completeOptions struct {
 	width           int
 }
 
-// completeCommand answers the scripts that umbra completion prints. The first
+// Command answers the scripts that umbra completion prints. The first
 // line of its answer says how the shell is to go on: files and dirs add the
 // shell's own, paths are values that are files, nospace puts no space behind a
 // value. Then come the values, one a line, each with a tab and what it is.
-func completeCommand(all func() []*call.Verb) *call.Verb {
+func Command(all func() []*call.Verb) *call.Verb {
 	var o completeOptions
 	return &call.Verb{
 		Name: "complete", Args: "bash|zsh|fish", Min: 1, Max: 1, After: "-- WORDS…", Hidden: true,

@@ -1,4 +1,4 @@
-package commands
+package uninstall
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/umbra-vcs/umbra/commands/complete"
 	"github.com/umbra-vcs/umbra/commands/daemon"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/missions"
@@ -147,8 +148,8 @@ func (u *uninstalling) shellFiles() {
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(home, ".config")
 	}
-	u.completion("completion of bash", filepath.Join(data, "bash-completion", "completions", "umbra"), bashCompletion)
-	u.completion("completion of fish", filepath.Join(config, "fish", "completions", "umbra.fish"), fishCompletion)
+	u.completion("completion of bash", filepath.Join(data, "bash-completion", "completions", "umbra"), complete.BashCompletion)
+	u.completion("completion of fish", filepath.Join(config, "fish", "completions", "umbra.fish"), complete.FishCompletion)
 	u.manPages(filepath.Join(data, "man", "man1"))
 }
 
@@ -158,11 +159,11 @@ func (u *uninstalling) completion(what, file, text string) {
 	}
 }
 
-// manPages removes those of this version; they are named together.
+// ManPages removes those of this version; they are named together.
 func (u *uninstalling) manPages(dir string) {
 	removed := 0
 	for _, page := range u.pages {
-		if u.shellFile("a manual page", filepath.Join(dir, page.name+".1"), page.text) {
+		if u.shellFile("a manual page", filepath.Join(dir, page.Name+".1"), page.Text) {
 			removed++
 		}
 	}

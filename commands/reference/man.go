@@ -1,4 +1,4 @@
-package commands
+package reference
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-func manCommand(all func() []*call.Verb) *call.Verb {
+func Man(all func() []*call.Verb) *call.Verb {
 	var dir string
 	return &call.Verb{
 		Name: "man", Args: "[COMMAND…]", Max: call.AnyNumber, Short: "show the manual page of umbra, or of one of its commands",
@@ -24,11 +24,11 @@ func manCommand(all func() []*call.Verb) *call.Verb {
 		Flags: []flags.Flag{
 			flags.String("dir", "write every page into `DIR`, for man to find", &dir),
 		},
-		Run: func(c *call.Call) error { return runMan(c, dir, manPages(all())) },
+		Run: func(c *call.Call) error { return runMan(c, dir, ManPages(all())) },
 	}
 }
 
-func runMan(c *call.Call, dir string, pages []manPage) error {
+func runMan(c *call.Call, dir string, pages []ManPage) error {
 	switch {
 	case c.JSON:
 		return missions.Errorf(missions.KindUsage, "leave out --json", "a manual page is no JSON")
@@ -39,8 +39,8 @@ func runMan(c *call.Call, dir string, pages []manPage) error {
 	}
 	name := manName(c.Arguments)
 	for _, page := range pages {
-		if page.name == name {
-			return showMan(c, page.text)
+		if page.Name == name {
+			return showMan(c, page.Text)
 		}
 	}
 	return missions.Errorf(missions.KindNotFound, "umbra --help", "no manual page for umbra %s", strings.Join(c.Arguments, " "))
@@ -64,7 +64,7 @@ func showMan(c *call.Call, text string) error {
 	return err
 }
 
-func writeManPages(c *call.Call, dir string, pages []manPage) error {
+func writeManPages(c *call.Call, dir string, pages []ManPage) error {
 	if !filepath.IsAbs(dir) {
 		cwd, err := c.Getwd()
 		if err != nil {
@@ -76,7 +76,7 @@ func writeManPages(c *call.Call, dir string, pages []manPage) error {
 		return missions.Errorf(missions.KindFailed, "name a directory that can be written to", "make the directory of manual pages: %w", err)
 	}
 	for _, page := range pages {
-		if err := os.WriteFile(filepath.Join(dir, page.name+".1"), []byte(page.text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, page.Name+".1"), []byte(page.Text), 0o644); err != nil {
 			return missions.Errorf(missions.KindFailed, "name a directory that can be written to", "write a manual page: %w", err)
 		}
 	}
@@ -84,14 +84,14 @@ func writeManPages(c *call.Call, dir string, pages []manPage) error {
 	return nil
 }
 
-// manPage is one page of section 1, in the man macros.
-type manPage struct{ name, text string }
+// ManPage is one page of section 1, in the man macros.
+type ManPage struct{ Name, Text string }
 
 func manName(at []string) string { return strings.Join(append([]string{"umbra"}, at...), "-") }
 
-// manPages are all of them: umbra's own, its words, then a command's each.
-func manPages(verbs []*call.Verb) []manPage {
-	pages := []manPage{{"umbra", manOverview(verbs)}, {manName([]string{"concepts"}), manConcepts()}}
+// ManPages are all of them: umbra's own, its words, then a command's each.
+func ManPages(verbs []*call.Verb) []ManPage {
+	pages := []ManPage{{"umbra", manOverview(verbs)}, {manName([]string{"concepts"}), manConcepts()}}
 	var add func(under []string, verbs []*call.Verb)
 	add = func(under []string, verbs []*call.Verb) {
 		for _, v := range verbs {
@@ -100,7 +100,7 @@ func manPages(verbs []*call.Verb) []manPage {
 				continue
 			}
 			if v.Run != nil {
-				pages = append(pages, manPage{manName(at), manVerb(at, v)})
+				pages = append(pages, ManPage{manName(at), manVerb(at, v)})
 			}
 			add(at, v.Verbs)
 		}
@@ -199,9 +199,9 @@ func manOverview(verbs []*call.Verb) string {
 }
 
 func manConcepts() string {
-	r := manStart("umbra-concepts", conceptsAbout)
+	r := manStart("umbra-concepts", ConceptsAbout)
 	r.section("DESCRIPTION")
-	r.lines(strings.Split(strings.TrimSpace(concepts), "\n")...)
+	r.lines(strings.Split(strings.TrimSpace(Concepts), "\n")...)
 	return r.String()
 }
 
@@ -217,14 +217,14 @@ func manVerb(at []string, v *call.Verb) string {
 		r.section("FLAGS")
 		r.flags(v.Flags)
 	}
-	l := lessonOf(at)
-	if len(l.examples) > 0 {
+	l := LessonOf(at)
+	if len(l.Examples) > 0 {
 		r.section("EXAMPLES")
-		r.lines(l.examples...)
+		r.lines(l.Examples...)
 	}
 	r.section("SEE ALSO")
 	pages := []string{"umbra(1)"}
-	for _, name := range l.related() {
+	for _, name := range l.Related() {
 		pages = append(pages, manName(strings.Fields(name))+"(1)")
 	}
 	r.text(strings.Join(pages, ", "))

@@ -1,4 +1,4 @@
-package commands
+package reference
 
 import (
 	"strings"
@@ -10,14 +10,14 @@ import (
 // that work as they stand, which a test runs in this order, and the commands one
 // looks for next.
 type lesson struct {
-	path     string // the command without umbra
-	examples []string
+	Path     string // the command without umbra
+	Examples []string
 	see      string // commands, split at commas
 }
 
-// lessons are in the order in which a person meets them: each example finds what
+// Lessons are in the order in which a person meets them: each example finds what
 // those above it have made.
-func lessons() []lesson { return append(missionLessons(), snapshotLessons()...) }
+func Lessons() []lesson { return append(missionLessons(), snapshotLessons()...) }
 
 // missionLessons are about missions, and what is left of them.
 func missionLessons() []lesson {
@@ -108,30 +108,30 @@ func snapshotLessons() []lesson {
 	}
 }
 
-// lessonOf is what there is to teach of a command, nothing if there is nothing.
-func lessonOf(at []string) lesson {
+// LessonOf is what there is to teach of a command, nothing if there is nothing.
+func LessonOf(at []string) lesson {
 	path := strings.Join(at, " ")
-	for _, l := range lessons() {
-		if l.path == path {
+	for _, l := range Lessons() {
+		if l.Path == path {
 			return l
 		}
 	}
-	return lesson{path: path}
+	return lesson{Path: path}
 }
 
-// related are the commands to see as well.
-func (l lesson) related() []string {
+// Related are the commands to see as well.
+func (l lesson) Related() []string {
 	if l.see == "" {
 		return nil
 	}
 	return strings.Split(l.see, ", ")
 }
 
-// has reports whether a command is there to be run.
-func has(verbs []*call.Verb, at []string) bool {
+// Has reports whether a command is there to be run.
+func Has(verbs []*call.Verb, at []string) bool {
 	if len(at) == 0 {
 		return false
 	}
 	v := call.Find(verbs, at[0])
-	return v != nil && (len(at) == 1 && v.Run != nil || len(at) > 1 && has(v.Verbs, at[1:]))
+	return v != nil && (len(at) == 1 && v.Run != nil || len(at) > 1 && Has(v.Verbs, at[1:]))
 }

@@ -1,4 +1,4 @@
-package commands
+package reference
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"github.com/umbra-vcs/umbra/missions"
 )
 
-// docsCommand prints the reference that docs/cli.md holds.
-func docsCommand(all func() []*call.Verb) *call.Verb {
+// Docs prints the reference that docs/cli.md holds.
+func Docs(all func() []*call.Verb) *call.Verb {
 	return &call.Verb{
 		Name: "docs-cli", Short: "print the reference of the command line", Hidden: true,
 		Run: func(c *call.Call) error {
 			if c.JSON {
 				return missions.Errorf(missions.KindUsage, "leave out --json", "the reference is Markdown")
 			}
-			_, err := io.WriteString(c.Stdout, reference(all()))
+			_, err := io.WriteString(c.Stdout, Markdown(all()))
 			return err
 		},
 	}
@@ -60,8 +60,8 @@ func exitCodes() []exitCode {
 	}
 }
 
-// reference is the whole command line in Markdown.
-func reference(verbs []*call.Verb) string {
+// Markdown is the whole command line in Markdown.
+func Markdown(verbs []*call.Verb) string {
 	var b strings.Builder
 	var g call.Globals
 	b.WriteString(referenceHead)
@@ -91,7 +91,7 @@ func referenceVerbs(b *strings.Builder, under []string, verbs []*call.Verb) {
 			if len(v.Flags) > 0 {
 				referenceFlags(b, v.Flags)
 			}
-			referenceLesson(b, lessonOf(at))
+			referenceLesson(b, LessonOf(at))
 		}
 		if !v.Hidden {
 			referenceVerbs(b, at, v.Verbs)
@@ -110,11 +110,11 @@ func referenceFlags(b *strings.Builder, table []flags.Flag) {
 }
 
 func referenceLesson(b *strings.Builder, l lesson) {
-	if len(l.examples) > 0 {
-		b.WriteString("```sh\n" + strings.Join(l.examples, "\n") + "\n```\n\n")
+	if len(l.Examples) > 0 {
+		b.WriteString("```sh\n" + strings.Join(l.Examples, "\n") + "\n```\n\n")
 	}
 	var links []string
-	for _, name := range l.related() {
+	for _, name := range l.Related() {
 		links = append(links, "[umbra "+name+"](#umbra-"+strings.ReplaceAll(name, " ", "-")+")")
 	}
 	if len(links) > 0 {
