@@ -11,8 +11,8 @@ func (c *Call) CanAsk() bool {
 	return !c.JSON && c.IsTerminal(c.Stdin) && c.IsTerminal(c.Stderr)
 }
 
-// Answer is one of a question's answers, and the letter that gives it.
-type Answer struct{ Letter, Meaning string }
+// Answer is one of a question's answers: the letter that gives it, and what it means.
+type Answer [2]string
 
 // Ask puts a question and returns the letter of the answer. Anything that is
 // no answer is the last one, which is the one that does nothing. The error is
@@ -21,7 +21,7 @@ func (c *Call) Ask(question string, answers ...Answer) (string, error) {
 	c.progress.end()
 	fmt.Fprintln(c.Stderr, question)
 	for _, a := range answers {
-		fmt.Fprintf(c.Stderr, "  %s  %s\n", a.Letter, a.Meaning)
+		fmt.Fprintf(c.Stderr, "  %s  %s\n", a[0], a[1])
 	}
 	fmt.Fprint(c.Stderr, "> ")
 	typed := make(chan string, 1)
@@ -35,13 +35,13 @@ func (c *Call) Ask(question string, answers ...Answer) (string, error) {
 		fmt.Fprintln(c.Stderr)
 		return "", c.Context.Err()
 	case line := <-typed:
-		choice := answers[len(answers)-1].Letter
+		choice := answers[len(answers)-1][0]
 		for _, a := range answers {
-			if line == a.Letter {
+			if line == a[0] {
 				return line, nil
 			}
-			if line != "" && strings.HasPrefix(a.Meaning, line) {
-				choice = a.Letter
+			if line != "" && strings.HasPrefix(a[1], line) {
+				choice = a[0]
 			}
 		}
 		return choice, nil

@@ -11,7 +11,7 @@ import (
 
 // A server is a Service that this process serves to others. It stops the process, or
 // with pid 0 its group, without leaving anybody waiting.
-type Server interface {
+type server interface {
 	Stop(pid int, sig syscall.Signal)
 }
 
@@ -42,7 +42,7 @@ func (c *Call) HeedStops() {
 	}
 	c.stops.heeded = true
 	stop := StopProcess
-	if s, ok := c.closer.(Server); ok {
+	if s, ok := c.closer.(server); ok {
 		stop = s.Stop
 	}
 	go c.stops.heed(stop)
@@ -84,7 +84,7 @@ func continuable() bool {
 
 // StopGroup stops the process's group as Ctrl-Z does.
 func (c *Call) StopGroup() {
-	if s, ok := c.closer.(Server); ok {
+	if s, ok := c.closer.(server); ok {
 		s.Stop(0, syscall.SIGTSTP)
 		return
 	}

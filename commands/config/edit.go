@@ -93,7 +93,7 @@ func edited(c *call.Call, copied string, o configOptions) ([]byte, error) {
 		}
 		again := "n"
 		if c.CanAsk() {
-			if again, err = c.Ask(wrong.Error(), call.Answer{Letter: "e", Meaning: "edit it again"}, call.Answer{Letter: "n", Meaning: "give up; the copy stays"}); err != nil {
+			if again, err = c.Ask(wrong.Error(), call.Answer{"e", "edit it again"}, call.Answer{"n", "give up; the copy stays"}); err != nil {
 				return nil, err
 			}
 		}

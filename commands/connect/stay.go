@@ -22,7 +22,10 @@ type stayed struct {
 // the Service of whoever it is.
 func stay(ctx context.Context, env call.Env, o client.Options) (missions.Service, *stayed, error) {
 	s := &stayed{}
-	s.staying = daemon.Stay(daemon.Options{Home: o.Home, Version: o.Version, Command: "an umbra command that stays", Getenv: env.Getenv, Clock: env.Now, Automate: automations.Starter(env)})
+	s.staying = daemon.Stay(daemon.Options{
+		Home: o.Home, Version: o.Version, Command: "an umbra command that stays",
+		Getenv: env.Getenv, Clock: env.Now, Automate: automations.Starter(env),
+	})
 	select {
 	case <-s.staying.Settled():
 	case <-ctx.Done():

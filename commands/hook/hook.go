@@ -166,7 +166,8 @@ func hook(c *call.Call, o hookOptions) error {
 		return hint(c)
 	}
 	if len(c.Arguments) > 1 {
-		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s", c.Arg(0), strings.Join(c.Arguments[1:], " "))
+		return missions.Errorf(missions.KindUsage, "give the event on stdin", "umbra hook %s takes no more arguments: %s",
+			c.Arg(0), strings.Join(c.Arguments[1:], " "))
 	}
 	event, err := payload.Read(c.Context, c.Stdin)
 	if err != nil {

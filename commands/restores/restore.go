@@ -115,8 +115,8 @@ func askOwner(ctx context.Context, c *call.Call, svc missions.Service, caller mi
 	writePlan(c.Err, plan)
 	for {
 		_ = c.Err.Flush()
-		letter, err := c.Ask(q.text, call.Answer{Letter: "k", Meaning: q.keep}, call.Answer{Letter: "p", Meaning: q.put},
-			call.Answer{Letter: "d", Meaning: "show the differences"}, call.Answer{Letter: "s", Meaning: "stop"})
+		letter, err := c.Ask(q.text, call.Answer{"k", q.keep}, call.Answer{"p", q.put},
+			call.Answer{"d", "show the differences"}, call.Answer{"s", "stop"})
 		switch {
 		case err != nil:
 			return false, err

@@ -124,7 +124,8 @@ func writeHousekeeping(p *print.Printer, list []missions.Housekeeping) {
 	}
 	for _, h := range list {
 		if h.Problem == "" {
-			p.Folded(fmt.Sprintf("housekeeping: %s packed in %s, %s freed, %s", print.Count(h.Packed, "object"), print.Clean(h.Project), print.Size(max(0, h.FreedBytes)), p.When(h.At)))
+			p.Folded(fmt.Sprintf("housekeeping: %s packed in %s, %s freed, %s",
+				print.Count(h.Packed, "object"), print.Clean(h.Project), print.Size(max(0, h.FreedBytes)), p.When(h.At)))
 			return
 		}
 	}

@@ -278,7 +278,8 @@ func (u *uninstalling) confirmLoss(ctx context.Context) error {
 		}
 		snapshots += len(list)
 	}
-	u.Err.Line("%s, %s, what is in the trash, and your configuration in %s are removed for good:", print.Count(len(u.missions), "mission"), print.Count(snapshots, "snapshot"), print.Clean(u.at.Home.Dir))
+	u.Err.Line("%s, %s, what is in the trash, and your configuration in %s are removed for good:",
+		print.Count(len(u.missions), "mission"), print.Count(snapshots, "snapshot"), print.Clean(u.at.Home.Dir))
 	u.Err.Line("nothing can be restored after that. Your repositories and workspaces stay as they are.")
 	_ = u.Err.Flush()
 	if !u.CanAsk() {

@@ -54,7 +54,8 @@ func writeDoctor(p *print.Printer, r missions.DoctorResult) {
 	if len(r.Checked) > 0 {
 		checked = " (" + strings.Join(r.Checked, ", ") + ")"
 	}
-	p.Line("checked %s, %s, %s%s", print.Count(r.Projects, "project"), print.Count(r.Missions, "mission"), print.Count(r.Snapshots, "snapshot"), print.Clean(checked))
+	p.Line("checked %s, %s, %s%s",
+		print.Count(r.Projects, "project"), print.Count(r.Missions, "mission"), print.Count(r.Snapshots, "snapshot"), print.Clean(checked))
 	for _, project := range r.Verified {
 		p.Line("%s: what is borrowed from your repository was not verified yet, and is what it should be", print.Clean(project))
 	}
@@ -65,7 +66,8 @@ func writeDoctor(p *print.Printer, r missions.DoctorResult) {
 		p.Line("%s %s", p.Paint(print.Green, "mended:"), print.Clean(strings.TrimSpace(fmt.Sprintf("%s %s", f.Invariant, f.Message))))
 	}
 	for _, s := range r.SetAside {
-		p.Line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s", print.Clean(s.Project), print.Size(s.Bytes), print.Clean(home.ShellQuote(s.Path)))
+		p.Line("%s: %s of damaged files are set aside, which nothing reads: rm -r %s",
+			print.Clean(s.Project), print.Size(s.Bytes), print.Clean(home.ShellQuote(s.Path)))
 	}
 	for _, l := range r.Lost {
 		p.Line("%s", p.Paint(print.Dim, print.Clean(strings.TrimSpace(l.Project+" "+l.Mission)+": "+l.Message)))

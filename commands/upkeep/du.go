@@ -39,7 +39,8 @@ func describeUsage(p *print.Printer, u missions.Usage) {
 			if m.Removed {
 				what += " (in the trash)"
 			}
-			t.Row(print.Plain.Cell(print.Size(m.Files+m.Records)), print.Plain.Cell(what+": files "+print.Size(m.Files)+", conversation and records "+print.Size(m.Records)))
+			what += ": files " + print.Size(m.Files) + ", conversation and records " + print.Size(m.Records)
+			t.Row(print.Plain.Cell(print.Size(m.Files+m.Records)), print.Plain.Cell(what))
 		}
 		row := func(bytes int64, what string) {
 			if bytes > 0 {

@@ -162,7 +162,8 @@ func describeTrash(p *print.Printer, m missions.Removed) {
 	case m.Unknown:
 		p.Line("%s  whose it is can't be told: umbra trash empty %s removes it", print.Short(m.ID), print.Clean(m.ID))
 	case m.Back:
-		p.Line("%s  %s  left of %s in %s, which is back: copy what you want, umbra trash empty %s removes it", p.Paint(print.Bold, print.Clean(m.Name)), print.Short(m.ID), print.Clean(m.Name), print.Clean(m.Project), print.Short(m.ID))
+		p.Line("%s  %s  left of %s in %s, which is back: copy what you want, umbra trash empty %s removes it",
+			p.Paint(print.Bold, print.Clean(m.Name)), print.Short(m.ID), print.Clean(m.Name), print.Clean(m.Project), print.Short(m.ID))
 	case m.Name == "":
 		p.Line("%s  left of a fork that could not be made, or of a workspace that was lost", print.Short(m.ID))
 	default:
