@@ -104,7 +104,9 @@ func (m *merger) mergeTrees(sides Sides) (tree gitstore.ID, conflicts []string, 
 	nobody := gitstore.Signature{Name: "Umbra", Email: "umbra@localhost", When: time.Unix(0, 0)}
 	var commits []gitstore.ID
 	for _, tree := range []gitstore.ID{sides.Base, sides.Ours, sides.Theirs} {
-		id, err := batch.Commit(&gitstore.Commit{Tree: tree, Parents: commits[:min(1, len(commits))], Author: nobody, Committer: nobody, Message: "a side of a merge\n"})
+		id, err := batch.Commit(&gitstore.Commit{
+			Tree: tree, Parents: commits[:min(1, len(commits))], Author: nobody, Committer: nobody, Message: "a side of a merge\n",
+		})
 		if err != nil {
 			return tree, nil, err
 		}

@@ -73,11 +73,11 @@ func TestTrees(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		name              string
-		ours, theirs      files
-		want              files
-		taken, conflicts  []string
-		preferOurs, fails bool
+		name             string
+		ours, theirs     files
+		want             files
+		taken, conflicts []string
+		preferOurs       bool
 	}{
 		{name: "only theirs", ours: base, theirs: with(files{"b": "B\n"}), want: with(files{"b": "B\n"})},
 		{name: "only ours", ours: with(files{"b": "B\n"}, "gone"), theirs: base, want: with(files{"b": "B\n"}, "gone"), taken: []string{"b", "gone"}},
@@ -95,7 +95,8 @@ func TestTrees(t *testing.T) {
 			want: with(files{"a": lines(map[int]string{1: "theirs"}), "b": "B\n"}), taken: []string{"b"}, conflicts: []string{"a"},
 		},
 		{
-			name: "the same lines, ours", preferOurs: true, ours: with(files{"a": lines(map[int]string{1: "ours"})}), theirs: with(files{"a": lines(map[int]string{1: "theirs"}), "b": "B\n"}),
+			name: "the same lines, ours", preferOurs: true,
+			ours: with(files{"a": lines(map[int]string{1: "ours"})}), theirs: with(files{"a": lines(map[int]string{1: "theirs"}), "b": "B\n"}),
 			want: with(files{"a": lines(map[int]string{1: "ours"}), "b": "B\n"}), conflicts: []string{"a"},
 		},
 		{
@@ -128,7 +129,8 @@ func TestTrees(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := storetest.New(t)
-			got, err := merge.Trees(t.Context(), s, merge.Sides{Base: writeTree(t, s, base), Ours: writeTree(t, s, c.ours), Theirs: writeTree(t, s, c.theirs)}, c.preferOurs)
+			sides := merge.Sides{Base: writeTree(t, s, base), Ours: writeTree(t, s, c.ours), Theirs: writeTree(t, s, c.theirs)}
+			got, err := merge.Trees(t.Context(), s, sides, c.preferOurs)
 			storetest.NoErr(t, err)
 			if want := writeTree(t, s, c.want); got.Tree != want {
 				t.Errorf("merged %q, want %q", readTree(t, s, got.Tree), c.want)
@@ -195,7 +197,8 @@ func gitMerge(t *testing.T, s *shadow.Store, sides merge.Sides) (tree gitstore.I
 		return strings.TrimSpace(string(storetest.Must[[]byte](t)(s.Git(t.Context(), args...))))
 	}
 	base := commit(sides.Base)
-	out, err := s.Git(context.Background(), "-c", "merge.directoryRenames=false", "merge-tree", "--write-tree", "--no-messages", commit(sides.Ours, base), commit(sides.Theirs, base))
+	out, err := s.Git(context.Background(), "-c", "merge.directoryRenames=false", "merge-tree", "--write-tree", "--no-messages",
+		commit(sides.Ours, base), commit(sides.Theirs, base))
 	first, _, _ := bytes.Cut(out, []byte("\n"))
 	return storetest.Must[gitstore.ID](t)(gitstore.ParseID(string(first))), err == nil
 }

@@ -95,7 +95,8 @@ func (p *Promoter) findFork(ctx context.Context, r missions.PromoteRequest) (for
 		return fork, parent, err
 	}
 	if removed, err := p.LoadRemovedMission(fork.Project, fork.Parent.Mission); err == nil {
-		return nil, nil, missions.Errorf(missions.KindNotFound, "umbra trash restore "+removed.Name+", then the same again", "the parent of %s, mission %s, is in the trash", fork.Name, removed.Name)
+		return nil, nil, missions.Errorf(missions.KindNotFound, "umbra trash restore "+removed.Name+", then the same again",
+			"the parent of %s, mission %s, is in the trash", fork.Name, removed.Name)
 	}
 	return nil, nil, missions.Errorf(missions.KindNotFound, "go on in the fork: umbra mission resume "+fork.Name, "the parent of %s is gone", fork.Name)
 }
@@ -114,7 +115,9 @@ func (p *Promoter) forksHint(m *projects.Mission) string {
 
 // settleFork takes a snapshot of the fork, so that its newest one is what is promoted.
 // refused is what stands in the way, in a preview, which takes no snapshot.
-func (p *Promoter) settleFork(ctx context.Context, fork *projects.Mission, r missions.PromoteRequest) (_ *projects.Mission, refused []*missions.Error, err error) {
+func (p *Promoter) settleFork(
+	ctx context.Context, fork *projects.Mission, r missions.PromoteRequest,
+) (_ *projects.Mission, refused []*missions.Error, err error) {
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() {
 		missions.Notify(ctx, missions.Notice{Text: fmt.Sprintf("the workspace of %s is not there: its newest snapshot is promoted", fork.Name)})
 		return fork, nil, nil
@@ -128,7 +131,8 @@ func (p *Promoter) settleFork(ctx context.Context, fork *projects.Mission, r mis
 		}
 	}
 	if missions.InTurn(fork.Lifecycle) && !r.Force {
-		busy := missions.Errorf(missions.KindBusy, "umbra mission wait "+fork.Name+" waits for it; --force promotes what is there now", "%s is at work, in turn %d", fork.Name, fork.Lifecycle.LastTurn())
+		busy := missions.Errorf(missions.KindBusy, "umbra mission wait "+fork.Name+" waits for it; --force promotes what is there now",
+			"%s is at work, in turn %d", fork.Name, fork.Lifecycle.LastTurn())
 		if !r.Preview {
 			return nil, nil, busy
 		}

@@ -137,7 +137,8 @@ func (p *promotion) conflictError(paths int) *missions.Error {
 		at = "the same part of " + missions.Itoa(paths) + " paths"
 	}
 	return missions.Errorf(missions.KindConflict,
-		fmt.Sprintf("--keep-others keeps what %[1]s has there, --all takes what %[2]s has; to look at both: umbra diff %[2]s@fork %[1]s and umbra diff %[2]s@fork %[2]s", p.into.Name, p.fork.Name),
+		fmt.Sprintf("--keep-others keeps what %[1]s has there, --all takes what %[2]s has; "+
+			"to look at both: umbra diff %[2]s@fork %[1]s and umbra diff %[2]s@fork %[2]s", p.into.Name, p.fork.Name),
 		"%s was changed in %s and in its fork %s", at, p.into.Name, p.fork.Name)
 }
 
@@ -151,7 +152,8 @@ func (p *promotion) planConversation(j *Job, plan *conversations.ConversationPla
 		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("nothing was said in %s: the conversation of %s stays", fork.Name, m.Name))
 		return false, nil
 	case rs.Adapter(plan.SourceMeta.Agent) != rs.Adapter(m.Agent):
-		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf("the conversation of %s is one of %s, which %s can't go on with: the conversation of %s stays", fork.Name, plan.SourceMeta.Agent, m.AgentName(), m.Name))
+		j.Result.Notes = append(j.Result.Notes, fmt.Sprintf(
+			"the conversation of %s is one of %s, which %s can't go on with: the conversation of %s stays", fork.Name, plan.SourceMeta.Agent, m.AgentName(), m.Name))
 		return false, nil
 	}
 	if same, err := p.saysTheSame(plan, now); same || err != nil {
@@ -190,7 +192,8 @@ func (p *promotion) note(j *Job) string {
 	m, fork := p.into, p.fork
 	var text []string
 	if j.Conversation != nil {
-		text = append(text, fmt.Sprintf("Umbra: what mission %s did is mission %s's now, and you are its agent: you work in %s, and may change files there.", fork.Name, m.Name, m.Cwd()))
+		text = append(text, fmt.Sprintf(
+			"Umbra: what mission %s did is mission %s's now, and you are its agent: you work in %s, and may change files there.", fork.Name, m.Name, m.Cwd()))
 	}
 	if files := j.countsText(); files != "" {
 		text = append(text, fmt.Sprintf("Umbra has put the files of mission %s here (%s).", fork.Name, files))
