@@ -127,6 +127,7 @@ func TestCutOffCallsAreExplained(t *testing.T) {
 		"move_project": second(c.MoveProject(b.ctx(), missions.MoveProjectRequest{})),
 		"unpin":        second(c.Unpin(b.ctx(), missions.PinRequest{})),
 		"restore":      second(c.Restore(b.ctx(), missions.RestoreRequest{})),
+		"promote":      second(c.Promote(b.ctx(), missions.PromoteRequest{})),
 		"undo":         second(c.Undo(b.ctx(), missions.UndoRequest{})),
 		"redo":         second(c.Redo(b.ctx(), missions.UndoRequest{})),
 		"cancel":       second(c.Cancel(b.ctx(), missions.CancelRequest{})),
