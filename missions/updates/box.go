@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/disk"
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -140,7 +139,6 @@ func (b box) retire(d document) error {
 	if err := b.write(b.toldDir(), d); err != nil {
 		return err
 	}
-	failpoint.Hit("update.told")
 	return journal.Remove(filepath.Join(b.waitingDir(), d.ID+".json"))
 }
 
@@ -150,6 +148,5 @@ func (b box) putBack(d document) error {
 	if err := b.put(d); err != nil {
 		return err
 	}
-	failpoint.Hit("update.requeued")
 	return journal.Remove(filepath.Join(b.toldDir(), d.ID+".json"))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
@@ -135,7 +134,6 @@ func (c *Courier) MarkGiven(m *projects.Mission, d *Delivery) {
 		doc.GivenAt, doc.Unconfirmed, doc.LookFrom = c.Now(), true, d.from
 		errs = append(errs, d.box.put(doc))
 	}
-	failpoint.Hit("update.given")
 	c.warn(m, errors.Join(errs...))
 }
 

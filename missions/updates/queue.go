@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/projects"
@@ -27,7 +26,6 @@ func (c *Courier) Queue(to *projects.Mission, u missions.Update) (missions.Updat
 	}
 	u.Mission, u.At, u.Text, u.Topic = to.ID, c.Now(), CleanText(u.Text), CleanText(u.Topic)
 	err := b.put(document{Update: u, LookFrom: endOfConversation(to)})
-	failpoint.Hit("update.queued")
 	return u, err
 }
 
