@@ -45,8 +45,9 @@ func TestCommandsOfPages(t *testing.T) {
 }
 
 // untypable says why a command line can't be typed. Where a page shows the beginning of
-// one, the arguments that it lacks are not missed.
+// one, the arguments that it lacks are not missed. What stands in quotes is one argument.
 func untypable(line string) string {
+	line = regexp.MustCompile(`"[^"]*"`).ReplaceAllString(line, "TEXT")
 	line = strings.NewReplacer("[", "", "]", "", "…", "", "'", "", `"`, "").Replace(line)
 	words := strings.Fields(strings.SplitN(line, "|", 2)[0])
 	var globals call.Globals
