@@ -30,6 +30,20 @@ type WorktreeMaking interface {
 	WithoutWorktree(command []string) []string
 }
 
+// Headless is an Adapter whose agent can answer one prompt without a terminal, and ends
+// then.
+type Headless interface {
+	// Headless is a command of the agent that does so with the prompt of its launch. A
+	// prompt that the command itself has is left out.
+	Headless(command []string) []string
+}
+
+// Modelled is an Adapter whose agent is told by its command line which model to use.
+type Modelled interface {
+	// WithModel is a command of the agent that names this model, and no other.
+	WithModel(command []string, model string) []string
+}
+
 // Registering is an Adapter whose agent keeps a registry of the sessions that are
 // open.
 type Registering interface {

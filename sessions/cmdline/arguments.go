@@ -50,6 +50,11 @@ func (a Arguments) WordsWithout(names ...string) []string {
 	return words
 }
 
+// WordsWith are the words with one value of an option, before them all.
+func (a Arguments) WordsWith(name, value string) []string {
+	return append([]string{name, value}, a.WordsWithout(name)...)
+}
+
 // First are the arguments with an option before them all, where none of them can
 // swallow it. a stays as it is.
 func (a Arguments) First(words ...string) Arguments {

@@ -216,7 +216,7 @@ func (l *launch) unhooked() string {
 func (l *launch) switchedOff(c config) string {
 	why := ""
 	if c.hooksOff {
-		why = l.a.hooksOff(l.o.Env)
+		why = hooksOff(l.a.configFile(l.o.Env))
 	}
 	all := slices.Concat(l.before, l.after, l.own)
 	for _, name := range []string{"--config", "--enable", "--disable"} {

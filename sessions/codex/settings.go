@@ -55,7 +55,7 @@ var _ sessions.Truster = Adapter{}
 func (a Adapter) Distrusted(env sessions.Environ, file string, read func(string) ([]byte, error)) string {
 	c := a.config(env, read)
 	if c.hooksOff {
-		return a.hooksOff(env)
+		return hooksOff(a.configFile(env))
 	}
 	settings, err := read(file)
 	if err != nil {
@@ -81,8 +81,9 @@ func elsewhere(file string, read func(string) ([]byte, error)) string {
 	return "Codex does not read hooks in a linked Git worktree, but those of the main worktree: install them there, or without --project"
 }
 
-func (a Adapter) hooksOff(env sessions.Environ) string {
-	return "hooks are switched off in " + a.configFile(env) + " ([features] hooks = false): none of them runs"
+// hooksOff says that a configuration file switches all hooks off.
+func hooksOff(file string) string {
+	return "hooks are switched off in " + file + " ([features] hooks = false): none of them runs"
 }
 
 // untrusted says that Umbra's hooks in a file are not trusted; "" if all are.

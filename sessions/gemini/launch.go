@@ -108,7 +108,7 @@ func (l *launch) pickSession() {
 // terminal, and the only one without.
 func (l *launch) takePrompt(words []string) error {
 	kept := l.o.Fresh || !l.o.Resume && !l.o.Again // the command's own prompt is still to be sent
-	switch own := len(words) > 0 || l.args.Has(prompting...); {
+	switch own := len(words) > 0 || l.hasPrompt(); {
 	case kept && l.o.Prompt == "":
 		return nil
 	case kept && own:
@@ -130,6 +130,13 @@ func (l *launch) takePrompt(words []string) error {
 		l.args = slices.Insert(l.args, 0, cmdline.Argument{Values: []string{word}, Words: []string{word}})
 	}
 	return nil
+}
+
+// hasPrompt reports whether an option has a prompt that is not empty.
+func (l *launch) hasPrompt() bool {
+	return slices.ContainsFunc(l.args, func(a cmdline.Argument) bool {
+		return slices.Contains(prompting, a.Name) && strings.Join(a.Values, "") != ""
+	})
 }
 
 // asWord is a prompt that no positional word can be mistaken for: an option, or a
