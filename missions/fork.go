@@ -10,8 +10,12 @@ type ForkRequest struct {
 	Count     int           `json:"count"` // 0 is one, named without a number
 	Workspace string        `json:"workspace,omitempty"`
 	Prompt    string        `json:"prompt,omitempty"`
+	Prompts   []string      `json:"prompts,omitempty"` // instead: Count forks for each of them
 	Again     bool          `json:"again,omitempty"`
 	Command   []string      `json:"command,omitempty"`
+	Agent     string        `json:"agent,omitempty"`    // another one, with its own program
+	Model     string        `json:"model,omitempty"`    // that the agent is to use, "" as the source's command says
+	Headless  bool          `json:"headless,omitempty"` // the agents are to be launched without a terminal
 	EnvNames  []string      `json:"env_names,omitempty"`
 	Ignored   string        `json:"ignored,omitempty"` // copy (default) or skip
 	Config    string        `json:"config,omitempty"`  // of the agent: source (default), now, or a version's id

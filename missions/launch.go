@@ -1,6 +1,9 @@
 package missions
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // LaunchRequest asks how to start a mission's agent.
 type LaunchRequest struct {
@@ -13,6 +16,9 @@ type LaunchRequest struct {
 	Config    string   `json:"config,omitempty"`   // of the agent: now, or a version's id; "" as it is
 	Recreate  string   `json:"recreate,omitempty"` // another directory to put a lost workspace back into
 	EnvNames  []string `json:"env_names,omitempty"`
+	// Headless asks for the agent's command that answers the prompt without a terminal,
+	// and ends.
+	Headless bool `json:"headless,omitempty"`
 }
 
 // Launch is what a keeper runs.
@@ -24,6 +30,19 @@ type Launch struct {
 	Env     map[string]string `json:"env"`             // added to the keeper's own environment
 	Unset   []string          `json:"unset,omitempty"` // names taken out of that first
 	Notes   []string          `json:"notes,omitempty"`
+	Output  string            `json:"output,omitempty"` // the file that a headless agent prints to
+}
+
+// LiveLimit are the details of the error of a launch for which too many missions are live.
+type LiveLimit struct {
+	MaxLive int `json:"max_live"` // as configured
+}
+
+// IsLiveLimit reports whether a launch was refused since too many missions are live: it
+// may be tried again when one has ended.
+func IsLiveLimit(err error) bool {
+	var limit LiveLimit
+	return err != nil && json.Unmarshal(AsError(err).Details, &limit) == nil && limit.MaxLive > 0
 }
 
 // KeepRequest is a keeper's report: its agent started (Ended false), or ended.

@@ -18,19 +18,17 @@ func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, comm
 			return "", nil, missions.Errorf(missions.KindUsage, "umbra mission new -- COMMAND", "the command is empty")
 		}
 		agent = l.AgentOf(r.Command)
-		if r.Agent != "" && !l.isKnownAgent(r.Agent) {
-			return "", nil, l.unknownAgentError(r.Agent)
-		}
 		if r.Agent != "" {
+			if _, err := l.AgentCommand(r.Agent); err != nil {
+				return "", nil, err
+			}
 			agent = r.Agent
 		}
 		return agent, r.Command, projects.MayRecord(r.Command)
 	}
 	if r.Agent != "" {
-		if !l.isKnownAgent(r.Agent) {
-			return "", nil, l.unknownAgentError(r.Agent)
-		}
-		return r.Agent, []string{r.Agent}, nil
+		command, err = l.AgentCommand(r.Agent)
+		return r.Agent, command, err
 	}
 	for _, a := range l.Adapters {
 		if IsOnPath(r.Caller.Env["PATH"], a.Name()) {
@@ -48,10 +46,12 @@ func (l *Launcher) chooseAgent(r missions.NewMissionRequest) (agent string, comm
 	return filepath.Base(shell), []string{shell}, nil
 }
 
-// isKnownAgent reports whether Umbra can start an agent of that name.
-func (l *Launcher) isKnownAgent(name string) bool {
-	a := l.Adapter(name)
-	return a != nil && !projects.IsForeignAdapter(a)
+// AgentCommand is the program of an agent that Umbra can start.
+func (l *Launcher) AgentCommand(agent string) ([]string, error) {
+	if a := l.Adapter(agent); a == nil || projects.IsForeignAdapter(a) {
+		return nil, l.unknownAgentError(agent)
+	}
+	return []string{agent}, nil
 }
 
 func (l *Launcher) unknownAgentError(name string) error {

@@ -81,6 +81,14 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if err := l.CheckPrompt(m.Agent, m.AgentName(), r.Prompt); err != nil {
 		return missions.Launch{}, err
 	}
+	if r.Headless {
+		if err := l.CheckHeadless(m.Agent, m.AgentName()); err != nil {
+			return missions.Launch{}, err
+		}
+		if r.Prompt == "" && m.FirstPrompt == "" {
+			return missions.Launch{}, missions.Errorf(missions.KindUsage, "umbra mission resume "+m.Name, "%s has no prompt that is still to be sent", m.Name)
+		}
+	}
 	launch := missions.Launch{ID: l.NewID(), Argv: command, Dir: m.Cwd(), Env: map[string]string{
 		"UMBRA_MISSION": m.ID,
 		"UMBRA_HOME":    l.Home.Dir,
@@ -101,6 +109,9 @@ func (l *Launcher) PrepareLaunch(ctx context.Context, m *projects.Mission, r mis
 	if r.KeeperPID > 0 {
 		keeper := l.ProcessByPID(r.KeeperPID)
 		m.Live.Keeper, m.Live.Agent, m.Live.KeeperChild = &keeper, nil, nil
+	}
+	if r.Headless {
+		launch.Output = l.Home.OutputFile(m.ID)
 	}
 	changed := !slices.Equal(m.Command, command)
 	m.Command = command
@@ -156,9 +167,13 @@ func (l *Launcher) prepareAgentCommand(ctx context.Context, m *projects.Mission,
 	if err != nil {
 		return false, err
 	}
+	command := m.Command
+	if h, ok := a.(sessions.Headless); ok && r.Headless {
+		command = h.Headless(command)
+	}
 	cmd, news, err := agentCommand(l.updates, m, a, sessions.Launch{
 		Config: config,
-		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: m.Command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
+		Env:    m.AdapterEnv(), Dir: launch.Dir, Command: command, SessionID: id, Resume: resume, Fresh: fresh, Again: m.Lifecycle.LastTurn() > 0, Prompt: prompt,
 		Marks: maps.Clone(launch.Env), How: m.ResumeCommand, Transcript: m.Binding.SessionPath,
 		HookCommand: HookCommand(r.Caller.Binary, a.Name()), SettingsDir: l.presence.LaunchDir(m),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(projects.AbsolutePath(launch.Dir, name)) },

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,8 +33,10 @@ func (l *Launcher) CheckLiveLimit(c missions.Caller, self string) error {
 	if len(live) < most {
 		return nil
 	}
-	return missions.Errorf(missions.KindBusy, "umbra mission stop "+live[0]+", or umbra config set missions.max_live "+missions.Itoa(len(live)+1),
+	refused := missions.Errorf(missions.KindBusy, "umbra mission stop "+live[0]+", or umbra config set missions.max_live "+missions.Itoa(len(live)+1),
 		"%s live already (%s), and missions.max_live is %d", missionCountText(len(live)), strings.Join(live, ", "), most)
+	refused.Details, err = json.Marshal(missions.LiveLimit{MaxLive: most})
+	return errors.Join(refused, err)
 }
 
 func missionCountText(n int) string {

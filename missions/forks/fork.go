@@ -1,9 +1,12 @@
 package forks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
@@ -35,6 +38,14 @@ func (f *Forker) Fork(ctx context.Context, r missions.ForkRequest) (missions.For
 	if err != nil {
 		return missions.ForkResult{}, err
 	}
+	if r.Agent != "" && r.Agent != at.Agent {
+		if r.Command, err = f.agents.AgentCommand(r.Agent); err != nil {
+			return missions.ForkResult{}, err
+		}
+		if !agents.IsOnPath(r.Caller.Env["PATH"], r.Agent) {
+			return missions.ForkResult{}, missions.Errorf(missions.KindFailed, "install it", "%s is not on PATH", r.Agent)
+		}
+	}
 	result, err := f.forkMoment(ctx, at, present, r)
 	if errors.Is(err, errConversationRewritten) {
 		if at, err = f.takeSourceSnapshot(ctx, at.Mission, true); err != nil {
@@ -51,7 +62,7 @@ func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, pr
 	if at.CheckMachine() != nil { // its agent's stores here are those of who forks it
 		at.Binding.AgentVars = agents.AgentVars(f.Adapter(at.Agent), projects.CallerEnv(r.Caller))
 	}
-	err := f.checkForkPrompt(at, r)
+	err := f.checkForkAgent(at, r)
 	if err != nil {
 		return missions.ForkResult{}, err
 	}
@@ -64,9 +75,10 @@ func (f *Forker) forkMoment(ctx context.Context, at addresses.ResolvedMoment, pr
 	return result, nil
 }
 
-// checkForkPrompt refuses a prompt that the forks' agent could not be given.
-func (f *Forker) checkForkPrompt(at addresses.ResolvedMoment, r missions.ForkRequest) error {
-	agent, program, prompt := at.Agent, at.AgentName(), r.Prompt
+// checkForkAgent refuses what the forks' agent could not be given: a prompt, a model, a
+// launch without a terminal.
+func (f *Forker) checkForkAgent(at addresses.ResolvedMoment, r missions.ForkRequest) error {
+	agent, program, prompt := at.Agent, at.AgentName(), strings.Join(append(r.Prompts, r.Prompt), "")
 	if len(r.Command) > 0 {
 		agent = f.AgentOf(r.Command)
 		program = agent
@@ -74,7 +86,12 @@ func (f *Forker) checkForkPrompt(at addresses.ResolvedMoment, r missions.ForkReq
 	if r.Again {
 		prompt = "--again"
 	}
-	return f.CheckPrompt(agent, program, prompt)
+	if r.Headless {
+		if err := f.CheckHeadless(agent, program); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(f.CheckModel(agent, program, r.Model), f.CheckPrompt(agent, program, prompt))
 }
 
 // checkRequest refuses a request that is not complete or contradicts itself.
@@ -84,6 +101,10 @@ func checkRequest(r missions.ForkRequest) error {
 		return missions.Errorf(missions.KindUsage, "give a number from 1 to 100", "--count %d makes no sense", r.Count)
 	case r.Count > 0 && r.Workspace != "":
 		return missions.Errorf(missions.KindUsage, "leave out --workspace", "%d forks can't share one workspace", r.Count)
+	case len(r.Prompts) > 0 && (r.Prompt != "" || r.Again || slices.Contains(r.Prompts, "")):
+		return missions.Errorf(missions.KindUsage, "give each fork one prompt", "the prompts of the forks contradict each other")
+	case max(1, r.Count)*len(r.Prompts) > 100:
+		return missions.Errorf(missions.KindUsage, "make 100 at a time", "%d forks are too many", max(1, r.Count)*len(r.Prompts))
 	case r.Prompt != "" && r.Again:
 		return missions.Errorf(missions.KindUsage, "choose one", "--prompt and --again contradict each other")
 	case r.Ignored != "" && r.Ignored != "copy" && r.Ignored != "skip":

@@ -187,6 +187,9 @@ func (j *forkJob) source(ctx context.Context) (fork.Source, error) {
 // no conversation, the fork has none.
 func (j *forkJob) makeSession() error {
 	a := j.forker.Adapter(j.moment.Agent)
+	if j.request.Agent != "" && j.request.Agent != j.moment.Agent {
+		j.notes = append(j.notes, fmt.Sprintf("%s begins with the files alone: it can't go on with a conversation of %s", j.request.Agent, j.moment.AgentName()))
+	}
 	if a == nil || len(j.request.Command) > 0 && !a.Runs(j.request.Command) {
 		return nil
 	}
@@ -335,6 +338,9 @@ func (j *forkJob) buildMission() (*projects.Mission, error) {
 	if len(j.request.Command) > 0 {
 		m.Command, m.Agent, m.FreshCommand = j.request.Command, j.forker.AgentOf(j.request.Command), true
 		m.ToolName, m.ResumeCommand = "", nil
+	}
+	if modelled, ok := j.forker.Adapter(m.Agent).(sessions.Modelled); ok && j.request.Model != "" {
+		m.Command = modelled.WithModel(m.Command, j.request.Model)
 	}
 	prompt, err := j.firstPrompt()
 	if err != nil {

@@ -30,7 +30,7 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 	}
 	defer naming.Release()
 	var jobs []*forkJob
-	for n := range max(1, r.Count) {
+	for n, r := range singleRequests(r) {
 		job := &forkJob{forker: f, moment: at, request: r, configChoice: choice, copyLimit: config.Fork.CopyLimit, id: f.NewID()}
 		if job.name, err = f.forkName(at, r, n); err != nil {
 			return jobs, err
@@ -44,6 +44,23 @@ func (f *Forker) ReserveNames(ctx context.Context, at addresses.ResolvedMoment, 
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+// singleRequests are the requests of the single forks, each with its prompt.
+func singleRequests(r missions.ForkRequest) (all []missions.ForkRequest) {
+	prompts := r.Prompts
+	if len(prompts) == 0 {
+		prompts = []string{r.Prompt}
+	}
+	if len(prompts) > 1 && r.Count == 0 {
+		r.Count = 1 // their names are numbered
+	}
+	for _, r.Prompt = range prompts {
+		for range max(1, r.Count) {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // forkName is the fork's name: the requested name, with a number where several forks

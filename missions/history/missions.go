@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +54,16 @@ func (rd *Reader) Mission(ctx context.Context, r missions.MissionRequest) (missi
 	if m, err = rd.presence.ReloadMission(ctx, m); err != nil {
 		return missions.Mission{}, err
 	}
-	return rd.presence.MissionView(m), nil
+	v := rd.presence.MissionView(m)
+	if output := rd.Home.OutputFile(m.ID); fileIsThere(output) {
+		v.Output = output
+	}
+	return v, nil
+}
+
+func fileIsThere(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // Projects lists the known projects.

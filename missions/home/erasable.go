@@ -28,6 +28,7 @@ func (h Home) CheckErasable() error {
 		{"projects", h.isProjectEntry},
 		{"trash", isID},
 		{filepath.Join("agents", "launch"), isID},
+		{filepath.Join("agents", "output"), isID},
 		{"index", h.isIndexEntry},
 	} {
 		children, err := os.ReadDir(h.Path(dir.name))

@@ -190,6 +190,9 @@ func (h Home) CookieDir() string { return h.Path("cookies") }
 // LogFile is the daemon's log.
 func (h Home) LogFile() string { return h.Path("daemon.log") }
 
+// OutputFile is what the agent of a mission has printed where it had no terminal.
+func (h Home) OutputFile(mission string) string { return h.Path("agents", "output", mission) }
+
 // SocketFile holds the path of the socket of whoever holds the home lock.
 func (h Home) SocketFile() string { return h.Path("socket-" + h.Machine) }
 

@@ -39,6 +39,23 @@ func (s *AdapterSet) CheckPrompt(agent, program, prompt string) error {
 	return missions.Errorf(missions.KindUsage, "leave it out, and put it into the command, as that takes it: -- COMMAND", "Umbra does not know how %s is given a prompt", program)
 }
 
+// CheckHeadless refuses an agent that can't be launched without a terminal, with a prompt
+// to answer; program is its name for people.
+func (s *AdapterSet) CheckHeadless(agent, program string) error {
+	if _, ok := s.Adapter(agent).(sessions.Headless); ok {
+		return nil
+	}
+	return missions.Errorf(missions.KindUsage, "umbra fork -- COMMAND runs any command in a fork", "Umbra does not know how %s answers a prompt without a terminal", program)
+}
+
+// CheckModel refuses a model where Umbra does not know how the agent is told of it.
+func (s *AdapterSet) CheckModel(agent, program, model string) error {
+	if _, ok := s.Adapter(agent).(sessions.Modelled); ok || model == "" {
+		return nil
+	}
+	return missions.Errorf(missions.KindUsage, "leave --model out", "Umbra does not know how %s is told its model", program)
+}
+
 // AgentName is the mission's agent by the name that its user knows.
 func (s *Stored) AgentName() string { return cmp.Or(s.ToolName, s.Agent) }
 

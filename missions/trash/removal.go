@@ -9,6 +9,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore/beneath"
 	"github.com/umbra-vcs/umbra/gitstore/failpoint"
 	"github.com/umbra-vcs/umbra/gitstore/fork"
+	"github.com/umbra-vcs/umbra/gitstore/journal"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/home"
 	"github.com/umbra-vcs/umbra/missions/presence"
@@ -162,5 +163,5 @@ func (b *Bin) removeMission(ctx context.Context, m *projects.Mission, r missions
 	}
 	failpoint.Hit("remove.removed")
 	result.Trash = append(result.Trash, string(gitstore.TrashAgentRef(m.ID)))
-	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID))
+	return errors.Join(b.Journal.DeleteLive(m.ID), b.Journal.DropQueue(m.ID), journal.Remove(b.Home.OutputFile(m.ID)))
 }
