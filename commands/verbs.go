@@ -10,6 +10,7 @@ import (
 	"github.com/umbra-vcs/umbra/commands/history"
 	"github.com/umbra-vcs/umbra/commands/hook"
 	"github.com/umbra-vcs/umbra/commands/hooks"
+	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/reference"
 	"github.com/umbra-vcs/umbra/commands/restores"
@@ -31,6 +32,6 @@ func allVerbs() []*call.Verb {
 		updates.Updates(), status.Command(), upkeep.Doctor(), config.Command(), daemon.Command(), hooks.Command(), hook.Command(),
 		complete.Scripts(), complete.Command(allVerbs), reference.Man(allVerbs), version.Command(), reference.Docs(allVerbs), uninstall.Command(allVerbs),
 		upkeep.Du(), upkeep.Trash(), upkeep.Forget(),
-		demo.Command(), demo.ScriptedAgent(), automations.Command(),
+		demo.Command(), demo.ScriptedAgent(), automations.Command(), keeper.ForkCommand(),
 	}
 }

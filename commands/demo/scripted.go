@@ -20,7 +20,8 @@ import (
 
 // scriptedOptions are those of Claude Code's that its launch by Umbra uses.
 type scriptedOptions struct {
-	session, resume, settings string
+	session, resume, settings, model string
+	print                            bool
 }
 
 // ScriptedAgent is the agent of the demo. To Umbra it is Claude Code: it
@@ -36,6 +37,8 @@ Its sessions are below $CLAUDE_CONFIG_DIR, which must be set.`,
 			flags.String("session-id", "begin a session with the id `UUID`", &o.session),
 			flags.String("resume", "go on with the session `UUID`", &o.resume),
 			flags.String("settings", "take hooks from `JSON|FILE`", &o.settings),
+			flags.String("model", "the script is that of any `MODEL`", &o.model),
+			flags.Bool("print", "answer PROMPT, and end", &o.print, "p"),
 		},
 		Run: func(c *call.Call) error { return runScriptedAgent(c, o) },
 	}
@@ -75,7 +78,11 @@ func runScriptedAgent(c *call.Call, o scriptedOptions) error {
 			return err
 		}
 	}
-	if err := a.converse(c.Stdin); err != nil {
+	going := a.converse
+	if o.print {
+		going = func(io.Reader) error { return a.out.Flush() }
+	}
+	if err := going(c.Stdin); err != nil {
 		return err
 	}
 	_, err = a.hooks.run(a.ctx, "SessionEnd", "", map[string]any{"reason": "prompt_input_exit"})

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/missions/agents"
 )
 
 // agent is a child that has the terminal. Where stdin is a terminal it is in a
@@ -92,6 +93,16 @@ func plainStart(err error) error {
 }
 
 func (a *agent) pid() int { return a.cmd.Process.Pid }
+
+// end ends the agent as umbra mission stop does, and returns when it has ended.
+func (a *agent) end() {
+	_ = syscall.Kill(a.pid(), syscall.SIGTERM) // it may have ended
+	select {
+	case <-a.done:
+	case <-time.After(agents.StopPatience):
+		_ = syscall.Kill(a.pid(), syscall.SIGKILL)
+	}
+}
 
 // wait returns when the agent has ended, with its exit code: 128 and the
 // signal's number for one that was killed. The error says why it was never

@@ -4,6 +4,7 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -30,13 +31,18 @@ func Keep(c *call.Call, request missions.LaunchRequest, vars Variables) error {
 	if request.Resume {
 		Announce(c, launch.Mission)
 	}
+	return keepAgent(c, svc, launch, vars, &timeLimit{})
+}
+
+// keepAgent is keep from the first launch on.
+func keepAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables, limit *timeLimit) error {
 	c.EndProgress()
 	c.ReleaseSignals() // from here on signals are the agent's
 	for {
 		for _, note := range launch.Notes {
 			c.Notice("note: %s", note)
 		}
-		code, agent, err := runAgent(c, svc, launch, vars)
+		code, agent, err := runAgent(c, svc, launch, vars, limit)
 		if err != nil {
 			return err
 		}
@@ -75,7 +81,7 @@ func summarize(c *call.Call, end missions.KeepResult) {
 }
 
 // runAgent starts the agent, waits for its end and returns its exit code.
-func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables) (int, *agent, error) {
+func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars Variables, limit *timeLimit) (int, *agent, error) {
 	failed := func(err error) (int, *agent, error) {
 		end, kerr := reportEnd(c, svc, launch, call.CodeBeforeAgent, err.Error())
 		if kerr != nil {
@@ -95,10 +101,18 @@ func runAgent(c *call.Call, svc missions.Launches, launch missions.Launch, vars 
 	notStarted := func(err error) (int, *agent, error) {
 		return failed(missions.Errorf(missions.KindFailed, "", "start %s: %w", launch.Argv[0], err))
 	}
-	agent, err := startAgent(c.Env, c.StopGroup, program, launch.Argv, launch.Dir, env)
+	world, closeStreams := c.Env, func() {}
+	if launch.Output != "" {
+		if world, closeStreams, err = withStreams(c.Env, launch.Output); err != nil {
+			return failed(fmt.Errorf("make the file for what the agent prints: %w", err))
+		}
+	}
+	defer closeStreams()
+	agent, err := startAgent(world, c.StopGroup, program, launch.Argv, launch.Dir, env)
 	if err != nil {
 		return notStarted(err)
 	}
+	limit.holds(agent)
 	if agent.tty < 0 {
 		c.HeedStops()
 	}

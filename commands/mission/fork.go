@@ -2,6 +2,7 @@ package mission
 
 import (
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
@@ -19,7 +20,7 @@ snapshot of it; a past moment needs no waiting. Then makes the new mission with
 its own ref, workspace and session, and launches the agent in it. The source is
 left as it is. It is short for umbra mission new --clone.`,
 		Flags: append(o.flags(), o.forkFlags()...),
-		Verbs: []*call.Verb{restores.Promote(OfferRemoval), updates.Report()},
+		Verbs: []*call.Verb{restores.Promote(OfferRemoval), forks.Run(), updates.Report()},
 		Run: func(c *call.Call) error {
 			if err := o.check(c, true); err != nil {
 				return err
@@ -52,7 +53,7 @@ func runFork(c *call.Call, o missionNewOptions, from string) error {
 	if err != nil {
 		return err
 	}
-	TellFork(c, r)
+	forks.TellForked(c, r)
 	if o.launching() {
 		m := r.Missions[0]
 		keeper.Announce(c, m)
@@ -94,37 +95,4 @@ func printForks(c *call.Call, o missionNewOptions, r missions.ForkResult) error 
 			p.Line("%s", print.Clean(keeper.Identity(m)))
 		}
 	})
-}
-
-// TellFork says what the forks begin from, and what could not come along.
-func TellFork(c *call.Call, r missions.ForkResult) {
-	if c.Quiet {
-		return
-	}
-	c.EndProgress()
-	WriteForked(c.Err, r)
-	_ = c.Err.Flush() // nobody is left to tell
-}
-
-func WriteForked(p *print.Printer, r missions.ForkResult) {
-	p.Line("forked from %s (%s)", print.Clean(r.Source.Address), print.Short(r.Source.ID))
-	for _, m := range r.Missions {
-		p.Line("  %s in %s", print.Clean(m.Name), print.Clean(m.Workspace))
-	}
-	print.WriteKept(p, "did not come along", r.LeftOut)
-	const most = 10
-	for i, path := range r.PointsIn {
-		switch {
-		case i == 0:
-			p.Line("these ignored files point back into the source:")
-			fallthrough
-		case i < most:
-			p.Line("  %s", print.Path(path))
-		case i == most:
-			p.Line("  … and %d more", len(r.PointsIn)-most)
-		}
-	}
-	for _, note := range r.Notes {
-		p.Line("note: %s", print.Clean(note))
-	}
 }

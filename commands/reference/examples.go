@@ -61,6 +61,11 @@ func snapshotLessons() []lesson {
 			`umbra fork login@1.0 --name again --prompt "another way, please"`,
 			"umbra fork login --name try --count 2",
 		}, "promote, fork report, mission new, mission ls, restore"},
+		{"fork run", []string{
+			`umbra fork run login --prompt "another way, please" --prompt "and shout it"`,
+			`umbra fork run login@1 --prompt "once more" --name more --count 2 --timeout 30m`,
+		}, "fork, promote, mission output, mission stop"},
+		{"mission output", []string{"umbra mission output more-1"}, "fork run, mission show, show"},
 		{"fork report", []string{`umbra fork report other "the page needs a session first"`}, "updates, promote, fork"},
 		{"updates", []string{"umbra updates login", "umbra updates login --clear"}, "fork report, mission show, status"},
 		{"promote", []string{"umbra promote other --preview", "umbra promote other --keep"}, "undo, fork, mission rm, diff"},

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/forks"
 	"github.com/umbra-vcs/umbra/commands/keeper"
-	"github.com/umbra-vcs/umbra/commands/mission"
 	"github.com/umbra-vcs/umbra/commands/print"
 	"github.com/umbra-vcs/umbra/commands/restores"
 	"github.com/umbra-vcs/umbra/commands/tui"
@@ -59,7 +59,7 @@ func launchFork(c *call.Call, caller missions.Caller, r missions.ForkResult) err
 		return err
 	}
 	c.Reach = call.Staying
-	mission.TellFork(c, r)
+	forks.TellForked(c, r)
 	m := r.Missions[0]
 	keeper.Announce(c, m)
 	return keeper.Keep(c, missions.LaunchRequest{Caller: caller, Mission: m.ID}, keeper.Variables{})
@@ -76,7 +76,7 @@ func timelineWords(c *call.Call) tui.Words {
 		},
 		Forked: func(r missions.ForkResult) []string {
 			return written(c, func(p *print.Printer) {
-				mission.WriteForked(p, r)
+				forks.WriteForked(p, r)
 				p.Line("to launch its agent: umbra mission resume %s", print.Clean(r.Missions[0].Name))
 			})
 		},

@@ -59,11 +59,11 @@ func commandIn(prompt string) (words string, ok bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// commandIsOurs reports whether the command typed in cwd is Umbra's: a user or a
-// project may have one of that name, which is then left to them.
-func (a Adapter) commandIsOurs(env sessions.Environ, cwd string) bool {
+// commandIsOurs reports whether the command typed in cwd is Umbra's, where root is
+// the user's own directory of Claude Code: a user or a project may have one of that name, which is then left to them.
+func commandIsOurs(root, home, cwd string) bool {
 	ours := false
-	for _, dir := range append(projectDirs(env.Home, cwd), a.Root(env)) {
+	for _, dir := range append(projectDirs(home, cwd), root) {
 		switch content, err := readCommand(commandPath(dir)); {
 		case errors.Is(err, sessions.ErrNoSession), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR): // Claude Code finds none either
 		case err != nil, !bytes.Contains(content, []byte(commandMark)):

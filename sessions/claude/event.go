@@ -37,7 +37,7 @@ func (a Adapter) Event(env sessions.Environ, name string, input []byte) (session
 		e.Source = sessions.SourceBackground
 	}
 	e.Kind = kindOf(e, f)
-	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && a.commandIsOurs(env, e.Cwd) {
+	if words, ok := commandIn(e.Prompt); ok && e.Kind == sessions.KindPrompt && commandIsOurs(a.Root(env), env.Home, e.Cwd) {
 		e.Kind, e.Command = sessions.KindCommand, words
 	}
 	e.PID, _ = a.PID(env)

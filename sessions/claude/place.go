@@ -52,7 +52,7 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 			return writeSide(w, name, open, to)
 		}}
 		if rest, ok := strings.CutPrefix(name, placeHistory); ok {
-			file.Mode, file.Side, file.ModTime = a.modeInHistory(env, to.OldID, rest), name, beforeAll
+			file.Mode, file.Side, file.ModTime = modeInHistory(filepath.Join(a.Root(env), "file-history", to.OldID, filepath.FromSlash(rest))), name, beforeAll
 		}
 		files = append(files, file)
 	}
@@ -61,8 +61,8 @@ func (a Adapter) PlaceSides(env sessions.Environ, sides []string, open func(name
 
 // modeInHistory is the mode of a copy in the file history: a snapshot keeps no more of
 // it than whether it is executable, so that of the source's own while that is there.
-func (a Adapter) modeInHistory(env sessions.Environ, session, name string) fs.FileMode {
-	info, err := os.Lstat(filepath.Join(a.Root(env), "file-history", session, filepath.FromSlash(name)))
+func modeInHistory(file string) fs.FileMode {
+	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
 		return historyMode
 	}

@@ -1,0 +1,40 @@
+package forks
+
+import (
+	"io"
+	"os"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// Output is `umbra mission output`.
+func Output() *call.Verb {
+	return &call.Verb{
+		Name: "output", Args: "MISSION", Min: 1, Max: 1, Short: "print what a mission's agent has printed without a terminal",
+		Run: func(c *call.Call) error {
+			svc, caller, ctx, err := c.Asking()
+			if err != nil {
+				return err
+			}
+			m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: c.Arg(0)})
+			if err != nil {
+				return err
+			}
+			if m.Output == "" {
+				return missions.Errorf(missions.KindNotFound, "umbra show "+m.Name+" prints its last turn", "the agent of %s was not run without a terminal", m.Name)
+			}
+			if c.JSON {
+				return c.PrintJSON(map[string]string{"mission": m.Name, "output": m.Output})
+			}
+			file, err := os.Open(m.Output)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			c.EndProgress()
+			_, err = io.Copy(c.Stdout, file)
+			return err
+		},
+	}
+}

@@ -1,0 +1,162 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/umbra-vcs/umbra/commands/call"
+	"github.com/umbra-vcs/umbra/commands/flags"
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// ForkVerb is the hidden verb of the process that keeps one background fork.
+const ForkVerb = "keep-fork"
+
+// ForkCommand is the keeper of one background fork. umbra fork run starts one for
+// each, in a session of its own: what ends that command ends no agent.
+func ForkCommand() *call.Verb {
+	var (
+		timeout time.Duration
+		starter int
+	)
+	return &call.Verb{
+		Name: ForkVerb, Args: "MISSION", Min: 1, Max: 1, Hidden: true,
+		Short: "run the agent of a mission without a terminal, on the prompt that is still to be sent (called by umbra)",
+		Flags: []flags.Flag{
+			flags.Duration("timeout", "end the agent after `DURATION`", &timeout),
+			flags.Int("starter", "begin no agent when the process `PID`, which waits for it, has ended", &starter),
+		},
+		Run: func(c *call.Call) error {
+			awaited := func() bool { return starter == 0 || os.Getppid() == starter }
+			return keepHeadless(c, c.Arg(0), timeout, awaited)
+		},
+	}
+}
+
+// keepHeadless launches a mission's agent without a terminal when it is its turn, and
+// keeps it. An agent that has not begun is not begun any more when nobody waits for it.
+func keepHeadless(c *call.Call, mission string, timeout time.Duration, awaited func() bool) error {
+	// Who listens may have gone: that is no reason to die.
+	c.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	c.Reach = call.Staying
+	svc, caller, ctx, err := c.Asking()
+	if err != nil {
+		return err
+	}
+	launch, err := launchInTurn(ctx, c, svc, awaited, missions.LaunchRequest{
+		Caller: caller, Mission: mission, Resume: true, Headless: true, KeeperPID: os.Getpid(),
+	})
+	if err != nil {
+		return err
+	}
+	Announce(c, launch.Mission)
+	limit := &timeLimit{}
+	if timeout > 0 {
+		defer time.AfterFunc(timeout, limit.pass).Stop()
+	}
+	if err = keepAgent(c, svc, launch, Variables{}, limit); limit.isOver() {
+		return missions.Errorf(missions.KindTimeout, "umbra mission resume "+launch.Mission.Name+" goes on", "%s was ended after %s", launch.Mission.Name, timeout)
+	}
+	if err != nil {
+		return err
+	}
+	return reportAnswer(c, launch)
+}
+
+// reportAnswer queues the answer of a fork for the agent of its parent. The id of the
+// launch says that it is this answer, however often it is told.
+func reportAnswer(c *call.Call, launch missions.Launch) error {
+	svc, ctx := c.Connected(), context.Background() // what was answered counts, whoever interrupts
+	caller, err := c.Caller()
+	if err != nil {
+		caller.Cwd = launch.Dir
+	}
+	m, err := svc.Mission(ctx, missions.MissionRequest{Caller: caller, Name: launch.Mission.ID})
+	if err != nil || m.Parent == nil || m.CloseReason == missions.CloseReasonPromoted {
+		return err
+	}
+	_, err = svc.Report(ctx, missions.ReportRequest{Caller: caller, ID: launch.ID, Fork: m.ID})
+	if err != nil {
+		c.Notice("note: its answer is not reported to its parent: %s", missions.AsError(err).Message)
+	}
+	return nil
+}
+
+// timeLimit ends the agent that a keeper has when its time is over.
+type timeLimit struct {
+	mu    sync.Mutex
+	agent *agent
+	over  bool
+}
+
+// pass says that the time is over.
+func (l *timeLimit) pass() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.agent != nil {
+		go l.agent.end()
+	}
+}
+
+// holds says that this agent has started: its time may be over already.
+func (l *timeLimit) holds(a *agent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.agent = a; l.over {
+		go a.end()
+	}
+}
+
+func (l *timeLimit) isOver() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+// turnPause is how long a launch that must wait for its turn waits until it is tried again.
+const turnPause = 500 * time.Millisecond
+
+// launchInTurn is Launch, again and again while too many missions are live.
+func launchInTurn(ctx context.Context, c *call.Call, svc missions.Launches, awaited func() bool, r missions.LaunchRequest) (missions.Launch, error) {
+	for said := false; ; said = true {
+		if !awaited() {
+			return missions.Launch{}, missions.Errorf(missions.KindInterrupted, "umbra mission resume "+r.Mission, "the command that began it has ended")
+		}
+		launch, err := svc.Launch(ctx, r)
+		if !missions.IsLiveLimit(err) {
+			return launch, err
+		}
+		if !said {
+			c.Notice("waits for its turn: %s", missions.AsError(err).Message)
+		}
+		select {
+		case <-ctx.Done():
+			return launch, ctx.Err()
+		case <-time.After(turnPause):
+		}
+	}
+}
+
+// withStreams is the world of an agent without a terminal: it reads nothing, and prints to
+// a file, behind what an earlier run has printed there.
+func withStreams(env call.Env, output string) (headless call.Env, closeAll func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(output), 0o700); err != nil {
+		return env, nil, err
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return env, nil, err
+	}
+	file, err := os.OpenFile(output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return env, nil, errors.Join(err, null.Close())
+	}
+	env.Stdin, env.Stdout, env.Stderr = null, file, file
+	return env, func() { _ = errors.Join(null.Close(), file.Close()) }, nil // the agent has written
+}
