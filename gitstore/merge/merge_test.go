@@ -143,6 +143,27 @@ func TestTrees(t *testing.T) {
 	}
 }
 
+// TestDirectoryBesideConflict: one side makes a directory of a file, and another file
+// conflicts. Nothing of the directory is lost, in whatever order its paths are merged.
+func TestDirectoryBesideConflict(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	base := writeTree(t, s, files{"a": "a\n", "f": "f\n"})
+	made := writeTree(t, s, files{"a/b": "b\n", "a/c": "c\n", "f": "made\n"})
+	other := writeTree(t, s, files{"a": "a\n", "f": "other\n"})
+	for range 50 {
+		for _, c := range []struct {
+			sides      merge.Sides
+			preferOurs bool
+		}{{merge.Sides{Base: base, Ours: made, Theirs: other}, false}, {merge.Sides{Base: base, Ours: other, Theirs: made}, true}} {
+			got := storetest.Must[merge.Result](t)(merge.Trees(t.Context(), s, c.sides, c.preferOurs))
+			if want := writeTree(t, s, files{"a/b": "b\n", "a/c": "c\n", "f": "other\n"}); got.Tree != want || !slices.Equal(got.Conflicts, []string{"f"}) {
+				t.Fatalf("merged to %q, conflicts %q", readTree(t, s, got.Tree), got.Conflicts)
+			}
+		}
+	}
+}
+
 // TestAgainstGit holds merges of random trees against git's own: where git finds no
 // conflict, the tree is git's.
 func TestAgainstGit(t *testing.T) {

@@ -52,9 +52,7 @@ func (m *merger) mergePaths(preferOurs bool) (Result, error) {
 				conflicts = append(conflicts, at)
 				continue
 			}
-			if err := w.put(path, c.To); err != nil {
-				return Result{}, err
-			}
+			w.put(path, c.To)
 		}
 	}
 	more, err := m.mergeFiles(w, both)
@@ -112,12 +110,10 @@ func (m *merger) mergeFiles(w *treeWriter, paths []string) (conflicts []string, 
 			continue
 		}
 		e, err := m.scratch.Lookup(merged, path)
-		if err == nil {
-			err = w.put(path, e)
-		}
 		if err != nil {
 			return nil, err
 		}
+		w.put(path, e)
 	}
 	return conflicts, nil
 }
