@@ -3,6 +3,7 @@ package restores
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/shadow"
@@ -67,6 +68,33 @@ func UndoableOperations(m *projects.Mission, kind string, n int) ([]PastOperatio
 		}
 	}
 	return list, nil
+}
+
+// standingOperations lists a mission's restores and promotions that no undo has taken
+// back, the newest first. Where a redo brought one back, it stands.
+func standingOperations(m *projects.Mission) iter.Seq2[PastOperation, error] {
+	return func(yield func(PastOperation, error) bool) {
+		reversed := map[string]bool{}
+		for s, err := range m.Project.Store.Snapshots(m.Tip.ID, shadow.HistoryOptions{}) {
+			if err == nil && s.Mission != m.ID {
+				return
+			}
+			op, ok := PastOperation{}, false
+			if err == nil {
+				op, ok, err = ReadOperation(m, s)
+			}
+			switch {
+			case err != nil:
+				yield(op, err)
+				return
+			case !ok || reversed[op.ID]:
+			case op.ReversedOperation != "":
+				reversed[op.ReversedOperation] = true
+			case !yield(op, nil):
+				return
+			}
+		}
+	}
 }
 
 // RequireUndoableOperations is UndoableOperations, or an error if there are fewer than

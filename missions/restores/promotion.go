@@ -53,21 +53,29 @@ func beginPromotion(rs *Restorer, m *projects.Mission, j *Job, p missions.Promot
 }
 
 // commonSnapshot is the newest moment that a mission and its fork have in common: the
-// fork point or, where the fork was promoted before, what it was then. That no longer
-// counts once something else was restored: what the mission had of the fork may be gone.
+// fork point or, where the fork's files were promoted before, what it was then. That no
+// longer counts once other files were restored: what the mission had of the fork may be
+// gone.
 func commonSnapshot(m, fork *projects.Mission) (*gitstore.Snapshot, error) {
-	last, err := UndoableOperations(m, "undo", 1)
-	if err != nil && !projects.IsObjectLost(err) {
-		return nil, err
-	}
-	if len(last) > 0 && last[0].Kind == string(missions.TriggerPromote) && last[0].Plan != nil {
-		id, err := gitstore.ParseID(last[0].Target)
-		if err != nil {
-			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", last[0].ID, err)
+	for op, err := range standingOperations(m) {
+		if projects.IsObjectLost(err) {
+			break
 		}
-		if _, ok, err := m.Project.FindInHistory(fork.Tip.ID, id); ok || err != nil {
-			s, failed := m.Project.Store.Snapshot(id)
-			return s, errors.Join(err, failed)
+		if err != nil {
+			return nil, err
+		}
+		if op.Plan == nil {
+			continue
+		}
+		if op.Kind == string(missions.TriggerRestore) {
+			break
+		}
+		id, err := gitstore.ParseID(op.Target)
+		if err != nil {
+			return nil, missions.Errorf(missions.KindDamaged, "umbra doctor", "operation %s: %w", op.ID, err)
+		}
+		if at, ok, err := m.Project.FindInHistory(fork.Tip.ID, id); ok || err != nil {
+			return at.Snapshot, err
 		}
 	}
 	return addresses.SnapshotByID(m.Project, fork.Parent.Snapshot)
