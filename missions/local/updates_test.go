@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,6 +131,16 @@ func (f *family) dies() {
 	f.local.Adapters = projects.Agents()
 }
 
+// follow has the parent's agent go on in the conversation that a restore has given it.
+func (f *family) follow() {
+	f.Helper()
+	m, err := f.local.MissionByID(f.id)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.session, f.transcript, f.parent = m.Stored.Session, m.Binding.SessionPath, ""
+}
+
 // waitingDir is where the updates wait for the parent.
 func (f *family) waitingDir() string {
 	f.Helper()
@@ -229,28 +240,20 @@ func TestUpdateAndRestore(t *testing.T) {
 	g := f.prompted("third")
 	f.shows(g.Context, true)
 	f.waits(0)
-	follow := func() {
-		t.Helper()
-		m, err := f.local.MissionByID(f.id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.session, f.transcript, f.parent = m.Stored.Session, m.Binding.SessionPath, ""
-	}
 	f.restore(f.name+"@2", func(r *missions.RestoreRequest) { r.Force = true })
 	f.waits(1)
 	if _, err := f.local.Undo(t.Context(), missions.UndoRequest{Caller: f.caller(), Mission: f.name, Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.waits(0)
-	follow()
+	f.follow()
 	if g := f.prompted("back"); strings.Contains(g.Context, u.ID) {
 		t.Errorf("in the conversation that shows it: %q", g.Context)
 	}
 	f.shows("", true)
 	f.takeTurn("write", "a.txt", "three\n")
 	f.restore(f.name+"@2", func(r *missions.RestoreRequest) { r.Force = true })
-	follow()
+	f.follow()
 	g = f.prompted("forth")
 	if !strings.Contains(g.Context, u.ID) || !strings.Contains(g.Context, "put files that you may remember back") {
 		t.Errorf("in the conversation that shows it no longer: %q", g.Context)
@@ -314,6 +317,30 @@ func TestUpdateAndPromotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.waits(3)
+	if _, err := f.local.Report(t.Context(), missions.ReportRequest{Caller: f.caller(), Fork: "best", Text: "found more since"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.local.Redo(t.Context(), missions.UndoRequest{Caller: f.caller(), Mission: f.name, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(when string, want ...string) {
+		t.Helper()
+		var waiting []string
+		for _, u := range f.updates(false) {
+			waiting = append(waiting, u.Text)
+		}
+		if !slices.Equal(waiting, want) {
+			t.Errorf("%s there waits %q, want %q", when, waiting, want)
+		}
+	}
+	expect("after a redo", "found something else", "found more since")
+	f.follow()
+	promoted := f.view().HeadAddress
+	f.answers("on", "hm")
+	f.restore(promoted, func(r *missions.RestoreRequest) { r.Force = true })
+	expect("in a copy of the promoted conversation", "found something else", "found more since")
+	f.restore(f.name+"@2", func(r *missions.RestoreRequest) { r.Force = true })
+	expect("in the conversation from before the fork", "merged it", "found it", "found something else", "found more since")
 	f.healthy()
 }
 

@@ -123,7 +123,7 @@ func (rs *Restorer) CompleteConversation(m *projects.Mission, doc JournalDoc) er
 	conversations.ResetLeftTally(m, doc.Operation.Target)
 	rs.refreshLastPrompt(m, doc)
 	rs.snapshots.NoteForkAgain(m)
-	rs.updates.Follow(m, doc.Operation.SessionBeforePath, r.OldID)
+	rs.updates.Follow(m, doc.Operation, r.OldID)
 	return nil
 }
 

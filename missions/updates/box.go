@@ -34,9 +34,9 @@ type document struct {
 	// counts the turns that ended while the conversation did not show it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 	UnseenTurns int  `json:"unseen_turns,omitempty"`
-	// Promoted says that it counts as delivered since the conversation that it is from has
-	// become the recipient's.
-	Promoted bool `json:"promoted,omitempty"`
+	// OwnIn are the sessions of the recipient that go on from the one that it is from, by a
+	// promotion: there the recipient's agent has said it itself, and it counts as delivered.
+	OwnIn []string `json:"own_in,omitempty"`
 	// LookFrom is where in the recipient's conversation the update can stand at the
 	// earliest.
 	LookFrom conversationOffset `json:"look_from,omitzero"`

@@ -1,49 +1,61 @@
 package updates
 
 import (
-	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions/projects"
 )
 
 // Follow has the updates follow a mission to another conversation, which a restore has given
-// it; before is the file of the one before, and copied the session that it is a copy of, ""
-// for none.
+// it; copied is the session that the conversation is a copy of, "" for none.
 //
 // What the conversation before shows, and that of now does not, waits again: the agent no
 // longer knows it. What is from the session that was copied, as that of a promoted fork, the
-// agent has said itself. An undo needs nothing else: where the conversation shows an update,
-// it is delivered. What the user has left with /clear, or cleared, stays so.
-func (c *Courier) Follow(m *projects.Mission, before, copied string) {
-	b := boxOf(m)
+// agent has said itself; so it has in each copy of that copy, and where an undo or a redo
+// returns to one. Where the conversation shows an update, it is delivered. What the user has
+// left with /clear, or cleared, stays so.
+func (c *Courier) Follow(m *projects.Mission, op projects.Operation, copied string) {
+	b, now := boxOf(m), m.Stored.Session
 	told, err := b.told()
-	c.warn(m, errors.Join(err, c.retireOwn(m, copied)))
+	c.warn(m, err)
+	for _, d := range c.waiting(m) {
+		if d.claimFor(now, copied); d.isOwnIn(now) {
+			d.DeliveredAt = c.Now()
+			c.warn(m, b.retire(d))
+		}
+	}
 	if len(told) == 0 {
 		return
 	}
-	shownBefore, shown := shownInFile(before, 0), shownInFile(m.Binding.SessionPath, 0)
+	shownBefore, shown := shownInFile(op.SessionBeforePath, 0), shownInFile(m.Binding.SessionPath, 0)
 	for _, d := range told {
-		if d.DeliveredAt.IsZero() || shown[d.ID] || d.isFrom(copied) || !shownBefore[d.ID] && !d.Promoted {
-			continue
+		claimed := d.claimFor(now, copied)
+		switch known := shown[d.ID] || d.isOwnIn(now); {
+		case !d.DeliveredAt.IsZero() && !known && (shownBefore[d.ID] || d.isOwnIn(op.SessionBefore)):
+			d.DeliveredAt, d.GivenAt, d.Unconfirmed, d.UnseenTurns = time.Time{}, time.Time{}, false, 0
+			d.LookFrom = endOfConversation(m)
+			c.warn(m, b.putBack(d))
+		case claimed:
+			c.warn(m, b.retire(d))
 		}
-		d.DeliveredAt, d.GivenAt, d.Unconfirmed, d.UnseenTurns, d.Promoted = time.Time{}, time.Time{}, false, 0, false
-		d.LookFrom = endOfConversation(m)
-		c.warn(m, b.putBack(d))
 	}
 }
 
-// retireOwn notes that the updates from a session are delivered: it is the mission's now.
-func (c *Courier) retireOwn(m *projects.Mission, session string) (err error) {
-	for _, d := range c.waiting(m) {
-		if d.isFrom(session) {
-			d.DeliveredAt, d.Promoted = c.Now(), true
-			err = errors.Join(err, boxOf(m).retire(d))
-		}
+// claimFor notes that the agent of a session has said an update itself: the session is a copy
+// of the one that the update is from, or of another such copy. It reports what is new.
+func (d *document) claimFor(session, copied string) bool {
+	if d.isOwnIn(session) || !d.isFrom(copied) && !d.isOwnIn(copied) {
+		return false
 	}
-	return err
+	d.OwnIn = append(d.OwnIn, session)
+	return true
 }
+
+// isOwnIn reports whether the agent of one of the recipient's sessions has said an update
+// itself.
+func (d *document) isOwnIn(session string) bool { return slices.Contains(d.OwnIn, session) }
 
 // isFrom reports whether an update is from a session.
 func (d *document) isFrom(session string) bool { return session != "" && d.FromSession == session }
@@ -54,7 +66,7 @@ func (c *Courier) Peek(source *projects.Mission, fork string) error {
 	b := box{source.Project.Dir, fork}
 	for _, d := range c.unseen(source) {
 		d.Mission, d.Peeked = fork, true
-		d.Round, d.Unconfirmed, d.UnseenTurns, d.LookFrom = 0, false, 0, conversationOffset{}
+		d.Round, d.OwnIn, d.Unconfirmed, d.UnseenTurns, d.LookFrom = 0, nil, false, 0, conversationOffset{}
 		if err := b.put(d); err != nil {
 			return err
 		}
