@@ -53,8 +53,9 @@ func TestUpdatesShareRoom(t *testing.T) {
 			t.Errorf("the context has %d characters", n)
 		}
 		told += strings.Count(g.Context, "\n[umbra-update ")
-		if told < 60 && !strings.Contains(g.Context, "more updates wait: your next prompt brings them") && !strings.Contains(g.Context, "1 more update waits") {
-			t.Errorf("after %d of 60 nothing says that more wait", told)
+		wait := fmt.Sprintf("\n%d more updates wait: your next prompt brings them.", 60-told)
+		if told < 60 && (!strings.HasSuffix(g.Context, wait) || !strings.HasSuffix(g.Notice, wait)) {
+			t.Errorf("after %d of 60 the agent reads\n%s\nand its user\n%s", told, g.Context, g.Notice)
 		}
 		f.shows(g.Context, true)
 	}
@@ -72,6 +73,31 @@ func TestUpdatesShareRoom(t *testing.T) {
 	}
 	if g := f.prompted("last"); g != (given{}) {
 		t.Errorf("what was cleared is told: %+v", g)
+	}
+	f.healthy()
+}
+
+// TestNoticeOfUpdates: the agent's user is shown what the agent is told, as far as it fits,
+// and how many are left out. Those that the agent is told are not said to wait.
+func TestNoticeOfUpdates(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	for i := range 8 {
+		f.reports(fmt.Sprint("short text ", i))
+	}
+	g := f.prompted("third")
+	if strings.Count(g.Notice, "| short text ") != 8 || strings.Contains(g.Notice, "more") {
+		t.Errorf("of 8 short reports the user sees\n%s", g.Notice)
+	}
+	f.shows(g.Context, true)
+	for range 12 {
+		f.reports(strings.Repeat("long text ", 40))
+	}
+	g = f.prompted("fourth")
+	shown := strings.Count(g.Notice, "\n| long")
+	more := fmt.Sprintf("\nand %d more: umbra updates %s --all shows them.", 12-shown, f.name)
+	if strings.Count(g.Context, "\n[umbra-update ") != 12 || shown == 0 || !strings.HasSuffix(g.Notice, more) || len(g.Notice) > 2000 {
+		t.Errorf("of 12 long reports the user sees %d\n%s", shown, g.Notice)
 	}
 	f.healthy()
 }

@@ -2,7 +2,6 @@ package updates
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/umbra-vcs/umbra/missions"
@@ -121,8 +120,8 @@ func (c *Courier) Prepare(m *projects.Mission, prompt, before string) *Delivery 
 		return nil
 	}
 	d := &Delivery{box: boxOf(m), from: endOfConversation(m)}
-	d.Context, d.carried = blockWriter{recipient: m, head: strings.TrimPrefix(before+"\n\n"+forAgent, "\n\n"), room: MaxContext, marked: true}.write(list)
-	d.Notice, _ = blockWriter{recipient: m, head: forUser, room: maxNotice}.write(d.carried)
+	d.Context, d.carried = blockForAgent(m, before, list)
+	d.Notice = noticeForUser(m, d.carried, len(list)-len(d.carried))
 	return d
 }
 
