@@ -1,11 +1,13 @@
 package promotes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/gitstore/git"
 	"github.com/umbra-vcs/umbra/gitstore/usergit"
 	"github.com/umbra-vcs/umbra/missions"
@@ -71,6 +73,11 @@ func headOf(fork *projects.Mission) (usergit.Head, error) {
 	return repo.Head()
 }
 
+// mergeCommand is what merges the fork's commits by hand.
+func (c commits) mergeCommand() string {
+	return "git merge " + home.ShellQuote(cmp.Or(c.branch, c.at))
+}
+
 // branchMove is a fast-forward of the parent's HEAD, and of its index.
 type branchMove struct {
 	repo     *usergit.Repository
@@ -80,7 +87,8 @@ type branchMove struct {
 
 // planMove plans the fast-forward, and says why there can be none before anything is
 // changed. It is nil where there is nothing to move.
-func (c commits) planMove(ctx context.Context, fork, parent *projects.Mission) (*branchMove, error) {
+// tree is the fork's, as it is promoted.
+func (c commits) planMove(ctx context.Context, fork, parent *projects.Mission, tree gitstore.ID) (*branchMove, error) {
 	refuse := func(hint, format string, args ...any) error {
 		return missions.Errorf(missions.KindConflict, hint+"leave --commits out: the files come over without", "--commits: "+format+"; nothing was changed", args...)
 	}
@@ -99,7 +107,18 @@ func (c commits) planMove(ctx context.Context, fork, parent *projects.Mission) (
 		return nil, refuse("", "whether %s leads to %.10s can't be told: %v", m.name, m.from, err)
 	}
 	if !forward {
-		return nil, refuse("merge them later: git merge "+home.ShellQuote(c.branch)+"; or ", "%s has commits that %s does not have", m.name, fork.Name)
+		return nil, refuse("merge them later: "+c.mergeCommand()+"; or ", "%s has commits that %s does not have", m.name, fork.Name)
+	}
+	outside, unkept, err := m.pathsLeftBehind(ctx, fork, parent, tree)
+	switch {
+	case err != nil:
+		return nil, refuse("", "which files the commits change can't be told: %v", err)
+	case len(outside) > 0:
+		return nil, refuse("bring them by Git: "+c.mergeCommand()+"; or ",
+			"they change what is outside of the workspace of %s, where a promotion brings no files: %s", parent.Name, nameSome(outside))
+	case len(unkept) > 0:
+		return nil, refuse("bring them by Git: "+c.mergeCommand()+"; or ",
+			"they change files that Umbra does not keep, so that a promotion does not bring them: %s", nameSome(unkept))
 	}
 	if err := m.readTree(ctx, m.from, m.to, "-n"); err != nil {
 		return nil, refuse("commit or unstage it first, or ", "what is staged in %s is in the way of the commits: %s", parent.Name, reason(err))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
 	"github.com/umbra-vcs/umbra/missions/handovers"
@@ -47,16 +48,17 @@ func (p *Promoter) Promote(ctx context.Context, r missions.PromoteRequest) (miss
 	if err != nil {
 		return missions.PromoteResult{}, err
 	}
-	promotion := missions.Promotion{Fork: fork.ID, Name: fork.Name}
+	promotion, tree := missions.Promotion{Fork: fork.ID, Name: fork.Name}, fork.Tip.Tree
 	if r.Preview {
-		if promotion.Tree, err = p.presentTree(ctx, fork); err != nil {
+		if tree, err = p.presentTree(ctx, fork); err != nil {
 			return missions.PromoteResult{}, err
 		}
+		promotion.Tree = tree.String()
 	}
 	c := findCommits(ctx, fork, parent)
 	var move *branchMove
 	if r.Commits {
-		if move, err = c.planMove(ctx, fork, parent); err != nil && !r.Preview {
+		if move, err = c.planMove(ctx, fork, parent, tree); err != nil && !r.Preview {
 			return missions.PromoteResult{}, err
 		}
 		if err != nil {
@@ -147,15 +149,15 @@ func (p *Promoter) settleFork(
 	return answer.Mission, nil, err
 }
 
-// presentTree is what is in the fork's workspace, "" if that can't be looked at or stored.
-// Then a preview goes by the fork's newest snapshot.
-func (p *Promoter) presentTree(ctx context.Context, fork *projects.Mission) (tree string, err error) {
+// presentTree is what is in the fork's workspace. If that can't be looked at or stored, it
+// is the tree of the fork's newest snapshot.
+func (p *Promoter) presentTree(ctx context.Context, fork *projects.Mission) (tree gitstore.ID, err error) {
 	if fork.CheckMachine() != nil || fork.IsWorkspaceGone() || p.Space.CheckRoom() != nil {
-		return "", nil
+		return fork.Tip.Tree, nil
 	}
 	return tree, p.WithWorkspaceLock(ctx, fork, func(fork *projects.Mission) error {
 		side, err := p.snapshots.PresentSide(ctx, fork)
-		tree = side.Tree.String()
+		tree = side.Tree
 		return err
 	})
 }

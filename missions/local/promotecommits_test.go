@@ -1,0 +1,83 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/umbra-vcs/umbra/missions"
+)
+
+// withCommits moves the parent's branch too.
+func withCommits(r *missions.PromoteRequest) { r.Commits = true }
+
+// newRepository is a bench in a repository with one commit.
+func newRepository(t *testing.T, paths ...string) *testBench {
+	t.Helper()
+	b := newBench(t)
+	for _, path := range paths {
+		b.write(path, "begun\n")
+	}
+	b.git("init", "-q", "-b", "main")
+	b.git("add", ".")
+	b.git("commit", "-q", "-m", "first")
+	return b
+}
+
+// refusesCommits expects that a promotion with --commits is refused, and changes nothing.
+func (b *testBench) refusesCommits(fork, says string) {
+	b.Helper()
+	before := b.commit("HEAD")
+	_, err := b.promote(fork, withCommits)
+	if err == nil {
+		b.Fatal("--commits is not refused")
+	}
+	if e := missions.AsError(err); e.Kind != missions.KindConflict || !strings.Contains(e.Message, says) || !strings.Contains(e.Hint, "git merge umbra/"+fork) {
+		b.Errorf("refused: %s (%s), want %q", e.Message, e.Hint, says)
+	}
+	if plan := b.promoted(fork, withCommits, func(r *missions.PromoteRequest) { r.Preview = true }); len(plan.Refused) == 0 {
+		b.Errorf("the preview refuses nothing: %+v", plan)
+	}
+	if b.commit("HEAD") != before || b.git("status", "--porcelain") != "" {
+		b.Errorf("it changed something all the same: %s, %q", b.commit("HEAD"), b.git("status", "--porcelain"))
+	}
+}
+
+// TestPromoteCommitsOutside: the branch moves to no commits whose files a promotion does
+// not bring, as they are outside of the parent's workspace.
+func TestPromoteCommitsOutside(t *testing.T) {
+	t.Parallel()
+	top := newRepository(t, "sub/s.txt", "other.txt")
+	b := *top
+	b.dir = filepath.Join(top.dir, "sub")
+	if _, err := b.local.NewMission(t.Context(), missions.NewMissionRequest{Caller: b.caller(), Name: "work", Workspace: b.dir, Command: []string{"sh"}}); err != nil {
+		t.Fatal(err)
+	}
+	fork := b.forkBench("child")
+	fork.write("s.txt", "changed\n")
+	fork.git("commit", "-q", "-a", "-m", "within")
+	if r := b.promoted("child", withCommits); r.MovedBranch != "main" || b.read("s.txt") != "changed\n" {
+		t.Errorf("commits within the workspace: %+v", r)
+	}
+	if err := os.WriteFile(filepath.Join(strings.TrimSpace(fork.git("rev-parse", "--show-toplevel")), "other.txt"), []byte("changed\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fork.git("commit", "-q", "-a", "-m", "outside")
+	b.refusesCommits("child", "other.txt")
+	b.healthy()
+}
+
+// TestPromoteCommitsUnkept: nor to commits of files that Umbra does not keep.
+func TestPromoteCommitsUnkept(t *testing.T) {
+	t.Parallel()
+	b := newRepository(t, "a.txt")
+	b.mission("work")
+	fork := b.forkBench("child")
+	b.local.Config.Capture.MaxFileSize = 10
+	fork.write("large.txt", "more than ten bytes\n")
+	fork.git("add", ".")
+	fork.git("commit", "-q", "-m", "a large file")
+	b.refusesCommits("child", "large.txt")
+	b.healthy()
+}
