@@ -24,7 +24,8 @@ func (r PromoteRequest) Check() error {
 		return Errorf(KindUsage, "choose one", "--commits is about files, which --conversation-only leaves alone")
 	}
 	if r.Commits && r.WhenIdle {
-		return Errorf(KindUsage, "choose one", "--commits and --when-idle contradict each other: nobody is there at the turn's end to be told why a branch did not move")
+		return Errorf(KindUsage, "choose one",
+			"--commits and --when-idle contradict each other: nobody is there at the turn's end to be told why a branch did not move")
 	}
 	return r.restore("", "fork").Check()
 }

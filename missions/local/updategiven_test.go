@@ -191,7 +191,8 @@ func TestUpdateOfEachAgent(t *testing.T) {
 }
 
 // TestUpdateWithoutHooks: an agent that no hook can tell is sent the updates in front of the
-// prompt that it is launched with, until its conversation shows them.
+// prompt that it is launched with, until its conversation shows them. Who reports to it is
+// told so.
 func TestUpdateWithoutHooks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -244,4 +245,17 @@ func TestUpdateWithoutHooks(t *testing.T) {
 	if l := launch("on"); carries(l, "on") || l.Mission.PendingUpdates != 0 {
 		t.Errorf("launched %q, %d wait", l.Argv, l.Mission.PendingUpdates)
 	}
+	untold := func(why string) {
+		t.Helper()
+		r, err := b.local.Report(t.Context(), missions.ReportRequest{Caller: b.caller(), Fork: "child", Text: "found more"})
+		if err != nil || !strings.Contains(r.Untold, why) || !strings.HasSuffix(r.Untold, "umbra mission resume g --prompt TEXT") {
+			t.Errorf("reported %+v %v, want %q", r, err, why)
+		}
+	}
+	if _, err := b.local.Fork(t.Context(), missions.ForkRequest{Caller: b.caller(), From: "g", Name: "child"}); err != nil {
+		t.Fatal(err)
+	}
+	untold("ran without hooks")
+	b.tell("g", missions.AgentLaunched{})
+	untold("runs without hooks")
 }

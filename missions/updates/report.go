@@ -8,6 +8,7 @@ import (
 	"github.com/umbra-vcs/umbra/gitstore"
 	"github.com/umbra-vcs/umbra/missions"
 	"github.com/umbra-vcs/umbra/missions/addresses"
+	"github.com/umbra-vcs/umbra/missions/conversations"
 	"github.com/umbra-vcs/umbra/missions/projects"
 	"github.com/umbra-vcs/umbra/sessions"
 )
@@ -36,16 +37,28 @@ func (c *Courier) Report(ctx context.Context, r missions.ReportRequest) (mission
 		return missions.ReportResult{}, err
 	}
 	result := missions.ReportResult{Update: viewOf(u, m.Name, parent.Name), State: missions.StateOf(parent.Lifecycle)}
-	if c.Adapter(parent.Agent) == nil {
-		result.Untold = fmt.Sprintf("%s is not an agent that Umbra can tell anything", parent.AgentName())
-	}
+	result.Untold = c.whyUntold(parent)
 	return result, nil
+}
+
+// whyUntold is why no prompt of a mission will carry its updates by itself, "" if one will.
+func (c *Courier) whyUntold(m *projects.Mission) string {
+	switch {
+	case c.Adapter(m.Agent) == nil:
+		return m.AgentName() + " is not an agent that Umbra can tell anything"
+	case !conversations.RunsWithoutHooks(m):
+		return ""
+	case missions.HasAgent(m.Lifecycle):
+		return fmt.Sprintf("the agent of %[1]s runs without hooks, and can only be told as it starts: end it, then: umbra mission resume %[1]s --prompt TEXT", m.Name)
+	}
+	return fmt.Sprintf("the agent of %[1]s ran without hooks, and can only be told as it starts: umbra mission resume %[1]s --prompt TEXT", m.Name)
 }
 
 // parentOf is the mission that a fork is of.
 func (c *Courier) parentOf(m *projects.Mission) (*projects.Mission, error) {
 	if m.Parent == nil {
-		return nil, missions.Errorf(missions.KindConflict, "umbra mission ls --tree shows which missions are forks", "mission %s is not a fork: there is nobody to report to", m.Name)
+		return nil, missions.Errorf(missions.KindConflict, "umbra mission ls --tree shows which missions are forks",
+			"mission %s is not a fork: there is nobody to report to", m.Name)
 	}
 	parent, err := c.LoadMission(m.Project, m.Parent.Mission)
 	if err != nil {
@@ -68,7 +81,8 @@ func (c *Courier) reportOf(m *projects.Mission, r missions.ReportRequest) (u mis
 		return u, nothingToSay(m)
 	}
 	if len(u.Text) > missions.MaxUpdateBytes {
-		return u, missions.Errorf(missions.KindUsage, "report what matters, and name the file that has the rest", "a report of %d bytes is too long: at most %d are kept", len(u.Text), missions.MaxUpdateBytes)
+		return u, missions.Errorf(missions.KindUsage, "report what matters, and name the file that has the rest",
+			"a report of %d bytes is too long: at most %d are kept", len(u.Text), missions.MaxUpdateBytes)
 	}
 	return u, nil
 }
@@ -99,7 +113,8 @@ func (c *Courier) addForkPoint(m *projects.Mission, u *missions.Update) {
 // lastAnswer is what the fork's agent has said last, in a turn after the fork point.
 func (c *Courier) lastAnswer(m *projects.Mission, sinceTurn int) (string, error) {
 	if missions.InTurn(m.Lifecycle) {
-		return "", missions.Errorf(missions.KindBusy, fmt.Sprintf("umbra mission wait %s, or give the text: umbra fork report %s TEXT", m.Name, m.Name), "%s is in turn %d and has not answered yet", m.Name, m.Lifecycle.LastTurn())
+		return "", missions.Errorf(missions.KindBusy, fmt.Sprintf("umbra mission wait %[1]s, or give the text: umbra fork report %[1]s TEXT", m.Name),
+			"%s is in turn %d and has not answered yet", m.Name, m.Lifecycle.LastTurn())
 	}
 	if m.Lifecycle.LastTurn() <= sinceTurn {
 		return "", nothingToSay(m)
@@ -121,5 +136,6 @@ func lastWords(t sessions.Turn) string {
 }
 
 func nothingToSay(m *projects.Mission) error {
-	return missions.Errorf(missions.KindConflict, fmt.Sprintf("give the text: umbra fork report %s TEXT", m.Name), "there is nothing to report: the agent of %s has answered nothing since it was forked", m.Name)
+	return missions.Errorf(missions.KindConflict, fmt.Sprintf("give the text: umbra fork report %s TEXT", m.Name),
+		"there is nothing to report: the agent of %s has answered nothing since it was forked", m.Name)
 }
